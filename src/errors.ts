@@ -1,0 +1,128 @@
+/**
+ * Every error that a stranger may see: a stable code, its HTTP status, its SMTP reply where mail
+ * is handed in, and what to do about it. Edges turn an `AppError` into a response in one place
+ * each; whatever else is thrown is an INTERNAL_SERVER_ERROR, logged whole and shown to nobody.
+ */
+type ErrorMeaning = { status: number; smtp: string; suggestion?: string }
+
+const meanings = {
+  UNAUTHORIZED: { status: 401, smtp: '535 5.7.8', suggestion: 'Log in and try again.' },
+  MISSING_AUTH: {
+    status: 401,
+    smtp: '530 5.7.0',
+    suggestion: 'Send the header "Authorization: Bearer <API_KEY>".',
+  },
+  INVALID_API_KEY: {
+    status: 401,
+    smtp: '535 5.7.8',
+    suggestion:
+      'Check the key: secret keys begin with sk_ and open every endpoint, public keys begin with pk_ and open POST /v1/track only.',
+  },
+  INVALID_CREDENTIALS: { status: 401, smtp: '535 5.7.8' },
+  FORBIDDEN: {
+    status: 403,
+    smtp: '550 5.7.1',
+    suggestion: 'Check that the resource belongs to this project and that its domain is verified.',
+  },
+  PROJECT_ACCESS_DENIED: { status: 403, smtp: '550 5.7.1' },
+  PROJECT_DISABLED: {
+    status: 403,
+    smtp: '550 5.7.1',
+    suggestion: 'Ask the operator of this server why the project was disabled.',
+  },
+  EMAIL_VERIFICATION_REQUIRED: { status: 403, smtp: '550 5.7.1' },
+  RESOURCE_NOT_FOUND: { status: 404, smtp: '550 5.1.1' },
+  CONTACT_NOT_FOUND: { status: 404, smtp: '550 5.1.1' },
+  TEMPLATE_NOT_FOUND: {
+    status: 404,
+    smtp: '550 5.1.1',
+    suggestion: 'Check the template id: it must be a template of this project.',
+  },
+  CAMPAIGN_NOT_FOUND: { status: 404, smtp: '550 5.1.1' },
+  WORKFLOW_NOT_FOUND: { status: 404, smtp: '550 5.1.1' },
+  CONFLICT: { status: 409, smtp: '550 5.5.1' },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 409,
+    smtp: '550 5.5.1',
+    suggestion: 'Use a new Idempotency-Key for a new request; the earlier one took effect.',
+  },
+  BAD_REQUEST: { status: 400, smtp: '550 5.6.0' },
+  VALIDATION_ERROR: {
+    status: 422,
+    smtp: '550 5.6.0',
+    suggestion: 'Correct the fields listed in errors and send the request again.',
+  },
+  RATE_LIMIT_EXCEEDED: {
+    status: 429,
+    smtp: '451 4.7.1',
+    suggestion: 'Wait as long as the Retry-After header says.',
+  },
+  BILLING_LIMIT_EXCEEDED: { status: 402, smtp: '550 5.7.1' },
+  UPGRADE_REQUIRED: { status: 402, smtp: '550 5.7.1' },
+  PAYLOAD_TOO_LARGE: { status: 413, smtp: '552 5.3.4' },
+  INTERNAL_SERVER_ERROR: {
+    status: 500,
+    smtp: '451 4.3.0',
+    suggestion: 'Try again; if it goes on, give the operator the requestId.',
+  },
+  DATABASE_ERROR: {
+    status: 503,
+    smtp: '451 4.3.0',
+    suggestion: 'Nothing was accepted. Try again in a moment.',
+  },
+  EXTERNAL_SERVICE_ERROR: { status: 503, smtp: '451 4.4.3', suggestion: 'Try again in a moment.' },
+} as const satisfies Record<string, ErrorMeaning>
+
+export type ErrorCode = keyof typeof meanings
+
+/** One wrong field: its dot path, a text for people, a code for programs. */
+export type FieldError = { field: string; message: string; code: string; received?: unknown }
+
+export type ErrorContext = {
+  /** What really happened; logged, never shown. */
+  cause?: unknown
+  fields?: FieldError[]
+  /** Facts for programs beside the text (`error.details`). */
+  details?: Record<string, unknown>
+  suggestion?: string
+  /** Where the code's own status does not fit (malformed JSON is a VALIDATION_ERROR of status 400). */
+  status?: number
+}
+
+/** `publicText` is safe for strangers: no SQL, hosts, paths or other people's addresses. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly smtp: string
+  readonly suggestion: string | undefined
+  readonly fields: FieldError[] | undefined
+  readonly details: Record<string, unknown> | undefined
+
+  constructor(code: ErrorCode, publicText: string, context: ErrorContext = {}) {
+    super(publicText, context.cause === undefined ? undefined : { cause: context.cause })
+    const meaning: ErrorMeaning = meanings[code]
+    this.code = code
+    this.status = context.status ?? meaning.status
+    this.smtp = meaning.smtp
+    this.suggestion = context.suggestion ?? meaning.suggestion
+    this.fields = context.fields
+    this.details = context.details
+  }
+}
+
+/** A breach of a declared shape or limit: 422 with one entry a field. */
+export function invalid(fields: FieldError[], text = 'The request is not valid.'): AppError {
+  return new AppError('VALIDATION_ERROR', text, { fields })
+}
+
+/** `invalid` for a single field. */
+export function invalidField(field: string, code: string, message: string): AppError {
+  return invalid([{ field, message, code }])
+}
+
+/** What a thrown value says of itself, for logs and stored error texts. */
+export function describeError(error: unknown): string {
+  if (error instanceof Error) return error.message || error.name
+  return String(error)
+}
