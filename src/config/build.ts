@@ -1,0 +1,117 @@
+/** Settings by key -> the `Config` that the program works with, frozen to the bottom. */
+import path from 'node:path'
+import type { BillingConfig, Config, RelayConfig, TlsFiles } from './config.ts'
+import type { SettingValues } from './settings.ts'
+
+/** `values` as `deriveValues` left them. */
+export function buildConfig(values: SettingValues, file: string | null): Config {
+  return freeze<Config>({
+    file,
+    baseUrl: values.base_url,
+    secret: values.secret,
+    secretPrevious: values.secret_previous,
+    dataDir: values.data_dir,
+    http: {
+      listen: values['http.listen'],
+      trustedProxies: values['http.trusted_proxies'],
+      metricsAllow: values['http.metrics_allow'],
+      tls: tlsFiles(values['http.tls_cert'], values['http.tls_key']),
+    },
+    database: buildDatabase(values),
+    delivery: buildDelivery(values),
+    dns: { servers: values['dns.servers'] },
+    inbound: {
+      listen: values['inbound.listen'],
+      tls: tlsFiles(values['inbound.tls_cert'], values['inbound.tls_key']),
+      maxMessageBytes: values['inbound.max_message_bytes'],
+    },
+    submission: {
+      listen: values['submission.listen'],
+      tls: tlsFiles(values['submission.tls_cert'], values['submission.tls_key']),
+    },
+    sns: { topicArns: values['sns.topic_arns'] },
+    accounts: { disableSignups: values['accounts.disable_signups'] },
+    limits: buildLimits(values),
+    billing: buildBilling(values),
+    retention: {
+      bodyDays: values['retention.body_days'],
+      requestLogDays: values['retention.request_log_days'],
+      sandboxMessages: values['retention.sandbox_messages'],
+    },
+    log: { level: values['log.level'] },
+  })
+}
+
+function buildDatabase(values: SettingValues): Config['database'] {
+  const url = values['database.url']
+  return { url, file: path.resolve(values.data_dir, url.slice('sqlite:'.length)) }
+}
+
+function buildDelivery(values: SettingValues): Config['delivery'] {
+  return {
+    mode: values['delivery.mode'],
+    hostname: values['delivery.hostname'] ?? '',
+    port: values['delivery.port'],
+    sourceAddresses: values['delivery.source_addresses'],
+    allowPrivateNetworks: values['delivery.allow_private_networks'],
+    maxConnections: values['delivery.max_connections'],
+    maxConnectionsPerSite: values['delivery.max_connections_per_site'],
+    messagesPerConnection: values['delivery.messages_per_connection'],
+    retrySchedule: values['delivery.retry_schedule'],
+    giveUpAfter: {
+      transactional: values['delivery.give_up_after.transactional'],
+      workflow: values['delivery.give_up_after.workflow'],
+      campaign: values['delivery.give_up_after.campaign'],
+    },
+    returnPathDomain: values['delivery.return_path_domain'] ?? '',
+    relay: buildRelay(values),
+  }
+}
+
+function buildRelay(values: SettingValues): RelayConfig | null {
+  const [host, port] = [values['delivery.relay.host'], values['delivery.relay.port']]
+  if (host === null || port === null) return null
+  return {
+    host,
+    port,
+    username: values['delivery.relay.username'],
+    password: values['delivery.relay.password'],
+    tls: values['delivery.relay.tls'],
+  }
+}
+
+function buildLimits(values: SettingValues): Config['limits'] {
+  return {
+    apiRequestsPerMinute: values['limits.api_requests_per_minute'],
+    recipientsPerRequest: values['limits.recipients_per_request'],
+    emailsPerSecond: values['limits.emails_per_second'],
+    attachmentsMaxCount: values['limits.attachments_max_count'],
+    attachmentsMaxBytes: values['limits.attachments_max_bytes'],
+    messageMaxBytes: values['limits.message_max_bytes'],
+    submissionRecipients: values['limits.submission_recipients'],
+    idempotencyHours: values['limits.idempotency_hours'],
+  }
+}
+
+function buildBilling(values: SettingValues): BillingConfig | null {
+  const secretKey = values['billing.stripe_secret_key']
+  const webhookSecret = values['billing.stripe_webhook_secret']
+  const price = values['billing.stripe_price']
+  if (secretKey === null || webhookSecret === null || price === null) return null
+  return {
+    stripeSecretKey: secretKey,
+    stripeWebhookSecret: webhookSecret,
+    stripePrice: price,
+    stripeApiBase: values['billing.stripe_api_base'],
+  }
+}
+
+function tlsFiles(certFile: string | null, keyFile: string | null): TlsFiles | null {
+  return certFile === null || keyFile === null ? null : { certFile, keyFile }
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const part of Object.values(value)) freeze(part)
+  return Object.freeze(value)
+}

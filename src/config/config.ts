@@ -1,0 +1,83 @@
+/** The effective configuration, validated and frozen. Durations are milliseconds, sizes bytes. */
+import type { LogLevel } from '../log.ts'
+
+export type ListenAddress = {
+  host: string
+  /** 0 = any free port */
+  port: number
+  /** implicit TLS (`tls://`) */
+  isTls: boolean
+}
+
+export type TlsFiles = { certFile: string; keyFile: string }
+
+export type RelayConfig = {
+  host: string
+  port: number
+  username: string | null
+  password: string | null
+  tls: 'starttls' | 'implicit' | 'none'
+}
+
+export type BillingConfig = {
+  stripeSecretKey: string
+  stripeWebhookSecret: string
+  stripePrice: string
+  stripeApiBase: string | null
+}
+
+export type Config = {
+  /** The file it was read from, absolute; null when there was none. */
+  file: string | null
+  /** Without a trailing slash. */
+  baseUrl: string
+  /** Null when it is to be made and kept in `dataDir`. */
+  secret: string | null
+  secretPrevious: string | null
+  /** Absolute. */
+  dataDir: string
+  http: {
+    listen: ListenAddress
+    trustedProxies: readonly string[]
+    metricsAllow: readonly string[]
+    tls: TlsFiles | null
+  }
+  database: { url: string; file: string }
+  delivery: {
+    mode: 'sandbox' | 'direct' | 'relay'
+    hostname: string
+    port: number
+    sourceAddresses: readonly string[]
+    allowPrivateNetworks: boolean
+    maxConnections: number
+    maxConnectionsPerSite: number
+    messagesPerConnection: number
+    retrySchedule: readonly number[]
+    giveUpAfter: { transactional: number; workflow: number; campaign: number }
+    returnPathDomain: string
+    relay: RelayConfig | null
+  }
+  /** `address` or `address:port`; empty = the system's. */
+  dns: { servers: readonly string[] }
+  inbound: {
+    listen: readonly ListenAddress[]
+    tls: TlsFiles | null
+    maxMessageBytes: number
+  }
+  submission: { listen: readonly ListenAddress[]; tls: TlsFiles | null }
+  sns: { topicArns: readonly string[] }
+  accounts: { disableSignups: boolean }
+  limits: {
+    apiRequestsPerMinute: number
+    recipientsPerRequest: number
+    emailsPerSecond: number
+    attachmentsMaxCount: number
+    attachmentsMaxBytes: number
+    messageMaxBytes: number
+    submissionRecipients: number
+    idempotencyHours: number
+  }
+  billing: BillingConfig | null
+  retention: { bodyDays: number; requestLogDays: number; sandboxMessages: number }
+  log: { level: LogLevel }
+}

@@ -1,0 +1,139 @@
+/** Settings that are right one by one and wrong together. */
+import type { ListenAddress } from './config.ts'
+import { formatListenAddress, isLoopbackHost } from './listen-address.ts'
+import { describeFound, type Problem } from './problems.ts'
+import type { SettingKey, SettingValues } from './settings.ts'
+
+type Finding = { key: SettingKey; found: string; expected: string }
+
+type Rule = {
+  /** It is left out when one of these is wrong by itself. */
+  keys: SettingKey[]
+  check(values: SettingValues): Finding[]
+}
+
+/** `isBroken`: keys that have a problem of their own. */
+export function findContradictions(
+  values: SettingValues,
+  isBroken: (key: SettingKey) => boolean,
+): Problem[] {
+  const usable = rules.filter(({ keys }) => !keys.some(isBroken))
+  return usable.flatMap((rule) => rule.check(values)).map((one) => ({ ...one, where: null }))
+}
+
+const tlsPairs: [cert: SettingKey, key: SettingKey][] = [
+  ['http.tls_cert', 'http.tls_key'],
+  ['inbound.tls_cert', 'inbound.tls_key'],
+  ['submission.tls_cert', 'submission.tls_key'],
+]
+
+const rules: Rule[] = [
+  {
+    keys: ['delivery.mode', 'delivery.hostname'],
+    check: (values) => {
+      const hostname = values['delivery.hostname'] ?? ''
+      if (values['delivery.mode'] !== 'direct' || hostname.includes('.')) return []
+      const expected = 'a name with a dot, as direct delivery shows it to other servers'
+      return [{ key: 'delivery.hostname', found: describeFound(hostname), expected }]
+    },
+  },
+  {
+    keys: ['delivery.mode', 'delivery.relay.host'],
+    check: (values) => {
+      if (values['delivery.mode'] !== 'relay') return []
+      return missing(values, 'delivery.relay.host', 'the smarthost that relay mode sends to')
+    },
+  },
+  {
+    keys: ['delivery.relay.username', 'delivery.relay.password'],
+    check: (values) => bothOrNone(values, ['delivery.relay.username', 'delivery.relay.password']),
+  },
+  {
+    keys: ['delivery.relay.host', 'delivery.relay.tls', 'delivery.relay.username'],
+    check: checkClearAuth,
+  },
+  {
+    keys: ['delivery.mode', 'delivery.relay.host', 'delivery.relay.username'],
+    check: (values) => {
+      const isUsed = values['delivery.relay.username'] !== null
+      if (!isUsed || values['delivery.mode'] === 'relay') return []
+      return missing(values, 'delivery.relay.host', 'the smarthost that relay.username is for')
+    },
+  },
+  ...tlsPairs.map((pair) => ({
+    keys: pair,
+    check: (values: SettingValues) => bothOrNone(values, pair),
+  })),
+  {
+    keys: ['submission.listen', ...tlsPairs.slice(1).flat()],
+    check: checkSubmissionTls,
+  },
+  { keys: ['http.listen', 'inbound.listen', 'submission.listen'], check: checkListeners },
+  {
+    keys: ['billing.stripe_secret_key', 'billing.stripe_webhook_secret', 'billing.stripe_price'],
+    check: checkBilling,
+  },
+]
+
+function missing(values: SettingValues, key: SettingKey, expected: string): Finding[] {
+  return values[key] === null ? [{ key, found: 'nothing', expected }] : []
+}
+
+function bothOrNone(values: SettingValues, [first, second]: [SettingKey, SettingKey]): Finding[] {
+  if ((values[first] === null) === (values[second] === null)) return []
+  const [given, absent] = values[first] === null ? [second, first] : [first, second]
+  return [{ key: absent, found: 'nothing', expected: `a value, since ${given} has one` }]
+}
+
+function checkClearAuth(values: SettingValues): Finding[] {
+  const host = values['delivery.relay.host']
+  const isClear = values['delivery.relay.tls'] === 'none'
+  if (host === null || !isClear || values['delivery.relay.username'] === null) return []
+  if (isLoopbackHost(host)) return []
+  const expected = `starttls or implicit: the password would go to ${host} in clear`
+  return [{ key: 'delivery.relay.tls', found: '"none"', expected }]
+}
+
+function checkSubmissionTls(values: SettingValues): Finding[] {
+  if (values['submission.tls_cert'] !== null) return []
+  return values['submission.listen']
+    .filter(({ host, isTls }) => isTls || !isLoopbackHost(host))
+    .map((address) => ({
+      key: 'submission.listen',
+      found: `"${formatListenAddress(address)}" and no certificate`,
+      expected: 'submission.tls_cert and .tls_key, or a loopback address without tls://',
+    }))
+}
+
+function checkListeners(values: SettingValues): Finding[] {
+  const listeners: [SettingKey, ListenAddress][] = [
+    ['http.listen', values['http.listen']],
+    ...values['inbound.listen'].map((one): [SettingKey, ListenAddress] => ['inbound.listen', one]),
+    ...values['submission.listen'].map((one): [SettingKey, ListenAddress] => [
+      'submission.listen',
+      one,
+    ]),
+  ]
+  const taken = new Map<string, SettingKey>()
+  return listeners.flatMap(([key, address]) => {
+    const place = formatListenAddress({ ...address, isTls: false })
+    const holder = taken.get(place)
+    taken.set(place, key)
+    if (holder === undefined || address.port === 0) return []
+    return [
+      { key, found: `"${place}", which ${holder} has too`, expected: 'an address of its own' },
+    ]
+  })
+}
+
+function checkBilling(values: SettingValues): Finding[] {
+  const needed = [
+    'billing.stripe_secret_key',
+    'billing.stripe_webhook_secret',
+    'billing.stripe_price',
+  ] as const
+  const isUsed = needed.some((key) => values[key] !== null)
+  const isPointed = values['billing.stripe_api_base'] !== null
+  if (!isUsed && !isPointed) return []
+  return needed.flatMap((key) => missing(values, key, 'a value, since another billing key has one'))
+}

@@ -1,0 +1,48 @@
+/** Defaults that follow from other settings or from the system, and paths made absolute. */
+import os from 'node:os'
+import path from 'node:path'
+import { hostName } from './kinds.ts'
+import { type SettingKey, type SettingValues, settingKeys, settingOf } from './settings.ts'
+
+const relayPorts = { starttls: 587, implicit: 465, none: 25 }
+
+export function deriveValues(values: SettingValues, folder: string): SettingValues {
+  const absolute = resolvePaths(values, folder)
+  const hostname = values['delivery.hostname'] ?? systemHostName()
+  return {
+    ...absolute,
+    'delivery.hostname': hostname,
+    'delivery.return_path_domain': values['delivery.return_path_domain'] ?? `bounce.${hostname}`,
+    'delivery.relay.port': values['delivery.relay.port'] ?? defaultRelayPort(values),
+    ...chooseSubmissionTls(absolute),
+  }
+}
+
+/** A system without a usable name is itself only. */
+function systemHostName(): string {
+  return hostName.read(os.hostname()) ?? 'localhost'
+}
+
+function defaultRelayPort(values: SettingValues): number | null {
+  return values['delivery.relay.host'] === null ? null : relayPorts[values['delivery.relay.tls']]
+}
+
+function resolvePaths(values: SettingValues, folder: string): SettingValues {
+  const absolute = (key: SettingKey) => {
+    const value = values[key]
+    const isPath = settingOf(key).kind.isPath && typeof value === 'string'
+    return [key, isPath ? path.resolve(folder, value) : value]
+  }
+  return Object.fromEntries(settingKeys.map(absolute)) as SettingValues
+}
+
+/** Those of inbound, unless one of its own is given. */
+function chooseSubmissionTls(values: SettingValues) {
+  const [cert, key] = [values['submission.tls_cert'], values['submission.tls_key']]
+  const inbound = [values['inbound.tls_cert'], values['inbound.tls_key']] as const
+  const isOwn = cert !== null || key !== null || inbound.includes(null)
+  return {
+    'submission.tls_cert': isOwn ? cert : inbound[0],
+    'submission.tls_key': isOwn ? key : inbound[1],
+  }
+}

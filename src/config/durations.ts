@@ -1,0 +1,18 @@
+/** Durations as people write them: `500ms 1s 5m 2h 3d`. */
+const units = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
+
+type Unit = keyof typeof units
+
+/** Milliseconds; undefined when `text` is no duration. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
+  if (count === undefined) return undefined
+  return Number(count) * units[unit as Unit]
+}
+
+/** In the largest unit that says it exactly. */
+export function formatDuration(durationMs: number): string {
+  const names = Object.keys(units) as Unit[]
+  const unit = names.find((name) => durationMs % units[name] === 0) ?? 'ms'
+  return `${durationMs / units[unit]}${unit}`
+}

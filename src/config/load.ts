@@ -1,0 +1,49 @@
+/**
+ * The configuration: one TOML file (`--config`, else ./pillarbox.toml, else
+ * /etc/pillarbox/pillarbox.toml, else none), the environment over it, defaults below. Whatever is
+ * wrong with it is said at once. Relative paths count from the file's folder.
+ */
+import path from 'node:path'
+import { buildConfig } from './build.ts'
+import { checkCertificates } from './certificates.ts'
+import type { Config } from './config.ts'
+import { findContradictions } from './contradictions.ts'
+import { deriveValues } from './derive.ts'
+import { type Origins, takeEffect } from './effective.ts'
+import { readEnvironment } from './environment.ts'
+import { type FileSearch, readConfigFile, readToml } from './file.ts'
+import type { Layer } from './given.ts'
+import { ConfigError } from './problems.ts'
+import type { SettingValues } from './settings.ts'
+
+export { ConfigError } from './problems.ts'
+
+export type LoadOptions = FileSearch & { env: NodeJS.ProcessEnv }
+
+export type Loaded = {
+  config: Config
+  /** Every key as it holds, defaults and absolute paths filled in. */
+  values: SettingValues
+  origins: Origins
+}
+
+/** @throws ConfigError with every problem */
+export function loadConfig(options: LoadOptions): Config {
+  return loadSettings(options).config
+}
+
+/** `loadConfig`, with what each key holds and who says so. @throws ConfigError */
+export function loadSettings(options: LoadOptions): Loaded {
+  const found = readConfigFile(options)
+  const folder = found === null ? options.cwd : path.dirname(found.file)
+  const layers: Layer[] = [readEnvironment(options.env)]
+  if (found !== null) layers.push(readToml(found))
+  const { values: given, origins, problems } = takeEffect(layers, folder)
+  const values = deriveValues(given, folder)
+  const broken = new Set(problems.map(({ key }) => key.replace(/_file$/, '')))
+  problems.unshift(...layers.flatMap((layer) => layer.problems))
+  problems.push(...findContradictions(values, (key) => broken.has(key)))
+  problems.push(...checkCertificates(values))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { config: buildConfig(values, found?.file ?? null), values, origins }
+}

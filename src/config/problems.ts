@@ -1,0 +1,44 @@
+/** What is wrong with a configuration: all of it at once, each with what was expected instead. */
+
+export type Problem = {
+  /** Dotted, as in the file: `delivery.relay.host`. */
+  key: string
+  found: string
+  expected: string
+  /** The file or the environment variable that says so; null for a default. */
+  where: string | null
+  /** A key that may have been meant. */
+  meant?: string
+}
+
+const MAX_FOUND_LENGTH = 200
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly code = 'INVALID_CONFIGURATION'
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[], options?: ErrorOptions) {
+    super(`The configuration cannot be used.\n${problems.map(formatProblem).join('\n')}`, options)
+    this.problems = problems
+  }
+}
+
+export function formatProblem({ key, found, expected, where, meant }: Problem): string {
+  const place = where === null ? '' : ` (${where})`
+  const guess = meant === undefined ? '' : `; did you mean ${meant}?`
+  return `  ${key}: found ${found}, expected ${expected}${place}${guess}`
+}
+
+/** A found value for people, bounded. */
+export function describeFound(value: unknown): string {
+  if (value instanceof Date) return `the date ${value.toString()}`
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > MAX_FOUND_LENGTH ? `${text.slice(0, MAX_FOUND_LENGTH)}…` : text
+}
+
+/** A found value that nobody may read. */
+export function describeHidden(value: unknown): string {
+  if (typeof value !== 'string') return `a ${Array.isArray(value) ? 'list' : typeof value}`
+  return value === '' ? 'an empty text' : `a text of ${value.length} characters`
+}

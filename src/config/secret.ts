@@ -1,0 +1,94 @@
+/**
+ * The folder of all state and the secret that keys are derived from. A secret that the
+ * configuration does not give is made once and kept in `<data_dir>/secret`: complete and durable
+ * before its name appears, and whoever comes second takes what the first one made.
+ */
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { describeError } from '../errors.ts'
+import type { Config } from './config.ts'
+import { longSecret } from './kinds.ts'
+import { ConfigError, describeHidden } from './problems.ts'
+
+const SECRET_BYTES = 32
+
+/** Makes `data_dir`, for us alone, where it is missing. @throws ConfigError */
+export async function prepareDataDir({ dataDir }: Pick<Config, 'dataDir'>): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw unusable('data_dir', error, 'a folder that exists or can be made')
+  }
+}
+
+/** The configured secret, else the kept one, made if need be. @throws ConfigError */
+export async function loadSecret(config: Pick<Config, 'secret' | 'dataDir'>): Promise<string> {
+  if (config.secret !== null) return config.secret
+  const file = path.join(config.dataDir, 'secret')
+  try {
+    return (await readSecret(file)) ?? (await makeSecret(file))
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw unusable('secret', error, 'a data_dir to keep it in, or a secret of your own')
+  }
+}
+
+/** Undefined when there is none. */
+async function readSecret(file: string): Promise<string | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  const secret = text.replace(/\r?\n$/, '')
+  if (longSecret.read(secret) !== undefined) return secret
+  const found = describeHidden(secret)
+  throw new ConfigError([{ key: 'secret', found, expected: longSecret.expected, where: file }])
+}
+
+async function makeSecret(file: string): Promise<string> {
+  const fresh = `${file}.${randomBytes(8).toString('hex')}`
+  await writeDurably(fresh, `${randomBytes(SECRET_BYTES).toString('hex')}\n`)
+  try {
+    await link(fresh, file)
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+  } finally {
+    await rm(fresh)
+  }
+  await syncFolder(path.dirname(file))
+  const secret = await readSecret(file)
+  if (secret === undefined) throw new Error(`${file} vanished`)
+  return secret
+}
+
+async function writeDurably(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Windows keeps folders by itself and opens none. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function unusable(key: string, error: unknown, expected: string): ConfigError {
+  const problem = { key, found: describeError(error), expected, where: null }
+  return new ConfigError([problem], { cause: error })
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

@@ -1,0 +1,112 @@
+/** What a configuration may do and an operator should know. Looks at file modes, changes nothing. */
+import { statSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import path from 'node:path'
+import type { Config } from './config.ts'
+import { isLoopbackHost } from './listen-address.ts'
+import type { Loaded } from './load.ts'
+import { settingKeys, settingOf } from './settings.ts'
+
+/** One sentence each. */
+export function listWarnings(loaded: Loaded): string[] {
+  const { config } = loaded
+  return [
+    ...warnOfMode(config),
+    ...warnOfBaseUrl(config),
+    ...warnOfHttp(config),
+    ...warnOfDelivery(config),
+    ...warnOfRelay(config),
+    ...warnOfLimits(config),
+    ...warnOfFiles(loaded),
+  ]
+}
+
+function warnOfMode({ delivery, http }: Config): string[] {
+  if (delivery.mode !== 'sandbox' || isLoopbackHost(http.listen.host)) return []
+  return [
+    'delivery.mode is sandbox: all mail stays on this server. As http.listen is not a loopback address, no first user and project are made either.',
+  ]
+}
+
+function warnOfBaseUrl({ delivery, baseUrl }: Config): string[] {
+  if (delivery.mode === 'sandbox') return []
+  const { protocol, hostname } = new URL(baseUrl)
+  const isLocal = isLoopbackHost(hostname.replace(/^\[|\]$/g, ''))
+  if (!isLocal && protocol === 'https:') return []
+  const why = isLocal ? 'recipients cannot reach it' : 'it is not https'
+  return [
+    `base_url is ${baseUrl}: ${why}, so links in mail are of little use and one-click unsubscribe headers are left out.`,
+  ]
+}
+
+function warnOfHttp({ http }: Config): string[] {
+  const isOpen = !isLoopbackHost(http.listen.host) && http.tls === null
+  if (!isOpen || http.trustedProxies.length > 0) return []
+  return [
+    'http.listen is reachable from outside without TLS: API keys travel in clear. Set http.tls_cert and http.tls_key, or put a proxy before it and name it in http.trusted_proxies.',
+  ]
+}
+
+function warnOfDelivery({ delivery }: Config): string[] {
+  const warnings: string[] = []
+  if (delivery.mode === 'direct' && delivery.port !== 25) {
+    warnings.push(
+      `delivery.port is ${delivery.port}: the mail servers of the internet listen on 25.`,
+    )
+  }
+  if (delivery.mode === 'direct' && delivery.allowPrivateNetworks) {
+    warnings.push(
+      'delivery.allow_private_networks is on: a DNS record of a stranger can make this server connect to machines of your own network.',
+    )
+  }
+  const ours = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  for (const address of delivery.sourceAddresses) {
+    if (ours.some((one) => one.address === address)) continue
+    warnings.push(`delivery.source_addresses: ${address} is no address of this machine.`)
+  }
+  return warnings
+}
+
+function warnOfRelay({ delivery: { mode, relay } }: Config): string[] {
+  if (mode !== 'relay' || relay?.tls !== 'none' || isLoopbackHost(relay.host)) return []
+  return [`delivery.relay.tls is none: all mail goes to ${relay.host} in clear.`]
+}
+
+function warnOfLimits({ limits }: Config): string[] {
+  if ((limits.attachmentsMaxBytes * 4) / 3 <= limits.messageMaxBytes) return []
+  return [
+    'limits.attachments_max_bytes, a third larger in base64, is more than limits.message_max_bytes takes.',
+  ]
+}
+
+/** Windows has no modes. */
+function warnOfFiles({ config, origins }: Loaded): string[] {
+  if (process.platform === 'win32') return []
+  const secretsIn = new Set(
+    settingKeys.filter((key) => settingOf(key).kind.isSecret).map((key) => origins.get(key)),
+  )
+  const open = [...secretsIn].filter((file) => file !== undefined && hasMode(file, 0o007))
+  const warnings = open.map(
+    (file) => `${file} holds secrets and every user can read it: chmod 600.`,
+  )
+  if (hasMode(config.dataDir, 0o077)) {
+    warnings.push(`${config.dataDir} is open to other users: chmod 700.`)
+  }
+  if (config.secret === null && hasMode(path.join(config.dataDir, 'secret'), 0o077)) {
+    warnings.push(`${path.join(config.dataDir, 'secret')} is open to other users: chmod 600.`)
+  }
+  return warnings
+}
+
+/** `name` may be an environment variable's: there is no such file then. */
+function hasMode(name: string, bits: number): boolean {
+  if (!path.isAbsolute(name)) return false
+  try {
+    const found = statSync(name, { throwIfNoEntry: false })
+    return found !== undefined && (found.mode & bits) !== 0
+  } catch (error) {
+    // What we may not even look at is not open to everybody.
+    if (error instanceof Error && 'code' in error && error.code === 'EACCES') return false
+    throw error
+  }
+}

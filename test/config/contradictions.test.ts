@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, it } from 'node:test'
+import { makeCertificate } from '../fakes/certificate.ts'
+import { makePlace } from './place.ts'
+
+const place = makePlace()
+const [own, other] = [makeCertificate(), makeCertificate()]
+writeFileSync(path.join(place.folder, 'cert.pem'), own.cert)
+writeFileSync(path.join(place.folder, 'key.pem'), own.key)
+writeFileSync(path.join(place.folder, 'other.pem'), other.key)
+
+const relay = "[delivery]\nmode = 'relay'\n[delivery.relay]\n"
+
+/** What is refused, and the keys that are named. */
+const refused: [name: string, toml: string, keys: string[]][] = [
+  [
+    'direct delivery under a host name without a dot',
+    "[delivery]\nmode = 'direct'\nhostname = 'mail'",
+    ['delivery.hostname'],
+  ],
+  ['relay mode without a smarthost', relay, ['delivery.relay.host']],
+  [
+    'a user name without a password',
+    `${relay}host = 'a.example'\nusername = 'u'`,
+    ['delivery.relay.password'],
+  ],
+  [
+    'a password without a user name',
+    `${relay}host = 'a.example'\npassword = 'p'`,
+    ['delivery.relay.username'],
+  ],
+  [
+    'credentials in clear to another machine',
+    `${relay}host = 'a.example'\nusername = 'u'\npassword = 'p'\ntls = 'none'`,
+    ['delivery.relay.tls'],
+  ],
+  [
+    'credentials without a smarthost',
+    "[delivery.relay]\nusername = 'u'\npassword = 'p'",
+    ['delivery.relay.host'],
+  ],
+  ['a certificate without a key', "[http]\ntls_cert = 'cert.pem'", ['http.tls_key']],
+  ['a key without a certificate', "[inbound]\ntls_key = 'key.pem'", ['inbound.tls_cert']],
+  ['half a pair of its own', "[submission]\ntls_cert = 'cert.pem'", ['submission.tls_key']],
+  [
+    'submission from outside without a certificate',
+    "[submission]\nlisten = ['127.0.0.1:587', '0.0.0.0:587']",
+    ['submission.listen'],
+  ],
+  [
+    'implicit TLS without a certificate',
+    "[submission]\nlisten = ['tls://127.0.0.1:465']",
+    ['submission.listen'],
+  ],
+  [
+    'two listeners at one address',
+    "[http]\nlisten = '127.0.0.1:2525'\n[inbound]\nlisten = ['127.0.0.1:2525']",
+    ['inbound.listen'],
+  ],
+  [
+    'half of what billing needs',
+    "[billing]\nstripe_secret_key = 'sk'\n",
+    ['billing.stripe_webhook_secret', 'billing.stripe_price'],
+  ],
+  [
+    'a certificate that cannot be read',
+    "[http]\ntls_cert = 'no.pem'\ntls_key = 'key.pem'",
+    ['http.tls_cert'],
+  ],
+  [
+    'a certificate that is none',
+    "[http]\ntls_cert = 'pillarbox.toml'\ntls_key = 'key.pem'",
+    ['http.tls_cert'],
+  ],
+  [
+    'a key of another certificate',
+    "[inbound]\ntls_cert = 'cert.pem'\ntls_key = 'other.pem'",
+    ['inbound.tls_cert'],
+  ],
+]
+
+const taken: [name: string, toml: string][] = [
+  ['a host name without a dot in the sandbox', "[delivery]\nhostname = 'mail'"],
+  ['a relay in clear without credentials', `${relay}host = 'a.example'\ntls = 'none'`],
+  [
+    'credentials in clear to this machine',
+    `${relay}host = '127.0.0.1'\nusername = 'u'\npassword = 'p'\ntls = 'none'`,
+  ],
+  ['submission from this machine without a certificate', "[submission]\nlisten = ['127.0.0.1:0']"],
+  [
+    'submission with the certificate of inbound',
+    "[inbound]\ntls_cert = 'cert.pem'\ntls_key = 'key.pem'\n[submission]\nlisten = ['tls://0.0.0.0:465']",
+  ],
+  [
+    'several listeners at free ports',
+    "[inbound]\nlisten = ['127.0.0.1:0']\n[submission]\nlisten = ['127.0.0.1:0']",
+  ],
+  [
+    'all that billing needs',
+    "[billing]\nstripe_secret_key = 'a'\nstripe_webhook_secret = 'b'\nstripe_price = 'c'",
+  ],
+]
+
+describe('contradictions', () => {
+  for (const [name, toml, keys] of refused) {
+    it(`refuse ${name}`, () => {
+      const problems = place.problems(toml)
+      assert.deepEqual(
+        problems.map(({ key }) => key),
+        keys,
+      )
+      for (const { found, expected } of problems) assert.ok(found !== '' && expected !== '')
+    })
+  }
+
+  for (const [name, toml] of taken) {
+    it(`leave alone ${name}`, () => assert.deepEqual(place.problems(toml), []))
+  }
+
+  it('are not looked for in keys that are wrong by themselves', () => {
+    const problems = place.problems(`${relay}host = 'not a host'`)
+    assert.deepEqual(
+      problems.map(({ key }) => key),
+      ['delivery.relay.host'],
+    )
+  })
+
+  it('hand the certificate of inbound on to submission', () => {
+    const { inbound, submission } = place.load(
+      "[inbound]\ntls_cert = 'cert.pem'\ntls_key = 'key.pem'",
+    )
+    assert.deepEqual(submission.tls, inbound.tls)
+    assert.equal(inbound.tls?.certFile, path.join(place.folder, 'cert.pem'))
+  })
+})

@@ -1,0 +1,49 @@
+/** A folder with a configuration file in it, and what loading it gives. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { after } from 'node:test'
+import type { Config } from '../../src/config/config.ts'
+import { type LoadOptions, loadConfig } from '../../src/config/load.ts'
+import { ConfigError, type Problem } from '../../src/config/problems.ts'
+
+/** Removed when the test file has ended. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-config-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export type Place = {
+  folder: string
+  file: string
+  load(toml: string | null, env?: NodeJS.ProcessEnv): Config
+  problems(toml: string | null, env?: NodeJS.ProcessEnv): Problem[]
+  options(env?: NodeJS.ProcessEnv): LoadOptions
+}
+
+/** `toml` null: no file at all. The system's own file is out of reach. */
+export function makePlace(): Place {
+  const folder = makeFolder()
+  const file = path.join(folder, 'pillarbox.toml')
+  const options = (env: NodeJS.ProcessEnv = {}) => ({
+    env,
+    cwd: folder,
+    systemFile: path.join(folder, 'etc', 'pillarbox.toml'),
+  })
+  const load: Place['load'] = (toml, env) => {
+    if (toml === null) rmSync(file, { force: true })
+    else writeFileSync(file, toml)
+    return loadConfig(options(env))
+  }
+  const problems: Place['problems'] = (toml, env) => {
+    try {
+      load(toml, env)
+    } catch (error) {
+      if (error instanceof ConfigError) return [...error.problems]
+      throw error
+    }
+    return []
+  }
+  return { folder, file, load, problems, options }
+}

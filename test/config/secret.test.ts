@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, it } from 'node:test'
+import { ConfigError } from '../../src/config/problems.ts'
+import { loadSecret, prepareDataDir } from '../../src/config/secret.ts'
+import { makeFolder } from './place.ts'
+
+const isWindows = process.platform === 'win32'
+
+function refuses(key: string, found: RegExp) {
+  return (error: unknown) => {
+    assert.ok(error instanceof ConfigError)
+    assert.equal(error.problems[0]?.key, key)
+    assert.match(error.problems[0]?.found ?? '', found)
+    return true
+  }
+}
+
+describe('the data folder', () => {
+  it('is made for us alone, with what lies above it', async () => {
+    const dataDir = path.join(makeFolder(), 'a', 'b')
+    await prepareDataDir({ dataDir })
+    assert.ok(statSync(dataDir).isDirectory())
+    if (!isWindows) assert.equal(statSync(dataDir).mode & 0o777, 0o700)
+    await prepareDataDir({ dataDir })
+  })
+
+  it('is refused by its key when it cannot be made', async () => {
+    const file = path.join(makeFolder(), 'file')
+    writeFileSync(file, '')
+    await assert.rejects(prepareDataDir({ dataDir: file }), refuses('data_dir', /EEXIST/))
+    await assert.rejects(
+      prepareDataDir({ dataDir: path.join(file, 'below') }),
+      refuses('data_dir', /ENOTDIR|ENOENT/),
+    )
+  })
+})
+
+describe('the secret', () => {
+  it('is that of the configuration when there is one, and nothing is kept then', async () => {
+    const dataDir = makeFolder()
+    const secret = 'x'.repeat(40)
+    assert.equal(await loadSecret({ dataDir, secret }), secret)
+    assert.deepEqual(readdirSync(dataDir), [])
+  })
+
+  it('is made once and kept with mode 0600', async () => {
+    const dataDir = makeFolder()
+    const made = await loadSecret({ dataDir, secret: null })
+    assert.match(made, /^[0-9a-f]{64}$/)
+    assert.equal(await loadSecret({ dataDir, secret: null }), made)
+    const file = path.join(dataDir, 'secret')
+    assert.equal(readFileSync(file, 'utf8'), `${made}\n`)
+    if (!isWindows) assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.deepEqual(readdirSync(dataDir), ['secret'])
+  })
+
+  it('is the same for all who make it at the same time', async () => {
+    const dataDir = makeFolder()
+    const racers = Array.from({ length: 20 }, () => loadSecret({ dataDir, secret: null }))
+    const secrets = await Promise.all(racers)
+    assert.equal(new Set(secrets).size, 1)
+    assert.deepEqual(readdirSync(dataDir), ['secret'])
+  })
+
+  it('is refused when the kept one is empty, short or no file, and is not replaced', async () => {
+    for (const text of ['', '\n', 'short\n']) {
+      const dataDir = makeFolder()
+      const file = path.join(dataDir, 'secret')
+      writeFileSync(file, text)
+      await assert.rejects(loadSecret({ dataDir, secret: null }), refuses('secret', /text/))
+      assert.equal(readFileSync(file, 'utf8'), text)
+    }
+    const dataDir = path.join(makeFolder(), 'missing')
+    await assert.rejects(loadSecret({ dataDir, secret: null }), refuses('secret', /ENOENT/))
+  })
+})

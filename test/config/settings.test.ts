@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { stringify } from 'smol-toml'
+import { variableOf } from '../../src/config/environment.ts'
+import {
+  type SettingKey,
+  secretKeyOfFile,
+  settingKeys,
+  settingOf,
+} from '../../src/config/settings.ts'
+import { makePlace } from './place.ts'
+
+type Case = {
+  /** As TOML values. */
+  right: unknown[]
+  wrong: unknown[]
+}
+
+const [secret, text, file]: Case[] = [
+  { right: ['x'.repeat(32)], wrong: ['', 'x'.repeat(31), `${'x'.repeat(40)}\n`, 32] },
+  { right: ['a text'], wrong: ['', 'two\nlines', 7, true] },
+  { right: ['some/file', '/some/file'], wrong: ['', 'a\0b', 1, []] },
+]
+const address: Case = {
+  right: ['127.0.0.1:0', '[::1]:8080', 'localhost:80'],
+  wrong: ['8080', '127.0.0.1', '127.0.0.1:99999', 'tls://127.0.0.1:443', 8080],
+}
+const [flag, days, duration]: Case[] = [
+  { right: [true, false], wrong: ['yes', 1, ''] },
+  { right: [1, 36_500], wrong: [0, -1, 1.5, 36_501, '1d'] },
+  { right: ['500ms', '1d'], wrong: ['', '0s', '1 day', 60, '1w'] },
+]
+const listen: Case = { right: [[], ['127.0.0.1:0']], wrong: ['', ['tls://0.0.0.0:25'], [25]] }
+const networks: Case = {
+  right: [[], ['loopback', '10.0.0.0/8', 'fd00::/8', '192.0.2.1', '::1']],
+  wrong: [
+    'loopback',
+    ['10.0.0.0/33'],
+    ['fd00::/129'],
+    ['proxy.example.com'],
+    ['fe80::1%eth0'],
+    [1],
+  ],
+}
+const web: Case = {
+  right: ['https://mail.example.com', 'http://localhost:8080/', 'https://example.com/mail'],
+  wrong: [
+    'mail.example.com',
+    'ftp://example.com',
+    'https://u:p@example.com',
+    'https://e.com/?q',
+    '',
+  ],
+}
+const hostName: Case = {
+  right: ['mail.example.com', 'MAIL.example.com.', 'bücher.example'],
+  wrong: ['', 'a b', 'mail_1', '192.0.2.1', 'a..b', 25],
+}
+
+const cases: Record<SettingKey, Case> = {
+  base_url: web!,
+  secret: secret!,
+  secret_previous: secret!,
+  data_dir: file!,
+  'http.listen': address,
+  'http.trusted_proxies': networks,
+  'http.metrics_allow': networks,
+  'http.tls_cert': file!,
+  'http.tls_key': file!,
+  'database.url': {
+    right: ['sqlite:pillarbox.db', 'sqlite:/var/lib/p.db', 'sqlite:a b.db'],
+    wrong: [
+      'postgres://localhost/x',
+      'sqlite:',
+      'sqlite::memory:',
+      'sqlite:///x',
+      'x.db',
+      'sqlite:a?b',
+    ],
+  },
+  'delivery.mode': { right: ['sandbox', 'direct', 'relay'], wrong: ['', 'Relay', 'smtp', true] },
+  'delivery.hostname': hostName,
+  'delivery.port': { right: [1, 25, 65_535], wrong: [0, 65_536, '25', 2.5] },
+  'delivery.source_addresses': {
+    right: [[], ['192.0.2.1', '2001:db8::1']],
+    wrong: [['mail.example.com'], ['192.0.2.0/24'], '192.0.2.1'],
+  },
+  'delivery.allow_private_networks': flag!,
+  'delivery.max_connections': { right: [1, 10_000], wrong: [0, 10_001, '200'] },
+  'delivery.max_connections_per_site': { right: [1, 1_000], wrong: [0, 1_001] },
+  'delivery.messages_per_connection': { right: [1, 100_000], wrong: [0, 100_001] },
+  'delivery.retry_schedule': {
+    right: [['1s'], ['1m', '5m']],
+    wrong: [[], '1m', ['1m', 5], ['soon'], ['0s']],
+  },
+  'delivery.give_up_after.transactional': duration!,
+  'delivery.give_up_after.workflow': duration!,
+  'delivery.give_up_after.campaign': duration!,
+  'delivery.return_path_domain': hostName,
+  'delivery.relay.host': {
+    right: ['smtp.example.com', '192.0.2.1', '::1'],
+    wrong: ['smtp.example.com:587', '', '-', 1],
+  },
+  'delivery.relay.port': { right: [587], wrong: [0, '587'] },
+  'delivery.relay.username': text!,
+  'delivery.relay.password': text!,
+  'delivery.relay.tls': { right: ['starttls', 'implicit', 'none'], wrong: ['', 'ssl', true] },
+  'dns.servers': {
+    right: [[], ['127.0.0.1:5353', '192.0.2.53', '::1', '[::1]:53']],
+    wrong: [['ns.example.com'], ['127.0.0.1:0'], ['tls://127.0.0.1:853'], '127.0.0.1'],
+  },
+  'inbound.listen': listen,
+  'inbound.tls_cert': file!,
+  'inbound.tls_key': file!,
+  'inbound.max_message_bytes': { right: [65_536, 41_943_040], wrong: [0, 65_535, '40MB'] },
+  'submission.listen': {
+    right: [[], ['127.0.0.1:0', 'tls://0.0.0.0:465']],
+    wrong: ['0.0.0.0:587', ['587'], ['ssl://0.0.0.0:465']],
+  },
+  'submission.tls_cert': file!,
+  'submission.tls_key': file!,
+  'sns.topic_arns': {
+    right: [[], ['arn:aws:sns:eu-west-1:123456789012:mail']],
+    wrong: [['mail'], ['arn:aws:sqs:eu-west-1:123456789012:mail'], 'x'],
+  },
+  'accounts.disable_signups': flag!,
+  'limits.api_requests_per_minute': { right: [0, 1_000], wrong: [-1, 0.5, '1000'] },
+  'limits.recipients_per_request': { right: [1, 100_000], wrong: [0, 100_001] },
+  'limits.emails_per_second': { right: [0, 100], wrong: [-1, '5'] },
+  'limits.attachments_max_count': { right: [0, 1_000], wrong: [-1, 1_001] },
+  'limits.attachments_max_bytes': { right: [0, 10_485_760], wrong: [-1, '10MB'] },
+  'limits.message_max_bytes': { right: [65_536], wrong: [0, 1e12] },
+  'limits.submission_recipients': { right: [1, 1_000], wrong: [0, 1_001] },
+  'limits.idempotency_hours': { right: [1, 8_760], wrong: [0, 8_761, '24h'] },
+  'billing.stripe_secret_key': text!,
+  'billing.stripe_webhook_secret': text!,
+  'billing.stripe_price': text!,
+  'billing.stripe_api_base': web!,
+  'retention.body_days': days!,
+  'retention.request_log_days': days!,
+  'retention.sandbox_messages': { right: [1, 1_000_000], wrong: [0, 1_000_001] },
+  'log.level': { right: ['fatal', 'info', 'silent'], wrong: ['', 'INFO', 'verbose', 3] },
+}
+
+/** The TOML of a file that sets this key only. */
+function toml(key: string, value: unknown): string {
+  const [name = '', ...tables] = key.split('.').reverse()
+  return stringify(
+    tables.reduce((inner, table) => ({ [table]: inner }), { [name]: value } as object),
+  )
+}
+
+describe('every setting', () => {
+  it('has a default that its own kind reads, or an example, and a description', () => {
+    for (const key of settingKeys) {
+      const { kind, default: byDefault, example, description } = settingOf(key)
+      if (byDefault !== null) assert.notEqual(kind.read(byDefault), undefined, key)
+      if (example !== undefined) assert.notEqual(kind.read(example), undefined, key)
+      const canBegin = byDefault !== null || example !== undefined || kind.isSecret
+      assert.ok(canBegin, `${key} has neither`)
+      assert.match(description, /[.]$/, key)
+    }
+  })
+
+  it('reads what is right and shows it so that it reads the same again', () => {
+    for (const key of settingKeys) {
+      const { kind } = settingOf(key)
+      for (const value of cases[key].right) {
+        const read = kind.read(value)
+        assert.notEqual(read, undefined, `${key} = ${JSON.stringify(value)}`)
+        assert.deepEqual(kind.read(kind.show(read)), read, key)
+      }
+    }
+  })
+
+  it('is refused with its name, what was found and what was expected when it is wrong', () => {
+    const place = makePlace()
+    for (const key of settingKeys) {
+      for (const value of cases[key].wrong) {
+        const [problem, ...others] = place.problems(toml(key, value))
+        assert.ok(problem, `${key} = ${JSON.stringify(value)} was taken`)
+        assert.deepEqual(others, [], key)
+        const { kind } = settingOf(key)
+        assert.equal(problem.key, key)
+        assert.equal(problem.expected, kind.expected)
+        assert.equal(problem.where, place.file)
+        if (kind.isSecret && typeof value === 'string' && value !== '') {
+          assert.ok(!problem.found.includes(value), 'a secret is shown')
+        } else if (typeof value === 'string' && !kind.isSecret) {
+          assert.equal(problem.found, JSON.stringify(value))
+        }
+      }
+    }
+  })
+
+  it('can come from the environment, as text', () => {
+    for (const key of settingKeys) {
+      const { kind } = settingOf(key)
+      for (const value of cases[key].right) {
+        const asJson = Array.isArray(value) ? JSON.stringify(value) : String(value)
+        assert.deepEqual(kind.read(kind.fromText(asJson)), kind.read(value), key)
+        if (!Array.isArray(value)) continue
+        assert.deepEqual(kind.read(kind.fromText(value.join(', '))), kind.read(value), key)
+      }
+    }
+  })
+
+  it('is refused by the name of its variable when the environment has it wrong', () => {
+    const place = makePlace()
+    for (const key of settingKeys) {
+      const { kind } = settingOf(key)
+      const wrong = cases[key].wrong.find(
+        (value) => typeof value === 'string' && kind.read(kind.fromText(value)) === undefined,
+      )
+      if (wrong === undefined) continue
+      const [problem] = place.problems(null, { [variableOf(key)]: String(wrong) })
+      assert.equal(problem?.key, key)
+      assert.equal(problem.where, variableOf(key))
+    }
+  })
+
+  it('has a _file beside it when it is a secret, and only then', () => {
+    const secrets = settingKeys.filter((key) => secretKeyOfFile(`${key}_file`) === key)
+    assert.deepEqual(secrets, [
+      'secret',
+      'secret_previous',
+      'delivery.relay.password',
+      'billing.stripe_secret_key',
+      'billing.stripe_webhook_secret',
+    ])
+  })
+
+  it('takes any value or names its key, whatever stands there', () => {
+    const place = makePlace()
+    const scalar = fc.oneof(fc.string(), fc.integer(), fc.double({ noNaN: true }), fc.boolean())
+    const anyValue = fc.oneof(scalar, fc.array(fc.string(), { maxLength: 3 }))
+    fc.assert(
+      fc.property(fc.constantFrom(...settingKeys), anyValue, (key, value) => {
+        for (const problem of place.problems(toml(key, value))) {
+          assert.ok(problem.key.startsWith(key.split('.')[0]!), problem.key)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('counts paths from the folder of the file', () => {
+    const place = makePlace()
+    const config = place.load("data_dir = 'here'\n[database]\nurl = 'sqlite:x/y.db'")
+    assert.equal(config.dataDir, path.join(place.folder, 'here'))
+    assert.equal(config.database.file, path.join(place.folder, 'here', 'x', 'y.db'))
+  })
+})

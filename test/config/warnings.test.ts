@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, it } from 'node:test'
+import { loadSettings } from '../../src/config/load.ts'
+import { listWarnings } from '../../src/config/warnings.ts'
+import { makePlace, type Place } from './place.ts'
+
+const skip = process.platform === 'win32' ? 'Windows has no file modes' : false
+
+function warningsOf(place: Place, toml: string, mode = 0o600): string[] {
+  writeFileSync(place.file, toml)
+  chmodSync(place.file, mode)
+  return listWarnings(loadSettings(place.options()))
+}
+
+const direct = "[delivery]\nmode = 'direct'\nhostname = 'mail.example.com'\n"
+const relay = "[delivery]\nmode = 'relay'\n[delivery.relay]\nhost = 'smtp.example.com'\n"
+const secure = "base_url = 'https://mail.example.com'\n"
+
+const cases: [toml: string, warning: RegExp | null][] = [
+  ['', null],
+  [secure + direct, null],
+  [secure + relay, null],
+  [direct, /base_url is http:\/\/localhost:8080: recipients cannot reach it.*one-click/],
+  [relay, /base_url/],
+  [`base_url = 'https://[::1]:1'\n${direct}`, /recipients cannot reach it/],
+  [`base_url = 'http://mail.example.com'\n${direct}`, /it is not https/],
+  [`${secure}${direct}port = 2525\n`, /delivery.port is 2525/],
+  [`${secure}${direct}allow_private_networks = true\n`, /delivery.allow_private_networks/],
+  [`${secure}${direct}source_addresses = ['192.0.2.1']\n`, /192.0.2.1 is no address of this/],
+  [`${secure}${relay}tls = 'none'\n`, /delivery.relay.tls is none.*smtp.example.com/],
+  [`${secure}[http]\nlisten = '0.0.0.0:80'\n${direct}`, /API keys travel in clear/],
+  [`${secure}[http]\nlisten = '0.0.0.0:80'\ntrusted_proxies = ['10.0.0.1']\n${direct}`, null],
+  ["[http]\nlisten = '0.0.0.0:80'\ntrusted_proxies = ['10.0.0.1']\n", /delivery.mode is sandbox/],
+  ['[limits]\nattachments_max_bytes = 40000000\n', /limits.attachments_max_bytes/],
+]
+
+describe('warnings', () => {
+  it('come with what may surprise an operator, and only then', () => {
+    const place = makePlace()
+    for (const [toml, warning] of cases) {
+      const warnings = warningsOf(place, toml)
+      if (warning === null) assert.deepEqual(warnings, [], toml)
+      else assert.match(warnings.join('\n'), warning, toml)
+      assert.ok(warnings.length <= 1, warnings.join('\n'))
+    }
+  })
+
+  it('name a file that holds secrets and is open to every user', { skip }, () => {
+    const place = makePlace()
+    const secret = `secret = '${'x'.repeat(40)}'`
+    assert.deepEqual(warningsOf(place, secret, 0o600), [])
+    assert.deepEqual(warningsOf(place, secret, 0o640), [])
+    assert.match(warningsOf(place, secret, 0o644).join(), /pillarbox.toml holds secrets/)
+    assert.deepEqual(warningsOf(place, '', 0o644), [])
+    writeFileSync(path.join(place.folder, 'kept'), 'x'.repeat(40), { mode: 0o644 })
+    assert.match(warningsOf(place, "secret_file = 'kept'").join(), /kept holds secrets/)
+  })
+
+  it('name a data folder and a kept secret that are open to others', { skip }, () => {
+    const place = makePlace()
+    const dataDir = path.join(place.folder, 'data')
+    mkdirSync(dataDir, { mode: 0o755 })
+    assert.match(warningsOf(place, '').join(), /data is open to other users: chmod 700/)
+    chmodSync(dataDir, 0o700)
+    writeFileSync(path.join(dataDir, 'secret'), 'x'.repeat(40), { mode: 0o644 })
+    assert.match(warningsOf(place, '').join(), /secret is open to other users: chmod 600/)
+  })
+})
