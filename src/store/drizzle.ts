@@ -12,13 +12,16 @@ const proxy = require('drizzle-orm/sqlite-proxy') as typeof import('drizzle-orm/
 export const {
   and,
   asc,
+  Column,
   count,
   desc,
   eq,
+  fillPlaceholders,
   getTableColumns,
   gt,
   gte,
   inArray,
+  is,
   isNotNull,
   isNull,
   like,
@@ -30,10 +33,27 @@ export const {
   not,
   notInArray,
   or,
+  Param,
+  Placeholder,
   sql,
 } = core
-export const { blob, customType, index, integer, primaryKey, sqliteTable, text, uniqueIndex } =
-  sqlite
-export const { drizzle } = proxy
-export type { InferInsertModel, InferSelectModel, SQL } from 'drizzle-orm'
-export type { SqliteRemoteDatabase } from 'drizzle-orm/sqlite-proxy'
+export const {
+  blob,
+  customType,
+  index,
+  integer,
+  primaryKey,
+  SQLiteAsyncDialect,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} = sqlite
+export const {
+  drizzle,
+  RemotePreparedQuery,
+  SqliteRemoteDatabase: RemoteDatabase,
+  SQLiteRemoteSession,
+} = proxy
+export type { InferInsertModel, InferSelectModel, Query, SQL } from 'drizzle-orm'
+export type { SelectedFieldsOrdered } from 'drizzle-orm/sqlite-core'
+export type { SqliteRemoteDatabase, SqliteRemoteResult } from 'drizzle-orm/sqlite-proxy'

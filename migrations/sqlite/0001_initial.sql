@@ -1,0 +1,283 @@
+-- Ids are UUIDv7 text, instants integer epoch milliseconds, booleans integers, JSON text.
+
+CREATE TABLE users (
+  id TEXT PRIMARY KEY,
+  email TEXT NOT NULL UNIQUE,
+  password_hash TEXT,
+  is_sandbox INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE projects (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  public_key TEXT NOT NULL UNIQUE,
+  secret_digest TEXT NOT NULL UNIQUE,
+  secret_hint TEXT NOT NULL,
+  are_keys_sandbox INTEGER NOT NULL DEFAULT 0,
+  is_disabled INTEGER NOT NULL DEFAULT 0,
+  disabled_reason TEXT,
+  tracking TEXT NOT NULL DEFAULT 'ENABLED',
+  language TEXT NOT NULL DEFAULT 'en',
+  contact_count INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE memberships (
+  user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  role TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (user_id, project_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memberships_project ON memberships (project_id);
+
+CREATE TABLE domains (
+  id TEXT PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  domain TEXT NOT NULL,
+  is_verified INTEGER NOT NULL DEFAULT 0,
+  is_trusted INTEGER NOT NULL DEFAULT 0,
+  status TEXT NOT NULL DEFAULT 'Pending',
+  rsa_selector TEXT NOT NULL,
+  rsa_private_key TEXT NOT NULL,
+  rsa_public_key TEXT NOT NULL,
+  ed25519_selector TEXT NOT NULL,
+  ed25519_private_key TEXT NOT NULL,
+  ed25519_public_key TEXT NOT NULL,
+  is_ed25519_found INTEGER NOT NULL DEFAULT 0,
+  is_return_path_found INTEGER NOT NULL DEFAULT 0,
+  findings TEXT,
+  checked_at INTEGER,
+  failed_checks INTEGER NOT NULL DEFAULT 0,
+  failing_since INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (project_id, domain)
+) STRICT;
+CREATE UNIQUE INDEX domains_owner ON domains (domain) WHERE is_verified = 1;
+CREATE INDEX domains_checked ON domains (checked_at);
+
+CREATE TABLE contacts (
+  id TEXT PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  email TEXT NOT NULL,
+  subscribed INTEGER NOT NULL,
+  data TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (project_id, email)
+) STRICT;
+CREATE INDEX contacts_newest ON contacts (project_id, created_at, id);
+
+CREATE TABLE suppressions (
+  id TEXT PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  email TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  source TEXT NOT NULL,
+  email_id TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (project_id, email)
+) STRICT;
+
+CREATE TABLE templates (
+  id TEXT PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  description TEXT,
+  subject TEXT NOT NULL,
+  body TEXT NOT NULL,
+  from_address TEXT NOT NULL,
+  from_domain TEXT NOT NULL,
+  from_name TEXT,
+  reply_to TEXT,
+  type TEXT NOT NULL DEFAULT 'MARKETING',
+  version INTEGER NOT NULL DEFAULT 1,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX templates_newest ON templates (project_id, created_at, id);
+CREATE INDEX templates_from_domain ON templates (project_id, from_domain);
+
+-- What the recipients of one request, or of one template version, share. Never shared across
+-- projects. `share_key` names a template version; a request's own content has none.
+CREATE TABLE contents (
+  id TEXT PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  share_key TEXT,
+  subject TEXT NOT NULL,
+  body TEXT,
+  is_text INTEGER NOT NULL DEFAULT 0,
+  attachments TEXT,
+  last_used_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX contents_shared ON contents (project_id, share_key) WHERE share_key IS NOT NULL;
+CREATE INDEX contents_age ON contents (last_used_at) WHERE body IS NOT NULL;
+
+-- One email = one recipient = one row. `due_at` is set while it waits for its turn (queued,
+-- deferred); `retry_at` and the lease while it is being sent.
+CREATE TABLE emails (
+  id TEXT PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  contact_id TEXT NOT NULL REFERENCES contacts (id) ON DELETE CASCADE,
+  content_id TEXT NOT NULL REFERENCES contents (id),
+  source_type TEXT NOT NULL,
+  template_id TEXT,
+  campaign_id TEXT,
+  workflow_execution_id TEXT,
+  workflow_step_execution_id TEXT,
+  recipient TEXT NOT NULL,
+  recipient_domain TEXT NOT NULL,
+  to_name TEXT,
+  from_address TEXT NOT NULL,
+  from_name TEXT,
+  reply_to TEXT,
+  subject TEXT NOT NULL,
+  content_class TEXT NOT NULL,
+  is_tracked INTEGER NOT NULL,
+  headers TEXT,
+  variables TEXT,
+  message_id TEXT NOT NULL,
+  provider_id TEXT,
+  state TEXT NOT NULL,
+  status TEXT NOT NULL,
+  queue_class INTEGER NOT NULL,
+  due_at INTEGER,
+  retry_at INTEGER,
+  lease_id TEXT,
+  lease_until INTEGER,
+  attempt_count INTEGER NOT NULL DEFAULT 0,
+  failure_count INTEGER NOT NULL DEFAULT 0,
+  give_up_at INTEGER NOT NULL,
+  held_at INTEGER,
+  error TEXT,
+  sent_at INTEGER,
+  delivered_at INTEGER,
+  opened_at INTEGER,
+  clicked_at INTEGER,
+  bounced_at INTEGER,
+  complained_at INTEGER,
+  opens INTEGER NOT NULL DEFAULT 0,
+  clicks INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX emails_ready ON emails (queue_class, recipient_domain, project_id, due_at)
+  WHERE due_at IS NOT NULL;
+CREATE INDEX emails_leased ON emails (lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX emails_open ON emails (state, id)
+  WHERE state IN ('queued', 'deferred', 'held', 'sending');
+CREATE INDEX emails_newest ON emails (project_id, created_at, id);
+CREATE INDEX emails_contact ON emails (contact_id, created_at);
+CREATE INDEX emails_template ON emails (template_id) WHERE template_id IS NOT NULL;
+CREATE INDEX emails_content ON emails (content_id);
+
+CREATE TABLE attempts (
+  id INTEGER PRIMARY KEY,
+  email_id TEXT NOT NULL REFERENCES emails (id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  duration_ms INTEGER NOT NULL,
+  result TEXT NOT NULL,
+  class TEXT,
+  host TEXT,
+  address TEXT,
+  tls TEXT,
+  reply_code INTEGER,
+  enhanced_code TEXT,
+  reply_text TEXT,
+  error TEXT,
+  is_maybe_delivered INTEGER NOT NULL DEFAULT 0,
+  steps TEXT NOT NULL
+) STRICT;
+CREATE INDEX attempts_email ON attempts (email_id);
+
+-- `seq` is given by the single writer at commit, so it is commit order.
+CREATE TABLE events (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  contact_id TEXT REFERENCES contacts (id) ON DELETE CASCADE,
+  email_id TEXT,
+  data TEXT,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX events_newest ON events (project_id, created_at, id);
+CREATE INDEX events_contact ON events (contact_id, created_at) WHERE contact_id IS NOT NULL;
+
+-- Recipient domains that an operator holds back.
+CREATE TABLE holds (
+  domain TEXT PRIMARY KEY,
+  held_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE idempotency_keys (
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  method TEXT NOT NULL,
+  path TEXT NOT NULL,
+  status_code INTEGER,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (project_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_keys_expiry ON idempotency_keys (expires_at);
+
+CREATE TABLE api_requests (
+  id TEXT NOT NULL,
+  method TEXT NOT NULL,
+  path TEXT NOT NULL,
+  status_code INTEGER NOT NULL,
+  duration_ms INTEGER NOT NULL,
+  project_id TEXT,
+  user_id TEXT,
+  auth_type TEXT,
+  ip TEXT,
+  user_agent TEXT,
+  error_code TEXT,
+  error_message TEXT,
+  request_size_bytes INTEGER,
+  response_size_bytes INTEGER,
+  created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX api_requests_age ON api_requests (created_at);
+
+CREATE TABLE jobs (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  project_id TEXT,
+  payload TEXT NOT NULL,
+  state TEXT NOT NULL,
+  priority INTEGER NOT NULL DEFAULT 0,
+  run_at INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  max_attempts INTEGER NOT NULL,
+  lease_id TEXT,
+  lease_until INTEGER,
+  unique_key TEXT,
+  progress INTEGER NOT NULL DEFAULT 0,
+  result TEXT,
+  error TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  completed_at INTEGER
+) STRICT;
+CREATE INDEX jobs_due ON jobs (priority, run_at) WHERE state = 'waiting';
+CREATE INDEX jobs_leased ON jobs (lease_until) WHERE state = 'active';
+CREATE UNIQUE INDEX jobs_unique ON jobs (unique_key)
+  WHERE unique_key IS NOT NULL AND state IN ('waiting', 'active');
+CREATE INDEX jobs_done ON jobs (kind, completed_at) WHERE completed_at IS NOT NULL;
+
+CREATE TABLE sandbox_messages (
+  id INTEGER PRIMARY KEY,
+  received_at INTEGER NOT NULL,
+  sender TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  raw BLOB NOT NULL
+) STRICT;

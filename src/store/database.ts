@@ -1,0 +1,171 @@
+/**
+ * drizzle's proxy driver over "run this SQL": a session hands every query to one function, which
+ * the writer, the read connection and the scan threads each supply. Errors come out as they are
+ * (drizzle's own wrapper would write the parameters, people's data, into the logs), and raw SQL
+ * (`all`, `get`) gives objects by column name; `values` gives arrays.
+ */
+import type { Shape } from './connection.ts'
+import {
+  fillPlaceholders,
+  type Query,
+  RemoteDatabase,
+  RemotePreparedQuery,
+  type SelectedFieldsOrdered,
+  type SQL,
+  SQLiteAsyncDialect,
+  SQLiteRemoteSession,
+  type SqliteRemoteDatabase,
+  type SqliteRemoteResult,
+} from './drizzle.ts'
+
+export type Db = SqliteRemoteDatabase<Record<string, never>>
+
+/** Runs one statement and gives its rows in the shape asked for, or a promise of them. */
+export type Run = (text: string, params: unknown[], shape: Shape) => unknown
+
+export type Values = Record<string, unknown>
+
+/** A statement once it has been built. `decode` is absent where rows come by name. */
+export type Compiled<Row> = {
+  text: string
+  bind(values: Values | undefined): unknown[]
+  decode: ((row: unknown[]) => Row) | undefined
+}
+
+/** A prepared hot statement, as `statement` (statement.ts) makes it. */
+export type Statement<Row> = { compiled(): Compiled<Row> }
+
+/** Prepared hot statements, run by whoever implements this. */
+export type Statements = {
+  /** Writes; resolves to the number of rows changed. */
+  execute(statement: Statement<unknown>, values?: Values): Promise<number>
+  /** The first row, or undefined. */
+  find<Row>(statement: Statement<Row>, values?: Values): Promise<Row | undefined>
+  list<Row>(statement: Statement<Row>, values?: Values): Promise<Row[]>
+}
+
+type Mapper = (rows: unknown[][]) => unknown
+type Selection = { fields: SelectedFieldsOrdered | undefined; mapper: Mapper | undefined }
+type Method = 'run' | 'all' | 'get'
+type NoSchema = Record<string, never>
+
+const dialect = new SQLiteAsyncDialect()
+const silent = { logQuery: () => undefined }
+
+/** A query of a builder, compiled. */
+export class StoreQuery extends RemotePreparedQuery {
+  readonly selection: Selection
+  readonly #runSql: Run
+  readonly #isBare: boolean
+
+  constructor(runSql: Run, query: Query, selection: Selection, method: Method) {
+    const { fields, mapper } = selection
+    const noCache = undefined as never
+    super(unused, query, silent, noCache, undefined, undefined, fields, method, true, mapper)
+    this.#runSql = runSql
+    this.selection = selection
+    this.#isBare = fields === undefined && mapper === undefined
+  }
+
+  override async run(values?: Values): Promise<SqliteRemoteResult> {
+    return this.#fetch('run', values) as SqliteRemoteResult
+  }
+
+  override async all(values?: Values): Promise<unknown> {
+    if (this.#isBare) return this.#fetch('records', values)
+    return this.mapAllResult(await this.#fetch('rows', values))
+  }
+
+  override async get(values?: Values): Promise<unknown> {
+    if (this.#isBare) return this.#fetch('record', values)
+    return this.mapRow((await this.#fetch('row', values)) as unknown[] | undefined)
+  }
+
+  override async values<T>(values?: Values): Promise<T[]> {
+    return this.#fetch('rows', values) as T[]
+  }
+
+  /** One row through drizzle's column decoders; undefined stays undefined. */
+  mapRow(row: unknown[] | undefined): unknown {
+    return row && (super.mapAllResult([row]) as unknown[])[0]
+  }
+
+  #fetch(shape: Shape, values: Values | undefined): unknown {
+    const { sql, params } = this.query
+    return this.#runSql(sql, values ? fillPlaceholders(params, values) : params, shape)
+  }
+}
+
+class StoreSession extends SQLiteRemoteSession<NoSchema, NoSchema> {
+  readonly #runSql: Run
+
+  constructor(runSql: Run) {
+    super(unused, dialect, undefined, undefined, { logger: silent })
+    this.#runSql = runSql
+  }
+
+  override prepareQuery(
+    query: Query,
+    fields: SelectedFieldsOrdered | undefined,
+    method: Method,
+    _isArrayMode: boolean,
+    mapper?: Mapper,
+  ): never {
+    // The declared type carries generics that no value of this class ever has.
+    return new StoreQuery(this.#runSql, query, { fields, mapper }, method) as never
+  }
+}
+
+/** drizzle's query builders over `runSql`, and prepared statements beside them. */
+export class StoreDb extends RemoteDatabase<NoSchema> implements Statements {
+  readonly #runSql: Run
+
+  constructor(runSql: Run) {
+    super('async', dialect, new StoreSession(runSql) as never, undefined)
+    this.#runSql = runSql
+  }
+
+  async execute(statement: Statement<unknown>, values?: Values): Promise<number> {
+    const { text, bind } = statement.compiled()
+    return rowsChanged(await this.#runSql(text, bind(values), 'run'))
+  }
+
+  async find<Row>(statement: Statement<Row>, values?: Values): Promise<Row | undefined> {
+    const { text, bind, decode } = statement.compiled()
+    if (!decode) return (await this.#runSql(text, bind(values), 'record')) as Row | undefined
+    const row = await this.#runSql(text, bind(values), 'row')
+    return row === undefined ? undefined : decode(row as unknown[])
+  }
+
+  async list<Row>(statement: Statement<Row>, values?: Values): Promise<Row[]> {
+    const { text, bind, decode } = statement.compiled()
+    if (!decode) return (await this.#runSql(text, bind(values), 'records')) as Row[]
+    const rows = await this.#runSql(text, bind(values), 'rows')
+    return (rows as unknown[][]).map(decode)
+  }
+
+  /** Only `store.write` makes transactions. */
+  override transaction(): never {
+    throw new TypeError('Transactions are made by store.write only.')
+  }
+
+  /** Only `store.write` groups statements. */
+  override batch(): never {
+    throw new TypeError('Batches are made by store.write only.')
+  }
+}
+
+/** The text and parameters of a raw query. */
+export function compileSql(query: SQL): Query {
+  return dialect.sqlToQuery(query)
+}
+
+/** How many rows a query without RETURNING changed, as `await tx.update(...)` gives it back. */
+export function rowsChanged(result: unknown): number {
+  const hasChanges = typeof result === 'object' && result !== null && 'changes' in result
+  return hasChanges ? Number(result.changes) : 0
+}
+
+function unused(): never {
+  throw new TypeError('Queries run through the store.')
+}

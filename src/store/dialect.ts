@@ -1,0 +1,28 @@
+/** What the database engines write differently; no other file knows which engine runs. */
+import { type SQL, sql, type sqliteTable } from './drizzle.ts'
+
+type Columns = ReturnType<typeof sqliteTable>['_']['columns']
+
+/**
+ * The value of `key` in a JSON object column: text, number or 0/1; objects and arrays as JSON text;
+ * null where there is none. The key may be any text.
+ */
+export function jsonValue(column: Columns[string] | SQL, key: string): SQL {
+  return sql`json_extract(${column}, ${`$.${JSON.stringify(key)}`})`
+}
+
+/** Whether a text contains `part`, letter case aside in every script; unlike LIKE, which folds ASCII. */
+export function containsText(column: { getSQL(): SQL }, part: string): SQL {
+  const anyCase = Array.from(part.normalize('NFC'), (char) => {
+    const upper = char.toUpperCase()
+    const forms = [char, upper, char.toLowerCase(), upper.toLowerCase()]
+    const letters = new Set(forms.filter((form) => [...form].length === 1))
+    return letters.size > 1 || '*?['.includes(char) ? `[${[...letters].join('')}]` : char
+  })
+  return sql`${column} glob ${`*${anyCase.join('')}*`}`
+}
+
+/** Ends a sub-select of rows to claim. With a single writer nobody competes for them. */
+export function forClaim(): SQL {
+  return sql``
+}

@@ -1,0 +1,182 @@
+/**
+ * One group commit: closures of many callers, one after another inside one BEGIN IMMEDIATE …
+ * COMMIT, each in a savepoint. Terms: a *request* is a closure with its caller, a *group* is what
+ * shares a transaction.
+ *
+ *   the closure resolves          its work stays; the caller hears of it once the group is durable
+ *   the closure rejects           its own work is undone, the others' stays
+ *   it awaits more than queries   (not settled when the microtasks have run out) the same, TypeError
+ *   no transaction is left open   (disk full, I/O error) nothing of the group stays, all callers
+ *                                 get DATABASE_ERROR
+ *
+ * Queries run on this thread and their promises resolve in microtasks, so a whole group runs in one
+ * drain of the microtask queue, and nobody hears of its end before that end is durable.
+ */
+import type { AsyncLocalStorage } from 'node:async_hooks'
+import type { Log } from '../log.ts'
+import type { Connection } from './connection.ts'
+import type { Run } from './database.ts'
+import { databaseError } from './database-error.ts'
+import { Transaction, type Tx } from './transaction.ts'
+
+const maxClosures = 256
+const maxDurationMs = 5
+
+export type Request = {
+  run(tx: Tx): Promise<unknown>
+  resolve(value: unknown): void
+  reject(error: unknown): void
+  /** `performance.now()` of the call. */
+  queuedAt: number
+}
+
+type Result = { isKept: true; value: unknown } | { isKept: false; error: unknown }
+type Closure = { request: Request; tx: Transaction; result: Result }
+type Deps = { connection: Connection; active: AsyncLocalStorage<Transaction>; log: Log }
+
+export type GroupRunner = {
+  /** Opens the transaction. @throws what SQLite says; SQLITE_BUSY when others are writing. */
+  begin(): void
+  /** Takes requests from the front of `queue`, runs them, commits and tells their callers. */
+  run(queue: Request[]): Promise<void>
+}
+
+export function createGroupRunner({ connection, active, log }: Deps): GroupRunner {
+  const begin = connection.command('BEGIN IMMEDIATE')
+  const commit = connection.command('COMMIT')
+  const rollback = connection.command('ROLLBACK')
+  const open = connection.command('SAVEPOINT closure')
+  const keep = connection.command('RELEASE closure')
+  const undo = connection.command('ROLLBACK TO closure')
+
+  async function run(queue: Request[]): Promise<void> {
+    const group = createGroup(connection)
+    const closures: Closure[] = []
+    const endsAt = performance.now() + maxDurationMs
+    // A tick asked for in a microtask runs when the microtasks have run out.
+    await null
+    group.watch()
+    do {
+      const request = queue.shift()
+      if (!request) break
+      closures.push(await runClosure(group, request))
+    } while (!group.failure() && closures.length < maxClosures && performance.now() < endsAt)
+    group.attempt(commit)
+    if (group.failure()) abandon(group.failure())
+    group.close()
+    for (const closure of closures) settle(closure, group.failure())
+  }
+
+  function abandon(failure: unknown): void {
+    log.error({ error: failure }, 'a group of writes failed')
+    try {
+      if (connection.isInTransaction()) rollback()
+    } catch (error) {
+      log.error({ error }, 'a group of writes could not be rolled back')
+    }
+  }
+
+  async function runClosure(group: Group, request: Request): Promise<Closure> {
+    const tx = new Transaction(group.run)
+    group.attempt(open)
+    const result = await group.settled(tx, active.run(tx, invoke, request, tx))
+    if (!result.isKept) group.attempt(undo)
+    group.attempt(keep)
+    return { request, tx, result }
+  }
+
+  function settle({ request, tx, result }: Closure, failure: unknown): void {
+    if (failure || !result.isKept) {
+      request.reject(failure ?? (result.isKept ? undefined : result.error))
+      return
+    }
+    for (const callback of tx.afterCommits) {
+      try {
+        callback()
+      } catch (error) {
+        log.error({ error }, 'a callback after a commit failed')
+      }
+    }
+    request.resolve(result.value)
+  }
+
+  return { begin, run }
+}
+
+type Group = {
+  run: Run
+  /** Why nothing of the group can stay, if so. */
+  failure(): unknown
+  /** Runs a command of the transaction; does nothing once the group has failed. */
+  attempt(command: () => void): void
+  /** How the closure ended: its promise, or a TypeError when it waits for more than queries. */
+  settled(tx: Transaction, promise: Promise<unknown>): Promise<Result>
+  watch(): void
+  close(): void
+}
+
+function createGroup(connection: Connection): Group {
+  let failure: unknown
+  let isClosed = false
+  let failLate: (() => void) | undefined
+
+  function attempt(command: () => void): void {
+    if (failure) return
+    try {
+      command()
+    } catch (error) {
+      failure = databaseError(error)
+    }
+  }
+
+  function settled(tx: Transaction, promise: Promise<unknown>): Promise<Result> {
+    return new Promise((resolve) => {
+      const end = (result: Result) => {
+        if (!tx.isAlive) return
+        tx.end()
+        resolve(result)
+      }
+      failLate = () => end({ isKept: false, error: late() })
+      promise.then(
+        (value) => end({ isKept: true, value }),
+        (error) => end({ isKept: false, error }),
+      )
+    })
+  }
+
+  function watch(): void {
+    process.nextTick(() => {
+      if (isClosed) return
+      failLate?.()
+      queueMicrotask(watch)
+    })
+  }
+
+  return {
+    run(text, params, shape) {
+      if (failure) throw failure
+      try {
+        return connection.run(text, params, shape)
+      } catch (error) {
+        if (!connection.isInTransaction()) failure = databaseError(error)
+        throw error
+      }
+    },
+    failure: () => failure,
+    attempt,
+    settled,
+    watch,
+    close: () => {
+      isClosed = true
+    },
+  }
+}
+
+/** An async function, so that a closure that throws, or returns a builder, gives a promise. */
+async function invoke(request: Request, tx: Tx): Promise<unknown> {
+  return request.run(tx)
+}
+
+function late(): TypeError {
+  return new TypeError('A closure of store.write may await nothing but its own queries.')
+}

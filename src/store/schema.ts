@@ -1,0 +1,347 @@
+/**
+ * The tables as drizzle knows them, one to one with `migrations/`. Ids are UUIDv7 text, instants
+ * integer epoch milliseconds (columns ending in _at), booleans integers, JSON text.
+ */
+import {
+  blob,
+  type InferInsertModel,
+  type InferSelectModel,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+} from './drizzle.ts'
+
+const bool = (name: string) => integer(name, { mode: 'boolean' })
+const json = (name: string) => text(name, { mode: 'json' })
+
+export const users = sqliteTable('users', {
+  id: text('id').primaryKey(),
+  email: text('email').notNull(),
+  passwordHash: text('password_hash'),
+  isSandbox: bool('is_sandbox').notNull().default(false),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const projects = sqliteTable('projects', {
+  id: text('id').primaryKey(),
+  name: text('name').notNull(),
+  publicKey: text('public_key').notNull(),
+  secretDigest: text('secret_digest').notNull(),
+  secretHint: text('secret_hint').notNull(),
+  areKeysSandbox: bool('are_keys_sandbox').notNull().default(false),
+  isDisabled: bool('is_disabled').notNull().default(false),
+  disabledReason: text('disabled_reason').$type<DisabledReason>(),
+  tracking: text('tracking').$type<TrackingMode>().notNull().default('ENABLED'),
+  language: text('language').notNull().default('en'),
+  contactCount: integer('contact_count').notNull().default(0),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const memberships = sqliteTable(
+  'memberships',
+  {
+    userId: text('user_id').notNull(),
+    projectId: text('project_id').notNull(),
+    role: text('role').$type<Role>().notNull(),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.projectId] })],
+)
+
+export const domains = sqliteTable('domains', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  domain: text('domain').notNull(),
+  isVerified: bool('is_verified').notNull().default(false),
+  isTrusted: bool('is_trusted').notNull().default(false),
+  status: text('status').$type<DomainStatus>().notNull().default('Pending'),
+  rsaSelector: text('rsa_selector').notNull(),
+  rsaPrivateKey: text('rsa_private_key').notNull(),
+  rsaPublicKey: text('rsa_public_key').notNull(),
+  ed25519Selector: text('ed25519_selector').notNull(),
+  ed25519PrivateKey: text('ed25519_private_key').notNull(),
+  ed25519PublicKey: text('ed25519_public_key').notNull(),
+  isEd25519Found: bool('is_ed25519_found').notNull().default(false),
+  isReturnPathFound: bool('is_return_path_found').notNull().default(false),
+  findings: json('findings').$type<RecordFinding[]>(),
+  checkedAt: integer('checked_at'),
+  failedChecks: integer('failed_checks').notNull().default(0),
+  failingSince: integer('failing_since'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const contacts = sqliteTable('contacts', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  email: text('email').notNull(),
+  subscribed: bool('subscribed').notNull(),
+  data: json('data').$type<ContactData>(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const suppressions = sqliteTable('suppressions', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  email: text('email').notNull(),
+  reason: text('reason').$type<SuppressionReason>().notNull(),
+  source: text('source').notNull(),
+  emailId: text('email_id'),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const templates = sqliteTable('templates', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description'),
+  subject: text('subject').notNull(),
+  body: text('body').notNull(),
+  fromAddress: text('from_address').notNull(),
+  fromDomain: text('from_domain').notNull(),
+  fromName: text('from_name'),
+  replyTo: text('reply_to'),
+  type: text('type').$type<ContentType>().notNull().default('MARKETING'),
+  version: integer('version').notNull().default(1),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const contents = sqliteTable('contents', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  shareKey: text('share_key'),
+  subject: text('subject').notNull(),
+  /** As given; null once retention cleared it. */
+  body: text('body'),
+  /** A plain text instead of HTML. */
+  isText: bool('is_text').notNull().default(false),
+  /** Whole, with their base64 contents; null when there are none or retention cleared them. */
+  attachments: json('attachments').$type<StoredAttachment[]>(),
+  lastUsedAt: integer('last_used_at').notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const emails = sqliteTable('emails', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  contactId: text('contact_id').notNull(),
+  contentId: text('content_id').notNull(),
+  sourceType: text('source_type').$type<SourceType>().notNull(),
+  templateId: text('template_id'),
+  campaignId: text('campaign_id'),
+  workflowExecutionId: text('workflow_execution_id'),
+  workflowStepExecutionId: text('workflow_step_execution_id'),
+  recipient: text('recipient').notNull(),
+  /** A-label form. */
+  recipientDomain: text('recipient_domain').notNull(),
+  toName: text('to_name'),
+  fromAddress: text('from_address').notNull(),
+  fromName: text('from_name'),
+  replyTo: text('reply_to'),
+  /** As given until an attempt rendered it. */
+  subject: text('subject').notNull(),
+  contentClass: text('content_class').$type<ContentType>().notNull(),
+  isTracked: bool('is_tracked').notNull(),
+  headers: json('headers').$type<Record<string, string>>(),
+  variables: json('variables').$type<Snapshot>(),
+  messageId: text('message_id').notNull(),
+  providerId: text('provider_id'),
+  state: text('state').$type<QueueState>().notNull(),
+  status: text('status').$type<EmailStatus>().notNull(),
+  queueClass: integer('queue_class').$type<QueueClass>().notNull(),
+  /** Set while it waits for its turn: queued, deferred. */
+  dueAt: integer('due_at'),
+  /** The next attempt's time, written with the lease before dialling. */
+  retryAt: integer('retry_at'),
+  leaseId: text('lease_id'),
+  leaseUntil: integer('lease_until'),
+  attemptCount: integer('attempt_count').notNull().default(0),
+  failureCount: integer('failure_count').notNull().default(0),
+  giveUpAt: integer('give_up_at').notNull(),
+  heldAt: integer('held_at'),
+  error: text('error'),
+  sentAt: integer('sent_at'),
+  deliveredAt: integer('delivered_at'),
+  openedAt: integer('opened_at'),
+  clickedAt: integer('clicked_at'),
+  bouncedAt: integer('bounced_at'),
+  complainedAt: integer('complained_at'),
+  opens: integer('opens').notNull().default(0),
+  clicks: integer('clicks').notNull().default(0),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const attempts = sqliteTable('attempts', {
+  id: integer('id').primaryKey(),
+  emailId: text('email_id').notNull(),
+  at: integer('at').notNull(),
+  durationMs: integer('duration_ms').notNull(),
+  result: text('result').notNull(),
+  class: text('class'),
+  host: text('host'),
+  address: text('address'),
+  tls: text('tls'),
+  replyCode: integer('reply_code'),
+  enhancedCode: text('enhanced_code'),
+  replyText: text('reply_text'),
+  error: text('error'),
+  isMaybeDelivered: bool('is_maybe_delivered').notNull().default(false),
+  steps: json('steps').$type<unknown[]>().notNull(),
+})
+
+export const events = sqliteTable('events', {
+  seq: integer('seq').primaryKey({ autoIncrement: true }),
+  id: text('id').notNull(),
+  projectId: text('project_id').notNull(),
+  name: text('name').notNull(),
+  contactId: text('contact_id'),
+  emailId: text('email_id'),
+  data: json('data').$type<Record<string, unknown>>(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const holds = sqliteTable('holds', {
+  domain: text('domain').primaryKey(),
+  heldAt: integer('held_at').notNull(),
+})
+
+export const idempotencyKeys = sqliteTable(
+  'idempotency_keys',
+  {
+    projectId: text('project_id').notNull(),
+    key: text('key').notNull(),
+    method: text('method').notNull(),
+    path: text('path').notNull(),
+    statusCode: integer('status_code'),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.key] })],
+)
+
+export const apiRequests = sqliteTable('api_requests', {
+  id: text('id').notNull(),
+  method: text('method').notNull(),
+  path: text('path').notNull(),
+  statusCode: integer('status_code').notNull(),
+  durationMs: integer('duration_ms').notNull(),
+  projectId: text('project_id'),
+  userId: text('user_id'),
+  authType: text('auth_type').$type<'apiKey' | 'jwt'>(),
+  ip: text('ip'),
+  userAgent: text('user_agent'),
+  errorCode: text('error_code'),
+  errorMessage: text('error_message'),
+  requestSizeBytes: integer('request_size_bytes'),
+  responseSizeBytes: integer('response_size_bytes'),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const jobs = sqliteTable('jobs', {
+  id: text('id').primaryKey(),
+  kind: text('kind').notNull(),
+  projectId: text('project_id'),
+  payload: json('payload').$type<unknown>().notNull(),
+  state: text('state').$type<JobState>().notNull(),
+  priority: integer('priority').notNull().default(0),
+  runAt: integer('run_at').notNull(),
+  attempts: integer('attempts').notNull().default(0),
+  maxAttempts: integer('max_attempts').notNull(),
+  leaseId: text('lease_id'),
+  leaseUntil: integer('lease_until'),
+  uniqueKey: text('unique_key'),
+  progress: integer('progress').notNull().default(0),
+  result: json('result').$type<unknown>(),
+  error: text('error'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  completedAt: integer('completed_at'),
+})
+
+export const sandboxMessages = sqliteTable('sandbox_messages', {
+  id: integer('id').primaryKey(),
+  receivedAt: integer('received_at').notNull(),
+  /** Its From field, as people read it. */
+  sender: text('sender').notNull(),
+  recipient: text('recipient').notNull(),
+  subject: text('subject').notNull(),
+  raw: blob('raw', { mode: 'buffer' }).notNull(),
+})
+
+export type Role = 'OWNER' | 'ADMIN' | 'MEMBER'
+export type TrackingMode = 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY'
+export type DisabledReason =
+  | 'PAYMENT_FAILED'
+  | 'EMAIL_REPUTATION'
+  | 'PHISHING_DETECTED'
+  | 'CARD_VERIFICATION_FAILED'
+  | 'MANUAL'
+export type DomainStatus = 'Pending' | 'Success' | 'Failed' | 'TemporaryFailure'
+export type ContentType = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS'
+export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
+export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKES'
+export type JobState = 'waiting' | 'active' | 'completed' | 'failed'
+/** Transactional before workflow before campaign. */
+export type QueueClass = 1 | 5 | 10
+export type QueueState =
+  | 'queued'
+  | 'deferred'
+  | 'held'
+  | 'sending'
+  | 'delivered'
+  | 'relayed'
+  | 'bounced'
+  | 'failed'
+  | 'suppressed'
+export type EmailStatus =
+  | 'PENDING'
+  | 'SENDING'
+  | 'SENT'
+  | 'DELIVERED'
+  | 'RECEIVED'
+  | 'OPENED'
+  | 'CLICKED'
+  | 'BOUNCED'
+  | 'COMPLAINED'
+  | 'FAILED'
+  | 'SUPPRESSED'
+export type ContactData = Record<string, unknown>
+/** What an email is rendered with: the contact as it was at acceptance, and the request's data. */
+export type Snapshot = {
+  stored: Record<string, unknown>
+  request: Record<string, unknown>
+}
+export type StoredAttachment = {
+  filename: string
+  contentType: string
+  /** base64 */
+  content: string
+  contentId: string | null
+  disposition: 'attachment' | 'inline'
+}
+/** What the last check found of one asked-for DNS record. */
+export type RecordFinding = {
+  purpose: string
+  state: 'found' | 'missing' | 'different' | 'unknown'
+  found: string[]
+}
+
+export type User = InferSelectModel<typeof users>
+export type Project = InferSelectModel<typeof projects>
+export type Domain = InferSelectModel<typeof domains>
+export type Contact = InferSelectModel<typeof contacts>
+export type Suppression = InferSelectModel<typeof suppressions>
+export type Template = InferSelectModel<typeof templates>
+export type Content = InferSelectModel<typeof contents>
+export type Email = InferSelectModel<typeof emails>
+export type NewEmail = InferInsertModel<typeof emails>
+export type Attempt = InferSelectModel<typeof attempts>
+export type EventRow = InferSelectModel<typeof events>
+export type Job = InferSelectModel<typeof jobs>

@@ -1,0 +1,27 @@
+/**
+ * One server a database. The lock is a transaction on a file beside it, which the system lets go of
+ * when the process dies, however it dies: so whoever holds it knows that all leases of earlier
+ * servers are void.
+ */
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { AppError } from '../errors.ts'
+import { openConnection } from './connection.ts'
+import { isBusy } from './database-error.ts'
+
+/** Gives the lock back. */
+export type ServeLock = { release(): void }
+
+/** @throws AppError CONFLICT while another server holds it */
+export function takeServeLock(databaseFile: string, nativeBinding?: string): ServeLock {
+  const path = `${databaseFile}.serving`
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
+  const connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
+  try {
+    connection.script('BEGIN EXCLUSIVE')
+  } catch (error) {
+    connection.close()
+    if (!isBusy(error)) throw error
+    throw new AppError('CONFLICT', 'Another server already runs on this database.')
+  }
+  return { release: () => connection.close() }
+}

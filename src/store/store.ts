@@ -1,0 +1,141 @@
+/**
+ * The database: all of Pillarbox's state in one SQLite file.
+ *
+ *   write   every change, in transactions shared by many callers; resolves when it is durable,
+ *           so that power loss cannot undo it
+ *   read    point look-ups, on this thread
+ *   scan    whatever grows with a project, on reader threads; page it by key, a query per page
+ *
+ * Other processes (the command line) may work on the same file at the same time.
+ */
+import { closeSync, openSync, statSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError, describeError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { startCheckpoints } from './checkpoints.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { type Db, type Statements, StoreDb } from './database.ts'
+import { isBusy, sqliteCode } from './database-error.ts'
+import { type Migration, migrate, readMigrations } from './migrate.ts'
+import { createReaders } from './readers.ts'
+import { createThread } from './thread.ts'
+import type { Tx } from './transaction.ts'
+import { watchExternalChanges } from './watch.ts'
+import { createWriter } from './writer.ts'
+
+export { type Db, rowsChanged, type Statement, type Statements } from './database.ts'
+export { parameter, statement } from './statement.ts'
+export type { Tx } from './transaction.ts'
+
+/** drizzle's builders and prepared statements, for queries that change nothing. */
+export type Reader = Db & Statements
+
+export type Store = {
+  /**
+   * Runs `fn` in a transaction and resolves when its work is durable. `fn` awaits nothing but
+   * queries of its `tx`. @throws what `fn` throws; AppError DATABASE_ERROR when nothing was kept.
+   */
+  write<T>(fn: (tx: Tx) => Promise<T>): Promise<T>
+  read: Reader
+  scan: Reader
+  /** Calls `fn` within 200 ms after another process has written, now and then without cause. */
+  onExternalChange(fn: () => void): () => void
+  /** Size of the write-ahead log. */
+  walBytes(): number
+  /** Finishes queued writes, ends the threads, closes the file. */
+  close(): Promise<void>
+}
+
+export type StoreOptions = {
+  path: string
+  log: Log
+  /** A folder of migrations in place of the program's own. */
+  migrationsDir?: string
+  /** The SQLite addon, where it lies beside no package. */
+  nativeBinding?: string | undefined
+  readerThreads?: number
+  /** Whether to look for changes of other processes; one-shot commands need not. */
+  watch?: boolean
+}
+
+const openTimeoutMs = 5000
+const readBusyTimeoutMs = 1000
+
+/**
+ * Opens the file, made with mode 0600 if need be, and brings its tables up to date.
+ * @throws AppError DATABASE_ERROR: a newer database, a broken or unreadable file.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { path, nativeBinding, log, readerThreads = 2, watch = true } = options
+  const writable = await openWritable(options, readMigrations(options.migrationsDir))
+  const settings = { path, nativeBinding }
+  const reading = openConnection({
+    ...settings,
+    isReadOnly: true,
+    busyTimeoutMs: readBusyTimeoutMs,
+  })
+  const readers = createReaders(settings, readerThreads)
+  const walBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const checkpoints = startCheckpoints({ thread: createThread(settings), walBytes, log })
+  const onCommit = () => checkpoints.committed()
+  const writer = createWriter({ connection: writable, log, onCommit })
+  const watching = watch ? watchExternalChanges(writable, log) : undefined
+  return {
+    write: writer.write,
+    read: new StoreDb(reading.run) as Reader,
+    scan: new StoreDb(readers.run) as Reader,
+    onExternalChange: (fn) => watching?.subscribe(fn) ?? (() => undefined),
+    walBytes,
+    async close() {
+      await writer.close()
+      watching?.stop()
+      await Promise.all([readers.stop(), checkpoints.stop()])
+      reading.close()
+      writable.close()
+    },
+  }
+}
+
+/** Waits for other processes: turning a new file into a WAL one does not honour busy timeouts. */
+async function openWritable(options: StoreOptions, migrations: Migration[]): Promise<Connection> {
+  const endsAt = performance.now() + openTimeoutMs
+  for (;;) {
+    try {
+      return setUp(options, migrations)
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > endsAt) throw openError(error)
+      await delay(10)
+    }
+  }
+}
+
+/** Nobody is served yet: whoever starts the program may read what is wrong. */
+function openError(error: unknown): unknown {
+  if (sqliteCode(error) === '') return error
+  const text = `The database cannot be opened: ${describeError(error)}.`
+  return new AppError('DATABASE_ERROR', text, { cause: error })
+}
+
+function setUp({ path, nativeBinding }: StoreOptions, migrations: Migration[]): Connection {
+  createFile(path)
+  const connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
+  try {
+    connection.script('PRAGMA journal_mode = WAL')
+    connection.script('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0')
+    connection.script('PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY')
+    migrate(connection, migrations)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** SQLite would give it the process's default mode; its log and index files copy this one's. */
+function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}

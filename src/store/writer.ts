@@ -1,0 +1,93 @@
+/**
+ * The write path: every write of this process goes through one connection and one queue. Callers
+ * of one turn of the event loop share a transaction (group.ts); between groups the loop turns.
+ * The lock of another process (the command line) is waited for with timers, never by blocking;
+ * who has waited too long is told so.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Log } from '../log.ts'
+import type { Connection } from './connection.ts'
+import { databaseError, isBusy } from './database-error.ts'
+import { createGroupRunner, type Request } from './group.ts'
+import type { Transaction, Tx } from './transaction.ts'
+
+const maxLockWaitMs = 5000
+const maxRetryDelayMs = 50
+
+export type Writer = {
+  /** Resolves when `fn`'s work is durable. @throws what `fn` throws; AppError DATABASE_ERROR. */
+  write<T>(fn: (tx: Tx) => Promise<T>): Promise<T>
+  /** Finishes what is queued; later calls are a TypeError. */
+  close(): Promise<void>
+}
+
+type Deps = { connection: Connection; log: Log; onCommit(): void }
+
+export function createWriter({ connection, log, onCommit }: Deps): Writer {
+  const active = new AsyncLocalStorage<Transaction>()
+  const groups = createGroupRunner({ connection, active, log })
+  const queue: Request[] = []
+  let isScheduled = false
+  let closed: (() => void) | undefined
+  let retryDelayMs = 1
+
+  function write<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    if (active.getStore()?.isAlive)
+      return refuse('store.write cannot be called inside its closure.')
+    if (closed) return refuse('The store is closed.')
+    return new Promise((resolve, reject) => {
+      queue.push({ run: fn, resolve: resolve as Request['resolve'], reject, queuedAt: now() })
+      schedule()
+    })
+  }
+
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(turn)
+  }
+
+  async function turn(): Promise<void> {
+    if (begin()) {
+      await groups.run(queue)
+      onCommit()
+    } else if (queue.length > 0) {
+      setTimeout(turn, retryDelayMs)
+      return
+    }
+    isScheduled = false
+    if (queue.length > 0) schedule()
+    else closed?.()
+  }
+
+  /** False when there is nothing to run now: the lock is held by others, or everybody was told. */
+  function begin(): boolean {
+    try {
+      groups.begin()
+      retryDelayMs = 1
+      return true
+    } catch (error) {
+      const givenUp = isBusy(error) ? now() - maxLockWaitMs : Number.POSITIVE_INFINITY
+      while (queue[0] && queue[0].queuedAt <= givenUp) queue.shift()?.reject(databaseError(error))
+      retryDelayMs = Math.min(retryDelayMs * 2, maxRetryDelayMs)
+      return false
+    }
+  }
+
+  function close(): Promise<void> {
+    return new Promise((resolve) => {
+      closed = resolve
+      if (!isScheduled) resolve()
+    })
+  }
+
+  return { write, close }
+}
+
+function now(): number {
+  return performance.now()
+}
+
+function refuse(text: string): Promise<never> {
+  return Promise.reject(new TypeError(text))
+}

@@ -1,0 +1,68 @@
+/** A store of its own in a temporary directory, closed and removed with the test. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import type { TestContext } from 'node:test'
+import { type Log, silentLog } from '../../src/log.ts'
+import { integer, sqliteTable, text } from '../../src/store/drizzle.ts'
+import { openStore, type Store, type StoreOptions } from '../../src/store/store.ts'
+
+export const notes = sqliteTable('notes', {
+  id: text('id').primaryKey(),
+  seq: integer('seq').notNull(),
+  body: text('body').notNull().default(''),
+  isDone: integer('is_done', { mode: 'boolean' }).notNull().default(false),
+  data: text('data', { mode: 'json' }).$type<unknown>(),
+})
+
+export const firstMigration = `
+  CREATE TABLE notes (
+    id TEXT PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    body TEXT NOT NULL DEFAULT '',
+    is_done INTEGER NOT NULL DEFAULT 0,
+    data TEXT
+  ) STRICT;
+  CREATE TABLE labels (
+    note_id TEXT NOT NULL REFERENCES notes (id),
+    label TEXT NOT NULL
+  ) STRICT;`
+
+export type Place = { folder: string; path: string; migrationsDir: string }
+
+type Cleanup = Pick<TestContext, 'after'>
+
+export async function makePlace(t: Cleanup): Promise<Place> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'pillarbox-store-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const migrationsDir = path.join(folder, 'migrations')
+  await mkdir(migrationsDir)
+  await writeFile(path.join(migrationsDir, '0001_notes.sql'), firstMigration)
+  return { folder, path: path.join(folder, 'test.db'), migrationsDir }
+}
+
+export async function openTestStore(
+  t: Cleanup,
+  options: Partial<StoreOptions> = {},
+): Promise<Store & { place: Place }> {
+  const place = await makePlace(t)
+  const { path: file, migrationsDir } = place
+  const store = await openStore({ path: file, migrationsDir, log: silentLog(), ...options })
+  let isClosed = false
+  const close = async () => {
+    if (isClosed) return
+    isClosed = true
+    await store.close()
+  }
+  t.after(close)
+  return { ...store, close, place }
+}
+
+/** A log whose entries can be looked at. */
+export function recordingLog(entries: unknown[][]): Log {
+  const log = silentLog()
+  const keep = (...entry: unknown[]) => {
+    entries.push(entry)
+  }
+  return Object.assign(Object.create(log), { error: keep, warn: keep })
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { AppError } from '../../src/errors.ts'
+import { silentLog } from '../../src/log.ts'
+import { asc, eq, gt, sql } from '../../src/store/drizzle.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { notes, openTestStore } from './fixture.ts'
+
+async function fill(store: Store, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, seq) => ({ id: `${seq}`, seq }))
+  await store.write((tx) => tx.insert(notes).values(rows))
+}
+
+/** Rows enough to keep a thread busy, from one table of ten. */
+const slowCount = sql`select count(*) as total from notes a, notes b, notes c, notes d, notes e, notes f`
+
+test('a scan sees what was written before it, away from this thread', async (t) => {
+  const store = await openTestStore(t)
+  await fill(store, 10)
+  let isDone = false
+  const scan = store.scan.get<{ total: number }>(slowCount).then((row) => {
+    isDone = true
+    return row
+  })
+  await store.write((tx) => tx.update(notes).set({ isDone: true }).where(eq(notes.seq, 1)))
+  assert.equal(isDone, false)
+  assert.deepEqual(await scan, { total: 1_000_000 })
+  const rows = await store.scan.select().from(notes).where(eq(notes.seq, 1))
+  assert.deepEqual(rows, [{ id: '1', seq: 1, body: '', isDone: true, data: null }])
+})
+
+test('each page of a scan has a snapshot of its own', async (t) => {
+  const store = await openTestStore(t)
+  await fill(store, 4)
+  const page = (after: number) =>
+    store.scan
+      .select({ seq: notes.seq })
+      .from(notes)
+      .where(gt(notes.seq, after))
+      .orderBy(asc(notes.seq))
+      .limit(2)
+  assert.deepEqual(await page(-1), [{ seq: 0 }, { seq: 1 }])
+  await store.write((tx) => tx.delete(notes).where(eq(notes.seq, 2)))
+  assert.deepEqual(await page(1), [{ seq: 3 }])
+})
+
+test('more scans than threads wait for their turn', async (t) => {
+  const store = await openTestStore(t, { readerThreads: 2 })
+  await fill(store, 5)
+  const counts = await Promise.all(Array.from({ length: 10 }, () => store.scan.$count(notes)))
+  assert.deepEqual(counts, Array(10).fill(5))
+})
+
+test('a scan with a mistake in it fails as SQLite says, and the thread lives on', async (t) => {
+  const store = await openTestStore(t, { readerThreads: 1 })
+  await assert.rejects(store.scan.all(sql`select x from nowhere`), {
+    message: 'no such table: nowhere',
+    code: 'SQLITE_ERROR',
+  })
+  assert.equal(await store.scan.$count(notes), 0)
+})
+
+test('neither reader can write', async (t) => {
+  const store = await openTestStore(t)
+  for (const reader of [store.read, store.scan]) {
+    await assert.rejects(
+      async () => reader.run(sql`insert into notes (id, seq) values ('x', 1)`),
+      (error) => error instanceof AppError && error.code === 'DATABASE_ERROR',
+    )
+  }
+  assert.equal(await store.read.$count(notes), 0)
+})
+
+test('close answers the scans that run and leaves one file', async (t) => {
+  const store = await openTestStore(t)
+  await fill(store, 10)
+  const scan = store.scan.get<{ total: number }>(slowCount)
+  await store.close()
+  assert.deepEqual(await scan, { total: 1_000_000 })
+  assert.equal(store.walBytes(), 0)
+})
+
+test('what another connection writes is told within 200 ms, our own writes are not', async (t) => {
+  const store = await openTestStore(t)
+  const other = await openStore({ ...store.place, log: silentLog(), watch: false })
+  t.after(() => other.close())
+  const changes = new EventTarget()
+  let told = 0
+  const stop = store.onExternalChange(() => {
+    told += 1
+    changes.dispatchEvent(new Event('change'))
+  })
+  await fill(store, 3)
+  const change = once(changes, 'change')
+  const writtenAt = await other
+    .write((tx) => tx.insert(notes).values({ id: 'x', seq: 9 }))
+    .then(() => performance.now())
+  await change
+  const tookMs = performance.now() - writtenAt
+  assert.ok(tookMs < 200, `${tookMs} ms`)
+  assert.equal(told, 1)
+  assert.equal(await store.read.$count(notes), 4)
+  stop()
+})
+
+test('a listener that throws is logged and the others are told', async (t) => {
+  const store = await openTestStore(t)
+  const other = await openStore({ ...store.place, log: silentLog(), watch: false })
+  t.after(() => other.close())
+  const changes = new EventTarget()
+  store.onExternalChange(() => {
+    throw new Error('listener')
+  })
+  store.onExternalChange(() => changes.dispatchEvent(new Event('change')))
+  const change = once(changes, 'change')
+  await other.write((tx) => tx.insert(notes).values({ id: 'x', seq: 9 }))
+  await change
+})
+
+test('two stores on one file write without losing anything', async (t) => {
+  const store = await openTestStore(t)
+  const other = await openStore({ ...store.place, log: silentLog(), watch: false })
+  t.after(() => other.close())
+  const writes = Array.from({ length: 200 }, async (_, seq) => {
+    for (let i = 0; i < seq % 7; i += 1) await new Promise(setImmediate)
+    const target = seq % 2 === 0 ? store : other
+    await target.write((tx) => tx.insert(notes).values({ id: `${seq}`, seq }))
+  })
+  await Promise.all(writes)
+  assert.equal(await store.read.$count(notes), 200)
+})
