@@ -1,0 +1,32 @@
+import { Cron } from 'croner'
+import { describeError } from '../errors.ts'
+import type { Log } from '../log.ts'
+
+export type CronEntry = {
+  /** Unique among the entries. */
+  name: string
+  /** Five or six fields, in UTC. */
+  schedule: string
+  /** The kind of job that a tick makes. */
+  kind: string
+  payload?: unknown
+}
+
+type Deps = { log: Log; tick(entry: CronEntry): Promise<void> }
+
+/** Calls `tick` at the times of each entry. @throws TypeError for a schedule that means nothing. */
+export function startCron({ log, tick }: Deps, entries: readonly CronEntry[]): { stop(): void } {
+  const clocks = entries.map((entry) => {
+    const report = (error: unknown) =>
+      log.error({ error: describeError(error), cron: entry.name }, 'a cron tick was lost')
+    const options = { timezone: 'UTC', catch: report, unref: true, paused: true }
+    return new Cron(entry.schedule, options, () => tick(entry))
+  })
+  // None ticks before all of them are known to mean something.
+  for (const clock of clocks) clock.resume()
+  return {
+    stop: () => {
+      for (const clock of clocks) clock.stop()
+    },
+  }
+}

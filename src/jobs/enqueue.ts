@@ -1,0 +1,72 @@
+import { eq } from '../store/drizzle.ts'
+import { newId } from '../store/ids.ts'
+import { type Job, jobs } from '../store/schema.ts'
+import { parameter, type Reader, statement, type Tx } from '../store/store.ts'
+
+export type NewJob = {
+  /** Names the handler. */
+  kind: string
+  /** Anything that JSON can carry. */
+  payload: unknown
+  now: number
+  projectId?: string
+  /** Not before this instant; at once if absent. */
+  runAt?: number
+  /** While a job with this key waits or runs, no second one is made. */
+  uniqueKey?: string
+  /** Smaller goes first; 0 if absent. */
+  priority?: number
+  /** 10 if absent. */
+  maxAttempts?: number
+}
+
+const defaultMaxAttempts = 10
+
+const insertJob = statement((db) =>
+  db
+    .insert(jobs)
+    .values({
+      id: parameter('id'),
+      kind: parameter('kind'),
+      projectId: parameter('projectId'),
+      payload: parameter('payload'),
+      state: 'waiting',
+      priority: parameter('priority'),
+      runAt: parameter('runAt'),
+      maxAttempts: parameter('maxAttempts'),
+      uniqueKey: parameter('uniqueKey'),
+      createdAt: parameter('now'),
+      updatedAt: parameter('now'),
+    })
+    .onConflictDoNothing()
+    .returning({ id: jobs.id }),
+)
+
+/**
+ * Makes a job in the caller's transaction, so that it exists exactly if the rest does. False when
+ * its unique key is taken.
+ */
+export async function enqueueJob(
+  tx: Tx,
+  job: NewJob,
+): Promise<{ id: string; isNew: true } | { isNew: false }> {
+  const row = await tx.find(insertJob, {
+    id: newId(),
+    kind: job.kind,
+    projectId: job.projectId ?? null,
+    payload: job.payload,
+    priority: job.priority ?? 0,
+    runAt: job.runAt ?? job.now,
+    maxAttempts: job.maxAttempts ?? defaultMaxAttempts,
+    uniqueKey: job.uniqueKey ?? null,
+    now: job.now,
+  })
+  return row ? { id: row.id, isNew: true } : { isNew: false }
+}
+
+export async function findJob(
+  reader: Pick<Reader, 'select'>,
+  id: string,
+): Promise<Job | undefined> {
+  return reader.select().from(jobs).where(eq(jobs.id, id)).get()
+}

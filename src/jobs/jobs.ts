@@ -1,0 +1,207 @@
+/**
+ * Background jobs: work that outlives the request that asked for it. Knows no product: what a kind
+ * of job does arrives as a handler.
+ *
+ * A job is claimed under a lease that a heartbeat renews. A handler that fails is tried again after
+ * a growing delay until its attempts are used up; what remains is the dead letter with its last
+ * error. A process that dies lets go of its jobs when their leases end. A job may therefore run
+ * twice, never not at all: handlers are written so that a second run does no harm.
+ */
+import type { Now } from '../clock.ts'
+import { describeError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Store } from '../store/store.ts'
+import { type CronEntry, startCron } from './cron.ts'
+import { enqueueJob } from './enqueue.ts'
+import {
+  type Claimed,
+  claimJobs,
+  extendLease,
+  handBackJob,
+  isWorkDue,
+  pruneJobs,
+  returnLostJobs,
+} from './ledger.ts'
+import { type JobHandler, runJob } from './run.ts'
+
+export type { JobHandler, RunningJob } from './run.ts'
+
+export type Jobs = {
+  /** Looks for work now, as after enqueuing; the loop looks by itself once a second. */
+  wake(): void
+  /** Claims nothing more, waits up to `graceMs` for what runs, then aborts it and hands it back. */
+  stop(graceMs: number): Promise<void>
+}
+
+export type JobsOptions = {
+  store: Store
+  log: Log
+  now: Now
+  handlers: Record<string, JobHandler>
+  cron?: readonly CronEntry[]
+  /** Jobs at a time; 4 if absent. */
+  concurrency?: number
+  /** How long a job stays with a process that says nothing more. */
+  leaseMs?: number
+}
+
+type Running = { job: Claimed; abort: AbortController; done: Promise<void> }
+type State = Required<Omit<JobsOptions, 'cron'>> & {
+  kinds: string[]
+  running: Map<string, Running>
+  isStopping: boolean
+  looking: Promise<void> | undefined
+  isWoken: boolean
+  prunedAt: number
+}
+
+const defaultConcurrency = 4
+const defaultLeaseMs = 60_000
+const pollMs = 1000
+const pruneEveryMs = 3_600_000
+const dayMs = 86_400_000
+const keepCompletedMs = 7 * dayMs
+const keepFailedMs = 30 * dayMs
+
+export function startJobs(options: JobsOptions): Jobs {
+  const { cron = [], ...rest } = options
+  const kinds = Object.keys(options.handlers)
+  for (const { kind } of cron) {
+    if (!kinds.includes(kind)) throw new TypeError(`No handler for the cron job "${kind}".`)
+  }
+  const state: State = {
+    ...rest,
+    concurrency: options.concurrency ?? defaultConcurrency,
+    leaseMs: options.leaseMs ?? defaultLeaseMs,
+    kinds,
+    running: new Map(),
+    isStopping: false,
+    looking: undefined,
+    isWoken: false,
+    prunedAt: 0,
+  }
+  const wake = () => look(state)
+  const clocks = startCron({ log: state.log, tick: (entry) => tick(state, entry) }, cron)
+  const poll = setInterval(wake, pollMs)
+  const heartbeat = setInterval(() => beat(state), state.leaseMs / 3)
+  const unwatch = state.store.onExternalChange(wake)
+  wake()
+  return {
+    wake,
+    async stop(graceMs) {
+      state.isStopping = true
+      clocks.stop()
+      unwatch()
+      clearInterval(poll)
+      await state.looking
+      await finish(state, graceMs)
+      clearInterval(heartbeat)
+    },
+  }
+}
+
+/** One look at a time; a call during a look makes it look again. */
+function look(state: State): void {
+  state.isWoken = true
+  if (state.looking || state.isStopping) return
+  state.looking = lookWhileWoken(state)
+    .catch((error) => state.log.error({ error: describeError(error) }, 'no jobs can be claimed'))
+    .finally(() => {
+      state.looking = undefined
+      if (state.isWoken) look(state)
+    })
+}
+
+async function lookWhileWoken(state: State): Promise<void> {
+  while (state.isWoken && !state.isStopping) {
+    state.isWoken = false
+    await prune(state)
+    const free = state.concurrency - state.running.size
+    if (free > 0 && (await isWorkDue(state.store, state.kinds, state.now()))) {
+      await claim(state, free)
+    }
+  }
+}
+
+async function claim(state: State, limit: number): Promise<void> {
+  const now = state.now()
+  const claimed = await state.store.write(async (tx) => {
+    await returnLostJobs(tx, now)
+    return claimJobs(tx, { kinds: state.kinds, limit, now, leaseUntil: now + state.leaseMs })
+  })
+  for (const job of claimed) {
+    // Its lease ended under a handler of ours that did not notice, as after a long suspension.
+    state.running.get(job.id)?.abort.abort(lostLease())
+    const abort = new AbortController()
+    const done = runJob(state, job, abort.signal).then(() => {
+      if (state.running.get(job.id)?.abort === abort) state.running.delete(job.id)
+      look(state)
+    })
+    state.running.set(job.id, { job, abort, done })
+  }
+}
+
+/** Renews the leases of what runs; whoever lost one is told to stop. */
+async function beat(state: State): Promise<void> {
+  const running = [...state.running.values()]
+  if (running.length === 0) return
+  const leaseUntil = state.now() + state.leaseMs
+  try {
+    const held = await state.store.write(async (tx) => {
+      const answers: boolean[] = []
+      for (const { job } of running) answers.push(await extendLease(tx, job, leaseUntil))
+      return answers
+    })
+    for (const [index, run] of running.entries()) {
+      const isOver = state.running.get(run.job.id) !== run
+      if (!held[index] && !isOver) run.abort.abort(lostLease())
+    }
+  } catch (error) {
+    state.log.error({ error: describeError(error) }, 'the leases of jobs could not be renewed')
+  }
+}
+
+async function finish(state: State, graceMs: number): Promise<void> {
+  const running = [...state.running.values()]
+  if (running.length === 0) return
+  const isDone = await within(graceMs, Promise.all(running.map(({ done }) => done)))
+  if (isDone) return
+  const left = [...state.running.values()]
+  for (const { abort } of left) abort.abort(new Error('The program is stopping.'))
+  try {
+    const now = state.now()
+    await state.store.write(async (tx) => {
+      for (const { job } of left) await handBackJob(tx, job, now)
+    })
+  } catch (error) {
+    state.log.error({ error: describeError(error) }, 'running jobs could not be handed back')
+  }
+}
+
+function lostLease(): Error {
+  return new Error('The lease of the job was lost.')
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(resolve, ms, false)
+  const isDone = await Promise.race([work.then(() => true), promise])
+  clearTimeout(timer)
+  return isDone
+}
+
+/** A tick finds the last one's job still waiting or running: it adds nothing. */
+async function tick(state: State, { name, kind, payload = {} }: CronEntry): Promise<void> {
+  const now = state.now()
+  const job = { kind, payload, now, uniqueKey: `cron:${name}`, maxAttempts: 1 }
+  await state.store.write((tx) => enqueueJob(tx, job))
+  look(state)
+}
+
+async function prune(state: State): Promise<void> {
+  const now = state.now()
+  if (now - state.prunedAt < pruneEveryMs) return
+  state.prunedAt = now
+  const before = { completed: now - keepCompletedMs, failed: now - keepFailedMs }
+  await state.store.write((tx) => pruneJobs(tx, before))
+}

@@ -1,0 +1,138 @@
+/**
+ * The jobs table as the loop uses it:
+ *
+ *   waiting --claim--> active --complete--> completed
+ *      ^                  |---fail, attempts left (later), hand back (at once), lease over
+ *      |__________________|
+ *                         |---fail, none left------> failed (the dead letter, error kept)
+ *
+ * An attempt is counted when it is claimed, so that a job which kills the process runs out of
+ * attempts too. Every change of an active job asks for its lease: who lost it changes nothing.
+ */
+import { forClaim } from '../store/dialect.ts'
+import { and, eq, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
+import { newId } from '../store/ids.ts'
+import { type Job, jobs } from '../store/schema.ts'
+import type { Store, Tx } from '../store/store.ts'
+
+export type Claimed = Job & { leaseId: string }
+/** Which active job is meant, as the one who claimed it knows it. */
+export type Held = Pick<Claimed, 'id' | 'leaseId'>
+
+const maxErrorLength = 2000
+const lostText = 'The process ended while the job was running.'
+
+/** Whether a claim would find anything; costs no transaction. */
+export async function isWorkDue(store: Store, kinds: string[], now: number): Promise<boolean> {
+  const due = and(eq(jobs.state, 'waiting'), lte(jobs.runAt, now), inArray(jobs.kind, kinds))
+  const row = await store.read.select({ id: jobs.id }).from(jobs).where(due).limit(1).get()
+  if (row) return true
+  const lost = and(eq(jobs.state, 'active'), lte(jobs.leaseUntil, now))
+  return !!(await store.read.select({ id: jobs.id }).from(jobs).where(lost).limit(1).get())
+}
+
+/** Takes up to `limit` due jobs, most urgent first. */
+export async function claimJobs(
+  tx: Tx,
+  { kinds, limit, now, leaseUntil }: Claim,
+): Promise<Claimed[]> {
+  const ids = sql`(select id from jobs where state = 'waiting' and run_at <= ${now}
+    and ${inArray(jobs.kind, kinds)} order by priority, run_at limit ${limit} ${forClaim()})`
+  const leaseId = newId()
+  const claimed = await tx
+    .update(jobs)
+    .set({
+      state: 'active',
+      leaseId,
+      leaseUntil,
+      attempts: sql`${jobs.attempts} + 1`,
+      updatedAt: now,
+    })
+    .where(inArray(jobs.id, ids))
+    .returning()
+  return claimed.map((job) => ({ ...job, leaseId })).sort(byUrgency)
+}
+
+export type Claim = { kinds: string[]; limit: number; now: number; leaseUntil: number }
+
+/** Puts back what processes have left behind, or buries it when its attempts are used up. */
+export async function returnLostJobs(tx: Tx, now: number): Promise<void> {
+  const isLost = and(eq(jobs.state, 'active'), lte(jobs.leaseUntil, now))
+  const isLast = sql`${jobs.attempts} >= ${jobs.maxAttempts}`
+  const idle = { leaseId: null, leaseUntil: null, error: lostText, updatedAt: now }
+  await tx
+    .update(jobs)
+    .set({ ...idle, state: 'failed', completedAt: now })
+    .where(and(isLost, isLast))
+  await tx
+    .update(jobs)
+    .set({ ...idle, state: 'waiting', runAt: now })
+    .where(isLost)
+}
+
+/** False when the lease is lost. */
+export async function extendLease(tx: Tx, held: Held, leaseUntil: number): Promise<boolean> {
+  return change(tx, held, { leaseUntil })
+}
+
+export async function completeJob(tx: Tx, held: Held, end: { result: unknown; now: number }) {
+  const { result = null, now } = end
+  const done = { state: 'completed', result, error: null, progress: 100, completedAt: now } as const
+  return change(tx, held, { ...done, ...released(now) })
+}
+
+/** Another try at `retryAt`, or none. */
+export async function failJob(
+  tx: Tx,
+  held: Held,
+  { error, retryAt, now }: { error: string; retryAt: number | null; now: number },
+): Promise<boolean> {
+  const text = { error: error.slice(0, maxErrorLength) }
+  if (retryAt === null) {
+    return change(tx, held, { ...text, state: 'failed', completedAt: now, ...released(now) })
+  }
+  return change(tx, held, { ...text, state: 'waiting', runAt: retryAt, ...released(now) })
+}
+
+/** Gives an unfinished job back; this attempt does not count. */
+export async function handBackJob(tx: Tx, held: Held, now: number): Promise<boolean> {
+  const attempts = sql`${jobs.attempts} - 1`
+  return change(tx, held, { state: 'waiting', attempts, runAt: now, ...released(now) })
+}
+
+/** `percent` from 0 to 100. */
+export async function reportProgress(tx: Tx, held: Held, percent: number): Promise<boolean> {
+  return change(tx, held, { progress: Math.round(percent) })
+}
+
+/** Forgets finished jobs: completed ones before one instant, failed ones before another. */
+export async function pruneJobs(
+  tx: Tx,
+  before: { completed: number; failed: number },
+): Promise<void> {
+  const isOver = isNotNull(jobs.completedAt)
+  for (const state of ['completed', 'failed'] as const) {
+    const isOld = lt(jobs.completedAt, before[state])
+    await tx.delete(jobs).where(and(isOver, eq(jobs.state, state), isOld))
+  }
+}
+
+type Changes = Parameters<ReturnType<typeof updateJobs>['set']>[0]
+
+function updateJobs(tx: Tx) {
+  return tx.update(jobs)
+}
+
+async function change(tx: Tx, { id, leaseId }: Held, changes: Changes): Promise<boolean> {
+  const isHeld = and(eq(jobs.id, id), eq(jobs.leaseId, leaseId), eq(jobs.state, 'active'))
+  const changed = await updateJobs(tx).set(changes).where(isHeld).returning({ id: jobs.id })
+  return changed.length > 0
+}
+
+function released(now: number) {
+  return { leaseId: null, leaseUntil: null, updatedAt: now }
+}
+
+function byUrgency(a: Job, b: Job): number {
+  return a.priority - b.priority || a.runAt - b.runAt
+}

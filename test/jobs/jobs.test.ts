@@ -1,0 +1,396 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { retryDelayMs } from '../../src/jobs/backoff.ts'
+import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
+import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
+import { claimJobs, pruneJobs } from '../../src/jobs/ledger.ts'
+import { silentLog } from '../../src/log.ts'
+import { eq } from '../../src/store/drizzle.ts'
+import { type Job, jobs } from '../../src/store/schema.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { makePlace } from '../store/fixture.ts'
+
+const log = silentLog()
+const start = 1_700_000_000_000
+
+type Bench = {
+  store: Store
+  clock: { at: number }
+  run(options: Partial<JobsOptions>): ReturnType<typeof startJobs>
+  add(job: Partial<NewJob>): Promise<string>
+  find(id: string): Promise<Job>
+  /** Resolves when the job is in that state. */
+  reaches(id: string, state: Job['state']): Promise<Job>
+}
+
+async function setUp(t: TestContext): Promise<Bench> {
+  const { path } = await makePlace(t)
+  const store = await openStore({ path, log })
+  const clock = { at: start }
+  const started: ReturnType<typeof startJobs>[] = []
+  t.after(async () => {
+    for (const each of started) await each.stop(0)
+    await store.close()
+  })
+  const find = async (id: string) => {
+    const job = await findJob(store.read, id)
+    assert.ok(job)
+    return job
+  }
+  return {
+    store,
+    clock,
+    find,
+    run(options) {
+      const running = startJobs({ store, log, now: () => clock.at, handlers: {}, ...options })
+      started.push(running)
+      return running
+    },
+    async add(job) {
+      const made = await store.write((tx) =>
+        enqueueJob(tx, { kind: 'work', payload: {}, now: clock.at, ...job }),
+      )
+      assert.ok(made.isNew)
+      return made.id
+    },
+    async reaches(id, state) {
+      for (;;) {
+        const job = await find(id)
+        if (job.state === state) return job
+        await new Promise(setImmediate)
+      }
+    },
+  }
+}
+
+test('a job runs with its payload and keeps its result', async (t) => {
+  const { run, add, reaches } = await setUp(t)
+  const id = await add({ payload: { n: 2 }, projectId: 'p' })
+  run({
+    handlers: {
+      work: async ({ payload, attempt, projectId }) => ({ payload, attempt, projectId }),
+    },
+  })
+  const job = await reaches(id, 'completed')
+  assert.deepEqual(job.result, { payload: { n: 2 }, attempt: 1, projectId: 'p' })
+  assert.equal(job.progress, 100)
+  assert.equal(job.completedAt, start)
+  assert.equal(job.leaseId, null)
+  assert.equal(job.error, null)
+})
+
+test('a job that is added while the loop rests runs when it is woken', async (t) => {
+  const { run, add, reaches } = await setUp(t)
+  const running = run({ handlers: { work: async () => 'done' } })
+  const id = await add({})
+  running.wake()
+  assert.equal((await reaches(id, 'completed')).result, 'done')
+})
+
+test('a job does not exist when the transaction that made it fails', async (t) => {
+  const { store } = await setUp(t)
+  const write = store.write(async (tx) => {
+    await enqueueJob(tx, { kind: 'work', payload: {}, now: start })
+    throw new Error('no')
+  })
+  await assert.rejects(write, /no/)
+  assert.equal(await store.read.$count(jobs), 0)
+})
+
+test('a job waits for its time', async (t) => {
+  const { run, add, find, clock, reaches } = await setUp(t)
+  const later = await add({ runAt: start + 1000 })
+  const now = await add({})
+  const running = run({ handlers: { work: async () => null } })
+  await reaches(now, 'completed')
+  assert.equal((await find(later)).state, 'waiting')
+  clock.at += 1000
+  running.wake()
+  await reaches(later, 'completed')
+})
+
+test('urgent jobs go first, then those that are due longest', async (t) => {
+  const { run, add, reaches } = await setUp(t)
+  const order: unknown[] = []
+  const last = await add({ payload: 'c', priority: 5 })
+  await add({ payload: 'b', runAt: start - 1 })
+  await add({ payload: 'a', runAt: start - 2 })
+  const handlers = {
+    work: async ({ payload }: { payload: unknown }) => {
+      order.push(payload)
+    },
+  }
+  run({ handlers, concurrency: 1 })
+  await reaches(last, 'completed')
+  assert.deepEqual(order, ['a', 'b', 'c'])
+})
+
+test('no more jobs run at a time than allowed, and none twice', async (t) => {
+  const { run, add, reaches } = await setUp(t)
+  const ids = await Promise.all(Array.from({ length: 12 }, () => add({})))
+  let active = 0
+  let most = 0
+  let runs = 0
+  run({
+    concurrency: 3,
+    handlers: {
+      work: async () => {
+        active += 1
+        runs += 1
+        most = Math.max(most, active)
+        await new Promise(setImmediate)
+        active -= 1
+      },
+    },
+  })
+  await Promise.all(ids.map((id) => reaches(id, 'completed')))
+  assert.equal(most, 3)
+  assert.equal(runs, 12)
+})
+
+test('a job of a kind without a handler is left for who has one', async (t) => {
+  const { run, add, find, reaches } = await setUp(t)
+  const other = await add({ kind: 'other' })
+  const mine = await add({})
+  run({ handlers: { work: async () => null } })
+  await reaches(mine, 'completed')
+  assert.equal((await find(other)).state, 'waiting')
+})
+
+test('a failing job is tried again after a growing delay and ends as a dead letter', async (t) => {
+  const { run, add, find, clock, reaches } = await setUp(t)
+  const id = await add({ maxAttempts: 3 })
+  let failures = 0
+  const running = run({
+    handlers: {
+      work: async () => {
+        failures += 1
+        throw new Error(`${failures}. ${'long '.repeat(1000)}`)
+      },
+    },
+  })
+  const delays: number[] = []
+  for (const attempts of [1, 2]) {
+    let job = await find(id)
+    while (job.attempts !== attempts || job.state !== 'waiting') {
+      await new Promise(setImmediate)
+      job = await find(id)
+    }
+    delays.push(job.runAt - clock.at)
+    clock.at = job.runAt
+    running.wake()
+  }
+  const dead = await reaches(id, 'failed')
+  assert.equal(dead.attempts, 3)
+  assert.equal(dead.completedAt, clock.at)
+  assert.equal(dead.error?.length, 2000)
+  assert.match(dead.error ?? '', /^3\. long/)
+  assert.ok((delays[0] ?? 0) >= 45_000 && (delays[0] ?? 0) <= 75_000)
+  assert.ok((delays[1] ?? 0) >= 90_000 && (delays[1] ?? 0) <= 150_000)
+})
+
+test('delays double from a minute to an hour, a quarter shorter or longer', () => {
+  assert.deepEqual(
+    [1, 2, 3, 6, 7, 50].map((attempts) => retryDelayMs(attempts, () => 0.5)),
+    [60_000, 120_000, 240_000, 1_920_000, 3_600_000, 3_600_000],
+  )
+  assert.equal(
+    retryDelayMs(1, () => 0),
+    45_000,
+  )
+  assert.equal(
+    retryDelayMs(1, () => 1),
+    75_000,
+  )
+})
+
+test('a unique key admits one waiting or active job', async (t) => {
+  const { run, store, add, reaches } = await setUp(t)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const job = { kind: 'work', payload: {}, now: start, uniqueKey: 'k' }
+  const again = () => store.write((tx) => enqueueJob(tx, job))
+  const id = await add(job)
+  assert.deepEqual(await again(), { isNew: false })
+  run({ handlers: { work: () => promise } })
+  await reaches(id, 'active')
+  assert.deepEqual(await again(), { isNew: false })
+  resolve()
+  await reaches(id, 'completed')
+  assert.equal((await again()).isNew, true)
+})
+
+test('a job whose process died returns when its lease ends', async (t) => {
+  const { run, store, add, clock, find, reaches } = await setUp(t)
+  const id = await add({})
+  const claim = { kinds: ['work'], limit: 1, now: start, leaseUntil: start + 60_000 }
+  await store.write((tx) => claimJobs(tx, claim))
+  const running = run({ handlers: { work: async ({ attempt }) => attempt } })
+  clock.at += 59_999
+  running.wake()
+  assert.equal((await find(id)).state, 'active')
+  clock.at += 1
+  running.wake()
+  assert.equal((await reaches(id, 'completed')).result, 2)
+})
+
+test('a job that keeps killing its process runs out of attempts', async (t) => {
+  const { run, store, add, clock, reaches } = await setUp(t)
+  const id = await add({ maxAttempts: 1 })
+  const claim = { kinds: ['work'], limit: 1, now: start, leaseUntil: start + 60_000 }
+  await store.write((tx) => claimJobs(tx, claim))
+  clock.at += 60_000
+  run({ handlers: { work: async () => 'never' } })
+  const dead = await reaches(id, 'failed')
+  assert.match(dead.error ?? '', /process ended/)
+  assert.equal(dead.result, null)
+})
+
+test('a heartbeat keeps the lease of a long job', async (t) => {
+  const { run, add, clock, find, reaches } = await setUp(t)
+  const id = await add({})
+  const { promise, resolve } = Promise.withResolvers<void>()
+  run({ handlers: { work: () => promise }, leaseMs: 30 })
+  await reaches(id, 'active')
+  clock.at += 20
+  while ((await find(id)).leaseUntil !== start + 50) await new Promise(setImmediate)
+  resolve()
+  assert.equal((await reaches(id, 'completed')).attempts, 1)
+})
+
+test('who has lost the lease is told to stop, and what it says does not count', async (t) => {
+  const { run, store, add, find, reaches } = await setUp(t)
+  const id = await add({})
+  const { promise, resolve } = Promise.withResolvers<void>()
+  run({
+    leaseMs: 30,
+    handlers: {
+      work: ({ signal }) =>
+        new Promise((done) => {
+          signal.addEventListener('abort', () => {
+            done('stale')
+            resolve()
+          })
+        }),
+    },
+  })
+  await reaches(id, 'active')
+  const taken = { leaseId: 'another', leaseUntil: start + 60_000 }
+  await store.write((tx) => tx.update(jobs).set(taken).where(eq(jobs.id, id)))
+  await promise
+  await new Promise(setImmediate)
+  const job = await find(id)
+  assert.equal(job.state, 'active')
+  assert.equal(job.leaseId, 'another')
+})
+
+test('stop waits for what runs and claims nothing more', async (t) => {
+  const { run, add, find, reaches } = await setUp(t)
+  const first = await add({ runAt: start - 1 })
+  const second = await add({})
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const running = run({ handlers: { work: () => promise }, concurrency: 1 })
+  await reaches(first, 'active')
+  const stopping = running.stop(10_000)
+  resolve()
+  await stopping
+  assert.equal((await find(first)).state, 'completed')
+  assert.equal((await find(second)).state, 'waiting')
+})
+
+test('stop aborts what does not end in time and hands it back, the attempt uncounted', async (t) => {
+  const { run, add, find, reaches } = await setUp(t)
+  const id = await add({})
+  let reason: unknown
+  const running = run({
+    handlers: {
+      work: ({ signal }) =>
+        new Promise((_done, fail) => {
+          signal.addEventListener('abort', () => {
+            reason = signal.reason
+            fail(signal.reason)
+          })
+        }),
+    },
+  })
+  await reaches(id, 'active')
+  await running.stop(5)
+  assert.match(String(reason), /stopping/)
+  const job = await find(id)
+  assert.equal(job.state, 'waiting')
+  assert.equal(job.attempts, 0)
+  assert.equal(job.leaseId, null)
+  assert.equal(job.error, null)
+})
+
+test('progress can be read while the job runs', async (t) => {
+  const { run, add, find, reaches } = await setUp(t)
+  const id = await add({})
+  const { promise, resolve } = Promise.withResolvers<void>()
+  run({
+    handlers: {
+      work: async ({ reportProgress }) => {
+        await reportProgress(41.7)
+        await promise
+      },
+    },
+  })
+  while ((await find(id)).progress !== 42) await new Promise(setImmediate)
+  resolve()
+  await reaches(id, 'completed')
+})
+
+test('a cron tick makes one job, and the next tick none while that one runs', async (t) => {
+  const { run, store } = await setUp(t)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const ticks: number[] = []
+  const enough = Promise.withResolvers<void>()
+  const write = t.mock.method(store, 'write')
+  const running = run({
+    handlers: {
+      daily: async ({ payload }) => {
+        assert.deepEqual(payload, { of: 'cron' })
+        ticks.push(write.mock.callCount())
+        enough.resolve()
+        await promise
+      },
+    },
+    cron: [
+      { name: 'one', schedule: '* * * * * *', kind: 'daily', payload: { of: 'cron' } },
+      { name: 'never', schedule: '0 0 30 2 *', kind: 'daily' },
+    ],
+  })
+  await enough.promise
+  const before = write.mock.callCount()
+  while (write.mock.callCount() === before) await new Promise(setImmediate)
+  assert.equal(await store.read.$count(jobs), 1)
+  assert.equal(ticks.length, 1)
+  resolve()
+  await running.stop(1000)
+  const [job] = await store.read.select().from(jobs)
+  assert.equal(job?.state, 'completed')
+})
+
+test('a cron entry without a handler or with a wrong schedule is a mistake of ours', async (t) => {
+  const { run } = await setUp(t)
+  const cron = [{ name: 'x', schedule: '* * * * *', kind: 'nobody' }]
+  assert.throws(() => run({ cron }), TypeError)
+  const wrong = [{ name: 'x', schedule: 'sometimes', kind: 'work' }]
+  assert.throws(() => run({ handlers: { work: async () => null }, cron: wrong }), TypeError)
+})
+
+test('old jobs are forgotten, dead letters later', async (t) => {
+  const { run, store, add, reaches } = await setUp(t)
+  const done = await add({})
+  const dead = await add({ kind: 'bad', maxAttempts: 1 })
+  const waiting = await add({ runAt: start + 1e12 })
+  const bad = async () => Promise.reject(new Error('bad'))
+  run({ handlers: { work: async () => null, bad } })
+  await Promise.all([reaches(done, 'completed'), reaches(dead, 'failed')])
+  const left = async () => (await store.read.select({ id: jobs.id }).from(jobs)).map((j) => j.id)
+  await store.write((tx) => pruneJobs(tx, { completed: start, failed: start }))
+  assert.deepEqual(await left(), [done, dead, waiting])
+  await store.write((tx) => pruneJobs(tx, { completed: start + 1, failed: start }))
+  assert.deepEqual(await left(), [dead, waiting])
+  await store.write((tx) => pruneJobs(tx, { completed: start + 1, failed: start + 1 }))
+  assert.deepEqual(await left(), [waiting])
+})
