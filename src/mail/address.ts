@@ -1,0 +1,121 @@
+/**
+ * The one address parser: what a person types, an API call carries or a listener hears becomes one
+ * mailbox, or none. An address is a dot-atom, `@` and a host name (RFC 5321 section 4.1.2 without
+ * its quoted local parts and address literals), in ASCII or, by RFC 6531, beyond it. Lists, groups,
+ * comments, source routes and display names are not addresses, so nothing here can be read as two
+ * recipients, and the envelope and the header fields are written from the same parsed value.
+ *
+ * A domain name is compared as A-labels and shown as U-labels. Of Unicode only what comes back
+ * unchanged from A-label form is taken, so that what is shown is what was typed: a full-width
+ * letter or an invisible hyphen is refused, not mapped to something else.
+ */
+import { domainToASCII, domainToUnicode } from 'node:url'
+
+export type ParsedAddress = {
+  /** As stored, compared and shown: NFC, lower case, the domain in U-labels. */
+  address: string
+  localPart: string
+  /** In A-labels, lower case. */
+  domain: string
+  /** `localPart@A-labels`, for SMTP commands and header fields; at most 254 octets. */
+  wire: string
+  /** The local part is not ASCII, so the message needs SMTPUTF8 (RFC 6531). */
+  needsSmtputf8: boolean
+}
+
+/** Longer texts are refused unread: an address in decomposed Unicode still fits well. */
+const MAX_TEXT_LENGTH = 1024
+const MAX_WIRE_OCTETS = 254
+const MAX_LOCAL_PART_OCTETS = 64
+const MAX_DOMAIN_LENGTH = 253
+
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+/** The last label begins with a letter: `1.2.3.4` is a host address, not a name. */
+const HOST = `(?:${LABEL}\\.)+(?![0-9])${LABEL}`
+const ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
+const asciiDomain = new RegExp(`^${HOST}$`)
+const asciiAddress = new RegExp(`^${ATOM}(?:\\.${ATOM})*@${HOST}$`, 'i')
+
+const unicodeAtom = "[a-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10ffff}-]+"
+const unicodeLocalPart = new RegExp(`^${unicodeAtom}(?:\\.${unicodeAtom})*$`, 'u')
+/** Letters, digits, marks and the few characters that IDNA 2008 (RFC 5892) takes in context. */
+const unicodeDomain = /^(?:[\p{L}\p{M}\p{Nd}.\u00b7\u0375\u05f3\u05f4\u30fb-]|\u200c|\u200d)+$/u
+
+/** The mailbox that `text` names, spaces around it aside; undefined when it is not exactly one. */
+export function parseAddress(text: string): ParsedAddress | undefined {
+  if (text.length > MAX_TEXT_LENGTH) return undefined
+  if (asciiAddress.test(text) && !hasALabel(text)) return buildAsciiAddress(text.toLowerCase())
+  const canonical = canonicalText(text)
+  if (canonical === undefined) return undefined
+  const at = canonical.lastIndexOf('@')
+  const localPart = canonical.slice(0, Math.max(at, 0))
+  const domain = toALabels(canonical.slice(at + 1))
+  if (!isLocalPart(localPart) || domain === undefined) return undefined
+  const wire = `${localPart}@${domain}`
+  if (Buffer.byteLength(wire) > MAX_WIRE_OCTETS) return undefined
+  const address = `${localPart}@${displayDomain(domain)}`
+  return { address, localPart, domain, wire, needsSmtputf8: !isAscii(localPart) }
+}
+
+/** The A-label form of a host or domain name; undefined when it is none or has a single label. */
+export function parseDomain(text: string): string | undefined {
+  if (text.length > MAX_TEXT_LENGTH) return undefined
+  const canonical = canonicalText(text)
+  return canonical === undefined ? undefined : toALabels(canonical.replace(/\.$/, ''))
+}
+
+/** A domain name for people: its U-labels. */
+export function displayDomain(aLabel: string): string {
+  return hasALabel(aLabel) ? domainToUnicode(aLabel) : aLabel
+}
+
+function buildAsciiAddress(address: string): ParsedAddress | undefined {
+  const at = address.indexOf('@')
+  if (at > MAX_LOCAL_PART_OCTETS || address.length > MAX_WIRE_OCTETS) return undefined
+  const localPart = address.slice(0, at)
+  return { address, localPart, domain: address.slice(at + 1), wire: address, needsSmtputf8: false }
+}
+
+/** Trimmed, NFC, lower case. Line ends and other controls are refused, also around the text. */
+function canonicalText(text: string): string | undefined {
+  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text) || !text.isWellFormed()) return undefined
+  return text.trim().normalize('NFC').toLowerCase().normalize('NFC')
+}
+
+/**
+ * Beyond ASCII: no separators, invisible or unassigned characters, none that compatibility
+ * normalisation turns into others (a full-width `@`), and no mark at the beginning, which would
+ * combine with the `<` of a header field.
+ */
+function isLocalPart(text: string): boolean {
+  if (!unicodeLocalPart.test(text) || Buffer.byteLength(text) > MAX_LOCAL_PART_OCTETS) return false
+  if (isAscii(text)) return true
+  return !/^\p{M}|[\p{C}\p{Z}]/u.test(text) && text.normalize('NFKC') === text
+}
+
+/** `text` is in canonical form. Characters that a URL's host gives a meaning never reach node:url. */
+function toALabels(text: string): string | undefined {
+  if (isAscii(text) && !hasALabel(text)) return isAsciiDomain(text) ? text : undefined
+  if (!unicodeDomain.test(text)) return undefined
+  const ascii = domainToASCII(text)
+  const unicode = domainToUnicode(ascii)
+  if (!isAsciiDomain(ascii) || domainToASCII(unicode) !== ascii) return undefined
+  if (!unicodeDomain.test(unicode) || hasALabel(unicode)) return undefined
+  const [aLabels, uLabels] = [ascii.split('.'), unicode.split('.')]
+  const isUnchanged = text
+    .split('.')
+    .every((label, index) => label === uLabels[index] || label === aLabels[index])
+  return isUnchanged ? ascii : undefined
+}
+
+function isAsciiDomain(text: string): boolean {
+  return text.length >= 3 && text.length <= MAX_DOMAIN_LENGTH && asciiDomain.test(text)
+}
+
+function hasALabel(text: string): boolean {
+  return /(?:^|[@.])xn--/i.test(text)
+}
+
+function isAscii(text: string): boolean {
+  return !/[^\x00-\x7f]/.test(text)
+}

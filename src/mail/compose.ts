@@ -1,0 +1,146 @@
+/**
+ * The one MIME writer: a pure function from what a message says to its octets, which are what the
+ * signature covers and what goes on the wire.
+ *
+ *   mixed( alternative( text/plain, related( text/html, inline files… ) ), files… )
+ *
+ * with every level left out that would hold one part only. Bodies are always seven bits, so no
+ * 8BITMIME is needed; header fields too, unless an address has a local part outside ASCII (RFC 6532).
+ * Every line ends in CRLF, no other CR or LF exists, and no line is longer than 998 octets.
+ */
+import { assertFieldName, assertOneLine, formatField, formatTextField } from './header-field.ts'
+import { formatAddressField, formatMailboxField, type Mailbox } from './mailbox-field.ts'
+import {
+  type Attachment,
+  attachmentPart,
+  boundariesOf,
+  multipart,
+  type NextBoundary,
+  type Part,
+  textPart,
+} from './mime-part.ts'
+
+export type { Attachment, Mailbox }
+
+export type MessageInput = {
+  /** Without angle brackets. */
+  messageId: string
+  /** Epoch milliseconds. */
+  date: number
+  from: Mailbox
+  to: Mailbox
+  replyTo: Mailbox | null
+  subject: string
+  /** At least one of `html` and `text` is a string. */
+  html: string | null
+  text: string | null
+  /** Further fields in order; one named like one of ours replaces ours. */
+  headers: readonly (readonly [name: string, value: string])[]
+  attachments: readonly Attachment[]
+}
+
+/** `needsSmtputf8`: the header section has octets above 127, so the session needs RFC 6531. */
+export type ComposedMessage = { bytes: Buffer; needsSmtputf8: boolean }
+
+/** Fields that only the message itself may decide; the API refuses them before. */
+const ownedFields = /^(?:date|from|to|mime-version|content-.*)$/i
+
+/** Fields of which a message has at most one (RFC 5322 section 3.6, RFC 2369, RFC 8058): the last counts. */
+const singleFields = /^(?:subject|sender|reply-to|message-id|in-reply-to|references|list-.*)$/i
+
+const addressFields =
+  /^(?:reply-to|sender|list-id|errors-to|disposition-notification-to|mail-followup-to|mail-reply-to)$/i
+
+/**
+ * The message as octets: the same input gives the same octets.
+ * @throws TypeError when a value bound for a header holds CR, LF or NUL, an address, a date or a
+ *   header name is malformed, a header is one that the writer owns, or there is no body
+ */
+export function composeMessage(input: MessageInput): ComposedMessage {
+  const root = composeBody(input)
+  const head = `${composeHead(input)}${root.fields}\r\n`
+  const bytes = joinPieces([head, ...root.body])
+  return { bytes, needsSmtputf8: /[^\0-\x7f]/.test(head) }
+}
+
+function composeHead(input: MessageInput): string {
+  const extras = effectiveHeaders(input.headers)
+  const replaced = new Set(extras.map(([name]) => name.toLowerCase()))
+  let head =
+    formatField('Date', formatDate(input.date)) +
+    formatMailboxField('From', input.from) +
+    formatMailboxField('To', input.to)
+  if (input.replyTo !== null && !replaced.has('reply-to')) {
+    head += formatMailboxField('Reply-To', input.replyTo)
+  }
+  if (!replaced.has('subject')) head += subjectField(input.subject)
+  if (!replaced.has('message-id')) head += messageIdField(input.messageId)
+  head += 'MIME-Version: 1.0\r\n'
+  for (const [name, value] of extras) head += extraField(name, value)
+  return head
+}
+
+function effectiveHeaders(headers: MessageInput['headers']): MessageInput['headers'] {
+  const lastOf = new Map(headers.map(([name], i) => [name.toLowerCase(), i]))
+  return headers.filter(([name], i) => {
+    return !singleFields.test(name) || lastOf.get(name.toLowerCase()) === i
+  })
+}
+
+function extraField(name: string, value: string): string {
+  assertFieldName(name)
+  if (ownedFields.test(name)) throw new TypeError(`header ${name} is written by the message itself`)
+  assertOneLine('header value', value)
+  return addressFields.test(name) ? formatAddressField(name, value) : formatTextField(name, value)
+}
+
+function subjectField(subject: string): string {
+  assertOneLine('subject', subject)
+  return formatTextField('Subject', subject)
+}
+
+function messageIdField(messageId: string): string {
+  if (!/^[!-;=?-~]{1,900}$/.test(messageId)) throw new TypeError('message id is malformed')
+  return `Message-ID: <${messageId}>\r\n`
+}
+
+function formatDate(at: number): string {
+  const date = new Date(at)
+  if (Number.isNaN(date.getTime())) throw new TypeError('date is not an instant')
+  return date.toUTCString().replace('GMT', '+0000')
+}
+
+function composeBody({ html, text, attachments, messageId }: MessageInput): Part {
+  if (html === null && text === null) throw new TypeError('a message needs html or text')
+  const nextBoundary = boundariesOf(messageId)
+  const isRelated = (file: Attachment) =>
+    html !== null && file.disposition === 'inline' && file.contentId !== null
+  const related = attachments.filter(isRelated).map(attachmentPart)
+  const files = attachments.filter((file) => !isRelated(file)).map(attachmentPart)
+  const alternatives: Part[] = []
+  if (text !== null) alternatives.push(textPart('plain', text))
+  if (html !== null) {
+    alternatives.push(wrap('related', [textPart('html', html), ...related], nextBoundary))
+  }
+  const readable = wrap('alternative', alternatives, nextBoundary)
+  return wrap('mixed', [readable, ...files], nextBoundary)
+}
+
+function wrap(
+  subtype: Parameters<typeof multipart>[0],
+  parts: readonly Part[],
+  nextBoundary: NextBoundary,
+): Part {
+  const [only] = parts
+  return parts.length === 1 && only !== undefined ? only : multipart(subtype, parts, nextBoundary())
+}
+
+/** The pieces as one, which ends in a CRLF. */
+function joinPieces(pieces: readonly (string | Buffer)[]): Buffer {
+  const buffers = pieces.map((piece) =>
+    typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece,
+  )
+  const last = buffers.findLast((buffer) => buffer.length > 0)
+  if (last?.at(-1) !== 0x0a) buffers.push(Buffer.from('\r\n', 'latin1'))
+  return Buffer.concat(buffers)
+}

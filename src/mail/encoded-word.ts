@@ -1,0 +1,98 @@
+/**
+ * RFC 2047 encoded words: how text that is not plain ASCII travels in a header section of seven
+ * bits. The same alphabet is used everywhere, the narrow one that is legal in a phrase (section
+ * 5.3), so that a word may stand in a subject as well as in a display name.
+ */
+const wordLimit = 75
+const overhead = '=?UTF-8?Q??='.length
+const smallestWidth = 30
+
+/** Wider than the grammar of RFC 2047 section 2, as some readers are. */
+const lookalike = /=\?[^?]*\?[bq]\?[^?]*\?=/i
+
+const qForms = Array.from({ length: 256 }, (_, byte) => qForm(byte))
+
+/** Whether text must not stand in a header as it is: it has more than printable ASCII, space and
+ * tab, or looks like an encoded word, which a reader would decode. */
+export function needsEncodedWords(text: string): boolean {
+  return /[^\t\x20-\x7e]/.test(text) || lookalike.test(text)
+}
+
+/**
+ * The text as encoded words with one space between them; readers drop that space. No word is
+ * longer than 75 characters and none splits a character. Q unless B is shorter by far: what is
+ * mostly ASCII stays readable, as RFC 2047 section 4 wants it. `firstWidth` is the room for the first
+ * word on a line that has begun; where it is too small to be of use the first word is a full one.
+ */
+export function encodeWords(text: string, firstWidth = wordLimit): string {
+  const wellFormed = text.toWellFormed()
+  const first = firstWidth < smallestWidth ? wordLimit : Math.min(firstWidth, wordLimit)
+  const bytes = Buffer.from(wellFormed, 'utf8')
+  if (qLength(bytes) <= bytes.length * 2) {
+    const rooms = { first: first - overhead, rest: wordLimit - overhead, cost: qCost }
+    return split(wellFormed, rooms).map(qWord).join(' ')
+  }
+  const rooms = { first: base64Room(first), rest: base64Room(wordLimit), cost: utf8Length }
+  return split(wellFormed, rooms).map(bWord).join(' ')
+}
+
+/** Octets of a code point in UTF-8. */
+export function utf8Length(char: string): number {
+  const codePoint = char.codePointAt(0) ?? 0
+  if (codePoint < 0x80) return 1
+  if (codePoint < 0x800) return 2
+  return codePoint < 0x10000 ? 3 : 4
+}
+
+type Rooms = { first: number; rest: number; cost: (char: string) => number }
+
+/** Cuts text into pieces of whole code points, each costing no more than its room. */
+export function split(text: string, { first, rest, cost }: Rooms): string[] {
+  const pieces: string[] = []
+  let piece = ''
+  let left = first
+  for (const char of text) {
+    const price = cost(char)
+    if (price > left) {
+      pieces.push(piece)
+      piece = ''
+      left = rest
+    }
+    piece += char
+    left -= price
+  }
+  pieces.push(piece)
+  return pieces
+}
+
+function base64Room(width: number): number {
+  return Math.floor((width - overhead) / 4) * 3
+}
+
+function qWord(piece: string): string {
+  let word = '=?UTF-8?Q?'
+  for (const byte of Buffer.from(piece, 'utf8')) word += qForms[byte]
+  return `${word}?=`
+}
+
+function bWord(piece: string): string {
+  return `=?UTF-8?B?${Buffer.from(piece, 'utf8').toString('base64')}?=`
+}
+
+function qLength(bytes: Uint8Array): number {
+  let length = 0
+  for (const byte of bytes) length += qForms[byte]?.length ?? 0
+  return length
+}
+
+function qCost(char: string): number {
+  const codePoint = char.codePointAt(0) ?? 0
+  return codePoint < 0x80 ? (qForms[codePoint]?.length ?? 0) : utf8Length(char) * 3
+}
+
+function qForm(byte: number): string {
+  const char = String.fromCharCode(byte)
+  if (char === ' ') return '_'
+  if (/[A-Za-z0-9!*+/-]/.test(char)) return char
+  return `=${byte.toString(16).toUpperCase().padStart(2, '0')}`
+}

@@ -1,0 +1,86 @@
+import { encodeWords, needsEncodedWords } from './encoded-word.ts'
+
+/**
+ * Header fields on the wire (RFC 5322 section 2.2): one field is `Name: value` and a CRLF, folded
+ * at spaces so that unfolding gives the value back, 76 columns where words allow it (RFC 2047 wants
+ * that of lines with encoded words) and never more than 998 octets.
+ */
+const lineWidth = 76
+const lineLimit = 998
+
+/** @throws TypeError when a value bound for a header could end its line. `what` names it. */
+export function assertOneLine(what: string, value: string): void {
+  if (/[\r\n\0]/.test(value)) throw new TypeError(`${what} must not contain CR, LF or NUL`)
+}
+
+/** @throws TypeError unless the name is a field-name of RFC 5322 section 3.6.8 that fits a line. */
+export function assertFieldName(name: string): void {
+  if (!/^[!-9;-~]{1,997}$/.test(name)) throw new TypeError('header name is not an RFC 5322 token')
+}
+
+/** A field whose value is on the wire as given but for folding; white space at its ends goes. */
+export function formatField(name: string, value: string): string {
+  const trimmed = trimBlanks(value)
+  if (trimmed === '') return `${name}:\r\n`
+  if (name.length + 2 + trimmed.length <= lineWidth) return `${name}: ${trimmed}\r\n`
+  return `${name}:${fold(name.length + 1, trimmed)}\r\n`
+}
+
+/** A field of free text (RFC 5322 section 3.2.5), in encoded words where ASCII does not do. */
+export function formatTextField(name: string, text: string): string {
+  const trimmed = trimBlanks(text)
+  const isPlain = !needsEncodedWords(trimmed) && fitsLines(trimmed)
+  return formatField(name, isPlain ? trimmed : encodeWords(trimmed, firstWordWidth(name)))
+}
+
+/** Columns left for the first encoded word beside a field's name. */
+export function firstWordWidth(name: string): number {
+  return lineWidth - name.length - 2
+}
+
+/** Whether folding at spaces is enough to keep every line within 998 octets. */
+export function fitsLines(value: string): boolean {
+  if (value.length * 3 < lineLimit) return true
+  return foldableWords(value).every((word) => Buffer.byteLength(word) <= lineLimit)
+}
+
+/** Without the spaces and tabs at the ends, which no reader keeps. */
+export function trimBlanks(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1
+  return text.slice(start, end)
+}
+
+function fold(startColumn: number, value: string): string {
+  let folded = ''
+  let column = startColumn
+  for (const word of foldableWords(value)) {
+    const length = Buffer.byteLength(word)
+    if (column + length > widthBefore(word, folded === '')) {
+      folded += '\r\n'
+      column = 0
+    }
+    folded += word
+    column += length
+  }
+  return folded
+}
+
+/** Some readers dislike an empty first line, so a plain first word leaves it only when it must. */
+function widthBefore(word: string, isFirst: boolean): number {
+  return isFirst && !word.startsWith(' =?') ? lineLimit : lineWidth
+}
+
+/**
+ * Only a single space may begin a line: many readers make one space of a longer run or a tab at a
+ * fold, and a line of white space alone would end the header section for some.
+ */
+function foldableWords(value: string): string[] {
+  return value.split(/(?<![ \t]) (?![ \t])/).map((word) => ` ${word}`)
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
+}

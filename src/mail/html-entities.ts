@@ -1,0 +1,85 @@
+/**
+ * Character references of HTML: the numeric ones, and the names of HTML 4 (`&nbsp;`, `&eacute;`,
+ * `&euro;`), which are what mail holds. A name of HTML 5 only stays as it is written.
+ */
+
+/** Names of U+00A0 to U+00FF, in order. */
+const latin1 =
+  'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn ' +
+  'sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave ' +
+  'Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ' +
+  'ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN ' +
+  'szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave ' +
+  'iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc ' +
+  'uuml yacute thorn yuml'
+
+/** Names of U+0391 to U+03C9, in order; `-` is a gap. */
+const greek =
+  'Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi Rho - ' +
+  'Sigma Tau Upsilon Phi Chi Psi Omega - - - - - - - alpha beta gamma delta epsilon zeta eta ' +
+  'theta iota kappa lambda mu nu xi omicron pi rho sigmaf sigma tau upsilon phi chi psi omega'
+
+/** Name and code point, hexadecimal. */
+const others =
+  'amp 26 lt 3c gt 3e quot 22 apos 27 OElig 152 oelig 153 Scaron 160 scaron 161 Yuml 178 fnof 192 ' +
+  'circ 2c6 tilde 2dc thetasym 3d1 upsih 3d2 piv 3d6 ensp 2002 emsp 2003 thinsp 2009 zwnj 200c ' +
+  'zwj 200d lrm 200e rlm 200f ndash 2013 mdash 2014 lsquo 2018 rsquo 2019 sbquo 201a ldquo 201c ' +
+  'rdquo 201d bdquo 201e dagger 2020 Dagger 2021 bull 2022 hellip 2026 permil 2030 prime 2032 ' +
+  'Prime 2033 lsaquo 2039 rsaquo 203a oline 203e frasl 2044 euro 20ac image 2111 weierp 2118 ' +
+  'real 211c trade 2122 alefsym 2135 larr 2190 uarr 2191 rarr 2192 darr 2193 harr 2194 crarr 21b5 ' +
+  'lArr 21d0 uArr 21d1 rArr 21d2 dArr 21d3 hArr 21d4 forall 2200 part 2202 exist 2203 empty 2205 ' +
+  'nabla 2207 isin 2208 notin 2209 ni 220b prod 220f sum 2211 minus 2212 lowast 2217 radic 221a ' +
+  'prop 221d infin 221e ang 2220 and 2227 or 2228 cap 2229 cup 222a int 222b there4 2234 sim 223c ' +
+  'cong 2245 asymp 2248 ne 2260 equiv 2261 le 2264 ge 2265 sub 2282 sup 2283 nsub 2284 sube 2286 ' +
+  'supe 2287 oplus 2295 otimes 2297 perp 22a5 sdot 22c5 lceil 2308 rceil 2309 lfloor 230a ' +
+  'rfloor 230b lang 27e8 rang 27e9 loz 25ca spades 2660 clubs 2663 hearts 2665 diams 2666'
+
+/** What browsers read into the references &#128; to &#159; (windows-1252). */
+const windows1252 =
+  '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
+  '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
+
+const names = entityNames()
+
+/** The text with its character references replaced; what is none stays as it is. Linear time. */
+export function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(/&(?:#[xX]([\da-fA-F]{1,8})|#(\d{1,8})|([A-Za-z][A-Za-z\d]{1,7}));?/g, decode)
+}
+
+function decode(reference: string, hex?: string, decimal?: string, name?: string): string {
+  if (name !== undefined) return decodeName(reference, name)
+  const code = hex !== undefined ? Number.parseInt(hex, 16) : Number(decimal)
+  return decodeNumber(code)
+}
+
+/** Without its semicolon a name counts only where it is one of the oldest: `&copy 2026`. */
+function decodeName(reference: string, name: string): string {
+  const char = names.get(name)
+  if (char === undefined) return reference
+  const isOld = char <= '\xff' && name !== 'apos'
+  return reference.endsWith(';') || isOld ? char : reference
+}
+
+function decodeNumber(code: number): string {
+  if (code >= 0x80 && code < 0xa0) return windows1252[code - 0x80] ?? ''
+  const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
+  return isCharacter ? String.fromCodePoint(code) : '\ufffd'
+}
+
+function entityNames(): Map<string, string> {
+  const map = new Map<string, string>()
+  for (const [index, name] of latin1.split(' ').entries()) {
+    map.set(name, String.fromCharCode(0xa0 + index))
+  }
+  for (const [index, name] of greek.split(' ').entries()) {
+    map.set(name, String.fromCharCode(0x391 + index))
+  }
+  const pairs = others.split(' ')
+  for (let index = 0; index < pairs.length; index += 2) {
+    const code = Number.parseInt(pairs[index + 1] ?? '', 16)
+    map.set(pairs[index] ?? '', String.fromCodePoint(code))
+  }
+  map.delete('-')
+  return map
+}

@@ -1,0 +1,87 @@
+import { encodeWords, needsEncodedWords } from './encoded-word.ts'
+import {
+  assertOneLine,
+  firstWordWidth,
+  fitsLines,
+  formatField,
+  formatTextField,
+  trimBlanks,
+} from './header-field.ts'
+
+/** `address` in wire form: `local@a-label`; the local part may be UTF-8 (RFC 6532). */
+export type Mailbox = { address: string; name: string | null }
+
+const longestQuotedName = 60
+const longestAddress = 320
+const addressShape = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()\\,;:"@]+$/u
+const addressTokens = /"(?:[^"\\]|\\.)*"|<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
+
+/**
+ * A field with one mailbox (RFC 5322 section 3.4).
+ * @throws TypeError when the address is not exactly one address, or the name holds CR, LF or NUL
+ */
+export function formatMailboxField(field: string, { address, name }: Mailbox): string {
+  if (!addressShape.test(address) || address.length > longestAddress) {
+    throw new TypeError(`${field} address is not in wire form`)
+  }
+  assertOneLine(`${field} name`, name ?? '')
+  const phrase = formatPhrase(trimBlanks(name ?? ''), firstWordWidth(field))
+  return formatField(field, phrase === '' ? address : `${phrase} <${address}>`)
+}
+
+/**
+ * A field of addresses that somebody else wrote, names in quotes, bare or encoded already: only
+ * names are put into encoded words, never what an answer would be sent to. Addresses keep their
+ * UTF-8.
+ */
+export function formatAddressField(field: string, value: string): string {
+  const isPlain = !/[^\t\x20-\x7e]/.test(value)
+  const encoded = isPlain ? value : encodeNames(value, firstWordWidth(field))
+  const isSafe = !/[\p{Cc}--\t]/v.test(encoded) && fitsLines(encoded)
+  return isSafe ? formatField(field, encoded) : formatTextField(field, value)
+}
+
+function formatPhrase(name: string, firstWidth: number): string {
+  if (name === '') return ''
+  if (needsEncodedWords(name) || name.includes('\t')) return encodeWords(name, firstWidth)
+  if (name.length > longestQuotedName) return encodeWords(name, firstWidth)
+  if (/^[\w!#$%&'*+/=?^`{|}~-]+(?: [\w!#$%&'*+/=?^`{|}~-]+)*$/.test(name)) return name
+  return `"${name.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** Neighbouring names become one run: the space between two encoded words is not read. */
+function encodeNames(value: string, firstWidth: number): string {
+  let encoded = ''
+  let name = ''
+  let gap = ''
+  const endName = () => {
+    if (name !== '') encoded += encodeWords(name, encoded === '' ? firstWidth : undefined)
+    encoded += gap
+    name = ''
+    gap = ''
+  }
+  for (const token of value.match(addressTokens) ?? []) {
+    if (/^[ \t]/.test(token)) {
+      gap += token
+    } else if (isEncodableName(token)) {
+      if (name === '') endName()
+      name += gap + unquote(token)
+      gap = ''
+    } else {
+      endName()
+      encoded += token
+    }
+  }
+  endName()
+  return encoded
+}
+
+function isEncodableName(token: string): boolean {
+  if (token.startsWith('<') || !/[^\t\x20-\x7e]/.test(token)) return false
+  return token.startsWith('"') || !token.includes('@')
+}
+
+function unquote(token: string): string {
+  if (!/^".*"$/su.test(token)) return token
+  return token.slice(1, -1).replace(/\\(.)/gsu, '$1')
+}

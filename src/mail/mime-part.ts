@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto'
+import { encodeBase64Lines } from './base64-lines.ts'
+import { assertOneLine } from './header-field.ts'
+import {
+  formatFilename,
+  formatLegacyName,
+  formatParameter,
+  formatParameterField,
+  parseContentType,
+} from './parameters.ts'
+import { encodeText } from './text-body.ts'
+
+/** A MIME entity (RFC 2045): its Content-* fields, each with its CRLF, and its body in pieces. */
+export type Part = { fields: string; body: readonly (string | Buffer)[] }
+
+export type Attachment = {
+  filename: string
+  contentType: string
+  content: Uint8Array
+  contentId: string | null
+  disposition: 'attachment' | 'inline'
+}
+
+/** Gives a new boundary each time; all of a message have one length, so none begins another. */
+export type NextBoundary = () => string
+
+const longestContentId = 900
+
+export function boundariesOf(messageId: string): NextBoundary {
+  const seed = hash('sha256', messageId, 'hex').slice(0, 32)
+  let count = 0
+  return () => `=_${String(count++)}_${seed}`
+}
+
+export function textPart(subtype: 'plain' | 'html', text: string): Part {
+  const { transferEncoding, body } = encodeText(text)
+  const fields =
+    `Content-Type: text/${subtype}; charset=utf-8\r\n` +
+    `Content-Transfer-Encoding: ${transferEncoding}\r\n`
+  return { fields, body: [body] }
+}
+
+/** The parts under one boundary (RFC 2046 section 5.1); `type` is that of a related root (RFC 2387). */
+export function multipart(
+  subtype: 'alternative' | 'related' | 'mixed',
+  parts: readonly Part[],
+  boundary: string,
+): Part {
+  const root = subtype === 'related' ? ['type="text/html"'] : []
+  const fields = formatParameterField('Content-Type', `multipart/${subtype}`, [
+    ...root,
+    `boundary="${boundary}"`,
+  ])
+  const body = parts.flatMap((part, i) => [
+    `${i === 0 ? '' : '\r\n'}--${boundary}\r\n${part.fields}\r\n`,
+    ...part.body,
+  ])
+  return { fields, body: [...body, `\r\n--${boundary}--\r\n`] }
+}
+
+/**
+ * A file, its octets untouched in base64. A type that is none, or one that base64 is forbidden to
+ * (message/* and multipart/*, RFC 2046 section 5), travels as application/octet-stream.
+ * @throws TypeError when one of its texts holds CR, LF or NUL, or the content id is not one
+ */
+export function attachmentPart(attachment: Attachment): Part {
+  const { filename, contentId, disposition } = attachment
+  assertOneLine('attachment filename', filename)
+  assertOneLine('attachment content type', attachment.contentType)
+  const name = filename === '' ? [] : [formatLegacyName(filename)]
+  const { type, parameters } = carriedType(attachment.contentType)
+  const fields =
+    formatParameterField('Content-Type', type, [...parameters, ...name]) +
+    'Content-Transfer-Encoding: base64\r\n' +
+    (contentId === null ? '' : contentIdField(contentId)) +
+    formatParameterField(
+      'Content-Disposition',
+      disposition,
+      filename === '' ? [] : formatFilename(filename),
+    )
+  return { fields, body: [encodeBase64Lines(attachment.content)] }
+}
+
+function carriedType(contentType: string): { type: string; parameters: string[] } {
+  const parsed = parseContentType(contentType)
+  if (parsed === undefined || /^(?:message|multipart)\//.test(parsed.type)) {
+    return { type: 'application/octet-stream', parameters: [] }
+  }
+  const kept = [...parsed.parameters].filter(([name]) => name !== 'name')
+  return {
+    type: parsed.type,
+    parameters: kept.flatMap(([name, value]) => formatParameter(name, value)),
+  }
+}
+
+/** What is not ASCII is percent-encoded, as it is in the cid: URL that names it (RFC 2392). */
+function contentIdField(contentId: string): string {
+  assertOneLine('attachment content id', contentId)
+  if (/[<>]/.test(contentId)) throw new TypeError('attachment content id must not contain < or >')
+  const safe = contentId.toWellFormed().replace(/[^\x20-\x7e]+/g, (run) => encodeURIComponent(run))
+  if (safe.length > longestContentId) throw new TypeError('attachment content id is too long')
+  return `Content-ID: <${safe}>\r\n`
+}

@@ -1,0 +1,102 @@
+import { encodeWords, needsEncodedWords, split, utf8Length } from './encoded-word.ts'
+
+/**
+ * Parameters of Content-Type and Content-Disposition: tokens and quoted strings (RFC 2045 section
+ * 5.1), percent-encoded UTF-8 in numbered pieces for everything else (RFC 2231).
+ */
+export type ContentType = { type: string; parameters: ReadonlyMap<string, string> }
+
+const lineWidth = 76
+const pieceWidth = 50
+const longestPlain = 60
+
+const typeShape = /^[ \t]*([\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127})[ \t]*(?=;|$)/
+const parameterShape = /;[ \t]*([\w!#$&+.^`{|}~-]{1,40})=("(?:[^"\\]|\\.)*"|[^\s";]+)[ \t]*/suy
+
+/** `Name: value; a=b; …` and CRLF; a parameter that does not fit beside the last begins a line. */
+export function formatParameterField(
+  field: string,
+  value: string,
+  parameters: readonly string[],
+): string {
+  let formatted = `${field}: ${value}`
+  let column = formatted.length
+  for (const parameter of parameters) {
+    const isFolded = column + parameter.length + 3 > lineWidth
+    formatted += `;${isFolded ? '\r\n' : ''} ${parameter}`
+    column = parameter.length + 1 + (isFolded ? 0 : column + 1)
+  }
+  return `${formatted}\r\n`
+}
+
+/** One parameter as the pieces it takes on the wire. */
+export function formatParameter(name: string, value: string): string[] {
+  if (!isQuotable(value)) return formatExtended(name, value)
+  return [/^[\w!#$&+.^`{|}~-]+$/.test(value) ? `${name}=${value}` : `${name}="${value}"`]
+}
+
+/** As `formatParameter`, but in quotes even where a token would do, as every mailer writes it. */
+export function formatFilename(filename: string): string[] {
+  return isQuotable(filename) ? [`filename="${filename}"`] : formatExtended('filename', filename)
+}
+
+/**
+ * The file name once more as `name` of Content-Type, in encoded words: against the letter of
+ * RFC 2047 section 5, for the readers that know nothing newer.
+ */
+export function formatLegacyName(filename: string): string {
+  if (isQuotable(filename)) return `name="${filename}"`
+  const words = encodeWords(filename, lineWidth - ' name="";'.length)
+  return `name="${words.replaceAll(' ', '\r\n ')}"`
+}
+
+/**
+ * A media type somebody else wrote. Parameters are read up to the first malformed one, names in
+ * lower case, the first of a name counts; undefined without a proper `type/subtype`.
+ */
+export function parseContentType(value: string): ContentType | undefined {
+  const shape = typeShape.exec(value)
+  if (shape === null) return undefined
+  const parameters = new Map<string, string>()
+  const reader = new RegExp(parameterShape)
+  reader.lastIndex = shape[0].length
+  for (let found = reader.exec(value); found !== null; found = reader.exec(value)) {
+    const name = (found[1] ?? '').toLowerCase()
+    if (!parameters.has(name)) parameters.set(name, unquote(found[2] ?? ''))
+  }
+  return { type: (shape[1] ?? '').toLowerCase(), parameters }
+}
+
+function isQuotable(value: string): boolean {
+  return value.length <= longestPlain && !/["\\\t]/.test(value) && !needsEncodedWords(value)
+}
+
+/** RFC 2231 sections 3 and 4; no piece ends inside a character. */
+function formatExtended(name: string, value: string): string[] {
+  const rooms = { first: pieceWidth - "UTF-8''".length, rest: pieceWidth, cost: percentCost }
+  const pieces = split(value.toWellFormed(), rooms).map(percentEncode)
+  if (pieces.length === 1) return [`${name}*=UTF-8''${pieces[0]}`]
+  return pieces.map((piece, i) => `${name}*${i}*=${i === 0 ? "UTF-8''" : ''}${piece}`)
+}
+
+function percentCost(char: string): number {
+  return isAttributeChar(char) ? 1 : utf8Length(char) * 3
+}
+
+function percentEncode(piece: string): string {
+  let encoded = ''
+  for (const char of piece) {
+    encoded += isAttributeChar(char)
+      ? char
+      : Buffer.from(char, 'utf8').toString('hex').toUpperCase().replace(/../g, '%$&')
+  }
+  return encoded
+}
+
+function isAttributeChar(char: string): boolean {
+  return /^[\w!#$&+.^`{|}~-]$/.test(char)
+}
+
+function unquote(value: string): string {
+  return value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/gsu, '$1') : value
+}

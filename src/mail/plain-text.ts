@@ -1,0 +1,202 @@
+/**
+ * The text alternative of an HTML body: paragraphs and headings with an empty line between them,
+ * lists with marks, cells of a row on one line, links as "text (address)", images as their
+ * alternative text. Lines are not wrapped. One pass over the markup without a tree, so that time
+ * and memory are linear for whatever is sent through it.
+ */
+import { decodeEntities } from './html-entities.ts'
+import { findClosingTag, readAttributes, readMarkup, type Tag } from './html-tag.ts'
+
+/** Elements whose content is nothing to read, and no markup. */
+const unread = new Set(['script', 'style', 'title', 'textarea', 'xmp', 'iframe', 'noframes'])
+
+/** Elements that stand on lines of their own; those with 2 have an empty line around them. */
+const blocks = new Map<string, 1 | 2>([
+  ...names('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre figure', 2),
+  ...names('address article aside body caption center dd details div dt fieldset', 1),
+  ...names('figcaption footer form header hgroup html legend li main menu nav option', 1),
+  ...names('optgroup section select summary tbody tfoot thead tr', 1),
+])
+
+/** Deeper lists and quotations are not indented further. */
+const indentLimit = 8
+
+type List = { isOrdered: boolean; count: number }
+type Link = { address: string; begin: number }
+
+type State = {
+  html: string
+  text: string
+  /** Line ends owed before the next text; on an empty line fewer are paid. */
+  breaks: 0 | 1 | 2
+  hasSpace: boolean
+  /** Written once at the begin of the next line: the mark of a list item. */
+  marker: string
+  /** Written between two cells when the second begins on the same line. */
+  separator: string
+  lists: List[]
+  quotes: number
+  preformatted: number
+  link: Link | undefined
+}
+
+export function htmlToText(html: string): string {
+  const state = startState(html)
+  let at = 0
+  while (at < html.length) {
+    const open = html.indexOf('<', at)
+    const markup = open === -1 ? html.length : readMarkup(html, open)
+    const textEnd = open === -1 ? html.length : markup === undefined ? open + 1 : open
+    if (textEnd > at) addText(state, decodeEntities(html.slice(at, textEnd)))
+    if (markup === undefined) at = textEnd
+    else at = typeof markup === 'number' ? markup : readTag(state, markup)
+  }
+  closeLink(state)
+  return state.text.trimEnd()
+}
+
+function startState(html: string): State {
+  const line = { breaks: 0, hasSpace: false, marker: '', separator: '' } as const
+  return { html, text: '', ...line, lists: [], quotes: 0, preformatted: 0, link: undefined }
+}
+
+/** Returns where reading goes on. */
+function readTag(state: State, tag: Tag): number {
+  const { name, isClosing } = tag
+  if (unread.has(name)) return isClosing ? tag.end : findClosingTag(state.html, name, tag.end)
+  const space = blocks.get(name)
+  if (space !== undefined) breakLine(state, isNested(state, name) ? 1 : space)
+  if (isClosing) closeElement(state, name)
+  else openElement(state, tag)
+  return tag.end
+}
+
+function openElement(state: State, tag: Tag): void {
+  switch (tag.name) {
+    case 'a':
+      closeLink(state)
+      state.link = openLink(state, tag)
+      break
+    case 'br':
+      addBreak(state)
+      break
+    case 'hr':
+      breakLine(state, 2)
+      addText(state, '---')
+      breakLine(state, 2)
+      break
+    case 'img':
+      addText(state, decodeEntities(readAttributes(state.html, tag).get('alt') ?? ''))
+      break
+    case 'ul':
+    case 'ol':
+      state.lists.push({ isOrdered: tag.name === 'ol', count: 0 })
+      break
+    case 'li':
+      state.marker = nextMarker(state)
+      break
+    case 'td':
+    case 'th':
+      state.separator = ' | '
+      break
+    case 'tr':
+      state.separator = ''
+      break
+    case 'blockquote':
+      state.quotes += 1
+      break
+    case 'pre':
+      state.preformatted += 1
+      break
+  }
+}
+
+function closeElement(state: State, name: string): void {
+  if (name === 'a') closeLink(state)
+  else if (name === 'ul' || name === 'ol') state.lists.pop()
+  else if (name === 'blockquote') state.quotes = Math.max(0, state.quotes - 1)
+  else if (name === 'pre') state.preformatted = Math.max(0, state.preformatted - 1)
+  else if (name === 'li') state.marker = ''
+}
+
+/** Within a list an item, and a list in an item, need no empty line. */
+function isNested(state: State, name: string): boolean {
+  const isList = name === 'ul' || name === 'ol'
+  return state.lists.length > (isList ? 1 : 0) && (isList || name === 'p')
+}
+
+function addText(state: State, text: string): void {
+  if (state.preformatted > 0) return addPreformatted(state, text)
+  const collapsed = text.replace(/[\s\xa0]+/g, ' ').replace(/[\xad\u034f\u200b\ufeff]/g, '')
+  const words = collapsed.trim()
+  if (collapsed.startsWith(' ')) state.hasSpace = true
+  if (words === '') return
+  addWords(state, words)
+  state.hasSpace = collapsed.endsWith(' ')
+}
+
+function addPreformatted(state: State, text: string): void {
+  for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
+    if (index > 0) addBreak(state)
+    if (line !== '') addWords(state, line)
+  }
+}
+
+function addWords(state: State, words: string): void {
+  const isFirst = state.text === ''
+  if (state.breaks > 0 || isFirst) {
+    state.text += `${isFirst ? '' : '\n'.repeat(state.breaks)}${linePrefix(state)}${words}`
+  } else {
+    state.text += `${state.separator || (state.hasSpace ? ' ' : '')}${words}`
+  }
+  state.breaks = 0
+  state.hasSpace = false
+  state.marker = ''
+  state.separator = ''
+}
+
+function linePrefix(state: State): string {
+  const quotes = '> '.repeat(Math.min(state.quotes, indentLimit))
+  const depth = Math.min(state.lists.length, indentLimit)
+  const indent = '  '.repeat(Math.max(0, state.marker === '' ? depth : depth - 1))
+  return `${quotes}${indent}${state.marker}`
+}
+
+function nextMarker(state: State): string {
+  const list = state.lists.at(-1)
+  if (list === undefined) return '- '
+  list.count += 1
+  return list.isOrdered ? `${list.count}. ` : '- '
+}
+
+function breakLine(state: State, count: 1 | 2): void {
+  if (count > state.breaks) state.breaks = count
+  state.hasSpace = false
+  state.separator = ''
+}
+
+function addBreak(state: State): void {
+  breakLine(state, state.breaks === 0 ? 1 : 2)
+}
+
+function openLink(state: State, tag: Tag): Link | undefined {
+  const href = decodeEntities(readAttributes(state.html, tag).get('href') ?? '')
+  const address = href.replace(/[\s\p{Cc}]+/gu, '').replace(/^mailto:/i, '')
+  const isShown = address !== '' && !/^(?:#|javascript:|data:|cid:)/i.test(address)
+  return isShown ? { address, begin: state.text.length } : undefined
+}
+
+function closeLink(state: State): void {
+  const { link } = state
+  state.link = undefined
+  if (link === undefined || state.text.endsWith(link.address)) return
+  const isEmpty = state.text.length === link.begin
+  const { hasSpace } = state
+  if (!isEmpty) state.hasSpace = true
+  addWords(state, isEmpty ? link.address : `(${link.address})`)
+  state.hasSpace = hasSpace
+}
+
+function names(list: string, space: 1 | 2): [string, 1 | 2][] {
+  return list.split(' ').map((name) => [name, space])
+}

@@ -1,0 +1,68 @@
+/**
+ * The five characters that matter in HTML, their entities, and their inks: noncharacters of
+ * Unicode that stand for them in marked text (see stored.ts).
+ */
+type Swaps = ReadonlyMap<string, string>
+
+const specials = ['&', '<', '>', '"', "'"]
+const entities = ['&amp;', '&lt;', '&gt;', '&#34;', '&#39;']
+const inks = ['\ufdd0', '\ufdd1', '\ufdd2', '\ufdd3', '\ufdd4']
+
+const escapes = swapsOf(specials, entities)
+const inkings = swapsOf(specials, inks)
+const unInkings = swapsOf(inks, specials)
+const settlings = swapsOf(inks, entities)
+
+/** Texts are worked on in pieces of this length: long strings are dear to grow. */
+const pieceLength = 4096
+
+/** The text with `& < > " '` as entities: safe between tags and in quoted attributes. */
+export function escapeHtml(text: string): string {
+  return /[&<>"']/.test(text) ? swap(text, escapes) : text
+}
+
+/** The inked form: the special characters replaced, one for one. */
+export function ink(text: string): string {
+  return /[&<>"']/.test(text) ? swap(text, inkings) : text
+}
+
+export function unink(text: string): string {
+  return /[\ufdd0-\ufdd4]/.test(text) ? swap(text, unInkings) : text
+}
+
+/** Inked characters as entities, all others as they are. */
+export function settle(text: string): string {
+  return /[\ufdd0-\ufdd4]/.test(text) ? swap(text, settlings) : text
+}
+
+/** Whether the text has a special character, inked or not. */
+export function hasSpecials(text: string): boolean {
+  return /[&<>"'\ufdd0-\ufdd4]/.test(text)
+}
+
+function swap(text: string, swaps: Swaps): string {
+  if (text.length <= pieceLength) return swapPiece(text, swaps)
+  const pieces: string[] = []
+  for (let at = 0; at < text.length; at += pieceLength) {
+    pieces.push(swapPiece(text.slice(at, at + pieceLength), swaps))
+  }
+  return pieces.join('')
+}
+
+function swapPiece(text: string, swaps: Swaps): string {
+  let swapped = ''
+  let copied = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code > 0x3e && code < 0xfdd0) continue
+    const other = swaps.get(text.charAt(at))
+    if (other === undefined) continue
+    swapped += text.slice(copied, at) + other
+    copied = at + 1
+  }
+  return swapped + text.slice(copied)
+}
+
+function swapsOf(from: readonly string[], to: readonly string[]): Swaps {
+  return new Map(from.map((char, index) => [char, to[index] ?? '']))
+}

@@ -1,0 +1,31 @@
+/**
+ * What one template may cost. The first four are the contract's or ours for whoever writes
+ * templates; the others keep a single step of the library short, since the clock is only looked
+ * at between steps.
+ */
+
+/** Characters of a template's source. */
+export const templateLimit = 2_000_000
+
+/** Milliseconds of one rendering. */
+export const renderLimitMs = 1_000
+
+/** Units of one rendering: characters and items handled, and the dear steps by their price. */
+export const memoryLimit = 10_000_000
+
+/** Characters printed by one rendering, captured ones included. */
+export const outputLimit = 10_000_000
+
+/** Markers (`{{ … }}`, `{% … %}`) of a template, and characters inside them: once parsed a marker
+ * takes a kilobyte and more, and an expression is one step however long it is. */
+export const markersLimit = 20_000
+export const markupLimit = 200_000
+
+/** Lists in lists in lists. */
+export const depthLimit = 100
+
+/** Haystack times needle: a string search is quadratic at worst, and this much takes 0.3 s. */
+export const searchLimit = 1_000_000_000
+
+/** Characters of a date, and of a date format: each letter of it may cost 50 us. */
+export const dateLimit = 256

@@ -1,0 +1,130 @@
+/**
+ * What stands between `{{` and `}}`: a path or a Liquid expression, fallbacks, filters.
+ *
+ * Two things here are not Liquid. `x ?? text` prints the text, which is always literal, where x is
+ * missing, null, false or empty; of several fallbacks the first that is not empty counts. And keys
+ * may have spaces: `first name`, `profile.first name`. Both are rewritten into Liquid.
+ */
+
+import { depthLimit } from './limits.ts'
+
+/** The filter that `??` becomes. */
+export const fallbackFilter = '_fallback'
+
+export type OutputExpression = {
+  /** What is looked up or evaluated, as written. */
+  head: string
+  /** The keys of `head`, outermost first, when it is a plain path. */
+  path: readonly string[] | undefined
+  /** Filters before the fallback, each with its `|`; `''` when there are none. */
+  headFilters: string
+  fallback: string | undefined
+  /** Filters at the end, each with its `|`; `''` when there are none. */
+  filters: string
+}
+
+const word = String.raw`[^\s.\\[\]|"'(){}<>=!,:;&]+`
+const segment = new RegExp(
+  String.raw`(${word}(?:\s+${word})*)|\[\s*(?:"([^"\\]*)"|'([^'\\]*)'|(0|[1-9]\d{0,8}))\s*\]`,
+  'y',
+)
+const simplePath = /^[\w-]+(?:\.[\w-]+)*$/
+const operatorWord = /(?:^|\s)(?:and|or|contains|not)(?:\s|$)/
+const wordCharacter = /[\p{L}\p{N}_]/u
+
+/** `content` has its entities decoded and its whitespace marks (`-`) removed. */
+export function parseOutput(content: string): OutputExpression {
+  if (simplePath.test(content)) {
+    const path = parsePath(content)
+    return { head: content, path, headFilters: '', fallback: undefined, filters: '' }
+  }
+  const terms = splitOutsideQuotes(content, '??')
+  const [first = '', ...rest] = terms
+  const [head, headFilters] = splitFilters(first)
+  const [lastTerm, filters] = rest.length === 0 ? ['', ''] : splitFilters(rest.pop() ?? '')
+  const literals = [...rest, lastTerm].map(unquote)
+  return {
+    head,
+    path: parsePath(head),
+    headFilters,
+    fallback: terms.length === 1 ? undefined : (literals.find((text) => text !== '') ?? ''),
+    filters,
+  }
+}
+
+/** The expression in the library's own grammar. */
+export function toLiquid(expression: OutputExpression): string {
+  const { head, path, headFilters, fallback, filters } = expression
+  const isSpaced = path?.some((key) => /\s/.test(key)) === true && /\s/.test(head)
+  const subject = isSpaced ? path.map((key) => `["${key}"]`).join('') : head
+  const chosen = fallback === undefined ? '' : ` | ${fallbackFilter}: ${quote(fallback)}`
+  return `${subject === '' ? '""' : subject}${headFilters}${chosen}${filters}`
+}
+
+function parsePath(head: string): string[] | undefined {
+  if (simplePath.test(head)) return withinLimit(head.split('.'))
+  const keys: string[] = []
+  let at = 0
+  while (at < head.length) {
+    segment.lastIndex = at
+    const match = segment.exec(head)
+    if (match === null) return undefined
+    const isBracket = match[1] === undefined
+    if (!isBracket && keys.length > 0 && head[at - 1] !== '.') return undefined
+    if (isBracket && head[at - 1] === '.') return undefined
+    keys.push(match[1]?.replace(/\s+/g, ' ') ?? match[2] ?? match[3] ?? match[4] ?? '')
+    at = segment.lastIndex
+    if (head[at] === '.') at += 1
+    if (head[at] === undefined && head.endsWith('.')) return undefined
+  }
+  return keys.length === 0 || isOperation(keys) ? undefined : withinLimit(keys)
+}
+
+function withinLimit(path: string[]): string[] | undefined {
+  return path.length > depthLimit ? undefined : path
+}
+
+function isOperation(keys: readonly string[]): boolean {
+  return keys.some((key) => key.includes(' ') && operatorWord.test(key))
+}
+
+function splitFilters(term: string): [string, string] {
+  const [head = '', ...filters] = splitOutsideQuotes(term, '|')
+  return [head.trim(), filters.map((filter) => ` | ${filter.trim()}`).join('')]
+}
+
+function splitOutsideQuotes(text: string, separator: string): string[] {
+  if (!text.includes(separator)) return [text]
+  const parts: string[] = []
+  let begin = 0
+  let at = 0
+  while (at < text.length) {
+    if (text.startsWith(separator, at)) {
+      parts.push(text.slice(begin, at))
+      at += separator.length
+      begin = at
+    } else {
+      at = skipQuoted(text, at)
+    }
+  }
+  return [...parts, text.slice(begin)]
+}
+
+/** A quote opens only where no word runs into it and where it is closed: `don't` has none. */
+function skipQuoted(text: string, at: number): number {
+  const char = text[at] ?? ''
+  if (char !== '"' && char !== "'") return at + 1
+  if (wordCharacter.test(text[at - 1] ?? '')) return at + 1
+  const close = text.indexOf(char, at + 1)
+  return close === -1 ? at + 1 : close + 1
+}
+
+function unquote(literal: string): string {
+  const text = literal.trim()
+  const quoted = /^"([^"]*)"$|^'([^']*)'$/.exec(text)
+  return quoted === null ? text : (quoted[1] ?? quoted[2] ?? '')
+}
+
+function quote(text: string): string {
+  return `"${text.replace(/[\\"]/g, '\\$&')}"`
+}

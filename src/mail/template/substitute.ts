@@ -1,0 +1,113 @@
+/**
+ * Plain placeholder substitution: `{{ path }}` and `{{ path ?? text }}`, filters disregarded, and
+ * everything else left as it stands. It is what a template falls back to that cannot be parsed or
+ * must be stopped, and the quick way for templates that hold nothing more.
+ */
+import { escapeHtml } from './characters.ts'
+import { isLacking } from './filters.ts'
+import { outputLimit } from './limits.ts'
+import { type OutputExpression, parseOutput } from './output.ts'
+import { printValue, type Target } from './print.ts'
+import { type Marker, markerContent, scanMarkers } from './syntax.ts'
+import type { Variables } from './variables.ts'
+
+/** Text, or a placeholder. */
+export type Piece = string | Placeholder
+
+type Placeholder = { path: readonly string[]; fallback: string | undefined }
+
+const literals = new Set(['true', 'false', 'nil', 'null', 'empty', 'blank'])
+const computed = new Set(['size', 'first', 'last'])
+
+/** The pieces of any source. */
+export function splitPieces(source: string): Piece[] {
+  const outputs = scanMarkers(source).filter(({ kind }) => kind === 'output')
+  return cutAt(source, outputs, (marker) => toPlaceholder(source, marker))
+}
+
+/** The pieces of a source in which substitution does all that the language would do. */
+export function splitPlainPieces(source: string): Piece[] | undefined {
+  const markers = scanMarkers(source)
+  const placeholders = new Map<Marker, Placeholder>()
+  for (const marker of markers) {
+    if (marker.kind === 'tag' || trimsText(source, marker)) return undefined
+    const expression = parseOutput(markerContent(source, marker))
+    if (!isPlain(expression)) return undefined
+    placeholders.set(marker, { path: expression.path, fallback: expression.fallback })
+  }
+  return cutAt(source, markers, (marker) => placeholders.get(marker) ?? '')
+}
+
+/** Stops at the output limit. Never throws. */
+export function substitute(pieces: readonly Piece[], target: Target, variables: Variables): string {
+  let output = ''
+  for (const piece of pieces) {
+    output += typeof piece === 'string' ? piece : fillIn(piece, target, variables)
+    if (output.length > outputLimit) return output.slice(0, outputLimit).toWellFormed()
+  }
+  return output
+}
+
+function cutAt(
+  source: string,
+  markers: readonly Marker[],
+  toPiece: (marker: Marker) => Piece,
+): Piece[] {
+  const pieces: Piece[] = []
+  let copied = 0
+  for (const marker of markers) {
+    pieces.push(source.slice(copied, marker.begin), toPiece(marker))
+    copied = marker.end
+  }
+  pieces.push(source.slice(copied))
+  return pieces.filter((piece) => piece !== '')
+}
+
+function toPlaceholder(source: string, marker: Marker): Placeholder {
+  const { path = [], fallback } = parseOutput(markerContent(source, marker))
+  return { path, fallback }
+}
+
+function trimsText(source: string, { begin, end }: Marker): boolean {
+  return source[begin + 2] === '-' || source[end - 3] === '-'
+}
+
+/** Whether the language would look up the path and nothing else. */
+function isPlain(
+  expression: OutputExpression,
+): expression is OutputExpression & { path: readonly string[] } {
+  const { path, headFilters, filters } = expression
+  if (path === undefined || headFilters !== '' || filters !== '') return false
+  const [first = '', ...rest] = path
+  if (/^[-\d]/.test(first) || literals.has(first)) return false
+  if (first === 'data' && rest.length === 0) return false
+  return !rest.some((key) => computed.has(key))
+}
+
+function fillIn({ path, fallback }: Placeholder, target: Target, variables: Variables): string {
+  const { request } = variables
+  const isData = path[0] === 'data' && path.length > 1
+  const keys = isData ? path.slice(1) : path
+  const [root = '', ...rest] = keys
+  const owner = ownerOf(root, isData ? [request, variables.stored] : ordered(variables))
+  const value = rest.reduce(readKey, owner?.[root] as unknown)
+  if (fallback !== undefined && isLacking(value)) return fallback
+  return printValue(value, target, target === 'html' && owner !== request ? escapeHtml : undefined)
+}
+
+function ordered({ system, request, stored }: Variables): Record<string, unknown>[] {
+  return [system, request, stored]
+}
+
+function ownerOf(
+  key: string,
+  records: readonly Record<string, unknown>[],
+): Record<string, unknown> | undefined {
+  return records.find((record) => Object.hasOwn(record, key))
+}
+
+/** The library's reading of a key: own properties, of lists and texts too. */
+function readKey(value: unknown, key: string): unknown {
+  if (value === undefined || value === null || !Object.hasOwn(value, key)) return undefined
+  return (value as Record<string, unknown>)[key]
+}

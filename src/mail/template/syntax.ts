@@ -1,0 +1,125 @@
+/**
+ * The markers `{{ … }}` and `{% … %}` of a source, and the source as the library reads it: with
+ * the character references that HTML editors leave inside markers decoded, and with our own
+ * grammar rewritten (see output.ts). Errors are found in the rewritten source and shown in the
+ * original one.
+ */
+import { decodeEntities } from '../html-entities.ts'
+import { parseOutput, toLiquid } from './output.ts'
+
+export type Marker = { kind: 'output' | 'tag'; begin: number; end: number }
+
+export type RewrittenSource = {
+  text: string
+  /** The offset in the original source; a marker that was rewritten counts as one point. */
+  originalOffset(offset: number): number
+}
+
+type Shift = { begin: number; end: number; newBegin: number; newEnd: number }
+
+const tagName = /\{%-?\s*(\w+)/y
+const ends: Record<string, RegExp> = {
+  raw: /\{%-?\s*endraw\s*-?%\}/g,
+  comment: /\{%-?\s*endcomment\s*-?%\}/g,
+}
+
+/** Markers in order, without those inside `raw` and `comment`. One that is not closed is none. */
+export function scanMarkers(source: string): Marker[] {
+  const markers: Marker[] = []
+  const last = { output: source.lastIndexOf('}}'), tag: source.lastIndexOf('%}') }
+  let at = source.indexOf('{')
+  while (at !== -1) {
+    const kind = kindAt(source, at)
+    if (kind === undefined || last[kind] < at + 2) {
+      at = source.indexOf('{', at + 1)
+      continue
+    }
+    const end = kind === 'output' ? outputEnd(source, at) : source.indexOf('%}', at + 2) + 2
+    markers.push({ kind, begin: at, end })
+    at = source.indexOf('{', kind === 'tag' ? bodyEnd(source, { at, end }) : end)
+  }
+  return markers
+}
+
+/** What is inside the marker, entities decoded, without blanks and whitespace marks at its ends. */
+export function markerContent(source: string, marker: Marker): string {
+  return trimMarks(decodeMarker(source.slice(marker.begin + 2, marker.end - 2))).content
+}
+
+export function rewriteSource(source: string, markers: readonly Marker[]): RewrittenSource {
+  const shifts: Shift[] = []
+  let text = ''
+  let copied = 0
+  for (const { kind, begin, end } of markers) {
+    const inside = source.slice(begin + 2, end - 2)
+    const rewritten = kind === 'output' ? rewriteOutput(inside) : decodeMarker(inside)
+    if (rewritten === inside) continue
+    text += source.slice(copied, begin + 2)
+    const newBegin = text.length - 2
+    text += `${rewritten}${source.slice(end - 2, end)}`
+    shifts.push({ begin, end, newBegin, newEnd: text.length })
+    copied = end
+  }
+  text += source.slice(copied)
+  return { text, originalOffset: (offset) => unshift(shifts, offset) }
+}
+
+function kindAt(source: string, at: number): Marker['kind'] | undefined {
+  const next = source[at + 1]
+  if (next === '{') return 'output'
+  return next === '%' ? 'tag' : undefined
+}
+
+/** Behind the first `}}` outside quotes; quotes that are not closed before the next marker are
+ * apostrophes. */
+function outputEnd(source: string, at: number): number {
+  const first = source.indexOf('}}', at + 2) + 2
+  let quote = ''
+  for (let index = at + 2; index < source.length; index += 1) {
+    const char = source[index] ?? ''
+    if (quote !== '') {
+      if (char === quote) quote = ''
+    } else if (char === '"' || char === "'") {
+      quote = char
+    } else if (char === '}' && source[index + 1] === '}') {
+      return index + 2
+    }
+    if (char === '{' && source[index + 1] === '{' && index > at + 2) return first
+  }
+  return first
+}
+
+/** Where markers count again: behind the tag, or at the tag that ends its literal body. */
+function bodyEnd(source: string, tag: { at: number; end: number }): number {
+  tagName.lastIndex = tag.at
+  const close = ends[tagName.exec(source)?.[1] ?? '']
+  if (close === undefined) return tag.end
+  close.lastIndex = tag.end
+  return close.exec(source)?.index ?? source.length
+}
+
+function rewriteOutput(inside: string): string {
+  const decoded = decodeMarker(inside)
+  const { left, content, right } = trimMarks(decoded)
+  const expression = parseOutput(content)
+  const isLiquid = expression.fallback === undefined && !/\s/.test(expression.head)
+  if (isLiquid && expression.head !== '') return decoded
+  const liquid = toLiquid(expression)
+  return liquid === content ? decoded : `${left} ${liquid} ${right}`
+}
+
+function decodeMarker(inside: string): string {
+  return inside.includes('&') ? decodeEntities(inside).replace(/\xa0/g, ' ') : inside
+}
+
+function trimMarks(inside: string): { left: string; content: string; right: string } {
+  const left = inside.startsWith('-') ? '-' : ''
+  const right = inside.length > 1 && inside.endsWith('-') ? '-' : ''
+  return { left, content: inside.slice(left.length, inside.length - right.length).trim(), right }
+}
+
+function unshift(shifts: readonly Shift[], offset: number): number {
+  const shift = shifts.findLast(({ newBegin }) => newBegin <= offset)
+  if (shift === undefined) return offset
+  return offset < shift.newEnd ? shift.begin : shift.end + offset - shift.newEnd
+}

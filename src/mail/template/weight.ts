@@ -1,0 +1,43 @@
+/**
+ * Bounds on single steps. The library looks at the clock between the nodes of a template and
+ * counts memory in most filters; a single filter or comparison must therefore be short by itself.
+ * Lists need most care: built by filters they can share their parts, and then a list that took
+ * forty steps to make takes 2^40 to print.
+ */
+import { depthLimit, memoryLimit, searchLimit } from './limits.ts'
+
+/** Characters and items of a list with everything in it written out; 0 for other values. Fails
+ * where that is beyond the memory limit. */
+export function weigh(value: unknown): number {
+  if (!Array.isArray(value)) return 0
+  const budget = { depth: 1, left: memoryLimit }
+  weighList(value, budget)
+  return memoryLimit - budget.left
+}
+
+/** Fails when looking for one text in the other could take long. */
+export function checkSearch(haystack: unknown, needle: unknown): void {
+  if (typeof haystack !== 'string' || typeof needle !== 'string') return
+  if (haystack.length * needle.length > searchLimit) throw new RangeError('search limit exceeded')
+}
+
+/** Fails where objects and lists are nested deeper than the limit. */
+export function checkDepth(value: unknown, depth = 0): void {
+  if (typeof value !== 'object' || value === null) return
+  if (depth > depthLimit) throw new RangeError('depth limit exceeded')
+  for (const item of Object.values(value)) checkDepth(item, depth + 1)
+}
+
+/** Nested lists are written out again at each level, so a text in one weighs its depth. */
+function weighList(list: readonly unknown[], budget: { depth: number; left: number }): void {
+  const { depth } = budget
+  if (depth > depthLimit) throw new RangeError('depth limit exceeded')
+  for (const item of list) {
+    budget.left -= typeof item === 'string' ? (item.length + 1) * depth : 1
+    if (budget.left < 0) throw new RangeError('memory limit exceeded')
+    if (!Array.isArray(item)) continue
+    budget.depth = depth + 1
+    weighList(item, budget)
+    budget.depth = depth
+  }
+}

@@ -1,0 +1,68 @@
+import { encodeBase64Lines } from './base64-lines.ts'
+import { encodeQuotedPrintable } from './quoted-printable.ts'
+
+/**
+ * Text as the body of a MIME part: seven bits, CRLF at every line end, no long line, whatever the
+ * text holds. No encoded body can hold `--=_`, so a boundary that begins with `=_` occurs in none:
+ * quoted-printable has only hex digits or a line end after `=`, base64 has no `-`.
+ */
+export type EncodedText = {
+  transferEncoding: '7bit' | 'quoted-printable' | 'base64'
+  body: Buffer
+}
+
+const longestLine = 78
+const CR = 0x0d
+const LF = 0x0a
+const TAB = 0x09
+const SPACE = 0x20
+const TILDE = 0x7e
+
+/** UTF-8; lone surrogates become U+FFFD, every line break (CRLF, CR or LF) a CRLF. */
+export function encodeText(text: string): EncodedText {
+  const octets = Buffer.from(text, 'utf8')
+  if (hasPlainLines(octets) && isUntouchable(text)) {
+    return { transferEncoding: '7bit', body: Buffer.from(toCrlf(text), 'latin1') }
+  }
+  if (isBase64Shorter(octets.length, text.length)) {
+    const body = encodeBase64Lines(Buffer.from(toCrlf(text), 'utf8'))
+    return { transferEncoding: 'base64', body }
+  }
+  return { transferEncoding: 'quoted-printable', body: encodeQuotedPrintable(octets) }
+}
+
+/** Printable ASCII in lines of at most 78 (RFC 5322 section 2.1.1), no white space at their ends. */
+function hasPlainLines(octets: Uint8Array): boolean {
+  let column = 0
+  let last = LF
+  for (let i = 0; i < octets.length; i += 1) {
+    const octet = octets[i] as number
+    if (octet === LF || octet === CR) {
+      if (last === SPACE || last === TAB) return false
+      column = 0
+    } else {
+      if ((octet < SPACE && octet !== TAB) || octet > TILDE) return false
+      column += 1
+      if (column > longestLine) return false
+    }
+    last = octet
+  }
+  return last !== SPACE && last !== TAB
+}
+
+/** No line that an mbox file would escape, and none that could be a boundary of ours. */
+function isUntouchable(text: string): boolean {
+  return !/(?:^|[\r\n])From /.test(text) && !text.includes('--=_')
+}
+
+/**
+ * A character outside ASCII takes 1 or 2 octets more than UTF-16 units and 3 or 4 times as many
+ * columns of quoted-printable: above an eighth of such excess base64's four thirds are less.
+ */
+function isBase64Shorter(octets: number, units: number): boolean {
+  return (octets - units) * 8 > octets
+}
+
+function toCrlf(text: string): string {
+  return text.replace(/\r\n?|\n/g, '\r\n')
+}
