@@ -1,0 +1,42 @@
+/** One attempt: one try of one delivery, as it is kept and shown by `queue show`. */
+import type { Reply, Verdict } from '../mail/replies.ts'
+
+export type StepName =
+  | 'dns'
+  | 'connect'
+  | 'greeting'
+  | 'ehlo'
+  | 'starttls'
+  | 'auth'
+  | 'mail'
+  | 'rcpt'
+  | 'data'
+  | 'message'
+
+export type Step = {
+  step: StepName
+  /** Milliseconds since the attempt began. */
+  at: number
+  durationMs: number
+  host?: string
+  address?: string
+  reply?: Reply
+  error?: string
+}
+
+export type AttemptOutcome = {
+  /** `bounced`: a final refusal by the receiver or by DNS; `failed`: our own error, or a loop. */
+  result: 'delivered' | 'relayed' | 'deferred' | 'bounced' | 'failed'
+  verdict: Verdict | null
+  host: string | null
+  address: string | null
+  /** Protocol and cipher, as 'TLSv1.3 TLS_AES_256_GCM_SHA384'; null in clear. */
+  tls: string | null
+  /** The reply that decided. */
+  reply: Reply | null
+  error: string | null
+  steps: Step[]
+  durationMs: number
+  /** The peer vanished after the final dot and before its reply: it may have the message. */
+  isMaybeDelivered: boolean
+}

@@ -1,0 +1,317 @@
+/**
+ * On the main thread: brings tasks to delivery threads. A task waits until its site has a granted
+ * connection, goes to the thread with the least work for each of that site's connections, and
+ * comes back exactly once: with a result, or as returned. When a thread ends, the task that was
+ * being made then is made again with its placeholders only (no template may fail a send), and the
+ * others go to another thread; whoever meets that several times is returned for later.
+ */
+import type { Now } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { type ClassQueue, createClassQueue } from './class-queue.ts'
+import { createGrants, type GrantChange } from './grants.ts'
+import { createLooks, type Looks } from './looks.ts'
+import { crashOutcome } from './outcomes.ts'
+import { createParcels, type Parcelled } from './parcels.ts'
+import type { FromThread, Lane, ThreadResult, ThreadSettings } from './protocol.ts'
+import { createThreads, type DeliveryThread } from './threads.ts'
+
+export type Attempted = Extract<ThreadResult, { kind: 'attempted' }>
+
+/** What became of a task. `delayMs`: wait at least so long before it is brought again. */
+export type Returned = { kind: 'returned'; delayMs: number }
+
+export type Work = Parcelled & { lane: Lane }
+
+export type DispatcherDeps<T extends Work> = {
+  settings: Omit<ThreadSettings, 'slot'>
+  maxThreads: number
+  maxConnections: number
+  hangMs: number
+  log: Log
+  now: Now
+  connectionsOf(site: string): number
+  done(results: readonly { work: T; result: Attempted | Returned }[]): void
+}
+
+export type Dispatcher<T extends Work> = Pick<Looks, 'look'> & {
+  add(works: readonly T[]): void
+  /** Hands back what has not begun for a site. */
+  withdraw(site: string): void
+  inHand(): number
+  stop(graceMs: number): Promise<void>
+}
+
+type Job<T> = {
+  task: number
+  work: T
+  thread: DeliveryThread | null
+  /** How many threads ended under it. */
+  ended: number
+}
+
+type SiteWork<T> = {
+  waiting: ClassQueue<Job<T>>
+  jobCount: number
+  load: Map<DeliveryThread, number>
+  /** Since when there is nothing to do. */
+  idleSince: number
+}
+
+/** What `capacity` leases, and what urgent mail may have beyond. */
+const MAX_PER_THREAD = 650
+/** A further thread is started when those there have so much to do each. */
+const BUSY_JOBS = 40
+/** So many tasks a connection make a site busy enough to move connections to idle threads. */
+const BUSY_SITE_JOBS = 4
+const MAX_ENDED = 3
+const AFTER_CRASH_MS = 60_000
+const SWEEP_EVERY_MS = 15_000
+/** So long a site waits before another one has to give up its only connection. */
+const PATIENCE_MS = 5_000
+
+export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispatcher<T> {
+  const { connectionsOf, done } = deps
+  const jobs = new Map<number, Job<T>>()
+  const sites = new Map<string, SiteWork<T>>()
+  const withdrawn = new Set<string>()
+  /** Sites that wait for a first connection, and since when. */
+  const starved = new Map<string, number>()
+  const loads = new Map<DeliveryThread, number>()
+  const grants = createGrants<DeliveryThread>(deps.maxConnections)
+  const parcels = createParcels()
+  const threads = createThreads({ ...deps, received, ended })
+  const looks = createLooks({ nextTask, threadFor: () => leastLoaded() ?? threads.start() })
+  const sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
+  let lastTask = 0
+  let isStopping = false
+
+  function nextTask(): number {
+    lastTask++
+    return lastTask
+  }
+
+  function siteOf(name: string): SiteWork<T> {
+    const known = sites.get(name)
+    if (known !== undefined) return known
+    const waiting = createClassQueue<Job<T>>((job) => job.work.queueClass)
+    const site = { waiting, jobCount: 0, load: new Map(), idleSince: deps.now() }
+    sites.set(name, site)
+    return site
+  }
+
+  function add(works: readonly T[]): void {
+    const touched = new Set<string>()
+    for (const work of works) {
+      const job = { task: nextTask(), work, thread: null, ended: 0 }
+      const site = siteOf(work.lane.site)
+      jobs.set(job.task, job)
+      site.waiting.push(job)
+      site.jobCount++
+      touched.add(work.lane.site)
+    }
+    for (const site of touched) withdrawn.delete(site)
+    pump(touched)
+  }
+
+  function pump(names: Iterable<string>): void {
+    for (const name of names) {
+      const site = siteOf(name)
+      if (site.waiting.size() > 0) startThreads()
+      if (threads.list().length === 0) returnWaiting(name, AFTER_CRASH_MS)
+      else pumpSite(name, site)
+    }
+    parcels.flush()
+  }
+
+  function startThreads(): void {
+    while (jobs.size > BUSY_JOBS * threads.list().length || threads.list().length === 0) {
+      if (threads.start() === undefined) return
+    }
+  }
+
+  function pumpSite(name: string, site: SiteWork<T>): void {
+    const limit = connectionsOf(name)
+    send(grants.lower(name, limit))
+    const needs = Math.min(limit, site.jobCount)
+    send(grants.raise({ site: name, needs, threads: byLoad() }))
+    if (site.jobCount > limit * BUSY_SITE_JOBS) send(grants.rebalance(name, threads.list()))
+    assign(name, site)
+    if (site.waiting.size() === 0 || grants.total(name) > 0) starved.delete(name)
+    else feedStarved(name)
+  }
+
+  function feedStarved(name: string): void {
+    const since = starved.get(name) ?? deps.now()
+    starved.set(name, since)
+    const isIdle = (other: string) => (sites.get(other)?.jobCount ?? 0) === 0
+    send(grants.reclaim({ isIdle, mayTakeLast: deps.now() - since > PATIENCE_MS }))
+  }
+
+  function assign(name: string, site: SiteWork<T>): void {
+    for (let job = site.waiting.peek(); job !== undefined; job = site.waiting.peek()) {
+      const thread = grants.choose(name, (one) => site.load.get(one) ?? 0)
+      if (thread === undefined || loadOf(thread) >= MAX_PER_THREAD) break
+      site.waiting.shift()
+      job.thread = thread
+      site.load.set(thread, (site.load.get(thread) ?? 0) + 1)
+      loads.set(thread, loadOf(thread) + 1)
+      parcels.add(thread, job.task, job.work.lane, job.work)
+    }
+  }
+
+  function send(changes: GrantChange<DeliveryThread>[]): void {
+    for (const { thread, site, connections } of changes)
+      thread.post({ type: 'grant', site, connections })
+  }
+
+  function received(thread: DeliveryThread, message: FromThread): void {
+    switch (message.type) {
+      case 'results':
+        finish(thread, message.results)
+        return
+      case 'granted':
+        grants.confirm(thread, message.site, message.connections)
+        pump([...starved.keys(), message.site])
+        return
+      case 'looked':
+      case 'look failed':
+        looks.received(message)
+        return
+      default:
+    }
+  }
+
+  function finish(thread: DeliveryThread, results: readonly ThreadResult[]): void {
+    const finished: { work: T; result: Attempted | Returned }[] = []
+    const touched = new Set<string>()
+    for (const result of results) {
+      const job = jobs.get(result.task)
+      if (job === undefined || job.thread !== thread) continue
+      const name = job.work.lane.site
+      touched.add(name)
+      unassign(job)
+      if (result.kind === 'attempted') finished.push({ work: take(job), result })
+      else if (isStopping || withdrawn.has(name))
+        finished.push({ work: take(job), result: { kind: 'returned', delayMs: 0 } })
+      else siteOf(name).waiting.push(job)
+    }
+    if (finished.length > 0) done(finished)
+    if (!isStopping) pump(touched.union(starved))
+  }
+
+  /** Ends the job's time with its thread. */
+  function unassign(job: Job<T>): void {
+    const { thread, task, work } = job
+    if (thread === null) return
+    const site = siteOf(work.lane.site)
+    site.load.set(thread, (site.load.get(thread) ?? 0) - 1)
+    loads.set(thread, loadOf(thread) - 1)
+    parcels.release(thread, task)
+    job.thread = null
+  }
+
+  function take(job: Job<T>): T {
+    jobs.delete(job.task)
+    const site = siteOf(job.work.lane.site)
+    site.jobCount--
+    if (site.jobCount === 0) site.idleSince = deps.now()
+    return job.work
+  }
+
+  function ended(thread: DeliveryThread, culprit: number): void {
+    const touched = new Set(grants.sites())
+    grants.drop(thread)
+    parcels.drop(thread)
+    const lost: Job<T>[] = []
+    for (const job of jobs.values()) {
+      if (job.thread !== thread) continue
+      touched.add(job.work.lane.site)
+      unassign(job)
+      job.ended++
+      if (job.task === culprit && job.work.source.isPlain === true) giveUp(job)
+      else if (job.ended >= MAX_ENDED) lost.push(job)
+      else siteOf(job.work.lane.site).waiting.push(job)
+      if (job.task === culprit) makePlain(job)
+    }
+    for (const site of sites.values()) site.load.delete(thread)
+    loads.delete(thread)
+    giveBack(lost, AFTER_CRASH_MS)
+    looks.ended(thread, culprit)
+    pump(touched)
+  }
+
+  /** Not even with its placeholders only could the message be made. */
+  function giveUp(job: Job<T>): void {
+    const ended = { subject: null, startedAt: deps.now(), brokenTls: [] }
+    const result: Attempted = {
+      task: job.task,
+      kind: 'attempted',
+      outcome: crashOutcome(),
+      ...ended,
+    }
+    done([{ work: take(job), result }])
+  }
+
+  function makePlain(job: Job<T>): void {
+    job.work = { ...job.work, source: { ...job.work.source, isPlain: true } }
+  }
+
+  function giveBack(list: readonly Job<T>[], delayMs: number): void {
+    if (list.length === 0) return
+    done(list.map((job) => ({ work: take(job), result: { kind: 'returned', delayMs } })))
+  }
+
+  function returnWaiting(name: string, delayMs: number): void {
+    giveBack(siteOf(name).waiting.takeAll(), delayMs)
+  }
+
+  function withdraw(name: string): void {
+    withdrawn.add(name)
+    returnWaiting(name, 0)
+    for (const thread of siteOf(name).load.keys()) thread.post({ type: 'withdraw', site: name })
+  }
+
+  /** Sites that have had nothing to do for a while give up their connections and are forgotten. */
+  function sweep(): void {
+    const before = deps.now() - deps.settings.idleMs
+    for (const [name, site] of sites) {
+      if (site.jobCount > 0 || site.idleSince > before) continue
+      send(grants.lower(name, 0))
+      if (grants.total(name) > 0) continue
+      sites.delete(name)
+      withdrawn.delete(name)
+    }
+    pump([...starved.keys()])
+  }
+
+  function loadOf(thread: DeliveryThread): number {
+    return loads.get(thread) ?? 0
+  }
+
+  function byLoad(): DeliveryThread[] {
+    return [...threads.list()].sort((left, right) => loadOf(left) - loadOf(right))
+  }
+
+  function leastLoaded(): DeliveryThread | undefined {
+    return byLoad()[0]
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    isStopping = true
+    clearInterval(sweeper)
+    for (const name of sites.keys()) returnWaiting(name, 0)
+    await threads.stop(graceMs)
+    looks.stop()
+    const rest = [...jobs.values()]
+    for (const job of rest) unassign(job)
+    giveBack(rest, 0)
+  }
+
+  return {
+    add,
+    withdraw,
+    inHand: () => jobs.size,
+    look: looks.look,
+    stop,
+  }
+}

@@ -1,0 +1,300 @@
+/**
+ * Outbound: a delivery task in, one report out. The caller asks `capacity` before it leases
+ * anything, so a site that is full, throttled or dead is never given more than it may take; what
+ * turns out to be too much all the same (a domain whose site was not known yet) comes back as
+ * `returned`, with its site, and no attempt counts.
+ *
+ * This thread asks DNS and decides who may have how many connections; the delivery threads do the
+ * work. Nothing here touches the database.
+ */
+import { availableParallelism } from 'node:os'
+import type { Now } from '../clock.ts'
+import type { Config, ListenAddress } from '../config/config.ts'
+import type { Log } from '../log.ts'
+import type { MessageSource, RenderedMessage } from '../mail/message.ts'
+import type { AttemptOutcome } from './attempt.ts'
+import { createBrokenTls } from './broken-tls.ts'
+import type { QueueClass } from './class-queue.ts'
+import { type Attempted, createDispatcher, type Returned } from './dispatcher.ts'
+import { createInFlight } from './in-flight.ts'
+import { createLaneOf } from './lane-of.ts'
+import { closedOutcome, siteReportOf, withLookup } from './outcomes.ts'
+import type { Signing } from './parcels.ts'
+import type { Lane } from './protocol.ts'
+import type { Resolver } from './resolver.ts'
+import type { ClosedRoute, Lookup, OpenRoute, Route } from './route.ts'
+import { createRoutes } from './routes.ts'
+import { createShaping } from './shaping.ts'
+import type { Timeouts } from './smtp/timeouts.ts'
+import { createSources } from './sources.ts'
+
+export type DeliveryTask = {
+  emailId: string
+  queueClass: QueueClass
+  /** As on the wire: A-labels. */
+  recipient: string
+  /** Of the recipient, A-labels. */
+  domain: string
+  /** What `siteOf` said when it was leased. */
+  site: string
+  /** '' = the null reverse-path. */
+  reversePath: string
+  source: MessageSource
+  signing: readonly Signing[]
+}
+
+export type DeliveryReport =
+  | {
+      emailId: string
+      kind: 'attempted'
+      site: string
+      outcome: AttemptOutcome
+      /** As rendered; null when no message was made. */
+      subject: string | null
+      startedAt: number
+    }
+  /** Put back, no attempt counted; `retryAt`: epoch ms, null = as soon as there is room. */
+  | { emailId: string; kind: 'returned'; site: string; retryAt: number | null }
+
+export type OutboundDeps = {
+  config: Pick<Config, 'delivery'>
+  log: Log
+  now: Now
+  resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'>
+  /** Default: one per core, at most eight. */
+  deliveryThreads?: number
+  sandboxPort?: number | undefined
+  /** Our own listeners for mail from outside: a route to one of them is a loop. */
+  inboundListeners?: () => readonly Pick<ListenAddress, 'host' | 'port'>[]
+  /** Domains (A-labels) that we take mail for, whose route to ourselves is none. */
+  receivesFor?: (domain: string) => boolean
+  /** For tests. */
+  timeouts?: Partial<Timeouts>
+  idleMs?: number
+  hangMs?: number
+  random?: () => number
+}
+
+export type OutboundListener = { report(reports: DeliveryReport[]): void }
+
+export type Outbound = {
+  /** How many messages of a class may be leased for a site now. */
+  capacity(site: string, queueClass: QueueClass): number
+  /** The site of a domain (A-labels) as far as it is known; else the domain. */
+  siteOf(domain: string): string
+  /** Epoch ms before which the site takes nothing; 0 = it does. */
+  blockedUntil(site: string): number
+  deliver(tasks: readonly DeliveryTask[]): void
+  /** What recipients would read, in the order of `sources`. Rejects while shutting down. */
+  preview(sources: readonly MessageSource[]): Promise<readonly RenderedMessage[]>
+  inFlight(): number
+  /** Every task has been reported when it resolves, and nothing is left open. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** A task under way: `lookup` is the DNS work that its route took. */
+type Work = DeliveryTask & { lane: Lane; lookup: Lookup | null; dueLookup: boolean }
+
+type Group = { tasks: readonly DeliveryTask[]; isDone: boolean }
+
+const MAX_THREADS = 8
+const MAX_PER_THREAD = 500
+const IDLE_MS = 30_000
+const HANG_MS = 5_000
+/** Of contents under way; beyond it nothing more is leased. */
+const MAX_CONTENT_BYTES = 64 * 1024 * 1024
+
+export function startOutbound(deps: OutboundDeps, listener: OutboundListener): Outbound {
+  const { config, log, now } = deps
+  const { delivery } = config
+  const random = deps.random ?? Math.random
+  const maxThreads = deps.deliveryThreads ?? Math.min(MAX_THREADS, availableParallelism())
+  const maxInFlight = maxThreads * MAX_PER_THREAD
+  const receivesFor = deps.receivesFor ?? (() => false)
+  const routes = createRoutes({
+    ...deps,
+    random,
+    receivesFor,
+    sandboxPort: deps.sandboxPort ?? null,
+    inboundListeners: deps.inboundListeners ?? (() => []),
+  })
+  const shaping = createShaping({ ...delivery, now, random })
+  const sources = createSources(delivery.sourceAddresses, now)
+  const brokenTls = createBrokenTls(now)
+  const laneDeps = { shaping, sources, brokenTls, receivesFor }
+  const inFlight = createInFlight()
+  const groups = new Set<Group>()
+  const dispatcher = createDispatcher<Work>({
+    settings: {
+      ehloName: delivery.hostname,
+      relay: delivery.relay,
+      timeouts: deps.timeouts ?? {},
+      idleMs: deps.idleMs ?? IDLE_MS,
+    },
+    maxThreads,
+    maxConnections: delivery.maxConnections,
+    hangMs: deps.hangMs ?? HANG_MS,
+    log,
+    now,
+    connectionsOf: shaping.connections,
+    done: finish,
+  })
+  let isStopping = false
+  let outbox: DeliveryReport[] = []
+
+  function capacity(site: string, queueClass: QueueClass): number {
+    if (isStopping || inFlight.contentBytes() >= MAX_CONTENT_BYTES) return 0
+    const all = queueClass === 1 ? Math.ceil(maxInFlight * 1.25) : maxInFlight
+    return Math.max(0, Math.min(roomOf(site, queueClass), all - inFlight.total()))
+  }
+
+  function roomOf(site: string, queueClass: QueueClass): number {
+    return shaping.room(site, {
+      outstanding: inFlight.of(site),
+      isUrgent: queueClass === 1,
+    })
+  }
+
+  function deliver(tasks: readonly DeliveryTask[]): void {
+    const byDomain = new Map<string, DeliveryTask[]>()
+    for (const task of tasks) {
+      inFlight.enter(task.site, task.source.content)
+      const group = byDomain.get(task.domain)
+      if (group === undefined) byDomain.set(task.domain, [task])
+      else group.push(task)
+    }
+    for (const [domain, some] of byDomain) {
+      if (isStopping) giveBack(some)
+      else route(domain, some)
+    }
+  }
+
+  function route(domain: string, tasks: readonly DeliveryTask[]): void {
+    const known = routes.find(domain)
+    if (known !== undefined) {
+      place(tasks, known, false)
+      return
+    }
+    const group: Group = { tasks, isDone: false }
+    groups.add(group)
+    void routes.look(domain).then((found) => {
+      groups.delete(group)
+      if (!group.isDone) place(tasks, found, true)
+    })
+  }
+
+  function place(tasks: readonly DeliveryTask[], found: Route, isNew: boolean): void {
+    if (found.kind === 'closed') {
+      for (const task of tasks) close(task, found)
+      return
+    }
+    for (const task of tasks) inFlight.leave(task.site, task.source.content)
+    const { site } = found
+    const laneOf = createLaneOf(laneDeps, found)
+    const taken = tasks
+      .toSorted((left, right) => left.queueClass - right.queueClass)
+      .filter((task) => {
+        const isTaken = roomOf(site, task.queueClass) > 0
+        if (isTaken) {
+          inFlight.enter(site, task.source.content)
+          shaping.take(site, 1)
+        } else post(returned(task, site, 0))
+        return isTaken
+      })
+    dispatcher.add(
+      taken.map((task) => ({
+        ...task,
+        lane: laneOf(task),
+        lookup: found.lookup,
+        dueLookup: isNew,
+      })),
+    )
+  }
+
+  function close(task: DeliveryTask, found: ClosedRoute): void {
+    inFlight.leave(task.site, task.source.content)
+    const { emailId, site } = task
+    const outcome = closedOutcome(found)
+    post({ emailId, kind: 'attempted', site, outcome, subject: null, startedAt: now() })
+  }
+
+  function giveBack(tasks: readonly DeliveryTask[]): void {
+    for (const task of tasks) {
+      inFlight.leave(task.site, task.source.content)
+      post(returned(task, task.site, 0))
+    }
+  }
+
+  function returned({ emailId }: DeliveryTask, site: string, delayMs: number): DeliveryReport {
+    const retryAt = Math.max(shaping.blockedUntil(site), delayMs > 0 ? now() + delayMs : 0)
+    return { emailId, kind: 'returned', site, retryAt: retryAt > 0 ? retryAt : null }
+  }
+
+  /** In a later turn, so that a caller of `deliver` is not called back while it is at it. */
+  function post(report: DeliveryReport): void {
+    if (outbox.push(report) === 1) setImmediate(flush)
+  }
+
+  function flush(): void {
+    const reports = outbox
+    outbox = []
+    if (reports.length > 0) listener.report(reports)
+  }
+
+  function finish(finished: readonly { work: Work; result: Attempted | Returned }[]): void {
+    const reports = finished.map(({ work, result }) => {
+      const { site } = work.lane
+      inFlight.leave(site, work.source.content)
+      if (result.kind === 'returned') return returned(work, site, result.delayMs)
+      for (const host of result.brokenTls) brokenTls.add(host)
+      learn(work, result.outcome)
+      const { subject, startedAt } = result
+      const outcome = withLookup(result.outcome, work.lookup, work.dueLookup)
+      return {
+        emailId: work.emailId,
+        kind: 'attempted',
+        site,
+        outcome,
+        subject,
+        startedAt,
+      } as const
+    })
+    listener.report(reports)
+  }
+
+  function learn({ lane }: Work, outcome: AttemptOutcome): void {
+    const { site } = lane
+    const report = siteReportOf(outcome)
+    if (report === null) return
+    const local = outcome.address?.includes(':') ? lane.source.ipv6 : lane.source.ipv4
+    const isListed = report.kind === 'answered' && report.action === 'block' && local !== undefined
+    const hasOther = isListed && sources.refuse(site, local)
+    const isBlocked = shaping.record(site, hasOther ? { ...report, action: 'none' } : report)
+    if (!isBlocked) return
+    const until = new Date(shaping.blockedUntil(site)).toISOString()
+    const fact = { site, until, reply: outcome.reply?.text ?? outcome.error }
+    if (report.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
+    else log.error(fact, 'a destination refuses all mail from here')
+    dispatcher.withdraw(site)
+  }
+
+  async function stop(graceMs: number): Promise<void> {
+    isStopping = true
+    for (const group of groups) {
+      group.isDone = true
+      giveBack(group.tasks)
+    }
+    await dispatcher.stop(graceMs)
+    flush()
+  }
+
+  return {
+    capacity,
+    siteOf: routes.siteOf,
+    blockedUntil: shaping.blockedUntil,
+    deliver,
+    preview: dispatcher.look,
+    inFlight: inFlight.total,
+    stop,
+  }
+}

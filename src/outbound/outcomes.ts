@@ -1,0 +1,74 @@
+/** From routes and attempts to what is reported of them, and to what they tell of their site. */
+import { classifyLocally, type Verdict } from '../mail/replies.ts'
+import type { AttemptOutcome, Step } from './attempt.ts'
+import type { ClosedRoute, Lookup } from './route.ts'
+import type { SiteReport } from './shaping.ts'
+
+const MAX_SHOWN_HOSTS = 5
+
+/** The outcome of an attempt that found no way. */
+export function closedOutcome({
+  result,
+  verdict,
+  reply,
+  error,
+  lookup,
+}: ClosedRoute): AttemptOutcome {
+  const steps = lookup === null ? [] : [{ ...dnsStep(lookup), error }]
+  const durationMs = lookup?.durationMs ?? 0
+  return { ...localOutcome({ result, verdict, error }), reply, steps, durationMs }
+}
+
+/** The outcome of a message that could not be made, not even with its placeholders only. */
+export function crashOutcome(): AttemptOutcome {
+  const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }
+  const error = 'the message could not be made: the delivery thread ended twice at it'
+  return localOutcome({ result: 'deferred', verdict, error })
+}
+
+/** What is decided here, without a word of a receiver. */
+export function localOutcome(
+  own: Pick<AttemptOutcome, 'result' | 'verdict' | 'error'>,
+): AttemptOutcome {
+  return {
+    host: null,
+    address: null,
+    tls: null,
+    reply: null,
+    steps: [],
+    durationMs: 0,
+    isMaybeDelivered: false,
+    ...own,
+  }
+}
+
+/** Puts the look-up first; one that was made for an earlier message took this one no time. */
+export function withLookup(
+  outcome: AttemptOutcome,
+  lookup: Lookup | null,
+  isOwn: boolean,
+): AttemptOutcome {
+  if (lookup === null) return outcome
+  const step = { ...dnsStep(lookup), durationMs: isOwn ? lookup.durationMs : 0 }
+  return { ...outcome, steps: [step, ...outcome.steps] }
+}
+
+function dnsStep({ durationMs, hosts }: Lookup): Step {
+  const shown = hosts.slice(0, MAX_SHOWN_HOSTS).join(', ')
+  return {
+    step: 'dns',
+    at: 0,
+    durationMs,
+    host: hosts.length > MAX_SHOWN_HOSTS ? `${shown}, …` : shown,
+  }
+}
+
+/** Null when the attempt never came to the site. */
+export function siteReportOf(outcome: AttemptOutcome): SiteReport | null {
+  const { verdict, durationMs } = outcome
+  if (verdict?.class === 'accepted') return { kind: 'accepted', durationMs }
+  if (verdict === null || outcome.host === null) return null
+  const hasAnswered = outcome.steps.some(({ reply }) => reply !== undefined)
+  if (!hasAnswered) return { kind: 'unreachable' }
+  return { kind: 'answered', durationMs, action: verdict.site }
+}

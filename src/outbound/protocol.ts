@@ -1,0 +1,97 @@
+/**
+ * What the main thread and a delivery thread say to each other. Contents and keys go over once and
+ * are named by their ids afterwards; `task` numbers are the main thread's and never used twice.
+ *
+ * A site's connections are granted: a thread never has more open than the last `grant` said. A
+ * lower grant is answered by `granted` once the connections beyond it are closed.
+ */
+import type { RelayConfig } from '../config/config.ts'
+import type { DkimAlgorithm } from '../mail/dkim.ts'
+import type { MessageContent, MessageSource, RenderedMessage } from '../mail/message.ts'
+import type { AttemptOutcome } from './attempt.ts'
+import type { QueueClass } from './class-queue.ts'
+import type { Timeouts } from './smtp/timeouts.ts'
+import type { SourceAddresses } from './sources.ts'
+import type { Target } from './targets.ts'
+
+/** The `workerData` of a delivery thread. */
+export type ThreadSettings = {
+  ehloName: string
+  relay: RelayConfig | null
+  timeouts: Partial<Timeouts>
+  idleMs: number
+  /** Two Int32: the task or look in hand (0 = none) and a counter of beginnings. */
+  slot: SharedArrayBuffer
+}
+
+/** Connections that may be shared: the same hosts, from the same addresses of ours. */
+export type Lane = {
+  key: string
+  site: string
+  mode: 'sandbox' | 'direct' | 'relay'
+  port: number
+  targets: readonly Target[]
+  /** Hosts whose TLS is known to be broken: spoken to in clear. */
+  brokenTls: readonly string[]
+  requiresTls: boolean
+  /** A server of our own name is no loop: we take mail for this domain. */
+  isOurs: boolean
+  source: SourceAddresses
+  messagesPerConnection: number
+}
+
+export type KeyMaterial = {
+  id: number
+  domain: string
+  selector: string
+  algorithm: DkimAlgorithm
+  /** PKCS #8, PEM. */
+  privateKey: string
+}
+
+export type SharedSource = Omit<MessageSource, 'content'> & { contentId: number }
+
+export type ThreadTask = {
+  task: number
+  queueClass: QueueClass
+  lane: string
+  recipient: string
+  reversePath: string
+  source: SharedSource
+  keys: readonly number[]
+}
+
+export type ToThread =
+  | {
+      type: 'work'
+      contents: readonly { id: number; content: MessageContent }[]
+      keys: readonly KeyMaterial[]
+      lanes: readonly Lane[]
+      tasks: readonly ThreadTask[]
+    }
+  | { type: 'grant'; site: string; connections: number }
+  /** What has not begun comes back as `returned`. */
+  | { type: 'withdraw'; site: string }
+  | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
+  | { type: 'look'; task: number; sources: readonly MessageSource[] }
+  | { type: 'stop'; graceMs: number }
+
+export type ThreadResult =
+  | {
+      task: number
+      kind: 'attempted'
+      outcome: AttemptOutcome
+      subject: string | null
+      startedAt: number
+      /** Hosts whose TLS broke on the way. */
+      brokenTls: readonly string[]
+    }
+  | { task: number; kind: 'returned' }
+
+export type FromThread =
+  | { type: 'results'; results: readonly ThreadResult[] }
+  | { type: 'granted'; site: string; connections: number }
+  | { type: 'looked'; task: number; messages: readonly RenderedMessage[] }
+  | { type: 'look failed'; task: number; error: string }
+  | { type: 'warning'; text: string }
+  | { type: 'stopped' }

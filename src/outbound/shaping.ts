@@ -1,0 +1,255 @@
+/**
+ * How much a destination site may be given now. Memory only: after a restart every site starts
+ * from its safe shape again.
+ *
+ * - Connections grow by one after a run of accepted messages and are halved when the site is in
+ *   trouble (421, unexplained 4yz, lost connections), at most once in a few seconds.
+ * - A throttle cuts to one connection and 10 messages a minute (1 when it comes again) for 30-90
+ *   minutes; a refusal to receive from our address is treated so too; a `suspend` stops for hours.
+ * - A site that could not be reached several times in a row is dead: nothing is sent for a pause
+ *   that doubles each time, with jitter, then one message probes. Its success opens the site with
+ *   few connections, so that the mail that gathered does not fall on it at once.
+ * - How many messages may wait for one connection follows from how long a message takes there, so
+ *   that a slow site cannot fill the workers.
+ */
+import { LRUCache } from 'lru-cache'
+import type { Now } from '../clock.ts'
+import type { SiteAction } from '../mail/replies.ts'
+import { findProvider } from './providers.ts'
+
+/** What an attempt tells of its site. `unreachable`: no connection, or none that greeted us. */
+export type SiteReport =
+  | { kind: 'accepted'; durationMs: number }
+  | { kind: 'answered'; durationMs: number; action: SiteAction }
+  | { kind: 'unreachable' }
+
+export type Shaping = {
+  /** How many connections may be open to the site. */
+  connections(site: string): number
+  messagesPerConnection(site: string): number
+  requiresTls(site: string): boolean
+  /**
+   * How many messages may be taken for the site beside the `outstanding` ones. Urgent mail has a
+   * reserve of its own, so that a campaign cannot lock it out, but no way around a pause or a rate.
+   */
+  room(site: string, load: { outstanding: number; isUrgent: boolean }): number
+  /** Counts messages taken, where there is a rate. */
+  take(site: string, count: number): void
+  /** Epoch ms before which nothing may be sent; 0 when it may. */
+  blockedUntil(site: string): number
+  /** Returns true when the site went from open to blocked. */
+  record(site: string, report: SiteReport): boolean
+}
+
+export type ShapingOptions = {
+  maxConnectionsPerSite: number
+  messagesPerConnection: number
+  now: Now
+  /** As Math.random. */
+  random: () => number
+}
+
+/** One message every `everyMs`, the next at `nextAt`. */
+type Rate = { everyMs: number; nextAt: number; until: number }
+
+type SiteState = {
+  connections: number
+  /** Accepted in a row since the last change of `connections`. */
+  accepted: number
+  /** Attempts in a row that reached nobody. */
+  unreachable: number
+  /** How often the site was found dead without a sign of life since. */
+  deaths: number
+  /** Nothing until then; afterwards one message at a time while `isProbed`. */
+  pausedUntil: number
+  isProbed: boolean
+  shrunkAt: number
+  rate: Rate | null
+  /** Mean time of a message, moving; null before the first was accepted. */
+  messageMs: number | null
+}
+
+const MAX_SITES = 20_000
+const MINUTE_MS = 60_000
+const DEAD_AFTER = 5
+const FIRST_PAUSE_MS = MINUTE_MS
+const MAX_PAUSE_MS = 30 * MINUTE_MS
+const SUSPEND_MS = 4 * 60 * MINUTE_MS
+const SHRINK_EVERY_MS = 5_000
+/** Accepted messages for each connection there is, before there is one more. */
+const ACCEPTED_TO_GROW = 20
+const CONNECTIONS_AFTER_DEATH = 2
+/** Messages that may wait for one connection: as many as it sends in about a second. */
+const MAX_DEPTH = 50
+const MIN_DEPTH = 2
+const DEPTH_MS = 1_000
+/** Before a site accepted anything, no more than these wait for its answer. */
+const UNPROVEN_ROOM = 5
+
+export function createShaping(options: ShapingOptions): Shaping {
+  const { now, random, maxConnectionsPerSite } = options
+  const sites = new LRUCache<string, SiteState>({ max: MAX_SITES })
+  const stateOf = (site: string) =>
+    sites.get(site) ?? freshState(startConnections(site, maxConnectionsPerSite))
+  const spread = (ms: number) => Math.round(ms * (0.75 + random() / 2))
+
+  function record(site: string, report: SiteReport): boolean {
+    const state = stateOf(site)
+    sites.set(site, state)
+    const wasPaused = state.pausedUntil > now()
+    if (report.kind === 'unreachable') countUnreachable(state, { now: now(), spread })
+    else {
+      revive(state)
+      const canGrow = rateOf(state, now()) === null && state.connections < maxConnectionsPerSite
+      if (report.kind === 'accepted') grow(state, report.durationMs, canGrow)
+      else react(state, report, { now: now(), random, spread })
+    }
+    return !wasPaused && state.pausedUntil > now()
+  }
+
+  return {
+    connections: (site) => stateOf(site).connections,
+    messagesPerConnection(site) {
+      const limit = findProvider(site)?.messagesPerConnection ?? Number.POSITIVE_INFINITY
+      return Math.min(limit, options.messagesPerConnection)
+    },
+    requiresTls: (site) => findProvider(site)?.requiresTls === true,
+    room: (site, load) => Math.max(0, roomOf(stateOf(site), load, now())),
+    take(site, count) {
+      const rate = rateOf(stateOf(site), now())
+      if (rate !== null) rate.nextAt = Math.max(rate.nextAt, now()) + count * rate.everyMs
+    },
+    blockedUntil: (site) => blockedUntil(stateOf(site), now()),
+    record,
+  }
+}
+
+function startConnections(site: string, max: number): number {
+  return Math.max(1, Math.min(findProvider(site)?.connections ?? max, max))
+}
+
+function freshState(connections: number): SiteState {
+  return {
+    connections,
+    accepted: 0,
+    unreachable: 0,
+    deaths: 0,
+    pausedUntil: 0,
+    isProbed: false,
+    shrunkAt: 0,
+    rate: null,
+    messageMs: null,
+  }
+}
+
+type Load = { outstanding: number; isUrgent: boolean }
+
+function roomOf(state: SiteState, { outstanding, isUrgent }: Load, at: number): number {
+  if (state.pausedUntil > at) return 0
+  if (state.isProbed) return 1 - outstanding
+  const places = placesOf(state)
+  const reserve = isUrgent ? Math.ceil(places / 4) : 0
+  return Math.min(places + reserve - outstanding, roomOfRate(state, at))
+}
+
+function placesOf({ messageMs, connections }: SiteState): number {
+  if (messageMs === null) return UNPROVEN_ROOM
+  const depth = Math.ceil(DEPTH_MS / Math.max(1, messageMs))
+  return connections * Math.min(MAX_DEPTH, Math.max(MIN_DEPTH, depth))
+}
+
+/** The rate in force, if there is one. */
+function rateOf(state: SiteState, at: number): Rate | null {
+  return state.rate !== null && state.rate.until > at ? state.rate : null
+}
+
+function roomOfRate(state: SiteState, at: number): number {
+  const rate = rateOf(state, at)
+  if (rate === null) return Number.POSITIVE_INFINITY
+  return rate.nextAt <= at ? 1 : 0
+}
+
+function blockedUntil(state: SiteState, at: number): number {
+  if (state.pausedUntil > at) return state.pausedUntil
+  const rate = rateOf(state, at)
+  return rate === null || rate.nextAt <= at ? 0 : Math.min(rate.nextAt, rate.until)
+}
+
+type Chance = { now: number; random: () => number; spread: (ms: number) => number }
+
+function countUnreachable(state: SiteState, { now, spread }: Omit<Chance, 'random'>): void {
+  // Attempts that began before the site was found dead tell nothing new.
+  if (state.pausedUntil > now) return
+  state.unreachable++
+  state.accepted = 0
+  if (!state.isProbed && state.unreachable < DEAD_AFTER) return
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** state.deaths, MAX_PAUSE_MS)
+  state.deaths++
+  state.isProbed = true
+  state.pausedUntil = now + spread(pauseMs)
+}
+
+/** A reply, whatever it says, is a sign of life. */
+function revive(state: SiteState): void {
+  state.unreachable = 0
+  if (!state.isProbed) return
+  state.isProbed = false
+  state.deaths = 0
+  state.pausedUntil = 0
+  state.connections = Math.min(state.connections, CONNECTIONS_AFTER_DEATH)
+}
+
+function grow(state: SiteState, durationMs: number, canGrow: boolean): void {
+  state.messageMs = movingMean(state.messageMs, durationMs)
+  if (!canGrow) return
+  state.accepted++
+  if (state.accepted < state.connections * ACCEPTED_TO_GROW) return
+  state.connections++
+  state.accepted = 0
+}
+
+function react(
+  state: SiteState,
+  { action, durationMs }: { action: SiteAction; durationMs: number },
+  chance: Chance,
+): void {
+  state.messageMs = movingMean(state.messageMs, durationMs)
+  switch (action) {
+    case 'none':
+    case 'reconnect':
+      return
+    case 'slow':
+      shrink(state, chance.now)
+      return
+    case 'throttle':
+    case 'block':
+      throttle(state, chance)
+      return
+    case 'suspend':
+      state.pausedUntil = chance.now + chance.spread(SUSPEND_MS)
+      throttle(state, chance)
+  }
+}
+
+function shrink(state: SiteState, at: number): void {
+  state.accepted = 0
+  if (at - state.shrunkAt < SHRINK_EVERY_MS) return
+  state.connections = Math.max(1, Math.floor(state.connections / 2))
+  state.shrunkAt = at
+}
+
+function throttle(state: SiteState, { now, random }: Chance): void {
+  // One trouble comes as several replies, one from each connection.
+  if (now - state.shrunkAt < SHRINK_EVERY_MS) return
+  const isRepeated = rateOf(state, now) !== null
+  state.shrunkAt = now
+  state.connections = 1
+  state.accepted = 0
+  const everyMs = MINUTE_MS / (isRepeated ? 1 : 10)
+  const until = now + (30 + random() * 60) * MINUTE_MS
+  state.rate = { everyMs, nextAt: now + everyMs, until }
+}
+
+function movingMean(mean: number | null, value: number): number {
+  return mean === null ? value : mean + (value - mean) / 8
+}

@@ -1,0 +1,288 @@
+/**
+ * A session with a smarthost, in the same shape as one with an MX. nodemailer carries the bytes and
+ * does TLS and AUTH; the message is ours, whole. TLS is required unless it is switched off, the
+ * certificate is checked unless the host is on loopback, and a password goes in clear to loopback
+ * only. A refusal of our own credentials is deferred: it says nothing of the message.
+ */
+import { isIP } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import SMTPConnection, { type SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
+import { type Now, now as systemNow } from '../../clock.ts'
+import { describeError } from '../../errors.ts'
+import { isLoopback } from '../addresses.ts'
+import type { AttemptOutcome } from '../attempt.ts'
+import { noCapabilities, parseCapabilities, refuseLocally } from './capabilities.ts'
+import { prepareData } from './data.ts'
+import { checkEhloName, checkEnvelope } from './envelope.ts'
+import { outcomeOfFailure, outcomeOfRefusal, outcomeOfReply, type Place } from './outcome.ts'
+import { printable } from './reply-parser.ts'
+import type { OpenFailure, OpenResult, Session } from './session.ts'
+import { createStepLog, type StepLog } from './step-log.ts'
+import { defaultTimeouts, type Timeouts } from './timeouts.ts'
+import type { SendInput, SendResult } from './transaction.ts'
+import { createTranscript, type Transcript } from './transcript.ts'
+
+export type RelayOptions = {
+  /** The smarthost's name, which its certificate must bear. */
+  host: string
+  /** What is dialled: an IP address. */
+  address: string
+  port: number
+  localAddress?: string
+  ehloName: string
+  tls: 'starttls' | 'implicit' | 'none'
+  /** Null: no AUTH. */
+  username: string | null
+  password: string | null
+  timeouts?: Partial<Timeouts>
+  now?: Now
+  beganAt?: number
+}
+
+type Relay = {
+  options: RelayOptions
+  timeouts: Timeouts
+  now: Now
+  connection: SMTPConnection
+  transcript: Transcript
+  /** What is under way ends with this error. */
+  fail: (text: string) => void
+  /** Runs `start`; the error it ended with, null when it went well. */
+  run: (start: (done: (error?: Error | null) => void) => void) => Promise<string | null>
+  hasFailed: () => boolean
+}
+
+/** How the connection is protected: what is checked, and whether AUTH may be said. */
+export function relaySecurity({ address, tls }: Pick<RelayOptions, 'address' | 'tls'>) {
+  const isLocal = isLoopback(address)
+  return { checksCertificate: !isLocal, allowsAuth: tls !== 'none' || isLocal }
+}
+
+/** TypeError for an address or EHLO name that is none; everything remote is a value. */
+export async function openRelaySession(options: RelayOptions): Promise<OpenResult> {
+  checkEhloName(options.ehloName)
+  if (isIP(options.address) === 0) throw new TypeError('A socket is opened to an address.')
+  const relay = createRelay(options)
+  const log = createStepLog(relay.now, options.beganAt ?? relay.now())
+  if (options.username !== null && !relaySecurity(options).allowsAuth) {
+    return openFailure(relay, log, 'AUTH without TLS is for a smarthost on loopback only')
+  }
+  const error = (await connect(relay, log)) ?? (await login(relay))
+  if (error === null) {
+    if (relay.connection._socket) relay.transcript.listen(relay.connection._socket)
+    return { ok: true, session: createRelaySession(relay, log) }
+  }
+  const failure = openFailure(relay, log, error)
+  relay.fail(error)
+  return failure
+}
+
+function createRelay(options: RelayOptions): Relay {
+  const now = options.now ?? systemNow
+  const timeouts = { ...defaultTimeouts, ...options.timeouts }
+  let onFailure: ((text: string) => void) | null = null
+  let failure: string | null = null
+  const transcript = createTranscript({ now, timeouts, onTrouble: fail })
+  const connection = new SMTPConnection(connectionOptions(options, { transcript, timeouts }))
+  connection.on('error', (error: Error) => fail(errorText(error)))
+  connection.on('end', () => fail('the server closed the connection'))
+
+  function fail(text: string): void {
+    failure ??= text
+    transcript.stop(text)
+    onFailure?.(text)
+    connection.close()
+  }
+
+  async function run(start: Parameters<Relay['run']>[0]): Promise<string | null> {
+    const timer = setTimeout(() => fail('timed out: the session as a whole'), timeouts.whole)
+    const error = await new Promise<string | null>((resolve) => {
+      onFailure = resolve
+      start((problem) => resolve(problem ? errorText(problem) : null))
+    })
+    onFailure = null
+    clearTimeout(timer)
+    return error
+  }
+
+  const hasFailed = () => failure !== null || connection.destroyed
+  return { options, timeouts, now, connection, transcript, fail, run, hasFailed }
+}
+
+/** nodemailer quotes the server in its errors. */
+function errorText(error: Error): string {
+  return printable(describeError(error), 300)
+}
+
+function connectionOptions(
+  options: RelayOptions,
+  { transcript, timeouts }: Pick<Relay, 'transcript' | 'timeouts'>,
+): SMTPConnectionOptions {
+  const { host, address, port, localAddress, ehloName, tls } = options
+  return {
+    host: address,
+    port,
+    name: ehloName,
+    ...(localAddress === undefined ? {} : { localAddress }),
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    secure: tls === 'implicit',
+    requireTLS: tls === 'starttls',
+    ignoreTLS: tls === 'none',
+    tls: { rejectUnauthorized: relaySecurity(options).checksCertificate },
+    logger: transcript.logger,
+    transactionLog: true,
+    maxResponseSize: 64 * 1024,
+    // The transcript holds the limits of each reply.
+    connectionTimeout: timeouts.whole,
+    greetingTimeout: timeouts.whole,
+    socketTimeout: timeouts.whole,
+    socketCloseTimeout: 0,
+  }
+}
+
+async function connect({ connection, transcript, options, run }: Relay, log: StepLog) {
+  const { host, address } = options
+  transcript.follow(log)
+  transcript.expectConnection({ host, address })
+  return run((done) => connection.connect(done))
+}
+
+async function login({ connection, options, run }: Relay): Promise<string | null> {
+  const { username, password } = options
+  if (username === null) return null
+  return run((done) => connection.login({ user: username, pass: password ?? '' }, done))
+}
+
+function placeOf({ options, connection }: Relay, log: StepLog): Place {
+  return { host: options.host, address: options.address, tls: tlsOf(connection), log }
+}
+
+function tlsOf({ _socket: socket }: SMTPConnection): string | null {
+  if (!(socket instanceof TLSSocket) || !socket.encrypted) return null
+  const protocol = socket.getProtocol()
+  return protocol === null ? null : `${protocol} ${socket.getCipher()?.standardName ?? ''}`.trim()
+}
+
+function openFailure(relay: Relay, log: StepLog, error: string): OpenFailure {
+  const place = placeOf(relay, log)
+  const refusal = log.steps.find(({ reply }) => reply !== undefined && reply.code >= 400)
+  const isLast = refusal !== undefined && log.steps.at(-1) === refusal
+  if (isLast && refusal.reply && refusal.step !== 'dns') {
+    const outcome = outcomeOfReply(place, { stage: refusal.step, reply: refusal.reply })
+    return { ok: false, outcome, isTlsBroken: false }
+  }
+  return { ok: false, outcome: outcomeOfFailure(place, { error }), isTlsBroken: false }
+}
+
+function createRelaySession(relay: Relay, openLog: StepLog): Session {
+  const { connection, options } = relay
+  const tls = tlsOf(connection)
+  const capabilities = capabilitiesOf(relay)
+  let isBusy = false
+  let sendCount = 0
+  let needsReset = false
+
+  async function send(input: SendInput): Promise<SendResult> {
+    if (isBusy) throw new TypeError('A session sends one message at a time.')
+    checkEnvelope(input)
+    const needs = { ...prepareData(input.message), needsSmtputf8: input.needsSmtputf8 }
+    const log = createStepLog(relay.now, input.beganAt ?? relay.now())
+    const place = { ...placeOf(relay, log), tls }
+    const refusal = refuseLocally(capabilities, needs)
+    if (refusal !== null) {
+      return { ...outcomeOfRefusal(place, { result: 'bounced', ...refusal }), isStale: false }
+    }
+    isBusy = true
+    const error = await transact(relay, { input, needs, needsReset, log })
+    const outcome = outcomeOfSteps(relay, place, error)
+    needsReset = error !== null
+    isBusy = false
+    sendCount += 1
+    const isStale = sendCount > 1 && outcome.reply === null && log.steps.every(hasNoReply)
+    return { ...outcome, isStale: isStale && error !== null }
+  }
+
+  async function quit(): Promise<void> {
+    if (!relay.hasFailed() && !isBusy) {
+      const timer = setTimeout(() => relay.fail('timed out: QUIT'), relay.timeouts.quit)
+      await relay.run(() => connection.quit())
+      clearTimeout(timer)
+    }
+    close()
+  }
+
+  function close(): void {
+    relay.fail('the connection was closed')
+  }
+
+  return {
+    host: options.host,
+    address: options.address,
+    tls,
+    steps: openLog.steps,
+    get isUsable() {
+      return !relay.hasFailed() && !isBusy
+    },
+    get sendCount() {
+      return sendCount
+    },
+    send,
+    quit,
+    close,
+  }
+}
+
+function capabilitiesOf({ transcript }: Relay) {
+  const ehlo = transcript.lastEhlo()
+  return ehlo === null ? noCapabilities : parseCapabilities(ehlo.lines)
+}
+
+function hasNoReply({ reply }: AttemptOutcome['steps'][number]): boolean {
+  return reply === undefined
+}
+
+type RelayTransaction = {
+  input: SendInput
+  needs: { sizeBytes: number; has8bit: boolean; needsSmtputf8: boolean }
+  needsReset: boolean
+  log: StepLog
+}
+
+/** nodemailer says SMTPUTF8 where the envelope needs it; headers that do pass as 8-bit data. */
+async function transact(relay: Relay, transaction: RelayTransaction): Promise<string | null> {
+  const { input, needs, needsReset, log } = transaction
+  if (relay.hasFailed()) return 'the server closed the connection'
+  relay.transcript.follow(log)
+  if (needsReset) {
+    const error = await relay.run((done) => relay.connection.reset(done))
+    if (error !== null) {
+      relay.fail(error)
+      return error
+    }
+  }
+  const envelope = {
+    from: input.reversePath,
+    to: input.recipient,
+    size: needs.sizeBytes,
+    use8BitMime: needs.has8bit || needs.needsSmtputf8,
+  }
+  const message = Buffer.from(input.message)
+  return relay.run((done) => relay.connection.send(envelope, message, done))
+}
+
+function outcomeOfSteps(relay: Relay, place: Place, error: string | null): AttemptOutcome {
+  const { steps } = place.log
+  const refusal = steps.find(({ reply }) => reply !== undefined && reply.code >= 400)
+  const decisive = refusal ?? steps.find(({ step }) => step === 'message')
+  if (decisive?.reply && decisive.step !== 'dns' && (refusal || isRelayed(decisive, error))) {
+    const { step: stage, reply } = decisive
+    return outcomeOfReply(place, { stage, reply }, 'relayed')
+  }
+  relay.fail(error ?? 'the server gave no answer to the message')
+  const isMaybeDelivered = relay.transcript.isMessageSent() && decisive?.reply === undefined
+  return outcomeOfFailure(place, { error: error ?? 'no answer to the message', isMaybeDelivered })
+}
+
+function isRelayed({ reply }: AttemptOutcome['steps'][number], error: string | null): boolean {
+  return error === null && reply !== undefined && reply.code < 300
+}

@@ -1,0 +1,138 @@
+/**
+ * SMTP replies (RFC 5321 section 4.2) out of bytes, however they are cut. What arrives is hostile:
+ * a reply has at most 64 KB and 100 lines, all of one code; anything else ends the session.
+ */
+import type { Reply } from '../../mail/replies.ts'
+
+/** A reply as it came: one byte per character, without line ends and codes. */
+export type RawReply = { code: number; lines: string[] }
+
+export type ReplyParser = {
+  /** Null, or why the peer's words are not SMTP; from then on always that. */
+  push(chunk: Buffer): string | null
+  /** Part of a reply has arrived. */
+  hasPartial(): boolean
+}
+
+const maxReplyBytes = 64 * 1024
+const maxReplyLines = 100
+const maxTextLength = 2_048
+
+/** `onReply` is called once for each complete reply, while `push` runs. */
+export function createReplyParser(onReply: (reply: RawReply) => void): ReplyParser {
+  let partialLine = ''
+  let code = 0
+  let lines: string[] = []
+  let lineCount = 0
+  let byteCount = 0
+  let error: string | null = null
+
+  function push(chunk: Buffer): string | null {
+    if (error !== null) return error
+    const text = chunk.toString('latin1')
+    let start = 0
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      const line = partialLine + text.slice(start, end)
+      partialLine = ''
+      start = end + 1
+      error = addLine(line)
+      if (error !== null) return error
+    }
+    // Joined without being searched again, so that a byte at a time costs linear time.
+    partialLine += text.slice(start)
+    if (byteCount + partialLine.length > maxReplyBytes) error = 'a reply of more than 64 KB'
+    return error
+  }
+
+  function addLine(line: string): string | null {
+    byteCount += line.length + 1
+    lineCount += 1
+    if (byteCount > maxReplyBytes) return 'a reply of more than 64 KB'
+    if (lineCount > maxReplyLines) return 'a reply of more than 100 lines'
+    const content = line.endsWith('\r') ? line.slice(0, -1) : line
+    // Some servers leave an empty line between replies; it says nothing.
+    if (content === '' && code === 0) return null
+    const lineCode = replyCode(content)
+    if (lineCode === 0) return 'a line that is not an SMTP reply'
+    if (code !== 0 && lineCode !== code) return 'a reply whose lines have different codes'
+    code = lineCode
+    lines.push(content.slice(4))
+    if (content.charAt(3) !== '-') finishReply()
+    return null
+  }
+
+  function finishReply(): void {
+    const reply = { code, lines }
+    code = 0
+    lines = []
+    lineCount = 0
+    byteCount = 0
+    onReply(reply)
+  }
+
+  return { push, hasPartial: () => partialLine !== '' || code !== 0 }
+}
+
+/** 200-599, or 0 where the line does not begin with a reply code. */
+function replyCode(line: string): number {
+  const separator = line.charAt(3)
+  if (separator !== ' ' && separator !== '-' && line.length !== 3) return 0
+  let code = 0
+  for (let at = 0; at < 3; at++) {
+    const digit = line.charCodeAt(at) - 48
+    if (!(digit >= 0 && digit <= 9)) return 0
+    code = code * 10 + digit
+  }
+  return code >= 200 && code <= 599 ? code : 0
+}
+
+/** The reply as it is kept: enhanced code apart, UTF-8 read, control bytes escaped, bounded. */
+export function formatReply(raw: RawReply): Reply {
+  const enhancedCode = findEnhancedCode(raw)
+  const lines = enhancedCode === null ? raw.lines : raw.lines.map(withoutEnhancedCode)
+  return { code: raw.code, enhancedCode, text: boundText(lines.map(escapeLine).join('\n')) }
+}
+
+const leadingCode = /^#?([245]\.\d{1,3}\.\d{1,3})(?: |$)/
+const trailingCode = /\(#([245]\.\d{1,3}\.\d{1,3})\)\s*$/
+
+/** RFC 2034: believed only where its class digit is the reply's own. Also qmail's "(#5.1.1)". */
+function findEnhancedCode({ code, lines }: RawReply): string | null {
+  const found =
+    leadingCode.exec(lines[0] ?? '') ?? trailingCode.exec(lines.at(-1)?.slice(-200) ?? '')
+  const enhancedCode = found?.[1]
+  if (enhancedCode === undefined) return null
+  return Number(enhancedCode.charAt(0)) === Math.floor(code / 100) ? enhancedCode : null
+}
+
+function withoutEnhancedCode(line: string): string {
+  const found = leadingCode.exec(line)
+  return found ? line.slice(found[0].length) : line
+}
+
+// C0, C1, and what turns or hides text on a terminal or a page.
+const control =
+  /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g
+
+function escapeLine(line: string): string {
+  const bounded = line.slice(0, maxTextLength + 1)
+  const isAscii = !/[\u0080-\u00ff]/.test(bounded)
+  const text = isAscii ? bounded : Buffer.from(bounded, 'latin1').toString('utf8')
+  return text.replace(control, escapeCharacter)
+}
+
+/** What a peer may have had a hand in, fit to be kept and shown: one line of bounded length. */
+export function printable(text: string, maxLength: number): string {
+  return text.trim().slice(0, maxLength).replace(control, escapeCharacter)
+}
+
+function escapeCharacter(character: string): string {
+  const value = character.charCodeAt(0)
+  if (value === 9) return ' '
+  const hex = value.toString(16)
+  return value < 0x100 ? `\\x${hex.padStart(2, '0')}` : `\\u${hex.padStart(4, '0')}`
+}
+
+function boundText(text: string): string {
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1)}…`
+}

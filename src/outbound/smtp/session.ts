@@ -1,0 +1,234 @@
+/**
+ * One SMTP session with one address of one MX host (RFC 5321): connected, greeted, under TLS where
+ * it is offered, then used for one message after another. TLS is opportunistic: no certificate is
+ * checked, and a handshake that breaks is told to the caller, who opens again without.
+ */
+import type { SecureContext } from 'node:tls'
+import { type Now, now as systemNow } from '../../clock.ts'
+import { classifyLocally, type Reply } from '../../mail/replies.ts'
+import type { AttemptOutcome, StepName } from '../attempt.ts'
+import { type Capabilities, namedHost, noCapabilities, parseCapabilities } from './capabilities.ts'
+import { checkEhloName } from './envelope.ts'
+import { outcomeOfFailure, outcomeOfRefusal, outcomeOfReply, type Place } from './outcome.ts'
+import { createStepLog, type StepAnswer, type StepLog } from './step-log.ts'
+import { defaultTimeouts, type Timeouts } from './timeouts.ts'
+import { createTransactions, type SendInput, type SendResult } from './transaction.ts'
+import { connectWire, type Wire } from './wire.ts'
+
+export type SessionOptions = {
+  /** The MX host's name: for SNI, rules by provider, and the record. */
+  host: string
+  /** What is dialled: an IP address, never a name. */
+  address: string
+  port: number
+  localAddress?: string
+  ehloName: string
+  /** Our own name: a server that calls itself so is us, and the mail would loop. */
+  ownName?: string | null
+  /** `never` after a broken handshake. */
+  starttls?: 'opportunistic' | 'never'
+  timeouts?: Partial<Timeouts>
+  /** Made once and shared, since making one costs a millisecond. */
+  secureContext?: SecureContext
+  now?: Now
+  /** When the attempt began, for the steps' times; default now. */
+  beganAt?: number
+}
+
+export type Session = {
+  readonly host: string
+  readonly address: string
+  readonly tls: string | null
+  /** The steps that opening took. */
+  readonly steps: AttemptOutcome['steps']
+  /** Open, and no message under way. */
+  readonly isUsable: boolean
+  /** Messages that were tried on it. */
+  readonly sendCount: number
+  /** One message at a time. TypeError for an envelope or a message that must not leave us. */
+  send(input: SendInput): Promise<SendResult>
+  /** Says QUIT and waits a moment. */
+  quit(): Promise<void>
+  close(): void
+}
+
+export type OpenFailure = {
+  ok: false
+  outcome: AttemptOutcome
+  /** STARTTLS was accepted, then the handshake broke: try again with `starttls: 'never'`. */
+  isTlsBroken: boolean
+}
+
+export type OpenResult = { ok: true; session: Session } | OpenFailure
+
+type Opening = {
+  options: SessionOptions
+  timeouts: Timeouts
+  now: Now
+  log: StepLog
+  wire: Wire
+  capabilities: Capabilities
+}
+
+/** What ended the opening. */
+type Trouble =
+  | { kind: 'reply'; step: Exclude<StepName, 'dns'>; reply: Reply }
+  | { kind: 'failure'; error: string; isTls?: boolean }
+  | { kind: 'loop'; reply: Reply }
+
+/** TypeError for an address or EHLO name that is none; everything remote is a value. */
+export async function openSession(options: SessionOptions): Promise<OpenResult> {
+  checkEhloName(options.ehloName)
+  const now = options.now ?? systemNow
+  const log = createStepLog(now, options.beganAt ?? now())
+  const timeouts = { ...defaultTimeouts, ...options.timeouts }
+  const { host, address, port, localAddress } = options
+  const since = now()
+  const connected = await connectWire({ address, port, localAddress, limitMs: timeouts.connect })
+  const error = connected.failure === null ? {} : { error: connected.failure.text }
+  log.note({ step: 'connect', host, address, ...error }, since)
+  if (connected.wire === null) {
+    const place = { host, address, tls: null, log }
+    return openFailure(place, { kind: 'failure', error: connected.failure.text })
+  }
+  const { wire } = connected
+  const opening: Opening = { options, timeouts, now, log, wire, capabilities: noCapabilities }
+  opening.wire.setDeadline(timeouts.whole)
+  const trouble = (await handshake(opening)) ?? failureOf(opening.wire)
+  if (trouble === null) return { ok: true, session: createSession(opening) }
+  opening.wire.end()
+  return openFailure(placeOf(opening), trouble)
+}
+
+/** A reply too many may have come along with the last one. */
+function failureOf(wire: Wire): Trouble | null {
+  const failure = wire.failure()
+  return failure && { kind: 'failure', error: failure.text }
+}
+
+async function handshake(opening: Opening): Promise<Trouble | null> {
+  const trouble = (await greet(opening)) ?? (await sayHello(opening))
+  if (trouble !== null) return trouble
+  if (!opening.capabilities.hasStarttls || opening.options.starttls === 'never') return null
+  return startTls(opening)
+}
+
+async function greet({ wire, log, timeouts, options }: Opening): Promise<Trouble | null> {
+  const greeting = await log.wait('greeting', wire.expect(timeouts.greeting))
+  return refusalOf('greeting', greeting) ?? loopOf(greeting, options)
+}
+
+/** EHLO, and HELO for a server that does not know it. */
+async function sayHello(opening: Opening): Promise<Trouble | null> {
+  const answer = await ask(opening, 'ehlo', `EHLO ${opening.options.ehloName}`)
+  if (answer.reply !== null && answer.reply.code >= 500) {
+    opening.capabilities = noCapabilities
+    const helo = await ask(opening, 'ehlo', `HELO ${opening.options.ehloName}`)
+    return refusalOf('ehlo', helo) ?? loopOf(helo, opening.options)
+  }
+  const trouble = refusalOf('ehlo', answer) ?? loopOf(answer, opening.options)
+  if (trouble === null) opening.capabilities = parseCapabilities(answer.raw?.lines ?? [])
+  return trouble
+}
+
+/** A server that takes the offer back is served in clear, as one that never made it. */
+async function startTls(opening: Opening): Promise<Trouble | null> {
+  const { wire, log, options, timeouts } = opening
+  const answer = await ask(opening, 'starttls', 'STARTTLS')
+  if (answer.failure !== null) return { kind: 'failure', error: answer.failure.text }
+  if (answer.reply.code === 421) return { kind: 'reply', step: 'starttls', reply: answer.reply }
+  if (answer.reply.code !== 220) return null
+  const since = opening.now()
+  const { host: servername, secureContext } = options
+  const limitMs = timeouts.handshake
+  const failure = await wire.upgrade({ servername, limitMs, secureContext })
+  log.note({ step: 'starttls', ...(failure ? { error: failure.text } : {}) }, since)
+  if (failure !== null) {
+    return { kind: 'failure', error: failure.text, isTls: failure.kind !== 'protocol' }
+  }
+  // A server that dislikes our handshake may say so only now (TLS 1.3).
+  const trouble = await sayHello(opening)
+  return trouble?.kind === 'failure' ? { ...trouble, isTls: true } : trouble
+}
+
+function ask(opening: Opening, step: 'ehlo' | 'starttls', command: string): Promise<StepAnswer> {
+  const answer = opening.wire.expect(opening.timeouts.command)
+  opening.wire.write(`${command}\r\n`)
+  return opening.log.wait(step, answer)
+}
+
+function refusalOf(step: Exclude<StepName, 'dns'>, { reply, failure }: StepAnswer): Trouble | null {
+  if (failure !== null) return { kind: 'failure', error: failure.text }
+  if (reply.code < 300) return null
+  if (reply.code < 400) return { kind: 'failure', error: `${reply.code} is no answer to ${step}` }
+  return { kind: 'reply', step, reply }
+}
+
+function loopOf({ raw, reply }: StepAnswer, { ownName }: SessionOptions): Trouble | null {
+  if (!ownName || raw === null) return null
+  if (namedHost(raw.lines[0] ?? '') !== namedHost(ownName)) return null
+  return { kind: 'loop', reply }
+}
+
+function placeOf({ options, log, wire }: Opening): Place {
+  return { host: options.host, address: options.address, tls: wire.tls(), log }
+}
+
+function openFailure(place: Place, trouble: Trouble): OpenFailure {
+  const isTlsBroken = trouble.kind === 'failure' && trouble.isTls === true
+  return { ok: false, outcome: outcomeOfTrouble(place, trouble), isTlsBroken }
+}
+
+function outcomeOfTrouble(place: Place, trouble: Trouble): AttemptOutcome {
+  switch (trouble.kind) {
+    case 'reply':
+      return outcomeOfReply(place, { stage: trouble.step, reply: trouble.reply })
+    case 'failure':
+      return outcomeOfFailure(place, trouble)
+    case 'loop':
+      return outcomeOfRefusal(place, {
+        result: 'failed',
+        verdict: classifyLocally('loop'),
+        error: '5.4.6 the mail would loop: the server calls itself by our own name',
+        reply: trouble.reply,
+      })
+  }
+}
+
+function createSession(opening: Opening): Session {
+  const { wire, options, log, timeouts } = opening
+  wire.setDeadline(null)
+  const transactions = createTransactions({
+    wire,
+    timeouts,
+    capabilities: opening.capabilities,
+    host: options.host,
+    address: options.address,
+    now: opening.now,
+  })
+
+  async function quit(): Promise<void> {
+    if (wire.failure() === null && !transactions.isBusy()) {
+      const answer = wire.expect(timeouts.quit)
+      wire.write('QUIT\r\n')
+      await answer
+    }
+    wire.end()
+  }
+
+  return {
+    host: options.host,
+    address: options.address,
+    tls: wire.tls(),
+    steps: log.steps,
+    get isUsable() {
+      return wire.failure() === null && !transactions.isBusy()
+    },
+    get sendCount() {
+      return transactions.count()
+    },
+    send: transactions.send,
+    quit,
+    close: () => wire.end(),
+  }
+}

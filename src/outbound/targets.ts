@@ -1,0 +1,88 @@
+/**
+ * In which order the addresses of a route are dialled (RFC 5321 section 5.1): by preference, hosts
+ * of equal preference in random order and by turns, so that neither one host nor one family takes
+ * all five places. IPv4 comes first of a host: many senders' IPv6 addresses lack the PTR record
+ * that large receivers insist on.
+ */
+import { isLoopback, type LocalFamilies } from './addresses.ts'
+
+export type Target = { host: string; address: string; preference: number }
+
+export const MAX_ADDRESSES = 5
+export const MAX_SESSIONS = 2
+
+/** The addresses to dial in one attempt, at most five. `random`: as Math.random. */
+export function orderTargets(
+  targets: readonly Target[],
+  { families, random }: { families: LocalFamilies; random: () => number },
+): Target[] {
+  const ordered = [...groupBy(reachable(targets, families), (target) => target.preference)]
+    .sort(([left], [right]) => left - right)
+    .flatMap(([, group]) => takeTurns(group, random))
+  return keepVariety(ordered)
+}
+
+/** A family that this host lacks is left out, unless nothing else is there. */
+function reachable(targets: readonly Target[], families: LocalFamilies): readonly Target[] {
+  const kept = targets.filter(({ address }) => {
+    const isReachable = isIpv6(address) ? families.hasIpv6 : families.hasIpv4
+    return isReachable || isLoopback(address)
+  })
+  return kept.length > 0 ? kept : targets
+}
+
+/** The first address of every host, then the second of every host, and so on. */
+function takeTurns(group: Target[], random: () => number): Target[] {
+  const byHost = [...groupBy(group, (target) => target.host).values()]
+  const queues = shuffle(byHost, random).map((list) => alternateFamilies(list, random))
+  const longest = Math.max(...queues.map((queue) => queue.length))
+  const rounds = Array.from({ length: longest }, (_, round) =>
+    queues.flatMap((queue) => queue[round] ?? []),
+  )
+  return rounds.flat()
+}
+
+function alternateFamilies(list: Target[], random: () => number): Target[] {
+  const shuffled = shuffle(list, random)
+  const ipv4 = shuffled.filter(({ address }) => !isIpv6(address))
+  const ipv6 = shuffled.filter(({ address }) => isIpv6(address))
+  const longest = Math.max(ipv4.length, ipv6.length)
+  const pairs = Array.from({ length: longest }, (_, at) => [ipv4[at] ?? [], ipv6[at] ?? []].flat())
+  return pairs.flat()
+}
+
+/** The last two places go to another family and another host, where the first have only one. */
+function keepVariety(ordered: Target[]): Target[] {
+  const kept = ordered.slice(0, MAX_ADDRESSES)
+  const [first] = kept
+  if (first === undefined) return kept
+  const rest = ordered.slice(MAX_ADDRESSES)
+  const differences: ((target: Target) => boolean)[] = [
+    (target) => isIpv6(target.address) !== isIpv6(first.address),
+    (target) => target.host !== first.host,
+  ]
+  for (const [index, isDifferent] of differences.entries()) {
+    const other = kept.some(isDifferent) ? undefined : rest.find(isDifferent)
+    if (other !== undefined) kept[MAX_ADDRESSES - 1 - index] = other
+  }
+  return kept
+}
+
+function shuffle<T>(list: readonly T[], random: () => number): T[] {
+  const keyed = list.map((item) => ({ item, key: random() }))
+  return keyed.sort((left, right) => left.key - right.key).map(({ item }) => item)
+}
+
+function groupBy<K>(targets: readonly Target[], keyOf: (target: Target) => K): Map<K, Target[]> {
+  const groups = new Map<K, Target[]>()
+  for (const target of targets) {
+    const group = groups.get(keyOf(target))
+    if (group === undefined) groups.set(keyOf(target), [target])
+    else group.push(target)
+  }
+  return groups
+}
+
+function isIpv6(address: string): boolean {
+  return address.includes(':')
+}

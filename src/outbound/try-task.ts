@@ -1,0 +1,219 @@
+/**
+ * One attempt of one delivery, in a delivery thread: a message made and handed to the session at
+ * hand, else to a new one. New sessions are opened address by address in the order of
+ * `targets.ts`, at most five dialled and two opened; a broken TLS handshake is followed by one try
+ * of the same address in clear. The next address is tried while nobody has decided: after a
+ * failed connection, a greeting that refuses, a connection lost before the final dot.
+ */
+import type { Now } from '../clock.ts'
+import { describeError } from '../errors.ts'
+import { classifyLocally } from '../mail/replies.ts'
+import type { LocalFamilies } from './addresses.ts'
+import type { AttemptOutcome, Step } from './attempt.ts'
+import type { HeldBytes } from './held-bytes.ts'
+import type { Letter } from './letters.ts'
+import { localOutcome } from './outcomes.ts'
+import type { Lane, ThreadResult, ThreadTask } from './protocol.ts'
+import type { OpenResult, Session } from './smtp/session.ts'
+import type { SendResult } from './smtp/transaction.ts'
+import { MAX_SESSIONS, orderTargets, type Target } from './targets.ts'
+
+export type OpenInput = {
+  lane: Lane
+  target: Target
+  localAddress: string | undefined
+  isClear: boolean
+  beganAt: number
+}
+
+export type TryDeps = {
+  make(task: ThreadTask): Letter
+  held: HeldBytes
+  open(input: OpenInput): Promise<OpenResult>
+  /** Around a transaction, so that a stop can reach its session. */
+  send(session: Session, task: ThreadTask, letter: Letter, beganAt: number): Promise<SendResult>
+  findFamilies(): LocalFamilies
+  now: Now
+  random(): number
+}
+
+export type TryInput = { lane: Lane; task: ThreadTask; session: Session | null }
+
+/** `session`: open and fit for the next message, or null. */
+export type Tried = { result: ThreadResult; session: Session | null }
+
+type Progress = TryInput & {
+  letter: Letter
+  beganAt: number
+  steps: Step[]
+  brokenTls: string[]
+  sessionCount: number
+}
+
+export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
+  const room = deps.held.waitForRoom()
+  if (room !== null) await room
+  const beganAt = deps.now()
+  let letter: Letter
+  try {
+    letter = deps.make(input.task)
+  } catch (error) {
+    const outcome = ownFailure(describeError(error), deps.now() - beganAt)
+    return { session: input.session, result: resultOf(input.task, outcome, { beganAt }) }
+  }
+  const fresh = { steps: [], brokenTls: [], sessionCount: 0 }
+  const progress: Progress = { ...input, letter, beganAt, ...fresh }
+  deps.held.hold(letter.bytes.length)
+  const outcome = await deliver(deps, progress)
+  deps.held.release(letter.bytes.length)
+  const { session, brokenTls } = progress
+  const isFit = session?.isUsable === true
+  if (!isFit) session?.close()
+  return {
+    session: isFit ? session : null,
+    result: resultOf(input.task, outcome, { beganAt, subject: letter.subject, brokenTls }),
+  }
+}
+
+async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcome> {
+  let last = progress.session === null ? null : await sendOnKept(deps, progress)
+  if (last !== null && !isOpenForOthers(last, progress)) return finish(deps, progress, last)
+  for (const target of targetsOf(deps, progress.lane)) {
+    if (progress.sessionCount >= MAX_SESSIONS) break
+    const outcome = await tryTarget(deps, progress, target)
+    last = moreHopeful(last, outcome)
+    if (!isOpenForOthers(outcome, progress)) return finish(deps, progress, outcome)
+  }
+  return finish(deps, progress, last ?? unreachable())
+}
+
+/** Null when the session turned out to have been closed while it was idle. */
+async function sendOnKept(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
+  const result = await sendNow(deps, progress)
+  if (result.isStale) {
+    dropSession(progress)
+    return null
+  }
+  progress.sessionCount++
+  progress.steps.push(...result.steps)
+  return result
+}
+
+async function tryTarget(
+  deps: TryDeps,
+  progress: Progress,
+  target: Target,
+): Promise<AttemptOutcome> {
+  const opened = await openTarget(deps, progress, target)
+  if (!opened.ok) return opened.outcome
+  const { session } = opened
+  progress.session = session
+  if (progress.lane.requiresTls && session.tls === null) {
+    dropSession(progress)
+    return noTls(target, deps.now() - progress.beganAt)
+  }
+  const result = await sendNow(deps, progress)
+  progress.steps.push(...result.steps)
+  return result
+}
+
+/** One address; in clear once more when its TLS breaks, unless the site is known to want TLS. */
+async function openTarget(deps: TryDeps, progress: Progress, target: Target): Promise<OpenResult> {
+  const { lane, beganAt } = progress
+  const localAddress = target.address.includes(':') ? lane.source.ipv6 : lane.source.ipv4
+  const isClear = !lane.requiresTls && isTlsBroken(progress, target.host)
+  const opened = await deps.open({ lane, target, localAddress, isClear, beganAt })
+  noteOpening(progress, opened)
+  if (opened.ok || !opened.isTlsBroken) return opened
+  progress.brokenTls.push(target.host)
+  if (lane.requiresTls || progress.sessionCount >= MAX_SESSIONS) return opened
+  const again = await deps.open({ lane, target, localAddress, isClear: true, beganAt })
+  noteOpening(progress, again)
+  return again
+}
+
+/** An address that did not answer was dialled; one that did is a session, whatever it said. */
+function noteOpening(progress: Progress, opened: OpenResult): void {
+  const { steps } = opened.ok ? opened.session : opened.outcome
+  progress.steps.push(...steps)
+  if (opened.ok || steps.at(-1)?.step !== 'connect') progress.sessionCount++
+}
+
+async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {
+  const { session, task, letter, beganAt } = progress
+  if (session === null) throw new TypeError('there is no session to send on')
+  try {
+    return await deps.send(session, task, letter, beganAt)
+  } catch (error) {
+    return { ...ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
+  }
+}
+
+/** Whether another address may still take the message without a risk of sending it twice. */
+function isOpenForOthers(outcome: AttemptOutcome, { session }: Progress): boolean {
+  if (outcome.result === 'delivered' || outcome.result === 'relayed') return false
+  if (outcome.result === 'failed' || outcome.isMaybeDelivered) return false
+  const isBeforeMail = !outcome.steps.some(({ step }) => step === 'mail')
+  if (isBeforeMail) return session === null || !session.isUsable
+  return outcome.result === 'deferred' && session?.isUsable !== true
+}
+
+/** Of two failures the one that leaves hope decides, else the later one. */
+function moreHopeful(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
+  if (before === null) return after
+  return before.result === 'deferred' && after.result === 'bounced' ? before : after
+}
+
+function targetsOf(deps: TryDeps, lane: Lane): Target[] {
+  const { ipv4, ipv6 } = lane.source
+  const isBound = ipv4 !== undefined || ipv6 !== undefined
+  const bound = lane.targets.filter(({ address }) =>
+    address.includes(':') ? ipv6 !== undefined : ipv4 !== undefined,
+  )
+  const families = deps.findFamilies()
+  return orderTargets(isBound ? bound : lane.targets, { families, random: deps.random })
+}
+
+function isTlsBroken({ lane, brokenTls }: Progress, host: string): boolean {
+  return lane.brokenTls.includes(host) || brokenTls.includes(host)
+}
+
+function dropSession(progress: Progress): void {
+  progress.session?.close()
+  progress.session = null
+}
+
+function finish(deps: TryDeps, progress: Progress, outcome: AttemptOutcome): AttemptOutcome {
+  const durationMs = deps.now() - progress.beganAt
+  return { ...outcome, steps: progress.steps, durationMs }
+}
+
+/** The receiver's addresses are all of a family that none of ours is of. */
+function unreachable(): AttemptOutcome {
+  const error = 'none of delivery.source_addresses can reach the receiver'
+  return localOutcome({ result: 'deferred', verdict: classifyLocally('network'), error })
+}
+
+function noTls({ host, address }: Target, durationMs: number): AttemptOutcome {
+  const error = 'the server offers no TLS, and this provider is known to'
+  const verdict = classifyLocally('tls')
+  return { ...localOutcome({ result: 'deferred', verdict, error }), host, address, durationMs }
+}
+
+function ownFailure(error: string, durationMs: number): AttemptOutcome {
+  return { ...localOutcome({ result: 'failed', verdict: null, error }), durationMs }
+}
+
+function resultOf(
+  { task }: ThreadTask,
+  outcome: AttemptOutcome,
+  {
+    beganAt,
+    subject = null,
+    brokenTls = [],
+  }: { beganAt: number; subject?: string | null; brokenTls?: string[] },
+): ThreadResult {
+  // A session's outcome carries a mark of its own that is nobody else's business.
+  const { isStale: _, ...kept } = outcome as Partial<SendResult> & AttemptOutcome
+  return { task, kind: 'attempted', outcome: kept, subject, startedAt: beganAt, brokenTls }
+}

@@ -1,0 +1,173 @@
+/**
+ * Outbound with real threads, a fake DNS and real sinks. `sendAll` feeds it as the queue does: as
+ * much as `capacity` says, again when there are reports, and what was returned once more.
+ */
+
+import type { Config } from '../../src/config/config.ts'
+import { silentLog } from '../../src/log.ts'
+import type { MessageSource } from '../../src/mail/message.ts'
+import {
+  type DeliveryReport,
+  type DeliveryTask,
+  type OutboundDeps,
+  startOutbound,
+} from '../../src/outbound/outbound.ts'
+import { createResolver } from '../../src/outbound/resolver.ts'
+import { type DnsZone, type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
+import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
+import { deliverySettings } from './settings.ts'
+
+export type HarnessOptions = {
+  zone?: DnsZone
+  delivery?: Partial<Config['delivery']>
+  deps?: Partial<OutboundDeps>
+}
+
+export type Attempted = Extract<DeliveryReport, { kind: 'attempted' }>
+
+/** Sinks on one port of 127.0.0.2, .3 and so on. */
+export async function startSinks(...options: SinkOptions[]): Promise<Sink[]> {
+  const sinks: Sink[] = []
+  for (const [at, option] of options.entries()) {
+    const port = sinks[0]?.port ?? 0
+    sinks.push(await startSink({ host: `127.0.0.${at + 2}`, port, ...option }))
+  }
+  return sinks
+}
+
+export async function startHarness({ zone = {}, delivery = {}, deps = {} }: HarnessOptions) {
+  const dns: FakeDns = await startDnsServer(zone)
+  const clock = { ahead: 0 }
+  const now = () => Date.now() + clock.ahead
+  const resolver = createResolver({ servers: [dns.address], now, timeoutMs: 100, tries: 1 })
+  const reports: DeliveryReport[] = []
+  let listeners: (() => void)[] = []
+  const outbound = startOutbound(
+    {
+      config: deliverySettings(delivery),
+      log: silentLog(),
+      now,
+      resolver,
+      deliveryThreads: 1,
+      ...deps,
+    },
+    {
+      report(some) {
+        reports.push(...some)
+        const waiting = listeners
+        listeners = []
+        for (const listener of waiting) listener()
+      },
+    },
+  )
+  const nextReport = () => new Promise<void>((resolve) => listeners.push(resolve))
+
+  /** Resolves with all reports once there are `count`. */
+  async function reported(count: number): Promise<DeliveryReport[]> {
+    while (reports.length < count) await nextReport()
+    return reports
+  }
+
+  /** One message by itself. */
+  async function send(task: Partial<DeliveryTask> & { domain: string }): Promise<Attempted> {
+    const before = reports.length
+    outbound.deliver([toTask(task)])
+    await reported(before + 1)
+    const report = reports[before]
+    if (report?.kind !== 'attempted') throw new Error('the message was returned')
+    return report
+  }
+
+  function toTask(task: Partial<DeliveryTask> & { domain: string }): DeliveryTask {
+    return makeTask({ site: outbound.siteOf(task.domain), ...task })
+  }
+
+  /** Resolves with the attempts when every task has had one. */
+  async function sendAll(tasks: DeliveryTask[]): Promise<Attempted[]> {
+    const byId = new Map(tasks.map((task) => [task.emailId, task]))
+    const waiting = [...tasks]
+    let seen = reports.length
+    const attempted: Attempted[] = []
+    while (attempted.length < tasks.length) {
+      feed(waiting)
+      if (reports.length === seen) await nextReport()
+      for (const report of reports.slice(seen)) {
+        const task = byId.get(report.emailId)
+        if (report.kind === 'attempted') attempted.push(report)
+        else if (task !== undefined) waiting.push(task)
+      }
+      seen = reports.length
+    }
+    return attempted
+  }
+
+  function feed(waiting: DeliveryTask[]): void {
+    for (const task of waiting.splice(0)) {
+      const site = outbound.siteOf(task.domain)
+      if (outbound.capacity(site, task.queueClass) > 0) outbound.deliver([{ ...task, site }])
+      else waiting.push(task)
+    }
+  }
+
+  let stopped: Promise<void> | undefined
+
+  function stop(graceMs = 100): Promise<void> {
+    stopped ??= stopAll(graceMs)
+    return stopped
+  }
+
+  async function stopAll(graceMs: number): Promise<void> {
+    await outbound.stop(graceMs)
+    resolver.stop()
+    await dns.stop()
+  }
+
+  return { outbound, dns, clock, reports, reported, send, sendAll, toTask, stop }
+}
+
+let lastId = 0
+
+export function makeTask(task: Partial<DeliveryTask> & { domain: string }): DeliveryTask {
+  lastId++
+  const { domain } = task
+  return {
+    emailId: `email-${lastId}`,
+    queueClass: 1,
+    recipient: `user${lastId}@${domain}`,
+    site: domain,
+    reversePath: `b.token${lastId}@bounce.sender.test`,
+    source: makeSource(),
+    signing: [],
+    ...task,
+  }
+}
+
+export function makeTasks(count: number, task: Parameters<typeof makeTask>[0]): DeliveryTask[] {
+  return Array.from({ length: count }, () => makeTask(task))
+}
+
+export function makeSource(content: Partial<MessageSource['content']> = {}): MessageSource {
+  return {
+    content: {
+      id: 'content-1',
+      subject: 'Hello {{name}}',
+      body: '<p>Dear {{name}}</p>',
+      isText: false,
+      attachments: [],
+      ...content,
+    },
+    messageId: 'id@sender.test',
+    createdAt: 1_700_000_000_000,
+    from: { name: 'Sender', address: 'news@sender.test' },
+    to: { name: null, address: 'user@example.test' },
+    replyTo: { name: null, address: 'news@sender.test' },
+    headers: null,
+    variables: { stored: { name: 'Ann' }, request: {}, system: {} },
+    language: 'en',
+    feedbackId: 'a:b:c:pillarbox',
+    isBulk: false,
+    oneClickUrl: null,
+    isMarketing: false,
+    preferenceUrls: [],
+  }
+}

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { after, afterEach, test } from 'node:test'
+import type { Sink, SinkOptions } from '../fakes/smtp-sink.ts'
+import { type HarnessOptions, makeTasks, startHarness, startSinks } from './harness.ts'
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+async function sinksOf(...options: SinkOptions[]): Promise<Sink[]> {
+  const sinks = await startSinks(...options)
+  for (const sink of sinks) stops.push(() => sink.stop())
+  return sinks
+}
+
+async function start(options: HarnessOptions) {
+  const harness = await startHarness(options)
+  stops.push(() => harness.stop())
+  return harness
+}
+
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+})
+const signing = [
+  { domain: 'sender.test', selector: 's1', algorithm: 'rsa-sha256', privateKey },
+] as const
+
+test('a message is rendered, signed and brought to the MX, and the report tells it all', async () => {
+  const [sink] = await sinksOf({})
+  const zone = {
+    'a.test': { MX: [[10, 'mx.a.test']] as [number, string][] },
+    'mx.a.test': { A: ['127.0.0.2'] },
+  }
+  const { outbound, send } = await start({ zone, delivery: { port: sink!.port } })
+  const { outcome, subject, site } = await send({
+    domain: 'a.test',
+    recipient: 'ann@a.test',
+    signing,
+  })
+  assert.equal(outcome.result, 'delivered')
+  assert.equal(subject, 'Hello Ann')
+  assert.equal(site, 'a.test')
+  assert.deepEqual([outcome.host, outcome.address, outcome.tls], ['mx.a.test', '127.0.0.2', null])
+  assert.equal(outcome.reply?.code, 250)
+  const [dns, ...steps] = outcome.steps
+  assert.deepEqual([dns?.step, dns?.host], ['dns', 'mx.a.test'])
+  assert.deepEqual(
+    steps.map(({ step }) => step),
+    ['connect', 'greeting', 'ehlo', 'mail', 'rcpt', 'data', 'message'],
+  )
+  const [message] = sink!.messages
+  assert.deepEqual(message?.to, ['ann@a.test'])
+  assert.match(message?.from ?? '', /^b\.token/)
+  const text = message?.bytes.toString('latin1') ?? ''
+  assert.match(text, /^DKIM-Signature: v=1; a=rsa-sha256;[\s\S]*d=sender\.test;/)
+  assert.match(text, /Dear Ann/)
+  assert.equal(outbound.inFlight(), 0)
+})
+
+test('S15: what DNS decides needs no connection and no thread', async () => {
+  const zone = {
+    'null.test': { MX: [[0, '']] as [number, string][] },
+    'broken.test': 'SERVFAIL' as const,
+    'inside.test': { A: ['127.0.0.1'] },
+  }
+  const { send } = await start({ zone, delivery: { allowPrivateNetworks: false } })
+  const gone = await send({ domain: 'gone.test' })
+  assert.deepEqual([gone.outcome.result, gone.outcome.verdict?.reason], ['bounced', 'hostunknown'])
+  const none = await send({ domain: 'null.test' })
+  assert.deepEqual([none.outcome.result, none.outcome.reply?.code], ['bounced', 556])
+  const broken = await send({ domain: 'broken.test' })
+  assert.equal(broken.outcome.result, 'deferred')
+  assert.deepEqual(broken.outcome.steps[0]?.error, broken.outcome.error)
+  const inside = await send({ domain: 'inside.test' })
+  assert.deepEqual([inside.outcome.result, inside.subject], ['failed', null])
+})
+
+test('connections are kept and used for as many messages as they may carry', async () => {
+  const [sink] = await sinksOf({})
+  const { sendAll } = await start({
+    zone: { 'a.test': { A: ['127.0.0.2'] } },
+    delivery: { port: sink!.port, maxConnectionsPerSite: 1, messagesPerConnection: 10 },
+  })
+  const attempts = await sendAll(makeTasks(25, { domain: 'a.test' }))
+  assert.ok(attempts.every(({ outcome }) => outcome.result === 'delivered'))
+  assert.equal(sink!.connectionCount(), 3)
+  const perConnection = [1, 2, 3].map(
+    (number) => sink!.messages.filter(({ connection }) => connection === number).length,
+  )
+  assert.deepEqual(perConnection, [10, 10, 5])
+})
+
+/** Sinks that note how many connections were open at most: greeted, and not yet at their QUIT. */
+async function countingSinks(count: number) {
+  const most = { each: 0, all: 0 }
+  const open = Array.from({ length: count }, () => 0)
+  const respondAs = (sink: number): SinkOptions['respond'] => {
+    return ({ verb }) => {
+      if (verb === 'CONNECT') open[sink]!++
+      if (verb === 'QUIT') open[sink]!--
+      most.each = Math.max(most.each, ...open)
+      most.all = Math.max(
+        most.all,
+        open.reduce((sum, one) => sum + one),
+      )
+      return undefined
+    }
+  }
+  return { sinks: await sinksOf(...open.map((_, at) => ({ respond: respondAs(at) }))), most }
+}
+
+test('the limit of a site holds over all threads together', async () => {
+  const { sinks, most } = await countingSinks(1)
+  const { sendAll } = await start({
+    zone: { 'a.test': { A: ['127.0.0.2'] } },
+    delivery: { port: sinks[0]!.port, maxConnectionsPerSite: 3, messagesPerConnection: 7 },
+    deps: { deliveryThreads: 2 },
+  })
+  await sendAll(makeTasks(300, { domain: 'a.test' }))
+  assert.equal(sinks[0]!.acceptedCount(), 300)
+  assert.equal(most.each, 3)
+})
+
+test('domains of one provider share its limit', async () => {
+  const { sinks, most } = await countingSinks(1)
+  const zone = Object.fromEntries(
+    ['a', 'b', 'c'].map((name) => [`${name}.test`, { MX: [[10, `${name}.mx.host.test`]] }]),
+  ) as HarnessOptions['zone']
+  const hosts = Object.fromEntries(
+    ['a', 'b', 'c'].map((name) => [`${name}.mx.host.test`, { A: ['127.0.0.2'] }]),
+  )
+  const { outbound, sendAll } = await start({
+    zone: { ...zone, ...hosts },
+    delivery: { port: sinks[0]!.port, maxConnectionsPerSite: 2, messagesPerConnection: 5 },
+  })
+  const tasks = ['a', 'b', 'c'].flatMap((name) => makeTasks(20, { domain: `${name}.test` }))
+  await sendAll(tasks)
+  assert.equal(outbound.siteOf('a.test'), 'host.test')
+  assert.equal(outbound.siteOf('c.test'), 'host.test')
+  assert.equal(sinks[0]!.acceptedCount(), 60)
+  assert.equal(most.each, 2)
+})
+
+test('the limit of all connections holds, and every site gets its turn', async () => {
+  const { sinks, most } = await countingSinks(3)
+  const zone = Object.fromEntries(
+    sinks.map(({ host }, at) => [`site${at}.test`, { A: [host] }]),
+  ) as HarnessOptions['zone']
+  const { sendAll } = await start({
+    zone: zone!,
+    delivery: { port: sinks[0]!.port, maxConnections: 2, maxConnectionsPerSite: 2 },
+    deps: { deliveryThreads: 2 },
+  })
+  await sendAll(sinks.flatMap((_, at) => makeTasks(40, { domain: `site${at}.test` })))
+  assert.deepEqual(
+    sinks.map((sink) => sink.acceptedCount()),
+    [40, 40, 40],
+  )
+  assert.equal(most.all, 2)
+})
+
+test('what a site cannot take comes back with its name, and no attempt counts', async () => {
+  const [sink] = await sinksOf({})
+  const { outbound, reported } = await start({
+    zone: { 'a.test': { MX: [[10, 'mx.host.test']] }, 'mx.host.test': { A: ['127.0.0.2'] } },
+    delivery: { port: sink!.port },
+  })
+  outbound.deliver(makeTasks(8, { domain: 'a.test', queueClass: 10 }))
+  const reports = await reported(8)
+  const returned = reports.filter((report) => report.kind === 'returned')
+  assert.equal(returned.length, 3)
+  for (const report of returned)
+    assert.deepEqual([report.site, report.retryAt], ['host.test', null])
+  assert.equal(sink!.acceptedCount(), 5)
+  assert.equal(outbound.inFlight(), 0)
+})
+
+test('after a throttling 421 the site is left alone for a while', async () => {
+  const reply = '421 4.7.28 unusual rate of mail from your address'
+  const [sink] = await sinksOf({ respond: ({ verb }) => (verb === 'MAIL' ? reply : undefined) })
+  const { outbound, clock, send } = await start({
+    zone: { 'a.test': { A: ['127.0.0.2'] } },
+    delivery: { port: sink!.port },
+  })
+  const { outcome } = await send({ domain: 'a.test' })
+  assert.equal(outcome.result, 'deferred')
+  assert.equal(outcome.verdict?.countsAsFailure, false)
+  assert.equal(outbound.capacity('a.test', 1), 0)
+  const until = outbound.blockedUntil('a.test')
+  assert.ok(until > Date.now())
+  outbound.deliver(makeTasks(1, { domain: 'a.test' }))
+  clock.ahead += 10_000
+  assert.equal(outbound.capacity('a.test', 1), 1)
+})
+
+test('F4: a dead site is probed by one message, and others are not touched', async () => {
+  const [sink, other] = await sinksOf({}, {})
+  const { outbound, clock, send, sendAll } = await start({
+    zone: { 'dead.test': { A: ['127.0.0.2'] }, 'good.test': { A: ['127.0.0.3'] } },
+    delivery: { port: sink!.port },
+  })
+  await sink!.stop()
+  stops.splice(0, 1)
+  for (let at = 0; at < 5; at++)
+    assert.equal((await send({ domain: 'dead.test' })).outcome.verdict?.class, 'network')
+  assert.equal(outbound.capacity('dead.test', 1), 0)
+  assert.ok(outbound.blockedUntil('dead.test') > Date.now())
+  await sendAll(makeTasks(10, { domain: 'good.test' }))
+  assert.equal(other!.acceptedCount(), 10)
+  clock.ahead += 80_000
+  assert.equal(outbound.capacity('dead.test', 1), 1)
+  const revived = await startSinks({ port: sink!.port })
+  stops.unshift(() => revived[0]!.stop())
+  assert.equal((await send({ domain: 'dead.test' })).outcome.result, 'delivered')
+  assert.equal(outbound.blockedUntil('dead.test'), 0)
+  assert.ok(outbound.capacity('dead.test', 1) > 10)
+})
+
+test('a server that calls itself by our name is a loop', async () => {
+  const [sink] = await sinksOf({ name: 'mta.sender.test' })
+  const zone = { 'a.test': { A: ['127.0.0.2'] }, 'ours.test': { A: ['127.0.0.2'] } }
+  const { send } = await start({
+    zone,
+    delivery: { port: sink!.port },
+    deps: { receivesFor: (domain) => domain === 'ours.test' },
+  })
+  const { outcome } = await send({ domain: 'a.test' })
+  assert.equal(outcome.result, 'failed')
+  assert.match(outcome.error ?? '', /loop/)
+  assert.equal((await send({ domain: 'ours.test' })).outcome.result, 'delivered')
+})
+
+test('in sandbox mode everything goes to the sink', async () => {
+  const [sink] = await sinksOf({ host: '127.0.0.1', name: 'mta.sender.test' })
+  const { dns, send } = await start({
+    delivery: { mode: 'sandbox', allowPrivateNetworks: false },
+    deps: { sandboxPort: sink!.port },
+  })
+  const { outcome, site } = await send({ domain: 'anywhere.test' })
+  assert.deepEqual([outcome.result, site], ['delivered', 'sandbox'])
+  assert.equal(dns.queries.length, 0)
+})
+
+test('in relay mode everything goes to the smarthost', async () => {
+  const [sink] = await sinksOf({ host: '127.0.0.1' })
+  const relay = { host: '127.0.0.1', port: sink!.port, username: null, password: null, tls: 'none' }
+  const { send, sendAll } = await start({
+    delivery: { mode: 'relay', relay: relay as never, allowPrivateNetworks: false },
+  })
+  const { outcome, site } = await send({ domain: 'anywhere.test' })
+  assert.deepEqual([outcome.result, site], ['relayed', 'relay'])
+  await sendAll(makeTasks(10, { domain: 'elsewhere.test' }))
+  assert.equal(sink!.acceptedCount(), 11)
+})
+
+after(() => assert.equal(stops.length, 0))

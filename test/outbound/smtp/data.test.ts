@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { prepareData } from '../../../src/outbound/smtp/data.ts'
+
+function prepare(text: string): string {
+  return Buffer.from(prepareData(Buffer.from(text)).bytes).toString()
+}
+
+test('a message ends with a line end and the final dot', () => {
+  assert.equal(prepare('a: b\r\n\r\nc\r\n'), 'a: b\r\n\r\nc\r\n.\r\n')
+  assert.equal(prepare('a: b\r\n\r\nc'), 'a: b\r\n\r\nc\r\n.\r\n')
+})
+
+test('S3: a dot at the beginning of any line is doubled', () => {
+  assert.equal(
+    prepare('.\r\n..\r\n.a\r\nb.\r\n\r\n.\r\n'),
+    '..\r\n...\r\n..a\r\nb.\r\n\r\n..\r\n.\r\n',
+  )
+})
+
+test('S3: a CR or LF that stands alone is refused, wherever it stands', () => {
+  for (const text of [
+    'a\nb\r\n',
+    '\na',
+    'a\rb\r\n',
+    'a\r',
+    'a\r\r\n',
+    'a\n',
+    '\r\n\n.\r\n',
+    'a\n.\nb',
+  ]) {
+    assert.throws(() => prepare(text), TypeError, JSON.stringify(text))
+  }
+  assert.throws(() => prepare(''), TypeError)
+})
+
+test('size counts the message without stuffing, and 8-bit data is noticed', () => {
+  const plain = prepareData(Buffer.from('.a\r\n'))
+  assert.deepEqual([plain.sizeBytes, plain.has8bit], [4, false])
+  const wide = prepareData(Buffer.from('é'))
+  assert.deepEqual([wide.sizeBytes, wide.has8bit], [4, true])
+})
+
+test('S3: only the last line is a lone dot, and unstuffing gives the message back', () => {
+  const piece = fc.constantFrom('.', '\r\n', 'a', 'é', '..', ' ', '\r\n.')
+  fc.assert(
+    fc.property(fc.array(piece, { minLength: 1, maxLength: 60 }), (pieces) => {
+      const message = pieces.join('')
+      const sent = prepare(message)
+      assert.ok(sent.endsWith('\r\n.\r\n') || sent === '.\r\n')
+      const lines = sent.split('\r\n').slice(0, -1)
+      assert.equal(lines.indexOf('.'), lines.length - 1)
+      const back = lines.slice(0, -1).map((line) => `${line.replace(/^\./, '')}\r\n`)
+      assert.equal(back.join(''), message.endsWith('\r\n') ? message : `${message}\r\n`)
+    }),
+    { numRuns: 300 },
+  )
+})

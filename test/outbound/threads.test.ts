@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import { drop, type Sink, type SinkOptions, silence } from '../fakes/smtp-sink.ts'
+import { type HarnessOptions, makeSource, makeTasks, startHarness, startSinks } from './harness.ts'
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+async function start(sinkOptions: SinkOptions, options: HarnessOptions = {}) {
+  const [sink] = (await startSinks({ host: '127.0.0.1', ...sinkOptions })) as [Sink]
+  stops.push(() => sink.stop())
+  const { delivery, deps } = options
+  const harness = await startHarness({
+    ...options,
+    delivery: { mode: 'sandbox', ...delivery },
+    deps: { sandboxPort: sink.port, ...deps },
+  })
+  stops.push(() => harness.stop())
+  return { ...harness, sink }
+}
+
+const endless = makeSource({
+  id: 'endless',
+  body: '<p>{% for i in (1..900) %}{% for j in (1..900) %}{% assign x = i %}{% endfor %}{% endfor %}{{name}}</p>',
+})
+
+test('S19: a template that takes too long is ended with its thread and sent with its placeholders', async () => {
+  const { sendAll, sink } = await start({}, { deps: { hangMs: 100 } })
+  const others = makeTasks(20, { domain: 'a.test' })
+  const tasks = [...others.slice(0, 10), ...makeTasks(1, { domain: 'a.test', source: endless })]
+  const attempts = await sendAll([...tasks, ...others.slice(10)])
+  assert.ok(attempts.every(({ outcome }) => outcome.result === 'delivered'))
+  assert.ok(sink.acceptedCount() >= 21)
+  const recipients = new Set(sink.messages.flatMap(({ to }) => to))
+  assert.equal(recipients.size, 21)
+  const plain = sink.messages.filter(({ bytes }) => bytes.includes('assign x'))
+  assert.equal(plain.length, 1)
+})
+
+test('messages are looked at by the same rendering, in the order they were asked for', async () => {
+  const { outbound } = await start({})
+  const sources = ['Ann', 'Bob'].map((name) => ({
+    ...makeSource(),
+    variables: { stored: { name }, request: {}, system: {} },
+  }))
+  const looks = await outbound.preview(sources)
+  assert.deepEqual(
+    looks.map(({ subject }) => subject),
+    ['Hello Ann', 'Hello Bob'],
+  )
+  assert.match(looks[1]?.html ?? '', /<p>Dear Bob<\/p>/)
+  assert.match(looks[1]?.text ?? '', /Dear Bob/)
+  assert.deepEqual(await outbound.preview([]), [])
+})
+
+test('S19: a look at a template that takes too long shows its placeholders filled in', async () => {
+  const { outbound } = await start({}, { deps: { hangMs: 100 } })
+  const [look] = await outbound.preview([endless])
+  assert.equal(look?.subject, 'Hello Ann')
+  assert.match(look?.text ?? '', /Ann/)
+})
+
+test('no thread runs before there is work', async () => {
+  const { outbound, stop } = await start({})
+  const began = performance.now()
+  await stop(10_000)
+  assert.ok(performance.now() - began < 1_000)
+  assert.equal(outbound.inFlight(), 0)
+})
+
+test('stop returns what has not begun and waits for what has', async () => {
+  let answer: (() => void) | undefined
+  const respond: SinkOptions['respond'] = ({ verb }) =>
+    verb === 'MESSAGE' ? (socket) => (answer = () => socket.write('250 ok\r\n')) : undefined
+  const { outbound, reported, reports, sink } = await start(
+    { respond },
+    { delivery: { maxConnectionsPerSite: 1 } },
+  )
+  outbound.deliver(makeTasks(4, { domain: 'a.test' }))
+  while (answer === undefined) await new Promise((resolve) => setImmediate(resolve))
+  const stopped = outbound.stop(5_000)
+  await reported(3)
+  assert.ok(reports.every(({ kind }) => kind === 'returned'))
+  answer()
+  await stopped
+  assert.equal(reports.length, 4)
+  assert.equal(reports[3]?.kind, 'attempted')
+  assert.equal(outbound.capacity('sandbox', 1), 0)
+  assert.equal(outbound.inFlight(), 0)
+  assert.equal(sink.openCount(), 0)
+})
+
+test('F2: when the time is over connections are cut, and a sent message is marked', async () => {
+  const respond: SinkOptions['respond'] = ({ verb, connection }) => {
+    if (verb === 'MESSAGE') return silence
+    return connection === 2 && verb !== 'CONNECT' && verb !== 'EHLO' ? silence : undefined
+  }
+  const { outbound, reports, sink } = await start({ respond }, {})
+  outbound.deliver(makeTasks(2, { domain: 'a.test' }))
+  while (!sink.lines.includes('DATA') || sink.lines.filter((line) => /^RCPT/.test(line)).length < 2)
+    await new Promise((resolve) => setImmediate(resolve))
+  await outbound.stop(50)
+  assert.equal(reports.length, 2)
+  const kinds = reports.map((report) =>
+    report.kind === 'attempted' ? report.outcome.isMaybeDelivered : 'returned',
+  )
+  assert.deepEqual(new Set(kinds), new Set([true, 'returned']))
+})
+
+test('what is handed over while stopping comes back', async () => {
+  const { outbound, reports, toTask } = await start({ respond: () => drop })
+  const stopped = outbound.stop(10)
+  outbound.deliver([toTask({ domain: 'a.test' })])
+  await stopped
+  assert.deepEqual(
+    reports.map(({ kind }) => kind),
+    ['returned'],
+  )
+  await assert.rejects(outbound.preview([makeSource()]))
+})
+
+test('large contents go over once for many recipients', async () => {
+  const attachment = {
+    filename: 'a.bin',
+    contentType: 'application/octet-stream',
+    content: Buffer.alloc(300_000, 7).toString('base64'),
+    contentId: null,
+    disposition: 'attachment' as const,
+  }
+  const source = makeSource({ id: 'large', attachments: [attachment] })
+  const { sendAll, sink } = await start({}, { deps: { deliveryThreads: 2 } })
+  await sendAll(makeTasks(30, { domain: 'a.test', source }))
+  assert.equal(sink.acceptedCount(), 30)
+  assert.ok(sink.messages.every(({ bytes }) => bytes.length > 400_000))
+})
