@@ -1,0 +1,144 @@
+/**
+ * The look-ups that every request and every delivery repeats: projects by key, sender domains with
+ * their signing keys, templates, the domains an operator holds back.
+ *
+ * Only what was found is remembered, so that a refusal always comes from the database itself. Our
+ * own writers call `drop` after their commit, and a write by another process drops everything
+ * (`Store.onExternalChange`), which is how the command line takes effect on a running server.
+ */
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Keyring } from '../../config/keyring.ts'
+import { and, eq } from '../../store/drizzle.ts'
+import type { Template } from '../../store/schema.ts'
+import {
+  type Domain,
+  domains,
+  holds,
+  type Project,
+  projects,
+  templates,
+} from '../../store/schema.ts'
+import type { Store } from '../../store/store.ts'
+
+export type SigningKey = {
+  domain: string
+  selector: string
+  algorithm: 'rsa-sha256' | 'ed25519-sha256'
+  /** PKCS#8 PEM */
+  privateKey: string
+}
+
+/** A domain that its project may send from. */
+export type SenderDomain = {
+  id: string
+  domain: string
+  /** RSA, and Ed25519 once its record has been found or the domain is trusted. */
+  signing: readonly SigningKey[]
+  isReturnPathFound: boolean
+}
+
+export type Directory = {
+  findProjectBySecret(secretKey: string): Promise<Project | undefined>
+  findProjectByPublicKey(publicKey: string): Promise<Project | undefined>
+  findProject(id: string): Promise<Project | undefined>
+  /** `domain` in A-label form; undefined unless it is verified for this very project. */
+  findSenderDomain(projectId: string, domain: string): Promise<SenderDomain | undefined>
+  findTemplate(projectId: string, id: string): Promise<Template | undefined>
+  /** Recipient domains held back by an operator, in A-label form. */
+  heldDomains(): Promise<ReadonlySet<string>>
+  /** Forgets everything; for `Tx.afterCommit` of whoever changed one of these. */
+  drop(): void
+}
+
+const MAX_REMEMBERED = 10_000
+
+export function createDirectory({ store, keyring }: { store: Store; keyring: Keyring }): Directory {
+  const { remember, drop } = createMemory()
+  const findProjectWhere = (condition: ReturnType<typeof eq>) =>
+    store.read.select().from(projects).where(condition).get()
+
+  return {
+    findProjectBySecret: (secretKey) => {
+      const digest = digestSecret(secretKey)
+      return remember(`secret ${digest}`, () => findProjectWhere(eq(projects.secretDigest, digest)))
+    },
+    findProjectByPublicKey: (publicKey) =>
+      remember(`public ${publicKey}`, () => findProjectWhere(eq(projects.publicKey, publicKey))),
+    findProject: (id) => remember(`project ${id}`, () => findProjectWhere(eq(projects.id, id))),
+    findSenderDomain: (projectId, domain) =>
+      remember(`domain ${projectId} ${domain}`, async () => {
+        const row = await readDomain(store, projectId, domain)
+        return row?.isVerified ? toSenderDomain(row, keyring) : undefined
+      }),
+    findTemplate: (projectId, id) =>
+      remember(`template ${projectId} ${id}`, () => readTemplate(store, projectId, id)),
+    heldDomains: async () => {
+      const held = await remember('held', async () => {
+        const rows = await store.read.select({ domain: holds.domain }).from(holds).all()
+        return new Set(rows.map((row) => row.domain))
+      })
+      return held ?? new Set<string>()
+    },
+    drop,
+  }
+}
+
+/** What stands for a secret key in the database. */
+export function digestSecret(secretKey: string): string {
+  return hash('sha256', secretKey)
+}
+
+/** A bounded memory; what was being looked up when `drop` came is not kept. */
+function createMemory() {
+  const known = new LRUCache<string, object>({ max: MAX_REMEMBERED })
+  let generation = 0
+  async function remember<T extends object>(
+    key: string,
+    look: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const hit = known.get(key)
+    if (hit !== undefined) return hit as T
+    const asOf = generation
+    const found = await look()
+    if (found !== undefined && asOf === generation) known.set(key, found)
+    return found
+  }
+  function drop(): void {
+    generation += 1
+    known.clear()
+  }
+  return { remember, drop }
+}
+
+function readDomain(store: Store, projectId: string, domain: string) {
+  const condition = and(eq(domains.projectId, projectId), eq(domains.domain, domain))
+  return store.read.select().from(domains).where(condition).get()
+}
+
+function readTemplate(store: Store, projectId: string, id: string) {
+  const condition = and(eq(templates.projectId, projectId), eq(templates.id, id))
+  return store.read.select().from(templates).where(condition).get()
+}
+
+function toSenderDomain(row: Domain, keyring: Keyring): SenderDomain {
+  const rsa: SigningKey = {
+    domain: row.domain,
+    selector: row.rsaSelector,
+    algorithm: 'rsa-sha256',
+    privateKey: keyring.unseal(row.rsaPrivateKey),
+  }
+  const ed25519: SigningKey = {
+    domain: row.domain,
+    selector: row.ed25519Selector,
+    algorithm: 'ed25519-sha256',
+    privateKey: keyring.unseal(row.ed25519PrivateKey),
+  }
+  const signsWithBoth = row.isTrusted || row.isEd25519Found
+  return {
+    id: row.id,
+    domain: row.domain,
+    signing: signsWithBoth ? [rsa, ed25519] : [rsa],
+    isReturnPathFound: row.isReturnPathFound,
+  }
+}

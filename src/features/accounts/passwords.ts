@@ -1,0 +1,81 @@
+/**
+ * Passwords at rest: argon2id with a salt of its own each, in the PHC string format, by the
+ * parameters that OWASP gives for servers. The parameters stand in the hash, so that they can be
+ * raised without invalidating what is stored.
+ */
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { invalidField } from '../../errors.ts'
+
+type Cost = { memory: number; passes: number; parallelism: number }
+
+const MIN_LENGTH = 6
+const MAX_LENGTH = 1000
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+const MADE_BYTES = 15
+/** `memory` in KiB. */
+const COST: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
+
+const derive = promisify(argon2)
+
+/**
+ * The end of the last computation. Module state for once: the four threads that argon2 shares with
+ * signing and files are the process's, so that the limit of one at a time is the process's too.
+ */
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/** 20 characters that can be typed, 120 random bits. */
+export function makePassword(): string {
+  return randomBytes(MADE_BYTES).toString('base64url')
+}
+
+/** @throws AppError VALIDATION_ERROR: fewer than 6 characters, or more than 1,000 */
+export function checkPassword(password: string): void {
+  if (password.length < MIN_LENGTH) {
+    throw invalidField('password', 'too_small', `Must be at least ${MIN_LENGTH} characters long`)
+  }
+  if (password.length > MAX_LENGTH) {
+    throw invalidField('password', 'too_big', `Must be at most ${MAX_LENGTH} characters long`)
+  }
+}
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES)
+  const hash = await compute(password, { salt, cost: COST, length: HASH_BYTES })
+  const { memory, passes, parallelism } = COST
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(hash)}`
+}
+
+/** @throws TypeError when `stored` is no hash of ours */
+export async function isPassword(password: string, stored: string): Promise<boolean> {
+  const [, memory, passes, parallelism, salt = '', hash = ''] = PHC.exec(stored) ?? []
+  if (hash === '') throw new TypeError('not an argon2id hash')
+  const expected = Buffer.from(hash, 'base64')
+  const cost = {
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+  }
+  const length = expected.length
+  const given = await compute(password, { salt: Buffer.from(salt, 'base64'), cost, length })
+  return timingSafeEqual(given, expected)
+}
+
+function compute(
+  password: string,
+  { salt, cost, length }: { salt: Buffer; cost: Cost; length: number },
+): Promise<Buffer> {
+  const message = password.normalize('NFC')
+  const turn = lastTurn.then(() =>
+    derive('argon2id', { message, nonce: salt, tagLength: length, ...cost }),
+  )
+  lastTurn = turn.catch(() => undefined)
+  return turn
+}
+
+/** The PHC format wants base64 without padding. */
+function encode(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '')
+}

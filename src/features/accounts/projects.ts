@@ -1,0 +1,191 @@
+/**
+ * Projects: what owns contacts, mail and keys. Both keys are made together; the secret one is
+ * shown at its making only. Every change drops the directory, so that an old key is dead at once.
+ */
+import { formatInstant } from '../../clock.ts'
+import { AppError, invalidField } from '../../errors.ts'
+import { desc, eq } from '../../store/drizzle.ts'
+import { newId } from '../../store/ids.ts'
+import {
+  type DisabledReason,
+  memberships,
+  type Project,
+  projects,
+  type TrackingMode,
+} from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
+import { readProjectName } from './project-name.ts'
+import { getUserId } from './users.ts'
+
+export type { DisabledReason, Project, TrackingMode } from '../../store/schema.ts'
+
+/** `secret` is whole when the keys were just made, else masked. */
+export type ProjectKeysView = { id: string; name: string; public: string; secret: string }
+
+export type ProjectView = ProjectKeysView & {
+  disabled: boolean
+  disabledReason: DisabledReason | null
+  tracking: TrackingMode
+  language: string
+  createdAt: string
+  updatedAt: string
+}
+
+export type ProjectChange = {
+  name?: string | undefined
+  tracking?: string | undefined
+  /** `xx` or `xx-XX` */
+  language?: string | undefined
+  /** Why it is disabled. */
+  disable?: string | undefined
+  enable?: boolean | undefined
+}
+
+export type NewProject = {
+  name: string
+  ownerId: string
+  keys: ProjectKeys
+  areKeysSandbox: boolean
+  at: number
+}
+
+type ProjectDeps = Pick<Core, 'store' | 'directory' | 'now'>
+
+export const disabledReasons: readonly DisabledReason[] = [
+  'PAYMENT_FAILED',
+  'EMAIL_REPUTATION',
+  'PHISHING_DETECTED',
+  'CARD_VERIFICATION_FAILED',
+  'MANUAL',
+]
+export const trackingModes: readonly TrackingMode[] = ['ENABLED', 'DISABLED', 'MARKETING_ONLY']
+
+const languagePattern = /^[a-z]{2}(?:-[A-Z]{2})?$/
+
+/** @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user */
+export async function createProject(
+  { store, now }: Pick<Core, 'store' | 'now'>,
+  input: { name: string; ownerEmail: string },
+): Promise<ProjectKeysView> {
+  const name = readProjectName(input.name)
+  const keys = makeKeys()
+  const id = await store.write(async (tx) => {
+    const ownerId = await getUserId(tx, input.ownerEmail)
+    return insertProject(tx, { name, ownerId, keys, areKeysSandbox: false, at: now() })
+  })
+  return { id, name, public: keys.publicKey, secret: keys.secretKey }
+}
+
+/** Newest first. */
+export async function listProjects({ store }: Pick<Core, 'store'>): Promise<ProjectView[]> {
+  const rows = await store.read
+    .select()
+    .from(projects)
+    .orderBy(desc(projects.createdAt), desc(projects.id))
+  return rows.map(toProjectView)
+}
+
+/** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
+export async function updateProject(
+  { store, directory, now }: ProjectDeps,
+  id: string,
+  change: ProjectChange,
+): Promise<ProjectView> {
+  const columns = readChange(change)
+  const project = await store.write(async (tx) => {
+    tx.afterCommit(directory.drop)
+    const [row] = await tx
+      .update(projects)
+      .set({ ...columns, updatedAt: now() })
+      .where(eq(projects.id, id))
+      .returning()
+    return row
+  })
+  if (project === undefined) throw noSuchProject()
+  return toProjectView(project)
+}
+
+/** New keys in place of both old ones, which are refused from now on. @throws AppError RESOURCE_NOT_FOUND */
+export async function regenerateKeys(
+  { store, directory, now }: ProjectDeps,
+  id: string,
+): Promise<ProjectKeysView> {
+  const keys = makeKeys()
+  const change = { ...toStoredKeys(keys), areKeysSandbox: false, updatedAt: now() }
+  const project = await store.write(async (tx) => {
+    tx.afterCommit(directory.drop)
+    const [row] = await tx.update(projects).set(change).where(eq(projects.id, id)).returning()
+    return row
+  })
+  if (project === undefined) throw noSuchProject()
+  return { id, name: project.name, public: keys.publicKey, secret: keys.secretKey }
+}
+
+/** The public key, and how the secret one ends. @throws AppError RESOURCE_NOT_FOUND */
+export async function describeKeys(
+  { store }: Pick<Core, 'store'>,
+  id: string,
+): Promise<ProjectKeysView> {
+  const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
+  if (project === undefined) throw noSuchProject()
+  return toKeysView(project)
+}
+
+/** A project and its owner's membership; the new id. */
+export async function insertProject(tx: Tx, project: NewProject): Promise<string> {
+  const { name, ownerId, keys, areKeysSandbox, at } = project
+  const id = newId()
+  const times = { createdAt: at, updatedAt: at }
+  await tx.insert(projects).values({ id, name, areKeysSandbox, ...toStoredKeys(keys), ...times })
+  await tx
+    .insert(memberships)
+    .values({ userId: ownerId, projectId: id, role: 'OWNER' as const, ...times })
+  return id
+}
+
+function readChange(change: ProjectChange): Partial<Project> {
+  const { name, tracking, language, disable, enable } = change
+  if (disable !== undefined && enable === true) {
+    throw invalidField('enable', 'custom', 'Either disable or enable, not both')
+  }
+  if (language !== undefined && !languagePattern.test(language)) {
+    throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
+  }
+  return {
+    ...(name === undefined ? {} : { name: readProjectName(name) }),
+    ...(tracking === undefined ? {} : { tracking: oneOf(trackingModes, 'tracking', tracking) }),
+    ...(language === undefined ? {} : { language }),
+    ...(enable === true ? { isDisabled: false, disabledReason: null } : {}),
+    ...(disable === undefined
+      ? {}
+      : { isDisabled: true, disabledReason: oneOf(disabledReasons, 'disable', disable) }),
+  }
+}
+
+function oneOf<T extends string>(allowed: readonly T[], field: string, value: string): T {
+  const known = allowed.find((each) => each === value)
+  if (known !== undefined) return known
+  throw invalidField(field, 'invalid_enum_value', `Expected one of ${allowed.join(', ')}`)
+}
+
+function toKeysView({ id, name, publicKey, secretHint }: Project): ProjectKeysView {
+  return { id, name, public: publicKey, secret: maskSecret(secretHint) }
+}
+
+function toProjectView(project: Project): ProjectView {
+  return {
+    ...toKeysView(project),
+    disabled: project.isDisabled,
+    disabledReason: project.disabledReason,
+    tracking: project.tracking,
+    language: project.language,
+    createdAt: formatInstant(project.createdAt),
+    updatedAt: formatInstant(project.updatedAt),
+  }
+}
+
+function noSuchProject(): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', 'No project has this id.')
+}

@@ -1,0 +1,110 @@
+/**
+ * A first start with nothing configured: a user, a project and a trusted domain, so that a message
+ * can be sent at once. They are made in sandbox mode only, in an empty database, and only while the
+ * API listens on loopback, where nobody else can find them. They are marked: what was printed on a
+ * terminal must not open a server that sends to the world (`authenticate`, `sandboxLeftovers`).
+ */
+import type { Config } from '../../config/config.ts'
+import { isLoopback } from '../../outbound/addresses.ts'
+import { and, eq } from '../../store/drizzle.ts'
+import { domains, projects, users } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { insertDomain } from '../domains/add.ts'
+import { makeDomainKeys } from '../domains/keys.ts'
+import { makeKeys } from './keys.ts'
+import { hashPassword, makePassword } from './passwords.ts'
+import { insertProject } from './projects.ts'
+import { insertUser } from './users.ts'
+
+/** What a newcomer is told; secrets are there the first time only. */
+export type SandboxWelcome = { domain: string; project: { id: string; name: string } } & (
+  | {
+      kind: 'created'
+      user: { email: string; password: string }
+      keys: { public: string; secret: string }
+    }
+  | { kind: 'existing' }
+)
+
+export type SandboxLeftovers = {
+  users: { id: string; email: string }[]
+  projects: { id: string; name: string }[]
+}
+
+type SandboxDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'now'>
+
+export const SANDBOX_DOMAIN = 'example.test'
+const USER_EMAIL = `admin@${SANDBOX_DOMAIN}`
+const PROJECT_NAME = 'Sandbox'
+
+/** Null when there is nothing to tell: another mode, a public address, a database in use. */
+export async function prepareSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> {
+  if (deps.config.delivery.mode !== 'sandbox') return null
+  if (await isEmpty(deps.store.read)) {
+    const created = isOnLoopback(deps.config) ? await createSandbox(deps) : null
+    if (created !== null) return created
+  }
+  return findSandbox(deps)
+}
+
+/** What the sandbox made and nobody has renewed: its user and keys are refused in other modes. */
+export async function sandboxLeftovers({ store }: Pick<Core, 'store'>): Promise<SandboxLeftovers> {
+  return {
+    users: await store.read
+      .select({ id: users.id, email: users.email })
+      .from(users)
+      .where(eq(users.isSandbox, true)),
+    projects: await store.read
+      .select({ id: projects.id, name: projects.name })
+      .from(projects)
+      .where(eq(projects.areKeysSandbox, true)),
+  }
+}
+
+/** Null when another process was faster. */
+async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> {
+  const password = makePassword()
+  const [passwordHash, domainKeys] = await Promise.all([
+    hashPassword(password),
+    makeDomainKeys(deps),
+  ])
+  const keys = makeKeys()
+  const at = deps.now()
+  return deps.store.write(async (tx) => {
+    if (!(await isEmpty(tx))) return null
+    const ownerId = await insertUser(tx, { email: USER_EMAIL, passwordHash, isSandbox: true, at })
+    const project = { name: PROJECT_NAME, ownerId, keys, areKeysSandbox: true, at }
+    const id = await insertProject(tx, project)
+    const domain = { projectId: id, domain: SANDBOX_DOMAIN, keys: domainKeys, isTrusted: true, at }
+    await insertDomain(tx, domain)
+    return {
+      kind: 'created',
+      domain: SANDBOX_DOMAIN,
+      project: { id, name: PROJECT_NAME },
+      user: { email: USER_EMAIL, password },
+      keys: { public: keys.publicKey, secret: keys.secretKey },
+    }
+  })
+}
+
+/** The project that can send from the sandbox's domain, whoever made it. */
+async function findSandbox({ store }: SandboxDeps): Promise<SandboxWelcome | null> {
+  const project = await store.read
+    .select({ id: projects.id, name: projects.name })
+    .from(domains)
+    .innerJoin(projects, eq(projects.id, domains.projectId))
+    .where(and(eq(domains.domain, SANDBOX_DOMAIN), eq(domains.isVerified, true)))
+    .get()
+  return project === undefined ? null : { kind: 'existing', domain: SANDBOX_DOMAIN, project }
+}
+
+async function isEmpty(queries: Pick<Tx, 'select'>): Promise<boolean> {
+  const user = await queries.select({ id: users.id }).from(users).limit(1)
+  const project = await queries.select({ id: projects.id }).from(projects).limit(1)
+  return user.length === 0 && project.length === 0
+}
+
+function isOnLoopback({ http }: Config): boolean {
+  return http.listen.host === 'localhost' || isLoopback(http.listen.host)
+}

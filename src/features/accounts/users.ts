@@ -1,0 +1,105 @@
+/** Users: who may log in. Made by operators; what a user may do is a membership's matter. */
+import { formatInstant, type Now } from '../../clock.ts'
+import { AppError, invalidField } from '../../errors.ts'
+import { parseAddress } from '../../mail/address.ts'
+import { asc, eq } from '../../store/drizzle.ts'
+import { newId } from '../../store/ids.ts'
+import { users } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { checkPassword, hashPassword, makePassword } from './passwords.ts'
+
+export type UserInput = {
+  email: string
+  /** Made when absent. */
+  password?: string | undefined
+}
+
+/** `password` only when it was made here: it is shown this once. */
+export type CreatedUser = { id: string; email: string; password?: string }
+
+export type UserView = {
+  id: string
+  email: string
+  /** Made by the sandbox: refused in other modes until it has a password of its own. */
+  isSandbox: boolean
+  createdAt: string
+}
+
+export type NewUser = { email: string; passwordHash: string; isSandbox: boolean; at: number }
+
+type UserDeps = Pick<Core, 'store'> & { now: Now }
+
+/** @throws AppError VALIDATION_ERROR (email, password), CONFLICT when the address is taken */
+export async function createUser(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
+  const email = readEmail(input.email)
+  const { passwordHash, made } = await choosePassword(input)
+  const user = { email, passwordHash, isSandbox: false, at: deps.now() }
+  const id = await deps.store.write((tx) => insertUser(tx, user))
+  return { id, email, ...made }
+}
+
+/**
+ * Gives a user a new password, which also renews one that the sandbox made.
+ * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND
+ */
+export async function setPassword(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
+  const email = readEmail(input.email)
+  const { passwordHash, made } = await choosePassword(input)
+  const change = { passwordHash, isSandbox: false, updatedAt: deps.now() }
+  const [user] = await deps.store.write((tx) =>
+    tx.update(users).set(change).where(eq(users.email, email)).returning({ id: users.id }),
+  )
+  if (user === undefined) throw noSuchUser()
+  return { id: user.id, email, ...made }
+}
+
+/** Oldest first. */
+export async function listUsers({ store }: Pick<Core, 'store'>): Promise<UserView[]> {
+  const rows = await store.read.select().from(users).orderBy(asc(users.createdAt), asc(users.id))
+  return rows.map(({ id, email, isSandbox, createdAt }) => ({
+    id,
+    email,
+    isSandbox,
+    createdAt: formatInstant(createdAt),
+  }))
+}
+
+/** The new id. @throws AppError CONFLICT */
+export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<string> {
+  const id = newId()
+  const [inserted] = await tx
+    .insert(users)
+    .values({ id, ...user, createdAt: at, updatedAt: at })
+    .onConflictDoNothing({ target: users.email })
+    .returning({ id: users.id })
+  if (inserted === undefined) {
+    throw new AppError('CONFLICT', 'A user with this email address exists already.')
+  }
+  return id
+}
+
+/** The id of the user with this address. @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
+export async function getUserId(tx: Tx, email: string): Promise<string> {
+  const address = readEmail(email)
+  const user = await tx.select({ id: users.id }).from(users).where(eq(users.email, address)).get()
+  if (user === undefined) throw noSuchUser()
+  return user.id
+}
+
+async function choosePassword({ password }: UserInput) {
+  if (password !== undefined) checkPassword(password)
+  const chosen = password ?? makePassword()
+  const passwordHash = await hashPassword(chosen)
+  return { passwordHash, made: password === undefined ? { password: chosen } : {} }
+}
+
+function readEmail(text: string): string {
+  const parsed = parseAddress(text)
+  if (parsed === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
+  return parsed.address
+}
+
+function noSuchUser(): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', 'No user has this email address.')
+}

@@ -1,0 +1,93 @@
+/**
+ * Claiming a sender domain: the keys are made, and the records that publish them are asked for.
+ * Nothing can be sent from it before a check has found the required one.
+ */
+import { AppError, invalidField } from '../../errors.ts'
+import { parseDomain } from '../../mail/address.ts'
+import { and, eq } from '../../store/drizzle.ts'
+import { newId } from '../../store/ids.ts'
+import { type Domain, domains } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { type DomainKeys, makeDomainKeys } from './keys.ts'
+import {
+  isOwnedElsewhere,
+  isUnderDisabledRoot,
+  ownedElsewhere,
+  type Queries,
+  requireEnabledProject,
+} from './ownership.ts'
+import { type DomainView, toDomainView } from './view.ts'
+
+export type DomainInput = { projectId: string; domain: string }
+
+export type NewDomain = {
+  projectId: string
+  /** In A-labels. */
+  domain: string
+  keys: DomainKeys
+  isTrusted: boolean
+  at: number
+}
+
+export type AddDomainDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'now'>
+
+/**
+ * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND (project), PROJECT_DISABLED, BAD_REQUEST
+ *   (the project has it already), FORBIDDEN (another project has it verified, or a disabled one its
+ *   root)
+ */
+export async function addDomain(deps: AddDomainDeps, input: DomainInput): Promise<DomainView> {
+  const claim = { projectId: input.projectId, domain: readDomainName(input.domain) }
+  // Once before the keys, which cost much, and once when nothing can come in between.
+  await refuseClaim(deps.store.read, claim)
+  const keys = await makeDomainKeys(deps)
+  const row = await deps.store.write(async (tx) => {
+    await refuseClaim(tx, claim)
+    return insertDomain(tx, { ...claim, keys, isTrusted: false, at: deps.now() })
+  })
+  return toDomainView(row, deps.config)
+}
+
+/** The A-label form. @throws AppError VALIDATION_ERROR */
+export function readDomainName(text: string): string {
+  const domain = parseDomain(text)
+  if (domain === undefined) throw invalidField('domain', 'invalid_string', 'Not a domain name')
+  return domain
+}
+
+/** The caller has seen that no other project owns it. */
+export async function insertDomain(tx: Tx, domain: NewDomain): Promise<Domain> {
+  const { keys, isTrusted, at, ...claim } = domain
+  const standing = { isTrusted, isVerified: isTrusted, status: trustStatus(isTrusted) }
+  const times = { createdAt: at, updatedAt: at }
+  return tx
+    .insert(domains)
+    .values({ id: newId(), ...claim, ...keys, ...standing, ...times })
+    .returning()
+    .get()
+}
+
+function trustStatus(isTrusted: boolean): Domain['status'] {
+  return isTrusted ? 'Success' : 'Pending'
+}
+
+async function refuseClaim(queries: Queries, claim: DomainInput): Promise<void> {
+  await requireEnabledProject(queries, claim.projectId)
+  if (await isClaimed(queries, claim)) {
+    throw new AppError('BAD_REQUEST', 'This project has this domain already.')
+  }
+  if (await isOwnedElsewhere(queries, claim)) throw ownedElsewhere()
+  if (await isUnderDisabledRoot(queries, claim.domain)) {
+    throw new AppError('FORBIDDEN', 'This domain cannot be added on this server.')
+  }
+}
+
+async function isClaimed(queries: Queries, { projectId, domain }: DomainInput): Promise<boolean> {
+  const known = await queries
+    .select({ id: domains.id })
+    .from(domains)
+    .where(and(eq(domains.projectId, projectId), eq(domains.domain, domain)))
+    .get()
+  return known !== undefined
+}

@@ -1,0 +1,67 @@
+/** One domain's records looked up and what comes of it stored. */
+import { eq } from '../../store/drizzle.ts'
+import { type Domain, domains } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { lookAtRecords } from './findings.ts'
+import { type Judgement, judgeDomain } from './judgement.ts'
+import { isOwnedElsewhere } from './ownership.ts'
+import { wantedRecords } from './records.ts'
+
+export type CheckDeps = Pick<Core, 'store' | 'config' | 'directory' | 'resolver' | 'now' | 'log'>
+
+export type CheckedDomain = {
+  domain: Domain
+  /** Its key was found, but another project has the domain verified. */
+  isRefused: boolean
+}
+
+/** Undefined when the domain was deleted meanwhile. */
+export async function checkDomain(
+  deps: CheckDeps,
+  domain: Domain,
+): Promise<CheckedDomain | undefined> {
+  const records = wantedRecords(domain, deps.config.delivery.hostname)
+  const findings = await lookAtRecords(deps.resolver, records)
+  const at = deps.now()
+  return deps.store.write(async (tx) => {
+    const current = await tx.select().from(domains).where(eq(domains.id, domain.id)).get()
+    if (current === undefined) return undefined
+    const judgement = judgeDomain(current, findings, at)
+    const isNewlyVerified = judgement.isVerified && !current.isVerified
+    const isRefused = isNewlyVerified && (await isOwnedElsewhere(tx, current))
+    const change = isRefused ? refused(judgement) : judgement
+    const checked = await tx
+      .update(domains)
+      .set({ ...change, ...(isOtherState(current, change) ? { updatedAt: at } : {}) })
+      .where(eq(domains.id, current.id))
+      .returning()
+      .get()
+    if (changesSending(current, change)) tx.afterCommit(deps.directory.drop)
+    tx.afterCommit(() => report(deps, current, checked))
+    return { domain: checked, isRefused }
+  })
+}
+
+function refused(judgement: Judgement): Judgement {
+  return { ...judgement, isVerified: false, status: 'Failed' }
+}
+
+function isOtherState(before: Domain, after: Judgement): boolean {
+  return before.status !== after.status || changesSending(before, after)
+}
+
+/** What the directory remembers of a domain. Most checks change none of it. */
+function changesSending(before: Domain, after: Judgement): boolean {
+  return (
+    before.isVerified !== after.isVerified ||
+    before.isEd25519Found !== after.isEd25519Found ||
+    before.isReturnPathFound !== after.isReturnPathFound
+  )
+}
+
+function report({ log }: Pick<Core, 'log'>, before: Domain, after: Domain): void {
+  if (before.isVerified === after.isVerified) return
+  const { id, domain, projectId } = after
+  if (after.isVerified) log.info({ id, domain, projectId }, 'a sender domain is verified')
+  else log.warn({ id, domain, projectId }, 'a sender domain has lost its verification')
+}

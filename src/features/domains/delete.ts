@@ -1,0 +1,43 @@
+import { AppError } from '../../errors.ts'
+import { and, eq } from '../../store/drizzle.ts'
+import { type Domain, domains, templates } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { requireEnabledProject } from './ownership.ts'
+
+const MAX_NAMED = 10
+
+/**
+ * Removes a domain with its keys: nothing more is sent from it, what waits included.
+ * @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED, CONFLICT while templates send from it
+ *   (`details.templates`: the first of them)
+ */
+export async function deleteDomain(
+  { store, directory }: Pick<Core, 'store' | 'directory'>,
+  { projectId, id }: { projectId: string; id: string },
+): Promise<void> {
+  await store.write(async (tx) => {
+    await requireEnabledProject(tx, projectId)
+    const isIt = and(eq(domains.id, id), eq(domains.projectId, projectId))
+    const domain = await tx.select().from(domains).where(isIt).get()
+    if (domain === undefined) {
+      throw new AppError('RESOURCE_NOT_FOUND', 'There is no such domain.')
+    }
+    await refuseWhileUsed(tx, domain)
+    await tx.delete(domains).where(isIt)
+    tx.afterCommit(directory.drop)
+  })
+}
+
+async function refuseWhileUsed(tx: Tx, { projectId, domain }: Domain): Promise<void> {
+  const users = await tx
+    .select({ id: templates.id, name: templates.name })
+    .from(templates)
+    .where(and(eq(templates.projectId, projectId), eq(templates.fromDomain, domain)))
+    .limit(MAX_NAMED)
+  if (users.length === 0) return
+  throw new AppError('CONFLICT', 'Templates of this project send from this domain.', {
+    details: { templates: users },
+    suggestion: 'Give those templates another sender, or delete them, and try again.',
+  })
+}

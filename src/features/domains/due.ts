@@ -1,0 +1,48 @@
+/**
+ * The background check: every 5 minutes each domain that is not trusted is checked again, the one
+ * that waits longest first, a few at a time.
+ */
+import { describeError } from '../../errors.ts'
+import { and, asc, eq, isNull, lte, or } from '../../store/drizzle.ts'
+import { domains } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { type CheckDeps, checkDomain } from './check.ts'
+
+/** A little under the 5 minutes between two runs: the last one took some time itself. */
+const DUE_AFTER_MS = 4 * 60_000
+const CONCURRENCY = 8
+
+/** How many were checked. One that cannot be checked is logged and does not stop the others. */
+export async function checkDueDomains(deps: CheckDeps, signal?: AbortSignal): Promise<number> {
+  const ids = await listDue(deps)
+  let next = 0
+  let checked = 0
+  const work = async () => {
+    for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
+      if (signal?.aborted) return
+      if (await checkOne(deps, id)) checked += 1
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  return checked
+}
+
+async function listDue({ store, now }: Pick<Core, 'store' | 'now'>): Promise<string[]> {
+  const isDue = or(isNull(domains.checkedAt), lte(domains.checkedAt, now() - DUE_AFTER_MS))
+  const rows = await store.scan
+    .select({ id: domains.id })
+    .from(domains)
+    .where(and(eq(domains.isTrusted, false), isDue))
+    .orderBy(asc(domains.checkedAt), asc(domains.id))
+  return rows.map(({ id }) => id)
+}
+
+async function checkOne(deps: CheckDeps, id: string): Promise<boolean> {
+  try {
+    const domain = await deps.store.read.select().from(domains).where(eq(domains.id, id)).get()
+    return domain !== undefined && (await checkDomain(deps, domain)) !== undefined
+  } catch (error) {
+    deps.log.error({ id, error: describeError(error) }, 'a domain could not be checked')
+    return false
+  }
+}

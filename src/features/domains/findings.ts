@@ -1,0 +1,128 @@
+/**
+ * What DNS has where a record is asked for. `missing` and `different` are definitive (NXDOMAIN, no
+ * such record, another one); `unknown` means that no server could say.
+ */
+import { getDomain } from 'tldts'
+import type { DnsAnswer, MxRecord, Resolver } from '../../outbound/resolver.ts'
+import type { RecordFinding } from '../../store/schema.ts'
+import type { RecordPurpose, WantedRecord } from './records.ts'
+
+export type Finding = RecordFinding & { purpose: RecordPurpose }
+
+type Sight = Pick<RecordFinding, 'state' | 'found'>
+type Texts = readonly string[]
+type TextRule = {
+  /** Whether a record is of the kind asked for at all. */
+  isOfKind(text: string): boolean
+  isRight(texts: Texts, wanted: string): boolean
+}
+
+const MAX_SHOWN_RECORDS = 10
+const MAX_SHOWN_LENGTH = 600
+
+/** Asks the servers anew, whatever is remembered of earlier answers. */
+export async function lookAtRecords(
+  resolver: Pick<Resolver, 'txt' | 'mx'>,
+  records: readonly WantedRecord[],
+): Promise<Finding[]> {
+  return Promise.all(
+    records.map(async (record) => ({
+      purpose: record.purpose,
+      ...(record.type === 'MX'
+        ? await lookAtMx(resolver, record)
+        : await lookAtText(resolver, record)),
+    })),
+  )
+}
+
+async function lookAtMx(
+  resolver: Pick<Resolver, 'mx'>,
+  { name, value }: WantedRecord,
+): Promise<Sight> {
+  const answer = await resolver.mx(name, { isFresh: true })
+  if (answer.kind !== 'found') return absence(answer)
+  const [, host] = value.toLowerCase().split(' ')
+  const isRight = answer.records.some((record) => record.host === host)
+  return { state: isRight ? 'found' : 'different', found: shown(answer.records.map(formatMx)) }
+}
+
+async function lookAtText(resolver: Pick<Resolver, 'txt'>, record: WantedRecord): Promise<Sight> {
+  const sight = await readText(resolver, record)
+  if (record.purpose !== 'dmarc' || sight.state !== 'missing') return sight
+  // The policy of the organisation covers its subdomains (RFC 7489 section 6.6.3).
+  const organization = getDomain(record.name.slice('_dmarc.'.length), { allowPrivateDomains: true })
+  const name = `_dmarc.${organization}`
+  if (organization === null || name === record.name) return sight
+  return readText(resolver, { ...record, name })
+}
+
+async function readText(
+  resolver: Pick<Resolver, 'txt'>,
+  { purpose, name, value }: WantedRecord,
+): Promise<Sight> {
+  const answer = await resolver.txt(name, { isFresh: true })
+  if (answer.kind !== 'found') return absence(answer)
+  const { isOfKind, isRight } = textRules[purpose] ?? keyRule
+  const texts = answer.records.filter(isOfKind)
+  if (texts.length === 0) return { state: 'missing', found: [] }
+  return { state: isRight(texts, value) ? 'found' : 'different', found: shown(texts) }
+}
+
+function absence(answer: DnsAnswer<unknown>): Sight {
+  return { state: answer.kind === 'failed' ? 'unknown' : 'missing', found: [] }
+}
+
+/** Whatever stands at the name of a key is taken for one: verifiers do the same. */
+const keyRule: TextRule = {
+  isOfKind: () => true,
+  isRight: (texts, wanted) => texts.some((text) => isSameKey(text, wanted)),
+}
+
+const textRules: Partial<Record<RecordPurpose, TextRule>> = {
+  // Two SPF records are an error (RFC 7208 section 4.5), what stands beside `mx` is not.
+  'return-path-spf': {
+    isOfKind: (text) => /^v=spf1(?: |$)/i.test(text),
+    isRight: (texts) => texts.length === 1 && /(?:^| )\+?mx(?: |$)/i.test(texts[0] ?? ''),
+  },
+  // Any policy will do, but two are none (RFC 7489 section 6.6.3).
+  dmarc: {
+    isOfKind: (text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text),
+    isRight: (texts) => texts.length === 1,
+  },
+}
+
+/** Whether a record publishes the wanted key for mail (RFC 6376 section 3.6.1). */
+function isSameKey(text: string, wanted: string): boolean {
+  const found = readTags(text)
+  const asked = readTags(wanted)
+  const allows = (name: string, ...values: string[]) => {
+    const list = found.get(name)?.toLowerCase().split(':')
+    return list === undefined || values.some((value) => list.includes(value))
+  }
+  return (
+    found.get('p') === asked.get('p') &&
+    allows('v', 'dkim1') &&
+    (found.get('k') ?? 'rsa').toLowerCase() === asked.get('k') &&
+    allows('h', 'sha256') &&
+    allows('s', '*', 'email')
+  )
+}
+
+/** `tag=value` by `;`, without any white space: none of these tags has a meaning for it. */
+function readTags(text: string): Map<string, string> {
+  const tags = text.replace(/\s+/g, '').split(';')
+  return new Map(
+    tags.map((tag) => {
+      const equalsAt = tag.indexOf('=')
+      return [tag.slice(0, Math.max(equalsAt, 0)), tag.slice(equalsAt + 1)]
+    }),
+  )
+}
+
+function formatMx({ preference, host }: MxRecord): string {
+  return `${preference} ${host === '' ? '.' : host}`
+}
+
+function shown(texts: Texts): string[] {
+  return texts.slice(0, MAX_SHOWN_RECORDS).map((text) => text.slice(0, MAX_SHOWN_LENGTH))
+}

@@ -1,0 +1,30 @@
+/**
+ * Claims do not last for ever: a domain that is not verified within 30 days, or not again within 30
+ * days after it lost its verification, is forgotten, unless templates still send from it.
+ */
+import { and, eq, notInArray, sql } from '../../store/drizzle.ts'
+import { domains, templates } from '../../store/schema.ts'
+import { rowsChanged } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+
+const CLAIM_MS = 30 * 86_400_000
+
+/** How many lapsed. */
+export async function deleteLapsedClaims({
+  store,
+  now,
+}: Pick<Core, 'store' | 'now'>): Promise<number> {
+  const before = now() - CLAIM_MS
+  return store.write(async (tx) => {
+    const used = tx
+      .select({ domain: templates.fromDomain })
+      .from(templates)
+      .where(eq(templates.projectId, domains.projectId))
+    const lapsed = and(
+      eq(domains.isVerified, false),
+      sql`coalesce(${domains.failingSince}, ${domains.createdAt}) < ${before}`,
+      notInArray(domains.domain, used),
+    )
+    return rowsChanged(await tx.delete(domains).where(lapsed))
+  })
+}

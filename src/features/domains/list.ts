@@ -1,0 +1,17 @@
+import { desc, eq } from '../../store/drizzle.ts'
+import { domains } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { type DomainView, toDomainView } from './view.ts'
+
+/** A project's domains, or everybody's; newest first. */
+export async function listDomains(
+  { store, config }: Pick<Core, 'store' | 'config'>,
+  projectId?: string,
+): Promise<DomainView[]> {
+  const rows = await store.read
+    .select()
+    .from(domains)
+    .where(projectId === undefined ? undefined : eq(domains.projectId, projectId))
+    .orderBy(desc(domains.createdAt), desc(domains.id))
+  return rows.map((row) => toDomainView(row, config))
+}

@@ -1,0 +1,83 @@
+/**
+ * The DNS records asked for a sender domain D. Only the RSA key is required: the domain is verified
+ * when it is found. The others are worth having (a second signature, SPF alignment and bounces,
+ * DMARC), or are for those who want replies here.
+ */
+import type { Domain, RecordFinding } from '../../store/schema.ts'
+import { keyRecord } from './keys.ts'
+
+export type RecordPurpose =
+  | 'dkim'
+  | 'dkim-ed25519'
+  | 'return-path'
+  | 'return-path-spf'
+  | 'dmarc'
+  | 'replies'
+
+export type WantedRecord = {
+  purpose: RecordPurpose
+  /** In A-labels, without a final dot. */
+  name: string
+  type: 'TXT' | 'MX'
+  /** Of an MX record the preference and the host. */
+  value: string
+  required: boolean
+}
+
+/** With what the last check found; `unknown` before the first, and when no server answered. */
+export type DomainRecord = WantedRecord & Pick<RecordFinding, 'state' | 'found'>
+
+const MX_PREFERENCE = 10
+
+/** `hostname`: `delivery.hostname`, whom the domain's mail servers shall be. */
+export function wantedRecords(domain: Domain, hostname: string): WantedRecord[] {
+  const { domain: name } = domain
+  const mailServer = `${MX_PREFERENCE} ${hostname}`
+  return [
+    {
+      purpose: 'dkim',
+      name: `${domain.rsaSelector}._domainkey.${name}`,
+      type: 'TXT',
+      value: keyRecord('rsa', domain.rsaPublicKey),
+      required: true,
+    },
+    {
+      purpose: 'dkim-ed25519',
+      name: `${domain.ed25519Selector}._domainkey.${name}`,
+      type: 'TXT',
+      value: keyRecord('ed25519', domain.ed25519PublicKey),
+      required: false,
+    },
+    {
+      purpose: 'return-path',
+      name: `bounce.${name}`,
+      type: 'MX',
+      value: mailServer,
+      required: false,
+    },
+    {
+      purpose: 'return-path-spf',
+      name: `bounce.${name}`,
+      type: 'TXT',
+      value: 'v=spf1 mx ~all',
+      required: false,
+    },
+    {
+      purpose: 'dmarc',
+      name: `_dmarc.${name}`,
+      type: 'TXT',
+      value: 'v=DMARC1; p=none',
+      required: false,
+    },
+    { purpose: 'replies', name, type: 'MX', value: mailServer, required: false },
+  ]
+}
+
+/** The same with the states of the last check. */
+export function describeRecords(domain: Domain, hostname: string): DomainRecord[] {
+  const findings = new Map(domain.findings?.map((finding) => [finding.purpose, finding]))
+  return wantedRecords(domain, hostname).map((record) => {
+    const { state = 'unknown', found = [] } = findings.get(record.purpose) ?? {}
+    return { ...record, state, found }
+  })
+}

@@ -1,0 +1,52 @@
+/**
+ * After a change of `secret`: the signing keys that the previous one sealed are sealed anew, so
+ * that they outlive it when `secret_previous` is taken away.
+ */
+import { and, asc, eq, gt } from '../../store/drizzle.ts'
+import { type Domain, domains } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+
+type SealedKeys = Pick<Domain, 'id' | 'rsaPrivateKey' | 'ed25519PrivateKey'>
+
+const PAGE = 500
+
+/** How many domains' keys were sealed anew. @throws TypeError when neither secret sealed one */
+export async function resealDomainKeys(deps: Pick<Core, 'store' | 'keyring'>): Promise<number> {
+  let resealed = 0
+  let page = await listAfter(deps, '')
+  while (page.length > 0) {
+    for (const row of page) if (await resealOne(deps, row)) resealed += 1
+    page = await listAfter(deps, page.at(-1)?.id ?? '')
+  }
+  return resealed
+}
+
+function listAfter({ store }: Pick<Core, 'store'>, id: string): Promise<SealedKeys[]> {
+  return store.scan
+    .select({
+      id: domains.id,
+      rsaPrivateKey: domains.rsaPrivateKey,
+      ed25519PrivateKey: domains.ed25519PrivateKey,
+    })
+    .from(domains)
+    .where(gt(domains.id, id))
+    .orderBy(asc(domains.id))
+    .limit(PAGE)
+    .all()
+}
+
+async function resealOne(
+  { store, keyring }: Pick<Core, 'store' | 'keyring'>,
+  row: SealedKeys,
+): Promise<boolean> {
+  const rsaPrivateKey = keyring.reseal(row.rsaPrivateKey)
+  const ed25519PrivateKey = keyring.reseal(row.ed25519PrivateKey)
+  if (rsaPrivateKey === row.rsaPrivateKey && ed25519PrivateKey === row.ed25519PrivateKey) {
+    return false
+  }
+  const isUnchanged = and(eq(domains.id, row.id), eq(domains.rsaPrivateKey, row.rsaPrivateKey))
+  await store.write((tx) =>
+    tx.update(domains).set({ rsaPrivateKey, ed25519PrivateKey }).where(isUnchanged),
+  )
+  return true
+}

@@ -1,0 +1,264 @@
+/**
+ * Accepting a message: the one verb behind POST /v1/send, submission, campaigns and workflow steps.
+ *
+ * A request is one transaction. Its recipients take effect in order (contact, suppression, email
+ * row), and any refusal leaves nothing behind. When the promise resolves, every email is durable;
+ * nothing has been rendered yet: each row carries the snapshot it will be rendered from.
+ */
+import type { Config } from '../../config/config.ts'
+import { AppError, invalidField } from '../../errors.ts'
+import type { ParsedAddress } from '../../mail/address.ts'
+import { newId } from '../../store/ids.ts'
+import type {
+  ContactData,
+  ContentType,
+  Email,
+  Project,
+  StoredAttachment,
+  Template,
+} from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import type { SenderDomain } from '../accounts/directory.ts'
+import { type ReadData, readData } from '../contacts/data.ts'
+import { upsertContact } from '../contacts/upsert.ts'
+import type { Core } from '../core.ts'
+import { type ContentDraft, keepContent } from './content.ts'
+import { type EmailDraft, insertEmail } from './email-row.ts'
+import { claimKey, type IdempotentRequest, keepKey } from './idempotency.ts'
+import { isSuppressed } from './suppression.ts'
+
+export type { Project, StoredAttachment } from '../../store/schema.ts'
+
+export type NamedAddress = { address: ParsedAddress; name: string | null }
+
+/** A send request whose shape has been checked; what the project allows is checked here. */
+export type SendRequest = {
+  to: readonly NamedAddress[]
+  subject?: string | undefined
+  body?: string | undefined
+  /** `body` is plain text: the message gets no HTML part. */
+  isText?: boolean | undefined
+  /** A template's id. */
+  template?: string | undefined
+  from?: NamedAddress | undefined
+  /** Display name where `from` has none (deprecated). */
+  name?: string | undefined
+  subscribed?: boolean | undefined
+  data?: unknown
+  headers?: Readonly<Record<string, string>> | undefined
+  reply?: ParsedAddress | undefined
+  attachments?: readonly StoredAttachment[] | undefined
+  tracking?: boolean | undefined
+}
+
+export type AcceptInput = {
+  project: Project
+  request: SendRequest
+  idempotency?: { key: string; method: string; path: string } | undefined
+}
+
+export type Accepted = {
+  emails: { contact: { id: string; email: string }; email: string }[]
+  timestamp: string
+}
+
+export type AcceptDeps = Pick<Core, 'store' | 'config' | 'directory' | 'claims' | 'bell' | 'now'>
+
+/** What holds for every recipient of the request. */
+type Plan = {
+  project: Project
+  request: SendRequest
+  at: number
+  template: Template | undefined
+  sender: Sender
+  senderDomain: SenderDomain
+  contentClass: ContentType
+  data: ReadData
+  heldDomains: ReadonlySet<string>
+}
+
+type Sender = { address: string; name: string | null; replyTo: string | null }
+
+/**
+ * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, FORBIDDEN (sender domain), BAD_REQUEST
+ *   (marketing to an unsubscribed contact), IDEMPOTENCY_KEY_REUSED, DATABASE_ERROR
+ */
+export async function acceptMessage(deps: AcceptDeps, input: AcceptInput): Promise<Accepted> {
+  const at = deps.now()
+  const claim = toClaim(input, at)
+  return claimKey(deps.claims, claim, async () => {
+    const plan = await planRequest(deps, input, at)
+    const emails = await deps.store.write(async (tx) => {
+      if (claim !== null) {
+        await keepKey(tx, claim, { statusCode: 200, hours: deps.config.limits.idempotencyHours })
+      }
+      return acceptRecipients(deps, tx, plan)
+    })
+    return { emails, timestamp: new Date(at).toISOString() }
+  })
+}
+
+function toClaim({ project, idempotency }: AcceptInput, at: number): IdempotentRequest | null {
+  if (idempotency === undefined) return null
+  return { projectId: project.id, at, ...idempotency }
+}
+
+async function planRequest(deps: AcceptDeps, input: AcceptInput, at: number): Promise<Plan> {
+  const { project, request } = input
+  const template = await findTemplate(deps, project, request)
+  const { sender, domain } = chooseSender(request, template)
+  const senderDomain = await deps.directory.findSenderDomain(project.id, domain)
+  if (senderDomain === undefined) {
+    throw new AppError('FORBIDDEN', `The sender domain ${domain} is not verified for this project.`)
+  }
+  const data = readData(request.data)
+  const heldDomains = await deps.directory.heldDomains()
+  const contentClass = template?.type ?? 'TRANSACTIONAL'
+  return { project, request, at, template, sender, senderDomain, contentClass, data, heldDomains }
+}
+
+async function findTemplate(
+  deps: AcceptDeps,
+  project: Project,
+  request: SendRequest,
+): Promise<Template | undefined> {
+  if (request.template === undefined) return undefined
+  const template = await deps.directory.findTemplate(project.id, request.template)
+  if (template !== undefined) return template
+  throw new AppError('TEMPLATE_NOT_FOUND', 'No template of this project has that id.', {
+    details: { resource: 'template', id: request.template },
+  })
+}
+
+/** Address: request, then template. Name: `from.name`, `name`, the template's; the project's last. */
+function chooseSender(request: SendRequest, template: Template | undefined) {
+  const name = request.from?.name ?? request.name ?? template?.fromName ?? null
+  const replyTo = request.reply?.address ?? template?.replyTo ?? null
+  if (request.from !== undefined) {
+    const { address, domain } = request.from.address
+    return { sender: { address, name, replyTo }, domain }
+  }
+  if (template !== undefined) {
+    return { sender: { address: template.fromAddress, name, replyTo }, domain: template.fromDomain }
+  }
+  throw invalidField('from', 'required', 'A sender is required: neither from nor template has one')
+}
+
+async function acceptRecipients(deps: AcceptDeps, tx: Tx, plan: Plan): Promise<Accepted['emails']> {
+  const contentId = await keepContent(tx, draftContent(plan))
+  const accepted: Accepted['emails'] = []
+  for (const recipient of plan.request.to) {
+    accepted.push(await acceptRecipient(deps, tx, { plan, contentId, recipient }))
+  }
+  return accepted
+}
+
+async function acceptRecipient(
+  deps: AcceptDeps,
+  tx: Tx,
+  { plan, contentId, recipient }: { plan: Plan; contentId: string; recipient: NamedAddress },
+): Promise<Accepted['emails'][number]> {
+  const { project, request, at } = plan
+  const changes: ContactData =
+    recipient.name === null ? plan.data.changes : { ...plan.data.changes, name: recipient.name }
+  const { contact } = await upsertContact(tx, {
+    projectId: project.id,
+    address: recipient.address,
+    changes,
+    subscribed: request.subscribed,
+    subscribedByDefault: false,
+    at,
+  })
+  if (plan.contentClass === 'MARKETING' && !contact.subscribed) throw notSubscribed(contact.email)
+  const email = draftEmail(deps, plan, { contentId, recipient, contact })
+  if (await isSuppressed(tx, project.id, contact.email)) email.state = 'suppressed'
+  await insertEmail(tx, email)
+  if (email.state === 'queued') tx.afterCommit(() => deps.bell.ring(laneOf(email)))
+  return { contact: { id: contact.id, email: contact.email }, email: email.id }
+}
+
+function laneOf({ queueClass, recipientDomain, projectId }: EmailDraft) {
+  return { queueClass, domain: recipientDomain, projectId }
+}
+
+function notSubscribed(address: string): AppError {
+  return new AppError(
+    'BAD_REQUEST',
+    `${address} is not subscribed, and this template is marketing: nothing was sent.`,
+    { suggestion: 'Send a TRANSACTIONAL template, or only to subscribed contacts.' },
+  )
+}
+
+function draftContent({ project, request, template, at }: Plan): ContentDraft {
+  const attachments = request.attachments ?? []
+  const isTemplateItself =
+    template !== undefined &&
+    request.subject === undefined &&
+    request.body === undefined &&
+    attachments.length === 0
+  return {
+    projectId: project.id,
+    shareKey: isTemplateItself ? `template ${template.id} ${template.version}` : null,
+    subject: request.subject ?? template?.subject ?? '',
+    body: request.body ?? template?.body ?? '',
+    isText: request.isText ?? false,
+    attachments: attachments.length === 0 ? null : [...attachments],
+    at,
+  }
+}
+
+function draftEmail(
+  deps: AcceptDeps,
+  plan: Plan,
+  of: {
+    contentId: string
+    recipient: NamedAddress
+    contact: { id: string; data: ContactData | null }
+  },
+): EmailDraft {
+  const { project, request, template, sender, at } = plan
+  const id = newId()
+  const { domain } = of.recipient.address
+  return {
+    id,
+    projectId: project.id,
+    contactId: of.contact.id,
+    contentId: of.contentId,
+    sourceType: 'TRANSACTIONAL',
+    templateId: template?.id ?? null,
+    recipient: of.recipient.address.address,
+    recipientDomain: domain,
+    toName: of.recipient.name,
+    fromAddress: sender.address,
+    fromName: sender.name ?? project.name,
+    replyTo: sender.replyTo,
+    subject: request.subject ?? template?.subject ?? '',
+    contentClass: plan.contentClass,
+    isTracked: request.tracking ?? project.tracking === 'ENABLED',
+    headers: request.headers ?? null,
+    variables: takeSnapshot(of.contact.data, plan.data.variables),
+    messageId: chooseMessageId(id, plan.senderDomain.domain, request.headers),
+    state: plan.heldDomains.has(domain) ? 'held' : 'queued',
+    queueClass: 1,
+    giveUpAt: at + giveUpMs(deps.config),
+    at,
+  }
+}
+
+/** The contact's values as they are now; what the request itself gave stands apart. */
+function takeSnapshot(stored: ContactData | null, request: ContactData): Email['variables'] {
+  const own = Object.entries(stored ?? {}).filter(([key]) => !Object.hasOwn(request, key))
+  return { stored: Object.fromEntries(own), request }
+}
+
+function chooseMessageId(id: string, domain: string, headers: SendRequest['headers']): string {
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    const given = name.toLowerCase() === 'message-id' ? value.trim().replace(/^<|>$/g, '') : ''
+    if (given !== '') return given
+  }
+  return `${id}@${domain}`
+}
+
+function giveUpMs(config: Config): number {
+  return config.delivery.giveUpAfter.transactional
+}

@@ -1,0 +1,67 @@
+/** The row of a new email, as acceptance writes it: the hottest insert of all. */
+import { type Email, emails, type QueueState } from '../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
+
+export type EmailDraft = Pick<
+  Email,
+  | 'id'
+  | 'projectId'
+  | 'contactId'
+  | 'contentId'
+  | 'sourceType'
+  | 'templateId'
+  | 'recipient'
+  | 'recipientDomain'
+  | 'toName'
+  | 'fromAddress'
+  | 'fromName'
+  | 'replyTo'
+  | 'subject'
+  | 'contentClass'
+  | 'isTracked'
+  | 'headers'
+  | 'variables'
+  | 'messageId'
+  | 'queueClass'
+  | 'giveUpAt'
+> & { state: Extract<QueueState, 'queued' | 'held' | 'suppressed'>; at: number }
+
+const insertRow = statement((db) =>
+  db.insert(emails).values({
+    id: parameter('id'),
+    projectId: parameter('projectId'),
+    contactId: parameter('contactId'),
+    contentId: parameter('contentId'),
+    sourceType: parameter('sourceType'),
+    templateId: parameter('templateId'),
+    recipient: parameter('recipient'),
+    recipientDomain: parameter('recipientDomain'),
+    toName: parameter('toName'),
+    fromAddress: parameter('fromAddress'),
+    fromName: parameter('fromName'),
+    replyTo: parameter('replyTo'),
+    subject: parameter('subject'),
+    contentClass: parameter('contentClass'),
+    isTracked: parameter('isTracked'),
+    headers: parameter('headers'),
+    variables: parameter('variables'),
+    messageId: parameter('messageId'),
+    state: parameter('state'),
+    status: parameter('status'),
+    queueClass: parameter('queueClass'),
+    dueAt: parameter('dueAt'),
+    giveUpAt: parameter('giveUpAt'),
+    heldAt: parameter('heldAt'),
+    createdAt: parameter('at'),
+    updatedAt: parameter('at'),
+  }),
+)
+
+export async function insertEmail(tx: Tx, draft: EmailDraft): Promise<void> {
+  await tx.execute(insertRow, {
+    ...draft,
+    status: draft.state === 'suppressed' ? 'SUPPRESSED' : 'PENDING',
+    dueAt: draft.state === 'queued' ? draft.at : null,
+    heldAt: draft.state === 'held' ? draft.at : null,
+  })
+}

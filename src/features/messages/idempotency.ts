@@ -1,0 +1,115 @@
+/**
+ * An `Idempotency-Key` makes a request take effect once. The claim is in memory while the request
+ * is in flight and becomes a row in the same transaction as what the request wrote: after a crash,
+ * the key of a request that was not accepted is free. A key is refused, never replayed.
+ */
+import { AppError } from '../../errors.ts'
+import { and, eq, lte } from '../../store/drizzle.ts'
+import { idempotencyKeys } from '../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+
+export type IdempotentRequest = {
+  projectId: string
+  key: string
+  method: string
+  path: string
+  at: number
+}
+
+/** The claims of requests in flight; one for the whole server. */
+export type IdempotencyClaims = Map<string, IdempotentRequest>
+
+const findKey = statement((db) =>
+  db
+    .select()
+    .from(idempotencyKeys)
+    .where(
+      and(
+        eq(idempotencyKeys.projectId, parameter('projectId')),
+        eq(idempotencyKeys.key, parameter('key')),
+      ),
+    ),
+)
+
+/**
+ * Refuses a key that is taken, before anything else of the request is looked at.
+ * @throws AppError IDEMPOTENCY_KEY_REUSED
+ */
+export async function refuseUsedKey(
+  { store, claims, now }: Pick<Core, 'store' | 'claims' | 'now'>,
+  { projectId, key }: Pick<IdempotentRequest, 'projectId' | 'key'>,
+): Promise<void> {
+  const holder = claims.get(nameOf({ projectId, key }))
+  if (holder !== undefined) throw reused(holder, null)
+  refuseKnown(await store.read.find(findKey, { projectId, key }), now())
+}
+
+/**
+ * Runs `act` as the only holder of the key; without a key it just runs.
+ * @throws AppError IDEMPOTENCY_KEY_REUSED while another request holds it
+ */
+export async function claimKey<T>(
+  claims: IdempotencyClaims,
+  request: IdempotentRequest | null,
+  act: () => Promise<T>,
+): Promise<T> {
+  if (request === null) return act()
+  const name = nameOf(request)
+  const holder = claims.get(name)
+  if (holder !== undefined) throw reused(holder, null)
+  claims.set(name, request)
+  try {
+    return await act()
+  } finally {
+    claims.delete(name)
+  }
+}
+
+/**
+ * Makes the claim durable, within the transaction of what the request does.
+ * @throws AppError IDEMPOTENCY_KEY_REUSED when an earlier request took effect under it
+ */
+export async function keepKey(
+  tx: Tx,
+  request: IdempotentRequest,
+  { statusCode, hours }: { statusCode: number; hours: number },
+): Promise<void> {
+  const { projectId, key, method, path, at } = request
+  refuseKnown(await tx.find(findKey, { projectId, key }), at)
+  const row = { statusCode, method, path, createdAt: at, expiresAt: at + hours * 3_600_000 }
+  await tx
+    .insert(idempotencyKeys)
+    .values({ projectId, key, ...row })
+    .onConflictDoUpdate({ target: [idempotencyKeys.projectId, idempotencyKeys.key], set: row })
+}
+
+/** Forgets the keys whose time is over. */
+export async function sweepKeys(tx: Tx, at: number): Promise<void> {
+  await tx.delete(idempotencyKeys).where(lte(idempotencyKeys.expiresAt, at))
+}
+
+type KnownKey = typeof idempotencyKeys.$inferSelect
+
+function refuseKnown(known: KnownKey | undefined, at: number): void {
+  if (known === undefined || known.expiresAt <= at) return
+  throw reused({ ...known, at: known.createdAt }, known.statusCode)
+}
+
+function nameOf({ projectId, key }: Pick<IdempotentRequest, 'projectId' | 'key'>): string {
+  return `${projectId} ${key}`
+}
+
+function reused(
+  original: { key: string; method: string; path: string; at: number },
+  statusCode: number | null,
+): AppError {
+  return new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was already used.', {
+    details: {
+      key: original.key,
+      originalRequest: `${original.method} ${original.path}`,
+      originalRequestAt: new Date(original.at).toISOString(),
+      originalStatusCode: statusCode,
+    },
+  })
+}

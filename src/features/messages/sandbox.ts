@@ -1,0 +1,65 @@
+/** The mail that the sandbox's own SMTP sink took instead of the internet. */
+import { AppError } from '../../errors.ts'
+import { desc, eq, lte, max } from '../../store/drizzle.ts'
+import { sandboxMessages } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+
+export type SandboxMessage = {
+  id: number
+  receivedAt: number
+  /** Its From field, as people read it. */
+  sender: string
+  recipient: string
+  subject: string
+}
+
+/** Resolves when the message is durable. */
+export async function keepSandboxMessage(
+  { store, now }: Pick<Core, 'store' | 'now'>,
+  message: { sender: string; recipient: string; subject: string; raw: Buffer },
+): Promise<void> {
+  await store.write(async (tx) => {
+    await tx.insert(sandboxMessages).values({ ...message, receivedAt: now() })
+  })
+}
+
+/** Newest first. */
+export async function listSandboxMessages(
+  { store }: Pick<Core, 'store'>,
+  limit = 100,
+): Promise<SandboxMessage[]> {
+  const { id, receivedAt, sender, recipient, subject } = sandboxMessages
+  return store.scan
+    .select({ id, receivedAt, sender, recipient, subject })
+    .from(sandboxMessages)
+    .orderBy(desc(id))
+    .limit(limit)
+    .all()
+}
+
+/** The raw message. @throws AppError RESOURCE_NOT_FOUND */
+export async function getSandboxMessage(
+  { store }: Pick<Core, 'store'>,
+  id: number,
+): Promise<Buffer> {
+  const row = await store.read
+    .select()
+    .from(sandboxMessages)
+    .where(eq(sandboxMessages.id, id))
+    .get()
+  if (row === undefined) {
+    throw new AppError('RESOURCE_NOT_FOUND', `There is no sandbox message ${id}.`)
+  }
+  return row.raw
+}
+
+/** Keeps the newest `keep` messages. */
+export async function trimSandbox({ store }: Pick<Core, 'store'>, keep: number): Promise<void> {
+  await store.write(async (tx) => {
+    const newest = await tx
+      .select({ id: max(sandboxMessages.id) })
+      .from(sandboxMessages)
+      .get()
+    await tx.delete(sandboxMessages).where(lte(sandboxMessages.id, (newest?.id ?? 0) - keep))
+  })
+}

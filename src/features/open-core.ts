@@ -1,0 +1,40 @@
+/** Opens what every command and the server stand on: the data folder, its secret, the database. */
+import { now } from '../clock.ts'
+import { nativeBindingPath } from '../config/assets.ts'
+import type { Config } from '../config/config.ts'
+import { createKeyring } from '../config/keyring.ts'
+import { loadSecret, prepareDataDir } from '../config/secret.ts'
+import type { Log } from '../log.ts'
+import { createResolver } from '../outbound/resolver.ts'
+import { openStore } from '../store/store.ts'
+import { createDirectory } from './accounts/directory.ts'
+import type { CommandCore } from './core.ts'
+import { createQueueBell } from './messages/bell.ts'
+
+export type OpenCore = CommandCore & { close(): Promise<void> }
+
+/**
+ * Everything but delivery; commands work beside a running server, which `watch`es for them.
+ * @throws AppError DATABASE_ERROR, Error when the data folder cannot be used
+ */
+export async function openCore(
+  config: Config,
+  { log, watch = false }: { log: Log; watch?: boolean },
+): Promise<OpenCore> {
+  await prepareDataDir(config)
+  const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
+  const store = await openStore({
+    path: config.database.file,
+    nativeBinding: nativeBindingPath(config.dataDir),
+    log,
+    watch,
+  })
+  const directory = createDirectory({ store, keyring })
+  const resolver = createResolver({ servers: config.dns.servers, now })
+  const close = async () => {
+    resolver.stop()
+    await store.close()
+  }
+  const bell = createQueueBell()
+  return { config, keyring, store, directory, resolver, claims: new Map(), bell, now, log, close }
+}

@@ -1,0 +1,116 @@
+/**
+ * The log of API requests: one row each, written in batches that no request waits for. It is a
+ * record for people, so it may lose what the database cannot take; what is waiting is bounded.
+ */
+
+import { describeError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { apiRequests } from '../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+
+export type RequestLogEntry = {
+  /** The request id. */
+  id: string
+  method: string
+  /** Without its query, which may hold what is nobody's business. */
+  path: string
+  statusCode: number
+  durationMs: number
+  projectId: string | null
+  ip: string | null
+  userAgent: string | null
+  errorCode: string | null
+  errorMessage: string | null
+  requestSizeBytes: number
+  responseSizeBytes: number
+  createdAt: number
+}
+
+export type RequestLog = {
+  record(entry: RequestLogEntry): void
+  /** Writes what is waiting. */
+  stop(): Promise<void>
+}
+
+const FLUSH_AFTER_MS = 1000
+const BATCH_ROWS = 250
+const MAX_WAITING = 20_000
+const MAX_TEXT_LENGTH = 500
+
+const insertRequest = statement((db) =>
+  db.insert(apiRequests).values({
+    id: parameter('id'),
+    method: parameter('method'),
+    path: parameter('path'),
+    statusCode: parameter('statusCode'),
+    durationMs: parameter('durationMs'),
+    projectId: parameter('projectId'),
+    authType: parameter('authType'),
+    ip: parameter('ip'),
+    userAgent: parameter('userAgent'),
+    errorCode: parameter('errorCode'),
+    errorMessage: parameter('errorMessage'),
+    requestSizeBytes: parameter('requestSizeBytes'),
+    responseSizeBytes: parameter('responseSizeBytes'),
+    createdAt: parameter('createdAt'),
+  }),
+)
+
+export function startRequestLog({ store, log }: Pick<Core, 'store' | 'log'>): RequestLog {
+  let waiting: RequestLogEntry[] = []
+  let timer: NodeJS.Timeout | undefined
+  let writing = Promise.resolve()
+
+  function record(entry: RequestLogEntry): void {
+    if (waiting.length >= MAX_WAITING) return
+    waiting.push(entry)
+    timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref()
+  }
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    const entries = waiting
+    waiting = []
+    writing = writing.then(() => writeAll({ store, log }, entries))
+  }
+
+  async function stop(): Promise<void> {
+    flush()
+    await writing
+  }
+
+  return { record, stop }
+}
+
+async function writeAll(
+  { store, log }: { store: Core['store']; log: Log },
+  entries: readonly RequestLogEntry[],
+): Promise<void> {
+  for (let from = 0; from < entries.length; from += BATCH_ROWS) {
+    const batch = entries.slice(from, from + BATCH_ROWS)
+    try {
+      await store.write((tx) => insertBatch(tx, batch))
+    } catch (error) {
+      log.warn({ lines: entries.length - from, error: describeError(error) }, 'request log lost')
+      return
+    }
+  }
+}
+
+async function insertBatch(tx: Tx, batch: readonly RequestLogEntry[]): Promise<void> {
+  for (const entry of batch) {
+    await tx.execute(insertRequest, {
+      ...entry,
+      path: cut(entry.path),
+      userAgent: entry.userAgent === null ? null : cut(entry.userAgent),
+      authType: entry.projectId === null ? null : 'apiKey',
+    })
+  }
+}
+
+/** Paths and user agents are as long as strangers like. */
+function cut(text: string): string {
+  return text.length <= MAX_TEXT_LENGTH ? text : text.slice(0, MAX_TEXT_LENGTH)
+}

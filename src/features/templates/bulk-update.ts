@@ -1,0 +1,37 @@
+import { invalidField } from '../../errors.ts'
+import { and, eq, inArray } from '../../store/drizzle.ts'
+import { templates } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { noSuchTemplate } from './view.ts'
+
+export type BulkUpdate = {
+  projectId: string
+  ids: readonly string[]
+  delete?: boolean | undefined
+}
+
+const MAX_IDS = 1000
+
+/**
+ * Deletes all of them or none; without `delete` there is nothing to change yet.
+ * @throws AppError VALIDATION_ERROR, TEMPLATE_NOT_FOUND when the project lacks one of them
+ */
+export async function bulkUpdateTemplates(
+  { store, directory }: Pick<Core, 'store' | 'directory'>,
+  { projectId, ids, delete: isDelete = false }: BulkUpdate,
+): Promise<{ deleted: number } | { updated: 0 }> {
+  if (ids.length === 0) throw invalidField('ids', 'too_small', 'At least one id is needed')
+  if (ids.length > MAX_IDS) throw invalidField('ids', 'too_big', `At most ${MAX_IDS} ids`)
+  const wanted = [...new Set(ids)]
+  return store.write(async (tx) => {
+    const areThey = and(eq(templates.projectId, projectId), inArray(templates.id, wanted))
+    const rows = await tx.select({ id: templates.id }).from(templates).where(areThey)
+    const known = new Set(rows.map(({ id }) => id))
+    const missing = wanted.find((id) => !known.has(id))
+    if (missing !== undefined) throw noSuchTemplate(missing)
+    if (!isDelete) return { updated: 0 }
+    await tx.delete(templates).where(areThey)
+    tx.afterCommit(directory.drop)
+    return { deleted: wanted.length }
+  })
+}

@@ -1,0 +1,42 @@
+import { newId } from '../../store/ids.ts'
+import { type ContentType, templates } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { checkFields, requireSender, type SomeFields, type TemplateFields } from './rules.ts'
+import { type TemplateView, toTemplateView } from './view.ts'
+
+type Mandatory = Pick<TemplateFields, 'name' | 'subject' | 'body' | 'from'>
+export type NewTemplate = { projectId: string } & Omit<SomeFields, keyof Mandatory> & Mandatory
+
+const DEFAULT_TYPE: ContentType = 'MARKETING'
+
+/** @throws AppError VALIDATION_ERROR, BAD_REQUEST (template syntax), FORBIDDEN (sender domain) */
+export async function createTemplate(
+  { store, now }: Pick<Core, 'store' | 'now'>,
+  { projectId, ...fields }: NewTemplate,
+): Promise<TemplateView> {
+  checkFields(fields)
+  const at = now()
+  const row = await store.write(async (tx) => {
+    await requireSender(tx, projectId, fields.from)
+    return tx
+      .insert(templates)
+      .values({
+        id: newId(),
+        projectId,
+        name: fields.name,
+        description: fields.description ?? null,
+        subject: fields.subject,
+        body: fields.body,
+        fromAddress: fields.from.address,
+        fromDomain: fields.from.domain,
+        fromName: fields.fromName ?? null,
+        replyTo: fields.replyTo?.address ?? null,
+        type: fields.type ?? DEFAULT_TYPE,
+        createdAt: at,
+        updatedAt: at,
+      })
+      .returning()
+      .get()
+  })
+  return toTemplateView(row)
+}

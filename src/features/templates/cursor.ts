@@ -1,0 +1,25 @@
+/** Where a page of the list of templates ended: `<sort>.<dir>.<id>.<sort key>`, opaque to clients. */
+
+export type TemplateOrder = { sort: 'name' | 'createdAt' | 'updatedAt'; dir: 'asc' | 'desc' }
+
+/** Epoch ms, or the name in lower case. */
+export type SortKey = string | number
+
+export type Position = { id: string; sortKey: SortKey }
+
+const pattern = /^(name|createdAt|updatedAt)\.(asc|desc)\.([0-9a-f-]{36})\.([\w-]+)$/
+
+export function formatCursor({ sort, dir }: TemplateOrder, { id, sortKey }: Position): string {
+  const key = Buffer.from(String(sortKey)).toString('base64url')
+  return `${sort}.${dir}.${id}.${key}`
+}
+
+/** Undefined when it is none of ours, or of a list in another order. */
+export function parseCursor(order: TemplateOrder, cursor: string): Position | undefined {
+  const [, sort, dir, id, key] = pattern.exec(cursor) ?? []
+  if (sort !== order.sort || dir !== order.dir) return undefined
+  if (id === undefined || key === undefined) return undefined
+  const text = Buffer.from(key, 'base64url').toString()
+  if (sort === 'name') return { id, sortKey: text }
+  return /^\d{1,15}$/.test(text) ? { id, sortKey: Number(text) } : undefined
+}

@@ -1,0 +1,34 @@
+import { newId } from '../../store/ids.ts'
+import { templates } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { loadTemplate } from './get.ts'
+import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
+
+const MAX_NAME_LENGTH = 100
+const SUFFIX = ' (Copy)'
+
+/** The copy. @throws AppError TEMPLATE_NOT_FOUND */
+export async function duplicateTemplate(
+  { store, now }: Pick<Core, 'store' | 'now'>,
+  target: TemplateTarget,
+): Promise<TemplateView> {
+  const at = now()
+  const row = await store.write(async (tx) => {
+    const original = await loadTemplate(tx, target)
+    const own = { id: newId(), name: copyName(original.name), version: 1 }
+    return tx
+      .insert(templates)
+      .values({ ...original, ...own, createdAt: at, updatedAt: at })
+      .returning()
+      .get()
+  })
+  return toTemplateView(row)
+}
+
+/** The name is cut where the suffix would make it too long, never within a character. */
+function copyName(name: string): string {
+  let kept = name
+  while (kept.length + SUFFIX.length > MAX_NAME_LENGTH)
+    kept = Array.from(kept).slice(0, -1).join('')
+  return kept + SUFFIX
+}

@@ -1,0 +1,27 @@
+import { and, eq, type SQL } from '../../store/drizzle.ts'
+import { type Template, templates } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { noSuchTemplate, type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
+
+/** @throws AppError TEMPLATE_NOT_FOUND */
+export async function getTemplate(
+  { store }: Pick<Core, 'store'>,
+  target: TemplateTarget,
+): Promise<TemplateView> {
+  return toTemplateView(await loadTemplate(store.read, target))
+}
+
+/** The row, by a transaction or by the read connection. @throws AppError TEMPLATE_NOT_FOUND */
+export async function loadTemplate(
+  queries: Pick<Tx, 'select'>,
+  target: TemplateTarget,
+): Promise<Template> {
+  const template = await queries.select().from(templates).where(isTemplate(target)).get()
+  if (template === undefined) throw noSuchTemplate(target.id)
+  return template
+}
+
+export function isTemplate({ projectId, id }: TemplateTarget): SQL | undefined {
+  return and(eq(templates.id, id), eq(templates.projectId, projectId))
+}

@@ -1,0 +1,132 @@
+/**
+ * A project's templates, by pages or by cursor. The count comes with every page, but not behind a
+ * cursor: whoever follows one has seen it.
+ */
+import { invalidField } from '../../errors.ts'
+import { containsText } from '../../store/dialect.ts'
+import { and, asc, count, desc, eq, or, type SQL, sql } from '../../store/drizzle.ts'
+import { type ContentType, templates } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { formatCursor, parseCursor, type SortKey, type TemplateOrder } from './cursor.ts'
+import { isTemplate } from './get.ts'
+import { type TemplateView, toTemplateView } from './view.ts'
+
+export type TemplateQuery = {
+  projectId: string
+  /** How many; 20 if absent, at most 100. */
+  limit?: number | undefined
+  /** From 1; in place of a cursor. */
+  page?: number | undefined
+  cursor?: string | undefined
+  type?: ContentType | undefined
+  /** Part of the name, the description or the subject, letter case aside. */
+  search?: string | undefined
+  sort?: TemplateOrder['sort'] | undefined
+  dir?: TemplateOrder['dir'] | undefined
+}
+
+export type TemplatePage = {
+  items: TemplateView[]
+  /** Of all pages; 0 behind a cursor. */
+  total: number
+  cursor: string | null
+  hasMore: boolean
+}
+
+type Deps = Pick<Core, 'store'>
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+const MAX_SEARCH_LENGTH = 255
+
+const sortKeys: Record<TemplateOrder['sort'], SQL<SortKey>> = {
+  name: sql<SortKey>`lower(${templates.name})`,
+  createdAt: sql<SortKey>`${templates.createdAt}`,
+  updatedAt: sql<SortKey>`${templates.updatedAt}`,
+}
+
+/** @throws AppError VALIDATION_ERROR: a cursor that is none, a limit or page below 1 */
+export async function listTemplates(deps: Deps, query: TemplateQuery): Promise<TemplatePage> {
+  const order = { sort: query.sort ?? 'createdAt', dir: query.dir ?? 'desc' }
+  const limit = Math.min(readCount('limit', query.limit ?? DEFAULT_LIMIT), MAX_LIMIT)
+  const rows = await findRows(deps, { query, order, limit })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  const hasMore = rows.length > limit
+  return {
+    items: page.map(({ template }) => toTemplateView(template)),
+    total: query.cursor === undefined ? await countAll(deps, query) : 0,
+    cursor: hasMore && last ? formatCursor(order, { ...last, id: last.template.id }) : null,
+    hasMore,
+  }
+}
+
+/** One more than the page has, to see whether there are more. */
+async function findRows(
+  deps: Deps,
+  { query, order, limit }: { query: TemplateQuery; order: TemplateOrder; limit: number },
+) {
+  const sortKey = sortKeys[order.sort]
+  const by = order.dir === 'asc' ? asc : desc
+  const skipped = (readCount('page', query.page ?? 1) - 1) * limit
+  return deps.store.scan
+    .select({ template: templates, sortKey })
+    .from(templates)
+    .where(and(matches(query), await behindCursor(deps, query, order)))
+    .orderBy(by(sortKey), by(templates.id))
+    .limit(limit + 1)
+    .offset(query.cursor === undefined ? skipped : 0)
+}
+
+async function countAll({ store }: Deps, query: TemplateQuery): Promise<number> {
+  const [counted] = await store.scan
+    .select({ total: count() })
+    .from(templates)
+    .where(matches(query))
+  return counted?.total ?? 0
+}
+
+function matches({ projectId, type, search = '' }: TemplateQuery): SQL | undefined {
+  const part = search.trim()
+  if (part.length > MAX_SEARCH_LENGTH) {
+    throw invalidField('search', 'too_big', `Must be at most ${MAX_SEARCH_LENGTH} characters long`)
+  }
+  const columns = [templates.name, templates.description, templates.subject]
+  return and(
+    eq(templates.projectId, projectId),
+    type === undefined ? undefined : eq(templates.type, type),
+    part === '' ? undefined : or(...columns.map((column) => containsText(column, part))),
+  )
+}
+
+async function behindCursor(
+  deps: Deps,
+  { projectId, cursor }: TemplateQuery,
+  order: TemplateOrder,
+): Promise<SQL | undefined> {
+  if (cursor === undefined) return undefined
+  const { id, sortKey } = parseCursor(order, cursor) ?? { id: cursor, sortKey: undefined }
+  const key = sortKey ?? (await findSortKey(deps, { projectId, id }, order))
+  const than = order.dir === 'asc' ? sql`>` : sql`<`
+  return sql`(${sortKeys[order.sort]}, ${templates.id}) ${than} (${key}, ${id})`
+}
+
+/** A bare id is taken for a cursor, too. */
+async function findSortKey(
+  { store }: Deps,
+  target: { projectId: string; id: string },
+  { sort }: TemplateOrder,
+): Promise<SortKey> {
+  const row = await store.read
+    .select({ sortKey: sortKeys[sort] })
+    .from(templates)
+    .where(isTemplate(target))
+    .get()
+  if (row !== undefined) return row.sortKey
+  throw invalidField('cursor', 'custom', 'The cursor is not one that this list gave out')
+}
+
+function readCount(field: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw invalidField(field, 'too_small', 'Must be at least 1')
+}

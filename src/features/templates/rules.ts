@@ -1,0 +1,107 @@
+/** What a template must be to be saved. */
+import { AppError, type FieldError, invalid } from '../../errors.ts'
+import type { ParsedAddress } from '../../mail/address.ts'
+import { checkTemplate } from '../../mail/template.ts'
+import { and, eq } from '../../store/drizzle.ts'
+import { type ContentType, domains, type Template } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+
+export type TemplateFields = {
+  name: string
+  description: string | null
+  subject: string
+  /** HTML */
+  body: string
+  from: ParsedAddress
+  fromName: string | null
+  replyTo: ParsedAddress | null
+  type: ContentType
+}
+
+/** Some of the fields; undefined is as absent. */
+export type SomeFields = { [Name in keyof TemplateFields]?: TemplateFields[Name] | undefined }
+
+type TextRule = { min: number; max: number; isLine: boolean }
+
+const textRules: Record<'name' | 'description' | 'subject' | 'body' | 'fromName', TextRule> = {
+  name: { min: 1, max: 100, isLine: true },
+  description: { min: 0, max: 500, isLine: false },
+  subject: { min: 1, max: 998, isLine: true },
+  body: { min: 1, max: 2_000_000, isLine: false },
+  fromName: { min: 0, max: 100, isLine: true },
+}
+
+const types: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentType[]
+const control = /[\x00-\x08\x0a-\x1f\x7f]/
+
+/**
+ * Checks the fields that are given.
+ * @throws AppError VALIDATION_ERROR (lengths, line breaks, type); BAD_REQUEST for template syntax,
+ *   with `details` `{ field, line, column }` of the first fault
+ */
+export function checkFields(fields: SomeFields): void {
+  const wrong = Object.entries(textRules).flatMap(([field, rule]) =>
+    checkText(field, fields[field as keyof typeof textRules], rule),
+  )
+  if (fields.type !== undefined && !types.includes(fields.type)) {
+    const message = `Expected one of ${types.join(', ')}`
+    wrong.push({ field: 'type', code: 'invalid_enum_value', message })
+  }
+  if (wrong.length > 0) throw invalid(wrong)
+  checkSyntax(fields)
+}
+
+/** @throws AppError FORBIDDEN unless the project has the sender's domain verified */
+export async function requireSender(tx: Tx, projectId: string, from: ParsedAddress): Promise<void> {
+  const isIt = and(
+    eq(domains.projectId, projectId),
+    eq(domains.domain, from.domain),
+    eq(domains.isVerified, true),
+  )
+  const known = await tx.select({ id: domains.id }).from(domains).where(isIt).get()
+  if (known !== undefined) return
+  const text = `The sender domain ${from.domain} is not verified for this project.`
+  throw new AppError('FORBIDDEN', text)
+}
+
+/** The columns of the fields that are given. */
+export function toColumns(fields: SomeFields): Partial<Template> {
+  const { from, replyTo, ...rest } = fields
+  const columns = {
+    ...rest,
+    fromAddress: from?.address,
+    fromDomain: from?.domain,
+    replyTo: replyTo === null ? null : replyTo?.address,
+  }
+  const given = Object.entries(columns).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given)
+}
+
+function checkText(field: string, text: string | null | undefined, rule: TextRule): FieldError[] {
+  if (text === undefined || text === null) return []
+  if (text.length < rule.min) return [{ field, code: 'too_small', message: 'Must not be empty' }]
+  if (text.length > rule.max) {
+    const message = `Must be at most ${rule.max} characters long`
+    return [{ field, code: 'too_big', message }]
+  }
+  if (!rule.isLine || !control.test(text)) return []
+  const message = 'Must not contain line breaks or control characters'
+  return [{ field, code: 'invalid_string', message }]
+}
+
+function checkSyntax({ subject, body }: SomeFields): void {
+  const faults = Object.entries({ subject, body }).flatMap(([field, source]) => {
+    const fault = source === undefined ? undefined : checkTemplate(source)
+    return fault === undefined ? [] : [{ field, ...fault }]
+  })
+  const [first] = faults
+  if (first === undefined) return
+  const fields = faults.map(({ field, message, line, column }) => ({
+    field,
+    code: 'template_syntax',
+    message: `Line ${line}, column ${column}: ${message}`,
+  }))
+  const { field, line, column } = first
+  const text = `The template's ${field} has a fault in line ${line}, column ${column}.`
+  throw new AppError('BAD_REQUEST', text, { fields, details: { field, line, column } })
+}

@@ -1,0 +1,42 @@
+import { type Template, templates } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { isTemplate, loadTemplate } from './get.ts'
+import { checkFields, requireSender, type SomeFields, toColumns } from './rules.ts'
+import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
+
+/**
+ * Changes the fields that are given; null clears one. Another subject or body makes a new version:
+ * emails accepted before keep what they were accepted with.
+ * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (template syntax), FORBIDDEN
+ */
+export async function updateTemplate(
+  { store, directory, now }: Pick<Core, 'store' | 'directory' | 'now'>,
+  { changes, ...target }: TemplateTarget & { changes: SomeFields },
+): Promise<TemplateView> {
+  checkFields(changes)
+  const columns = toColumns(changes)
+  const row = await store.write(async (tx) => {
+    const current = await loadTemplate(tx, target)
+    if (changes.from !== undefined) await requireSender(tx, target.projectId, changes.from)
+    if (!isChange(current, columns)) return current
+    tx.afterCommit(directory.drop)
+    return tx
+      .update(templates)
+      .set({ ...columns, version: nextVersion(current, columns), updatedAt: now() })
+      .where(isTemplate(target))
+      .returning()
+      .get()
+  })
+  return toTemplateView(row)
+}
+
+function isChange(current: Template, columns: Partial<Template>): boolean {
+  return Object.entries({ ...current, ...columns }).some(
+    ([name, value]) => current[name as keyof Template] !== value,
+  )
+}
+
+function nextVersion({ subject, body, version }: Template, columns: Partial<Template>): number {
+  const isSame = (columns.subject ?? subject) === subject && (columns.body ?? body) === body
+  return isSame ? version : version + 1
+}

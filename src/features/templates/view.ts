@@ -1,0 +1,45 @@
+/** A template as the API shows it. */
+import { formatInstant } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import type { ContentType, Template } from '../../store/schema.ts'
+
+export type TemplateView = {
+  id: string
+  name: string
+  description: string | null
+  subject: string
+  body: string
+  from: string
+  fromName: string | null
+  replyTo: string | null
+  type: ContentType
+  projectId: string
+  createdAt: string
+  updatedAt: string
+}
+
+/** One template of one project: an id of another project's is as good as none. */
+export type TemplateTarget = { projectId: string; id: string }
+
+export function toTemplateView(template: Template): TemplateView {
+  return {
+    id: template.id,
+    name: template.name,
+    description: template.description,
+    subject: template.subject,
+    body: template.body,
+    from: template.fromAddress,
+    fromName: template.fromName,
+    replyTo: template.replyTo,
+    type: template.type,
+    projectId: template.projectId,
+    createdAt: formatInstant(template.createdAt),
+    updatedAt: formatInstant(template.updatedAt),
+  }
+}
+
+export function noSuchTemplate(id: string): AppError {
+  return new AppError('TEMPLATE_NOT_FOUND', 'No template of this project has that id.', {
+    details: { resource: 'template', id },
+  })
+}

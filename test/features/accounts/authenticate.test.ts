@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { authenticate, authenticateKey } from '../../../src/features/accounts/authenticate.ts'
+import { regenerateKeys } from '../../../src/features/accounts/projects.ts'
+import { projects } from '../../../src/store/schema.ts'
+import { addProject, openWorld } from '../world.ts'
+
+test('S25: a key opens its own project: the secret one everything, the public one what takes any', async (t) => {
+  const world = await openWorld(t)
+  const one = await addProject(world)
+  await addProject(world)
+  const bySecret = await authenticate(world, `Bearer ${one.secret}`, 'secret')
+  assert.equal(bySecret.project.id, one.id)
+  assert.equal(bySecret.key, 'secret')
+  assert.equal((await authenticate(world, `bearer  ${one.secret} `, 'any')).key, 'secret')
+  const byPublic = await authenticate(world, `Bearer ${one.public}`, 'any')
+  assert.equal(byPublic.project.id, one.id)
+  assert.equal(byPublic.key, 'public')
+})
+
+test('S25: without "Bearer x" the answer is MISSING_AUTH', async (t) => {
+  const world = await openWorld(t)
+  const { secret } = await addProject(world)
+  for (const header of [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    `Basic ${secret}`,
+    secret,
+    'Bearer a b',
+  ]) {
+    const call = authenticate(world, header, 'any')
+    await assert.rejects(call, { code: 'MISSING_AUTH', status: 401 }, String(header))
+  }
+})
+
+test('S25: unknown keys, near misses and a public key where it has no place are INVALID_API_KEY', async (t) => {
+  const world = await openWorld(t)
+  const { secret, public: publicKey } = await addProject(world)
+  await authenticate(world, `Bearer ${secret}`, 'secret')
+  const wrong = [
+    publicKey,
+    `sk_${publicKey.slice(3)}`,
+    `pk_${secret.slice(3)}`,
+    secret.slice(0, -1),
+    `${secret}0`,
+    secret.toUpperCase(),
+    `sk_${'0'.repeat(64)}`,
+    'x'.repeat(100_000),
+  ]
+  for (const key of wrong) {
+    const call = authenticate(world, `Bearer ${key}`, 'secret')
+    await assert.rejects(call, { code: 'INVALID_API_KEY', status: 401 }, key.slice(0, 80))
+  }
+  const call = authenticateKey(world, `pk_${secret.slice(3)}`, 'any')
+  await assert.rejects(call, { code: 'INVALID_API_KEY' })
+})
+
+test('a disabled project is still told apart from an unknown key', async (t) => {
+  const world = await openWorld(t)
+  const { secret } = await addProject(world)
+  await world.store.write((tx) => tx.update(projects).set({ isDisabled: true }))
+  const { project } = await authenticate(world, `Bearer ${secret}`, 'secret')
+  assert.equal(project.isDisabled, true)
+})
+
+test('keys that the sandbox made open nothing in other modes until they are renewed', async (t) => {
+  const world = await openWorld(t)
+  const { id, secret, public: publicKey } = await addProject(world)
+  await world.store.write((tx) => tx.update(projects).set({ areKeysSandbox: true }))
+  assert.ok(await authenticate(world, `Bearer ${secret}`, 'secret'))
+  const delivery = { ...world.config.delivery, mode: 'direct' as const }
+  const direct = { ...world, config: { ...world.config, delivery } }
+  for (const key of [secret, publicKey]) {
+    const call = authenticate(direct, `Bearer ${key}`, 'any')
+    await assert.rejects(call, { code: 'INVALID_API_KEY' })
+  }
+  const renewed = await regenerateKeys(direct, id)
+  assert.ok(await authenticate(direct, `Bearer ${renewed.secret}`, 'secret'))
+  assert.ok(await authenticate(direct, `Bearer ${renewed.public}`, 'any'))
+})

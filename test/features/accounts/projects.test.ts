@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { digestSecret } from '../../../src/features/accounts/directory.ts'
+import {
+  createProject,
+  describeKeys,
+  listProjects,
+  regenerateKeys,
+  updateProject,
+} from '../../../src/features/accounts/projects.ts'
+import { createUser } from '../../../src/features/accounts/users.ts'
+import { memberships, projects } from '../../../src/store/schema.ts'
+import { addProject, openWorld } from '../world.ts'
+
+const NOBODY = '01900000-0000-7000-8000-000000000000'
+
+test('a project has an owner and two keys; the secret one is kept as digest and hint', async (t) => {
+  const world = await openWorld(t)
+  const user = await createUser(world, { email: 'ada@example.test', password: '123456' })
+  const made = await createProject(world, { name: ' Shop ', ownerEmail: 'Ada@example.test' })
+  assert.deepEqual(Object.keys(made), ['id', 'name', 'public', 'secret'])
+  assert.equal(made.name, 'Shop')
+  assert.match(made.secret, /^sk_[0-9a-f]{64}$/)
+  assert.match(made.public, /^pk_[0-9a-f]{64}$/)
+  const row = await world.store.read.select().from(projects).get()
+  assert.equal(row?.secretDigest, digestSecret(made.secret))
+  assert.doesNotMatch(JSON.stringify(row), new RegExp(made.secret.slice(3)))
+  const [membership] = await world.store.read.select().from(memberships)
+  assert.equal(membership?.userId, user.id)
+  assert.equal(membership?.role, 'OWNER')
+})
+
+test('a project without a known owner is not made', async (t) => {
+  const world = await openWorld(t)
+  const create = createProject(world, { name: 'Shop', ownerEmail: 'nobody@example.test' })
+  await assert.rejects(create, { code: 'RESOURCE_NOT_FOUND' })
+  assert.deepEqual(await listProjects(world), [])
+})
+
+const good = [
+  'S',
+  'x'.repeat(100),
+  'Ада',
+  'Acme Россия',
+  '株式会社 Acme',
+  'Müller & Söhne™',
+  'B2B №1',
+]
+const bad: [string, string][] = [
+  ['nothing', '  '],
+  ['101 characters', 'x'.repeat(101)],
+  ['a line break', 'Shop\nBcc: x'],
+  ['NUL', 'Shop\0'],
+  ['a zero-width space', 'Sh\u200bop'],
+  ['a soft hyphen', 'Sh\u00adop'],
+  ['a right-to-left override', 'Shop\u202e'],
+  ['a Hangul filler', 'Shop \u3164'],
+  ['an empty braille cell', 'Shop \u2800'],
+  ['a no-break space', 'Sh\u00a0op'],
+  ['a leading mark', '\u0301Shop'],
+  ['Cyrillic among Latin', 'Pаypal'],
+  ['Greek among Latin', 'Αpple'],
+  ['full-width letters', 'Ｓｈｏｐ'],
+  ['mathematical letters', '𝐒𝐡𝐨𝐩'],
+  ['a ligature', 'ﬁsh'],
+  ['half a surrogate pair', 'Shop\ud83d'],
+]
+
+test('names are 1 to 100 visible characters that do not look like others', async (t) => {
+  const world = await openWorld(t)
+  const { ownerEmail } = await addProject(world)
+  for (const name of good) {
+    assert.equal((await createProject(world, { name, ownerEmail })).name, name)
+  }
+  const before = (await listProjects(world)).length
+  for (const [what, name] of bad) {
+    const create = createProject(world, { name, ownerEmail })
+    await assert.rejects(create, { code: 'VALIDATION_ERROR', status: 422 }, what)
+  }
+  assert.equal((await listProjects(world)).length, before)
+})
+
+test('S25: keys are shown masked, and of two projects never the same', async (t) => {
+  const world = await openWorld(t)
+  const one = await addProject(world)
+  const other = await addProject(world)
+  assert.notEqual(one.secret, other.secret)
+  const shown = await describeKeys(world, one.id)
+  assert.deepEqual(shown, {
+    id: one.id,
+    name: 'Shop',
+    public: one.public,
+    secret: `sk_…${one.secret.slice(-4)}`,
+  })
+  assert.doesNotMatch(JSON.stringify(await listProjects(world)), /sk_[0-9a-f]/)
+  await assert.rejects(describeKeys(world, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
+})
+
+test('S25: old keys are dead as soon as new ones are answered', async (t) => {
+  const world = await openWorld(t)
+  const { id, secret, public: publicKey } = await addProject(world)
+  assert.ok(await world.directory.findProjectBySecret(secret))
+  assert.ok(await world.directory.findProjectByPublicKey(publicKey))
+  const renewed = await regenerateKeys(world, id)
+  assert.equal(await world.directory.findProjectBySecret(secret), undefined)
+  assert.equal(await world.directory.findProjectByPublicKey(publicKey), undefined)
+  assert.equal((await world.directory.findProjectBySecret(renewed.secret))?.id, id)
+  assert.equal((await world.directory.findProjectByPublicKey(renewed.public))?.id, id)
+  await assert.rejects(regenerateKeys(world, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
+})
+
+test('a change takes effect at once, and only what is given changes', async (t) => {
+  const world = await openWorld(t)
+  const { id, secret } = await addProject(world)
+  await world.directory.findProjectBySecret(secret)
+  world.clock.at += 1000
+  const changed = await updateProject(world, id, { tracking: 'MARKETING_ONLY', language: 'pt-BR' })
+  assert.equal(changed.name, 'Shop')
+  assert.equal(changed.tracking, 'MARKETING_ONLY')
+  assert.equal(changed.language, 'pt-BR')
+  assert.ok(changed.updatedAt > changed.createdAt)
+  assert.equal((await world.directory.findProjectBySecret(secret))?.language, 'pt-BR')
+})
+
+test('a project is disabled for a reason, and enabled without one', async (t) => {
+  const world = await openWorld(t)
+  const { id } = await addProject(world)
+  const disabled = await updateProject(world, id, { disable: 'PHISHING_DETECTED' })
+  assert.equal(disabled.disabled, true)
+  assert.equal(disabled.disabledReason, 'PHISHING_DETECTED')
+  const enabled = await updateProject(world, id, { enable: true })
+  assert.equal(enabled.disabled, false)
+  assert.equal(enabled.disabledReason, null)
+})
+
+test('wrong changes change nothing', async (t) => {
+  const world = await openWorld(t)
+  const { id } = await addProject(world)
+  const before = await listProjects(world)
+  for (const change of [
+    { tracking: 'SOMETIMES' },
+    { language: 'EN' },
+    { language: 'en-us' },
+    { disable: 'because' },
+    { disable: 'MANUAL', enable: true },
+    { name: '', tracking: 'DISABLED' },
+  ]) {
+    await assert.rejects(updateProject(world, id, change), { code: 'VALIDATION_ERROR' })
+  }
+  assert.deepEqual(await listProjects(world), before)
+  await assert.rejects(updateProject(world, NOBODY, {}), { code: 'RESOURCE_NOT_FOUND' })
+})

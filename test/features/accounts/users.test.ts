@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hashPassword, isPassword } from '../../../src/features/accounts/passwords.ts'
+import { createUser, listUsers, setPassword } from '../../../src/features/accounts/users.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { users } from '../../../src/store/schema.ts'
+import { openWorld, START, type World } from '../world.ts'
+
+const rowOf = async ({ store }: World, email: string) => {
+  const row = await store.read.select().from(users).where(eq(users.email, email)).get()
+  assert.ok(row)
+  return row
+}
+
+test('a user is stored under the canonical address with an argon2id hash', async (t) => {
+  const world = await openWorld(t)
+  const user = await createUser(world, { email: ' Ada@EXAMPLE.test ', password: 'hunter22' })
+  assert.deepEqual(Object.keys(user), ['id', 'email'])
+  assert.equal(user.email, 'ada@example.test')
+  const row = await rowOf(world, 'ada@example.test')
+  assert.match(
+    row.passwordHash ?? '',
+    /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/,
+  )
+  assert.equal(await isPassword('hunter22', row.passwordHash ?? ''), true)
+  assert.equal(await isPassword('hunter23', row.passwordHash ?? ''), false)
+  assert.equal(row.isSandbox, false)
+})
+
+test('a password is made when none is given, and told this once', async (t) => {
+  const world = await openWorld(t)
+  const made = await createUser(world, { email: 'ada@example.test' })
+  assert.match(made.password ?? '', /^[\w-]{20}$/)
+  const row = await rowOf(world, 'ada@example.test')
+  assert.equal(await isPassword(made.password ?? '', row.passwordHash ?? ''), true)
+  assert.doesNotMatch(JSON.stringify(await listUsers(world)), /argon2|password/)
+})
+
+test('short passwords, endless ones and what is no address are refused', async (t) => {
+  const world = await openWorld(t)
+  const refused = async (input: { email: string; password?: string }, field: string) =>
+    assert.rejects(createUser(world, input), (error: { fields?: { field: string }[] }) => {
+      assert.equal(error.fields?.[0]?.field, field)
+      return true
+    })
+  await refused({ email: 'ada@example.test', password: '12345' }, 'password')
+  await refused({ email: 'ada@example.test', password: 'x'.repeat(1001) }, 'password')
+  await refused({ email: 'ada', password: '123456' }, 'email')
+  await refused({ email: 'a@x.test, b@x.test', password: '123456' }, 'email')
+  assert.deepEqual(await listUsers(world), [])
+  await createUser(world, { email: 'ada@example.test', password: '123456' })
+})
+
+test('an address is taken once, however it is spelled, and its password stays', async (t) => {
+  const world = await openWorld(t)
+  await createUser(world, { email: 'ada@example.test', password: 'first one' })
+  await assert.rejects(createUser(world, { email: 'ADA@example.test', password: 'second one' }), {
+    code: 'CONFLICT',
+  })
+  const row = await rowOf(world, 'ada@example.test')
+  assert.equal(await isPassword('first one', row.passwordHash ?? ''), true)
+  assert.equal((await listUsers(world)).length, 1)
+})
+
+test('a new password renews a user that the sandbox made', async (t) => {
+  const world = await openWorld(t)
+  await createUser(world, { email: 'ada@example.test', password: 'first one' })
+  await world.store.write((tx) => tx.update(users).set({ isSandbox: true }))
+  const { password } = await setPassword(world, { email: 'ada@example.test' })
+  const row = await rowOf(world, 'ada@example.test')
+  assert.equal(row.isSandbox, false)
+  assert.equal(await isPassword(password ?? '', row.passwordHash ?? ''), true)
+  assert.equal(await isPassword('first one', row.passwordHash ?? ''), false)
+  await assert.rejects(setPassword(world, { email: 'bob@example.test' }), {
+    code: 'RESOURCE_NOT_FOUND',
+  })
+})
+
+test('users are listed oldest first', async (t) => {
+  const world = await openWorld(t)
+  await createUser(world, { email: 'b@example.test', password: '123456' })
+  world.clock.at += 1
+  await createUser(world, { email: 'a@example.test', password: '123456' })
+  const [first, second] = await listUsers(world)
+  assert.equal(first?.email, 'b@example.test')
+  assert.equal(first?.createdAt, new Date(START).toISOString())
+  assert.equal(second?.email, 'a@example.test')
+})
+
+test('a password is the same in composed and decomposed Unicode; a hash never is', async () => {
+  const hash = await hashPassword('p\u00e4ssword')
+  assert.equal(await isPassword('pa\u0308ssword', hash), true)
+  assert.notEqual(await hashPassword('p\u00e4ssword'), hash)
+  await assert.rejects(isPassword('x', 'plain'), TypeError)
+})

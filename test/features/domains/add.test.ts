@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { createPublicKey } from 'node:crypto'
+import { test } from 'node:test'
+import { addDomain } from '../../../src/features/domains/add.ts'
+import { deleteDomain } from '../../../src/features/domains/delete.ts'
+import { listDomains } from '../../../src/features/domains/list.ts'
+import { verifyDomain } from '../../../src/features/domains/verify.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { domains, projects, templates } from '../../../src/store/schema.ts'
+import { addProject, HOSTNAME, openWorld, trustDomain, type World } from '../world.ts'
+
+const count = ({ store }: World) => store.read.$count(domains)
+
+const disable = ({ store }: World, id: string) =>
+  store.write((tx) => tx.update(projects).set({ isDisabled: true }).where(eq(projects.id, id)))
+
+test('an added domain asks for the records of both keys and the recommended ones', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const domain = await addDomain(world, { projectId, domain: ' Shop.TEST. ' })
+  assert.equal(domain.domain, 'shop.test')
+  assert.equal(domain.projectId, projectId)
+  assert.deepEqual([domain.verified, domain.trusted, domain.status], [false, false, 'Pending'])
+  const [rsa, ed25519] = domain.dkimTokens
+  assert.match(rsa, /^pb[0-9a-f]{10}$/)
+  assert.notEqual(rsa, ed25519)
+  const shape = domain.records.map(({ purpose, name, type, required }) => [
+    purpose,
+    name,
+    type,
+    required,
+  ])
+  assert.deepEqual(shape, [
+    ['dkim', `${rsa}._domainkey.shop.test`, 'TXT', true],
+    ['dkim-ed25519', `${ed25519}._domainkey.shop.test`, 'TXT', false],
+    ['return-path', 'bounce.shop.test', 'MX', false],
+    ['return-path-spf', 'bounce.shop.test', 'TXT', false],
+    ['dmarc', '_dmarc.shop.test', 'TXT', false],
+    ['replies', 'shop.test', 'MX', false],
+  ])
+  const values = domain.records.map(({ value }) => value)
+  assert.match(values[0] ?? '', /^v=DKIM1; k=rsa; p=[A-Za-z0-9+/]{390,}={0,2}$/)
+  assert.match(values[1] ?? '', /^v=DKIM1; k=ed25519; p=[A-Za-z0-9+/]{43}=$/)
+  assert.deepEqual(values.slice(2), [
+    `10 ${HOSTNAME}`,
+    'v=spf1 mx ~all',
+    'v=DMARC1; p=none',
+    `10 ${HOSTNAME}`,
+  ])
+  assert.ok(domain.records.every(({ state, found }) => state === 'unknown' && found.length === 0))
+})
+
+test('private keys are sealed in the database and shown nowhere', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const view = await addDomain(world, { projectId, domain: 'shop.test' })
+  const row = await world.store.read.select().from(domains).get()
+  assert.ok(row)
+  assert.doesNotMatch(JSON.stringify([row, view]), /PRIVATE KEY/)
+  const rsa = createPublicKey(world.keyring.unseal(row.rsaPrivateKey))
+  assert.equal(rsa.asymmetricKeyDetails?.modulusLength, 2048)
+  assert.deepEqual(rsa.export({ type: 'spki', format: 'pem' }), row.rsaPublicKey)
+  const ed25519 = createPublicKey(world.keyring.unseal(row.ed25519PrivateKey))
+  assert.equal(ed25519.asymmetricKeyType, 'ed25519')
+})
+
+test('a name beyond ASCII is kept and published in A-labels and shown in U-labels', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const domain = await addDomain(world, { projectId, domain: 'BÜCHER.example' })
+  assert.equal(domain.domain, 'bücher.example')
+  assert.ok(domain.records.every(({ name }) => name.endsWith('xn--bcher-kva.example')))
+  const again = addDomain(world, { projectId, domain: 'xn--bcher-kva.example' })
+  await assert.rejects(again, { code: 'BAD_REQUEST' })
+})
+
+test('what is no domain name is refused with its field', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  for (const domain of [
+    '',
+    'shop',
+    'shop..test',
+    '-shop.test',
+    '10.0.0.1',
+    'shop.test/x',
+    'a@b.test',
+  ]) {
+    const add = addDomain(world, { projectId, domain })
+    await assert.rejects(add, { code: 'VALIDATION_ERROR', status: 422 }, domain)
+  }
+  assert.equal(await count(world), 0)
+})
+
+test('a project has a domain once; other projects may claim it with keys of their own', async (t) => {
+  const world = await openWorld(t)
+  const [one, other] = [await addProject(world), await addProject(world)]
+  const mine = await addDomain(world, { projectId: one.id, domain: 'shop.test' })
+  const again = addDomain(world, { projectId: one.id, domain: 'Shop.test' })
+  await assert.rejects(again, { code: 'BAD_REQUEST', status: 400 })
+  const theirs = await addDomain(world, { projectId: other.id, domain: 'shop.test' })
+  assert.equal(new Set([...mine.dkimTokens, ...theirs.dkimTokens]).size, 4)
+  assert.equal(await count(world), 2)
+})
+
+test('a verified domain is refused to others without saying whose it is', async (t) => {
+  const world = await openWorld(t)
+  const [owner, other] = [await addProject(world, 'Secret Corp'), await addProject(world)]
+  await trustDomain(world, owner.id, 'shop.test')
+  const add = addDomain(world, { projectId: other.id, domain: 'shop.test' })
+  await assert.rejects(
+    add,
+    (error: Error & { code: string; status: number; details?: unknown }) => {
+      assert.deepEqual([error.code, error.status], ['FORBIDDEN', 403])
+      assert.doesNotMatch(
+        JSON.stringify([error.message, error.details]),
+        /Secret|owner|[0-9a-f]{8}-/,
+      )
+      return true
+    },
+  )
+  assert.equal(await count(world), 1)
+  await addDomain(world, { projectId: other.id, domain: 'news.shop.test' })
+})
+
+test('a disabled project adds and deletes nothing, nor do others under its domains', async (t) => {
+  const world = await openWorld(t)
+  const [bad, other] = [await addProject(world), await addProject(world)]
+  const id = await trustDomain(world, bad.id, 'mail.spam.test')
+  await disable(world, bad.id)
+  const add = addDomain(world, { projectId: bad.id, domain: 'shop.test' })
+  await assert.rejects(add, { code: 'PROJECT_DISABLED', status: 403 })
+  const remove = deleteDomain(world, { projectId: bad.id, id })
+  await assert.rejects(remove, { code: 'PROJECT_DISABLED' })
+  for (const domain of ['spam.test', 'news.spam.test', 'a.mail.spam.test']) {
+    const related = addDomain(world, { projectId: other.id, domain })
+    await assert.rejects(related, { code: 'FORBIDDEN', status: 403 }, domain)
+  }
+  assert.equal(await count(world), 1)
+  await addDomain(world, { projectId: other.id, domain: 'antispam.test' })
+})
+
+test('two requests at once add a domain once', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const both = await Promise.allSettled([
+    addDomain(world, { projectId, domain: 'shop.test' }),
+    addDomain(world, { projectId, domain: 'shop.test' }),
+  ])
+  assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  assert.equal(await count(world), 1)
+})
+
+test('a project without a name in the database adds nothing', async (t) => {
+  const world = await openWorld(t)
+  const add = addDomain(world, { projectId: 'nobody', domain: 'shop.test' })
+  await assert.rejects(add, { code: 'RESOURCE_NOT_FOUND' })
+})
+
+test('S20: domains of others are not listed, checked or deleted', async (t) => {
+  const world = await openWorld(t)
+  const [owner, other] = [await addProject(world), await addProject(world)]
+  const id = await trustDomain(world, owner.id, 'shop.test')
+  world.clock.at += 1
+  await trustDomain(world, other.id, 'news.test')
+  const names = async (projectId?: string) =>
+    (await listDomains(world, projectId)).map(({ domain }) => domain)
+  assert.deepEqual(await names(other.id), ['news.test'])
+  assert.deepEqual(await names(), ['news.test', 'shop.test'])
+  const foreign = { projectId: other.id, id }
+  await assert.rejects(deleteDomain(world, foreign), { code: 'RESOURCE_NOT_FOUND', status: 404 })
+  await assert.rejects(verifyDomain(world, foreign), { code: 'RESOURCE_NOT_FOUND', status: 404 })
+  const trust = verifyDomain(world, { projectId: other.id, domain: 'shop.test' }, { trust: true })
+  await assert.rejects(trust, { code: 'RESOURCE_NOT_FOUND' })
+  assert.equal(world.dns.queries.length, 0)
+  assert.equal(await count(world), 2)
+})
+
+test('a domain is deleted at once, but not while templates send from it', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const id = await trustDomain(world, projectId, 'shop.test')
+  assert.ok(await world.directory.findSenderDomain(projectId, 'shop.test'))
+  await world.store.write((tx) => tx.insert(templates).values(templateRow(projectId)))
+  await assert.rejects(deleteDomain(world, { projectId, id }), {
+    code: 'CONFLICT',
+    status: 409,
+    details: { templates: [{ id: 'template', name: 'Welcome' }] },
+  })
+  assert.equal(await count(world), 1)
+  await world.store.write((tx) => tx.delete(templates))
+  await deleteDomain(world, { projectId, id })
+  assert.equal(await world.directory.findSenderDomain(projectId, 'shop.test'), undefined)
+  assert.equal(await count(world), 0)
+  await assert.rejects(deleteDomain(world, { projectId, id }), { code: 'RESOURCE_NOT_FOUND' })
+})
+
+function templateRow(projectId: string) {
+  return {
+    id: 'template',
+    projectId,
+    name: 'Welcome',
+    subject: 'Hi',
+    body: 'Hi',
+    fromAddress: 'a@shop.test',
+    fromDomain: 'shop.test',
+    createdAt: 0,
+    updatedAt: 0,
+  }
+}

@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createDelivery } from '../../../src/features/messages/deliver.ts'
+import {
+  cancelEmails,
+  holdDomain,
+  releaseDomain,
+  retryEmails,
+  showEmail,
+} from '../../../src/features/messages/operate.ts'
+import { startQueue } from '../../../src/features/messages/queue.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import {
+  attempts,
+  contacts,
+  domains,
+  emails,
+  projects,
+  suppressions,
+} from '../../../src/store/schema.ts'
+import { address, attempted, type Desk, type OutcomeKind, openDesk, START } from './desk.ts'
+
+type Line = Desk & {
+  /** Sends one email and resolves when it has been handed to outbound. */
+  sendOne(request?: Parameters<Desk['send']>[0]): Promise<string>
+  /** What outbound makes of the latest task. */
+  report(kind: OutcomeKind, change?: Parameters<typeof attempted>[2]): Promise<void>
+  /** Resolves when so many tasks were handed over. */
+  handed(count: number): Promise<void>
+}
+
+/** A desk with the queue running. */
+async function openLine(t: TestContext): Promise<Line> {
+  const desk = await openDesk(t)
+  const waiters: { count: number; resolve: () => void }[] = []
+  const deliver = desk.core.outbound.deliver
+  desk.core.outbound.deliver = (tasks) => {
+    deliver(tasks)
+    for (const { count, resolve } of waiters) if (desk.tasks.length >= count) resolve()
+  }
+  const delivery = createDelivery(desk.core)
+  const queue = startQueue(desk.core, delivery)
+  t.after(() => queue.stop())
+  const handed = (count: number) =>
+    new Promise<void>((resolve) => {
+      if (desk.tasks.length >= count) resolve()
+      else waiters.push({ count, resolve })
+    })
+  return {
+    ...desk,
+    handed,
+    sendOne: async (request) => {
+      const before = desk.tasks.length
+      const { emails: accepted } = await desk.send(request)
+      await handed(before + 1)
+      return accepted[0]?.email as string
+    },
+    report: async (kind, change) => {
+      const task = desk.tasks.at(-1)
+      if (task === undefined) throw new Error('nothing was handed over')
+      delivery.report([attempted(task, kind, change)])
+      await delivery.settled()
+    },
+  }
+}
+
+test('a claimed email is SENDING under a lease, with its next attempt written', async (t) => {
+  const line = await openLine(t)
+  const email = await line.email(await line.sendOne())
+  assert.equal(email.status, 'SENDING')
+  assert.equal(email.dueAt, null)
+  assert.ok((email.leaseUntil as number) > START)
+  const wait = (email.retryAt as number) - START
+  assert.ok(wait >= 51_000 && wait <= 69_000, `${wait}`)
+})
+
+test('delivered: sentAt = deliveredAt, the rendered subject, sent then delivery', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  line.clock.now += 5
+  await line.report('delivered')
+  const email = await line.email(id)
+  assert.equal(email.status, 'DELIVERED')
+  assert.equal(email.sentAt, START + 5)
+  assert.equal(email.deliveredAt, START + 5)
+  assert.equal(email.subject, 'rendered')
+  assert.equal(email.leaseUntil, null)
+  assert.deepEqual(await line.eventNames(), ['email.sent', 'email.delivery'])
+  const story = await showEmail(line.core, id)
+  assert.equal(story.attempts[0]?.replyCode, 250)
+})
+
+test('relayed: SENT, the smarthost\u2019s id is kept, no delivery event', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('relayed')
+  const email = await line.email(id)
+  assert.equal(email.status, 'SENT')
+  assert.equal(email.state, 'relayed')
+  assert.equal(email.providerId, '4F2C91AB')
+  assert.deepEqual(await line.eventNames(), ['email.sent'])
+})
+
+test('a hard bounce suppresses the address and unsubscribes the contact in one go', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne({ subscribed: true })
+  await line.report('hard')
+  const email = await line.email(id)
+  assert.equal(email.status, 'BOUNCED')
+  assert.match(email.error as string, /550 No such user/)
+  const [suppression] = await line.core.store.read.select().from(suppressions).all()
+  assert.equal(suppression?.reason, 'HARD_BOUNCE')
+  assert.equal(suppression?.emailId, id)
+  const contact = await line.core.store.read.select().from(contacts).get()
+  assert.equal(contact?.subscribed, false)
+  assert.deepEqual(await line.eventNames(), ['email.bounce', 'contact.unsubscribed'])
+  const { emails: next } = await line.send()
+  assert.equal((await line.email(next[0]?.email as string)).status, 'SUPPRESSED')
+})
+
+test('a final refusal that says nothing of the address bounces and suppresses nobody', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne({ subscribed: true })
+  await line.report('bounced')
+  assert.equal((await line.email(id)).status, 'BOUNCED')
+  assert.deepEqual(await line.core.store.read.select().from(suppressions).all(), [])
+  assert.deepEqual(await line.eventNames(), ['email.bounce'])
+})
+
+test('a transient answer defers along the schedule and emits nothing', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('deferred')
+  const email = await line.email(id)
+  assert.equal(email.state, 'deferred')
+  assert.equal(email.status, 'PENDING')
+  assert.equal(email.failureCount, 1)
+  const wait = (email.dueAt as number) - START
+  assert.ok(wait >= 51_000 && wait <= 69_000, `${wait}`)
+  assert.deepEqual(await line.eventNames(), [])
+})
+
+test('what the reply asks for is waited for, and a throttle is no failure of the message', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  const verdict = { countsAsFailure: false, retryAfterMs: 1_800_000 } as never
+  await line.report('deferred', { verdict })
+  const email = await line.email(id)
+  assert.equal(email.failureCount, 0)
+  assert.equal(email.dueAt, START + 1_800_000)
+})
+
+test('a deferred email is tried again when it is due, and gives up when its time is over', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('deferred')
+  line.clock.now += 86_400_000
+  line.core.bell.ring('anywhere')
+  await line.handed(2)
+  await line.report('deferred')
+  const email = await line.email(id)
+  assert.equal(email.status, 'FAILED')
+  assert.match(email.error as string, /given up; the last answer was: 451 Not now/)
+  assert.equal((await showEmail(line.core, id)).attempts.length, 2)
+})
+
+test('a full site is leased nothing, another one is served meanwhile', async (t) => {
+  const line = await openLine(t)
+  line.capacity.set('dest.test', 0)
+  const { emails: waiting } = await line.send()
+  await line.sendOne({ to: [{ address: address('a@other.test'), name: null }] })
+  const email = await line.email(waiting[0]?.email as string)
+  assert.equal(email.state, 'queued')
+  assert.equal(email.leaseUntil, null)
+  line.capacity.set('dest.test', 1)
+  line.core.bell.ring('capacity')
+  await line.handed(2)
+})
+
+test('an email that outbound returns has not been tried', async (t) => {
+  const desk = await openDesk(t)
+  const delivery = createDelivery(desk.core)
+  const queue = startQueue(desk.core, delivery)
+  const handed = Promise.withResolvers<void>()
+  desk.core.outbound.deliver = ([task]) => {
+    if (task === undefined) return
+    desk.tasks.push(task)
+    delivery.report([
+      { emailId: task.emailId, kind: 'returned', site: 'x', retryAt: START + 60_000 },
+    ])
+    handed.resolve()
+  }
+  const { emails: accepted } = await desk.send()
+  await handed.promise
+  await queue.stop()
+  await delivery.settled()
+  const email = await desk.email(accepted[0]?.email as string)
+  assert.equal(email.state, 'queued')
+  assert.equal(email.attemptCount, 0)
+  assert.equal(email.dueAt, START + 60_000)
+  assert.equal(email.leaseUntil, null)
+})
+
+test('F1: what a process that is gone had in hand comes back when its lease ends', async (t) => {
+  const desk = await openDesk(t)
+  const { emails: accepted } = await desk.send()
+  const id = accepted[0]?.email as string
+  await desk.core.store.write(async (tx) => {
+    await tx.update(emails).set({
+      state: 'sending',
+      status: 'SENDING',
+      dueAt: null,
+      retryAt: START + 50,
+      leaseId: 'somebody else',
+      leaseUntil: START + 10,
+    })
+  })
+  desk.clock.now += 100
+  const handed = Promise.withResolvers<void>()
+  desk.core.outbound.deliver = () => handed.resolve()
+  const queue = startQueue(desk.core, createDelivery(desk.core))
+  await handed.promise
+  await queue.stop()
+  assert.equal((await desk.email(id)).state, 'sending')
+})
+
+test('what may no longer be sent is not: disabled, unverified, suppressed, unsubscribed', async (t) => {
+  const cases = [
+    {
+      change: (desk: Desk) =>
+        desk.core.store.write((tx) => tx.update(projects).set({ isDisabled: true })),
+      expected: ['FAILED', 'the project is disabled'],
+    },
+    {
+      change: (desk: Desk) =>
+        desk.core.store.write((tx) => tx.update(domains).set({ isVerified: false })),
+      expected: ['FAILED', 'the sender domain is no longer verified'],
+    },
+    {
+      change: (desk: Desk) =>
+        desk.core.store.write((tx) => tx.update(emails).set({ contentClass: 'MARKETING' })),
+      expected: ['FAILED', 'the contact has unsubscribed'],
+    },
+  ]
+  for (const { change, expected } of cases) {
+    const desk = await openDesk(t)
+    const { emails: accepted } = await desk.send()
+    await change(desk)
+    desk.core.directory.drop()
+    const queue = startQueue(desk.core, createDelivery(desk.core))
+    const id = accepted[0]?.email as string
+    while ((await desk.email(id)).status !== 'FAILED') await new Promise(setImmediate)
+    await queue.stop()
+    const { status, error } = await desk.email(id)
+    assert.deepEqual([status, error], expected)
+    assert.deepEqual(desk.tasks, [])
+  }
+})
+
+test('a held domain keeps its mail, its place and its time; release sends it', async (t) => {
+  const line = await openLine(t)
+  line.capacity.set('dest.test', 0)
+  const { emails: before } = await line.send()
+  assert.equal(await holdDomain(line.core, 'dest.test'), 1)
+  const { emails: after } = await line.send()
+  const ids = [before[0]?.email as string, after[0]?.email as string]
+  for (const id of ids) assert.equal((await line.email(id)).state, 'held')
+  line.capacity.set('dest.test', 10)
+  line.clock.now += 3_600_000
+  assert.equal(await releaseDomain(line.core, 'dest.test'), 2)
+  await line.handed(2)
+  assert.deepEqual(
+    line.tasks.map(({ emailId }) => emailId),
+    ids,
+  )
+  assert.equal((await line.email(ids[0] as string)).giveUpAt, START + 86_400_000 + 3_600_000)
+})
+
+test('cancelling ends what waits as FAILED, and refuses what is on its way', async (t) => {
+  const line = await openLine(t)
+  const sending = await line.sendOne()
+  line.capacity.set('dest.test', 0)
+  const { emails: accepted } = await line.send()
+  const waiting = accepted[0]?.email as string
+  await assert.rejects(cancelEmails(line.core, [waiting, sending]), { code: 'CONFLICT' })
+  assert.equal((await line.email(waiting)).state, 'queued')
+  await cancelEmails(line.core, [waiting])
+  const { status, error } = await line.email(waiting)
+  assert.deepEqual([status, error], ['FAILED', 'cancelled'])
+})
+
+test('retrying makes a deferred email due at once, and revives a failed one', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('deferred')
+  await retryEmails(line.core, [id])
+  await line.handed(2)
+  await line.report('failed')
+  assert.equal((await line.email(id)).status, 'FAILED')
+  await retryEmails(line.core, [id])
+  await line.handed(3)
+  await line.report('delivered')
+  await assert.rejects(retryEmails(line.core, [id]), { code: 'CONFLICT' })
+})
+
+test('an outcome is recorded once: a second report of the same try changes nothing', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('delivered')
+  await line.report('hard')
+  assert.equal((await line.email(id)).status, 'DELIVERED')
+  const rows = await line.core.store.read
+    .select()
+    .from(attempts)
+    .where(eq(attempts.emailId, id))
+    .all()
+  assert.equal(rows.length, 1)
+})
+
+test('the task carries a signed return path and the sender\u2019s keys', async (t) => {
+  const line = await openLine(t)
+  await line.sendOne()
+  const task = line.tasks[0]
+  assert.match(task?.reversePath as string, /^b\.[a-z2-7]{42}@bounce\.mail\.example\.test$/)
+  assert.deepEqual(
+    task?.signing.map(({ selector }) => selector),
+    ['r'],
+  )
+  assert.equal(task?.source.variables.system.email, 'ada@dest.test')
+})

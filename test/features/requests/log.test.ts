@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import type { Core } from '../../../src/features/core.ts'
+import { type RequestLogEntry, startRequestLog } from '../../../src/features/requests/log.ts'
+import { deleteOldRequests } from '../../../src/features/requests/retention.ts'
+import { silentLog } from '../../../src/log.ts'
+import { asc } from '../../../src/store/drizzle.ts'
+import { apiRequests } from '../../../src/store/schema.ts'
+import { openStore, type Store } from '../../../src/store/store.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+async function withStore(use: (store: Store) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-requests-'))
+  const store = await openStore({ path: path.join(folder, 'a.db'), log: silentLog(), watch: false })
+  try {
+    await use(store)
+  } finally {
+    await store.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+function entry(change: Partial<RequestLogEntry> = {}): RequestLogEntry {
+  return {
+    id: 'request-1',
+    method: 'POST',
+    path: '/v1/send',
+    statusCode: 200,
+    durationMs: 3,
+    projectId: 'project-1',
+    ip: '192.0.2.1',
+    userAgent: 'curl/8',
+    errorCode: null,
+    errorMessage: null,
+    requestSizeBytes: 200,
+    responseSizeBytes: 100,
+    createdAt: 1000,
+    ...change,
+  }
+}
+
+const rows = (store: Store) =>
+  store.read.select().from(apiRequests).orderBy(asc(apiRequests.createdAt)).all()
+
+test('requests are recorded without waiting and written in order when the log stops', async () => {
+  await withStore(async (store) => {
+    const requests = startRequestLog({ store, log: silentLog() })
+    for (let at = 0; at < 600; at += 1) requests.record(entry({ createdAt: at }))
+    assert.equal((await rows(store)).length, 0)
+    await requests.stop()
+    const written = await rows(store)
+    assert.equal(written.length, 600)
+    assert.equal(written[599]?.createdAt, 599)
+    assert.equal(written[0]?.authType, 'apiKey')
+  })
+})
+
+test('a request without a project has no kind of authentication, and endless texts are cut', async () => {
+  await withStore(async (store) => {
+    const requests = startRequestLog({ store, log: silentLog() })
+    const long = 'x'.repeat(10_000)
+    requests.record(
+      entry({ projectId: null, path: long, userAgent: long, errorCode: 'MISSING_AUTH' }),
+    )
+    await requests.stop()
+    const [row] = await rows(store)
+    assert.equal(row?.authType, null)
+    assert.equal(row?.path.length, 500)
+    assert.equal(row?.userAgent?.length, 500)
+    assert.equal(row?.errorCode, 'MISSING_AUTH')
+  })
+})
+
+test('a database that takes nothing loses log lines, never a request', async () => {
+  const warnings: unknown[] = []
+  const log = {
+    ...silentLog(),
+    warn: (line: unknown) => warnings.push(line),
+  } as unknown as Core['log']
+  const store = { write: () => Promise.reject(new Error('disk full')) } as unknown as Store
+  const requests = startRequestLog({ store, log })
+  requests.record(entry())
+  await requests.stop()
+  assert.deepEqual(warnings, [{ lines: 1, error: 'disk full' }])
+})
+
+test('old requests are deleted, in as many chunks as it takes, and newer ones stay', async () => {
+  await withStore(async (store) => {
+    const requests = startRequestLog({ store, log: silentLog() })
+    for (let at = 0; at < 2100; at += 1) requests.record(entry({ createdAt: at }))
+    requests.record(entry({ createdAt: 40 * day }))
+    await requests.stop()
+    const config = { retention: { requestLogDays: 30 } } as Core['config']
+    const deleted = await deleteOldRequests({ store, config, now: () => 50 * day })
+    assert.equal(deleted, 2100)
+    assert.deepEqual(
+      (await rows(store)).map((row) => row.createdAt),
+      [40 * day],
+    )
+  })
+})

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bulkUpdateTemplates } from '../../../src/features/templates/bulk-update.ts'
+import { createTemplate, type NewTemplate } from '../../../src/features/templates/create.ts'
+import { deleteTemplate } from '../../../src/features/templates/delete.ts'
+import { duplicateTemplate } from '../../../src/features/templates/duplicate.ts'
+import { getTemplate } from '../../../src/features/templates/get.ts'
+import { updateTemplate } from '../../../src/features/templates/update.ts'
+import { templateUsage } from '../../../src/features/templates/usage.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { newId } from '../../../src/store/ids.ts'
+import { contacts, contents, domains, emails, templates } from '../../../src/store/schema.ts'
+import { addProject, address, openWorld, START, trustDomain, type World } from '../world.ts'
+
+const NOBODY = '01900000-0000-7000-8000-000000000000'
+
+/** A project that may send from shop.test. */
+async function openShop(t: { after(fn: () => unknown): void }) {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  await trustDomain(world, projectId, 'shop.test')
+  return { world, projectId }
+}
+
+const welcome = (projectId: string, change: Partial<NewTemplate> = {}): NewTemplate => ({
+  projectId,
+  name: 'Welcome',
+  subject: 'Hello {{name}}',
+  body: '<p>Hello {{name}}</p>',
+  from: address('hi@shop.test'),
+  ...change,
+})
+
+const count = ({ store }: World) => store.read.$count(templates)
+
+const versionOf = async ({ store }: World, id: string) =>
+  (await store.read.select().from(templates).where(eq(templates.id, id)).get())?.version
+
+test('a template is created with the defaults and read back the same', async (t) => {
+  const { world, projectId } = await openShop(t)
+  const made = await createTemplate(world, welcome(projectId))
+  const { id, ...rest } = made
+  assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+  assert.deepEqual(rest, {
+    name: 'Welcome',
+    description: null,
+    subject: 'Hello {{name}}',
+    body: '<p>Hello {{name}}</p>',
+    from: 'hi@shop.test',
+    fromName: null,
+    replyTo: null,
+    type: 'MARKETING',
+    projectId,
+    createdAt: new Date(START).toISOString(),
+    updatedAt: new Date(START).toISOString(),
+  })
+  assert.deepEqual(await getTemplate(world, { projectId, id }), made)
+})
+
+test('every field is kept', async (t) => {
+  const { world, projectId } = await openShop(t)
+  const fields = {
+    name: 'x'.repeat(100),
+    description: 'y\n'.repeat(250),
+    subject: 's'.repeat(998),
+    fromName: 'Shöp',
+    replyTo: address('Help@Elsewhere.test'),
+    type: 'TRANSACTIONAL' as const,
+  }
+  const made = await createTemplate(world, welcome(projectId, fields))
+  assert.equal(made.description, fields.description)
+  assert.equal(made.fromName, 'Shöp')
+  assert.equal(made.replyTo, 'help@elsewhere.test')
+  assert.equal(made.type, 'TRANSACTIONAL')
+  assert.equal(made.subject.length, 998)
+})
+
+const wrong: [string, Partial<NewTemplate>, string, string][] = [
+  ['no name', { name: '' }, 'name', 'too_small'],
+  ['a long name', { name: 'x'.repeat(101) }, 'name', 'too_big'],
+  ['a name of two lines', { name: 'a\nb' }, 'name', 'invalid_string'],
+  ['a long description', { description: 'x'.repeat(501) }, 'description', 'too_big'],
+  ['no subject', { subject: '' }, 'subject', 'too_small'],
+  ['a long subject', { subject: 'x'.repeat(999) }, 'subject', 'too_big'],
+  ['a subject of two lines', { subject: 'Hi\r\nBcc: x@y.test' }, 'subject', 'invalid_string'],
+  ['a lone CR in the subject', { subject: 'Hi\rBcc: x@y.test' }, 'subject', 'invalid_string'],
+  ['NUL in the subject', { subject: 'Hi\0' }, 'subject', 'invalid_string'],
+  ['no body', { body: '' }, 'body', 'too_small'],
+  ['an endless body', { body: 'x'.repeat(2_000_001) }, 'body', 'too_big'],
+  ['a long sender name', { fromName: 'x'.repeat(101) }, 'fromName', 'too_big'],
+  ['a line end in the sender name', { fromName: 'a\nb' }, 'fromName', 'invalid_string'],
+  ['another type', { type: 'OTHER' as 'MARKETING' }, 'type', 'invalid_enum_value'],
+]
+
+for (const [what, change, field, code] of wrong) {
+  test(`S6: ${what} is refused with its field, on create and on update`, async (t) => {
+    const { world, projectId } = await openShop(t)
+    const refusal = { code: 'VALIDATION_ERROR', status: 422 }
+    const isRightField = (error: { fields?: { field: string; code: string }[] }) => {
+      assert.deepEqual(
+        error.fields?.map((each) => [each.field, each.code]),
+        [[field, code]],
+      )
+      return true
+    }
+    await assert.rejects(createTemplate(world, welcome(projectId, change)), refusal)
+    assert.equal(await count(world), 0)
+    const made = await createTemplate(world, welcome(projectId))
+    const target = { projectId, id: made.id }
+    const update = updateTemplate(world, { ...target, changes: change })
+    await assert.rejects(update, isRightField)
+    assert.deepEqual(await getTemplate(world, target), made)
+  })
+}
+
+test('a syntax error is refused with line and column, and nothing is saved', async (t) => {
+  const { world, projectId } = await openShop(t)
+  const body = '<p>\n  {% if name %}Hello\n</p>'
+  await assert.rejects(
+    createTemplate(world, welcome(projectId, { body })),
+    (error: Error & { code: string; status: number; details: object; fields: object[] }) => {
+      assert.deepEqual([error.code, error.status], ['BAD_REQUEST', 400])
+      assert.deepEqual(error.details, { field: 'body', line: 2, column: 3 })
+      const [field] = error.fields as { field: string; code: string; message: string }[]
+      assert.equal(field?.field, 'body')
+      assert.equal(field?.code, 'template_syntax')
+      assert.match(field?.message ?? '', /^Line 2, column 3: ./)
+      return true
+    },
+  )
+  for (const change of [{ subject: '{{ name | nosuchfilter }}' }, { body: '{% include "x" %}' }]) {
+    const create = createTemplate(world, welcome(projectId, change))
+    await assert.rejects(create, { code: 'BAD_REQUEST' })
+  }
+  assert.equal(await count(world), 0)
+})
+
+test('the sender must be of a domain that this very project has verified', async (t) => {
+  const { world, projectId } = await openShop(t)
+  const other = await addProject(world)
+  await trustDomain(world, other.id, 'other.test')
+  const refusal = { code: 'FORBIDDEN', status: 403 }
+  for (const from of ['hi@other.test', 'hi@news.shop.test', 'hi@nobody.test', 'hi@test.shop']) {
+    const create = createTemplate(world, welcome(projectId, { from: address(from) }))
+    await assert.rejects(create, refusal, from)
+  }
+  assert.equal(await count(world), 0)
+  const { id } = await createTemplate(world, welcome(projectId))
+  const changes = { from: address('hi@other.test'), name: 'New' }
+  await assert.rejects(updateTemplate(world, { projectId, id, changes }), refusal)
+  assert.equal((await getTemplate(world, { projectId, id })).name, 'Welcome')
+
+  await world.store.write((tx) => tx.update(domains).set({ isVerified: false }))
+  const same = { from: address('hi@shop.test') }
+  await assert.rejects(updateTemplate(world, { projectId, id, changes: same }), refusal)
+  await updateTemplate(world, { projectId, id, changes: { name: 'New' } })
+})
+
+test('an update changes what is given, clears by null, and counts versions of the content', async (t) => {
+  const { world, projectId } = await openShop(t)
+  const made = await createTemplate(
+    world,
+    welcome(projectId, { description: 'old', fromName: 'A' }),
+  )
+  const target = { projectId, id: made.id }
+  await world.directory.findTemplate(projectId, made.id)
+  world.clock.at += 1000
+  const changes = { description: null, fromName: undefined, replyTo: address('r@shop.test') }
+  const changed = await updateTemplate(world, { ...target, changes })
+  assert.deepEqual(changed, {
+    ...made,
+    description: null,
+    replyTo: 'r@shop.test',
+    updatedAt: new Date(START + 1000).toISOString(),
+  })
+  assert.equal(await versionOf(world, made.id), 1)
+  assert.equal((await world.directory.findTemplate(projectId, made.id))?.replyTo, 'r@shop.test')
+
+  await updateTemplate(world, { ...target, changes: { body: '<p>New</p>' } })
+  assert.equal(await versionOf(world, made.id), 2)
+  await updateTemplate(world, { ...target, changes: { subject: 'New' } })
+  assert.equal(await versionOf(world, made.id), 3)
+  world.clock.at += 1000
+  const same = await updateTemplate(world, { ...target, changes: { subject: 'New' } })
+  assert.equal(await versionOf(world, made.id), 3)
+  assert.equal(same.updatedAt, new Date(START + 1000).toISOString())
+  assert.equal((await updateTemplate(world, { ...target, changes: {} })).subject, 'New')
+})
+
+test('a deleted template is gone at once', async (t) => {
+  const { world, projectId } = await openShop(t)
+  const { id } = await createTemplate(world, welcome(projectId))
+  assert.ok(await world.directory.findTemplate(projectId, id))
+  await deleteTemplate(world, { projectId, id })
+  assert.equal(await world.directory.findTemplate(projectId, id), undefined)
+  await assert.rejects(getTemplate(world, { projectId, id }), { code: 'TEMPLATE_NOT_FOUND' })
+  await assert.rejects(deleteTemplate(world, { projectId, id }), { code: 'TEMPLATE_NOT_FOUND' })
+})
+
+test('a copy has an id and a life of its own, and a name that still fits', async (t) => {
+  const { world, projectId } = await openShop(t)
+  const made = await createTemplate(world, welcome(projectId, { type: 'HEADLESS' }))
+  const target = { projectId, id: made.id }
+  await updateTemplate(world, { ...target, changes: { body: 'two' } })
+  world.clock.at += 1000
+  const copy = await duplicateTemplate(world, target)
+  assert.notEqual(copy.id, made.id)
+  const at = new Date(START + 1000).toISOString()
+  const expected = { ...made, body: 'two', id: copy.id, name: 'Welcome (Copy)' }
+  assert.deepEqual(copy, { ...expected, createdAt: at, updatedAt: at })
+  assert.equal(await versionOf(world, copy.id), 1)
+  await updateTemplate(world, { projectId, id: copy.id, changes: { body: 'three' } })
+  assert.equal((await getTemplate(world, target)).body, 'two')
+
+  const name = `${'x'.repeat(92)}\u{1f600}${'y'.repeat(6)}`
+  const long = await createTemplate(world, welcome(projectId, { name }))
+  const cut = await duplicateTemplate(world, { projectId, id: long.id })
+  assert.equal(cut.name, `${'x'.repeat(92)} (Copy)`)
+})
+
+test('usage has its full shape and counts the emails made from the template', async (t) => {
+  const { world, projectId } = await openShop(t)
+  const { id } = await createTemplate(world, welcome(projectId))
+  const unused = { workflowSteps: 0, emailsSent: 0, campaigns: [], workflows: [] }
+  assert.deepEqual(await templateUsage(world, { projectId, id }), unused)
+  await addEmail(world, projectId, id)
+  await addEmail(world, projectId, null)
+  assert.deepEqual(await templateUsage(world, { projectId, id }), { ...unused, emailsSent: 1 })
+})
+
+test('a bulk delete takes all or none', async (t) => {
+  const { world, projectId } = await openShop(t)
+  const ids: string[] = []
+  for (let n = 0; n < 3; n += 1) ids.push((await createTemplate(world, welcome(projectId))).id)
+  const [a = '', b = '', c = ''] = ids
+  const bulk = (wanted: string[], isDelete?: boolean) =>
+    bulkUpdateTemplates(world, { projectId, ids: wanted, delete: isDelete })
+  await assert.rejects(bulk([a, NOBODY], true), { code: 'TEMPLATE_NOT_FOUND', status: 404 })
+  await assert.rejects(bulk([a, NOBODY]), { code: 'TEMPLATE_NOT_FOUND' })
+  await assert.rejects(bulk([], true), { code: 'VALIDATION_ERROR' })
+  const many = Array.from({ length: 1001 }, () => a)
+  await assert.rejects(bulk(many, true), { code: 'VALIDATION_ERROR' })
+  assert.deepEqual(await bulk([a, b]), { updated: 0 })
+  assert.equal(await count(world), 3)
+  assert.ok(await world.directory.findTemplate(projectId, a))
+  assert.deepEqual(await bulk([a, b, a], true), { deleted: 2 })
+  assert.equal(await world.directory.findTemplate(projectId, a), undefined)
+  assert.equal((await getTemplate(world, { projectId, id: c })).id, c)
+  assert.equal(await count(world), 1)
+})
+
+test('S20: templates of others are not there, and nothing happens to them', async (t) => {
+  const { world, projectId } = await openShop(t)
+  const other = await addProject(world)
+  const { id } = await createTemplate(world, welcome(projectId))
+  const before = await getTemplate(world, { projectId, id })
+  const foreign = { projectId: other.id, id }
+  const refusal = { code: 'TEMPLATE_NOT_FOUND', status: 404 }
+  await assert.rejects(getTemplate(world, foreign), refusal)
+  await assert.rejects(updateTemplate(world, { ...foreign, changes: { name: 'Mine' } }), refusal)
+  await assert.rejects(deleteTemplate(world, foreign), refusal)
+  await assert.rejects(duplicateTemplate(world, foreign), refusal)
+  await assert.rejects(templateUsage(world, foreign), refusal)
+  const bulk = bulkUpdateTemplates(world, { projectId: other.id, ids: [id], delete: true })
+  await assert.rejects(bulk, refusal)
+  assert.deepEqual(await getTemplate(world, { projectId, id }), before)
+  assert.equal(await count(world), 1)
+})
+
+async function addEmail(world: World, projectId: string, templateId: string | null) {
+  const [contactId, contentId] = [newId(), newId()]
+  const times = { createdAt: START, updatedAt: START }
+  await world.store.write(async (tx) => {
+    const email = `${contactId}@dest.test`
+    await tx
+      .insert(contacts)
+      .values({ id: contactId, projectId, email, subscribed: true, ...times })
+    await tx.insert(contents).values({
+      id: contentId,
+      projectId,
+      subject: 'x',
+      body: 'x',
+      lastUsedAt: START,
+      createdAt: START,
+    })
+    await tx.insert(emails).values({
+      id: newId(),
+      projectId,
+      contactId,
+      contentId,
+      templateId,
+      sourceType: 'TRANSACTIONAL',
+      recipient: email,
+      recipientDomain: 'dest.test',
+      fromAddress: 'hi@shop.test',
+      subject: 'x',
+      contentClass: 'MARKETING',
+      isTracked: false,
+      messageId: contactId,
+      state: 'queued',
+      status: 'PENDING',
+      queueClass: 1,
+      giveUpAt: START,
+      ...times,
+    })
+  })
+}

@@ -1,0 +1,114 @@
+/**
+ * What the verbs of `features/` work on, for tests: a real database with the real migrations in a
+ * folder of its own, a configuration as `loadConfig` makes it, a clock that the test moves, a
+ * resolver that asks a DNS server in this process. Everything ends with the test.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { TestContext } from 'node:test'
+import { createKeyring } from '../../src/config/keyring.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { createDirectory } from '../../src/features/accounts/directory.ts'
+import { makeKeys } from '../../src/features/accounts/keys.ts'
+import { insertProject } from '../../src/features/accounts/projects.ts'
+import { insertUser } from '../../src/features/accounts/users.ts'
+import type { CommandCore } from '../../src/features/core.ts'
+import { insertDomain } from '../../src/features/domains/add.ts'
+import { type DomainKeys, makeDomainKeys } from '../../src/features/domains/keys.ts'
+import { createQueueBell } from '../../src/features/messages/bell.ts'
+import { silentLog } from '../../src/log.ts'
+import { type ParsedAddress, parseAddress } from '../../src/mail/address.ts'
+import { createResolver } from '../../src/outbound/resolver.ts'
+import { openStore } from '../../src/store/store.ts'
+import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
+
+export type World = CommandCore & {
+  /** What `now` answers. */
+  clock: { at: number }
+  dns: FakeDns
+}
+
+export type WorldOptions = {
+  /** As the environment has them: `{ PILLARBOX_DELIVERY__MODE: 'direct' }`. */
+  settings?: Record<string, string>
+}
+
+export type TestProject = { id: string; ownerEmail: string; secret: string; public: string }
+
+export const START = Date.UTC(2026, 10, 21, 12)
+export const HOSTNAME = 'mx.pillarbox.test'
+
+export async function openWorld(
+  t: Pick<TestContext, 'after'>,
+  { settings = {} }: WorldOptions = {},
+): Promise<World> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-world-'))
+  const dns = await startDnsServer()
+  const env = {
+    PILLARBOX_DATA_DIR: folder,
+    PILLARBOX_DELIVERY__HOSTNAME: HOSTNAME,
+    PILLARBOX_DNS__SERVERS: JSON.stringify([dns.address]),
+    ...settings,
+  }
+  const config = loadConfig({ cwd: folder, systemFile: path.join(folder, 'none'), env })
+  const clock = { at: START }
+  const now = () => clock.at
+  const log = silentLog()
+  const keyring = createKeyring('the secret of the tests')
+  const store = await openStore({ path: config.database.file, log })
+  const resolver = createResolver({ servers: config.dns.servers, now, timeoutMs: 500, tries: 1 })
+  t.after(async () => {
+    resolver.stop()
+    await store.close()
+    await dns.stop()
+    await rm(folder, { recursive: true })
+  })
+  const directory = createDirectory({ store, keyring })
+  const bell = createQueueBell()
+  const claims = new Map()
+  return { config, keyring, store, directory, resolver, claims, bell, now, log, clock, dns }
+}
+
+let projectCount = 0
+
+/** A project with an owner of its own. */
+export async function addProject({ store, now }: World, name = 'Shop'): Promise<TestProject> {
+  const keys = makeKeys()
+  projectCount += 1
+  const ownerEmail = `owner${projectCount}@people.test`
+  const at = now()
+  const id = await store.write(async (tx) => {
+    const user = { email: ownerEmail, passwordHash: '', isSandbox: false, at }
+    const ownerId = await insertUser(tx, user)
+    return insertProject(tx, { name, ownerId, keys, areKeysSandbox: false, at })
+  })
+  return { id, ownerEmail, secret: keys.secretKey, public: keys.publicKey }
+}
+
+/** A domain that the project may send from. Its keys are those of all such domains. */
+export async function trustDomain(
+  { store, now }: World,
+  projectId: string,
+  domain: string,
+): Promise<string> {
+  const keys = await testKeys()
+  const row = await store.write((tx) =>
+    insertDomain(tx, { projectId, domain, keys, isTrusted: true, at: now() }),
+  )
+  return row.id
+}
+
+export function address(text: string): ParsedAddress {
+  const parsed = parseAddress(text)
+  if (parsed === undefined) throw new TypeError(`not an address: ${text}`)
+  return parsed
+}
+
+let madeKeys: Promise<DomainKeys> | undefined
+
+/** Sealed by the keyring of every world; made once, for an RSA key takes its time. */
+function testKeys(): Promise<DomainKeys> {
+  madeKeys ??= makeDomainKeys({ keyring: createKeyring('the secret of the tests') })
+  return madeKeys
+}
