@@ -1,0 +1,204 @@
+/**
+ * One request and its response, the same for every route. The order of the checks is the API's
+ * (contract 1.1): key, disabled project, rate, idempotency key, body, and then the route itself.
+ * What any of them throws becomes the response; nothing of a request outlives it but its line in
+ * the request log, which nobody waits for.
+ */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../errors.ts'
+import { authenticate } from '../features/accounts/authenticate.ts'
+import type { Core } from '../features/core.ts'
+import type { Project } from '../features/messages/accept.ts'
+import { refuseUsedKey } from '../features/messages/idempotency.ts'
+import type { RequestLog } from '../features/requests/log.ts'
+import { readJson } from './body.ts'
+import { type AddressList, clientAddress } from './client-address.ts'
+import { errorReply, logError, toAppError } from './error-reply.ts'
+import type { RateLimiter, RateVerdict } from './rate-limit.ts'
+import { commonHeaders } from './response-headers.ts'
+import type { RawCall, Reply, Route } from './route.ts'
+import type { Traffic } from './traffic.ts'
+
+/** What the exchanges of a server share. */
+export type Hall = {
+  core: Core
+  proxies: AddressList
+  limiter: RateLimiter
+  traffic: Traffic
+  requestLog: Pick<RequestLog, 'record'>
+  isStopping(): boolean
+}
+
+/** What hono has made of a request when its route is found. */
+export type Arrival = {
+  incoming: IncomingMessage
+  path: string
+  params: Readonly<Record<string, string>>
+  query: Readonly<Record<string, string>>
+}
+
+type Exchange = Arrival & {
+  id: string
+  route: Route
+  isPublicApi: boolean
+  receivedAt: number
+  address: string | null
+  project: Project | null
+  requestBytes: number
+  headers: Record<string, string>
+}
+
+export const MAX_BODY_BYTES = 50 * 1024 * 1024
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
+
+/** Answers one request to `route`; never rejects. */
+export async function answer(hall: Hall, route: Route, arrival: Arrival): Promise<Response> {
+  const exchange = open(hall, route, arrival)
+  try {
+    return finish(hall, exchange, await runSteps(hall, exchange))
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    const { id: requestId, isPublicApi } = exchange
+    logError(hall.core.log, error, requestId)
+    const at = hall.core.now()
+    return finish(hall, exchange, errorReply(error, { requestId, isPublicApi, at }), error)
+  }
+}
+
+/** The id of a request: its caller's own where that can stand in a log (section 0). */
+export function requestIdOf(incoming: IncomingMessage): string {
+  const given = incoming.headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+function open({ core, proxies }: Hall, route: Route, arrival: Arrival): Exchange {
+  const { incoming, path } = arrival
+  const id = requestIdOf(incoming)
+  const isPublicApi = path.startsWith('/v1/')
+  const headers = commonHeaders(isPublicApi)
+  headers['x-request-id'] = id
+  return {
+    ...arrival,
+    id,
+    route,
+    isPublicApi,
+    receivedAt: core.now(),
+    address: clientAddress(incoming, proxies),
+    project: null,
+    requestBytes: 0,
+    headers,
+  }
+}
+
+async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
+  const { route, incoming } = exchange
+  if (route.permission !== 'none') await admit(hall, exchange, route.permission)
+  const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
+  if (idempotencyKey !== undefined && exchange.project !== null) {
+    await refuseUsedKey(hall.core, { projectId: exchange.project.id, key: idempotencyKey })
+  }
+  const body = route.body === undefined ? undefined : await takeBody(exchange)
+  return route.run(toCall(exchange, body, idempotencyKey))
+}
+
+/** @throws AppError MISSING_AUTH, INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED */
+async function admit(
+  { core, limiter }: Hall,
+  exchange: Exchange,
+  permission: 'secret' | 'any',
+): Promise<void> {
+  const { authorization } = exchange.incoming.headers
+  const { project, key } = await authenticate(core, authorization, permission)
+  exchange.project = project
+  if (project.isDisabled && exchange.route.method !== 'GET') {
+    throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
+  }
+  const verdict = limiter.take(`${key} ${project.id}`)
+  if (verdict === undefined) return
+  tellLimit(exchange.headers, verdict)
+  if (!verdict.isAllowed) throw limited(verdict)
+}
+
+function tellLimit(headers: Record<string, string>, verdict: RateVerdict): void {
+  headers['ratelimit-limit'] = String(verdict.limit)
+  headers['ratelimit-remaining'] = String(verdict.remaining)
+  headers['ratelimit-reset'] = String(verdict.resetSeconds)
+}
+
+function limited({ limit, retryAfterSeconds }: RateVerdict): AppError {
+  return new AppError('RATE_LIMIT_EXCEEDED', `More than ${limit} requests in a minute.`, {
+    details: { limit, retryAfter: Math.max(1, retryAfterSeconds) },
+  })
+}
+
+function readIdempotencyKey(incoming: IncomingMessage): string | undefined {
+  const given = incoming.headers['idempotency-key']
+  if (given === undefined) return undefined
+  if (typeof given === 'string' && IDEMPOTENCY_KEY.test(given)) return given
+  throw new AppError(
+    'BAD_REQUEST',
+    'The Idempotency-Key must be 1 to 255 printable ASCII characters.',
+  )
+}
+
+async function takeBody(exchange: Exchange): Promise<unknown> {
+  const { value, sizeBytes } = await readJson(exchange.incoming, MAX_BODY_BYTES)
+  exchange.requestBytes = sizeBytes
+  return value
+}
+
+function toCall(exchange: Exchange, body: unknown, idempotencyKey: string | undefined): RawCall {
+  const { id: requestId, receivedAt, path, address, incoming, params, query, project } = exchange
+  return {
+    requestId,
+    receivedAt,
+    path,
+    address,
+    incoming,
+    params,
+    query,
+    body,
+    idempotencyKey,
+    project,
+  }
+}
+
+function finish(hall: Hall, exchange: Exchange, reply: Reply, error?: AppError): Response {
+  const { route, headers, receivedAt } = exchange
+  const { status, body } = reply
+  const durationMs = Math.max(0, hall.core.now() - receivedAt)
+  hall.traffic.count(route, status, durationMs)
+  if (route.permission !== 'none' || status >= 400) {
+    hall.requestLog.record(toLogEntry(exchange, { reply, error, durationMs }))
+  }
+  // After a 413 the rest of the upload is on its way; nobody is going to read it.
+  if (status === 413 || hall.isStopping()) headers.connection = 'close'
+  Object.assign(headers, reply.headers)
+  return new Response(status === 204 ? null : body, { status, headers })
+}
+
+function toLogEntry(
+  exchange: Exchange,
+  outcome: { reply: Reply; error: AppError | undefined; durationMs: number },
+) {
+  const { reply, error, durationMs } = outcome
+  const { id, incoming, path, project, address, requestBytes, receivedAt } = exchange
+  return {
+    id,
+    method: incoming.method ?? 'GET',
+    path,
+    statusCode: reply.status,
+    durationMs,
+    projectId: project?.id ?? null,
+    ip: address,
+    userAgent: incoming.headers['user-agent'] ?? null,
+    errorCode: error?.code ?? null,
+    errorMessage: error?.message ?? null,
+    requestSizeBytes: requestBytes,
+    responseSizeBytes: Buffer.byteLength(reply.body),
+    createdAt: receivedAt,
+  }
+}

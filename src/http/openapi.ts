@@ -1,0 +1,188 @@
+/**
+ * The OpenAPI description, made from the routes themselves when it is first asked for (its
+ * generator is not loaded before).
+ */
+import type { z } from 'zod'
+import type { ResponseDoc, Route } from './route.ts'
+
+type Server = { url: string; version: string }
+
+const refusalTexts: Readonly<Record<number, string>> = {
+  400: 'Malformed, or not possible in the present state',
+  401: 'No key, an unknown key, or a key of the wrong kind',
+  403: 'Not allowed, or the project is disabled',
+  404: 'Not found in this project',
+  409: 'In conflict with what exists',
+  413: 'The body is too large',
+  422: 'Breaches the declared shape; `error.errors` names the fields',
+  429: 'Too many requests; see Retry-After',
+  503: 'Not possible right now; nothing was done',
+}
+
+/** The document as JSON text. */
+export async function describeApi(routes: readonly Route[], server: Server): Promise<string> {
+  const { OpenAPIHono } = await import('@hono/zod-openapi')
+  const document = new OpenAPIHono()
+  const registry = document.openAPIRegistry
+  for (const [name, scheme] of Object.entries(securitySchemes)) {
+    registry.registerComponent('securitySchemes', name, scheme)
+  }
+  registry.registerComponent('schemas', 'Error', errorSchema)
+  registry.registerComponent('schemas', 'PublicApiError', publicApiErrorSchema)
+  for (const route of routes.filter(({ isHidden }) => !isHidden)) {
+    registry.registerPath(describeRoute(route))
+  }
+  const description = document.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'Pillarbox', version: server.version, description: introduction },
+    servers: [{ url: server.url }],
+  })
+  return JSON.stringify(description)
+}
+
+function describeRoute(route: Route) {
+  const { method, path, tag, summary, description, permission } = route
+  return {
+    method: method.toLowerCase() as Lowercase<typeof method>,
+    path: path.replaceAll(/:([A-Za-z]+)/g, '{$1}'),
+    operationId: operationId(route),
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: securityOf(permission),
+    parameters: [...pathParameters(route), ...idempotencyHeader(route)],
+    request: describeRequest(route),
+    responses: { ...successes(route), ...refusals(route) },
+  }
+}
+
+/** `GET /templates/:id/usage` is `getTemplatesByIdUsage`. */
+function operationId({ method, path }: Route): string {
+  const words = path.replaceAll(':', 'by-').split(/[^A-Za-z0-9]+/)
+  const capitalised = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+  return method.toLowerCase() + capitalised.join('')
+}
+
+function securityOf(permission: Route['permission']): Record<string, string[]>[] {
+  if (permission === 'none') return []
+  return permission === 'secret' ? [{ secretKey: [] }] : [{ secretKey: [] }, { publicKey: [] }]
+}
+
+function pathParameters({ path, params = {} }: Route) {
+  const names = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name = '']) => name)
+  return names.map((name) => ({
+    name,
+    in: 'path' as const,
+    required: true,
+    schema: { type: 'string' as const },
+    ...(params[name] === undefined ? {} : { description: params[name] }),
+  }))
+}
+
+function idempotencyHeader({ takesIdempotencyKey }: Route) {
+  if (!takesIdempotencyKey) return []
+  return [
+    {
+      name: 'Idempotency-Key',
+      in: 'header' as const,
+      required: false,
+      description: 'A request with the same key takes effect once; a second one is refused (409).',
+      schema: { type: 'string' as const, minLength: 1, maxLength: 255 },
+    },
+  ]
+}
+
+function describeRequest({ query, body }: Route) {
+  return {
+    ...(query === undefined ? {} : { query: query as z.ZodObject }),
+    ...(body === undefined
+      ? {}
+      : { body: { required: true, content: { 'application/json': { schema: body } } } }),
+  }
+}
+
+function successes({ responses }: Route) {
+  const entries = Object.entries(responses).map(([status, doc]) => [status, success(doc)])
+  return Object.fromEntries(entries)
+}
+
+function success({ description, schema, contentType = 'application/json' }: ResponseDoc) {
+  return schema === undefined
+    ? { description }
+    : { description, content: { [contentType]: { schema } } }
+}
+
+function refusals(route: Route) {
+  const name = route.path.startsWith('/v1/') ? 'PublicApiError' : 'Error'
+  const schema = { $ref: `#/components/schemas/${name}` }
+  const content = { 'application/json': { schema } }
+  const entries = refusalStatuses(route).map((status) => [
+    status,
+    { description: refusalTexts[status] ?? 'Refused', content },
+  ])
+  return Object.fromEntries(entries)
+}
+
+function refusalStatuses({ permission, method, query, body, refusals: own = [] }: Route): number[] {
+  const statuses = new Set(own)
+  if (permission !== 'none') for (const status of [401, 429, 503]) statuses.add(status)
+  if (permission !== 'none' && method !== 'GET') statuses.add(403)
+  if (query !== undefined || body !== undefined) statuses.add(422)
+  if (body !== undefined) for (const status of [400, 413]) statuses.add(status)
+  return [...statuses].sort((one, other) => one - other)
+}
+
+const introduction = `Every call carries \`Authorization: Bearer <API_KEY>\`; the key names the project. Secret keys \
+(\`sk_\`) open every endpoint and stay on servers, public keys (\`pk_\`) open event tracking only. Instants are ISO 8601 \
+in UTC, ids are UUIDs. Every response has an \`X-Request-ID\`; refusals carry it too, with a code for programs and \
+a text for people.`
+
+const securitySchemes = {
+  secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (sk_…)' },
+  publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (pk_…)' },
+} as const
+
+const errorSchema = {
+  type: 'object' as const,
+  required: ['success', 'error', 'timestamp'],
+  properties: {
+    success: { type: 'boolean' as const, const: false },
+    error: {
+      type: 'object' as const,
+      required: ['code', 'message', 'statusCode', 'requestId'],
+      properties: {
+        code: { type: 'string' as const, examples: ['VALIDATION_ERROR'] },
+        message: { type: 'string' as const },
+        statusCode: { type: 'integer' as const },
+        requestId: { type: 'string' as const },
+        errors: {
+          type: 'array' as const,
+          items: {
+            type: 'object' as const,
+            required: ['field', 'message', 'code'],
+            properties: {
+              field: { type: 'string' as const, description: 'Dot path' },
+              message: { type: 'string' as const },
+              code: { type: 'string' as const, examples: ['invalid_string'] },
+              received: { description: 'What stood there, where the code is invalid_type' },
+            },
+          },
+        },
+        details: { type: 'object' as const },
+        suggestion: { type: 'string' as const },
+      },
+    },
+    timestamp: { type: 'string' as const, format: 'date-time' },
+  },
+}
+
+const publicApiErrorSchema = {
+  ...errorSchema,
+  required: [...errorSchema.required, 'code', 'message', 'time'],
+  properties: {
+    ...errorSchema.properties,
+    code: { type: 'integer' as const, description: 'HTTP status' },
+    message: { type: 'string' as const },
+    time: { type: 'integer' as const, description: 'Epoch milliseconds' },
+  },
+}

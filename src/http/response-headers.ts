@@ -1,0 +1,27 @@
+/** The headers that every response carries, and the ones that only `/v1/` has. */
+
+const everywhere = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+} as const
+
+/** Contract 1.6: the public API may be called from any page, everything else from none. */
+const publicApi = {
+  ...everywhere,
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After',
+} as const
+
+export const preflightHeaders = {
+  'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
+  'access-control-allow-headers': 'Content-Type, Authorization',
+  'access-control-max-age': '86400',
+} as const
+
+export function commonHeaders(isPublicApi: boolean): Record<string, string> {
+  return isPublicApi ? { ...publicApi } : { ...everywhere }
+}

@@ -1,0 +1,138 @@
+/**
+ * What a route is: one line of the API's table. Its schemas validate the request, type the handler
+ * and are what `/openapi.json` shows, so that the three cannot differ. A handler only translates:
+ * it calls a verb of `features/` and shapes what that answers.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { z } from 'zod'
+import type { Project } from '../features/messages/accept.ts'
+import { validate } from './validation.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Who may call: the project's secret key, either of its keys, or anybody. */
+export type Permission = 'secret' | 'any' | 'none'
+
+/** A response before the headers that all responses share. */
+export type Reply = {
+  status: number
+  body: string | Uint8Array<ArrayBuffer>
+  headers: Readonly<Record<string, string>>
+}
+
+/** What the framework knows of a request when a route begins. */
+export type RawCall = {
+  requestId: string
+  /** Epoch milliseconds. */
+  receivedAt: number
+  path: string
+  /** Where it comes from, proxies that are trusted left out; null when the peer is gone. */
+  address: string | null
+  incoming: IncomingMessage
+  params: Readonly<Record<string, string>>
+  query: Readonly<Record<string, string>>
+  /** Parsed JSON; undefined where the route takes none. */
+  body: unknown
+  idempotencyKey: string | undefined
+  /** Null where no key is asked for. */
+  project: Project | null
+}
+
+export type Call<Query, Body> = Omit<RawCall, 'query' | 'body' | 'project'> & {
+  query: Query
+  body: Body
+}
+export type KeyedCall<Query, Body> = Call<Query, Body> & { project: Project }
+
+export type ResponseDoc = {
+  description: string
+  schema?: z.ZodType
+  contentType?: string
+}
+
+type Shape<Query, Body> = {
+  method: Method
+  /** `/templates/:id` */
+  path: string
+  tag: string
+  summary: string
+  description?: string
+  params?: Readonly<Record<string, string>>
+  query?: z.ZodType<Query>
+  body?: z.ZodType<Body>
+  takesIdempotencyKey?: boolean
+  /** The answers to a request that succeeds. */
+  responses: Readonly<Record<number, ResponseDoc>>
+  /** Statuses of its own refusals, besides those that every route of its permission has. */
+  refusals?: readonly number[]
+}
+
+type OpenShape<Query, Body> = Shape<Query, Body> & {
+  permission: 'none'
+  /** Left out of `/openapi.json`. */
+  isHidden?: boolean
+  handle(call: Call<Query, Body>): Promise<Reply> | Reply
+}
+
+type KeyedShape<Query, Body> = Shape<Query, Body> & {
+  permission: 'secret' | 'any'
+  handle(call: KeyedCall<Query, Body>): Promise<Reply> | Reply
+}
+
+export type Route = Omit<Shape<unknown, unknown>, 'query' | 'body'> & {
+  permission: Permission
+  isHidden: boolean
+  query: z.ZodType | undefined
+  body: z.ZodType | undefined
+  run(call: RawCall): Promise<Reply>
+}
+
+/** A route that nobody needs a key for. */
+export function openRoute<Query = undefined, Body = undefined>(
+  shape: OpenShape<Query, Body>,
+): Route {
+  return {
+    ...shape,
+    isHidden: shape.isHidden ?? false,
+    query: shape.query,
+    body: shape.body,
+    run: async (call) => shape.handle({ ...call, ...validated(shape, call) }),
+  }
+}
+
+/** A route of a project, which the key names. */
+export function keyedRoute<Query = undefined, Body = undefined>(
+  shape: KeyedShape<Query, Body>,
+): Route {
+  return {
+    ...shape,
+    isHidden: false,
+    query: shape.query,
+    body: shape.body,
+    run: async (call) => {
+      if (call.project === null) throw new TypeError(`${shape.path} was called without a project`)
+      return shape.handle({ ...call, project: call.project, ...validated(shape, call) })
+    },
+  }
+}
+
+/** @throws AppError VALIDATION_ERROR */
+function validated<Query, Body>(
+  shape: Shape<Query, Body>,
+  call: RawCall,
+): { query: Query; body: Body } {
+  return {
+    query: shape.query === undefined ? (undefined as Query) : validate(shape.query, call.query),
+    body: shape.body === undefined ? (undefined as Body) : validate(shape.body, call.body),
+  }
+}
+
+const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
+
+export function json(status: number, value: unknown): Reply {
+  return { status, body: JSON.stringify(value), headers: jsonHeaders }
+}
+
+export function noContent(): Reply {
+  return { status: 204, body: '', headers: {} }
+}

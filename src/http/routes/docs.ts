@@ -1,0 +1,95 @@
+/** The API described: `/openapi.json`, and `/docs` to read it and try it, with nothing from elsewhere. */
+import { productVersion, readAsset } from '../../config/assets.ts'
+import { AppError } from '../../errors.ts'
+import type { Core } from '../../features/core.ts'
+import { describeApi } from '../openapi.ts'
+import { openRoute, type Reply, type Route } from '../route.ts'
+
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Pillarbox API</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+  </head>
+  <body>
+    <div id="api"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`
+
+const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinking: true })\n`
+
+const files: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+}
+
+export function docsRoutes({ config }: Pick<Core, 'config'>, routes: readonly Route[]): Route[] {
+  let description: Promise<string> | undefined
+  const server = { url: config.baseUrl, version: productVersion() }
+  const shared = {
+    method: 'GET',
+    permission: 'none',
+    isHidden: true,
+    tag: 'Service',
+    responses: { 200: { description: 'A file' } },
+  } as const
+
+  return [
+    openRoute({
+      ...shared,
+      path: '/openapi.json',
+      summary: 'This API in the OpenAPI format',
+      handle: async () => {
+        description ??= describeApi(routes, server)
+        return file(await description, 'application/json; charset=utf-8')
+      },
+    }),
+    openRoute({ ...shared, path: '/', summary: 'The way in', handle: () => redirect('/docs') }),
+    openRoute({ ...shared, path: '/docs', summary: 'This API to read', handle: () => showPage() }),
+    openRoute({
+      ...shared,
+      path: '/docs/:file',
+      summary: 'A part of the page',
+      handle: ({ params }) => showFile(params.file ?? ''),
+    }),
+  ]
+}
+
+function showPage(): Reply {
+  const { headers, ...reply } = file(page, 'text/html; charset=utf-8')
+  return { ...reply, headers: { ...headers, 'content-security-policy': pagePolicy } }
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND for any name but those above: no path is ever made of it */
+function showFile(name: string): Reply {
+  if (name === 'start.js') return file(start, 'text/javascript; charset=utf-8')
+  const contentType = Object.hasOwn(files, name) ? files[name] : undefined
+  if (contentType === undefined) throw new AppError('RESOURCE_NOT_FOUND', 'There is no such file.')
+  return file(new Uint8Array(readAsset(`docs/${name}`)), contentType)
+}
+
+function file(body: Reply['body'], contentType: string): Reply {
+  const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600' }
+  return { status: 200, body, headers }
+}
+
+function redirect(location: string): Reply {
+  return { status: 302, body: '', headers: { location } }
+}

@@ -1,0 +1,121 @@
+/** Sender domains of a project (contract 3.9), with the DNS records that each asks for. */
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import type { Core } from '../../features/core.ts'
+import { addDomain } from '../../features/domains/add.ts'
+import { deleteDomain } from '../../features/domains/delete.ts'
+import { listDomains } from '../../features/domains/list.ts'
+import { verifyDomain } from '../../features/domains/verify.ts'
+import { instant } from '../fields.ts'
+import { json, keyedRoute, type Route } from '../route.ts'
+
+const newDomain = z.object({
+  projectId: z.string().optional().meta({ description: "The key's own project; may be left out" }),
+  domain: z.string().trim().min(3).max(253).meta({ description: 'A host name: example.com' }),
+})
+
+const dnsRecord = z.object({
+  purpose: z.string().meta({ examples: ['dkim', 'return-path', 'dmarc'] }),
+  name: z.string(),
+  type: z.string(),
+  value: z.string(),
+  required: z.boolean(),
+  state: z
+    .enum(['found', 'missing', 'different', 'unknown'])
+    .meta({ description: 'What the last check saw of it' }),
+  found: z.array(z.string()).meta({ description: 'What stands there instead' }),
+})
+
+const status = z.enum(['Pending', 'Success', 'Failed', 'TemporaryFailure'])
+const selectors = z.array(z.string()).meta({ description: 'DKIM selectors' })
+
+const domain = z.object({
+  id: z.string(),
+  domain: z.string(),
+  verified: z.boolean(),
+  trusted: z.boolean(),
+  status,
+  dkimTokens: selectors,
+  records: z.array(dnsRecord),
+  projectId: z.string(),
+  createdAt: instant,
+  updatedAt: instant,
+})
+
+const verification = z.object({
+  domain: z.string(),
+  tokens: selectors,
+  status,
+  verified: z.boolean(),
+  records: z.array(dnsRecord),
+})
+
+const shared = { tag: 'Domains', permission: 'secret' } as const
+
+export function domainRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/domains/project/:projectId',
+      summary: "The project's domains, newest first",
+      responses: { 200: { description: 'All of them', schema: z.array(domain) } },
+      refusals: [404],
+      handle: async ({ project, params }) => {
+        refuseOthers(params.projectId, project.id)
+        return json(200, await listDomains(core, project.id))
+      },
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/domains',
+      summary: 'Add a domain',
+      description:
+        'The answer has the DNS records to create; mail is signed with the keys made here.',
+      body: newDomain,
+      responses: { 201: { description: 'Added, not verified yet', schema: domain } },
+      refusals: [400, 403, 404],
+      handle: async ({ project, body }) => {
+        refuseOthers(body.projectId ?? project.id, project.id)
+        const input = { projectId: project.id, domain: body.domain }
+        return json(201, await addDomain(core, input))
+      },
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/domains/:id/verify',
+      summary: "Check the domain's DNS records now",
+      responses: { 200: { description: 'What the check found', schema: verification } },
+      refusals: [404],
+      handle: async ({ project, params }) => {
+        const of = { projectId: project.id, id: params.id ?? '' }
+        const { domain, dkimTokens, status, verified, records } = await verifyDomain(core, of)
+        return json(200, { domain, tokens: dkimTokens, status, verified, records })
+      },
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/domains/:id',
+      summary: 'Delete a domain that nothing refers to',
+      responses: {
+        200: { description: 'Deleted', schema: z.object({ success: z.literal(true) }) },
+      },
+      refusals: [404, 409],
+      handle: async ({ project, params }) => {
+        await deleteDomain(core, { projectId: project.id, id: params.id ?? '' })
+        return json(200, { success: true })
+      },
+    }),
+  ]
+}
+
+/** Another project's id is always 404, whether or not there is one (section 0). */
+function refuseOthers(named: string | undefined, own: string): void {
+  if (named?.toLowerCase() === own) return
+  throw new AppError('RESOURCE_NOT_FOUND', 'This key belongs to no project with that id.', {
+    details: { resource: 'project', id: named },
+  })
+}

@@ -1,0 +1,68 @@
+/** Whether the server is well. What it is made of is told to `http.metrics_allow` only. */
+import { z } from 'zod'
+import { formatInstant } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import type { Core } from '../../features/core.ts'
+import { type AddressList, createAddressList, isDirect } from '../client-address.ts'
+import { createMetrics, type Gauge } from '../metrics.ts'
+import { type Call, json, openRoute, type Route } from '../route.ts'
+import type { Traffic } from '../traffic.ts'
+
+export type HealthDeps = {
+  core: Pick<Core, 'config' | 'now' | 'store'>
+  gauges: readonly Gauge[]
+  traffic: Traffic
+  proxies: AddressList
+}
+
+const health = z.object({
+  status: z.literal('ok'),
+  time: z.iso.datetime(),
+  environment: z.enum(['sandbox', 'direct', 'relay']).optional(),
+  uptime: z.number().meta({ description: 'Seconds' }).optional(),
+  memoryUsage: z.record(z.string(), z.number()).meta({ description: 'Bytes' }).optional(),
+  walBytes: z.number().meta({ description: "Size of the database's log" }).optional(),
+})
+
+export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Route[] {
+  const { config, now, store } = core
+  const detail = () => ({
+    environment: config.delivery.mode,
+    uptime: process.uptime(),
+    memoryUsage: process.memoryUsage(),
+    walBytes: store.walBytes(),
+  })
+  const allowed = createAddressList(config.http.metricsAllow)
+  const metrics = createMetrics({ traffic, gauges })
+  const isInsider = ({ address, incoming }: Call<undefined, undefined>) =>
+    allowed.has(address) && isDirect(incoming, proxies)
+
+  return [
+    openRoute({
+      method: 'GET',
+      path: '/health',
+      permission: 'none',
+      tag: 'Service',
+      summary: 'Whether the server is well',
+      responses: { 200: { description: 'It is', schema: health } },
+      handle: (call) => {
+        const basic = { status: 'ok', time: formatInstant(now()) }
+        return json(200, isInsider(call) ? { ...basic, ...detail() } : basic)
+      },
+    }),
+    openRoute({
+      method: 'GET',
+      path: '/metrics',
+      permission: 'none',
+      isHidden: true,
+      tag: 'Service',
+      summary: 'Numbers for Prometheus',
+      responses: { 200: { description: 'Prometheus text', contentType: 'text/plain' } },
+      handle: async (call) => {
+        if (!isInsider(call)) throw new AppError('FORBIDDEN', 'Metrics are not for this address.')
+        const headers = { 'content-type': metrics.contentType }
+        return { status: 200, body: await metrics.text(), headers }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,219 @@
+/** Templates of a project (contract 3.5). Lists answer in both shapes and take both ways of paging. */
+import { z } from 'zod'
+import type { Core } from '../../features/core.ts'
+import { bulkUpdateTemplates } from '../../features/templates/bulk-update.ts'
+import { createTemplate } from '../../features/templates/create.ts'
+import { deleteTemplate } from '../../features/templates/delete.ts'
+import { duplicateTemplate } from '../../features/templates/duplicate.ts'
+import { getTemplate } from '../../features/templates/get.ts'
+import { listTemplates } from '../../features/templates/list.ts'
+import { updateTemplate } from '../../features/templates/update.ts'
+import { templateUsage } from '../../features/templates/usage.ts'
+import { emailAddress, id, instant, lineOfText } from '../fields.ts'
+import { choiceParameter, countParameter, cursorParameter } from '../paging.ts'
+import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../route.ts'
+
+const DEFAULT_PAGE_SIZE = 20
+const MAX_PAGE_SIZE = 100
+const MAX_PAGE = 1_000_000
+const MAX_IDS = 1000
+/** What the template language takes (contract 6.1). */
+const MAX_BODY_LENGTH = 2_000_000
+
+const type = z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS'])
+
+const fields = {
+  name: lineOfText(100).min(1),
+  description: z.string().max(500).nullable(),
+  subject: lineOfText(998).min(1),
+  body: z.string().min(1).max(MAX_BODY_LENGTH).meta({ description: 'HTML' }),
+  from: emailAddress,
+  fromName: lineOfText(100).nullable(),
+  replyTo: emailAddress.nullable().meta({ type: ['string', 'null'] }),
+  type,
+}
+
+const newTemplate = z.object({
+  ...fields,
+  description: fields.description.default(null),
+  fromName: fields.fromName.default(null),
+  replyTo: fields.replyTo.default(null),
+  type: type.default('MARKETING'),
+})
+
+const changes = z.object(fields).partial()
+
+const bulkUpdate = z.object({
+  ids: z.array(id).min(1).max(MAX_IDS),
+  delete: z.boolean().default(false),
+})
+
+const listQuery = z.object({
+  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
+  cursor: cursorParameter,
+  page: countParameter({ fallback: undefined, cap: MAX_PAGE }),
+  pageSize: countParameter({ fallback: undefined, cap: MAX_PAGE_SIZE }),
+  type: type.optional(),
+  search: z
+    .string()
+    .max(255)
+    .optional()
+    .meta({ description: 'Part of name, description, subject' }),
+  sort: choiceParameter(['name', 'createdAt', 'updatedAt'], 'createdAt'),
+  dir: choiceParameter(['asc', 'desc'], 'desc'),
+})
+
+const template = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  subject: z.string(),
+  body: z.string(),
+  from: z.string(),
+  fromName: z.string().nullable(),
+  replyTo: z.string().nullable(),
+  type,
+  projectId: z.string(),
+  createdAt: instant,
+  updatedAt: instant,
+})
+
+const templatePage = z.object({
+  templates: z.array(template),
+  data: z.array(template).meta({ description: 'The same again' }),
+  total: z.int().meta({ description: '0 where a cursor was given' }),
+  page: z.int(),
+  pageSize: z.int(),
+  totalPages: z.int(),
+  cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+  hasMore: z.boolean(),
+})
+
+const bulkResult = z.union([z.object({ deleted: z.int() }), z.object({ updated: z.literal(0) })])
+
+const references = z.array(z.object({ id: z.string(), name: z.string() }))
+
+const usage = z.object({
+  workflowSteps: z.int(),
+  emailsSent: z.int(),
+  campaigns: references,
+  workflows: references,
+})
+
+const shared = { tag: 'Templates', permission: 'secret' } as const
+
+export function templateRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/templates',
+      summary: 'List templates',
+      description: 'By `limit` and `cursor`, or by `page` and `pageSize`.',
+      query: listQuery,
+      responses: { 200: { description: 'A page', schema: templatePage } },
+      handle: async ({ project, query }) => json(200, await listPage(core, project.id, query)),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/templates',
+      summary: 'Create a template',
+      body: newTemplate,
+      responses: { 201: { description: 'Created', schema: template } },
+      handle: async ({ project, body }) =>
+        json(201, await createTemplate(core, { projectId: project.id, ...body })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/templates/bulk-update',
+      summary: 'Delete several templates, all of them or none',
+      body: bulkUpdate,
+      responses: { 200: { description: 'How many', schema: bulkResult } },
+      refusals: [404, 409],
+      handle: async ({ project, body }) =>
+        json(200, await bulkUpdateTemplates(core, { projectId: project.id, ...body })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/templates/:id',
+      summary: 'Get a template',
+      responses: { 200: { description: 'The template', schema: template } },
+      refusals: [404],
+      handle: async (call) => json(200, await getTemplate(core, named(call))),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'PATCH',
+      path: '/templates/:id',
+      summary: 'Change a template',
+      description: 'Emails accepted before keep what they were accepted with.',
+      body: changes,
+      responses: { 200: { description: 'As it is now', schema: template } },
+      refusals: [404],
+      handle: async (call) =>
+        json(200, await updateTemplate(core, { ...named(call), changes: call.body })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/templates/:id',
+      summary: 'Delete a template that nothing refers to',
+      responses: { 204: { description: 'Deleted' } },
+      refusals: [404, 409],
+      handle: async (call) => {
+        await deleteTemplate(core, named(call))
+        return noContent()
+      },
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/templates/:id/duplicate',
+      summary: 'Copy a template',
+      responses: { 201: { description: 'The copy', schema: template } },
+      refusals: [404],
+      handle: async (call) => json(201, await duplicateTemplate(core, named(call))),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/templates/:id/usage',
+      summary: 'What refers to a template',
+      responses: { 200: { description: 'Counts and references', schema: usage } },
+      refusals: [404],
+      handle: async (call) => json(200, await templateUsage(core, named(call))),
+    }),
+  ]
+}
+
+function named({ project, params }: KeyedCall<unknown, unknown>) {
+  return { projectId: project.id, id: params.id ?? '' }
+}
+
+/** Both shapes of the list at once. */
+async function listPage(core: Core, projectId: string, query: z.output<typeof listQuery>) {
+  const { limit, cursor, page, pageSize = limit, type, search, sort, dir } = query
+  const isPaged = page !== undefined || query.pageSize !== undefined
+  const found = await listTemplates(core, {
+    projectId,
+    limit: pageSize,
+    ...(isPaged ? { page: page ?? 1 } : { cursor }),
+    type,
+    search,
+    sort,
+    dir,
+  })
+  return {
+    templates: found.items,
+    data: found.items,
+    total: found.total,
+    page: page ?? 1,
+    pageSize,
+    totalPages: Math.ceil(found.total / pageSize),
+    cursor: found.cursor,
+    hasMore: found.hasMore,
+  }
+}

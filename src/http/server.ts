@@ -1,0 +1,98 @@
+/**
+ * The HTTP listener. `stop` stops accepting, lets requests in hand finish (their connections close
+ * after the response), and cuts what is left when its time is over.
+ */
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { AppError } from '../errors.ts'
+import type { Core } from '../features/core.ts'
+import type { RequestLog } from '../features/requests/log.ts'
+import { createApi } from './api.ts'
+import { errorReply } from './error-reply.ts'
+import type { Gauge } from './metrics.ts'
+import { commonHeaders } from './response-headers.ts'
+
+export type HttpDeps = {
+  core: Core
+  requestLog: Pick<RequestLog, 'record'>
+  /** Numbers of other parts for `/metrics`. */
+  gauges?: readonly Gauge[]
+}
+
+export type HttpServer = {
+  /** Where it listens, with the port that was found for port 0. */
+  address: { host: string; port: number }
+  /** `http://127.0.0.1:8080` */
+  url: string
+  stop(graceMs: number): Promise<void>
+}
+
+/** Longer than proxies in front keep theirs, so that none sends into a closing connection. */
+const KEEP_ALIVE_MS = 75_000
+
+/** @throws Error when the address cannot be listened on or a TLS file not be read */
+export async function startHttp({ core, requestLog, gauges = [] }: HttpDeps): Promise<HttpServer> {
+  const { listen } = core.config.http
+  let isStopping = false
+  const api = createApi({ core, requestLog, gauges, isStopping: () => isStopping })
+  const server = createListener(
+    core,
+    getRequestListener(api.fetch, {
+      errorHandler: (error) => unreadable(core, error),
+    }) as RequestListener,
+  )
+  server.keepAliveTimeout = KEEP_ALIVE_MS
+  await listening(server, listen.host, listen.port)
+  const { port } = server.address() as AddressInfo
+  return {
+    address: { host: listen.host, port },
+    url: urlOf(core.config.http.tls === null ? 'http' : 'https', listen.host, port),
+    stop: (graceMs) => {
+      isStopping = true
+      return stopServer(server, graceMs)
+    },
+  }
+}
+
+function createListener({ config }: Core, listener: RequestListener): Server {
+  const { tls } = config.http
+  if (tls === null) return createServer(listener)
+  const files = { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }
+  return createTlsServer(files, listener)
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+async function stopServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(deadline)
+}
+
+function urlOf(scheme: string, host: string, port: number): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** A request line or Host header of which no URL can be made never reaches a route. */
+function unreadable({ now }: Core, cause: unknown): Response {
+  const error = new AppError('BAD_REQUEST', 'The request has no readable URL.', { cause })
+  const requestId = randomUUID()
+  const { status, body, headers } = errorReply(error, { requestId, isPublicApi: false, at: now() })
+  return new Response(body, {
+    status,
+    headers: { ...commonHeaders(false), ...headers, 'x-request-id': requestId },
+  })
+}

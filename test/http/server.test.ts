@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { Agent, request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import supertest from 'supertest'
+import { makeCertificate } from '../fakes/certificate.ts'
+import { type Service, startService } from './service.ts'
+
+let service: Service
+
+before(async () => {
+  service = await startService({ http: { trustedProxies: ['127.0.0.9'] } })
+})
+
+after(() => service.stop())
+
+test('it listens on a free port and says which', () => {
+  assert.match(service.url, /^http:\/\/127\.0\.0\.1:[1-9]\d+$/)
+})
+
+test('/health tells everything to the operator', async () => {
+  const { status, body } = await supertest(service.url).get('/health')
+  assert.equal(status, 200)
+  assert.deepEqual(Object.keys(body), [
+    'status',
+    'time',
+    'environment',
+    'uptime',
+    'memoryUsage',
+    'walBytes',
+  ])
+  assert.equal(body.status, 'ok')
+  assert.equal(body.environment, 'direct')
+})
+
+test('/health tells strangers that it is well, and /metrics nothing', async () => {
+  const stranger = { 'X-Forwarded-For': '198.51.100.7' }
+  const health = await supertest(service.url).get('/health').set(stranger)
+  assert.deepEqual(Object.keys(health.body), ['status', 'time'])
+  const metrics = await supertest(service.url).get('/metrics').set(stranger)
+  assert.equal(metrics.status, 403)
+  assert.equal(metrics.body.error.code, 'FORBIDDEN')
+})
+
+test('/metrics counts requests by route, never by path', async () => {
+  await supertest(service.url).get('/templates/abc')
+  await supertest(service.url).get('/nothing-1')
+  await supertest(service.url).get('/nothing-2')
+  const { status, text, headers } = await supertest(service.url).get('/metrics')
+  assert.equal(status, 200)
+  assert.match(headers['content-type'] ?? '', /^text\/plain/)
+  const counted = (route: string, code: number) =>
+    `pillarbox_http_requests_total{method="GET",route="${route}",status="${code}"}`
+  assert.ok(text.includes(`${counted('/templates/:id', 401)} 1`))
+  assert.ok(text.includes(`${counted('*', 404)} 2`))
+  assert.ok(!text.includes('nothing-1'))
+  assert.match(text, /^pillarbox_database_wal_bytes \d+$/m)
+  assert.match(text, /^process_resident_memory_bytes \d+$/m)
+})
+
+test('what monitors ask leaves no line in the request log, what strangers miss does', async () => {
+  service.requests.length = 0
+  await supertest(service.url).get('/health')
+  await supertest(service.url).get('/metrics')
+  assert.equal(service.requests.length, 0)
+  await supertest(service.url).get('/nothing')
+  assert.equal(service.requests[0]?.errorCode, 'RESOURCE_NOT_FOUND')
+})
+
+test('/ leads to the documentation, which comes from here alone', async () => {
+  const root = await supertest(service.url).get('/')
+  assert.equal(root.status, 302)
+  assert.equal(root.headers.location, '/docs')
+  const page = await supertest(service.url).get('/docs')
+  assert.match(page.headers['content-type'] ?? '', /^text\/html/)
+  assert.match(page.headers['content-security-policy'] ?? '', /default-src 'none'/)
+  assert.doesNotMatch(page.headers['content-security-policy'] ?? '', /unsafe|http/)
+  assert.doesNotMatch(page.text, /https?:\/\//)
+  const references = [...page.text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(
+    ([, url]) => url ?? '',
+  )
+  assert.equal(references.length, 3)
+  for (const reference of references) {
+    const file = await supertest(service.url).get(reference)
+    assert.equal(file.status, 200, reference)
+    assert.doesNotMatch(file.headers['content-type'] ?? '', /json/)
+    assert.equal(file.headers['x-content-type-options'], 'nosniff')
+  }
+})
+
+test('the documentation serves its own files and no others', async () => {
+  for (const name of ['package.json', '..%2fpackage.json', '%2e%2e/package.json', 'constructor']) {
+    const { status, body } = await supertest(service.url).get(`/docs/${name}`)
+    assert.equal(status, 404, name)
+    assert.equal(body.error.code, 'RESOURCE_NOT_FOUND')
+  }
+})
+
+test('a request of which no URL can be made is 400, in the envelope', async () => {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  socket.write('GET / HTTP/1.1\r\nHost: a b<c>\r\nConnection: close\r\n\r\n')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  await once(socket, 'close')
+  const text = Buffer.concat(chunks).toString()
+  assert.match(text, /^HTTP\/1\.1 400 /)
+  assert.match(text, /"code":"BAD_REQUEST"/)
+})
+
+test('connections are kept for the next request', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const ports = new Set<number | undefined>()
+  for (let round = 0; round < 3; round += 1) {
+    const request = httpRequest(`${service.url}/health`, { agent }).end()
+    const [response] = await once(request, 'response')
+    ports.add(response.socket.localPort)
+    response.resume()
+    await once(response, 'end')
+  }
+  agent.destroy()
+  assert.equal(ports.size, 1)
+})
+
+test('HTTPS is served with the certificate of the configuration', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-tls-'))
+  const { key, cert } = makeCertificate(['localhost'])
+  const tls = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') }
+  await writeFile(tls.certFile, cert)
+  await writeFile(tls.keyFile, key)
+  const secure = await startService({ http: { tls } })
+  try {
+    assert.match(secure.url, /^https:/)
+    const options = { ca: cert, servername: 'localhost', agent: false as const }
+    const request = httpsRequest(`${secure.url}/health`, options).end()
+    const [response] = await once(request, 'response')
+    response.resume()
+    assert.equal(response.statusCode, 200)
+  } finally {
+    await secure.stop()
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('an address in use refuses the start', async () => {
+  const port = Number(new URL(service.url).port)
+  const listen = { host: '127.0.0.1', port, isTls: false }
+  await assert.rejects(startService({ http: { listen } }), { code: 'EADDRINUSE' })
+})
+
+/** A request whose body is still to come. */
+async function beginSend(url: string, secret: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  const head = ['POST /v1/send HTTP/1.1', 'Host: a', `Authorization: Bearer ${secret}`]
+  socket.write(`${[...head, 'Content-Length: 2', 'Expect: 100-continue'].join('\r\n')}\r\n\r\n`)
+  const [interim] = await once(socket, 'data')
+  assert.match(String(interim), /^HTTP\/1\.1 100 /)
+  return socket
+}
+
+test('a stop lets a request in hand finish, and nobody new in', async () => {
+  const stopping = await startService()
+  const { secret } = await stopping.makeProject('stopping')
+  const socket = await beginSend(stopping.url, secret)
+  const stopped = stopping.stopHttp(10_000)
+  await assert.rejects(fetch(`${stopping.url}/health`))
+  const answered = once(socket, 'data')
+  socket.write('{}')
+  const text = String((await answered)[0])
+  assert.match(text, /^HTTP\/1\.1 422 /)
+  assert.match(text, /^connection: close\r$/im)
+  await stopped
+  await stopping.stop()
+})
+
+test('a stop does not wait for ever', async () => {
+  const stopping = await startService()
+  const { secret } = await stopping.makeProject('stopping')
+  const socket = await beginSend(stopping.url, secret)
+  const closed = once(socket, 'close')
+  await stopping.stopHttp(20)
+  await closed
+  await stopping.stop()
+})

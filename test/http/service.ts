@@ -1,0 +1,119 @@
+/** A server with a real database and HTTP listener; delivery and DNS are not there. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Config } from '../../src/config/config.ts'
+import { createKeyring } from '../../src/config/keyring.ts'
+import { createDirectory } from '../../src/features/accounts/directory.ts'
+import { createProject } from '../../src/features/accounts/projects.ts'
+import { createUser } from '../../src/features/accounts/users.ts'
+import type { Core } from '../../src/features/core.ts'
+import { createQueueBell } from '../../src/features/messages/bell.ts'
+import type { RequestLogEntry } from '../../src/features/requests/log.ts'
+import { type HttpServer, startHttp } from '../../src/http/server.ts'
+import { silentLog } from '../../src/log.ts'
+import { openStore } from '../../src/store/store.ts'
+
+export type TestProject = { id: string; secret: string; public: string }
+
+export type Service = {
+  url: string
+  core: Core
+  /** What the request log was told. */
+  requests: RequestLogEntry[]
+  makeProject(name: string): Promise<TestProject>
+  stopHttp(graceMs: number): Promise<void>
+  stop(): Promise<void>
+}
+
+export type ServiceOptions = {
+  http?: Partial<Config['http']>
+  limits?: Partial<Config['limits']>
+  resolver?: Partial<Core['resolver']>
+}
+
+export const defaultLimits: Config['limits'] = {
+  apiRequestsPerMinute: 0,
+  recipientsPerRequest: 1000,
+  emailsPerSecond: 0,
+  attachmentsMaxCount: 10,
+  attachmentsMaxBytes: 10 * 1024 * 1024,
+  messageMaxBytes: 40 * 1024 * 1024,
+  submissionRecipients: 5,
+  idempotencyHours: 24,
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-http-'))
+  const log = silentLog()
+  const store = await openStore({ path: path.join(folder, 'a.db'), log, watch: false })
+  const keyring = createKeyring('a secret of tests')
+  const core: Core = {
+    config: configOf(folder, options),
+    keyring,
+    store,
+    directory: createDirectory({ store, keyring }),
+    resolver: (options.resolver ?? {}) as Core['resolver'],
+    outbound: { preview: async () => [], inFlight: () => 0 } as unknown as Core['outbound'],
+    claims: new Map(),
+    bell: createQueueBell(),
+    now: Date.now,
+    log,
+  }
+  const requests: RequestLogEntry[] = []
+  const close = async () => {
+    await store.close()
+    await rm(folder, { recursive: true })
+  }
+  const http = await startOr(close, { core, requests })
+  return {
+    url: http.url,
+    core,
+    requests,
+    makeProject: async (name) => {
+      const ownerEmail = `${name}@example.test`
+      await createUser(core, { email: ownerEmail })
+      return createProject(core, { name, ownerEmail })
+    },
+    stopHttp: http.stop,
+    stop: async () => {
+      await http.stop(0)
+      await close()
+    },
+  }
+}
+
+async function startOr(
+  close: () => Promise<void>,
+  { core, requests }: Pick<Service, 'core' | 'requests'>,
+): Promise<HttpServer> {
+  try {
+    return await startHttp({ core, requestLog: { record: (entry) => requests.push(entry) } })
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function configOf(folder: string, { http, limits }: ServiceOptions): Config {
+  return {
+    baseUrl: 'http://localhost:8080',
+    dataDir: folder,
+    http: {
+      listen: { host: '127.0.0.1', port: 0, isTls: false },
+      trustedProxies: [],
+      metricsAllow: ['127.0.0.0/8', '::1/128'],
+      tls: null,
+      ...http,
+    },
+    delivery: {
+      mode: 'direct',
+      hostname: 'mx.pillarbox.test',
+      returnPathDomain: 'bounce.mx.pillarbox.test',
+      giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
+    },
+    dns: { servers: [] },
+    limits: { ...defaultLimits, ...limits },
+    retention: { bodyDays: 90, requestLogDays: 30, sandboxMessages: 1000 },
+  } as unknown as Config
+}
