@@ -1,0 +1,57 @@
+/** What every command is given and gives back. */
+
+import type { Config } from '../config/config.ts'
+import type { OpenCore } from '../features/open-core.ts'
+import type { Terminal } from './terminal.ts'
+
+export type Context = {
+  terminal: Terminal
+  /** `--config` */
+  configPath: string | undefined
+  /** `--json` */
+  isJson: boolean
+}
+
+export type Input = {
+  args: readonly string[]
+  /** The value of an option; undefined when it was not given. */
+  text(option: string): string | undefined
+  /** Of an option that commander has seen to. */
+  required(option: string): string
+  has(flag: string): boolean
+}
+
+/** `json` with --json, else `text`; `raw` as it is with both; null when it has spoken already. */
+export type Result = { json: unknown; text: string } | { raw: Buffer } | null
+
+export type Command = (context: Context, input: Input) => Promise<Result>
+
+/** The command line itself makes no sense: exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly code = 'WRONG_USAGE'
+}
+
+/** @throws ConfigError */
+export async function readConfig({ terminal, configPath }: Context): Promise<Config> {
+  const { loadConfig } = await import('../config/load.ts')
+  return loadConfig({ configPath, env: terminal.env, cwd: terminal.cwd })
+}
+
+/** Runs `act` on the database, beside a running server if there is one. */
+export async function withCore<T>(
+  context: Context,
+  act: (core: OpenCore) => Promise<T>,
+): Promise<T> {
+  const config = await readConfig(context)
+  const [{ openCore }, { createLog }] = await Promise.all([
+    import('../features/open-core.ts'),
+    import('../log.ts'),
+  ])
+  const core = await openCore(config, { log: createLog('error') })
+  try {
+    return await act(core)
+  } finally {
+    await core.close()
+  }
+}

@@ -1,0 +1,68 @@
+/** The configuration as it holds: can it be used, what should be looked at, what are the values. */
+import { existsSync } from 'node:fs'
+import type { Config } from '../config/config.ts'
+import type { TomlValue } from '../config/kinds.ts'
+import { type Loaded, loadSettings } from '../config/load.ts'
+import { settingKeys } from '../config/settings.ts'
+import { formatEffective, showSetting } from '../config/toml-text.ts'
+import { listWarnings } from '../config/warnings.ts'
+import { type Context, type Result, withCore } from './command.ts'
+import { escapeControls } from './text.ts'
+
+export async function checkConfig(context: Context): Promise<Result> {
+  const loaded = load(context)
+  const { file } = loaded.config
+  const warnings = await listAllWarnings(context, loaded)
+  const head = `${file ?? 'No file, defaults and environment'}: the configuration can be used.`
+  const lines = [head, ...warnings.map((warning) => `Warning: ${warning}`)]
+  return { json: { file, warnings }, text: lines.map(escapeControls).join('\n') }
+}
+
+export async function showConfig(context: Context): Promise<Result> {
+  const { config, values, origins } = load(context)
+  const shown = Object.fromEntries(settingKeys.map((key) => [key, showSetting(key, values)]))
+  const head = `# ${escapeControls(config.file ?? 'No file: defaults and environment.')}`
+  const text = `${head}\n${formatEffective(values, origins).trimEnd()}`
+  return { json: { file: config.file, values: nest(shown) }, text }
+}
+
+export async function listAllWarnings(context: Context, loaded: Loaded): Promise<string[]> {
+  return [...listWarnings(loaded), ...(await findLeftovers(context, loaded.config))]
+}
+
+export function load({ terminal, configPath }: Context): Loaded {
+  return loadSettings({ configPath, env: terminal.env, cwd: terminal.cwd })
+}
+
+/** What the sandbox made opens nothing in other modes, which somebody may wonder about. */
+async function findLeftovers(context: Context, config: Config): Promise<string[]> {
+  if (config.delivery.mode === 'sandbox' || !existsSync(config.database.file)) return []
+  const { sandboxLeftovers } = await import('../features/accounts/sandbox.ts')
+  const { users, projects } = await withCore(context, sandboxLeftovers)
+  return [
+    ...users.map(
+      ({ email }) =>
+        `the user ${email} was made by the sandbox and is refused: pillarbox user password --email ${email}`,
+    ),
+    ...projects.map(
+      ({ id, name }) =>
+        `the keys of project ${name} were made by the sandbox and are refused: pillarbox project keys ${id} --regenerate`,
+    ),
+  ]
+}
+
+/** Dotted keys as the tables that they name. */
+function nest(flat: Record<string, TomlValue | null>): Record<string, unknown> {
+  const root: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(flat)) {
+    const path = key.split('.')
+    const name = path.pop() ?? ''
+    let table = root
+    for (const part of path) {
+      table[part] ??= {}
+      table = table[part] as Record<string, unknown>
+    }
+    table[name] = value
+  }
+  return root
+}

@@ -1,0 +1,82 @@
+import {
+  createProject,
+  describeKeys,
+  listProjects,
+  type ProjectKeysView,
+  type ProjectView,
+  regenerateKeys,
+  updateProject,
+} from '../features/accounts/projects.ts'
+import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
+import { escapeControls, formatFields, formatTable } from './text.ts'
+
+export async function createProjectCommand(context: Context, input: Input): Promise<Result> {
+  const keys = await withCore(context, (core) =>
+    createProject(core, { name: input.required('name'), ownerEmail: input.required('owner') }),
+  )
+  return { json: keys, text: describeNewKeys('is made', keys) }
+}
+
+export async function projectKeysCommand(context: Context, input: Input): Promise<Result> {
+  const [id = ''] = input.args
+  const isNew = input.has('regenerate')
+  const keys = await withCore(context, (core) =>
+    isNew ? regenerateKeys(core, id) : describeKeys(core, id),
+  )
+  if (isNew) return { json: keys, text: describeNewKeys('has new keys', keys) }
+  const lines = [`Project ${escapeControls(keys.name)}`, '', formatKeys(keys)]
+  return { json: keys, text: lines.join('\n') }
+}
+
+export async function listProjectsCommand(context: Context): Promise<Result> {
+  const projects = await withCore(context, listProjects)
+  const rows = projects.map((project) => [
+    project.id,
+    project.name,
+    project.tracking,
+    project.language,
+    project.createdAt.slice(0, 10),
+    describeStanding(project),
+  ])
+  const head = ['ID', 'NAME', 'TRACKING', 'LANGUAGE', 'SINCE', '']
+  return { json: projects, text: formatTable(head, rows, 'No projects yet.') }
+}
+
+export async function updateProjectCommand(context: Context, input: Input): Promise<Result> {
+  const [id = ''] = input.args
+  const change = {
+    name: input.text('name'),
+    tracking: input.text('tracking'),
+    language: input.text('language'),
+    disable: input.text('disable'),
+    enable: input.has('enable') || undefined,
+  }
+  if (Object.values(change).every((value) => value === undefined)) {
+    throw new UsageError('nothing to change: see pillarbox project update --help')
+  }
+  const project = await withCore(context, (core) => updateProject(core, id, change))
+  return { json: project, text: describeProject(project) }
+}
+
+function describeNewKeys(what: string, keys: ProjectKeysView): string {
+  const lines = [`Project ${escapeControls(keys.name)} ${what}.`, '', formatKeys(keys), '']
+  return [...lines, 'The secret key is shown this once.'].join('\n')
+}
+
+function formatKeys({ id, public: publicKey, secret }: ProjectKeysView): string {
+  return formatFields({ id, 'public key': publicKey, 'secret key': secret })
+}
+
+function describeProject(project: ProjectView): string {
+  const fields = {
+    id: project.id,
+    tracking: project.tracking,
+    language: project.language,
+    state: describeStanding(project) || 'enabled',
+  }
+  return [`Project ${escapeControls(project.name)}`, '', formatFields(fields)].join('\n')
+}
+
+function describeStanding({ disabled, disabledReason }: ProjectView): string {
+  return disabled ? `disabled: ${disabledReason ?? 'MANUAL'}` : ''
+}

@@ -1,0 +1,113 @@
+/** The whole story of one email: what it is, and each attempt with each of its steps. */
+import { formatInstant, formatOptionalInstant } from '../clock.ts'
+import {
+  type Attempt,
+  type Email,
+  type EmailStory,
+  type Step,
+  showEmail,
+} from '../features/messages/operate.ts'
+import { type Context, type Input, type Result, withCore } from './command.ts'
+import { nextAttemptAt, toJson } from './queue.ts'
+import { escapeControls, formatFields, formatTime } from './text.ts'
+
+export async function showEmailCommand(context: Context, { args }: Input): Promise<Result> {
+  const [id = ''] = args
+  const story = await withCore(context, (core) => showEmail(core, id))
+  return { json: storyToJson(story), text: formatStory(story) }
+}
+
+function storyToJson({ email, attempts }: EmailStory) {
+  return {
+    ...toJson(email),
+    projectId: email.projectId,
+    contactId: email.contactId,
+    templateId: email.templateId,
+    messageId: email.messageId,
+    providerId: email.providerId,
+    error: email.error,
+    createdAt: formatInstant(email.createdAt),
+    giveUpAt: formatInstant(email.giveUpAt),
+    heldAt: formatOptionalInstant(email.heldAt),
+    sentAt: formatOptionalInstant(email.sentAt),
+    deliveredAt: formatOptionalInstant(email.deliveredAt),
+    bouncedAt: formatOptionalInstant(email.bouncedAt),
+    attempts: attempts.map(attemptToJson),
+  }
+}
+
+function attemptToJson(attempt: Attempt) {
+  const { replyCode: code, enhancedCode, replyText: text } = attempt
+  return {
+    at: formatInstant(attempt.at),
+    durationMs: attempt.durationMs,
+    host: attempt.host,
+    address: attempt.address,
+    tls: attempt.tls,
+    result: attempt.result,
+    class: attempt.class,
+    reply: code === null ? null : { code, enhancedCode, text },
+    error: attempt.error,
+    maybeDelivered: attempt.isMaybeDelivered,
+    steps: attempt.steps,
+  }
+}
+
+function formatStory({ email, attempts }: EmailStory): string {
+  const tries = attempts.map((attempt, index) => formatAttempt(attempt, index + 1))
+  return [`Email ${email.id}`, formatSummary(email), ...tries].join('\n\n')
+}
+
+function formatSummary(email: Email): string {
+  const from = email.fromName === null ? '' : `${email.fromName} `
+  const to = email.toName === null ? '' : `${email.toName} `
+  return formatFields({
+    state: `${email.state} (${email.status})`,
+    error: email.error,
+    from: `${from}<${email.fromAddress}>`,
+    to: `${to}<${email.recipient}>`,
+    subject: email.subject,
+    'message id': `<${email.messageId}>`,
+    project: email.projectId,
+    accepted: formatTime(email.createdAt),
+    held: formatTime(email.heldAt),
+    attempts: String(email.attemptCount),
+    'next attempt': formatTime(nextAttemptAt(email)),
+    'gives up': isOpen(email) ? formatTime(email.giveUpAt) : null,
+    delivered: formatTime(email.deliveredAt),
+    relayed: email.deliveredAt === null ? formatTime(email.sentAt) : null,
+    'relayed as': email.providerId,
+    bounced: formatTime(email.bouncedAt),
+  })
+}
+
+function isOpen({ state }: Email): boolean {
+  return ['queued', 'deferred', 'held', 'sending'].includes(state)
+}
+
+function formatAttempt(attempt: Attempt, number: number): string {
+  const kind = attempt.class === null ? '' : ` (${attempt.class})`
+  const head = `Attempt ${number}, ${formatTime(attempt.at)}, ${attempt.durationMs} ms: ${attempt.result}${kind}`
+  const lines = [head]
+  if (attempt.host !== null || attempt.address !== null) lines.push(`  ${formatPeer(attempt)}`)
+  if (attempt.error !== null) lines.push(`  ${escapeControls(attempt.error)}`)
+  if (attempt.isMaybeDelivered) lines.push('  The other side may have taken it all the same.')
+  return [...lines, ...(attempt.steps as Step[]).flatMap(formatStep)].join('\n')
+}
+
+function formatPeer({ host, address, tls }: Attempt): string {
+  const where = host === null ? `[${address}]` : `${host}${address === null ? '' : ` [${address}]`}`
+  return escapeControls(`${where}, ${tls ?? 'in clear'}`)
+}
+
+/** One line, and another for each further line of the reply. */
+function formatStep({ step, at, durationMs, host, address, reply, error }: Step): string[] {
+  const place = [host, address && `[${address}]`].filter((part) => part !== undefined).join(' ')
+  const code = reply === undefined ? '' : [reply.code, reply.enhancedCode].filter(Boolean).join(' ')
+  const [first = '', ...others] = reply?.text.split('\n') ?? []
+  const said = [place, code, first, error].filter((part) => part).join(' ')
+  const time = `+${at} ms`.padStart(12)
+  const lead = `${time}  ${step.padEnd(8)}  ${`${durationMs} ms`.padStart(9)}  `
+  const indent = ' '.repeat(lead.length + code.length + 1)
+  return [lead + escapeControls(said), ...others.map((line) => indent + escapeControls(line))]
+}

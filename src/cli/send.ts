@@ -1,0 +1,70 @@
+/** Hands in one email as `POST /v1/send` does; a running server delivers it. */
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { AppError, describeError } from '../errors.ts'
+import { acceptMessage, type NamedAddress, type Project } from '../features/messages/accept.ts'
+import type { OpenCore } from '../features/open-core.ts'
+import { parseAddress } from '../mail/address.ts'
+import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
+import { escapeControls } from './text.ts'
+
+const MAX_SUBJECT_LENGTH = 998
+
+export async function send(context: Context, input: Input): Promise<Result> {
+  const request = {
+    to: [readAddress(input, 'to')],
+    from: readAddress(input, 'from'),
+    subject: readSubject(input),
+    body: await readBody(context, input),
+  }
+  return withCore(context, async (core) => {
+    const project = await getProject(core, input.required('project'))
+    const { emails } = await acceptMessage(core, { project, request })
+    const [accepted] = emails
+    if (accepted === undefined) throw new TypeError('an accepted request has no email')
+    const { email: id, contact } = accepted
+    const text = `Accepted for ${escapeControls(contact.email)}: pillarbox queue show ${id}`
+    return { json: { id, contact }, text }
+  })
+}
+
+function readAddress(input: Input, option: 'to' | 'from'): NamedAddress {
+  const address = parseAddress(input.required(option))
+  if (address === undefined) throw new UsageError(`--${option}: expected one email address`)
+  return { address, name: null }
+}
+
+function readSubject(input: Input): string {
+  const subject = input.required('subject')
+  const isLine = /^[^\x00-\x08\x0a-\x1f\x7f]+$/.test(subject)
+  if (isLine && subject.length <= MAX_SUBJECT_LENGTH) return subject
+  throw new UsageError(`--subject: expected one line of at most ${MAX_SUBJECT_LENGTH} characters`)
+}
+
+async function readBody({ terminal }: Context, input: Input): Promise<string> {
+  const [html, file] = [input.text('html'), input.text('htmlFile')]
+  if ((html === undefined) === (file === undefined)) {
+    throw new UsageError('either --html or --html-file is needed')
+  }
+  const body = html ?? (await readText(path.resolve(terminal.cwd, file ?? '')))
+  if (body === '') throw new UsageError('the body is empty')
+  return body
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`--html-file: ${describeError(error)}`, { cause: error })
+  }
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED */
+async function getProject({ directory }: OpenCore, id: string): Promise<Project> {
+  const project = await directory.findProject(id)
+  if (project === undefined) throw new AppError('RESOURCE_NOT_FOUND', 'No project has this id.')
+  if (!project.isDisabled) return project
+  throw new AppError('PROJECT_DISABLED', `This project is disabled: ${project.disabledReason}.`, {
+    suggestion: `Run "pillarbox project update ${id} --enable" to let it send again.`,
+  })
+}

@@ -1,0 +1,64 @@
+/**
+ * Runs the server until SIGTERM or SIGINT, then ends or returns the work in hand within 10 s. The
+ * second signal, or the end of that time, ends the process at once: what was accepted is on disk.
+ */
+import { type App, startApp } from '../app.ts'
+import { createLog, type Log } from '../log.ts'
+import type { Context, Result } from './command.ts'
+import { listAllWarnings, load } from './config.ts'
+import type { Signals } from './terminal.ts'
+import { formatWelcome } from './welcome.ts'
+
+const STOP_WITHIN_MS = 9_500
+const stopSignals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
+
+export async function serve(context: Context): Promise<Result> {
+  const loaded = load(context)
+  const log = createLog(loaded.config.log.level)
+  for (const warning of await listAllWarnings(context, loaded)) log.warn(warning)
+  const stopping = waitForSignal(context.terminal.signals)
+  try {
+    const app = await startApp(loaded.config, { log })
+    announce(context, app)
+    log.info({ signal: await stopping.signal }, 'stopping')
+    await stop(app, log)
+    return null
+  } finally {
+    stopping.forget()
+  }
+}
+
+function announce(context: Context, { ready, sandbox }: App): void {
+  const lines = [JSON.stringify(ready)]
+  if (sandbox !== null) lines.push(formatWelcome(context, sandbox, ready.http))
+  context.terminal.stdout.write(`${lines.join('\n')}\n`)
+}
+
+async function stop(app: App, log: Log): Promise<void> {
+  const giveUp = setTimeout(() => {
+    log.fatal('the server did not stop in time and is ended')
+    process.kill(process.pid, 'SIGKILL')
+  }, STOP_WITHIN_MS)
+  try {
+    await app.stop()
+  } finally {
+    clearTimeout(giveUp)
+  }
+}
+
+/** Listens for the first signal only, so that the second does what it does by itself. */
+function waitForSignal(signals: Signals) {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
+  const listeners = stopSignals.map((signal) => ({
+    signal,
+    listener: () => {
+      forget()
+      resolve(signal)
+    },
+  }))
+  const forget = () => {
+    for (const { signal, listener } of listeners) signals.off(signal, listener)
+  }
+  for (const { signal, listener } of listeners) signals.on(signal, listener)
+  return { signal: promise, forget }
+}

@@ -1,0 +1,45 @@
+import {
+  type CreatedUser,
+  createUser,
+  listUsers,
+  setPassword,
+  type UserInput,
+} from '../features/accounts/users.ts'
+import type { OpenCore } from '../features/open-core.ts'
+import { type Context, type Input, type Result, withCore } from './command.ts'
+import { choosePassword } from './password.ts'
+import { escapeControls, formatTable } from './text.ts'
+
+export function createUserCommand(context: Context, input: Input): Promise<Result> {
+  return withPassword(context, input, { act: createUser, done: 'is made' })
+}
+
+export function setPasswordCommand(context: Context, input: Input): Promise<Result> {
+  return withPassword(context, input, { act: setPassword, done: 'has a new password' })
+}
+
+async function withPassword(
+  context: Context,
+  input: Input,
+  verb: { act: (core: OpenCore, user: UserInput) => Promise<CreatedUser>; done: string },
+): Promise<Result> {
+  const user = await withCore(context, async (core) => {
+    const password = await choosePassword(context.terminal, input)
+    return verb.act(core, { email: input.required('email'), password })
+  })
+  const { id, email, password } = user
+  const lines = [`User ${escapeControls(email)} ${verb.done} (id ${id}).`]
+  if (password !== undefined) lines.push(`Password, shown this once: ${password}`)
+  return { json: user, text: lines.join('\n') }
+}
+
+export async function listUsersCommand(context: Context): Promise<Result> {
+  const users = await withCore(context, listUsers)
+  const rows = users.map(({ id, email, isSandbox, createdAt }) => [
+    id,
+    email,
+    createdAt.slice(0, 10),
+    isSandbox ? 'made by the sandbox' : '',
+  ])
+  return { json: users, text: formatTable(['ID', 'EMAIL', 'SINCE', ''], rows, 'No users yet.') }
+}

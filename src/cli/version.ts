@@ -1,0 +1,7 @@
+import { productVersion } from '../config/assets.ts'
+import type { Result } from './command.ts'
+
+export async function version(): Promise<Result> {
+  const json = { version: productVersion(), node: process.versions.node }
+  return { json, text: `pillarbox ${json.version} (Node.js ${json.node})` }
+}

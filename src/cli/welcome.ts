@@ -1,0 +1,54 @@
+/** What `serve` tells a newcomer in sandbox mode: how to send a message and see it arrive. */
+import sea from 'node:sea'
+import type { App } from '../app.ts'
+import type { Context } from './command.ts'
+import { formatFields } from './text.ts'
+
+type Sandbox = NonNullable<App['sandbox']>
+
+/** The text after the ready line, or a line of JSON. */
+export function formatWelcome(context: Context, sandbox: Sandbox, url: string): string {
+  const curl = curlLine(sandbox, url)
+  if (context.isJson) return JSON.stringify({ event: 'sandbox', ...sandbox, curl })
+  const pillarbox = programName(context)
+  const lines = ['', 'Sandbox mode: the whole pipeline runs, and all mail stays here.', '']
+  if (sandbox.kind === 'created') lines.push(...formatCredentials(sandbox))
+  lines.push('Send a message:', '', curl, '')
+  if (sandbox.kind === 'existing') {
+    const renew = `${pillarbox} project keys ${sandbox.project.id} --regenerate`
+    lines.push(`PILLARBOX_KEY is the secret key of the project. For a new one: ${renew}`)
+  }
+  lines.push(`See what arrived: ${pillarbox} sandbox list`)
+  return lines.join('\n')
+}
+
+function formatCredentials({ user, keys }: Extract<Sandbox, { kind: 'created' }>): string[] {
+  const fields = {
+    user: user.email,
+    password: user.password,
+    'secret key': keys.secret,
+    'public key': keys.public,
+  }
+  return ['Made for a start, and shown this once:', '', formatFields(fields), '']
+}
+
+function curlLine(sandbox: Sandbox, url: string): string {
+  const authorization =
+    sandbox.kind === 'created'
+      ? `'Authorization: Bearer ${sandbox.keys.secret}'`
+      : '"Authorization: Bearer $PILLARBOX_KEY"'
+  const message = JSON.stringify({
+    to: 'you@example.net',
+    from: `hello@${sandbox.domain}`,
+    subject: 'Hello',
+    body: '<p>It works.</p>',
+  })
+  const type = "'Content-Type: application/json'"
+  return `curl ${url}/v1/send -H ${authorization} -H ${type} -d '${message}'`
+}
+
+/** From source the program is a script of npm. */
+function programName({ configPath }: Context): string {
+  const program = sea.isSea() ? 'pillarbox' : 'npm run -s pillarbox --'
+  return configPath === undefined ? program : `${program} --config ${configPath}`
+}

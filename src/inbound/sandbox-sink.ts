@@ -1,0 +1,58 @@
+/**
+ * Where the sandbox's mail ends: an SMTP server on a free loopback port that takes everything and
+ * keeps it for `pillarbox sandbox list|show`. Its 250 means that the message is durable.
+ */
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { simpleParser } from 'mailparser'
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import type { Core } from '../features/core.ts'
+import { keepSandboxMessage } from '../features/messages/sandbox.ts'
+
+export type SandboxSink = { port: number; stop(): Promise<void> }
+
+type SinkDeps = Pick<Core, 'store' | 'now' | 'log' | 'config'>
+
+export async function startSandboxSink(deps: SinkDeps): Promise<SandboxSink> {
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    logger: false,
+    banner: 'Pillarbox sandbox',
+    size: deps.config.limits.messageMaxBytes * 2,
+    onData: (stream, session, done) => {
+      keep(deps, stream, session).then(
+        () => done(null, 'kept in the sandbox'),
+        (error: unknown) => {
+          deps.log.error({ error }, 'the sandbox could not keep a message')
+          done(Object.assign(new Error('Not kept, try again'), { responseCode: 451 }))
+        },
+      )
+    },
+  })
+  server.on('error', (error) => deps.log.warn({ error }, 'the sandbox sink had a broken session'))
+  const listener = server.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  return {
+    port: (listener.address() as AddressInfo).port,
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+async function keep(
+  deps: SinkDeps,
+  stream: SMTPServerDataStream,
+  { envelope }: SMTPServerSession,
+): Promise<void> {
+  const raw = Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>))
+  const fields = await readFields(raw)
+  for (const { address } of envelope.rcptTo) {
+    await keepSandboxMessage(deps, { ...fields, recipient: address, raw })
+  }
+}
+
+async function readFields(raw: Buffer): Promise<{ sender: string; subject: string }> {
+  const end = raw.indexOf('\r\n\r\n')
+  const { from, subject } = await simpleParser(raw.subarray(0, end === -1 ? raw.length : end + 4))
+  return { sender: from?.text ?? '', subject: subject ?? '' }
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { describe, it } from 'node:test'
+import packageJson from '../../package.json' with { type: 'json' }
+import { makeFolder } from '../config/place.ts'
+import { runAt } from '../fakes/terminal.ts'
+
+const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+
+describe('the command line', () => {
+  it('tells its version and opens nothing for it', async () => {
+    const cwd = makeFolder()
+    const { status, out } = await runAt({ cwd }, 'version', '--json')
+    assert.equal(status, 0)
+    assert.deepEqual(JSON.parse(out), { version: packageJson.version, node: process.versions.node })
+    const { out: text } = await runAt({ cwd }, 'version')
+    assert.equal(text, `pillarbox ${packageJson.version} (Node.js ${process.versions.node})\n`)
+    assert.deepEqual(readdirSync(cwd), [])
+  })
+
+  it('gives its exit status to the process', () => {
+    const cwd = makeFolder()
+    const run = (...argv: string[]) =>
+      execFileSync(process.execPath, [main, ...argv], { cwd, encoding: 'utf8', stdio: 'pipe' })
+    assert.match(run('version'), /^pillarbox /)
+    assert.throws(() => run('nonsense'), { status: 2 })
+  })
+
+  it('tells what there is, also in each group', async () => {
+    const cwd = makeFolder()
+    const { status, out, err } = await runAt({ cwd }, '--help')
+    assert.equal(status, 0)
+    assert.equal(err, '')
+    for (const name of ['serve', 'init', 'config', 'user', 'project', 'domain', 'queue', 'send']) {
+      assert.match(out, new RegExp(`^ {2}${name} `, 'm'))
+    }
+    assert.match((await runAt({ cwd }, 'queue', 'show', '--help')).out, /--json/)
+  })
+
+  it('answers wrong usage with status 2 and a text on stderr', async () => {
+    const cwd = makeFolder()
+    const cases: [argv: string[], text: RegExp][] = [
+      [[], /which command\?\n[\s\S]*serve/],
+      [['queue'], /which command\?\n[\s\S]*retry/],
+      [['queu'], /unknown command 'queu'\n\(Did you mean queue\?\)/],
+      [['version', 'extra'], /too many arguments/],
+      [['version', '--nonsense'], /unknown option '--nonsense'/],
+      [['user', 'create'], /required option '--email <address>' not specified/],
+      [['queue', 'show'], /missing required argument 'id'/],
+      [['queue', 'retry'], /missing required argument 'id'/],
+      [['queue', 'hold'], /--domain/],
+      [['queue', 'hold', '--domain', 'x'], /--domain: expected a domain name/],
+      [['queue', 'list', '--state', 'lost'], /--state: expected one of queued, deferred/],
+      [['queue', 'list', '--sender-domain', '@'], /--sender-domain: expected a domain name/],
+      [['project', 'update', 'x'], /nothing to change/],
+      [['sandbox', 'show', 'x'], /the number of a sandbox message/],
+      [['init', '--hostname', 'a b'], /--hostname: expected a host name/],
+      [['init', '--base-url', 'x'], /--base-url: expected an address/],
+      [['version', '--config'], /argument missing/],
+    ]
+    for (const [argv, text] of cases) {
+      const { status, out, err } = await runAt({ cwd }, ...argv)
+      assert.equal(status, 2, argv.join(' '))
+      assert.equal(out, '', argv.join(' '))
+      assert.match(err, text)
+      assert.match(err, /^pillarbox: (?!error)/)
+    }
+    assert.deepEqual(readdirSync(cwd), [])
+  })
+
+  it('answers wrong usage as JSON when asked to', async () => {
+    const { status, err } = await runAt({ cwd: makeFolder() }, 'queue', 'show', '--json')
+    assert.equal(status, 2)
+    const { error } = JSON.parse(err)
+    assert.equal(error.code, 'WRONG_USAGE')
+    assert.match(error.message, /missing required argument/)
+  })
+
+  it('answers a wrong configuration with status 2, whatever the command', async () => {
+    const cwd = makeFolder()
+    const env = { PILLARBOX_DELIVERY__MODE: 'pigeon' }
+    for (const argv of [['serve'], ['config', 'check'], ['queue', 'list'], ['user', 'list']]) {
+      const { status, err } = await runAt({ cwd, env }, ...argv, '--json')
+      assert.equal(status, 2)
+      assert.equal(JSON.parse(err).error.problems[0].key, 'delivery.mode')
+    }
+    const missing = await runAt({ cwd }, '--config', 'missing.toml', 'config', 'check')
+    assert.equal(missing.status, 2)
+    assert.match(missing.err, /missing\.toml: found no such file/)
+    assert.deepEqual(readdirSync(cwd), [])
+  })
+})

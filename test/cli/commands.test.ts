@@ -1,0 +1,412 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { before, describe, it } from 'node:test'
+import { silentLog } from '../../src/log.ts'
+import { eq } from '../../src/store/drizzle.ts'
+import { attempts, type Email, emails, sandboxMessages } from '../../src/store/schema.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { makeFolder } from '../config/place.ts'
+import { runAt } from '../fakes/terminal.ts'
+
+const cwd = makeFolder()
+const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
+const owner = 'owner@example.test'
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The answer of a command that must succeed and say nothing else. */
+async function json(...argv: string[]) {
+  const { status, out, err } = await runAt({ cwd, env }, ...argv, '--json')
+  assert.deepEqual([status, err], [0, ''], argv.join(' '))
+  assert.match(out, /^[[{].*\n$/)
+  return JSON.parse(out)
+}
+
+async function text(...argv: string[]): Promise<string> {
+  const { status, out, err } = await runAt({ cwd, env }, ...argv)
+  assert.deepEqual([status, err], [0, ''], argv.join(' '))
+  return out
+}
+
+/** The error of a command that must fail. */
+async function failure(...argv: string[]) {
+  const { status, out, err } = await runAt({ cwd, env }, ...argv, '--json')
+  assert.equal(out, '')
+  return { status, ...JSON.parse(err).error }
+}
+
+async function withStore(act: (store: Store) => Promise<unknown>): Promise<void> {
+  const file = path.join(cwd, 'data', 'pillarbox.db')
+  const store = await openStore({ path: file, log: silentLog(), watch: false })
+  try {
+    await act(store)
+  } finally {
+    await store.close()
+  }
+}
+
+type Project = { id: string; public: string; secret: string }
+let project: Project
+
+function send(to: string, ...more: string[]) {
+  const body = more.length > 0 ? more : ['--html', '<p>Hello</p>']
+  const addresses = ['--project', project.id, '--from', 'hello@example.test', '--to', to]
+  return json('send', ...addresses, '--subject', 'Hello {{name}}', ...body)
+}
+
+before(async () => {
+  await json('user', 'create', '--email', owner)
+  project = await json('project', 'create', '--name', 'Letters', '--owner', owner)
+  await json('domain', 'add', '--project', project.id, 'example.test')
+  await json('domain', 'verify', 'example.test', '--trust')
+})
+
+describe('pillarbox user', () => {
+  it('create makes a password when there is nobody to ask', async () => {
+    const made = await json('user', 'create', '--email', ' Made@Example.test ')
+    assert.match(made.id, uuid)
+    assert.equal(made.email, 'made@example.test')
+    assert.ok(made.password.length >= 16)
+    assert.deepEqual(Object.keys(made), ['id', 'email', 'password'])
+  })
+
+  it('create takes a password from standard input and does not repeat it', async () => {
+    const argv = ['user', 'create', '--email', 'typed@example.test', '--password-stdin']
+    const { status, out } = await runAt({ cwd, env, input: 'a password\n' }, ...argv, '--json')
+    assert.equal(status, 0)
+    assert.deepEqual(Object.keys(JSON.parse(out)), ['id', 'email'])
+  })
+
+  it('create refuses a bad address, a short password and an address that is taken', async () => {
+    const bad = await failure('user', 'create', '--email', 'nobody')
+    assert.deepEqual([bad.status, bad.code], [2, 'VALIDATION_ERROR'])
+    const taken = await failure('user', 'create', '--email', owner)
+    assert.deepEqual([taken.status, taken.code], [1, 'CONFLICT'])
+    const argv = ['user', 'create', '--email', 'short@example.test', '--password', 'abc']
+    const { status, err } = await runAt({ cwd, env }, ...argv)
+    assert.equal(status, 2)
+    assert.match(err, /warning: --password[\s\S]*password: Must be at least 6/)
+  })
+
+  it('password gives a new one', async () => {
+    const changed = await text('user', 'password', '--email', owner)
+    assert.match(changed, /^User owner@example\.test has a new password.*\nPassword, shown this/)
+    const unknown = await failure('user', 'password', '--email', 'nobody@example.test')
+    assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
+  })
+
+  it('list shows them', async () => {
+    const [first] = await json('user', 'list')
+    assert.equal(first.email, owner)
+    assert.match(await text('user', 'list'), /^ID +EMAIL +SINCE\n/)
+  })
+})
+
+describe('pillarbox project', () => {
+  it('create prints both keys, keys the secret one masked', async () => {
+    assert.deepEqual(Object.keys(project), ['id', 'name', 'public', 'secret'])
+    assert.match(project.public, /^pk_[0-9a-f]{64}$/)
+    assert.match(project.secret, /^sk_[0-9a-f]{64}$/)
+    const shown = await json('project', 'keys', project.id)
+    assert.deepEqual(shown, { ...project, secret: `sk_…${project.secret.slice(-4)}` })
+    assert.ok(!(await text('project', 'keys', project.id)).includes(project.secret))
+  })
+
+  it('keys --regenerate makes new ones', async () => {
+    const other = await json('project', 'create', '--name', 'Other', '--owner', owner)
+    const renewed = await json('project', 'keys', other.id, '--regenerate')
+    assert.deepEqual(Object.keys(renewed), ['id', 'name', 'public', 'secret'])
+    assert.notEqual(renewed.public, other.public)
+    assert.match(renewed.secret, /^sk_[0-9a-f]{64}$/)
+    assert.notEqual(renewed.secret, other.secret)
+    const said = await text('project', 'keys', other.id, '--regenerate')
+    assert.match(said, /secret key {2}sk_[0-9a-f]{64}\n\nThe secret key is shown this once/)
+  })
+
+  it('create refuses an owner whom nobody knows', async () => {
+    const { status, code } = await failure(
+      'project',
+      'create',
+      '--name',
+      'X',
+      '--owner',
+      'a@b.test',
+    )
+    assert.deepEqual([status, code], [1, 'RESOURCE_NOT_FOUND'])
+  })
+
+  it('update changes what is named and nothing else', async () => {
+    const id = (await json('project', 'create', '--name', 'Change', '--owner', owner)).id
+    const changed = await json('project', 'update', id, '--language', 'pt-BR', '--name', 'Changed')
+    assert.equal(changed.name, 'Changed')
+    assert.deepEqual(
+      [changed.language, changed.tracking, changed.disabled],
+      ['pt-BR', 'ENABLED', false],
+    )
+    const off = await json('project', 'update', id, '--tracking', 'DISABLED', '--disable', 'MANUAL')
+    assert.deepEqual([off.tracking, off.disabled, off.disabledReason], ['DISABLED', true, 'MANUAL'])
+    assert.match(await text('project', 'list'), /Changed +DISABLED +pt-BR .*disabled: MANUAL/)
+    assert.match(await text('project', 'update', id, '--enable'), /state +enabled/)
+    const wrong = await failure('project', 'update', id, '--tracking', 'SOMETIMES')
+    assert.deepEqual([wrong.status, wrong.code], [2, 'VALIDATION_ERROR'])
+    const both = await failure('project', 'update', id, '--enable', '--disable', 'MANUAL')
+    assert.equal(both.status, 2)
+  })
+
+  it('list shows them, and no secret key', async () => {
+    const projects: Project[] = await json('project', 'list')
+    const found = projects.find(({ id }) => id === project.id)
+    assert.equal(found?.secret, `sk_…${project.secret.slice(-4)}`)
+  })
+})
+
+describe('pillarbox domain', () => {
+  it('add prints the records to make', async () => {
+    const added = await json('domain', 'add', '--project', project.id, 'Bücher.example')
+    assert.equal(added.domain, 'bücher.example')
+    assert.deepEqual([added.verified, added.trusted], [false, false])
+    const [dkim] = added.records
+    assert.deepEqual(Object.keys(dkim).sort(), [
+      'found',
+      'name',
+      'purpose',
+      'required',
+      'state',
+      'type',
+      'value',
+    ])
+    assert.match(dkim.value, /^v=DKIM1; k=rsa; p=/)
+    const said = await text('domain', 'add', '--project', project.id, 'second.example')
+    assert.match(said, /^second\.example: not verified \(Pending\)\n\ndkim \(required\): unknown\n/)
+    assert.match(said, /10 mail\.example\.com\n/)
+    assert.match(said, /run: pillarbox domain verify second\.example\n$/)
+  })
+
+  it('verify --trust takes it as it is, by name or by id', async () => {
+    const { id } = await json('domain', 'add', '--project', project.id, 'third.example')
+    const trusted = await json('domain', 'verify', id, '--trust')
+    assert.deepEqual(
+      [trusted.verified, trusted.trusted, trusted.domain],
+      [true, true, 'third.example'],
+    )
+    const unknown = await failure('domain', 'verify', 'unknown.example', '--trust')
+    assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
+  })
+
+  it('list shows them, of one project or of all', async () => {
+    assert.match(await text('domain', 'list'), /example\.test +trusted +[0-9a-f-]{36}\n/)
+    assert.deepEqual(await json('domain', 'list', '--project', 'nobody'), [])
+  })
+})
+
+describe('pillarbox send and queue', () => {
+  it('send accepts a message as the API does', async () => {
+    const sent = await send('Reader@example.net')
+    assert.match(sent.id, uuid)
+    assert.match(sent.contact.id, uuid)
+    assert.equal(sent.contact.email, 'reader@example.net')
+    const [listed] = await json('queue', 'list', '--domain', 'example.net')
+    assert.ok(!Number.isNaN(Date.parse(listed.nextAttemptAt)))
+    assert.deepEqual(listed, {
+      id: sent.id,
+      to: 'reader@example.net',
+      from: 'hello@example.test',
+      subject: 'Hello {{name}}',
+      state: 'queued',
+      status: 'PENDING',
+      nextAttemptAt: listed.nextAttemptAt,
+      attempts: 0,
+    })
+  })
+
+  it('send reads the body from a file', async () => {
+    writeFileSync(path.join(cwd, 'body.html'), '<p>From a file</p>')
+    await send('file@example.net', '--html-file', 'body.html')
+  })
+
+  it('send refuses what cannot be sent', async () => {
+    const right = ['send', '--project', project.id, '--from', 'a@example.test', '--to', 'b@c.test']
+    const subject = ['--subject', 'Hi']
+    const cases: [argv: string[], status: number, code: string][] = [
+      [[...right, ...subject], 2, 'WRONG_USAGE'],
+      [[...right, ...subject, '--html', 'x', '--html-file', 'y'], 2, 'WRONG_USAGE'],
+      [[...right, ...subject, '--html-file', 'missing.html'], 2, 'WRONG_USAGE'],
+      [[...right, ...subject, '--html', ''], 2, 'WRONG_USAGE'],
+      [[...right, '--subject', 'S6:\r\nBcc: x@y.test', '--html', 'x'], 2, 'WRONG_USAGE'],
+      [[...right, ...subject, '--html', 'x', '--to', 'a@b.test, c@d.test'], 2, 'WRONG_USAGE'],
+      [[...right, ...subject, '--html', 'x', '--from', 'a@other.example'], 1, 'FORBIDDEN'],
+      [[...right, ...subject, '--html', 'x', '--project', 'nobody'], 1, 'RESOURCE_NOT_FOUND'],
+    ]
+    const before = await json('queue', 'list')
+    for (const [argv, status, code] of cases) {
+      const refused = await failure(...argv)
+      assert.deepEqual([refused.status, refused.code], [status, code], argv.join(' '))
+    }
+    assert.deepEqual(await json('queue', 'list'), before)
+  })
+
+  it('send refuses a disabled project', async () => {
+    await json('project', 'update', project.id, '--disable', 'MANUAL')
+    const argv = ['--project', project.id, '--from', 'a@example.test', '--to', 'b@c.test']
+    const refused = await failure('send', ...argv, '--subject', 'Hi', '--html', 'x')
+    assert.deepEqual([refused.status, refused.code], [1, 'PROJECT_DISABLED'])
+    await json('project', 'update', project.id, '--enable')
+  })
+
+  it('queue list filters by state and by both domains', async () => {
+    const { id } = await send('someone@bücher.example')
+    const ids = async (...argv: string[]) =>
+      (await json('queue', 'list', ...argv)).map((email: { id: string }) => email.id)
+    assert.deepEqual(await ids('--domain', 'bücher.example'), [id])
+    assert.deepEqual(await ids('--domain', 'xn--bcher-kva.example', '--state', 'queued'), [id])
+    assert.ok((await ids('--sender-domain', 'example.test')).includes(id))
+    assert.deepEqual(await ids('--sender-domain', 'other.example'), [])
+    assert.deepEqual(await ids('--state', 'delivered'), [])
+    assert.equal(await text('queue', 'list', '--state', 'delivered'), 'Nothing there.\n')
+  })
+
+  it('queue hold, release, cancel and retry change where an email stands', async () => {
+    const { id } = await send('held@held.example')
+    const state = async () => (await json('queue', 'show', id)).state
+    assert.deepEqual(await json('queue', 'hold', '--domain', 'held.example'), {
+      domain: 'held.example',
+      emails: 1,
+    })
+    assert.equal(await state(), 'held')
+    assert.match(await text('queue', 'release', '--domain', 'held.example'), /goes on, 1 due now/)
+    assert.equal(await state(), 'queued')
+    assert.deepEqual(await json('queue', 'cancel', id), { ids: [id] })
+    const cancelled = await json('queue', 'show', id)
+    assert.deepEqual(
+      [cancelled.state, cancelled.status, cancelled.error, cancelled.nextAttemptAt],
+      ['failed', 'FAILED', 'cancelled', null],
+    )
+    const again = await failure('queue', 'cancel', id)
+    assert.deepEqual([again.status, again.code], [1, 'CONFLICT'])
+    assert.deepEqual(await json('queue', 'retry', id), { ids: [id] })
+    assert.equal(await state(), 'queued')
+    const unknown = await failure('queue', 'retry', id, 'unknown')
+    assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
+  })
+
+  it('queue show tells every attempt with its steps and replies', async () => {
+    const { id } = await send('story@story.example')
+    const at = Date.UTC(2026, 0, 2, 3, 4, 5)
+    const reply = { code: 451, enhancedCode: '4.7.1', text: 'Try later\nor \x1b[2Jnever' }
+    const steps = [
+      { step: 'dns', at: 0, durationMs: 12, host: 'mx.story.example' },
+      { step: 'connect', at: 12, durationMs: 30, host: 'mx.story.example', address: '192.0.2.1' },
+      { step: 'rcpt', at: 42, durationMs: 5, reply },
+    ]
+    await withStore((store) =>
+      store.write(async (tx) => {
+        await tx.insert(attempts).values({
+          emailId: id,
+          at,
+          durationMs: 47,
+          result: 'deferred',
+          class: 'greylisted',
+          host: 'mx.story.example',
+          address: '192.0.2.1',
+          tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
+          replyCode: reply.code,
+          enhancedCode: reply.enhancedCode,
+          replyText: reply.text,
+          steps,
+        })
+        const change: Partial<Email> = { state: 'deferred', attemptCount: 1, dueAt: at + 60_000 }
+        await tx.update(emails).set(change).where(eq(emails.id, id))
+      }),
+    )
+    const shown = await json('queue', 'show', id)
+    assert.deepEqual(
+      [shown.state, shown.to, shown.nextAttemptAt],
+      ['deferred', 'story@story.example', '2026-01-02T03:05:05.000Z'],
+    )
+    assert.deepEqual(shown.attempts, [
+      {
+        at: '2026-01-02T03:04:05.000Z',
+        durationMs: 47,
+        host: 'mx.story.example',
+        address: '192.0.2.1',
+        tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
+        result: 'deferred',
+        class: 'greylisted',
+        reply,
+        error: null,
+        maybeDelivered: false,
+        steps,
+      },
+    ])
+    const said = await text('queue', 'show', id)
+    const expected = [
+      'Attempt 1, 2026-01-02 03:04:05Z, 47 ms: deferred (greylisted)',
+      '  mx.story.example [192.0.2.1], TLSv1.3 TLS_AES_256_GCM_SHA384',
+      '       +0 ms  dns           12 ms  mx.story.example',
+      '      +12 ms  connect       30 ms  mx.story.example [192.0.2.1]',
+      '      +42 ms  rcpt           5 ms  451 4.7.1 Try later',
+      '                                             or \\x1b[2Jnever',
+    ]
+    assert.ok(said.includes(expected.join('\n')), said)
+    assert.match(said, /^Email [0-9a-f-]+\n\n {2}state +deferred \(PENDING\)\n/)
+    const unknown = await failure('queue', 'show', 'unknown')
+    assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
+  })
+
+  it('S18: queue list shows a hostile subject harmlessly', async () => {
+    const { id } = await send('s18@example.net')
+    await withStore((store) =>
+      store.write(async (tx) => {
+        await tx.update(emails).set({ subject: '\x1b]0;x\x07\nnew line' }).where(eq(emails.id, id))
+      }),
+    )
+    const said = await text('queue', 'list')
+    assert.match(said, /\\x1b\]0;x\\x07\\x0anew line/)
+    assert.doesNotMatch(said, /\x1b/)
+  })
+})
+
+describe('pillarbox sandbox', () => {
+  const raw = Buffer.from('Subject: b\xfccher\r\n\r\nraw \0 bytes\r\n', 'latin1')
+
+  it('list and show give what arrived, show byte for byte', async () => {
+    assert.deepEqual(await json('sandbox', 'list'), [])
+    assert.equal(await text('sandbox', 'list'), 'The sandbox is empty.\n')
+    const row = {
+      sender: 'b@example.net',
+      recipient: 'a@example.net',
+      subject: 'Hi',
+      receivedAt: 0,
+      raw,
+    }
+    await withStore((store) =>
+      store.write(async (tx) => {
+        await tx.insert(sandboxMessages).values(row)
+      }),
+    )
+    const [message] = await json('sandbox', 'list')
+    assert.deepEqual(message, {
+      id: message.id,
+      receivedAt: '1970-01-01T00:00:00.000Z',
+      from: 'b@example.net',
+      to: 'a@example.net',
+      subject: 'Hi',
+    })
+    for (const argv of [[], ['--json']]) {
+      const shown = await runAt({ cwd, env }, 'sandbox', 'show', String(message.id), ...argv)
+      assert.deepEqual([shown.status, shown.err], [0, ''])
+      assert.ok(shown.raw.equals(raw))
+    }
+    const unknown = await failure('sandbox', 'show', '999')
+    assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
+  })
+})
+
+describe('every command', () => {
+  it('S25: leaves no secret key and no password in the database', () => {
+    const bytes = readFileSync(path.join(cwd, 'data', 'pillarbox.db'))
+    assert.ok(bytes.includes(project.public))
+    assert.ok(!bytes.includes(project.secret))
+    assert.ok(!bytes.includes('a password'))
+  })
+})

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, it } from 'node:test'
+import { makeFolder } from '../config/place.ts'
+import { runAt } from '../fakes/terminal.ts'
+
+const skip = process.platform === 'win32' ? 'Windows has no file modes' : false
+
+describe('pillarbox init', () => {
+  it('writes a file that works, and never over one that exists', async () => {
+    const cwd = makeFolder()
+    const file = path.join(cwd, 'pillarbox.toml')
+    const argv = ['init', '--hostname', 'Mail.example.com', '--base-url', 'https://m.example.com/']
+    const first = await runAt({ cwd }, ...argv, '--json')
+    assert.equal(first.status, 0)
+    assert.deepEqual(JSON.parse(first.out), { file })
+    const written = readFileSync(file, 'utf8')
+    assert.match(written, /^hostname = "mail.example.com"$/m)
+    assert.match(written, /^base_url = "https:\/\/m.example.com"$/m)
+
+    const second = await runAt({ cwd }, 'init')
+    assert.equal(second.status, 1)
+    assert.match(second.err, /exists already and was not touched/)
+    assert.equal(readFileSync(file, 'utf8'), written)
+    assert.equal((await runAt({ cwd }, 'config', 'check')).status, 0)
+  })
+
+  it('writes where --config says, for its owner alone', { skip }, async () => {
+    const cwd = makeFolder()
+    const { out } = await runAt({ cwd }, '--config', 'other.toml', 'init')
+    assert.match(out, /other\.toml is written/)
+    assert.equal(statSync(path.join(cwd, 'other.toml')).mode & 0o777, 0o600)
+    const { status, err } = await runAt({ cwd }, '--config', 'no/such.toml', 'init')
+    assert.equal(status, 1)
+    assert.match(err, /ENOENT/)
+  })
+})
+
+describe('pillarbox config', () => {
+  it('check says that all is well, and what to look at', async () => {
+    const cwd = makeFolder()
+    const file = path.join(cwd, 'pillarbox.toml')
+    writeFileSync(file, "[delivery]\nmode = 'direct'\nhostname = 'mail.example.com'\n", {
+      mode: 0o600,
+    })
+    const { status, out } = await runAt({ cwd }, 'config', 'check', '--json')
+    assert.equal(status, 0)
+    const { file: checked, warnings } = JSON.parse(out)
+    assert.equal(checked, file)
+    assert.equal(warnings.length, 1)
+    const { out: text } = await runAt({ cwd }, 'config', 'check')
+    assert.match(text, /can be used\.\nWarning: base_url is http:\/\/localhost:8080/)
+  })
+
+  it('show prints effective values with secrets hidden', async () => {
+    const cwd = makeFolder()
+    const word = 'x'.repeat(40)
+    const env = { PILLARBOX_SECRET: word, PILLARBOX_LIMITS__EMAILS_PER_SECOND: '7' }
+    const { out } = await runAt({ cwd, env }, 'config', 'show', '--json')
+    const { file, values } = JSON.parse(out)
+    assert.equal(file, null)
+    assert.equal(values.secret, '(hidden)')
+    assert.equal(values.limits.emails_per_second, 7)
+    assert.equal(values.delivery.give_up_after.campaign, '3d')
+    assert.equal(values.delivery.relay.host, null)
+    const { out: text } = await runAt({ cwd, env }, 'config', 'show')
+    assert.match(text, /^secret = "\(hidden\)" {2}# PILLARBOX_SECRET$/m)
+    assert.ok(!(out + text).includes(word))
+  })
+})

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, it } from 'node:test'
+import { runCli } from '../../src/cli/cli.ts'
+import { formatWelcome } from '../../src/cli/welcome.ts'
+import { makeFolder } from '../config/place.ts'
+import { makeTerminal, runAt } from '../fakes/terminal.ts'
+
+const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+const env = { PILLARBOX_HTTP__LISTEN: '127.0.0.1:0', PILLARBOX_LOG__LEVEL: 'silent' }
+
+/** A server in this process; `stop` gives its exit status. */
+async function startServer(cwd: string, ...argv: string[]) {
+  const terminal = makeTerminal({ cwd, env })
+  const ended = runCli([...argv, 'serve'], terminal)
+  await Promise.race([terminal.seen(/\n$/), ended])
+  const lines = terminal.out().split('\n')
+  const stop = () => {
+    terminal.signals.emit('SIGTERM')
+    // From now on a signal does what it does by itself.
+    for (const signal of ['SIGTERM', 'SIGINT']) {
+      assert.equal(terminal.signals.listenerCount(signal), 0)
+    }
+    return ended
+  }
+  return {
+    lines,
+    ready: JSON.parse(lines[0] ?? ''),
+    text: lines.slice(1).join('\n'),
+    stop,
+    terminal,
+  }
+}
+
+/** Sends what the curl line of the welcome says. */
+function curl(line: string, key?: string): Promise<Response> {
+  const [, url = ''] = /^curl (\S+)/.exec(line) ?? []
+  const [, body = ''] = /-d '(.*)'$/.exec(line) ?? []
+  const [, printed] = /Bearer (sk_[0-9a-f]+)/.exec(line) ?? []
+  const headers = { authorization: `Bearer ${key ?? printed}`, 'content-type': 'application/json' }
+  return fetch(url, { method: 'POST', headers, body })
+}
+
+describe('pillarbox serve', () => {
+  it('welcomes a newcomer with what it takes to send, once, and shows what arrived', {
+    timeout: 60_000,
+  }, async () => {
+    const cwd = makeFolder()
+    const first = await startServer(cwd)
+    assert.equal(first.ready.event, 'ready')
+    assert.equal(first.ready.mode, 'sandbox')
+    assert.match(first.ready.http, /^http:\/\/127\.0\.0\.1:\d+$/)
+    assert.match(first.text, /user +admin@example\.test\n +password +\S+\n +secret key +sk_/)
+    const line = first.lines.find((one) => one.startsWith('curl ')) ?? ''
+    const response = await curl(line)
+    assert.equal(response.status, 200, await response.text())
+    const messages = async () =>
+      JSON.parse((await runAt({ cwd, env }, 'sandbox', 'list', '--json')).out)
+    while ((await messages()).length === 0);
+    const [{ to, subject }] = await messages()
+    assert.deepEqual([to, subject], ['you@example.net', 'Hello'])
+    const second = await runAt({ cwd, env }, 'serve', '--json')
+    assert.deepEqual([second.status, JSON.parse(second.err).error.code], [1, 'CONFLICT'])
+    assert.equal(await first.stop(), 0)
+
+    const again = await startServer(cwd)
+    assert.doesNotMatch(again.text, /sk_|password/)
+    assert.match(again.text, /"Authorization: Bearer \$PILLARBOX_KEY"/)
+    const oldKey = /Bearer (sk_[0-9a-f]+)/.exec(line)?.[1]
+    const later = again.lines.find((one) => one.startsWith('curl ')) ?? ''
+    assert.equal((await curl(later, oldKey)).status, 200)
+    const [, id = ''] = /project keys (\S+) --regenerate/.exec(again.text) ?? []
+    const renew = await runAt({ cwd, env }, 'project', 'keys', id, '--regenerate', '--json')
+    assert.equal((await curl(later, JSON.parse(renew.out).secret)).status, 200)
+    while ((await curl(later, oldKey)).status !== 401);
+    assert.equal(await again.stop(), 0)
+  })
+
+  it('gives the welcome as JSON, and leaves what it made to config check', async () => {
+    const cwd = makeFolder()
+    const { lines, stop } = await startServer(cwd, '--json')
+    const welcome = JSON.parse(lines[1] ?? '')
+    assert.equal(welcome.event, 'sandbox')
+    assert.match(welcome.keys.secret, /^sk_/)
+    assert.ok(welcome.curl.includes(welcome.keys.secret))
+    assert.equal(await stop(), 0)
+    const direct = {
+      ...env,
+      PILLARBOX_DELIVERY__MODE: 'direct',
+      PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com',
+      PILLARBOX_BASE_URL: 'https://mail.example.com',
+    }
+    const check = async () =>
+      JSON.parse((await runAt({ cwd, env: direct }, 'config', 'check', '--json')).out).warnings
+    const [user = '', keys = '', ...others] = await check()
+    assert.deepEqual(others, [])
+    for (const warning of [user, keys]) {
+      const [, command = ''] = /pillarbox ([^:]+)$/.exec(warning) ?? []
+      assert.equal((await runAt({ cwd, env: direct }, ...command.split(' '))).status, 0, warning)
+    }
+    assert.deepEqual(await check(), [])
+  })
+
+  it('fails with advice when its address is taken', async () => {
+    const { ready, stop } = await startServer(makeFolder())
+    const taken = { ...env, PILLARBOX_HTTP__LISTEN: new URL(ready.http).host }
+    const { status, out, err } = await runAt({ cwd: makeFolder(), env: taken }, 'serve')
+    assert.deepEqual([status, out], [1, ''])
+    assert.match(err, /EADDRINUSE[\s\S]*Another program listens there/)
+    assert.equal(await stop(), 0)
+  })
+
+  it('is a process that SIGTERM ends well', async () => {
+    const cwd = makeFolder()
+    const child = spawn(process.execPath, [main, 'serve'], { cwd, env: { ...process.env, ...env } })
+    try {
+      const [line] = await once(createInterface({ input: child.stdout }), 'line')
+      assert.equal(JSON.parse(line).event, 'ready')
+      if (process.platform !== 'win32') {
+        assert.equal(statSync(path.join(cwd, 'data')).mode & 0o777, 0o700)
+        assert.equal(statSync(path.join(cwd, 'data', 'secret')).mode & 0o777, 0o600)
+        assert.equal(statSync(path.join(cwd, 'data', 'pillarbox.db')).mode & 0o777, 0o600)
+      }
+      child.kill('SIGTERM')
+      const [status] = await once(child, 'exit')
+      if (process.platform !== 'win32') assert.equal(status, 0)
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })
+})
+
+describe('the welcome', () => {
+  it('names the configuration file that commands need', () => {
+    const terminal = makeTerminal({ cwd: '/' })
+    const sandbox = { kind: 'existing' as const, domain: 'x.test', project: { id: 'P', name: 'N' } }
+    const context = { terminal, configPath: '/etc/p.toml', isJson: false }
+    const text = formatWelcome(context, sandbox, 'http://127.0.0.1:1')
+    assert.match(text, / --config \/etc\/p\.toml project keys P --regenerate/)
+    assert.match(text, / --config \/etc\/p\.toml sandbox list/)
+  })
+})

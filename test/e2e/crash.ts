@@ -1,0 +1,112 @@
+/**
+ * The crash test: a server under load is killed with -9 at random moments, restarted, and in the
+ * end every id that it acknowledged has arrived at a sink that counts. An email may arrive twice
+ * only where its final dot was under way when the server died.
+ */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startDnsServer } from '../fakes/dns-server.ts'
+import { startSink } from '../fakes/smtp-sink.ts'
+import { install, makeProject, post } from './server.ts'
+
+type Tally = { acknowledged: number; duplicates: number; kills: number }
+
+const SENDERS = 4
+
+export async function crashRepeatedly(
+  t: TestContext,
+  { kills, sendMs }: { kills: number; sendMs: number },
+): Promise<Tally> {
+  const sink = await startSink()
+  const dns = await startDnsServer({
+    'dest.test': { MX: [[10, 'mx.dest.test']] },
+    'mx.dest.test': { A: ['127.0.0.1'] },
+  })
+  t.after(async () => {
+    await sink.stop()
+    await dns.stop()
+  })
+  const installation = await install(t, configuration(sink.port, dns.address))
+  const { secret } = await makeProject(installation)
+  const acknowledged = new Set<string>()
+  for (let round = 0; round < kills; round += 1) {
+    const server = await installation.serve()
+    const load = startLoad(server.url, secret, acknowledged)
+    await sleep(100 + Math.random() * sendMs)
+    await server.kill('SIGKILL')
+    await load.stop()
+  }
+  const server = await installation.serve()
+  await waitForAll(sink, acknowledged)
+  assert.equal(await server.kill('SIGTERM'), 0)
+  const duplicates = countDuplicates(sink.messages.map(({ bytes }) => messageIdOf(bytes)))
+  return { acknowledged: acknowledged.size, duplicates, kills }
+}
+
+function startLoad(url: string, secret: string, acknowledged: Set<string>) {
+  let isStopping = false
+  const send = async () => {
+    while (!isStopping) {
+      const request = {
+        to: [`u${Math.random()}@dest.test`, 'second@dest.test'],
+        from: 'shop@example.test',
+        subject: 'Crash',
+        body: '<p>Hello {{ email }}</p>',
+      }
+      const answer = await post(url, secret, request).catch(() => undefined)
+      if (answer?.status !== 200) continue
+      const { emails } = (answer.body as { data: { emails: { email: string }[] } }).data
+      for (const { email } of emails) acknowledged.add(email)
+    }
+  }
+  const senders = Array.from({ length: SENDERS }, send)
+  return {
+    stop: async () => {
+      isStopping = true
+      await Promise.all(senders)
+    },
+  }
+}
+
+async function waitForAll(
+  sink: { messages: { bytes: Buffer }[] },
+  acknowledged: Set<string>,
+): Promise<void> {
+  const deadline = Date.now() + 60_000
+  for (;;) {
+    const arrived = new Set(sink.messages.map(({ bytes }) => messageIdOf(bytes)))
+    const missing = [...acknowledged].filter((id) => !arrived.has(id))
+    if (missing.length === 0) return
+    if (Date.now() > deadline) assert.fail(`never arrived: ${missing.slice(0, 5).join(', ')} …`)
+    await sleep(100)
+  }
+}
+
+/** The email's id, which is the left side of its Message-ID. */
+function messageIdOf(bytes: Buffer): string {
+  return /^message-id: <([0-9a-f-]{36})@/im.exec(bytes.toString('latin1', 0, 4_096))?.[1] ?? ''
+}
+
+function countDuplicates(ids: string[]): number {
+  return ids.length - new Set(ids).size
+}
+
+function configuration(sinkPort: number, dnsAddress: string): string {
+  return `
+[http]
+listen = "127.0.0.1:0"
+[delivery]
+mode = "direct"
+hostname = "mail.example.test"
+port = ${sinkPort}
+allow_private_networks = true
+retry_schedule = ["1s"]
+[dns]
+servers = ["${dnsAddress}"]
+[limits]
+api_requests_per_minute = 0
+[log]
+level = "error"
+`
+}

@@ -1,0 +1,103 @@
+/** The whole program as a process of its own, with its commands, for tests that start and kill it. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import type { TestContext } from 'node:test'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const main = path.join(import.meta.dirname, '../../src/main.ts')
+
+export type Serving = {
+  url: string
+  /** What was printed on stdout after the ready line. */
+  lines: string[]
+  kill(signal: NodeJS.Signals): Promise<number | null>
+}
+
+export type Installation = {
+  folder: string
+  /** The JSON that a command prints. */
+  command(...argv: string[]): Promise<unknown>
+  /** Exit status and output of a command, whatever they are. */
+  attempt(...argv: string[]): Promise<{ status: number; stdout: string; stderr: string }>
+  serve(): Promise<Serving>
+}
+
+/** A folder with this configuration (TOML); what runs in it is killed when the test ends. */
+export async function install(t: TestContext, configuration: string): Promise<Installation> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
+  const file = path.join(folder, 'pillarbox.toml')
+  await writeFile(file, configuration, { mode: 0o600 })
+  const running = new Set<ChildProcess>()
+  t.after(async () => {
+    await Promise.all([...running].map((child) => end(child, 'SIGKILL')))
+    await rm(folder, { recursive: true, force: true })
+  })
+  const args = (argv: string[]) => [main, '--config', file, ...argv]
+  const attempt: Installation['attempt'] = async (...argv) => {
+    try {
+      const { stdout, stderr } = await run(process.execPath, args(argv), { cwd: folder })
+      return { status: 0, stdout, stderr }
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+      return { status: code, stdout, stderr }
+    }
+  }
+  return {
+    folder,
+    attempt,
+    command: async (...argv) => {
+      const { status, stdout, stderr } = await attempt(...argv, '--json')
+      if (status !== 0) throw new Error(`${argv.join(' ')}: ${stderr}`)
+      return JSON.parse(stdout)
+    },
+    serve: async () => {
+      const child = spawn(process.execPath, args(['serve']), {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      running.add(child)
+      const lines: string[] = []
+      const ready = Promise.withResolvers<string>()
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        if (line.startsWith('{"event":"ready"')) ready.resolve(JSON.parse(line).http)
+        else lines.push(line)
+      })
+      child.once('exit', () => ready.reject(new Error('serve ended before it was ready')))
+      return { url: await ready.promise, lines, kill: (signal) => end(child, signal) }
+    },
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+  const exited = once(child, 'exit')
+  child.kill(signal)
+  const [status] = await exited
+  return status
+}
+
+/** A project that may send from `example.test`: its id and secret key. */
+export async function makeProject(installation: Installation) {
+  await installation.command('user', 'create', '--email', 'owner@example.test')
+  const project = await installation.command(
+    ...['project', 'create', '--name', 'Shop', '--owner', 'owner@example.test'],
+  )
+  const { id, secret } = project as { id: string; secret: string }
+  await installation.command('domain', 'add', '--project', id, 'example.test')
+  await installation.command('domain', 'verify', 'example.test', '--trust')
+  return { id, secret }
+}
+
+export async function post(url: string, secret: string, body: unknown) {
+  const response = await fetch(new URL('/v1/send', url), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, body: (await response.json()) as never }
+}

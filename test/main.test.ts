@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { describe, it } from 'node:test'
+
+const main = path.join(import.meta.dirname, '..', 'src', 'main.ts')
+
+/** Runs `pillarbox version` on this Node, which says that it is `version`. */
+function runAs(version: string) {
+  const pretend = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`
+  const flags = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`]
+  return spawnSync(process.execPath, [...flags, main, 'version'], { encoding: 'utf8' })
+}
+
+describe('main', () => {
+  it('refuses a Node that is too old with one clear line', () => {
+    for (const version of ['22.18.0', '20.19.4']) {
+      const { status, stdout, stderr } = runAs(version)
+      assert.equal(status, 1)
+      assert.equal(stdout, '')
+      assert.match(stderr, /^Pillarbox needs Node\.js 22\.19 or newer, and this is [\d.]+\. .*\n$/)
+      assert.ok(stderr.includes(version))
+    }
+  })
+
+  it('runs on 22.19 and on what comes after', () => {
+    for (const version of ['22.19.0', '24.0.0']) assert.equal(runAs(version).status, 0)
+  })
+})
