@@ -1,0 +1,160 @@
+/**
+ * Postfix beside us, for the ratios: its default main.cf in a configuration folder, a queue and a
+ * data folder of its own, on a free loopback port. Needs root, as Postfix does; touches no
+ * installed Postfix's queue or configuration.
+ */
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Postfix = {
+  port: number
+  /** Messages in the queue, held ones too. */
+  queued(): number
+  /** Lets the held messages go. */
+  release(): void
+  stop(): void
+}
+
+const queues = ['maildrop', 'incoming', 'active', 'deferred', 'hold']
+
+export function isPostfixInstalled(): boolean {
+  const has = (name: string) => spawnSync('which', [name]).status === 0
+  return process.getuid?.() === 0 && has('postfix') && has('smtp-source') && has('smtp-sink')
+}
+
+/** `relayTo`: the sink's port on 127.0.0.1. All mail is held until `release`. */
+export async function startPostfix(relayTo: number): Promise<Postfix> {
+  const folder = mkdtempSync('/var/tmp/pillarbox-postfix-')
+  chmodSync(folder, 0o755)
+  const port = await findFreePort()
+  const conf = configure(folder, port, relayTo)
+  execFileSync('postfix', ['-c', conf, 'start'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  await waitForPort(port)
+  const command = (name: string, ...args: string[]) =>
+    execFileSync(name, ['-c', conf, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  return {
+    port,
+    queued: () =>
+      queues.reduce((sum, name) => sum + countFiles(path.join(folder, 'spool', name)), 0),
+    release: () => {
+      command('postsuper', '-H', 'ALL')
+      command('postqueue', '-f')
+    },
+    stop: () => {
+      spawnSync('postfix', ['-c', conf, 'stop'], { stdio: 'ignore' })
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function configure(folder: string, port: number, relayTo: number): string {
+  const conf = path.join(folder, 'conf')
+  for (const name of ['conf', 'spool', 'data']) mkdirSync(path.join(folder, name))
+  execFileSync('chown', ['postfix', path.join(folder, 'data')])
+  const settings = [
+    'compatibility_level = 3.6',
+    `queue_directory = ${folder}/spool`,
+    `data_directory = ${folder}/data`,
+    'myhostname = bench.example.test',
+    'mydestination =',
+    'inet_interfaces = 127.0.0.1',
+    'inet_protocols = ipv4',
+    `relayhost = [127.0.0.1]:${relayTo}`,
+    'smtpd_recipient_restrictions = check_recipient_access static:HOLD, permit_mynetworks, reject',
+  ]
+  writeFileSync(path.join(conf, 'main.cf'), `${settings.join('\n')}\n`)
+  writeFileSync(path.join(conf, 'master.cf'), `${masterLines(port).join('\n')}\n`)
+  return conf
+}
+
+/** Debian's master.cf without chroot, its SMTP service on our port. */
+function masterLines(port: number): string[] {
+  const unix = (name: string, wakeup: string, limit: string, program = name) =>
+    `${name} unix - - n ${wakeup} ${limit} ${program}`
+  return [
+    `127.0.0.1:${port} inet n - n - - smtpd`,
+    'pickup unix n - n 60 1 pickup',
+    'cleanup unix n - n - 0 cleanup',
+    'qmgr unix n - n 300 1 qmgr',
+    unix('tlsmgr', '1000?', '1'),
+    unix('rewrite', '-', '-', 'trivial-rewrite'),
+    unix('bounce', '-', '0'),
+    unix('defer', '-', '0', 'bounce'),
+    unix('trace', '-', '0', 'bounce'),
+    unix('verify', '-', '1'),
+    'flush unix n - n 1000? 0 flush',
+    unix('proxymap', '-', '-'),
+    unix('proxywrite', '-', '1', 'proxymap'),
+    unix('smtp', '-', '-'),
+    unix('relay', '-', '-', 'smtp'),
+    'showq unix n - n - - showq',
+    unix('error', '-', '-'),
+    unix('retry', '-', '-', 'error'),
+    unix('discard', '-', '-'),
+    unix('local', '-', '-'),
+    unix('anvil', '-', '1'),
+    unix('scache', '-', '1'),
+    'postlog unix-dgram n - n - 1 postlogd',
+  ]
+}
+
+/** Counts files below a queue folder, whose hashed sub-folders are one letter long. */
+function countFiles(folder: string): number {
+  if (!existsSync(folder)) return 0
+  let count = 0
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    count += entry.isDirectory() ? countFiles(path.join(folder, entry.name)) : 1
+  }
+  return count
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function waitForPort(port: number): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const probe = spawnSync('bash', ['-c', `exec 3<>/dev/tcp/127.0.0.1/${port}`], {
+      stdio: 'ignore',
+    })
+    if (probe.status === 0) return
+    await sleep(100)
+  }
+  throw new Error('Postfix did not start')
+}
+
+/** Messages a second at which this Postfix takes mail. */
+export function measureIntake(port: number, messages: number, bytes: number): number {
+  const startedAt = performance.now()
+  const args = ['-s', '50', '-l', String(bytes), '-m', String(messages), '-N']
+  const from = ['-f', 'sender@example.test', '-t', 'user@example.org']
+  execFileSync('smtp-source', [...args, ...from, `127.0.0.1:${port}`], { stdio: 'ignore' })
+  return messages / ((performance.now() - startedAt) / 1_000)
+}
+
+export type SmtpSink = { port: number; stop(): void }
+
+/** Postfix's own sink, which throws all mail away. */
+export async function startSmtpSink(): Promise<SmtpSink> {
+  const port = await findFreePort()
+  const child = spawn('smtp-sink', [`127.0.0.1:${port}`, '1000'], { stdio: 'ignore' })
+  await waitForPort(port)
+  return { port, stop: () => child.kill() }
+}

@@ -1,0 +1,65 @@
+/**
+ * Who sends in the benchmarks: a project with a trusted domain, made by the commands; and the load,
+ * raw sockets in a process of its own so that it costs little and is measured apart.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import type { Bench } from './server.ts'
+
+export type LoadRequest = {
+  url: string
+  secret: string
+  connections: number
+  /** Stops after so many requests ... */
+  requests?: number
+  /** ... or after so long, at so many a second. */
+  seconds?: number
+  perSecond?: number
+  /** JSON of one request; `@@` becomes a number that no other request has. */
+  body: string
+  /** The first such number. */
+  from: number
+}
+
+export type LoadResult = {
+  answered: number
+  refused: number
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+}
+
+/** The secret key of a new project that may send from `example.test`. */
+export function makeProject(bench: Bench): string {
+  bench.command('user', 'create', '--email', 'bench@example.test')
+  const project = bench.command(
+    'project',
+    'create',
+    '--name',
+    'Bench',
+    '--owner',
+    'bench@example.test',
+  )
+  const { id, secret } = project as { id: string; secret: string }
+  bench.command('domain', 'add', '--project', id, 'example.test')
+  bench.command('domain', 'verify', 'example.test', '--trust')
+  return secret
+}
+
+export async function runLoad(request: LoadRequest): Promise<LoadResult> {
+  const child = fork(path.join(import.meta.dirname, 'load.ts'), { serialization: 'advanced' })
+  child.send(request)
+  const [result] = await once(child, 'message')
+  child.kill()
+  return result as LoadResult
+}
+
+/** HTML of just so many bytes: paragraphs of ordinary prose with contact data. */
+export function prose(bytes: number): string {
+  const paragraph =
+    '<p>Hello {{ name }}, your order number {{ order }} has left our house in {{ city }} today and should reach you soon.</p>\n'
+  const count = Math.floor((bytes - 8) / paragraph.length)
+  const rest = bytes - count * paragraph.length - 7
+  return `${paragraph.repeat(count)}<p>${'so long '.repeat(bytes).slice(0, rest)}</p>`
+}

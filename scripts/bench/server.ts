@@ -1,0 +1,87 @@
+/** The packaged executable under measurement: its folder, its commands, its process. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { outputFolder, targets } from '../../build.config.ts'
+
+export type Running = {
+  url: string
+  pid: number
+  /** From the start of the process to its ready line. */
+  readyMs: number
+  stop(): Promise<void>
+}
+
+export type Bench = {
+  folder: string
+  database: string
+  /** Runs a command and gives what it printed with --json. */
+  command(...argv: string[]): unknown
+  serve(): Promise<Running>
+  remove(): void
+}
+
+/** @throws Error when `npm run build` has not been run */
+export function findExecutable(): string {
+  const name = `${process.platform}-${process.arch}`
+  const target = targets.find((each) => each.name === name)
+  const file = path.join(import.meta.dirname, '../..', outputFolder, target?.output ?? name)
+  if (!existsSync(file)) throw new Error(`${file} is missing: npm run build makes it`)
+  return file
+}
+
+/** A fresh folder with this configuration (TOML). */
+export function createBench(configuration: string): Bench {
+  const executable = findExecutable()
+  const folder = mkdtempSync(path.join(tmpdir(), 'pillarbox-bench-'))
+  const configFile = path.join(folder, 'pillarbox.toml')
+  writeFileSync(configFile, configuration, { mode: 0o600 })
+  const args = ['--config', configFile]
+  return {
+    folder,
+    database: path.join(folder, 'data/pillarbox.db'),
+    command: (...argv) => {
+      const printed = execFileSync(executable, [...args, ...argv, '--json'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      return JSON.parse(printed.toString())
+    },
+    serve: () => serve(executable, args),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+async function serve(executable: string, args: string[]): Promise<Running> {
+  const startedAt = performance.now()
+  const child = spawn(executable, [...args, 'serve'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const url = await readReadyLine(child)
+  const readyMs = performance.now() - startedAt
+  child.stdout?.resume()
+  return {
+    url,
+    pid: child.pid as number,
+    readyMs,
+    stop: async () => {
+      const exited = once(child, 'exit')
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}
+
+async function readReadyLine(child: ChildProcess): Promise<string> {
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
+  for await (const line of lines) return (JSON.parse(line) as { http: string }).http
+  throw new Error('serve ended before it was ready')
+}
+
+/** Resident memory of a process in MB: now, and at its highest. */
+export function residentMegabytes(pid: number): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const read = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) / 1024
+  return { now: read('VmRSS'), peak: read('VmHWM') }
+}

@@ -1,0 +1,23 @@
+/** Medians of the rounds, and a table that fits a terminal. */
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
+}
+
+/** Rows of cells, the first row the heads; numbers stand right. */
+export function printTable(rows: readonly (readonly string[])[]): void {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  for (const row of rows) {
+    const cells = row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+    )
+    console.log(cells.join('  '))
+  }
+}
+
+export function show(value: number, digits = 0): string {
+  return Number.isNaN(value) ? '-' : value.toFixed(digits)
+}

@@ -1,0 +1,65 @@
+/**
+ * TypeScript and packages -> one CommonJS file for the program and one for each worker thread,
+ * which need nothing but Node.
+ */
+import { readFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
+import path from 'node:path'
+import { build, type Metafile, type Plugin } from 'esbuild'
+import { bundling, entry } from '../build.config.ts'
+import { threadSources } from '../src/config/assets.ts'
+
+/** Inside the executable `require` only knows Node's own modules; the SQLite addon is a file. */
+const banner = "require=require('node:module').createRequire(process.execPath);"
+
+/** Writes `main.cjs` and `<thread>.cjs` into `folder`; fails on any warning. */
+export async function bundle(folder: string): Promise<void> {
+  const result = await build({
+    ...bundling,
+    entryPoints: { main: entry, ...threadSources },
+    outdir: folder,
+    outExtension: { '.js': '.cjs' },
+    define: { 'import.meta.dirname': '""' },
+    banner: { js: banner },
+    plugins: [bundledDrizzle],
+    metafile: true,
+    logLevel: 'warning',
+  })
+  if (result.warnings.length > 0) throw new Error('the bundler warned, see above')
+  refuseMissing(result.metafile)
+}
+
+const bundledDrizzle: Plugin = {
+  name: 'bundled-drizzle',
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]src[/\\]store[/\\]drizzle\.ts$/ }, async ({ path: file }) => ({
+      contents: reexport(await readFile(file, 'utf8')),
+      resolveDir: path.dirname(file),
+      loader: 'ts',
+    }))
+  },
+}
+
+/** `const m = require('p')` with `export const { a, b } = m` becomes `export { a, b } from 'p'`. */
+export function reexport(source: string): string {
+  const modules = new Map<string | undefined, string | undefined>()
+  for (const [, name, from] of source.matchAll(/^const (\w+) = require\('([^']+)'\)/gm)) {
+    modules.set(name, from)
+  }
+  const lines: string[] = []
+  for (const [, names, name] of source.matchAll(/^export const \{([^}]*)\} =\s*(\w+)$/gm)) {
+    const from = modules.get(name)
+    if (from === undefined) throw new Error(`drizzle.ts: ${name} is no required package`)
+    lines.push(`export {${names?.replaceAll(':', ' as')}} from '${from}'`)
+  }
+  const expected = source.match(/^export (?!type )/gm)?.length ?? 0
+  if (lines.length !== expected) throw new Error('drizzle.ts: an export that is not understood')
+  return lines.join('\n')
+}
+
+function refuseMissing({ outputs }: Metafile): void {
+  const outside = Object.values(outputs).flatMap(({ imports }) => imports)
+  const missing = outside.filter(({ path: name, external }) => external && !isBuiltin(name))
+  if (missing.length === 0) return
+  throw new Error(`not bundled: ${[...new Set(missing.map(({ path: name }) => name))].join(', ')}`)
+}

@@ -1,0 +1,153 @@
+/**
+ * The rooms of `src/` and who may import whom, as a check over source texts.
+ *
+ * A room is a folder of `src/` or one of the files beside them. Type imports count as imports,
+ * with one exception: `features/core.ts` names the types of all features and is no feature itself.
+ */
+import { isBuiltin } from 'node:module'
+import path from 'node:path'
+
+/** Files by their path below `src/`, with `/`. */
+export type Sources = Map<string, string>
+export type Packages = { dependencies: string[]; devDependencies: string[] }
+
+type Import = { from: string; specifier: string; isType: boolean }
+
+const free = ['errors', 'log', 'clock']
+
+/** Room -> the rooms it may import, besides `free` and itself. */
+const table: Record<string, string[] | 'any'> = {
+  main: ['cli'],
+  app: 'any',
+  errors: [],
+  log: [],
+  clock: [],
+  config: [],
+  mail: [],
+  store: ['config'],
+  jobs: ['store', 'config'],
+  outbound: ['mail', 'config'],
+  features: ['store', 'jobs', 'outbound', 'mail', 'config'],
+  http: ['features', 'mail', 'config'],
+  inbound: ['features', 'mail', 'config'],
+  web: [],
+  cli: ['app', 'features', 'store', 'mail', 'config'],
+}
+
+/** What only some files may import at run time; a trailing `/` means the whole room. */
+const owners: Record<string, string> = {
+  'drizzle-orm': 'store/drizzle.ts',
+  'better-sqlite3': 'store/',
+}
+
+/** `mail` is pure: no sockets, files, processes or threads. */
+const impure = /^node:(net|tls|dgram|dns|http|https|http2|fs|child_process|worker_threads)(\/|$)/
+
+/** Every breach as one line, sorted; none is right. */
+export function findBreaches(sources: Sources, packages: Packages): string[] {
+  const imports = [...sources].flatMap(([file, text]) => listImports(file, text))
+  const inner = imports.filter(({ specifier }) => specifier.startsWith('.'))
+  const outer = imports.filter(({ specifier }) => !specifier.startsWith('.'))
+  const breaches = [
+    ...[...sources.keys()].flatMap(checkPlace),
+    ...inner.flatMap((one) => checkInner(one, sources)),
+    ...outer.flatMap((one) => checkOuter(one, packages)),
+    ...findCycles('rooms', edgesBetween(inner, roomOf)),
+    ...findCycles('features', edgesBetween(inner, featureOf)),
+  ]
+  return [...new Set(breaches)].sort()
+}
+
+export function listImports(file: string, text: string): Import[] {
+  const found: Import[] = []
+  const statement = /^(?:import|export)\s+(type\s)?[\w\s{},*$]*?from\s+'([^']+)'/gm
+  for (const [, type, specifier = ''] of text.matchAll(statement)) {
+    found.push({ from: file, specifier, isType: type !== undefined })
+  }
+  const call = /^import\s+'([^']+)'|\b(?:import|require)\(\s*'([^']+)'\s*,?\s*\)/gm
+  for (const [, bare, called] of text.matchAll(call)) {
+    found.push({ from: file, specifier: bare ?? called ?? '', isType: false })
+  }
+  if (/\bimport\((?!\s*')/.test(text)) found.push({ from: file, specifier: '?', isType: false })
+  return found
+}
+
+function checkPlace(file: string): string[] {
+  return roomOf(file) in table ? [] : [`${file} stands in no room`]
+}
+
+function checkInner({ from, specifier }: Import, sources: Sources): string[] {
+  const file = resolve(from, specifier)
+  if (!sources.has(file)) return [`${from} imports ${specifier}, which does not exist in src/`]
+  const [room, other] = [roomOf(from), roomOf(file)]
+  const allowed = table[room] ?? []
+  if (room === other || free.includes(other) || allowed === 'any') return []
+  return allowed.includes(other) ? [] : [`${from} imports ${file}: ${room} may not import ${other}`]
+}
+
+function checkOuter({ from, specifier, isType }: Import, packages: Packages): string[] {
+  if (specifier === '?') return [`${from} imports a computed name`]
+  if (roomOf(from) === 'mail' && impure.test(specifier)) {
+    return [`${from} imports ${specifier}: mail is pure`]
+  }
+  if (isBuiltin(specifier)) return []
+  const name = packageOf(specifier)
+  if (!isType && !isOwner(from, name)) return [`${from} imports ${name} past ${owners[name]}`]
+  const { dependencies, devDependencies } = packages
+  const declared = isType ? [...dependencies, ...devDependencies] : dependencies
+  return declared.includes(name) ? [] : [`${from} imports ${name}, which is no dependency`]
+}
+
+function isOwner(file: string, name: string): boolean {
+  const owner = owners[name]
+  if (owner === undefined) return true
+  return owner.endsWith('/') ? file.startsWith(owner) : file === owner
+}
+
+function packageOf(specifier: string): string {
+  const parts = specifier.split('/')
+  return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
+}
+
+function roomOf(file: string): string {
+  return file.includes('/') ? (file.split('/')[0] ?? '') : path.posix.basename(file, '.ts')
+}
+
+/** Its own room for everything outside features, so that no edge comes of it. */
+function featureOf(file: string): string | undefined {
+  const [room, feature] = file.split('/')
+  return room === 'features' && file !== 'features/core.ts' ? feature : undefined
+}
+
+function resolve(from: string, specifier: string): string {
+  return path.posix.join(path.posix.dirname(from), specifier)
+}
+
+function edgesBetween(
+  imports: Import[],
+  nameOf: (file: string) => string | undefined,
+): Map<string, Set<string>> {
+  const edges = new Map<string, Set<string>>()
+  for (const { from, specifier } of imports) {
+    const [source, target] = [nameOf(from), nameOf(resolve(from, specifier))]
+    if (source === undefined || target === undefined || source === target) continue
+    edges.set(source, (edges.get(source) ?? new Set()).add(target))
+  }
+  return edges
+}
+
+/** One line for each node that can reach itself. */
+function findCycles(what: string, edges: Map<string, Set<string>>): string[] {
+  const lines: string[] = []
+  for (const start of edges.keys()) {
+    const reached = new Set<string>()
+    const pending = [...(edges.get(start) ?? [])]
+    for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+      if (reached.has(node)) continue
+      reached.add(node)
+      pending.push(...(edges.get(node) ?? []))
+    }
+    if (reached.has(start)) lines.push(`cycle of ${what} through ${start}`)
+  }
+  return lines
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, it } from 'node:test'
+import packageJson from '../package.json' with { type: 'json' }
+import { findBreaches, listImports } from './architecture-rules.ts'
+
+const packages = {
+  dependencies: Object.keys(packageJson.dependencies),
+  devDependencies: Object.keys(packageJson.devDependencies),
+}
+
+/** Breaches of a small program given as `{ 'room/file.ts': text }`. */
+function breachesOf(files: Record<string, string>): string[] {
+  const others = [
+    'store/store.ts',
+    'features/a/a.ts',
+    'http/server.ts',
+    'log.ts',
+    'mail/address.ts',
+  ]
+  const empty = others.map((file): [string, string] => [file, ''])
+  return findBreaches(new Map([...empty, ...Object.entries(files)]), packages)
+}
+
+describe('the rooms of src/', () => {
+  it('import only what the table allows', () => {
+    const root = path.join(import.meta.dirname, '..', 'src')
+    const files = globSync('**/*.ts', { cwd: root })
+    const sources = files.map((file): [string, string] => [
+      file.replaceAll(path.sep, '/'),
+      readFileSync(path.join(root, file), 'utf8'),
+    ])
+    assert.ok(sources.length > 0)
+    assert.deepEqual(findBreaches(new Map(sources), packages), [])
+  })
+})
+
+describe('the check of the rooms', () => {
+  const wrong: [string, Record<string, string>, string[]][] = [
+    [
+      'an edge that imports the store, even its types',
+      { 'http/routes/a.ts': "import type { Store } from '../../store/store.ts'" },
+      ['http/routes/a.ts imports store/store.ts: http may not import store'],
+    ],
+    [
+      'an edge that imports another',
+      { 'inbound/a.ts': "import { serve } from '../http/server.ts'" },
+      ['inbound/a.ts imports http/server.ts: inbound may not import http'],
+    ],
+    [
+      'jobs that know a feature',
+      { 'jobs/a.ts': "export {\n  verb,\n} from '../features/a/a.ts'" },
+      ['jobs/a.ts imports features/a/a.ts: jobs may not import features'],
+    ],
+    [
+      'a dynamic import into a forbidden room',
+      { 'mail/a.ts': "const it = await import('../store/store.ts')" },
+      ['mail/a.ts imports store/store.ts: mail may not import store'],
+    ],
+    [
+      'a cycle of features',
+      {
+        'features/a/a.ts': "import { b } from '../b/b.ts'",
+        'features/b/b.ts': "import { c } from '../c/c.ts'",
+        'features/c/c.ts': "import type { A } from '../a/a.ts'",
+      },
+      ['a', 'b', 'c'].map((name) => `cycle of features through ${name}`),
+    ],
+    [
+      'a cycle of rooms',
+      {
+        'app.ts': "import { run } from './cli/a.ts'",
+        'cli/a.ts': "import { app } from '../app.ts'",
+      },
+      ['cycle of rooms through app', 'cycle of rooms through cli'],
+    ],
+    [
+      'drizzle-orm past its one file',
+      { 'features/a/a.ts': "import { eq } from 'drizzle-orm'" },
+      ['features/a/a.ts imports drizzle-orm past store/drizzle.ts'],
+    ],
+    [
+      'the database driver outside the store',
+      { 'cli/a.ts': "import Database from 'better-sqlite3'" },
+      ['cli/a.ts imports better-sqlite3 past store/'],
+    ],
+    [
+      'a package that is not declared, and one for development only',
+      { 'http/a.ts': "import x from '@some/thing/deep'\nimport 'supertest'" },
+      [
+        'http/a.ts imports @some/thing, which is no dependency',
+        'http/a.ts imports supertest, which is no dependency',
+      ],
+    ],
+    [
+      'sockets in mail',
+      { 'mail/a.ts': "import { lookup } from 'node:dns/promises'" },
+      ['mail/a.ts imports node:dns/promises: mail is pure'],
+    ],
+    [
+      'a file outside every room, a missing file, a computed name',
+      {
+        'utils/a.ts': '',
+        'cli/a.ts': "import { x } from './b.ts'",
+        'cli/c.ts': 'await import(name)',
+      },
+      [
+        'cli/a.ts imports ./b.ts, which does not exist in src/',
+        'cli/c.ts imports a computed name',
+        'utils/a.ts stands in no room',
+      ],
+    ],
+  ]
+  for (const [title, files, expected] of wrong) {
+    it(`sees ${title}`, () => assert.deepEqual(breachesOf(files), expected))
+  }
+
+  it('lets right imports pass', () => {
+    const right = {
+      'features/core.ts': "import type { A } from './a/a.ts'",
+      'features/a/a.ts':
+        "import type { Core } from '../core.ts'\nimport { log } from '../../log.ts'",
+      'features/b/b.ts': "import { a } from '../a/a.ts'\nimport type { SQL } from 'drizzle-orm'",
+      'store/drizzle.ts': "const core = require('drizzle-orm') as typeof import('drizzle-orm')",
+      'cli/a.ts': "import { open } from '../store/store.ts'\nimport fs from 'node:fs'",
+    }
+    assert.deepEqual(breachesOf(right), [])
+  })
+
+  it('reads every form of import', () => {
+    const text = `import a, { type B } from 'a'
+import type {
+  C,
+} from 'b'
+import * as d from 'c'
+import 'd'
+export * from 'e'
+export type { F } from 'f'
+const text = "from 'no'"
+const g = await import('g')
+`
+    const read = listImports('x.ts', text).map(({ specifier, isType }) => [specifier, isType])
+    const types = ['b', 'f']
+    const expected = ['a', 'b', 'c', 'e', 'f', 'd', 'g'].map((name) => [name, types.includes(name)])
+    assert.deepEqual(read, expected)
+  })
+})
