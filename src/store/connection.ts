@@ -17,6 +17,8 @@ export type Shape = 'run' | 'rows' | 'row' | 'records' | 'record'
 export type Connection = {
   /** Runs one statement, prepared once. @throws AppError DATABASE_ERROR, or what SQLite says. */
   run(text: string, params: readonly unknown[], shape: Shape): unknown
+  /** How often `run` has begun a statement that may change the database. */
+  writes(): number
   /** A statement without parameters that gives no rows, as BEGIN. @throws what SQLite says. */
   command(text: string): () => void
   /** The single value of a pragma or of a query without parameters. */
@@ -46,6 +48,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     ...(nativeBinding === undefined ? {} : { nativeBinding }),
   })
   const statements = new Map<string, Database.Statement>()
+  let writes = 0
 
   function prepared(text: string): Database.Statement {
     const known = statements.get(text)
@@ -62,11 +65,14 @@ export function openConnection(options: ConnectionOptions): Connection {
   return {
     run(text, params, shape) {
       try {
-        return fetch(prepared(text), bindable(params), shape)
+        const statement = prepared(text)
+        if (!statement.readonly) writes += 1
+        return fetch(statement, bindable(params), shape)
       } catch (error) {
         throw queryError(error)
       }
     },
+    writes: () => writes,
     command(text) {
       const statement = database.prepare(text)
       return () => {
@@ -87,7 +93,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 }
 
-function fetch(statement: Database.Statement, params: unknown[], shape: Shape): unknown {
+function fetch(statement: Database.Statement, params: readonly unknown[], shape: Shape): unknown {
   if (!statement.reader) {
     const { changes } = statement.run(params)
     return shape === 'run' ? { changes } : []
@@ -108,6 +114,11 @@ function fetch(statement: Database.Statement, params: unknown[], shape: Shape): 
 }
 
 /** Booleans are integers in every engine; SQLite has no type of its own for them. */
-function bindable(params: readonly unknown[]): unknown[] {
-  return params.map((value) => (typeof value === 'boolean' ? Number(value) : value))
+function bindable(params: readonly unknown[]): readonly unknown[] {
+  if (!params.some(isBoolean)) return params
+  return params.map((value) => (isBoolean(value) ? Number(value) : value))
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean'
 }

@@ -1,13 +1,17 @@
 /**
  * One group commit: closures of many callers, one after another inside one BEGIN IMMEDIATE …
- * COMMIT, each in a savepoint. Terms: a *request* is a closure with its caller, a *group* is what
- * shares a transaction.
+ * COMMIT. Terms: a *request* is a closure with its caller, a *group* is what shares a transaction.
  *
  *   the closure resolves          its work stays; the caller hears of it once the group is durable
  *   the closure rejects           its own work is undone, the others' stays
  *   it awaits more than queries   (not settled when the microtasks have run out) the same, TypeError
  *   no transaction is left open   (disk full, I/O error) nothing of the group stays, all callers
  *                                 get DATABASE_ERROR
+ *
+ * Undoing one closure takes a savepoint, which costs as much as a closure's own statements (SQLite
+ * copies every page before its first change) and is seldom needed. So a group goes without: when a
+ * closure has written and then fails, the group is rolled back, and the requests before that one
+ * return to the front of the queue, to run again in a group whose closures do have savepoints.
  *
  * Queries run on this thread and their promises resolve in microtasks, so a whole group runs in one
  * drain of the microtask queue, and nobody hears of its end before that end is durable.
@@ -28,16 +32,21 @@ export type Request = {
   reject(error: unknown): void
   /** `performance.now()` of the call. */
   queuedAt: number
+  /** Its first run was rolled back for the failure of another closure. */
+  isSecondRun: boolean
 }
 
 type Result = { isKept: true; value: unknown } | { isKept: false; error: unknown }
-type Closure = { request: Request; tx: Transaction; result: Result }
+type Closure = { request: Request; tx: Transaction; result: Result; hasWritten: boolean }
 type Deps = { connection: Connection; active: AsyncLocalStorage<Transaction>; log: Log }
 
 export type GroupRunner = {
   /** Opens the transaction. @throws what SQLite says; SQLITE_BUSY when others are writing. */
   begin(): void
-  /** Takes requests from the front of `queue`, runs them, commits and tells their callers. */
+  /**
+   * Takes requests from the front of `queue`, runs them, commits and tells their callers; puts
+   * back those that are to run a second time.
+   */
   run(queue: Request[]): Promise<void>
 }
 
@@ -50,21 +59,32 @@ export function createGroupRunner({ connection, active, log }: Deps): GroupRunne
   const undo = connection.command('ROLLBACK TO closure')
 
   async function run(queue: Request[]): Promise<void> {
+    const hasSavepoints = queue[0]?.isSecondRun === true
     const group = createGroup(connection)
     const closures: Closure[] = []
     const endsAt = performance.now() + maxDurationMs
+    let mustUndo = false
     // A tick asked for in a microtask runs when the microtasks have run out.
     await null
     group.watch()
     do {
       const request = queue.shift()
       if (!request) break
-      closures.push(await runClosure(group, request))
-    } while (!group.failure() && closures.length < maxClosures && performance.now() < endsAt)
-    group.attempt(commit)
+      const closure = await runClosure(group, request, hasSavepoints)
+      closures.push(closure)
+      mustUndo = !hasSavepoints && !closure.result.isKept && closure.hasWritten
+    } while (
+      !mustUndo &&
+      !group.failure() &&
+      closures.length < maxClosures &&
+      performance.now() < endsAt
+    )
+    group.attempt(mustUndo ? rollback : commit)
     if (group.failure()) abandon(group.failure())
     group.close()
-    for (const closure of closures) settle(closure, group.failure())
+    const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isKept
+    queue.unshift(...closures.filter(isAgain).map(({ request }) => secondRun(request)))
+    for (const closure of closures) if (!isAgain(closure)) settle(closure, group.failure())
   }
 
   function abandon(failure: unknown): void {
@@ -76,13 +96,18 @@ export function createGroupRunner({ connection, active, log }: Deps): GroupRunne
     }
   }
 
-  async function runClosure(group: Group, request: Request): Promise<Closure> {
+  async function runClosure(
+    group: Group,
+    request: Request,
+    hasSavepoint: boolean,
+  ): Promise<Closure> {
     const tx = new Transaction(group.run)
-    group.attempt(open)
+    const writesBefore = connection.writes()
+    if (hasSavepoint) group.attempt(open)
     const result = await group.settled(tx, active.run(tx, invoke, request, tx))
-    if (!result.isKept) group.attempt(undo)
-    group.attempt(keep)
-    return { request, tx, result }
+    if (hasSavepoint && !result.isKept) group.attempt(undo)
+    if (hasSavepoint) group.attempt(keep)
+    return { request, tx, result, hasWritten: connection.writes() > writesBefore }
   }
 
   function settle({ request, tx, result }: Closure, failure: unknown): void {
@@ -175,6 +200,10 @@ function createGroup(connection: Connection): Group {
 /** An async function, so that a closure that throws, or returns a builder, gives a promise. */
 async function invoke(request: Request, tx: Tx): Promise<unknown> {
   return request.run(tx)
+}
+
+function secondRun(request: Request): Request {
+  return { ...request, isSecondRun: true }
 }
 
 function late(): TypeError {

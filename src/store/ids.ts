@@ -1,13 +1,16 @@
-import { randomFillSync } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 
 /*
  * UUIDv7 (RFC 9562 section 5.7): 48 bits of epoch milliseconds, version, 12 bits of counter
  * (section 6.2, method 1), variant, 62 random bits. Ids of one process sort in the order of their
  * making, which keeps inserts at the right edge of an index and pages stable.
  */
-type Sequence = { at: number; counter: number; pool: Buffer; offset: number }
+type Sequence = { at: number; time: string; counter: number; pool: string; offset: number }
 
 const poolBytes = 8 * 512
+/** Hexadecimal digits of randomness that one id takes. */
+const digits = 16
+const variants = '89ab'
 const counterEnd = 0x1000
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -16,15 +19,13 @@ export const newId: () => string = createIdSource(Date.now)
 
 /** For tests: ids by another clock. A clock that steps back is not followed. */
 export function createIdSource(now: () => number): () => string {
-  const state: Sequence = { at: 0, counter: 0, pool: Buffer.alloc(0), offset: 0 }
+  const state: Sequence = { at: 0, time: '', counter: 0, pool: '', offset: 0 }
   return () => {
     const random = nextRandom(state)
     advance(state, now(), random)
-    const time = state.at.toString(16).padStart(12, '0')
     const counter = state.counter.toString(16).padStart(3, '0')
-    const tail = random.toString('hex')
-    const variant = (((random[0] ?? 0) & 0x3f) | 0x80).toString(16)
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-${variant}${tail.slice(2, 4)}-${tail.slice(4)}`
+    const variant = variants[Number.parseInt(random[0] ?? '', 16) & 3]
+    return `${state.time}-7${counter}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
   }
 }
 
@@ -40,24 +41,30 @@ export function idTime(id: string): number {
 }
 
 /** A new millisecond starts its counter in the lower half, so that there is room to count. */
-function advance(state: Sequence, at: number, random: Buffer): void {
+function advance(state: Sequence, at: number, random: string): void {
   if (at > state.at) {
-    state.at = at
-    state.counter = (((random[6] ?? 0) << 8) | (random[7] ?? 0)) & 0x7ff
+    setTime(state, at)
+    state.counter = Number.parseInt(random.slice(12), 16) & 0x7ff
     return
   }
   state.counter += 1
   if (state.counter < counterEnd) return
-  state.at += 1
+  setTime(state, state.at + 1)
   state.counter = 0
 }
 
-function nextRandom(state: Sequence): Buffer {
-  if (state.offset + 8 > state.pool.length) {
-    state.pool = randomFillSync(Buffer.allocUnsafe(poolBytes))
+function setTime(state: Sequence, at: number): void {
+  const time = at.toString(16).padStart(12, '0')
+  state.at = at
+  state.time = `${time.slice(0, 8)}-${time.slice(8)}`
+}
+
+function nextRandom(state: Sequence): string {
+  if (state.offset + digits > state.pool.length) {
+    state.pool = randomBytes(poolBytes).toString('hex')
     state.offset = 0
   }
-  const random = state.pool.subarray(state.offset, state.offset + 8)
-  state.offset += 8
+  const random = state.pool.slice(state.offset, state.offset + digits)
+  state.offset += digits
   return random
 }

@@ -86,8 +86,9 @@ function decoder<Row>(query: StoreQuery): (row: unknown[]) => Row {
   const columns = fields.map(({ path, field }) => ({ key: path[0] ?? '', decode: decodes(field) }))
   return (row) => {
     const result: Values = {}
-    for (const [index, { key, decode }] of columns.entries()) {
-      const value = row[index]
+    let index = 0
+    for (const { key, decode } of columns) {
+      const value = row[index++]
       result[key] = value === null || !decode ? value : decode.mapFromDriverValue(value)
     }
     return result as Row

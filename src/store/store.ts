@@ -33,7 +33,10 @@ export type Reader = Db & Statements
 export type Store = {
   /**
    * Runs `fn` in a transaction and resolves when its work is durable. `fn` awaits nothing but
-   * queries of its `tx`. @throws what `fn` throws; AppError DATABASE_ERROR when nothing was kept.
+   * queries of its `tx`. It may run twice, when it shared the transaction with one that failed:
+   * the first run then leaves no trace, so `fn` changes nothing but what `tx` undoes, and leaves
+   * the rest to `tx.afterCommit`. @throws what `fn` throws; AppError DATABASE_ERROR when nothing
+   * was kept.
    */
   write<T>(fn: (tx: Tx) => Promise<T>): Promise<T>
   read: Reader
@@ -120,6 +123,8 @@ function setUp({ path, nativeBinding }: StoreOptions, migrations: Migration[]): 
   createFile(path)
   const connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
   try {
+    // Pages that hold a message's text without a chain, and a cache that holds the busy ones.
+    connection.script('PRAGMA page_size = 8192; PRAGMA cache_size = -32768')
     connection.script('PRAGMA journal_mode = WAL')
     connection.script('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0')
     connection.script('PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY')

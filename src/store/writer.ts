@@ -15,7 +15,7 @@ const maxLockWaitMs = 5000
 const maxRetryDelayMs = 50
 
 export type Writer = {
-  /** Resolves when `fn`'s work is durable. @throws what `fn` throws; AppError DATABASE_ERROR. */
+  /** As `Store.write` (store.ts). */
   write<T>(fn: (tx: Tx) => Promise<T>): Promise<T>
   /** Finishes what is queued; later calls are a TypeError. */
   close(): Promise<void>
@@ -36,7 +36,13 @@ export function createWriter({ connection, log, onCommit }: Deps): Writer {
       return refuse('store.write cannot be called inside its closure.')
     if (closed) return refuse('The store is closed.')
     return new Promise((resolve, reject) => {
-      queue.push({ run: fn, resolve: resolve as Request['resolve'], reject, queuedAt: now() })
+      queue.push({
+        run: fn,
+        resolve: resolve as Request['resolve'],
+        reject,
+        queuedAt: now(),
+        isSecondRun: false,
+      })
       schedule()
     })
   }

@@ -12,7 +12,7 @@ const insert = 'insert into t values (?)'
 
 async function setUp(t: Parameters<typeof makePlace>[0]) {
   const { path } = await makePlace(t)
-  const connection = openConnection({ path, busyTimeoutMs: 100 })
+  const connection = openConnection({ path, busyTimeoutMs: 5000 })
   connection.script('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; create table t (x)')
   const walBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const thread = createThread({ path, nativeBinding: undefined })
@@ -59,12 +59,11 @@ test('under constant load the log stays within bounds', async (t) => {
   let written = 0
   let largest = 0
   const endsAt = performance.now() + 1000
-  while (performance.now() < endsAt) {
+  while (performance.now() < endsAt || written < 5 * limits.maxLogBytes) {
     write(20_000)
     written += 20_000
     largest = Math.max(largest, walBytes())
     await delay(1)
   }
-  assert.ok(written > 4 * limits.maxLogBytes, `${written} written`)
   assert.ok(largest < written / 2, `${largest} of ${written}`)
 })

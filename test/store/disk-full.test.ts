@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { AppError } from '../../src/errors.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import type { Store, Tx } from '../../src/store/store.ts'
-import { notes, openTestStore } from './fixture.ts'
+import { notes, openTestStore, stopClock } from './fixture.ts'
 
 const large = 'x'.repeat(2_000_000)
 
@@ -22,8 +22,7 @@ test('a full disk fails every caller of the group and nothing of it is there', a
   await store.write((tx) => tx.insert(notes).values({ id: 'before', seq: 0 }))
   await limitPages(store, 100)
   const calls: string[] = []
-  // With its clock stopped, the group takes all three.
-  const clock = t.mock.method(performance, 'now', () => 0)
+  const clock = stopClock(t)
   const results = await Promise.allSettled([
     ...['a', 'b'].map((id) =>
       store.write(async (tx) => {
@@ -33,7 +32,7 @@ test('a full disk fails every caller of the group and nothing of it is there', a
     ),
     store.write((tx) => tx.insert(notes).values({ id: 'large', seq: 2, body: large })),
   ])
-  clock.mock.restore()
+  clock.restore()
   for (const result of results) {
     assert.ok(result.status === 'rejected' && isDatabaseError(result.reason))
   }

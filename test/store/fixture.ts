@@ -66,3 +66,9 @@ export function recordingLog(entries: unknown[][]): Log {
   }
   return Object.assign(Object.create(log), { error: keep, warn: keep })
 }
+
+/** From now on a group takes whatever waits, however slow the machine is. */
+export function stopClock(t: Pick<TestContext, 'mock'>): { restore(): void } {
+  const { mock } = t.mock.method(performance, 'now', () => 0)
+  return { restore: () => mock.restore() }
+}

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
-import fc from 'fast-check'
 import { AppError } from '../../src/errors.ts'
 import { openConnection } from '../../src/store/connection.ts'
 import { asc, eq, sql } from '../../src/store/drizzle.ts'
 import { newId } from '../../src/store/ids.ts'
 import { parameter, type Store, statement, type Tx } from '../../src/store/store.ts'
-import { notes, openTestStore, recordingLog } from './fixture.ts'
+import { notes, openTestStore, recordingLog, stopClock } from './fixture.ts'
 
 const insertNote = statement((db) =>
   db.insert(notes).values({ id: parameter('id'), seq: parameter('seq') }),
@@ -45,6 +44,7 @@ test('a closure sees its own writes, and nobody else does before they are durabl
 
 test('callers of one turn share one transaction, in the order of their calls', async (t) => {
   const store = await openTestStore(t)
+  stopClock(t)
   const seen = await Promise.all(
     ['a', 'b', 'c'].map((body) =>
       store.write(async (tx) => {
@@ -317,67 +317,6 @@ test('close finishes what is queued and refuses what comes later', async (t) => 
   await write
   await closing
 })
-
-type Plan = { kind: (typeof kinds)[number]; notes: number }
-const kinds = [
-  'plain',
-  'prepared',
-  'overlapping',
-  'failing',
-  'late',
-  'forgetful',
-  'caught',
-] as const
-const plans = fc.array(
-  fc.record({ kind: fc.constantFrom(...kinds), notes: fc.integer({ min: 0, max: 4 }) }),
-  { maxLength: 40 },
-)
-
-test('whatever closures do, exactly the resolved ones are there, in order', async (t) => {
-  const store = await openTestStore(t)
-  const property = fc.asyncProperty(plans, async (list) => {
-    await store.write(async (tx) => {
-      await tx.delete(notes)
-    })
-    const results = await Promise.allSettled(
-      list.map((plan, index) => store.write((tx) => carryOut(tx, plan, index))),
-    )
-    const expected = list.flatMap(({ kind, notes: count }, index) => {
-      const isKept = kind !== 'failing' && kind !== 'late'
-      assert.equal(results[index]?.status, isKept ? 'fulfilled' : 'rejected', kind)
-      return isKept ? Array.from({ length: count }, (_, n) => index * 10 + n) : []
-    })
-    const rows = await store.read.values<[number]>(sql`select seq from notes order by rowid`)
-    assert.deepEqual(
-      rows.map(([seq]) => seq),
-      expected,
-    )
-  })
-  await fc.assert(property, { numRuns: 60 })
-})
-
-async function carryOut(tx: Tx, { kind, notes: count }: Plan, index: number): Promise<void> {
-  const seqs = Array.from({ length: count }, (_, n) => index * 10 + n)
-  const add = (seq: number) => tx.insert(notes).values({ id: `${seq}`, seq })
-  if (kind === 'overlapping') await Promise.all(seqs.map((seq) => add(seq).execute()))
-  else if (kind === 'prepared')
-    for (const seq of seqs) await tx.execute(insertNote, { id: `${seq}`, seq })
-  else for (const seq of seqs) await add(seq)
-  if (kind === 'failing') throw new Error('as planned')
-  if (kind === 'late') await turn()
-  if (kind === 'forgetful') wander(tx).catch(assertTypeError)
-  if (kind === 'caught' && seqs[0] !== undefined) await assert.rejects(add(seqs[0]).execute())
-}
-
-function assertTypeError(error: unknown): void {
-  assert.ok(error instanceof TypeError)
-}
-
-/** Goes on after its closure has settled; what it adds then must not be anywhere. */
-async function wander(tx: Tx): Promise<void> {
-  for (let i = 0; i < 10; i += 1) await null
-  await tx.insert(notes).values({ id: newId(), seq: -1 })
-}
 
 test('deleted, updated and returned rows come through drizzle as ever', async (t) => {
   const store = await openTestStore(t)
