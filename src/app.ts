@@ -93,7 +93,7 @@ async function startDelivery(base: OpenCore, stops: Stops): Promise<Core> {
   stops.push(async (graceMs) => {
     await queue.stop()
     await outbound.stop(graceMs)
-    await settled()
+    await settled(graceMs)
   })
   return core
 }

@@ -20,14 +20,17 @@ export type Claimed = Job & { leaseId: string }
 export type Held = Pick<Claimed, 'id' | 'leaseId'>
 
 const maxErrorLength = 2000
+/** Literal, as in the partial indexes: SQLite cannot tell that a parameter means the same. */
+const isWaiting = sql`state = 'waiting'`
+const isActive = sql`state = 'active'`
 const lostText = 'The process ended while the job was running.'
 
 /** Whether a claim would find anything; costs no transaction. */
 export async function isWorkDue(store: Store, kinds: string[], now: number): Promise<boolean> {
-  const due = and(eq(jobs.state, 'waiting'), lte(jobs.runAt, now), inArray(jobs.kind, kinds))
+  const due = and(isWaiting, lte(jobs.runAt, now), inArray(jobs.kind, kinds))
   const row = await store.read.select({ id: jobs.id }).from(jobs).where(due).limit(1).get()
   if (row) return true
-  const lost = and(eq(jobs.state, 'active'), lte(jobs.leaseUntil, now))
+  const lost = and(isActive, lte(jobs.leaseUntil, now))
   return !!(await store.read.select({ id: jobs.id }).from(jobs).where(lost).limit(1).get())
 }
 
@@ -36,7 +39,7 @@ export async function claimJobs(
   tx: Tx,
   { kinds, limit, now, leaseUntil }: Claim,
 ): Promise<Claimed[]> {
-  const ids = sql`(select id from jobs where state = 'waiting' and run_at <= ${now}
+  const ids = sql`(select id from jobs where ${isWaiting} and run_at <= ${now}
     and ${inArray(jobs.kind, kinds)} order by priority, run_at limit ${limit} ${forClaim()})`
   const leaseId = newId()
   const claimed = await tx
@@ -57,7 +60,7 @@ export type Claim = { kinds: string[]; limit: number; now: number; leaseUntil: n
 
 /** Puts back what processes have left behind, or buries it when its attempts are used up. */
 export async function returnLostJobs(tx: Tx, now: number): Promise<void> {
-  const isLost = and(eq(jobs.state, 'active'), lte(jobs.leaseUntil, now))
+  const isLost = and(isActive, lte(jobs.leaseUntil, now))
   const isLast = sql`${jobs.attempts} >= ${jobs.maxAttempts}`
   const idle = { leaseId: null, leaseUntil: null, error: lostText, updatedAt: now }
   await tx
@@ -124,7 +127,7 @@ function updateJobs(tx: Tx) {
 }
 
 async function change(tx: Tx, { id, leaseId }: Held, changes: Changes): Promise<boolean> {
-  const isHeld = and(eq(jobs.id, id), eq(jobs.leaseId, leaseId), eq(jobs.state, 'active'))
+  const isHeld = and(eq(jobs.id, id), eq(jobs.leaseId, leaseId), isActive)
   const changed = await updateJobs(tx).set(changes).where(isHeld).returning({ id: jobs.id })
   return changed.length > 0
 }

@@ -52,6 +52,7 @@ export type Directory = {
 }
 
 const MAX_REMEMBERED = 10_000
+const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
 
 export function createDirectory({ store, keyring }: { store: Store; keyring: Keyring }): Directory {
   const { remember, drop } = createMemory()
@@ -91,7 +92,11 @@ export function digestSecret(secretKey: string): string {
 
 /** A bounded memory; what was being looked up when `drop` came is not kept. */
 function createMemory() {
-  const known = new LRUCache<string, object>({ max: MAX_REMEMBERED })
+  const known = new LRUCache<string, object>({
+    max: MAX_REMEMBERED,
+    maxSize: MAX_REMEMBERED_BYTES,
+    sizeCalculation: sizeOf,
+  })
   let generation = 0
   async function remember<T extends object>(
     key: string,
@@ -109,6 +114,14 @@ function createMemory() {
     known.clear()
   }
   return { remember, drop }
+}
+
+/** Bytes, roughly: what is long is text. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return 32 + 2 * value.length
+  if (typeof value !== 'object' || value === null) return 8
+  const parts = value instanceof Set ? [...value] : Object.values(value)
+  return parts.reduce<number>((sum, part) => sum + sizeOf(part), 64)
 }
 
 function readDomain(store: Store, projectId: string, domain: string) {

@@ -7,7 +7,7 @@ import type { MessageSource, RenderedMessage } from '../../mail/message.ts'
 import { and, desc, eq, gte, inArray, lte, type SQL, sql } from '../../store/drizzle.ts'
 import { contacts, type EventRow, emails, events } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
-import { createContentShelf, type LoadedEmail, loadEmails, toSource } from '../messages/source.ts'
+import { type LoadedEmail, loadEmails, loadTexts, toSource } from '../messages/source.ts'
 import { activityTypeOf, activityTypes, eventNamesOf } from './types.ts'
 
 export type ActivityQuery = {
@@ -66,12 +66,10 @@ function findEvents(
   projectId: string,
   { query, names }: { query: ActivityQuery; names: string[] | undefined },
 ): Promise<EventWithContact[]> {
-  const conditions: SQL[] = [eq(events.projectId, projectId)]
+  const conditions: SQL[] = scopeOf(projectId, query.contactId)
   if (names !== undefined) conditions.push(nameCondition(names))
-  if (query.contactId !== undefined) conditions.push(eq(events.contactId, query.contactId))
   if (query.cursor !== undefined) conditions.push(afterCursor(query.cursor))
-  const startAt =
-    query.startAt ?? (query.cursor === undefined ? now() - DEFAULT_SPAN_MS : undefined)
+  const startAt = query.startAt ?? defaultStart(query, now())
   if (startAt !== undefined) conditions.push(gte(events.createdAt, startAt))
   if (query.endAt !== undefined) conditions.push(lte(events.createdAt, query.endAt))
   return store.scan
@@ -92,6 +90,17 @@ function findEvents(
     .orderBy(desc(events.createdAt), desc(events.id))
     .limit(query.limit + 1)
     .all()
+}
+
+/** A contact's own index is by far the shorter way: the plus keeps the project's out. */
+function scopeOf(projectId: string, contactId: string | undefined): SQL[] {
+  if (contactId === undefined) return [eq(events.projectId, projectId)]
+  return [sql`+${events.projectId} = ${projectId}`, eq(events.contactId, contactId)]
+}
+
+/** A first page without a start shows the last 30 days, of now or of its own end. */
+function defaultStart({ cursor, endAt }: ActivityQuery, now: number): number | undefined {
+  return cursor === undefined ? Math.min(now, endAt ?? now) - DEFAULT_SPAN_MS : undefined
 }
 
 /** Names of service events are listed; `event.triggered` is whatever the client named itself. */
@@ -118,8 +127,13 @@ async function showEmails(
 ): Promise<Map<string, ShownEmail>> {
   const ids = new Set(page.flatMap(({ emailId }) => (emailId === null ? [] : [emailId])))
   const loaded = await loadEmails(deps, [...ids])
-  const contents = await createContentShelf(deps).load(loaded.map((email) => email.contentId))
-  const sources: { email: LoadedEmail; source: MessageSource }[] = loaded.flatMap((email) => {
+  // Without the snapshot, which retention clears, it would be shown as nobody got it.
+  const whole = loaded.filter((email) => email.variables !== null)
+  const contents = await loadTexts(
+    deps,
+    whole.map((email) => email.contentId),
+  )
+  const sources: { email: LoadedEmail; source: MessageSource }[] = whole.flatMap((email) => {
     const content = contents.get(email.contentId)
     return content === undefined ? [] : [{ email, source: toSource(deps, email, content) }]
   })

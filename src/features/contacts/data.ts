@@ -2,9 +2,10 @@
  * The rules for contact data, the same on every path (send, track, contacts, import):
  * a value is stored under its key; null deletes the key; an empty string is ignored; an object
  * `{ value, persistent: false }` serves one call and is not stored; reserved keys are dropped.
- * The merge is shallow; a contact without data has null.
+ * The merge is shallow; a contact without data has null. Neither what a request gives nor what a
+ * contact has may be larger than 64 KB of JSON.
  */
-import { type FieldError, invalid } from '../../errors.ts'
+import { type FieldError, invalid, invalidField } from '../../errors.ts'
 import type { ContactData } from '../../store/schema.ts'
 
 const RESERVED_KEYS = new Set([
@@ -19,6 +20,8 @@ const RESERVED_KEYS = new Set([
   'manageUrl',
 ])
 
+const MAX_BYTES = 64 * 1024
+
 export type ReadData = {
   /** What is to be stored; null = delete the key. */
   changes: ContactData
@@ -28,14 +31,15 @@ export type ReadData = {
 
 /**
  * Takes apart the `data` of a request; anything but an object counts as none.
- * @throws AppError VALIDATION_ERROR when `locale` is no string
+ * @throws AppError VALIDATION_ERROR when it is too large, or `locale` is no string
  */
 export function readData(data: unknown): ReadData {
+  checkSize(data, 'The data')
   const changes: [string, unknown][] = []
   const variables: [string, unknown][] = []
   for (const [key, value] of entriesOf(data)) {
     if (RESERVED_KEYS.has(key) || value === '') continue
-    if (key === 'locale') checkLocale(value)
+    if (key === 'locale') checkLocale(isOneShot(value) ? value.value : value)
     if (isOneShot(value)) {
       if (value.value !== null && value.value !== '') variables.push([key, value.value])
       continue
@@ -46,7 +50,10 @@ export function readData(data: unknown): ReadData {
   return { changes: toData(changes), variables: toData(variables) }
 }
 
-/** The contact's data after `changes`; the very same object when nothing differs. */
+/**
+ * The contact's data after `changes`; the very same object when nothing differs.
+ * @throws AppError VALIDATION_ERROR when it becomes too large
+ */
 export function mergeData(current: ContactData | null, changes: ContactData): ContactData | null {
   if (!Object.entries(changes).some(([key, value]) => differs(current, key, value))) return current
   const merged = new Map(Object.entries(current ?? {}))
@@ -54,7 +61,16 @@ export function mergeData(current: ContactData | null, changes: ContactData): Co
     if (value === null) merged.delete(key)
     else merged.set(key, value)
   }
-  return merged.size === 0 ? null : toData([...merged])
+  if (merged.size === 0) return null
+  const data = toData([...merged])
+  checkSize(data, 'The data of the contact')
+  return data
+}
+
+function checkSize(data: unknown, name: string): void {
+  const text = JSON.stringify(data) ?? ''
+  if (Buffer.byteLength(text) <= MAX_BYTES) return
+  throw invalidField('data', 'too_big', `${name} would be larger than ${MAX_BYTES} bytes of JSON`)
 }
 
 function entriesOf(data: unknown): [string, unknown][] {

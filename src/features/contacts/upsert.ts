@@ -13,9 +13,6 @@ import { mergeData } from './data.ts'
 
 export type ContactChange = {
   projectId: string
-  address: ParsedAddress
-  /** As `readData` made them; null deletes a key. */
-  changes: ContactData
   /** Undefined keeps an existing contact's state. */
   subscribed: boolean | undefined
   /** The state of a contact that did not exist and for whom none is given. */
@@ -23,14 +20,22 @@ export type ContactChange = {
   at: number
 }
 
+/** One of the contacts that a change is about, and what of its data changes. */
+export type ContactEntry = {
+  address: ParsedAddress
+  /** As `readData` made them; null deletes a key. */
+  changes: ContactData
+}
+
 export type UpsertedContact = { contact: Contact; isNew: boolean }
 
-const findContactByEmail = statement((db) =>
+const listContacts = statement((db) =>
   db
     .select()
     .from(contacts)
     .where(
-      sql`${contacts.projectId} = ${parameter('projectId')} and ${contacts.email} = ${parameter('email')}`,
+      sql`${contacts.projectId} = ${parameter('projectId')}
+        and ${contacts.email} in (select value from json_each(${parameter('emails')}))`,
     ),
 )
 
@@ -46,36 +51,64 @@ const insertContact = statement((db) =>
   }),
 )
 
-const countContact = statement((db) =>
+const countContacts = statement((db) =>
   db
     .update(projects)
-    .set({ contactCount: sql`${projects.contactCount} + 1` })
+    .set({ contactCount: sql`${projects.contactCount} + ${parameter('added')}` })
     .where(eq(projects.id, parameter('projectId'))),
 )
 
-export async function upsertContact(tx: Tx, change: ContactChange): Promise<UpsertedContact> {
-  const { projectId, address } = change
-  const known = await tx.find(findContactByEmail, { projectId, email: address.address })
-  if (known === undefined) return { contact: await createContact(tx, change), isNew: true }
-  return { contact: await changeContact(tx, known, change), isNew: false }
+/**
+ * Writes to all of them, in their order (an address may come twice), and gives the contacts in that
+ * order. @throws AppError VALIDATION_ERROR for data that becomes too large
+ */
+export async function upsertContacts(
+  tx: Tx,
+  change: ContactChange,
+  entries: readonly ContactEntry[],
+): Promise<UpsertedContact[]> {
+  const { projectId } = change
+  const emails = JSON.stringify(entries.map(({ address }) => address.address))
+  const rows = await tx.list(listContacts, { projectId, emails })
+  const known = new Map(rows.map((contact) => [contact.email, contact]))
+  const upserted: UpsertedContact[] = []
+  for (const entry of entries) {
+    const before = known.get(entry.address.address)
+    const contact =
+      before === undefined
+        ? await createContact(tx, change, entry)
+        : await changeContact(tx, before, { ...change, changes: entry.changes })
+    known.set(contact.email, contact)
+    upserted.push({ contact, isNew: before === undefined })
+  }
+  const added = known.size - rows.length
+  if (added > 0) await tx.execute(countContacts, { projectId, added })
+  return upserted
 }
 
-async function createContact(tx: Tx, change: ContactChange): Promise<Contact> {
+async function createContact(
+  tx: Tx,
+  change: ContactChange,
+  { address, changes }: ContactEntry,
+): Promise<Contact> {
   const contact: Contact = {
     id: newId(),
     projectId: change.projectId,
-    email: change.address.address,
+    email: address.address,
     subscribed: change.subscribed ?? change.subscribedByDefault,
-    data: mergeData(null, change.changes),
+    data: mergeData(null, changes),
     createdAt: change.at,
     updatedAt: change.at,
   }
   await tx.execute(insertContact, contact)
-  await tx.execute(countContact, { projectId: change.projectId })
   return contact
 }
 
-async function changeContact(tx: Tx, known: Contact, change: ContactChange): Promise<Contact> {
+async function changeContact(
+  tx: Tx,
+  known: Contact,
+  change: ContactChange & Pick<ContactEntry, 'changes'>,
+): Promise<Contact> {
   const data = mergeData(known.data, change.changes)
   const subscribed = change.subscribed ?? known.subscribed
   const isFlip = subscribed !== known.subscribed

@@ -20,12 +20,13 @@ import type {
 import type { Tx } from '../../store/store.ts'
 import type { SenderDomain } from '../accounts/directory.ts'
 import { type ReadData, readData } from '../contacts/data.ts'
-import { upsertContact } from '../contacts/upsert.ts'
+import { upsertContacts } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
 import { type ContentDraft, keepContent } from './content.ts'
 import { type EmailDraft, insertEmail } from './email-row.ts'
+import { isDomainHeld } from './holds.ts'
 import { claimKey, type IdempotentRequest, keepKey } from './idempotency.ts'
-import { isSuppressed } from './suppression.ts'
+import { findSuppressed } from './suppression.ts'
 
 export type { Project, StoredAttachment } from '../../store/schema.ts'
 
@@ -74,6 +75,7 @@ type Plan = {
   senderDomain: SenderDomain
   contentClass: ContentType
   data: ReadData
+  /** As remembered. */
   heldDomains: ReadonlySet<string>
 }
 
@@ -145,40 +147,66 @@ function chooseSender(request: SendRequest, template: Template | undefined) {
 }
 
 async function acceptRecipients(deps: AcceptDeps, tx: Tx, plan: Plan): Promise<Accepted['emails']> {
+  const { project, request } = plan
   const contentId = await keepContent(tx, draftContent(plan))
+  const contacts = await upsertRecipients(tx, plan)
+  const addresses = request.to.map(({ address }) => address.address)
+  const suppressed = await findSuppressed(tx, project.id, addresses)
+  const held = await confirmHeld(tx, plan)
   const accepted: Accepted['emails'] = []
-  for (const recipient of plan.request.to) {
-    accepted.push(await acceptRecipient(deps, tx, { plan, contentId, recipient }))
+  for (const [index, { contact }] of contacts.entries()) {
+    const recipient = request.to[index]
+    if (recipient === undefined) continue
+    const draft = draftEmail(deps, plan, { contentId, recipient, contact })
+    const state = stateOf(draft, { suppressed, held })
+    await insertEmail(tx, { ...draft, state })
+    if (state === 'queued') tx.afterCommit(() => deps.bell.ring(callFor(draft)))
+    accepted.push({ contact: { id: contact.id, email: contact.email }, email: draft.id })
   }
   return accepted
 }
 
-async function acceptRecipient(
-  deps: AcceptDeps,
-  tx: Tx,
-  { plan, contentId, recipient }: { plan: Plan; contentId: string; recipient: NamedAddress },
-): Promise<Accepted['emails'][number]> {
-  const { project, request, at } = plan
-  const changes: ContactData =
-    recipient.name === null ? plan.data.changes : { ...plan.data.changes, name: recipient.name }
-  const { contact } = await upsertContact(tx, {
-    projectId: project.id,
-    address: recipient.address,
-    changes,
-    subscribed: request.subscribed,
-    subscribedByDefault: false,
-    at,
-  })
-  if (plan.contentClass === 'MARKETING' && !contact.subscribed) throw notSubscribed(contact.email)
-  const email = draftEmail(deps, plan, { contentId, recipient, contact })
-  if (await isSuppressed(tx, project.id, contact.email)) email.state = 'suppressed'
-  await insertEmail(tx, email)
-  if (email.state === 'queued') tx.afterCommit(() => deps.bell.ring(laneOf(email)))
-  return { contact: { id: contact.id, email: contact.email }, email: email.id }
+async function upsertRecipients(tx: Tx, { project, request, data, contentClass, at }: Plan) {
+  const contacts = await upsertContacts(
+    tx,
+    {
+      projectId: project.id,
+      subscribed: request.subscribed,
+      subscribedByDefault: false,
+      at,
+    },
+    request.to.map(({ address, name }) => ({
+      address,
+      changes: name === null ? data.changes : { ...data.changes, name },
+    })),
+  )
+  if (contentClass === 'MARKETING') {
+    for (const { contact } of contacts) if (!contact.subscribed) throw notSubscribed(contact.email)
+  }
+  return contacts
 }
 
-function laneOf({ queueClass, recipientDomain, projectId }: EmailDraft) {
-  return { queueClass, domain: recipientDomain, projectId }
+/** Of the recipients' domains, those held back: a remembered hold may be over by now. */
+async function confirmHeld(tx: Tx, { request, heldDomains }: Plan): Promise<Set<string>> {
+  const held = new Set<string>()
+  if (heldDomains.size === 0) return held
+  const domains = new Set(request.to.map(({ address }) => address.domain))
+  for (const domain of domains) {
+    if (heldDomains.has(domain) && (await isDomainHeld(tx, domain))) held.add(domain)
+  }
+  return held
+}
+
+function stateOf(
+  { recipient, recipientDomain }: Omit<EmailDraft, 'state'>,
+  { suppressed, held }: { suppressed: ReadonlySet<string>; held: ReadonlySet<string> },
+): EmailDraft['state'] {
+  if (suppressed.has(recipient)) return 'suppressed'
+  return held.has(recipientDomain) ? 'held' : 'queued'
+}
+
+function callFor({ queueClass, recipientDomain, projectId, at }: Omit<EmailDraft, 'state'>) {
+  return { queueClass, domain: recipientDomain, projectId, dueAt: at }
 }
 
 function notSubscribed(address: string): AppError {
@@ -215,7 +243,7 @@ function draftEmail(
     recipient: NamedAddress
     contact: { id: string; data: ContactData | null }
   },
-): EmailDraft {
+): Omit<EmailDraft, 'state'> {
   const { project, request, template, sender, at } = plan
   const id = newId()
   const { domain } = of.recipient.address
@@ -238,7 +266,6 @@ function draftEmail(
     headers: request.headers ?? null,
     variables: takeSnapshot(of.contact.data, plan.data.variables),
     messageId: chooseMessageId(id, plan.senderDomain.domain, request.headers),
-    state: plan.heldDomains.has(domain) ? 'held' : 'queued',
     queueClass: 1,
     giveUpAt: at + giveUpMs(deps.config),
     at,

@@ -1,5 +1,5 @@
 /**
- * How those who make mail due tell the queue: after their commit, with where it waits, so that it
+ * How those who make mail due tell the queue: after their commit, with where and when, so that it
  * need not search. Ringing while nobody listens is no error: a queue looks for itself when it starts.
  */
 import type { QueueClass } from '../../store/schema.ts'
@@ -8,7 +8,7 @@ import type { QueueClass } from '../../store/schema.ts'
 export type QueueLane = { queueClass: QueueClass; domain: string; projectId: string }
 
 /** Mail is due in a lane; somewhere, one does not know where; or a site can take more again. */
-export type QueueCall = QueueLane | 'anywhere' | 'capacity'
+export type QueueCall = (QueueLane & { dueAt: number }) | 'anywhere' | 'capacity'
 
 export type QueueBell = {
   ring(call: QueueCall): void

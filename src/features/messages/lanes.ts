@@ -2,84 +2,95 @@
  * Which lanes of the queue have mail, and when the earliest of each is due: a memory of the index
  * `emails_ready`, so that finding work costs nothing. It may be behind (a lane that is empty by
  * now is found out when visited) but never misses mail: whoever makes mail due says so.
- * Transactional lanes come first, lanes of one class take turns.
+ *
+ * Due lanes stand apart from those that wait for their time, so a hundred thousand deferred
+ * domains delay nobody. Transactional lanes come first; within a class a lane that was served goes
+ * to the end, so projects and domains take turns.
  */
 import type { QueueClass } from '../../store/schema.ts'
 import type { QueueLane } from './bell.ts'
-
-export type DueLane = QueueLane & { dueAt: number }
+import { createTimetable } from './timetable.ts'
 
 export type Lanes = {
   /** Mail is due in that lane at `dueAt`, perhaps beside what was known. */
   note(lane: QueueLane, dueAt: number): void
   /** What was found when the lane was looked at: its earliest, or null when it is empty. */
   settle(lane: QueueLane, dueAt: number | null): void
-  /** Due lanes, the most urgent class first; each goes to the end of its class as it is taken. */
-  takeDue(now: number, maxVisits: number): Generator<DueLane>
-  /** When something is due next; undefined when nothing waits. */
+  /** At most `maxVisits` due lanes of each class, the most urgent class first. */
+  listDue(now: number, maxVisits: number): QueueLane[]
+  /** These were served: the others of their class come first next time. */
+  served(lanes: readonly QueueLane[]): void
+  /** When a waiting lane is due next; undefined when none waits. */
   nextDueAt(): number | undefined
-  clear(): void
 }
+
+type Entry = { lane: QueueLane; dueAt: number }
 
 const CLASSES: readonly QueueClass[] = [1, 5, 10]
 
 export function createLanes(): Lanes {
-  const byClass = new Map<QueueClass, Map<string, DueLane>>(
-    CLASSES.map((queueClass) => [queueClass, new Map()]),
-  )
-  const lanesOf = (queueClass: QueueClass): Map<string, DueLane> => {
-    const lanes = byClass.get(queueClass)
+  const known = new Map<string, Entry>()
+  const due = new Map<QueueClass, Map<string, Entry>>(CLASSES.map((each) => [each, new Map()]))
+  const waiting = createTimetable<Entry>()
+
+  const dueOf = (queueClass: QueueClass): Map<string, Entry> => {
+    const lanes = due.get(queueClass)
     if (lanes === undefined) throw new TypeError(`no such queue class: ${queueClass}`)
     return lanes
   }
 
+  /** An entry is replaced, never changed: an older one in the timetable is known to be stale. */
+  function put(lane: QueueLane, dueAt: number): void {
+    const name = nameOf(lane)
+    const entry = { lane, dueAt }
+    known.set(name, entry)
+    const lanes = dueOf(lane.queueClass)
+    if (lanes.has(name)) lanes.set(name, entry)
+    else waiting.add(dueAt, entry)
+  }
+
   function note(lane: QueueLane, dueAt: number): void {
-    const lanes = lanesOf(lane.queueClass)
-    const known = lanes.get(nameOf(lane))
-    if (known === undefined) lanes.set(nameOf(lane), { ...lane, dueAt })
-    else if (dueAt < known.dueAt) known.dueAt = dueAt
+    const entry = known.get(nameOf(lane))
+    if (entry === undefined || dueAt < entry.dueAt) put(lane, dueAt)
   }
 
   function settle(lane: QueueLane, dueAt: number | null): void {
-    const lanes = lanesOf(lane.queueClass)
-    if (dueAt === null) lanes.delete(nameOf(lane))
-    else lanes.set(nameOf(lane), { ...lane, dueAt })
+    const name = nameOf(lane)
+    known.delete(name)
+    dueOf(lane.queueClass).delete(name)
+    if (dueAt !== null) put(lane, dueAt)
   }
 
-  function* takeDue(now: number, maxVisits: number): Generator<DueLane> {
-    for (const queueClass of CLASSES) yield* takeTurns(lanesOf(queueClass), now, maxVisits)
-  }
+  const isCurrent = (entry: Entry) => known.get(nameOf(entry.lane)) === entry
 
-  function nextDueAt(): number | undefined {
-    let next: number | undefined
-    for (const lanes of byClass.values()) {
-      for (const { dueAt } of lanes.values()) {
-        if (next === undefined || dueAt < next) next = dueAt
-      }
+  function listDue(now: number, maxVisits: number): QueueLane[] {
+    for (const entry of waiting.takeUntil(now)) {
+      if (isCurrent(entry)) dueOf(entry.lane.queueClass).set(nameOf(entry.lane), entry)
     }
-    return next
+    return CLASSES.flatMap((queueClass) => visit(dueOf(queueClass), maxVisits))
   }
 
-  const clear = () => {
-    for (const lanes of byClass.values()) lanes.clear()
+  function served(lanes: readonly QueueLane[]): void {
+    for (const lane of lanes) moveToEnd(dueOf(lane.queueClass), nameOf(lane))
   }
-  return { note, settle, takeDue, nextDueAt, clear }
+
+  return { note, settle, listDue, served, nextDueAt: () => waiting.next(isCurrent) }
 }
 
-function* takeTurns(
-  lanes: Map<string, DueLane>,
-  now: number,
-  maxVisits: number,
-): Generator<DueLane> {
-  let visits = Math.min(lanes.size, maxVisits)
-  for (const [name, lane] of lanes) {
-    if (visits-- === 0) return
-    lanes.delete(name)
-    lanes.set(name, lane)
-    if (lane.dueAt <= now) yield lane
-  }
+/** Of more lanes than one visit takes, those visited go to the end, so that all have their turn. */
+function visit(lanes: Map<string, Entry>, maxVisits: number): QueueLane[] {
+  const visited = lanes.entries().take(maxVisits).toArray()
+  if (lanes.size > maxVisits) for (const [name] of visited) moveToEnd(lanes, name)
+  return visited.map(([, { lane }]) => lane)
 }
 
-function nameOf({ domain, projectId }: QueueLane): string {
-  return `${domain} ${projectId}`
+function moveToEnd(lanes: Map<string, Entry>, name: string): void {
+  const entry = lanes.get(name)
+  if (entry === undefined) return
+  lanes.delete(name)
+  lanes.set(name, entry)
+}
+
+function nameOf({ queueClass, domain, projectId }: QueueLane): string {
+  return `${queueClass} ${domain} ${projectId}`
 }

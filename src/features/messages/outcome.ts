@@ -101,7 +101,7 @@ const insertAttempt = statement((db) =>
   }),
 )
 
-/** Records one attempt and all that follows from it. */
+/** Records one attempt and all that follows from it; nothing, if the email is gone meanwhile. */
 export async function recordAttempt(
   deps: Pick<Core, 'config' | 'now' | 'bell'>,
   tx: Tx,
@@ -109,7 +109,6 @@ export async function recordAttempt(
 ): Promise<void> {
   const { email, outcome } = record
   const at = deps.now()
-  await tx.execute(insertAttempt, attemptRow(record))
   const transition = decide(deps, record, at)
   const { isFailure, ...values } = transition
   const subject = record.subject ?? email.subject
@@ -121,11 +120,13 @@ export async function recordAttempt(
     at,
   })
   if (settled === undefined) return
+  await tx.execute(insertAttempt, attemptRow(record))
   await appendOutcomeEvents(tx, email, { transition, outcome, at })
   if (transition.state === 'bounced' && outcome.verdict?.isHard === true) {
     await suppressHardBounce(tx, email, { outcome, at })
   }
-  if (transition.state === 'deferred') tx.afterCommit(() => deps.bell.ring(laneOf(email)))
+  const { dueAt } = transition
+  if (dueAt !== null) tx.afterCommit(() => deps.bell.ring({ ...laneOf(email), dueAt }))
 }
 
 /** An email that ends without an attempt: cancelled, forbidden by now, our own error. */
@@ -160,6 +161,8 @@ async function endEmail(
       leaseId: null,
       leaseUntil: null,
       heldAt: null,
+      // A claim counts the attempt that is now not made.
+      attemptCount: sql`${emails.attemptCount} - ${email.state === 'sending' ? 1 : 0}`,
       updatedAt: at,
     })
     .where(and(eq(emails.id, email.id), eq(emails.state, email.state)))

@@ -1,52 +1,54 @@
-/** Emails that leave the delivery without having been tried. */
+/** Emails that leave the delivery without having been tried: no attempt is counted. */
 import { and, eq, inArray, sql } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
+import { isDomainHeld } from './operate.ts'
 
-/** Puts back what was claimed but never tried: no attempt is counted. */
+const released = { retryAt: null, leaseId: null, leaseUntil: null, status: 'PENDING' as const }
+
+/** They are due again at `dueAt`. */
 export async function returnEmails(
-  core: Pick<Core, 'store' | 'now' | 'bell'>,
-  ids: readonly string[],
-  dueAt: number,
+  { bell }: Pick<Core, 'bell'>,
+  tx: Tx,
+  { ids, dueAt }: { ids: readonly string[]; dueAt: number },
 ): Promise<void> {
-  if (ids.length === 0) return
-  await core.store.write(async (tx) => {
-    const rows = await tx
-      .update(emails)
-      .set({
-        state: sql`case when ${emails.attemptCount} > 1 then 'deferred' else 'queued' end`,
-        status: 'PENDING',
-        dueAt,
-        retryAt: null,
-        leaseId: null,
-        leaseUntil: null,
-        attemptCount: sql`${emails.attemptCount} - 1`,
-      })
-      .where(and(inArray(emails.id, [...ids]), eq(emails.state, 'sending')))
-      .returning({
-        queueClass: emails.queueClass,
-        domain: emails.recipientDomain,
-        projectId: emails.projectId,
-      })
-    tx.afterCommit(() => {
-      for (const lane of rows) core.bell.ring(lane)
+  const lanes = await tx
+    .update(emails)
+    .set({
+      ...released,
+      state: sql`case when ${emails.attemptCount} > 1 then 'deferred' else 'queued' end`,
+      dueAt,
+      attemptCount: sql`${emails.attemptCount} - 1`,
     })
+    .where(and(inArray(emails.id, [...ids]), eq(emails.state, 'sending')))
+    .returning({
+      queueClass: emails.queueClass,
+      domain: emails.recipientDomain,
+      projectId: emails.projectId,
+    })
+  tx.afterCommit(() => {
+    for (const lane of lanes) bell.ring({ ...lane, dueAt })
   })
 }
 
-/** An email whose recipient domain is held back: its give-up clock stops until the release. */
-export async function holdEmail(tx: Tx, id: string, at: number): Promise<void> {
+/**
+ * An email whose recipient domain is held back waits for its release, and its give-up clock stops;
+ * if the hold is over by now, it is due at once.
+ */
+export async function holdEmail(
+  deps: Pick<Core, 'bell'>,
+  tx: Tx,
+  { id, domain, at }: { id: string; domain: string; at: number },
+): Promise<void> {
+  if (!(await isDomainHeld(tx, domain))) return returnEmails(deps, tx, { ids: [id], dueAt: at })
   await tx
     .update(emails)
     .set({
+      ...released,
       state: 'held',
-      status: 'PENDING',
       heldAt: at,
       dueAt: null,
-      retryAt: null,
-      leaseId: null,
-      leaseUntil: null,
       attemptCount: sql`${emails.attemptCount} - 1`,
       updatedAt: at,
     })

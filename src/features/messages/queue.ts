@@ -4,25 +4,27 @@
  * The rows are the queue; `lanes` only remembers where to look. Before a lane is claimed from,
  * outbound says how much its site may take now, so a full or dead site is never leased more than
  * it can work on. The next attempt's time is written with the lease, before anybody dials: a crash
- * loop cannot hammer a receiver. What a crash leaves in SENDING returns when its lease ends; our
- * own leases are renewed while we live.
+ * loop cannot hammer a receiver. What a crash leaves in SENDING is found at the next start; the
+ * leases of what is in hand are renewed while it is.
  */
 import { describeError } from '../../errors.ts'
-import { and, eq, isNotNull, lte, min, ne, sql } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
-import { emails } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import type { Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
-import type { QueueCall } from './bell.ts'
+import type { QueueCall, QueueLane } from './bell.ts'
+import { claimLane, findNextDue } from './claim.ts'
 import type { Delivery } from './deliver.ts'
-import { giveUpOverdue } from './give-up.ts'
-import { createLanes, type DueLane, type Lanes } from './lanes.ts'
+import { createGiveUp, type GiveUp } from './give-up.ts'
+import { createLanes, type Lanes } from './lanes.ts'
+import { mendClock, recoverLeases, renewLeases } from './leases.ts'
+import { releaseStray } from './operate.ts'
+import { createReload } from './reload.ts'
 import { createThrottle, type Throttle } from './throttle.ts'
 
-const LEASE_MS = 30_000
+export const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
 const SWEEP_EVERY_MS = 60_000
-/** Emails claimed in one transaction, and from one lane in it, so that lanes take turns. */
+/** Emails claimed in one transaction, and from one lane in it. */
 const BATCH = 400
 const LANE_BATCH = 100
 const MAX_VISITS = 2_000
@@ -34,9 +36,12 @@ export type Queue = {
   stop(): Promise<void>
 }
 
-export type QueueDeps = Pick<Core, 'store' | 'config' | 'outbound' | 'bell' | 'now' | 'log'>
+export type QueueDeps = Pick<
+  Core,
+  'store' | 'config' | 'outbound' | 'directory' | 'bell' | 'now' | 'log'
+>
 
-type Claim = { lane: DueLane; limit: number }
+type Claim = { lane: QueueLane; limit: number }
 
 type QueueState = {
   core: QueueDeps
@@ -44,66 +49,37 @@ type QueueState = {
   lanes: Lanes
   throttle: Throttle
   leaseId: string
+  /** Looks at the whole queue. */
+  reload: () => Promise<void>
+  giveUp: GiveUp
+  /** On the monotonic clock. */
+  startedAt: number
   isStopping: boolean
   wake: () => void
 }
 
-const claimLane = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      state: 'sending',
-      status: 'SENDING',
-      dueAt: null,
-      retryAt: sql`${parameter('now')} + ${retryDelaySql()}`,
-      leaseId: parameter('leaseId'),
-      leaseUntil: parameter('leaseUntil'),
-      attemptCount: sql`${emails.attemptCount} + 1`,
-      updatedAt: parameter('now'),
-    })
-    .where(
-      sql`${emails.id} in (select id from emails where due_at is not null
-        and queue_class = ${parameter('queueClass')}
-        and recipient_domain = ${parameter('domain')}
-        and project_id = ${parameter('projectId')}
-        and due_at <= ${parameter('now')}
-        order by due_at limit ${parameter('limit')})`,
-    )
-    .returning({ id: emails.id }),
-)
-
-const findNextDue = statement((db) =>
-  db
-    .select({ dueAt: min(emails.dueAt) })
-    .from(emails)
-    .where(
-      sql`due_at is not null and queue_class = ${parameter('queueClass')}
-        and recipient_domain = ${parameter('domain')}
-        and project_id = ${parameter('projectId')}`,
-    ),
-)
-
-/** The delay after `failure_count` failures; `delays` is the schedule as a JSON array of ms. */
-function retryDelaySql() {
-  return sql`cast(json_extract(${parameter('delays')},
-    '$[' || min(${emails.failureCount}, json_array_length(${parameter('delays')}) - 1) || ']')
-    * (85 + abs(random() % 31)) / 100 as integer)`
-}
-
 export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
   const alarm = createAlarm()
+  const lanes = createLanes()
   const state: QueueState = {
     core,
     delivery,
-    lanes: createLanes(),
+    lanes,
     throttle: createThrottle(core.config.limits.emailsPerSecond, core.now),
     leaseId: newId(),
+    reload: createReload(core.store, lanes),
+    giveUp: createGiveUp(core),
+    startedAt: performance.now(),
     isStopping: false,
     wake: alarm.ring,
   }
-  const stopListening = core.bell.listen((call) => hear(state, call))
-  const renewal = setInterval(() => void guard(core, () => renewLeases(state)), RENEW_EVERY_MS)
-  const sweep = setInterval(() => void guard(core, () => sweepQueue(state)), SWEEP_EVERY_MS)
+  const upkeep = createUpkeep(state)
+  const stopListening = core.bell.listen((call) => hear(state, call, upkeep.run))
+  const renewal = setInterval(
+    () => upkeep.run(() => renewLeases(core, delivery.inHand(), core.now() + LEASE_MS)),
+    RENEW_EVERY_MS,
+  )
+  const sweep = setInterval(() => upkeep.run(() => sweepQueue(state)), SWEEP_EVERY_MS)
   const loop = runLoop(state, alarm.wait)
   return {
     stop: async () => {
@@ -113,13 +89,18 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
       clearInterval(sweep)
       state.wake()
       await loop
+      await upkeep.ended()
     },
   }
 }
 
-function hear(state: QueueState, call: QueueCall): void {
-  if (call === 'anywhere') void guard(state.core, () => reloadLanes(state)).then(state.wake)
-  else if (call !== 'capacity') state.lanes.note(call, state.core.now())
+function hear(
+  state: QueueState,
+  call: QueueCall,
+  run: (act: () => Promise<unknown>) => void,
+): void {
+  if (call === 'anywhere') run(() => state.reload().then(state.wake))
+  else if (call !== 'capacity') state.lanes.note(call, call.dueAt)
   state.wake()
 }
 
@@ -145,10 +126,20 @@ function createAlarm() {
   return { ring, wait }
 }
 
+/** Work beside the loop: its failures are logged, and a stop waits for it. */
+function createUpkeep(state: QueueState) {
+  const running = new Set<Promise<unknown>>()
+  function run(act: () => Promise<unknown>): void {
+    if (state.isStopping) return
+    const work = guard(state.core, act).finally(() => running.delete(work))
+    running.add(work)
+  }
+  return { run, ended: () => Promise.all(running) }
+}
+
 async function runLoop(state: QueueState, pause: (ms: number) => Promise<void>): Promise<void> {
   const { core } = state
-  await guard(core, () => recoverLost(state, core.now() + LEASE_MS))
-  await guard(core, () => sweepQueue(state))
+  await guard(core, () => openQueue(state))
   while (!state.isStopping) {
     const waitMs = await guard(core, () => claimAndDeliver(state))
     if (state.isStopping) return
@@ -169,37 +160,47 @@ async function guard<T>({ log }: Pick<Core, 'log'>, act: () => Promise<T>): Prom
 /** Claims what may go now and hands it over; tells how long to wait before looking again. */
 async function claimAndDeliver(state: QueueState): Promise<number> {
   const { core, delivery, lanes } = state
-  const claims = planClaims(state)
-  if (claims.length === 0) return idleMs(lanes.nextDueAt(), core.now())
+  const due = lanes.listDue(core.now(), MAX_VISITS)
+  const claims = planClaims(state, due)
+  if (claims.length === 0) return idleMs(state, due.length > 0)
   const ids = await core.store.write((tx) => claimAll(state, tx, claims))
-  if (ids.length > 0) await delivery.deliver(ids)
-  return ids.length === 0 ? idleMs(lanes.nextDueAt(), core.now()) : 0
+  lanes.served(claims.map(({ lane }) => lane))
+  await delivery.deliver(ids)
+  return 0
 }
 
-function idleMs(nextDueAt: number | undefined, now: number): number {
+function idleMs({ lanes, core }: QueueState, isSomethingDue: boolean): number {
+  if (isSomethingDue) return RECHECK_MS
+  const nextDueAt = lanes.nextDueAt()
   if (nextDueAt === undefined) return SWEEP_EVERY_MS
-  return Math.min(SWEEP_EVERY_MS, Math.max(RECHECK_MS, nextDueAt - now))
+  return Math.min(SWEEP_EVERY_MS, Math.max(1, nextDueAt - core.now()))
 }
 
-function planClaims({ core, lanes, throttle }: QueueState): Claim[] {
-  const claims: Claim[] = []
+/** Shares what each site may take among its lanes, class by class. */
+function planClaims({ core, throttle }: QueueState, due: readonly QueueLane[]): Claim[] {
+  const { outbound } = core
+  const sites = due.map(({ domain }) => outbound.siteOf(domain))
+  const lanesLeft = new Map<string, number>()
+  const groupOf = (index: number) => `${due[index]?.queueClass} ${sites[index]}`
+  due.forEach((_, index) => {
+    lanesLeft.set(groupOf(index), (lanesLeft.get(groupOf(index)) ?? 0) + 1)
+  })
   const planned = new Map<string, number>()
+  const plannedOf = (name: string) => planned.get(name) ?? 0
+  const claims: Claim[] = []
   let total = 0
-  for (const lane of lanes.takeDue(core.now(), MAX_VISITS)) {
-    const site = core.outbound.siteOf(lane.domain)
-    const capacity = core.outbound.capacity(site, lane.queueClass) - (planned.get(site) ?? 0)
-    const limit = Math.min(
-      capacity,
-      LANE_BATCH,
-      BATCH - total,
-      throttle.allowance(lane.projectId) - (planned.get(lane.projectId) ?? 0),
-    )
+  for (const [index, lane] of due.entries()) {
+    const site = sites[index] ?? lane.domain
+    const left = lanesLeft.get(groupOf(index)) ?? 1
+    lanesLeft.set(groupOf(index), left - 1)
+    const free = outbound.capacity(site, lane.queueClass) - plannedOf(`site ${site}`)
+    const allowed = throttle.allowance(lane.projectId) - plannedOf(`project ${lane.projectId}`)
+    const limit = Math.min(Math.ceil(free / left), allowed, LANE_BATCH, BATCH - total)
     if (limit < 1) continue
     claims.push({ lane, limit })
-    planned.set(site, (planned.get(site) ?? 0) + limit)
-    planned.set(lane.projectId, (planned.get(lane.projectId) ?? 0) + limit)
+    planned.set(`site ${site}`, plannedOf(`site ${site}`) + limit)
+    planned.set(`project ${lane.projectId}`, plannedOf(`project ${lane.projectId}`) + limit)
     total += limit
-    if (total >= BATCH) break
   }
   return claims
 }
@@ -216,86 +217,43 @@ async function claimOne(
   { lane, limit }: Claim,
 ): Promise<string[]> {
   const now = core.now()
-  const { queueClass, domain, projectId } = lane
   const rows = await tx.list(claimLane, {
-    queueClass,
-    domain,
-    projectId,
+    ...lane,
     now,
     limit,
     leaseId,
     leaseUntil: now + LEASE_MS,
     delays: JSON.stringify(core.config.delivery.retrySchedule),
   })
-  throttle.spend(projectId, rows.length)
+  tx.afterCommit(() => throttle.spend(lane.projectId, rows.length))
   if (rows.length < limit) {
-    const next = await tx.find(findNextDue, { queueClass, domain, projectId })
-    lanes.settle(lane, next?.dueAt ?? null)
+    const next = await tx.find(findNextDue, lane)
+    tx.afterCommit(() => lanes.settle(lane, next?.dueAt ?? null))
   }
-  return rows.map((row) => row.id)
+  return rows.map(({ id }) => id)
 }
 
-/** Looks at the whole queue: at the start, and when another process wrote. */
-async function reloadLanes({ core, lanes }: QueueState): Promise<void> {
-  const rows = await core.store.scan
-    .select({
-      queueClass: emails.queueClass,
-      domain: emails.recipientDomain,
-      projectId: emails.projectId,
-      dueAt: min(emails.dueAt),
-    })
-    .from(emails)
-    .where(isNotNull(emails.dueAt))
-    .groupBy(emails.queueClass, emails.recipientDomain, emails.projectId)
-    .all()
-  for (const { dueAt, ...lane } of rows) if (dueAt !== null) lanes.note(lane, dueAt)
-}
-
-async function renewLeases({ core, leaseId }: QueueState): Promise<void> {
-  await core.store.write(async (tx) => {
-    await tx
-      .update(emails)
-      .set({ leaseUntil: core.now() + LEASE_MS })
-      .where(and(isNotNull(emails.leaseUntil), eq(emails.leaseId, leaseId)))
-  })
+/** At the start every lease is somebody's who is gone: one server runs at a time (`serve-lock.ts`). */
+async function openQueue(state: QueueState): Promise<void> {
+  const { core } = state
+  await mendClock(core)
+  const recovered = await recoverLeases(core, { until: Number.MAX_SAFE_INTEGER, except: [] })
+  logRecovered(core, recovered)
+  await releaseStray(core)
+  await state.reload()
 }
 
 async function sweepQueue(state: QueueState): Promise<void> {
-  await recoverLost(state, state.core.now())
-  await giveUpOverdue(state.core)
-  await reloadLanes(state)
+  const { core, delivery } = state
+  const except = delivery.inHand()
+  logRecovered(core, await recoverLeases(core, { until: core.now(), except }))
+  await mendClock(core)
+  await releaseStray(core)
+  await state.giveUp(performance.now() - state.startedAt)
+  await state.reload()
   state.wake()
 }
 
-/**
- * What a process that is gone had in hand is tried again, when its next attempt is due. At the
- * start that is all there is under a lease, since only one server runs at a time (`serve-lock.ts`).
- */
-async function recoverLost({ core, leaseId }: QueueState, leasedUntil: number): Promise<void> {
-  const now = core.now()
-  const recovered = await core.store.write(async (tx) =>
-    tx
-      .update(emails)
-      .set({
-        state: 'deferred',
-        status: 'PENDING',
-        dueAt: sql`${emails.retryAt}`,
-        retryAt: null,
-        leaseId: null,
-        leaseUntil: null,
-        updatedAt: now,
-      })
-      .where(
-        and(
-          isNotNull(emails.leaseUntil),
-          lte(emails.leaseUntil, leasedUntil),
-          ne(emails.leaseId, leaseId),
-          eq(emails.state, 'sending'),
-        ),
-      )
-      .returning({ id: emails.id }),
-  )
-  if (recovered.length > 0) {
-    core.log.warn({ emails: recovered.length }, 'returned to the queue: their sender is gone')
-  }
+function logRecovered({ log }: Pick<Core, 'log'>, emails: number): void {
+  if (emails > 0) log.warn({ emails }, 'returned to the queue: their sender is gone')
 }

@@ -1,43 +1,144 @@
 /**
- * What is not kept for ever: bodies after `retention.body_days` since their last use (the email's
- * own record stays), used idempotency keys, sandbox mail over its number.
+ * What is not kept for ever: bodies and attachments after `retention.body_days` since their last
+ * use, and the data that an email was rendered with after as many days since its acceptance. The
+ * email's own record stays. Mail on its way keeps what it needs.
+ *
+ * Searching is the reader threads' work; transactions are short.
  */
-
-import { inArray, sql } from '../../store/drizzle.ts'
-import { contents } from '../../store/schema.ts'
-import { rowsChanged } from '../../store/store.ts'
+import { sql } from '../../store/drizzle.ts'
+import { contents, emails } from '../../store/schema.ts'
+import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
-const DAY_MS = 86_400_000
-const CHUNK = 200
+type Deps = Pick<Core, 'store' | 'config' | 'now'>
 
-/** Clears old bodies and attachments, in short transactions; how many were cleared. */
-export async function clearOldBodies({
-  store,
-  config,
-  now,
-}: Pick<Core, 'store' | 'config' | 'now'>): Promise<number> {
-  const before = now() - config.retention.bodyDays * DAY_MS
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** Of one transaction; clearing a text has to visit all its pages. */
+const CHUNK = 100
+const CHUNK_BYTES = 8 * 1024 * 1024
+const PAGE = 2_000
+
+/** Clears old contents and snapshots; how many contents. */
+export async function clearOldBodies(deps: Deps): Promise<number> {
+  const before = deps.now() - deps.config.retention.bodyDays * DAY_MS
+  const cleared = await clearContents(deps, before)
+  await clearSnapshots(deps, before)
+  return cleared
+}
+
+/** `contents.last_used_at` may be an hour older than the newest email that shares the content. */
+export const listKept = statement<{ id: string }>(
+  () => sql`select content_id as id from emails
+    where due_at is not null and created_at < ${parameter('before')}
+    union select content_id from emails
+    where lease_until is not null and created_at < ${parameter('before')}
+    union select content_id from emails
+    where state = 'held' and created_at < ${parameter('before')}`,
+)
+
+export const listOld = statement<{ id: string; at: number; number: number; bytes: number }>(
+  () => sql`select id, last_used_at as at, rowid as number,
+      octet_length(body) + coalesce(octet_length(attachments), 0) as bytes
+    from contents where body is not null and last_used_at < ${parameter('before')}
+      and (last_used_at, rowid) > (${parameter('at')}, ${parameter('number')})
+    order by last_used_at, rowid limit ${PAGE}`,
+)
+
+const clearContent = statement((db) =>
+  db
+    .update(contents)
+    .set({ body: null, attachments: null })
+    .where(
+      sql`${contents.id} in (select value from json_each(${parameter('ids')}))
+        and ${contents.lastUsedAt} < ${parameter('before')}`,
+    ),
+)
+
+async function clearContents({ store }: Deps, before: number): Promise<number> {
+  const rows = await store.scan.list(listKept, { before: before + HOUR_MS })
+  const kept = new Set(rows.map(({ id }) => id))
+  let position = { at: Number.MIN_SAFE_INTEGER, number: 0 }
   let total = 0
   for (;;) {
-    const cleared = await store.write(async (tx) =>
-      rowsChanged(
-        await tx
-          .update(contents)
-          .set({ body: null, attachments: null })
-          .where(inArray(contents.id, oldContentIds(before))),
-      ),
-    )
-    total += cleared
-    if (cleared < CHUNK) return total
-    await new Promise((resolve) => setImmediate(resolve))
+    const page = await store.scan.list(listOld, { before, ...position })
+    for (const chunk of toChunks(page.filter(({ id }) => !kept.has(id)))) {
+      const ids = JSON.stringify(chunk.map(({ id }) => id))
+      total += await store.write((tx) => tx.execute(clearContent, { ids, before }))
+      await turn()
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return total
+    position = last
   }
 }
 
-/** Old, and no email that still waits needs it. */
-function oldContentIds(before: number) {
-  return sql`(select id from contents where body is not null and last_used_at < ${before}
-    and not exists (select 1 from emails where emails.content_id = contents.id
-      and emails.state in ('queued', 'deferred', 'held', 'sending'))
-    limit ${CHUNK})`
+/** Runs of rows, bounded in number and bytes; a larger row is a run of its own. */
+function toChunks<Row extends { bytes: number }>(rows: readonly Row[]): Row[][] {
+  const chunks: Row[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const row of rows) {
+    const open = chunks.at(-1)
+    bytes += row.bytes
+    if (open !== undefined && open.length < CHUNK && bytes <= CHUNK_BYTES) open.push(row)
+    else {
+      chunks.push([row])
+      bytes = row.bytes
+    }
+  }
+  return chunks
+}
+
+/** One page of old emails, newest first, and which of them have something to clear. */
+export const listSnapshots = statement<{ oldest: string | null; rows: number; ids: string }>(
+  () => sql`select min(id) as oldest, count(*) as rows,
+      json_group_array(id) filter (where is_clearable) as ids
+    from (select id, (variables is not null or headers is not null)
+        and state not in ('queued', 'deferred', 'held', 'sending') as is_clearable
+      from emails where id < ${parameter('before')} order by id desc limit ${PAGE})`,
+)
+
+const clearSnapshot = statement((db) =>
+  db
+    .update(emails)
+    .set({ variables: null, headers: null })
+    .where(
+      sql`${emails.id} in (select value from json_each(${parameter('ids')}))
+        and ${emails.state} not in ('queued', 'deferred', 'held', 'sending')`,
+    ),
+)
+
+/**
+ * Goes back from the newest old email, over those that may have ended since they were last looked
+ * at, and further while there is something to clear. On the first of each month it goes to the
+ * very first, for what was held for long.
+ */
+async function clearSnapshots({ store, config, now }: Deps, before: number): Promise<void> {
+  const isThorough = new Date(now()).getUTCDate() === 1
+  const wayBack = Math.max(...Object.values(config.delivery.giveUpAfter)) + 2 * DAY_MS
+  const restsBefore = idAt(before - wayBack)
+  let position = idAt(before)
+  for (;;) {
+    const page = await store.scan.find(listSnapshots, { before: position })
+    if (page === undefined || page.oldest === null) return
+    const ids = JSON.parse(page.ids) as string[]
+    for (let start = 0; start < ids.length; start += CHUNK) {
+      const chunk = JSON.stringify(ids.slice(start, start + CHUNK))
+      await store.write((tx) => tx.execute(clearSnapshot, { ids: chunk }))
+      await turn()
+    }
+    const isAtRest = ids.length === 0 && page.oldest < restsBefore && !isThorough
+    if (page.rows < PAGE || isAtRest) return
+    position = page.oldest
+  }
+}
+
+/** Less, as text, than every UUIDv7 of that instant and later. */
+function idAt(instant: number): string {
+  const time = Math.max(0, instant).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}`
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -7,11 +7,20 @@ import { parseAddress } from '../../mail/address.ts'
 import type { MessageContent, MessageSource } from '../../mail/message.ts'
 import { createPageToken } from '../../mail/tokens.ts'
 import { eq, sql } from '../../store/drizzle.ts'
-import { contacts, contents, emails, projects, suppressions } from '../../store/schema.ts'
+import {
+  type Content,
+  contacts,
+  contents,
+  emails,
+  projects,
+  suppressions,
+} from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
 const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
+/** Reading that much takes a millisecond or so: others get a turn. */
+const LARGE_BYTES = 256 * 1024
 
 const selectEmails = statement((db) =>
   db
@@ -54,11 +63,34 @@ const selectEmails = statement((db) =>
     .where(sql`${emails.id} in (select value from json_each(${parameter('ids')}))`),
 )
 
-const selectContents = statement((db) =>
+const selectContent = statement((db) =>
   db
-    .select()
+    .select({
+      id: contents.id,
+      subject: contents.subject,
+      body: contents.body,
+      isText: contents.isText,
+      attachments: contents.attachments,
+    })
     .from(contents)
-    .where(sql`${contents.id} in (select value from json_each(${parameter('ids')}))`),
+    .where(eq(contents.id, parameter('id'))),
+)
+
+const selectText = statement((db) =>
+  db
+    .select({
+      id: contents.id,
+      subject: contents.subject,
+      body: contents.body,
+      isText: contents.isText,
+    })
+    .from(contents)
+    .where(eq(contents.id, parameter('id'))),
+)
+
+const selectSizes = statement<{ id: string; bytes: number }>(
+  () => sql`select id, coalesce(octet_length(body), 0) + coalesce(octet_length(attachments), 0) as bytes
+    from contents where id in (select value from json_each(${parameter('ids')}))`,
 )
 
 type SelectEmailRow = Awaited<ReturnType<typeof loadEmails>>[number]
@@ -71,6 +103,7 @@ export function loadEmails({ store }: Pick<Core, 'store'>, ids: readonly string[
 
 /** Contents by id, remembered up to some megabytes; those that retention cleared are left out. */
 export type ContentShelf = {
+  /** All of them are in memory at once; `contentSizes` tells beforehand what that means. */
   load(ids: readonly string[]): Promise<ReadonlyMap<string, MessageContent>>
 }
 
@@ -88,7 +121,7 @@ export function createContentShelf({ store }: Pick<Core, 'store'>): ContentShelf
         if (known === undefined) missing.add(id)
         else found.set(id, known)
       }
-      for (const content of await readContents(store, [...missing])) {
+      for (const content of await readContents(store, missing)) {
         shelf.set(content.id, content)
         found.set(content.id, content)
       }
@@ -97,12 +130,53 @@ export function createContentShelf({ store }: Pick<Core, 'store'>): ContentShelf
   }
 }
 
-async function readContents(store: Core['store'], ids: string[]): Promise<MessageContent[]> {
-  if (ids.length === 0) return []
-  const rows = await store.read.list(selectContents, { ids: JSON.stringify(ids) })
-  return rows.flatMap(({ id, subject, body, isText, attachments }) =>
-    body === null ? [] : [{ id, subject, body, isText, attachments: attachments ?? [] }],
-  )
+/** Contents by id, without their attachments; those that retention cleared are left out. */
+export async function loadTexts(
+  { store }: Pick<Core, 'store'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, MessageContent>> {
+  const texts = await readEach(new Set(ids), async (id) => {
+    const row = await store.read.find(selectText, { id })
+    return row && toContent({ ...row, attachments: null })
+  })
+  return new Map(texts.map((content) => [content.id, content]))
+}
+
+/** How much of the database these contents are, in bytes. */
+export async function contentSizes(
+  { store }: Pick<Core, 'store'>,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await store.read.list(selectSizes, { ids: JSON.stringify(ids) })
+  return new Map(rows.map(({ id, bytes }) => [id, bytes]))
+}
+
+function readContents(store: Core['store'], ids: ReadonlySet<string>): Promise<MessageContent[]> {
+  return readEach(ids, async (id) => {
+    const row = await store.read.find(selectContent, { id })
+    return row && toContent(row)
+  })
+}
+
+/** One by one, so that large ones do not keep everybody else waiting. */
+async function readEach(
+  ids: ReadonlySet<string>,
+  read: (id: string) => Promise<MessageContent | undefined>,
+): Promise<MessageContent[]> {
+  const found: MessageContent[] = []
+  for (const id of ids) {
+    const content = await read(id)
+    if (content === undefined) continue
+    found.push(content)
+    if (sizeOf(content) > LARGE_BYTES) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return found
+}
+
+type ContentRow = Pick<Content, 'id' | 'subject' | 'body' | 'isText' | 'attachments'>
+
+function toContent({ body, attachments, ...row }: ContentRow): MessageContent | undefined {
+  return body === null ? undefined : { ...row, body, attachments: attachments ?? [] }
 }
 
 function sizeOf({ subject, body, attachments }: MessageContent): number {

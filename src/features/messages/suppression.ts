@@ -1,23 +1,27 @@
 /** The list of addresses that a project does not send to: our refusal, not the contact's wish. */
-import { and, eq } from '../../store/drizzle.ts'
+import { sql } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { type SuppressionReason, suppressions } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 
-const findSuppression = statement((db) =>
+const listSuppressions = statement((db) =>
   db
-    .select({ id: suppressions.id })
+    .select({ email: suppressions.email })
     .from(suppressions)
     .where(
-      and(
-        eq(suppressions.projectId, parameter('projectId')),
-        eq(suppressions.email, parameter('email')),
-      ),
+      sql`${suppressions.projectId} = ${parameter('projectId')}
+        and ${suppressions.email} in (select value from json_each(${parameter('emails')}))`,
     ),
 )
 
-export async function isSuppressed(tx: Tx, projectId: string, email: string): Promise<boolean> {
-  return (await tx.find(findSuppression, { projectId, email })) !== undefined
+/** Those of the addresses that are on the project's list. */
+export async function findSuppressed(
+  tx: Tx,
+  projectId: string,
+  emails: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await tx.list(listSuppressions, { projectId, emails: JSON.stringify(emails) })
+  return new Set(rows.map(({ email }) => email))
 }
 
 export type NewSuppression = {

@@ -4,6 +4,7 @@ import { listActivity } from '../../../src/features/activity/list.ts'
 import { createDelivery } from '../../../src/features/messages/deliver.ts'
 import { startQueue } from '../../../src/features/messages/queue.ts'
 import { createTemplateCache, renderMessage } from '../../../src/mail/message.ts'
+import { emails } from '../../../src/store/schema.ts'
 import {
   addProject,
   attempted,
@@ -20,7 +21,7 @@ async function send(desk: Desk, kind: OutcomeKind, request: Parameters<Desk['sen
   desk.core.outbound.deliver = ([task]) => {
     if (task === undefined) return
     delivery.report([attempted(task, kind)])
-    void delivery.settled().then(ended.resolve)
+    void delivery.settled(5_000).then(ended.resolve)
   }
   const queue = startQueue(desk.core, delivery)
   const { emails } = await desk.send(request)
@@ -126,6 +127,43 @@ test('what is older than thirty days is shown only when asked for', async (t) =>
   assert.deepEqual((await listActivity(desk.core, desk.project.id, { limit: 50 })).data, [])
   const all = await listActivity(desk.core, desk.project.id, { limit: 50, startAt: START })
   assert.equal(all.data.length, 2)
+})
+
+test('an end in the past without a start shows the thirty days before it', async (t) => {
+  const desk = await openFeed(t)
+  await send(desk, 'delivered')
+  desk.clock.now += 60 * 86_400_000
+  const listUntil = async (endAt: number) =>
+    (await listActivity(desk.core, desk.project.id, { limit: 50, endAt })).data.length
+  assert.equal(await listUntil(START + 29 * 86_400_000), 2)
+  assert.equal(await listUntil(START + 31 * 86_400_000), 0)
+})
+
+test('an email is shown without its attachments being read', async (t) => {
+  const desk = await openFeed(t)
+  const file = { filename: 'a.pdf', contentType: 'application/pdf', contentId: null } as const
+  await send(desk, 'delivered', {
+    attachments: [{ ...file, content: 'aGk=', disposition: 'attachment' }],
+  })
+  const { preview } = desk.core.outbound
+  const attached: number[] = []
+  desk.core.outbound.preview = (sources) => {
+    attached.push(...sources.map(({ content }) => content.attachments.length))
+    return preview(sources)
+  }
+  const { data } = await listActivity(desk.core, desk.project.id, { limit: 50 })
+  assert.match(data[0]?.metadata.body as string, /Hello/)
+  assert.deepEqual(attached, [0])
+})
+
+test('an email whose data retention cleared is shown without a body, not half rendered', async (t) => {
+  const desk = await openFeed(t)
+  await send(desk, 'delivered', { subject: 'Hi {{ name }}', data: { name: 'Ada' } })
+  await desk.core.store.write(async (tx) => {
+    await tx.update(emails).set({ variables: null, headers: null })
+  })
+  const { data } = await listActivity(desk.core, desk.project.id, { limit: 50 })
+  assert.equal(data[0]?.metadata.body, null)
 })
 
 test('S20: nothing of another project is shown', async (t) => {

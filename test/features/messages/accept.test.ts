@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
+import { holdDomain } from '../../../src/features/messages/operate.ts'
 import { suppress } from '../../../src/features/messages/suppression.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
@@ -241,4 +242,57 @@ test('keys of contact data that are names of prototypes stay data', async (t) =>
   const data = (await contactOf(desk))?.data as Record<string, unknown>
   assert.deepEqual(Object.keys(data).sort(), ['__proto__', 'constructor'])
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
+})
+
+test('contacts are counted once a request, repeats as one, known ones not at all', async (t) => {
+  const desk = await openDesk(t)
+  const list = (...names: string[]) =>
+    names.map((name) => ({ address: address(`${name}@dest.test`), name: null }))
+  const countOf = async () =>
+    (await desk.core.store.read.select().from(projects).get())?.contactCount
+  await desk.send({ to: list('a', 'b', 'a') })
+  assert.equal(await countOf(), 2)
+  await desk.send({ to: list('a', 'b') })
+  await desk.send({ to: list('b', 'c') })
+  assert.equal(await countOf(), 3)
+})
+
+test('data that is too large, or would make the contact so, is refused and nothing is kept', async (t) => {
+  const desk = await openDesk(t)
+  const refusal = { code: 'VALIDATION_ERROR', fields: [{ field: 'data', code: 'too_big' }] }
+  const isRefused = (error: unknown) => {
+    const { code, fields } = error as { code: string; fields: { field: string; code: string }[] }
+    assert.deepEqual({ code, fields: fields.map(({ field, code }) => ({ field, code })) }, refusal)
+    return true
+  }
+  await assert.rejects(desk.send({ data: { a: 'x'.repeat(70_000) } }), isRefused)
+  await desk.send({ data: { a: 'x'.repeat(40_000) } })
+  await assert.rejects(desk.send({ data: { b: 'x'.repeat(40_000) } }), isRefused)
+  assert.equal((await desk.counts()).emails, 1)
+})
+
+test('of several recipients, those suppressed and those held are told apart', async (t) => {
+  const desk = await openDesk(t)
+  const { core, project } = desk
+  await core.store.write(async (tx) => {
+    await suppress(tx, {
+      projectId: project.id,
+      email: 'b@dest.test',
+      reason: 'MANUAL',
+      source: 'a test',
+      emailId: null,
+      at: START,
+    })
+  })
+  await holdDomain(core, 'held.test')
+  const to = ['a@dest.test', 'b@dest.test', 'c@held.test'].map((each) => ({
+    address: address(each),
+    name: null,
+  }))
+  const { emails } = await desk.send({ to })
+  const rows = await Promise.all(emails.map(({ email }) => desk.email(email)))
+  assert.deepEqual(
+    rows.map(({ state }) => state),
+    ['queued', 'suppressed', 'held'],
+  )
 })

@@ -18,7 +18,15 @@ import {
   projects,
   suppressions,
 } from '../../../src/store/schema.ts'
-import { address, attempted, type Desk, type OutcomeKind, openDesk, START } from './desk.ts'
+import {
+  addProject,
+  address,
+  attempted,
+  type Desk,
+  type OutcomeKind,
+  openDesk,
+  START,
+} from './desk.ts'
 
 type Line = Desk & {
   /** Sends one email and resolves when it has been handed to outbound. */
@@ -59,7 +67,7 @@ async function openLine(t: TestContext): Promise<Line> {
       const task = desk.tasks.at(-1)
       if (task === undefined) throw new Error('nothing was handed over')
       delivery.report([attempted(task, kind, change)])
-      await delivery.settled()
+      await delivery.settled(5_000)
     },
   }
 }
@@ -193,7 +201,7 @@ test('an email that outbound returns has not been tried', async (t) => {
   const { emails: accepted } = await desk.send()
   await handed.promise
   await queue.stop()
-  await delivery.settled()
+  await delivery.settled(5_000)
   const email = await desk.email(accepted[0]?.email as string)
   assert.equal(email.state, 'queued')
   assert.equal(email.attemptCount, 0)
@@ -301,6 +309,73 @@ test('retrying makes a deferred email due at once, and revives a failed one', as
   await line.handed(3)
   await line.report('delivered')
   await assert.rejects(retryEmails(line.core, [id]), { code: 'CONFLICT' })
+})
+
+test('two projects share a full site: neither waits for all of the other', async (t) => {
+  const line = await openLine(t)
+  const other = await addProject(line.core, 'Other', 'other.test')
+  line.capacity.set('dest.test', 0)
+  for (let index = 0; index < 20; index += 1) await line.send()
+  const from = { address: address('a@other.test'), name: null }
+  await line.send({ from }, { project: other })
+  line.capacity.set('dest.test', 4)
+  line.core.bell.ring('capacity')
+  await line.handed(8)
+  const senders = line.tasks.slice(0, 8).map(({ source }) => source.from.address)
+  assert.ok(senders.includes('a@other.test'), senders.join(' '))
+})
+
+test('one email that cannot be prepared waits alone, the rest of its batch goes', async (t) => {
+  const line = await openLine(t)
+  const other = await addProject(line.core, 'Other', 'other.test')
+  await line.core.store.write((tx) =>
+    tx.update(domains).set({ rsaPrivateKey: 'broken' }).where(eq(domains.domain, 'other.test')),
+  )
+  line.core.directory.drop()
+  line.capacity.set('dest.test', 0)
+  const from = { address: address('a@other.test'), name: null }
+  const findSenderDomain = line.core.directory.findSenderDomain
+  line.core.directory.findSenderDomain = async () => ({}) as never
+  const { emails: bad } = await line.send({ from }, { project: other })
+  line.core.directory.findSenderDomain = findSenderDomain
+  await line.send()
+  line.capacity.set('dest.test', 10)
+  line.core.bell.ring('capacity')
+  await line.handed(1)
+  const id = bad[0]?.email as string
+  while ((await line.email(id)).state !== 'queued') await new Promise(setImmediate)
+  const email = await line.email(id)
+  assert.equal(email.dueAt, START + 60_000)
+  assert.equal(email.attemptCount, 0)
+})
+
+test('an email whose contact is deleted in flight leaves nothing and stops nobody', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.core.store.write((tx) => tx.delete(contacts))
+  await line.report('delivered')
+  assert.deepEqual(await line.eventNames(), [])
+  await assert.rejects(line.email(id))
+})
+
+test('a hold that is over by the time it is written holds nobody', async (t) => {
+  const line = await openLine(t)
+  line.core.directory.heldDomains = async () => new Set(['dest.test'])
+  const { emails: accepted } = await line.send()
+  assert.equal((await line.email(accepted[0]?.email as string)).state, 'queued')
+  line.core.directory.heldDomains = async () => new Set<string>()
+  await line.handed(1)
+})
+
+test('stale lanes do not delay new mail', async (t) => {
+  const line = await openLine(t)
+  for (let index = 0; index < 500; index += 1) {
+    const stale = { domain: `d${index}.test`, queueClass: 1, projectId: 'gone' } as const
+    line.core.bell.ring({ ...stale, dueAt: START })
+  }
+  const startedAt = performance.now()
+  await line.sendOne()
+  assert.ok(performance.now() - startedAt < 400)
 })
 
 test('an outcome is recorded once: a second report of the same try changes nothing', async (t) => {

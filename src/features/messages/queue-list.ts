@@ -1,0 +1,121 @@
+/**
+ * Looking at the queue, on the reader threads. What is on its way is found through the three
+ * partial indexes of `emails`, by terms that SQLite can compare with theirs: literal ones. They are
+ * named, for an order by row number tempts it to read the table instead.
+ */
+import { and, desc, eq, type SQL, sql } from '../../store/drizzle.ts'
+import { type Email, emails, type QueueState } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+
+export type QueueFilter = {
+  state?: QueueState | undefined
+  /** Recipient domain, A-label. */
+  domain?: string | undefined
+  /** Sender domain, as in the From address. */
+  senderDomain?: string | undefined
+  limit?: number | undefined
+}
+
+export type QueuedEmail = Pick<
+  Email,
+  | 'id'
+  | 'recipient'
+  | 'fromAddress'
+  | 'subject'
+  | 'state'
+  | 'status'
+  | 'dueAt'
+  | 'retryAt'
+  | 'attemptCount'
+>
+
+export const queueStates: readonly QueueState[] = [
+  'queued',
+  'deferred',
+  'held',
+  'sending',
+  'delivered',
+  'relayed',
+  'bounced',
+  'failed',
+  'suppressed',
+]
+
+type Part = { index: string; term: string }
+
+const WAITING: Part = {
+  index: 'emails_ready',
+  term: 'due_at is not null and queue_class in (1, 5, 10)',
+}
+const SENDING: Part = { index: 'emails_leased', term: 'lease_until is not null' }
+const HELD: Part = { index: 'emails_held', term: "state = 'held'" }
+const onTheWay: Partial<Record<QueueState, Part>> = {
+  queued: WAITING,
+  deferred: WAITING,
+  sending: SENDING,
+  held: HELD,
+}
+
+/** Newest first; without a state, what is still on its way. */
+export async function listQueue(
+  { store }: Pick<Core, 'store'>,
+  filter: QueueFilter,
+): Promise<QueuedEmail[]> {
+  const { id, recipient, fromAddress, subject, state, status, dueAt, retryAt, attemptCount } =
+    emails
+  return store.scan
+    .select({ id, recipient, fromAddress, subject, state, status, dueAt, retryAt, attemptCount })
+    .from(emails)
+    .where(queueCondition(filter))
+    .orderBy(desc(id))
+    .limit(limitOf(filter))
+    .all()
+}
+
+/** What `listQueue` asks for. Rows are numbered in the order of their acceptance. */
+export function queueCondition(filter: QueueFilter): SQL | undefined {
+  const known = filter.state === undefined ? undefined : onTheWay[filter.state]
+  if (filter.state !== undefined && known === undefined) return wanted(filter)
+  const parts = known === undefined ? [WAITING, SENDING, HELD] : [known]
+  const rows = parts.map(
+    ({ index, term }) => sql`select rowid as number from emails indexed by ${sql.raw(index)}
+      where ${and(sql.raw(term), wanted(filter))}`,
+  )
+  return sql`rowid in (select number from (${sql.join(rows, sql` union all `)})
+    order by number desc limit ${limitOf(filter)})`
+}
+
+function wanted({ state, domain, senderDomain }: QueueFilter): SQL | undefined {
+  const sender = `@${senderDomain}`
+  return and(
+    state === undefined ? undefined : eq(emails.state, state),
+    domain === undefined ? undefined : eq(emails.recipientDomain, domain),
+    senderDomain === undefined
+      ? undefined
+      : sql`substr(${emails.fromAddress}, ${-Array.from(sender).length}) = ${sender}`,
+  )
+}
+
+function limitOf({ limit = 1_000 }: QueueFilter): number {
+  return limit
+}
+
+/** How many emails stand in each state on the way. */
+export async function countQueue({
+  store,
+}: Pick<Core, 'store'>): Promise<{ state: QueueState; count: number }[]> {
+  const counts = await store.scan.get<Record<string, number>>(queueCounts())
+  return queueStates.flatMap((state) => {
+    const count = counts[state] ?? 0
+    return count === 0 ? [] : [{ state, count }]
+  })
+}
+
+export function queueCounts(): SQL {
+  return sql`select * from
+    (select count(*) filter (where state = 'queued') as queued,
+      count(*) filter (where state = 'deferred') as deferred
+      from emails where due_at is not null),
+    (select count(*) as sending from emails where lease_until is not null),
+    (select count(*) as held from emails where state = 'held')`
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createDirectory } from '../../../src/features/accounts/directory.ts'
+import { newId } from '../../../src/store/ids.ts'
+import { templates } from '../../../src/store/schema.ts'
+import { type Desk, openDesk, START } from '../messages/desk.ts'
+
+async function addTemplate({ core, project }: Desk, length: number): Promise<string> {
+  const id = newId()
+  await core.store.write(async (tx) => {
+    await tx.insert(templates).values({
+      id,
+      projectId: project.id,
+      name: 'Large',
+      subject: 'Hi',
+      body: 'x'.repeat(length),
+      fromAddress: 'shop@example.test',
+      fromDomain: 'example.test',
+      createdAt: START,
+      updatedAt: START,
+    })
+  })
+  return id
+}
+
+test('what is remembered is bounded in bytes, not only in number', async (t) => {
+  const desk = await openDesk(t)
+  const { keyring, store } = desk.core
+  let looks = 0
+  const read = {
+    ...store.read,
+    select: () => {
+      looks += 1
+      return store.read.select()
+    },
+  } as unknown as typeof store.read
+  const directory = createDirectory({ store: { ...store, read }, keyring })
+  const [small, one, two] = [
+    await addTemplate(desk, 10),
+    await addTemplate(desk, 9_000_000),
+    await addTemplate(desk, 9_000_000),
+  ]
+  const find = (id: string) => directory.findTemplate(desk.project.id, id)
+  await find(one)
+  await find(one)
+  assert.equal(looks, 1)
+  await find(two)
+  await find(small)
+  await find(two)
+  await find(small)
+  assert.equal(looks, 3)
+  await find(one)
+  assert.equal(looks, 4)
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createGiveUp } from '../../../src/features/messages/give-up.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { emails } from '../../../src/store/schema.ts'
+import { type Desk, openDesk } from './desk.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+async function sendOne(desk: Desk): Promise<string> {
+  const { emails: accepted } = await desk.send()
+  return accepted[0]?.email as string
+}
+
+/** A process that has its clock and its running time, and looks every minute. */
+function watch(desk: Desk) {
+  const giveUp = createGiveUp(desk.core)
+  let runningForMs = 0
+  return async (minutes: number) => {
+    let total = 0
+    for (let minute = 0; minute < minutes; minute += 1) {
+      runningForMs += MINUTE
+      desk.clock.now += MINUTE
+      total += await giveUp(runningForMs)
+    }
+    return total
+  }
+}
+
+test('what waits past its time is given up after ten minutes', async (t) => {
+  const desk = await openDesk(t)
+  const id = await sendOne(desk)
+  desk.clock.now += DAY - 5 * MINUTE
+  const pass = watch(desk)
+  assert.equal(await pass(14), 0)
+  assert.equal(await pass(1), 1)
+  const email = await desk.email(id)
+  assert.deepEqual([email.state, email.status, email.dueAt], ['failed', 'FAILED', null])
+  assert.equal(email.error, 'given up: its destination could not be tried in time')
+})
+
+test('the last answer stays readable', async (t) => {
+  const desk = await openDesk(t)
+  const id = await sendOne(desk)
+  await desk.core.store.write(async (tx) => {
+    await tx.update(emails).set({ state: 'deferred', error: '451 Not now' })
+  })
+  desk.clock.now += 2 * DAY
+  await watch(desk)(11)
+  assert.equal((await desk.email(id)).error, 'given up; the last answer was: 451 Not now')
+})
+
+test('after a time of being off, mail has ten minutes to be tried', async (t) => {
+  const desk = await openDesk(t)
+  await sendOne(desk)
+  desk.clock.now += 3 * DAY
+  const pass = watch(desk)
+  assert.equal(await pass(10), 0)
+  assert.equal(await pass(1), 1)
+})
+
+test('a clock that jumps gives nothing up for ten minutes, and forgets it when set right', async (t) => {
+  const desk = await openDesk(t)
+  const id = await sendOne(desk)
+  const pass = watch(desk)
+  assert.equal(await pass(30), 0)
+  desk.clock.now += 3 * DAY
+  assert.equal(await pass(9), 0)
+  desk.clock.now -= 3 * DAY
+  assert.equal(await pass(30), 0)
+  assert.equal((await desk.email(id)).state, 'queued')
+})
+
+test('what is held, being sent or done is not given up', async (t) => {
+  const desk = await openDesk(t)
+  const ids = [await sendOne(desk), await sendOne(desk), await sendOne(desk)]
+  const states = ['held', 'sending', 'delivered'] as const
+  await desk.core.store.write(async (tx) => {
+    for (const [index, state] of states.entries()) {
+      const set = { state, dueAt: null }
+      await tx
+        .update(emails)
+        .set(set)
+        .where(eq(emails.id, ids[index] as string))
+    }
+  })
+  desk.clock.now += 3 * DAY
+  assert.equal(await watch(desk)(15), 0)
+})
+
+test('many are given up in one look', async (t) => {
+  const desk = await openDesk(t)
+  const { emails: accepted } = await desk.send()
+  const row = await desk.email(accepted[0]?.email as string)
+  await desk.core.store.write(async (tx) => {
+    for (let index = 0; index < 1_100; index += 1) {
+      await tx.insert(emails).values({ ...row, id: `${row.id}-${index}` })
+    }
+  })
+  desk.clock.now += 2 * DAY
+  assert.equal(await watch(desk)(11), 1_101)
+})

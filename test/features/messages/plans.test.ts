@@ -1,0 +1,63 @@
+/** What SQLite makes of the product's statements over `emails`: none may read the whole table. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { claimLane, findNextDue } from '../../../src/features/messages/claim.ts'
+import { findOverdue } from '../../../src/features/messages/give-up.ts'
+import { heldIds, strayDomains, waitingIds } from '../../../src/features/messages/holds.ts'
+import { queueCondition, queueCounts } from '../../../src/features/messages/queue-list.ts'
+import { listKept, listOld, listSnapshots } from '../../../src/features/messages/retention.ts'
+import { compileSql } from '../../../src/store/database.ts'
+import { type SQL, sql } from '../../../src/store/drizzle.ts'
+import type { Statement } from '../../../src/store/store.ts'
+import { type Desk, openDesk } from './desk.ts'
+
+async function planOf({ core }: Desk, query: SQL | Statement<unknown>): Promise<string[]> {
+  const { text } = 'compiled' in query ? query.compiled() : { text: compileSql(query).sql }
+  const parameters = text.replaceAll('?', 'null')
+  const rows = await core.store.read.all<{ detail: string }>(
+    sql.raw(`explain query plan ${parameters}`),
+  )
+  return rows.map(({ detail }) => detail)
+}
+
+const list = (filter: Parameters<typeof queueCondition>[0]) =>
+  sql`select id from emails where ${queueCondition(filter)} order by id desc limit 1000`
+
+const queries: [string, SQL | Statement<unknown>][] = [
+  ['claiming', claimLane],
+  ['the next due time', findNextDue],
+  ['giving up', findOverdue],
+  ['counting', queueCounts()],
+  ['listing', list({})],
+  ['listing by domain', list({ domain: 'dest.test' })],
+  ['listing what is held', list({ state: 'held', domain: 'dest.test' })],
+  ['listing what is being sent', list({ state: 'sending' })],
+  ['listing what waits', list({ state: 'queued', senderDomain: 'example.test' })],
+  ['holding', sql`select * from emails where id in ${waitingIds('dest.test')}`],
+  ['releasing', sql`select * from emails where id in ${heldIds('dest.test')}`],
+  ['looking for stray holds', strayDomains()],
+  ['looking for contents in use', listKept],
+  ['looking for old contents', listOld],
+  ['looking for old snapshots', listSnapshots],
+]
+
+for (const [name, query] of queries) {
+  test(`${name} reads no whole table of emails or contents`, async (t) => {
+    const plan = await planOf(await openDesk(t), query)
+    const whole = plan.filter((step) => /^SCAN (emails|contents)(?! USING)/.test(step))
+    assert.deepEqual(whole, [], plan.join('\n'))
+  })
+}
+
+test('the give-up clock and the counts look at indexes alone', async (t) => {
+  const desk = await openDesk(t)
+  for (const query of [findOverdue, queueCounts()]) {
+    const plan = await planOf(desk, query)
+    const scans = plan.filter((step) => /^SCAN emails/.test(step))
+    assert.ok(scans.length > 0)
+    assert.ok(
+      scans.every((step) => step.includes('USING COVERING INDEX emails_')),
+      plan.join('\n'),
+    )
+  }
+})

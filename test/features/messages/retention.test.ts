@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { retryEmails } from '../../../src/features/messages/operate.ts'
+import { clearOldBodies } from '../../../src/features/messages/retention.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { createIdSource } from '../../../src/store/ids.ts'
+import { contents, type Email, emails } from '../../../src/store/schema.ts'
+import { type Desk, openDesk, START } from './desk.ts'
+
+const DAY = 86_400_000
+
+/** An email as it was accepted `days` ago: with an id of that time. */
+async function backdated(desk: Desk, days: number, change: Partial<Email> = {}): Promise<string> {
+  const { now } = desk.clock
+  desk.clock.now = now - days * DAY
+  const { emails: accepted } = await desk.send({ data: { name: 'Ada' }, headers: { 'X-A': '1' } })
+  const id = createIdSource(() => desk.clock.now)()
+  desk.clock.now = now
+  await desk.core.store.write(async (tx) => {
+    await tx
+      .update(emails)
+      .set({ state: 'delivered', status: 'DELIVERED', dueAt: null, ...change, id })
+      .where(eq(emails.id, accepted[0]?.email as string))
+  })
+  return id
+}
+
+async function bodyOf(desk: Desk, id: string): Promise<string | null | undefined> {
+  const { contentId } = await desk.email(id)
+  const row = await desk.core.store.read
+    .select()
+    .from(contents)
+    .where(eq(contents.id, contentId))
+    .get()
+  return row?.body
+}
+
+async function isWhole(desk: Desk, id: string): Promise<boolean[]> {
+  const { variables, headers } = await desk.email(id)
+  return [(await bodyOf(desk, id)) !== null, variables !== null, headers !== null]
+}
+
+test('with its body, the data an email was rendered with goes; the record stays', async (t) => {
+  const desk = await openDesk(t)
+  const old = await backdated(desk, 91)
+  const recent = await backdated(desk, 89)
+  assert.equal(await clearOldBodies(desk.core), 1)
+  assert.deepEqual(await isWhole(desk, old), [false, false, false])
+  assert.deepEqual(await isWhole(desk, recent), [true, true, true])
+  assert.equal((await desk.email(old)).subject, 'Hello')
+  assert.equal(await clearOldBodies(desk.core), 0)
+})
+
+for (const change of [
+  { state: 'held', heldAt: START },
+  { state: 'queued', dueAt: START },
+  { state: 'sending', leaseUntil: START },
+] as const) {
+  test(`mail that is ${change.state} keeps what it needs, however old`, async (t) => {
+    const desk = await openDesk(t)
+    const id = await backdated(desk, 400, change)
+    assert.equal(await clearOldBodies(desk.core), 0)
+    assert.deepEqual(await isWhole(desk, id), [true, true, true])
+  })
+}
+
+test('the way back goes on while there is something to clear', async (t) => {
+  const desk = await openDesk(t)
+  const ids = [await backdated(desk, 91), await backdated(desk, 500), await backdated(desk, 1500)]
+  assert.equal(await clearOldBodies(desk.core), 3)
+  for (const id of ids) assert.deepEqual(await isWhole(desk, id), [false, false, false])
+})
+
+test('many contents are cleared in several transactions', async (t) => {
+  const desk = await openDesk(t)
+  const id = await backdated(desk, 100)
+  const row = await desk.email(id)
+  const content = await desk.core.store.read.select().from(contents).get()
+  await desk.core.store.write(async (tx) => {
+    for (let index = 0; index < 250; index += 1) {
+      await tx.insert(contents).values({ ...content!, id: `c${index}`, shareKey: null })
+      await tx.insert(emails).values({ ...row, id: `${id}-${index}`, contentId: `c${index}` })
+    }
+  })
+  assert.equal(await clearOldBodies(desk.core), 251)
+  const left = await desk.core.store.read.select().from(emails).all()
+  assert.ok(left.every(({ variables }) => variables === null))
+})
+
+test('mail whose content is cleared cannot be retried', async (t) => {
+  const desk = await openDesk(t)
+  const id = await backdated(desk, 91, { state: 'failed', status: 'FAILED' })
+  await clearOldBodies(desk.core)
+  await assert.rejects(retryEmails(desk.core, [id]), { code: 'CONFLICT', message: /retention/ })
+})
