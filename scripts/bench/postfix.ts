@@ -80,7 +80,7 @@ function configure(folder: string, port: number, relayTo: number): string {
 }
 
 /** Debian's master.cf without chroot, its SMTP service on our port. */
-function masterLines(port: number): string[] {
+export function masterLines(port: number): string[] {
   const unix = (name: string, wakeup: string, limit: string, program = name) =>
     `${name} unix - - n ${wakeup} ${limit} ${program}`
   return [
@@ -120,7 +120,7 @@ function countFiles(folder: string): number {
   return count
 }
 
-async function findFreePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -129,7 +129,7 @@ async function findFreePort(): Promise<number> {
   return port
 }
 
-async function waitForPort(port: number): Promise<void> {
+export async function waitForPort(port: number): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     const probe = spawnSync('bash', ['-c', `exec 3<>/dev/tcp/127.0.0.1/${port}`], {
       stdio: 'ignore',
@@ -154,7 +154,9 @@ export type SmtpSink = { port: number; stop(): void }
 /** Postfix's own sink, which throws all mail away. */
 export async function startSmtpSink(): Promise<SmtpSink> {
   const port = await findFreePort()
-  const child = spawn('smtp-sink', [`127.0.0.1:${port}`, '1000'], { stdio: 'ignore' })
+  const child = spawn('smtp-sink', ['-u', 'postfix', `127.0.0.1:${port}`, '1000'], {
+    stdio: 'ignore',
+  })
   await waitForPort(port)
   return { port, stop: () => child.kill() }
 }

@@ -28,7 +28,10 @@ export type Installation = {
 }
 
 /** A folder with this configuration (TOML); what runs in it is killed when the test ends. */
-export async function install(t: TestContext, configuration: string): Promise<Installation> {
+export async function install(
+  t: Pick<TestContext, 'after'>,
+  configuration: string,
+): Promise<Installation> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
   const file = path.join(folder, 'pillarbox.toml')
   await writeFile(file, configuration, { mode: 0o600 })
@@ -82,14 +85,14 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
 }
 
 /** A project that may send from `example.test`: its id and secret key. */
-export async function makeProject(installation: Installation) {
-  await installation.command('user', 'create', '--email', 'owner@example.test')
-  const project = await installation.command(
+export async function makeProject({ command }: Pick<Installation, 'command'>) {
+  await command('user', 'create', '--email', 'owner@example.test')
+  const project = await command(
     ...['project', 'create', '--name', 'Shop', '--owner', 'owner@example.test'],
   )
   const { id, secret } = project as { id: string; secret: string }
-  await installation.command('domain', 'add', '--project', id, 'example.test')
-  await installation.command('domain', 'verify', 'example.test', '--trust')
+  await command('domain', 'add', '--project', id, 'example.test')
+  await command('domain', 'verify', 'example.test', '--trust')
   return { id, secret }
 }
 

@@ -22,6 +22,7 @@ export type SinkMessage = {
 export type SinkCommand = {
   /** CONNECT, EHLO, MAIL, …, MESSAGE. */
   verb: string
+  /** Of MESSAGE: the message as it came over the wire. */
   line: string
   connection: number
   /** How often this verb was seen, from 1. */
@@ -161,7 +162,7 @@ function serve(receiver: Receiver, plain: Socket, connection: number): void {
     const text = isEmpty ? '' : input.slice(0, end + 2)
     input = input.slice(isEmpty ? 3 : end + 5)
     isData = false
-    const sent = act('MESSAGE', '', '250 2.0.0 Ok: queued')
+    const sent = act('MESSAGE', text, '250 2.0.0 Ok: queued')
     if (sent.startsWith('2')) accept(text)
     from = null
     to = []

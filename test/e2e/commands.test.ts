@@ -1,0 +1,141 @@
+/** The command line beside a running server: both are processes, as they are for an operator. */
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { startDnsServer } from '../fakes/dns-server.ts'
+import { type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
+import { runAt } from '../fakes/terminal.ts'
+import { eventually } from './program.ts'
+import { install, makeProject, post } from './server.ts'
+import type { Story } from './story.ts'
+
+/** INTERFACES says 200; a busy machine is given more, and the figure is printed. */
+const WITHIN_MS = 1_000
+
+async function startWorld(t: TestContext, options: SinkOptions = {}) {
+  const sink = await startSink(options)
+  const dns = await startDnsServer({
+    'dest.test': { MX: [[10, 'mx.dest.test']] },
+    'mx.dest.test': { A: ['127.0.0.1'] },
+  })
+  const installation = await install(
+    t,
+    `
+[http]
+listen = "127.0.0.1:0"
+[delivery]
+mode = "direct"
+hostname = "mail.example.test"
+port = ${sink.port}
+allow_private_networks = true
+retry_schedule = ["1h"]
+[dns]
+servers = ["${dns.address}"]
+[limits]
+api_requests_per_minute = 0
+[log]
+level = "error"
+`,
+  )
+  t.after(async () => {
+    await sink.stop()
+    await dns.stop()
+  })
+  return { sink, installation }
+}
+
+function message(from = 'shop@example.test') {
+  return { to: 'ada@dest.test', from, subject: 'Hello', body: '<p>Hello</p>' }
+}
+
+function idOf({ body }: { body: unknown }): string {
+  return (body as { data: { emails: { email: string }[] } }).data.emails[0]?.email ?? ''
+}
+
+describe('commands beside a running server', () => {
+  it('take effect within 200 ms', { timeout: 60_000 }, async (t) => {
+    const { sink, installation } = await startWorld(t, {
+      respond: ({ verb, count }) =>
+        verb === 'RCPT' && count <= 2 ? '451 4.3.2 Busy, come back' : undefined,
+    })
+    // This process runs them, so that what is measured is not how long a process takes to start.
+    const command = async (...argv: string[]): Promise<unknown> => {
+      const place = { cwd: installation.folder, env: {} }
+      const { status, out, err } = await runAt(place, ...argv, '--json')
+      assert.equal(status, 0, err)
+      return JSON.parse(out)
+    }
+    const { id, secret } = await makeProject({ command })
+    await command('domain', 'add', '--project', id, 'other.test')
+    const server = await installation.serve()
+    const show = async (email: string) => (await command('queue', 'show', email)) as Story
+    let key = secret
+    const send = (from?: string) => post(server.url, key, message(from))
+
+    /** Runs a command, and sees how long after its end `isDone` is first true. */
+    async function measure(argv: string[], isDone: () => Promise<boolean> | boolean) {
+      const printed = await command(...argv)
+      const endedAt = performance.now()
+      await eventually(async () => ((await isDone()) ? true : undefined))
+      const tookMs = performance.now() - endedAt
+      t.diagnostic(`${argv.slice(0, 2).join(' ')}: ${tookMs.toFixed(0)} ms after the command`)
+      assert.ok(tookMs < WITHIN_MS, `${argv.join(' ')}: ${tookMs} ms`)
+      return printed
+    }
+
+    const isStatus = (status: number, from?: string) => async () =>
+      (await send(from)).status === status
+    const [first, second] = [idOf(await send()), idOf(await send())]
+    for (const email of [first, second]) {
+      await eventually(async () => (await show(email)).state === 'deferred' || undefined)
+    }
+    await measure(['queue', 'retry', first], () => sink.acceptedCount() === 1)
+    await measure(['queue', 'cancel', second], async () => (await show(second)).state === 'failed')
+    assert.equal((await show(second)).error, 'cancelled')
+
+    assert.equal((await send('shop@other.test')).status, 403)
+    await measure(['domain', 'verify', 'other.test', '--trust'], isStatus(200, 'shop@other.test'))
+    let held = ''
+    await measure(['queue', 'hold', '--domain', 'dest.test'], async () => {
+      held = idOf(await send())
+      return (await show(held)).state === 'held'
+    })
+    await measure(
+      ['queue', 'release', '--domain', 'dest.test'],
+      async () => (await show(held)).state === 'delivered',
+    )
+
+    await measure(['project', 'update', id, '--disable', 'MANUAL'], isStatus(403))
+    await measure(['project', 'update', id, '--enable'], isStatus(200))
+    const renewed = await measure(['project', 'keys', id, '--regenerate'], isStatus(401))
+    key = (renewed as { secret: string }).secret
+    assert.equal((await send()).status, 200)
+    assert.equal(await server.kill('SIGTERM'), 0)
+  })
+
+  it('say with their exit status what became of them', { timeout: 60_000 }, async (t) => {
+    const { installation } = await startWorld(t)
+    const { attempt, folder } = installation
+    const server = await installation.serve()
+    for (const [status, code, ...argv] of [
+      [1, 'CONFLICT', 'serve'],
+      [2, 'WRONG_USAGE', 'queue', 'explode'],
+    ] as const) {
+      const ended = await attempt(...argv, '--json')
+      assert.equal(ended.status, status, `${argv.join(' ')}: ${ended.stderr}`)
+      assert.equal(ended.stdout, '')
+      assert.equal(JSON.parse(ended.stderr).error.code, code)
+    }
+    const second = await attempt('serve')
+    assert.equal(second.stderr, 'pillarbox: Another server already runs on this database.\n')
+    assert.equal(second.stdout, '')
+    assert.equal((await fetch(new URL('/health', server.url))).status, 200)
+    assert.equal(await server.kill('SIGINT'), 0)
+
+    await writeFile(path.join(folder, 'pillarbox.toml'), '[delivery]\nmoed = "direct"\n')
+    const broken = await attempt('serve')
+    assert.equal(broken.status, 2)
+    assert.match(broken.stderr, /delivery\.moed.*\n?.*delivery\.mode/)
+  })
+})

@@ -1,0 +1,205 @@
+/**
+ * The whole program in this process: its HTTP listener, database, queue and delivery threads are
+ * the real ones, and so are its commands; the DNS and the receivers of mail are fakes that every
+ * test makes its own domains in.
+ */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type App, startApp } from '../../src/app.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { makeKeys } from '../../src/features/accounts/keys.ts'
+import { insertProject } from '../../src/features/accounts/projects.ts'
+import { insertUser } from '../../src/features/accounts/users.ts'
+import { insertDomain } from '../../src/features/domains/add.ts'
+import { type DomainKeys, makeDomainKeys } from '../../src/features/domains/keys.ts'
+import { type DomainRecord, describeRecords } from '../../src/features/domains/records.ts'
+import { type EmailStory, showEmail } from '../../src/features/messages/operate.ts'
+import { type OpenCore, openCore } from '../../src/features/open-core.ts'
+import { silentLog } from '../../src/log.ts'
+import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
+import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
+import { type Outcome, runAt } from '../fakes/terminal.ts'
+
+export type Answer = { status: number; body: unknown }
+export type State = EmailStory['email']['state']
+
+export type Program = {
+  dns: FakeDns
+  project: { id: string; secret: string }
+  /** What the sender domain `example.test` should have in the DNS. */
+  records: DomainRecord[]
+  /** Beside the server, as a command opens it. */
+  core: OpenCore
+  /** Of the API; another one after each start. */
+  url(): string
+  /** A domain whose MX is a new sink. */
+  receive(domain: string, options?: SinkOptions): Promise<Sink>
+  call(method: string, route: string, body?: unknown): Promise<Answer>
+  /** Sends with a sender and texts of its own where the request has none; the emails' ids. */
+  send(request: Record<string, unknown>): Promise<string[]>
+  /** Runs a command to its end. */
+  run(...argv: string[]): Promise<Outcome>
+  /** The JSON that it prints. */
+  command(...argv: string[]): Promise<unknown>
+  /** Resolves when the email has come to one of these states. */
+  untilState(id: string, ...states: State[]): Promise<EmailStory>
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** Stops, and removes everything. */
+  close(): Promise<void>
+}
+
+const DEADLINE_MS = 15_000
+
+/** Started; `settings` as the environment has them, over those of tests. */
+export async function startProgram(settings: Record<string, string> = {}): Promise<Program> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-e2e-'))
+  const dns = await startDnsServer()
+  const sinks = [await startSink({ host: '127.0.0.2' })]
+  const port = sinks[0]?.port ?? 0
+  let lastHost = 2
+  const env = {
+    PILLARBOX_DATA_DIR: folder,
+    PILLARBOX_SECRET: 'one secret for all tests of a process',
+    PILLARBOX_HTTP__LISTEN: '127.0.0.1:0',
+    PILLARBOX_DELIVERY__MODE: 'direct',
+    PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.test',
+    PILLARBOX_DELIVERY__PORT: String(port),
+    PILLARBOX_DELIVERY__ALLOW_PRIVATE_NETWORKS: 'true',
+    PILLARBOX_DNS__SERVERS: JSON.stringify([dns.address]),
+    PILLARBOX_LIMITS__API_REQUESTS_PER_MINUTE: '0',
+    ...settings,
+  }
+  const config = loadConfig({ cwd: folder, systemFile: path.join(folder, 'none'), env })
+  const log = silentLog()
+  const core = await openCore(config, { log })
+  const { project, records } = await makeProject(core)
+  let app: App | undefined
+
+  async function start(): Promise<void> {
+    app = await startApp(config, { log })
+  }
+
+  async function stop(): Promise<void> {
+    const running = app
+    app = undefined
+    await running?.stop()
+  }
+
+  const url = () => app?.ready.http ?? ''
+
+  async function receive(domain: string, options: SinkOptions = {}): Promise<Sink> {
+    const host = `127.0.0.${++lastHost}`
+    const sink = await startSink({ host, port, ...options })
+    sinks.push(sink)
+    dns.set(domain, { MX: [[10, `mx.${domain}`]] })
+    dns.set(`mx.${domain}`, { A: [host] })
+    return sink
+  }
+
+  async function call(method: string, route: string, body?: unknown): Promise<Answer> {
+    const response = await fetch(new URL(route, url()), {
+      method,
+      headers: {
+        authorization: `Bearer ${project.secret}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: await response.json() }
+  }
+
+  async function send(request: Record<string, unknown>): Promise<string[]> {
+    const texts = 'template' in request ? {} : { subject: 'Hello', body: '<p>Hello</p>' }
+    const answer = await call('POST', '/v1/send', {
+      from: 'shop@example.test',
+      ...texts,
+      ...request,
+    })
+    assert.equal(answer.status, 200, JSON.stringify(answer.body))
+    const { data } = answer.body as { data: { emails: { email: string }[] } }
+    return data.emails.map(({ email }) => email)
+  }
+
+  const run = (...argv: string[]) => runAt({ cwd: folder, env }, ...argv)
+
+  async function command(...argv: string[]): Promise<unknown> {
+    const { status, out, err } = await run(...argv, '--json')
+    assert.equal(status, 0, err)
+    return JSON.parse(out)
+  }
+
+  async function close(): Promise<void> {
+    await stop()
+    await core.close()
+    await Promise.all([dns.stop(), ...sinks.map((sink) => sink.stop())])
+    await rm(folder, { recursive: true })
+  }
+
+  await start()
+  return {
+    dns,
+    project,
+    records,
+    core,
+    url,
+    receive,
+    call,
+    send,
+    run,
+    command,
+    untilState: (id, ...states) => untilState(core, id, states),
+    start,
+    stop,
+    close,
+  }
+}
+
+/** Asks until there is an answer. */
+export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  for (const giveUpAt = performance.now() + DEADLINE_MS; ; ) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    if (performance.now() > giveUpAt) assert.fail('it never came')
+    await sleep(5)
+  }
+}
+
+async function untilState(core: OpenCore, id: string, states: State[]): Promise<EmailStory> {
+  let last: EmailStory | undefined
+  try {
+    return await eventually(async () => {
+      last = await showEmail(core, id)
+      return states.includes(last.email.state) ? last : undefined
+    })
+  } catch (error) {
+    throw new Error(`not ${states.join(' or ')}: ${JSON.stringify(last)}`, { cause: error })
+  }
+}
+
+/** Made once: an RSA key takes its time, and all programs here have the same secret. */
+let madeKeys: Promise<DomainKeys> | undefined
+
+async function makeProject(core: OpenCore) {
+  const keys = makeKeys()
+  madeKeys ??= makeDomainKeys(core)
+  const domainKeys = await madeKeys
+  const at = core.now()
+  return core.store.write(async (tx) => {
+    const owner = { email: 'owner@people.test', passwordHash: '', isSandbox: false, at }
+    const ownerId = await insertUser(tx, owner)
+    const projectId = await insertProject(tx, {
+      ...{ name: 'Shop', ownerId, keys, areKeysSandbox: false, at },
+    })
+    const domain = await insertDomain(tx, {
+      ...{ projectId, domain: 'example.test', keys: domainKeys, isTrusted: true, at },
+    })
+    return {
+      project: { id: projectId, secret: keys.secretKey },
+      records: describeRecords(domain, core.config.delivery.hostname),
+    }
+  })
+}

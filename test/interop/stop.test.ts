@@ -1,0 +1,69 @@
+/** A stop that others make hard: it takes as long as it may, so it is not among the quick tests. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { eventually } from '../e2e/program.ts'
+import { install, makeProject, post } from '../e2e/server.ts'
+import type { Story } from '../e2e/story.ts'
+import { startDnsServer } from '../fakes/dns-server.ts'
+import { silence, startSink } from '../fakes/smtp-sink.ts'
+
+test('SIGTERM ends the server within 10 s while a receiver never answers', async (t) => {
+  let isSilent = true
+  const sink = await startSink({
+    respond: ({ verb }) => (isSilent && verb === 'DATA' ? silence : undefined),
+  })
+  const dns = await startDnsServer({
+    'dest.test': { MX: [[10, 'mx.dest.test']] },
+    'mx.dest.test': { A: ['127.0.0.1'] },
+  })
+  t.after(async () => {
+    await sink.stop()
+    await dns.stop()
+  })
+  const installation = await install(
+    t,
+    `
+[http]
+listen = "127.0.0.1:0"
+[delivery]
+mode = "direct"
+hostname = "mail.example.test"
+port = ${sink.port}
+allow_private_networks = true
+retry_schedule = ["1s"]
+[dns]
+servers = ["${dns.address}"]
+[log]
+level = "error"
+`,
+  )
+  const { secret } = await makeProject(installation)
+  const server = await installation.serve()
+  const to = Array.from({ length: 20 }, (_, at) => `user${at}@dest.test`)
+  const request = { to, from: 'shop@example.test', subject: 'Hello', body: '<p>Hello</p>' }
+  const { status, body } = await post(server.url, secret, request)
+  assert.equal(status, 200)
+  const { data } = body as { data: { emails: { email: string }[] } }
+  await eventually(() => (sink.lines.some((line) => line.startsWith('DATA')) ? true : undefined))
+
+  const startedAt = performance.now()
+  assert.equal(await server.kill('SIGTERM'), 0)
+  const tookMs = performance.now() - startedAt
+  console.log(`stopped after ${tookMs.toFixed(0)} ms`)
+  assert.ok(tookMs < 10_000, `${tookMs} ms`)
+  const open = (await installation.command('queue', 'list')) as Story[]
+  assert.equal(open.length, to.length)
+  assert.ok(open.every(({ state }) => state === 'queued' || state === 'deferred'))
+
+  isSilent = false
+  const again = await installation.serve()
+  await sink.waitForMessages(to.length)
+  const ids = new Set(
+    sink.messages.map(
+      ({ bytes }) =>
+        /<([^@>]+)@example\.test>/.exec(String(bytes).match(/^Message-ID: .*/im)?.[0] ?? '')?.[1],
+    ),
+  )
+  assert.deepEqual(ids, new Set(data.emails.map(({ email }) => email)))
+  assert.equal(await again.kill('SIGTERM'), 0)
+})
