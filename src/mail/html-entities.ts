@@ -39,29 +39,55 @@ const windows1252 =
   '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
   '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
 
+/** Characters of the longest reference read, its ends not counted. */
+const referenceLimit = 10
+
 const names = entityNames()
 
 /** The text with its character references replaced; what is none stays as it is. Linear time. */
 export function decodeEntities(text: string): string {
-  if (!text.includes('&')) return text
-  return text.replace(/&(?:#[xX]([\da-fA-F]{1,8})|#(\d{1,8})|([A-Za-z][A-Za-z\d]{1,7}));?/g, decode)
+  let at = text.indexOf('&')
+  if (at === -1) return text
+  let decoded = ''
+  let copied = 0
+  while (at !== -1) {
+    const end = referenceEnd(text, at + 1)
+    const char = decodeReference(text.slice(at + 1, end), text[end])
+    if (char !== undefined) {
+      decoded += text.slice(copied, at) + char
+      copied = text[end] === ';' ? end + 1 : end
+    }
+    at = text.indexOf('&', at + 1)
+  }
+  return decoded + text.slice(copied)
 }
 
-function decode(reference: string, hex?: string, decimal?: string, name?: string): string {
-  if (name !== undefined) return decodeName(reference, name)
-  const code = hex !== undefined ? Number.parseInt(hex, 16) : Number(decimal)
-  return decodeNumber(code)
+/** Without its semicolon a name counts only where it is one of the oldest, as in `&copy 2026`, and
+ * begins no value, as in `?a=1&copy=2`. */
+function decodeReference(reference: string, next: string | undefined): string | undefined {
+  if (reference.startsWith('#')) return decodeNumber(reference)
+  const char = names.get(reference)
+  if (char === undefined || next === ';') return char
+  return char <= '\xff' && reference !== 'apos' && next !== '=' ? char : undefined
 }
 
-/** Without its semicolon a name counts only where it is one of the oldest: `&copy 2026`. */
-function decodeName(reference: string, name: string): string {
-  const char = names.get(name)
-  if (char === undefined) return reference
-  const isOld = char <= '\xff' && name !== 'apos'
-  return reference.endsWith(';') || isOld ? char : reference
+/** Behind at most ten letters, digits and number signs. */
+function referenceEnd(text: string, from: number): number {
+  const limit = Math.min(text.length, from + referenceLimit)
+  let at = from
+  while (at < limit && isReferenceCharacter(text.charCodeAt(at))) at += 1
+  return at
 }
 
-function decodeNumber(code: number): string {
+function isReferenceCharacter(code: number): boolean {
+  const lower = code | 0x20
+  return (lower >= 0x61 && lower <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x23
+}
+
+function decodeNumber(reference: string): string | undefined {
+  const match = /^#(?:[xX]([\da-fA-F]+)|(\d+))$/.exec(reference)
+  if (match === null) return undefined
+  const code = match[1] === undefined ? Number(match[2]) : Number.parseInt(match[1], 16)
   if (code >= 0x80 && code < 0xa0) return windows1252[code - 0x80] ?? ''
   const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
   return isCharacter ? String.fromCodePoint(code) : '\ufffd'

@@ -12,23 +12,26 @@ export type Tag = {
   end: number
 }
 
-const opening = /<(\/?)([A-Za-z][^\s/>]*)/y
+const space = 0x20
+const slash = 0x2f
+const equals = 0x3d
+const greater = 0x3e
 const attribute = /[\s/]*([^\s/>=][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y
 
 /**
  * What begins at the `<` at `at`: a tag, the offset behind a comment or declaration, or undefined
- * when it is text. What is not closed reaches to the end of the document.
+ * when it is text. What is not closed is nothing, and reaches to the end of the document.
  */
 export function readMarkup(html: string, at: number): Tag | number | undefined {
-  opening.lastIndex = at
-  const match = opening.exec(html)
-  if (match !== null) {
-    const attributesAt = opening.lastIndex
-    const [, slash, name = ''] = match
+  const isClosing = html.charCodeAt(at + 1) === slash
+  const nameAt = isClosing ? at + 2 : at + 1
+  if (isLetter(html.charCodeAt(nameAt))) {
+    const attributesAt = nameEnd(html, nameAt + 1)
+    const name = lowerCase(html.slice(nameAt, attributesAt))
     const end = tagEnd(html, attributesAt)
-    return { name: name.toLowerCase(), isClosing: slash === '/', at, attributesAt, end }
+    return end === -1 ? html.length : { name, isClosing, at, attributesAt, end }
   }
-  if (html.startsWith('<!--', at)) return behind(html, '-->', at + 4)
+  if (html.startsWith('!--', at + 1)) return behind(html, '-->', at + 4)
   const next = html[at + 1]
   return next === '!' || next === '?' || next === '/' ? behind(html, '>', at + 2) : undefined
 }
@@ -53,22 +56,43 @@ export function findClosingTag(html: string, name: string, from: number): number
   return close.exec(html)?.index ?? html.length
 }
 
-/** Quotes count only behind an equals sign: in `<p don't>` there is none. */
-function tagEnd(html: string, from: number): number {
+function nameEnd(html: string, from: number): number {
   for (let at = from; at < html.length; at += 1) {
     const code = html.charCodeAt(at)
-    if (code === 0x3e) return at + 1
-    if (code !== 0x3d) continue
-    const value = skipBlanks(html, at + 1)
-    const quote = html[value]
-    at = quote === '"' || quote === "'" ? behind(html, quote, value + 1) - 1 : value - 1
+    if (code === greater || code === slash || code <= space) return at
   }
   return html.length
 }
 
+/** Names are in lower case nearly always, and then nothing is copied. */
+function lowerCase(name: string): string {
+  return /[^a-z\d]/.test(name) ? name.toLowerCase() : name
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | 0x20
+  return lower >= 0x61 && lower <= 0x7a
+}
+
+/** Quotes count only behind an equals sign: in `<p don't>` there is none. */
+function tagEnd(html: string, from: number): number {
+  for (let at = from; at < html.length; at += 1) {
+    const code = html.charCodeAt(at)
+    if (code === greater) return at + 1
+    if (code !== equals) continue
+    const value = skipBlanks(html, at + 1)
+    const quote = html[value]
+    const isQuoted = quote === '"' || quote === "'"
+    const close = isQuoted ? html.indexOf(quote, value + 1) : value - 1
+    if (close === -1) return -1
+    at = close
+  }
+  return -1
+}
+
 function skipBlanks(html: string, from: number): number {
   let at = from
-  while (at < html.length && html.charCodeAt(at) <= 0x20) at += 1
+  while (at < html.length && html.charCodeAt(at) <= space) at += 1
   return at
 }
 

@@ -78,8 +78,8 @@ export function createTemplateCache(maxContents = 500): TemplateCache {
 /** What a person would read: subject, HTML and text with every value in its place. */
 export function renderMessage(source: MessageSource, cache: TemplateCache): RenderedMessage {
   const compiled = compileContent(source, cache)
-  const subject = renderSubject(compiled.subject, source.variables)
-  const body = renderTemplate(compiled.body, source.variables)
+  const subject = renderSubject(compiled.subject, source.variables, source.createdAt)
+  const body = renderTemplate(compiled.body, source.variables, source.createdAt)
   if (source.content.isText) return { subject, html: null, text: body }
   const html = wrapDocument(body, source.language)
   return { subject, html, text: htmlToText(html) }

@@ -18,11 +18,18 @@ const blocks = new Map<string, 1 | 2>([
   ...names('optgroup section select summary tbody tfoot thead tr', 1),
 ])
 
+/** What keeps lines apart or together and shows nothing: soft hyphens, joiners, zero width. */
+const fillers = /\xad|\u034f|\u200b|\ufeff/g
+
+/** Text that is not yet words with one space between them. */
+const uneven = /\s\s|[^\S ]|\xad|\u034f|\u200b/
+
 /** Deeper lists and quotations are not indented further. */
 const indentLimit = 8
 
 type List = { isOrdered: boolean; count: number }
-type Link = { address: string; begin: number }
+/** `text` is what the link said so far, as far as it may be the address itself. */
+type Link = { address: string; text: string }
 
 type State = {
   html: string
@@ -65,7 +72,7 @@ function readTag(state: State, tag: Tag): number {
   const { name, isClosing } = tag
   if (unread.has(name)) return isClosing ? tag.end : findClosingTag(state.html, name, tag.end)
   const space = blocks.get(name)
-  if (space !== undefined) breakLine(state, isNested(state, name) ? 1 : space)
+  if (space !== undefined) breakLine(state, isNested(state, tag) ? 1 : space)
   if (isClosing) closeElement(state, name)
   else openElement(state, tag)
   return tag.end
@@ -119,15 +126,19 @@ function closeElement(state: State, name: string): void {
   else if (name === 'li') state.marker = ''
 }
 
-/** Within a list an item, and a list in an item, need no empty line. */
-function isNested(state: State, name: string): boolean {
+/** Paragraphs of an item, and lists in a list, need no empty line. */
+function isNested(state: State, { name, isClosing }: Tag): boolean {
   const isList = name === 'ul' || name === 'ol'
-  return state.lists.length > (isList ? 1 : 0) && (isList || name === 'p')
+  const outer = state.lists.length - (isList && isClosing ? 1 : 0)
+  return outer > 0 && (isList || name === 'p')
 }
 
 function addText(state: State, text: string): void {
-  if (state.preformatted > 0) return addPreformatted(state, text)
-  const collapsed = text.replace(/[\s\xa0]+/g, ' ').replace(/[\xad\u034f\u200b\ufeff]/g, '')
+  if (state.preformatted > 0) {
+    addPreformatted(state, text)
+    return
+  }
+  const collapsed = uneven.test(text) ? text.replace(/\s+/g, ' ').replace(fillers, '') : text
   const words = collapsed.trim()
   if (collapsed.startsWith(' ')) state.hasSpace = true
   if (words === '') return
@@ -149,6 +160,8 @@ function addWords(state: State, words: string): void {
   } else {
     state.text += `${state.separator || (state.hasSpace ? ' ' : '')}${words}`
   }
+  const { link } = state
+  if (link !== undefined && link.text.length <= link.address.length) link.text += words
   state.breaks = 0
   state.hasSpace = false
   state.marker = ''
@@ -156,6 +169,7 @@ function addWords(state: State, words: string): void {
 }
 
 function linePrefix(state: State): string {
+  if (state.quotes === 0 && state.lists.length === 0) return state.marker
   const quotes = '> '.repeat(Math.min(state.quotes, indentLimit))
   const depth = Math.min(state.lists.length, indentLimit)
   const indent = '  '.repeat(Math.max(0, state.marker === '' ? depth : depth - 1))
@@ -183,18 +197,15 @@ function openLink(state: State, tag: Tag): Link | undefined {
   const href = decodeEntities(readAttributes(state.html, tag).get('href') ?? '')
   const address = href.replace(/[\s\p{Cc}]+/gu, '').replace(/^mailto:/i, '')
   const isShown = address !== '' && !/^(?:#|javascript:|data:|cid:)/i.test(address)
-  return isShown ? { address, begin: state.text.length } : undefined
+  return isShown ? { address, text: '' } : undefined
 }
 
 function closeLink(state: State): void {
   const { link } = state
   state.link = undefined
-  if (link === undefined || state.text.endsWith(link.address)) return
-  const isEmpty = state.text.length === link.begin
-  const { hasSpace } = state
-  if (!isEmpty) state.hasSpace = true
-  addWords(state, isEmpty ? link.address : `(${link.address})`)
-  state.hasSpace = hasSpace
+  if (link === undefined || link.text === link.address) return
+  if (link.text === '') addWords(state, link.address)
+  else state.text += ` (${link.address})`
 }
 
 function names(list: string, space: 1 | 2): [string, 1 | 2][] {

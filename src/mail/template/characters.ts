@@ -2,6 +2,8 @@
  * The five characters that matter in HTML, their entities, and their inks: noncharacters of
  * Unicode that stand for them in marked text (see stored.ts).
  */
+import { outputLimit } from './limits.ts'
+
 type Swaps = ReadonlyMap<string, string>
 
 const specials = ['&', '<', '>', '"', "'"]
@@ -40,11 +42,15 @@ export function hasSpecials(text: string): boolean {
   return /[&<>"'\ufdd0-\ufdd4]/.test(text)
 }
 
+/** Ends soon after the output limit: nothing longer is ever printed or handed to a filter. */
 function swap(text: string, swaps: Swaps): string {
   if (text.length <= pieceLength) return swapPiece(text, swaps)
   const pieces: string[] = []
-  for (let at = 0; at < text.length; at += pieceLength) {
-    pieces.push(swapPiece(text.slice(at, at + pieceLength), swaps))
+  let length = 0
+  for (let at = 0; at < text.length && length <= outputLimit; at += pieceLength) {
+    const piece = swapPiece(text.slice(at, at + pieceLength), swaps)
+    pieces.push(piece)
+    length += piece.length
   }
   return pieces.join('')
 }

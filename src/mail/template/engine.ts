@@ -125,10 +125,10 @@ function guardedOperators(): typeof defaultOperators {
   const entries = Object.entries(defaultOperators).map(([name, handler]) => {
     const operator = handler as Operator
     const guarded: Operator = (...operands) => {
-      const [left, right] = operands.map(toPlain)
-      if (name === 'contains') checkSearch(left, right)
-      checkComparison(operands.at(-1), left, right)
-      return operator(...operands)
+      const plain = operands.map(toPlain)
+      if (name === 'contains') checkSearch(plain[0], plain[1])
+      checkComparison(operands.at(-1), plain[0], plain[1])
+      return operator(...plain)
     }
     return [name, guarded] as const
   })

@@ -9,64 +9,25 @@
  * - a date is the template's format and our words, unless it could not be read as one;
  * - the result of any other filter is marked as a whole when any value given to it is.
  */
-import { filters as libraryFilters, toValueSync } from 'liquidjs'
-import { escapeHtml, hasSpecials, ink } from './characters.ts'
+import { filters as libraryFilters, toValue, toValueSync } from 'liquidjs'
+import { escapeHtml } from './characters.ts'
 import { TemplateContext } from './context.ts'
 import { dateLimit } from './limits.ts'
-import { fallbackFilter } from './output.ts'
+import { fallbackFilter, isLacking } from './output.ts'
 import { textOf } from './print.ts'
-import { isMarked, mark, markInked, Stored, toPlain } from './stored.ts'
+import { mark, markInked, toPlain } from './stored.ts'
+import { applyTextFilter, isSearch, isTextFilter } from './text-filters.ts'
+import {
+  applyPlain,
+  carriesMark,
+  type Handler,
+  type Operands,
+  plainOperand,
+  type Use,
+} from './use.ts'
 import { checkDepth, checkSearch, weigh } from './weight.ts'
 
-type LibraryOptions = (typeof libraryFilters)[string]
-type Handler = Extract<LibraryOptions, (...operands: never[]) => unknown>
-type Call = ThisParameterType<Handler>
-type Operands = readonly unknown[]
-
-/** One use of a filter; its operands are the value and the arguments. */
-type Use = {
-  name: string
-  call: Call
-  run: (operands: Operands) => unknown
-  /** As given, marked or not. */
-  operands: Operands
-  plain: Operands
-  isMarked: boolean
-}
-
-/** Filters on text, with the positions of those arguments that are looked for in it. */
-const inkable: Record<string, readonly number[]> = {
-  append: [],
-  array_to_sentence_string: [],
-  capitalize: [],
-  downcase: [],
-  join: [],
-  lstrip: [1],
-  newline_to_br: [],
-  normalize_whitespace: [],
-  prepend: [],
-  remove: [1],
-  remove_first: [1],
-  remove_last: [1],
-  replace: [1],
-  replace_first: [1],
-  replace_last: [1],
-  rstrip: [1],
-  slice: [],
-  squish: [],
-  strip: [1],
-  strip_newlines: [],
-  truncate: [],
-  truncatewords: [],
-  upcase: [],
-}
-
-const joining = new Set(['join', 'array_to_sentence_string'])
 const escaping = new Set(['escape', 'xml_escape', 'escape_once'])
-const searching = new Set([
-  ...['remove', 'remove_first', 'remove_last'],
-  ...['replace', 'replace_first', 'replace_last', 'split'],
-])
 const dating = new Set(Object.keys(libraryFilters).filter((name) => name.startsWith('date')))
 const writing = new Set(['json', 'jsonify', 'inspect'])
 
@@ -75,16 +36,8 @@ const prices: Record<string, number> = {
   ...{ where: 30, reject: 30, find: 30, find_index: 30, has: 30, group_by: 30 },
   ...{ where_exp: 60, reject_exp: 60, find_exp: 60, find_index_exp: 60, has_exp: 60 },
   ...{ group_by_exp: 60, map: 6, sum: 6, sort: 20, sort_natural: 40, uniq: 5, sample: 5 },
-  ...{
-    url_decode: 3,
-    url_encode: 3,
-    cgi_escape: 3,
-    uri_escape: 3,
-    slugify: 5,
-    escape: 2,
-    xml_escape: 2,
-    escape_once: 3,
-  },
+  ...{ url_decode: 3, url_encode: 3, cgi_escape: 3, uri_escape: 3, slugify: 5 },
+  ...{ escape: 2, xml_escape: 2, escape_once: 3 },
 }
 
 /** Every filter of the library, and the one behind `??`. */
@@ -98,7 +51,7 @@ export function templateFilters(): Record<string, Handler> {
 
 function toFilter(name: string, handler: Handler): Handler {
   const apply = filterKind(name)
-  return function (this: Call, ...operands: unknown[]): unknown {
+  return function (this: Use['call'], ...operands: unknown[]): unknown {
     const use = {
       name,
       call: this,
@@ -115,23 +68,13 @@ function toFilter(name: string, handler: Handler): Handler {
 }
 
 function filterKind(name: string): (use: Use) => unknown {
-  if (inkable[name] !== undefined) return applyInked
+  if (isTextFilter(name)) return applyTextFilter
   if (escaping.has(name)) return applyEscape
   if (dating.has(name)) return applyDate
   if (writing.has(name)) return applyJson
   if (name.endsWith('_exp')) return applyExpression
   if (name === 'default') return applyDefault
   return name === 'sample' ? applySample : applyPlain
-}
-
-function applyPlain({ run, plain, isMarked }: Use): unknown {
-  const result = run(plain)
-  return isMarked ? mark(result) : result
-}
-
-function applyInked(use: Use): unknown {
-  if (!use.isMarked || !canInk(use)) return applyPlain(use)
-  return markInked(use.run(use.operands.map(inkedOperand)))
 }
 
 function applyEscape({ name, run, plain, isMarked }: Use): unknown {
@@ -146,13 +89,7 @@ function applyDefault({ run, operands, plain }: Use): unknown {
 }
 
 function chooseFallback(value: unknown, fallback: unknown): unknown {
-  return isLacking(toPlain(value)) ? fallback : value
-}
-
-/** What `??` stands in for: missing, null, false, and empty. */
-export function isLacking(value: unknown): boolean {
-  if (value === undefined || value === null || value === false || value === '') return true
-  return Array.isArray(value) && value.length === 0
+  return isLacking(toValue(value)) ? fallback : value
 }
 
 function applyDate({ call, run, operands, plain }: Use): unknown {
@@ -215,36 +152,8 @@ function applySample({ call, plain, isMarked }: Use): unknown {
 function checkCost({ name, call, plain }: Use): void {
   const [value, argument] = plain
   for (const operand of plain) weigh(operand)
-  if (searching.has(name)) checkSearch(value, argument)
+  if (isSearch(name)) checkSearch(value, argument)
   const count = typeof value === 'string' || Array.isArray(value) ? value.length : 1
   const { context } = call
   if (context instanceof TemplateContext) context.checkStep((prices[name] ?? 1) * count)
-}
-
-/** Whether the filter does the same to inked text as to plain text. */
-function canInk({ name, plain }: Use): boolean {
-  const patterns = inkable[name] ?? []
-  if (patterns.some((index) => hasSpecials(textOf(plain[index])))) return false
-  const isJoining = joining.has(name)
-  return plain.every((operand, index) => {
-    if (!Array.isArray(operand)) return true
-    return isJoining && index === 0 && operand.every((item) => typeof item !== 'object')
-  })
-}
-
-/** Keyword arguments come as pairs of name and value. */
-function carriesMark(operand: unknown): boolean {
-  if (isMarked(operand)) return true
-  return Array.isArray(operand) && operand.length === 2 && isMarked(operand[1])
-}
-
-function plainOperand(operand: unknown): unknown {
-  if (isMarked(operand)) return operand.plain
-  return Array.isArray(operand) && carriesMark(operand) ? operand.map(toPlain) : operand
-}
-
-function inkedOperand(operand: unknown): unknown {
-  if (!(operand instanceof Stored)) return plainOperand(operand)
-  if (!Array.isArray(operand.value)) return operand.inked
-  return operand.value.map((item) => (typeof item === 'string' ? ink(item) : item))
 }

@@ -52,6 +52,12 @@ export function parseOutput(content: string): OutputExpression {
   }
 }
 
+/** What `??` stands in for: missing, null, false, and empty. */
+export function isLacking(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '') return true
+  return Array.isArray(value) && value.length === 0
+}
+
 /** The expression in the library's own grammar. */
 export function toLiquid(expression: OutputExpression): string {
   const { head, path, headFilters, fallback, filters } = expression

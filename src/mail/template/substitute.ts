@@ -4,9 +4,8 @@
  * must be stopped, and the quick way for templates that hold nothing more.
  */
 import { escapeHtml } from './characters.ts'
-import { isLacking } from './filters.ts'
 import { outputLimit } from './limits.ts'
-import { type OutputExpression, parseOutput } from './output.ts'
+import { isLacking, type OutputExpression, parseOutput } from './output.ts'
 import { printValue, type Target } from './print.ts'
 import { type Marker, markerContent, scanMarkers } from './syntax.ts'
 import type { Variables } from './variables.ts'
