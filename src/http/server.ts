@@ -34,6 +34,9 @@ export type HttpServer = {
 /** Longer than proxies in front keep theirs, so that none sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000
 
+/** For HTTP/1.0 without a Host header, as load balancers ask for `/health`; nothing reads it. */
+const UNNAMED_HOST = 'localhost'
+
 /** @throws Error when the address cannot be listened on or a TLS file not be read */
 export async function startHttp({ core, requestLog, gauges = [] }: HttpDeps): Promise<HttpServer> {
   const { listen } = core.config.http
@@ -42,6 +45,7 @@ export async function startHttp({ core, requestLog, gauges = [] }: HttpDeps): Pr
   const server = createListener(
     core,
     getRequestListener(api.fetch, {
+      hostname: UNNAMED_HOST,
       errorHandler: (error) => unreadable(core, error),
     }) as RequestListener,
   )

@@ -74,7 +74,8 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   const jobs = new Map<number, Job<T>>()
   const sites = new Map<string, SiteWork<T>>()
   const withdrawn = new Set<string>()
-  /** Sites that wait for a first connection, and since when. */
+  /** Sites with tasks that no thread has yet; of these, those without a connection, since when. */
+  const unserved = new Set<string>()
   const starved = new Map<string, number>()
   const loads = new Map<DeliveryThread, number>()
   const grants = createGrants<DeliveryThread>(deps.maxConnections)
@@ -136,6 +137,8 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     send(grants.raise({ site: name, needs, threads: byLoad() }))
     if (site.jobCount > limit * BUSY_SITE_JOBS) send(grants.rebalance(name, threads.list()))
     assign(name, site)
+    if (site.waiting.size() > 0) unserved.add(name)
+    else unserved.delete(name)
     if (site.waiting.size() === 0 || grants.total(name) > 0) starved.delete(name)
     else feedStarved(name)
   }
@@ -171,7 +174,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
         return
       case 'granted':
         grants.confirm(thread, message.site, message.connections)
-        pump([...starved.keys(), message.site])
+        pump([...starved.keys(), ...unserved, message.site])
         return
       case 'looked':
       case 'look failed':
@@ -196,7 +199,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       else siteOf(name).waiting.push(job)
     }
     if (finished.length > 0) done(finished)
-    if (!isStopping) pump(touched.union(starved))
+    if (!isStopping) pump(touched.union(unserved))
   }
 
   /** Ends the job's time with its thread. */
@@ -281,7 +284,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       sites.delete(name)
       withdrawn.delete(name)
     }
-    pump([...starved.keys()])
+    pump([...unserved])
   }
 
   function loadOf(thread: DeliveryThread): number {

@@ -22,7 +22,7 @@ import { closedOutcome, siteReportOf, withLookup } from './outcomes.ts'
 import type { Signing } from './parcels.ts'
 import type { Lane } from './protocol.ts'
 import type { Resolver } from './resolver.ts'
-import type { ClosedRoute, Lookup, OpenRoute, Route } from './route.ts'
+import type { ClosedRoute, Lookup, Route } from './route.ts'
 import { createRoutes } from './routes.ts'
 import { createShaping } from './shaping.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
@@ -93,7 +93,7 @@ export type Outbound = {
 }
 
 /** A task under way: `lookup` is the DNS work that its route took. */
-type Work = DeliveryTask & { lane: Lane; lookup: Lookup | null; dueLookup: boolean }
+type Work = DeliveryTask & { lane: Lane; lookup: Lookup | null; isOwnLookup: boolean }
 
 type Group = { tasks: readonly DeliveryTask[]; isDone: boolean }
 
@@ -206,7 +206,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
         ...task,
         lane: laneOf(task),
         lookup: found.lookup,
-        dueLookup: isNew,
+        isOwnLookup: isNew,
       })),
     )
   }
@@ -249,7 +249,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       for (const host of result.brokenTls) brokenTls.add(host)
       learn(work, result.outcome)
       const { subject, startedAt } = result
-      const outcome = withLookup(result.outcome, work.lookup, work.dueLookup)
+      const outcome = withLookup(result.outcome, work.lookup, work.isOwnLookup)
       return {
         emailId: work.emailId,
         kind: 'attempted',
@@ -274,7 +274,9 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const until = new Date(shaping.blockedUntil(site)).toISOString()
     const fact = { site, until, reply: outcome.reply?.text ?? outcome.error }
     if (report.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
-    else log.error(fact, 'a destination refuses all mail from here')
+    else if (report.kind === 'answered' && report.action === 'suspend')
+      log.error(fact, 'a destination refuses all mail from here')
+    else log.warn(fact, 'a destination wants less mail from here')
     dispatcher.withdraw(site)
   }
 

@@ -37,7 +37,7 @@ export type Shaping = {
   take(site: string, count: number): void
   /** Epoch ms before which nothing may be sent; 0 when it may. */
   blockedUntil(site: string): number
-  /** Returns true when the site went from open to blocked. */
+  /** Returns true when from now on nothing, or little, may be sent that could be before. */
   record(site: string, report: SiteReport): boolean
 }
 
@@ -96,7 +96,7 @@ export function createShaping(options: ShapingOptions): Shaping {
   function record(site: string, report: SiteReport): boolean {
     const state = stateOf(site)
     sites.set(site, state)
-    const wasPaused = state.pausedUntil > now()
+    const wasBlocked = blockedUntil(state, now()) > 0
     if (report.kind === 'unreachable') countUnreachable(state, { now: now(), spread })
     else {
       revive(state)
@@ -104,7 +104,7 @@ export function createShaping(options: ShapingOptions): Shaping {
       if (report.kind === 'accepted') grow(state, report.durationMs, canGrow)
       else react(state, report, { now: now(), random, spread })
     }
-    return !wasPaused && state.pausedUntil > now()
+    return !wasBlocked && blockedUntil(state, now()) > 0
   }
 
   return {

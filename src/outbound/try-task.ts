@@ -155,7 +155,9 @@ function isOpenForOthers(outcome: AttemptOutcome, { session }: Progress): boolea
   if (outcome.result === 'failed' || outcome.isMaybeDelivered) return false
   const isBeforeMail = !outcome.steps.some(({ step }) => step === 'mail')
   if (isBeforeMail) return session === null || !session.isUsable
-  return outcome.result === 'deferred' && session?.isUsable !== true
+  // A reply was the server's decision, unless all it says is that this connection is over.
+  const isUndecided = outcome.reply === null || outcome.verdict?.site === 'reconnect'
+  return outcome.result === 'deferred' && isUndecided && session?.isUsable !== true
 }
 
 /** Of two failures the one that leaves hope decides, else the later one. */

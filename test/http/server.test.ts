@@ -7,6 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import supertest from 'supertest'
 import { makeCertificate } from '../fakes/certificate.ts'
 import { type Service, startService } from './service.ts'
@@ -93,6 +94,19 @@ test('/ leads to the documentation, which comes from here alone', async () => {
   }
 })
 
+test('the documentation tries calls where it came from, whatever base_url says', async () => {
+  const { text } = await supertest(service.url).get('/docs/start.js')
+  const shown: { spec: { paths: object; servers: object[] } }[] = []
+  const page = {
+    fetch: (url: string) => fetch(service.url + url),
+    location: { origin: service.url },
+    SwaggerUIBundle: (options: (typeof shown)[number]) => shown.push(options),
+  }
+  await runInNewContext(text, page)
+  assert.deepEqual(structuredClone(shown[0]?.spec.servers), [{ url: service.url }])
+  assert.ok(Object.hasOwn(shown[0]?.spec.paths ?? {}, '/v1/send'))
+})
+
 test('the documentation serves its own files and no others', async () => {
   for (const name of ['package.json', '..%2fpackage.json', '%2e%2e/package.json', 'constructor']) {
     const { status, body } = await supertest(service.url).get(`/docs/${name}`)
@@ -101,16 +115,27 @@ test('the documentation serves its own files and no others', async () => {
   }
 })
 
-test('a request of which no URL can be made is 400, in the envelope', async () => {
+/** What comes back for `request` until the connection is closed. */
+async function exchangeRaw(request: string): Promise<string> {
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)
-  socket.write('GET / HTTP/1.1\r\nHost: a b<c>\r\nConnection: close\r\n\r\n')
+  socket.write(request)
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk))
   await once(socket, 'close')
-  const text = Buffer.concat(chunks).toString()
+  return Buffer.concat(chunks).toString()
+}
+
+test('a request of which no URL can be made is 400, in the envelope', async () => {
+  const text = await exchangeRaw('GET / HTTP/1.1\r\nHost: a b<c>\r\nConnection: close\r\n\r\n')
   assert.match(text, /^HTTP\/1\.1 400 /)
   assert.match(text, /"code":"BAD_REQUEST"/)
+})
+
+test('HTTP/1.0 needs no Host header: load balancers ask /health without one', async () => {
+  const text = await exchangeRaw('GET /health HTTP/1.0\r\n\r\n')
+  assert.match(text, /^HTTP\/1\.1 200 /)
+  assert.match(text, /"status":"ok"/)
 })
 
 test('connections are kept for the next request', async () => {

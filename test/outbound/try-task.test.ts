@@ -156,6 +156,14 @@ test('a transient refusal of the recipient is not carried to the next MX', async
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
+test('a throttle in the middle of a session is not answered by another connection', async () => {
+  const { sinks, lane } = await startSinks(at('RCPT', '421 4.7.28 unusual rate of mail'), {})
+  const { outcome } = await attempt(lane)
+  assert.deepEqual([outcome.result, outcome.verdict?.class], ['deferred', 'throttle'])
+  assert.equal(sinks[0]?.connectionCount(), 1)
+  assert.equal(sinks[1]?.connectionCount(), 0)
+})
+
 test('F2: a connection lost before the final dot is made good at the next MX', async () => {
   const lostAt = (verb: string): SinkOptions => ({
     respond: (command) => (command.verb === verb ? drop : undefined),

@@ -33,7 +33,14 @@ const page = `<!doctype html>
 </html>
 `
 
-const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinking: true })\n`
+/** Calls go where the page came from: its policy lets them go nowhere else, `base_url` or not. */
+const start = `fetch('/openapi.json')
+  .then((response) => response.json())
+  .then((api) => {
+    const spec = { ...api, servers: [{ url: location.origin }] }
+    SwaggerUIBundle({ spec, dom_id: '#api', deepLinking: true })
+  })
+`
 
 const files: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',

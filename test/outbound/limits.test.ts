@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import { type Sink, type SinkOptions, silence } from '../fakes/smtp-sink.ts'
+import { type HarnessOptions, makeTasks, startHarness, startSinks } from './harness.ts'
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+async function sinksOf(...options: SinkOptions[]): Promise<Sink[]> {
+  const sinks = await startSinks(...options)
+  for (const sink of sinks) stops.push(() => sink.stop())
+  return sinks
+}
+
+async function start(options: HarnessOptions) {
+  const harness = await startHarness(options)
+  stops.push(() => harness.stop())
+  return harness
+}
+
+test('connections are kept and used for as many messages as they may carry', async () => {
+  const [sink] = await sinksOf({})
+  const { sendAll } = await start({
+    zone: { 'a.test': { A: ['127.0.0.2'] } },
+    delivery: { port: sink!.port, maxConnectionsPerSite: 1, messagesPerConnection: 10 },
+  })
+  const attempts = await sendAll(makeTasks(25, { domain: 'a.test' }))
+  assert.ok(attempts.every(({ outcome }) => outcome.result === 'delivered'))
+  assert.equal(sink!.connectionCount(), 3)
+  const perConnection = [1, 2, 3].map(
+    (number) => sink!.messages.filter(({ connection }) => connection === number).length,
+  )
+  assert.deepEqual(perConnection, [10, 10, 5])
+})
+
+/** Sinks that note how many connections were open at most: greeted, and not yet at their QUIT. */
+async function countingSinks(count: number) {
+  const most = { each: 0, all: 0 }
+  const open = Array.from({ length: count }, () => 0)
+  const respondAs = (sink: number): SinkOptions['respond'] => {
+    return ({ verb }) => {
+      if (verb === 'CONNECT') open[sink]!++
+      if (verb === 'QUIT') open[sink]!--
+      most.each = Math.max(most.each, ...open)
+      most.all = Math.max(
+        most.all,
+        open.reduce((sum, one) => sum + one),
+      )
+      return undefined
+    }
+  }
+  return { sinks: await sinksOf(...open.map((_, at) => ({ respond: respondAs(at) }))), most }
+}
+
+test('the limit of a site holds over all threads together', async () => {
+  const { sinks, most } = await countingSinks(1)
+  const { sendAll } = await start({
+    zone: { 'a.test': { A: ['127.0.0.2'] } },
+    delivery: { port: sinks[0]!.port, maxConnectionsPerSite: 3, messagesPerConnection: 7 },
+    deps: { deliveryThreads: 2 },
+  })
+  await sendAll(makeTasks(300, { domain: 'a.test' }))
+  assert.equal(sinks[0]!.acceptedCount(), 300)
+  assert.equal(most.each, 3)
+})
+
+test('domains of one provider share its limit', async () => {
+  const { sinks, most } = await countingSinks(1)
+  const zone = Object.fromEntries(
+    ['a', 'b', 'c'].map((name) => [`${name}.test`, { MX: [[10, `${name}.mx.host.test`]] }]),
+  ) as HarnessOptions['zone']
+  const hosts = Object.fromEntries(
+    ['a', 'b', 'c'].map((name) => [`${name}.mx.host.test`, { A: ['127.0.0.2'] }]),
+  )
+  const { outbound, sendAll } = await start({
+    zone: { ...zone, ...hosts },
+    delivery: { port: sinks[0]!.port, maxConnectionsPerSite: 2, messagesPerConnection: 5 },
+  })
+  const tasks = ['a', 'b', 'c'].flatMap((name) => makeTasks(20, { domain: `${name}.test` }))
+  await sendAll(tasks)
+  assert.equal(outbound.siteOf('a.test'), 'host.test')
+  assert.equal(outbound.siteOf('c.test'), 'host.test')
+  assert.equal(sinks[0]!.acceptedCount(), 60)
+  assert.equal(most.each, 2)
+})
+
+test('the limit of all connections holds, and every site gets its turn', async () => {
+  const { sinks, most } = await countingSinks(3)
+  const zone = Object.fromEntries(
+    sinks.map(({ host }, at) => [`site${at}.test`, { A: [host] }]),
+  ) as HarnessOptions['zone']
+  const { sendAll } = await start({
+    zone: zone!,
+    delivery: { port: sinks[0]!.port, maxConnections: 2, maxConnectionsPerSite: 2 },
+    deps: { deliveryThreads: 2 },
+  })
+  await sendAll(sinks.flatMap((_, at) => makeTasks(40, { domain: `site${at}.test` })))
+  assert.deepEqual(
+    sinks.map((sink) => sink.acceptedCount()),
+    [40, 40, 40],
+  )
+  assert.equal(most.all, 2)
+})
+
+test('a throttle brings back what waits for the site', async () => {
+  const [sink] = await sinksOf({
+    respond({ verb, count }) {
+      if (verb !== 'MAIL' || count === 1) return undefined
+      return count === 2 ? '421 4.7.28 unusual rate of mail from your address' : silence
+    },
+  })
+  const { outbound, reports, reported, send } = await start({
+    zone: { 'a.test': { A: ['127.0.0.2'] } },
+    delivery: { port: sink!.port, maxConnectionsPerSite: 1 },
+  })
+  await send({ domain: 'a.test' })
+  outbound.deliver(makeTasks(10, { domain: 'a.test' }))
+  const isWithdrawn = () =>
+    reports.some((report) => report.kind === 'returned' && report.retryAt !== null)
+  while (!isWithdrawn()) await reported(reports.length + 1)
+  assert.equal(outbound.capacity('a.test', 1), 0)
+  assert.equal(sink!.acceptedCount(), 1)
+})
