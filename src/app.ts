@@ -63,7 +63,6 @@ async function start(config: Config, log: Log, stops: Stops): Promise<App> {
   const lock = takeServeLock(config.database.file, nativeBindingPath(config.dataDir))
   stops.push(async () => lock.release())
   if (config.secretPrevious !== null) await resealDomainKeys(base)
-  const sandbox = config.delivery.mode === 'sandbox' ? await prepareSandbox(base) : null
   const core = await startDelivery(base, stops)
   watchOtherProcesses(core, stops)
   const { handlers, cron } = createSchedule(core)
@@ -73,6 +72,8 @@ async function start(config: Config, log: Log, stops: Stops): Promise<App> {
   stops.push(requestLog.stop)
   const http = await startHttp({ core, requestLog, gauges: [queueGauge(core)] })
   stops.push(http.stop)
+  // Last, so that credentials are made only when they will be shown.
+  const sandbox = config.delivery.mode === 'sandbox' ? await prepareSandbox(base) : null
   const ready = { event: 'ready', http: http.url, mode: config.delivery.mode } as const
   return { ready, sandbox, stop: () => stopAll(stops) }
 }

@@ -9,13 +9,14 @@ import { createResolver } from '../outbound/resolver.ts'
 import { openStore } from '../store/store.ts'
 import { createDirectory } from './accounts/directory.ts'
 import type { CommandCore } from './core.ts'
+import { checkSecret } from './domains/secret-check.ts'
 import { createQueueBell } from './messages/bell.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
 
 /**
  * Everything but delivery; commands work beside a running server, which `watch`es for them.
- * @throws AppError DATABASE_ERROR, Error when the data folder cannot be used
+ * @throws AppError DATABASE_ERROR, ConfigError for a secret that is not this database's, Error when the data folder cannot be used
  */
 export async function openCore(
   config: Config,
@@ -28,6 +29,10 @@ export async function openCore(
     nativeBinding: nativeBindingPath(config.dataDir),
     log,
     watch,
+  })
+  await checkSecret({ store, keyring }).catch(async (error) => {
+    await store.close()
+    throw error
   })
   const directory = createDirectory({ store, keyring })
   const resolver = createResolver({ servers: config.dns.servers, now })

@@ -31,6 +31,9 @@ export type HttpServer = {
   stop(graceMs: number): Promise<void>
 }
 
+/** A whole request, body and all, arrives within that. */
+const REQUEST_TIMEOUT_MS = 120_000
+
 /** Longer than proxies in front keep theirs, so that none sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000
 
@@ -50,6 +53,7 @@ export async function startHttp({ core, requestLog, gauges = [] }: HttpDeps): Pr
     }) as RequestListener,
   )
   server.keepAliveTimeout = KEEP_ALIVE_MS
+  server.requestTimeout = REQUEST_TIMEOUT_MS
   await listening(server, listen.host, listen.port)
   const { port } = server.address() as AddressInfo
   return {

@@ -97,6 +97,12 @@ const refusals: [string, object, number, string][] = [
   ['a domain that nobody has', { from: 'a@nowhere.test' }, 403, 'FORBIDDEN'],
   ['a subdomain of a verified one', { from: 'a@sub.example.test' }, 403, 'FORBIDDEN'],
   ['an unknown template', { template: newId() }, 404, 'TEMPLATE_NOT_FOUND'],
+  [
+    'more data than a contact may have',
+    { data: { x: 'x'.repeat(70_000) } },
+    422,
+    'VALIDATION_ERROR',
+  ],
   ['no sender at all', { from: undefined }, 422, 'VALIDATION_ERROR'],
   ['a bad recipient behind good ones', { to: ['a@b.example', 'x'] }, 422, 'VALIDATION_ERROR'],
 ]

@@ -7,7 +7,7 @@
  */
 import type { Config } from '../../config/config.ts'
 import { AppError, invalidField } from '../../errors.ts'
-import type { ParsedAddress } from '../../mail/address.ts'
+import { displayDomain, type ParsedAddress } from '../../mail/address.ts'
 import { newId } from '../../store/ids.ts'
 import type {
   ContactData,
@@ -65,6 +65,8 @@ export type Accepted = {
 
 export type AcceptDeps = Pick<Core, 'store' | 'config' | 'directory' | 'claims' | 'bell' | 'now'>
 
+const MAX_DATA_BYTES_PER_REQUEST = 8 * 1024 * 1024
+
 /** What holds for every recipient of the request. */
 type Plan = {
   project: Project
@@ -111,12 +113,25 @@ async function planRequest(deps: AcceptDeps, input: AcceptInput, at: number): Pr
   const { sender, domain } = chooseSender(request, template)
   const senderDomain = await deps.directory.findSenderDomain(project.id, domain)
   if (senderDomain === undefined) {
-    throw new AppError('FORBIDDEN', `The sender domain ${domain} is not verified for this project.`)
+    throw new AppError(
+      'FORBIDDEN',
+      `The sender domain ${displayDomain(domain)} is not verified for this project.`,
+    )
   }
   const data = readData(request.data)
+  checkTotalSize(data, request.to.length)
   const heldDomains = await deps.directory.heldDomains()
   const contentClass = template?.type ?? 'TRANSACTIONAL'
   return { project, request, at, template, sender, senderDomain, contentClass, data, heldDomains }
+}
+
+/** Every recipient's row keeps a copy: one request may not write a whole disk. */
+function checkTotalSize({ variables }: ReadData, recipients: number): void {
+  if (recipients === 1) return
+  const bytes = Buffer.byteLength(JSON.stringify(variables)) * recipients
+  if (bytes <= MAX_DATA_BYTES_PER_REQUEST) return
+  const text = `data times recipients may be ${MAX_DATA_BYTES_PER_REQUEST} bytes: split the request`
+  throw invalidField('data', 'too_big', text)
 }
 
 async function findTemplate(

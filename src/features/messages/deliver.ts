@@ -236,13 +236,15 @@ async function recordOne(
 
 /** Again and again while the database cannot write; any other error is logged, once. */
 async function keepTrying({ log }: Pick<Core, 'log'>, act: () => Promise<unknown>): Promise<void> {
-  for (;;) {
+  for (let tries = 0; ; tries += 1) {
     try {
       await act()
       return
     } catch (error) {
-      log.error({ error: describeError(error) }, 'what became of an email could not be recorded')
-      if (!(error instanceof AppError) || error.code !== 'DATABASE_ERROR') return
+      const isPassing = error instanceof AppError && error.code === 'DATABASE_ERROR'
+      const facts = { error: describeError(error) }
+      if (tries === 0) log.error(facts, 'what became of an email could not be recorded')
+      if (!isPassing) return
       await sleep(RECORD_RETRY_MS)
     }
   }

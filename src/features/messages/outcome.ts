@@ -220,10 +220,12 @@ function deferral(
   return { state: 'deferred', status: 'PENDING', dueAt, isFailure }
 }
 
-/** The reply as one line, or what went wrong without one. */
+/** The refusal as one line, or what went wrong without one. */
 function describeOutcome({ reply, error }: AttemptOutcome): string {
-  if (reply === null) return error ?? 'no answer'
-  return [reply.code, reply.enhancedCode, reply.text].filter((part) => part !== null).join(' ')
+  const isRefusal = reply !== null && reply.code >= 400
+  if (!isRefusal) return error ?? 'no answer'
+  const text = reply.text.split('\n').join(' ')
+  return [reply.code, reply.enhancedCode, text].filter((part) => part !== null).join(' ')
 }
 
 /** The queue id in a smarthost's answer, as `250 2.0.0 Ok: queued as 4F2C91` or an SES message id. */

@@ -296,3 +296,14 @@ test('of several recipients, those suppressed and those held are told apart', as
     ['queued', 'suppressed', 'held'],
   )
 })
+
+test('data that would be copied to very many recipients is refused', async (t) => {
+  const desk = await openDesk(t)
+  const to = Array.from({ length: 300 }, (_, index) => ({
+    address: address(`u${index}@dest.test`),
+    name: null,
+  }))
+  const data = { text: 'x'.repeat(60_000) }
+  await assert.rejects(desk.send({ to, data }), fails('VALIDATION_ERROR'))
+  assert.deepEqual(await desk.counts(), nobody)
+})

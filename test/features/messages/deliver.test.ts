@@ -126,6 +126,16 @@ test('a hard bounce suppresses the address and unsubscribes the contact in one g
   assert.equal((await line.email(next[0]?.email as string)).status, 'SUPPRESSED')
 })
 
+test('a refusal of our own is told in its words, not in the reply that came before', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('failed', {
+    error: 'the mail would loop',
+    reply: { code: 250, enhancedCode: null, text: 'mail.example.test' },
+  })
+  assert.equal((await line.email(id)).error, 'the mail would loop')
+})
+
 test('a final refusal that says nothing of the address bounces and suppresses nobody', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne({ subscribed: true })
