@@ -14,6 +14,7 @@ import {
   defaultTarget,
   nodeVersion,
   outputFolder,
+  runtimeFlags,
   stagingFolder,
   type Target,
   targets,
@@ -87,7 +88,8 @@ function blobSettings(target: Target) {
   }
   // Compiled code only fits the machine that compiled it.
   const useCodeCache = target.name === `${process.platform}-${process.arch}`
-  return { disableExperimentalSEAWarning: true, useSnapshot: false, useCodeCache, assets: files }
+  const settings = { disableExperimentalSEAWarning: true, useSnapshot: false, useCodeCache }
+  return { ...settings, execArgv: runtimeFlags, assets: files }
 }
 
 /** Drops the symbol table, a seventh of a Linux Node, where a fitting `strip` is at hand. */

@@ -71,7 +71,7 @@ type CompiledContent = { subject: CompiledTemplate; body: CompiledTemplate }
 /** Compiled templates by content id; one a thread. */
 export type TemplateCache = LRUCache<string, CompiledContent>
 
-export function createTemplateCache(maxContents = 500): TemplateCache {
+export function createTemplateCache(maxContents = 100): TemplateCache {
   return new LRUCache({ max: maxContents })
 }
 

@@ -172,6 +172,13 @@ export const textRules: readonly ReplyRule[] = [
     text: /client host rejected/,
   },
 
+  {
+    class: 'syntax',
+    reason: 'systemerror',
+    codes: [501, 553],
+    text: /\bbad (?:e-?mail )?address (?:form|syntax)\b|syntax error in (?:address|parameter)/,
+  },
+
   // The envelope's sender is what they refuse.
   {
     class: 'syntax',

@@ -116,11 +116,14 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
 
   function pump(names: Iterable<string>): void {
     for (const name of names) {
+      // There may be thousands of them, and this runs for every batch of results.
+      if (starved.has(name) && grants.isFull()) continue
       const site = siteOf(name)
       if (site.waiting.size() > 0) startThreads()
       if (threads.list().length === 0) returnWaiting(name, AFTER_CRASH_MS)
       else pumpSite(name, site)
     }
+    if (starved.size > 0) feedStarved()
     parcels.flush()
   }
 
@@ -140,12 +143,12 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     if (site.waiting.size() > 0) unserved.add(name)
     else unserved.delete(name)
     if (site.waiting.size() === 0 || grants.total(name) > 0) starved.delete(name)
-    else feedStarved(name)
+    else if (!starved.has(name)) starved.set(name, deps.now())
   }
 
-  function feedStarved(name: string): void {
-    const since = starved.get(name) ?? deps.now()
-    starved.set(name, since)
+  /** Makes room for the site that has waited longest. */
+  function feedStarved(): void {
+    const [since = 0] = starved.values()
     const isIdle = (other: string) => (sites.get(other)?.jobCount ?? 0) === 0
     send(grants.reclaim({ isIdle, mayTakeLast: deps.now() - since > PATIENCE_MS }))
   }
@@ -240,7 +243,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     loads.delete(thread)
     giveBack(lost, AFTER_CRASH_MS)
     looks.ended(thread, culprit)
-    pump(touched)
+    pump(touched.union(unserved))
   }
 
   /** Not even with its placeholders only could the message be made. */
@@ -265,6 +268,8 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   }
 
   function returnWaiting(name: string, delayMs: number): void {
+    unserved.delete(name)
+    starved.delete(name)
     giveBack(siteOf(name).waiting.takeAll(), delayMs)
   }
 

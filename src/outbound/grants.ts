@@ -22,6 +22,8 @@ export type Grants<T> = {
   /** Of the threads that may work for the site the one with the least `load` on a connection. */
   choose(site: string, load: (thread: T) => number): T | undefined
   total(site: string): number
+  /** Every connection there may be is granted. */
+  isFull(): boolean
   /** The thread is gone, and its connections with it. */
   drop(thread: T): void
   sites(): string[]
@@ -33,6 +35,7 @@ export function createGrants<T>(maxConnections: number): Grants<T> {
   const sites = new Map<string, Grant<T>[]>()
   let granted = 0
 
+  const isFull = () => granted >= maxConnections
   const ofSite = (site: string) => sites.get(site) ?? []
   const total = (site: string) => ofSite(site).reduce((sum, grant) => sum + grant.connections, 0)
 
@@ -83,17 +86,20 @@ export function createGrants<T>(maxConnections: number): Grants<T> {
   }
 
   function reclaim({ isIdle, mayTakeLast }: Parameters<Grants<T>['reclaim']>[0]) {
-    if (granted < maxConnections) return []
-    const all = [...sites].flatMap(([site, list]) =>
-      list.filter(({ connections }) => connections > 0).map((grant) => ({ site, grant })),
-    )
-    if (all.some(({ grant }) => grant.lowerTo !== null)) return []
-    const idle = all.filter(({ site }) => isIdle(site))
+    if (!isFull()) return []
+    const idle: { site: string; grant: Grant<T> }[] = []
+    let richest = { site: '', count: 0 }
+    // Of several with as many it is the one that came first.
+    for (const [site, list] of sites) {
+      if (list.some(({ lowerTo }) => lowerTo !== null)) return []
+      const count = total(site)
+      if (count > richest.count) richest = { site, count }
+      if (!isIdle(site)) continue
+      for (const grant of list) if (grant.connections > 0) idle.push({ site, grant })
+    }
     if (idle.length > 0) return idle.map(({ site, grant }) => lowerOne(site, grant, 0))
-    // The sort is stable, and sites stand in the order in which they came.
-    const [richest] = all.sort((left, right) => total(right.site) - total(left.site))
-    if (richest === undefined || (total(richest.site) < 2 && !mayTakeLast)) return []
-    return lower(richest.site, total(richest.site) - 1)
+    if (richest.count < (mayTakeLast ? 1 : 2)) return []
+    return lower(richest.site, richest.count - 1)
   }
 
   function confirm(thread: T, site: string, connections: number): void {
@@ -113,6 +119,7 @@ export function createGrants<T>(maxConnections: number): Grants<T> {
     reclaim,
     confirm,
     total,
+    isFull,
     choose(site, load) {
       let best: { thread: T; load: number } | undefined
       for (const { thread, connections, lowerTo } of ofSite(site)) {

@@ -31,14 +31,14 @@ export type Lanes = {
   grant(site: string, connections: number): void
   /** Hands back what has not begun. */
   withdraw(site?: string): void
-  /** Closes sessions that nobody used for `idleMs`. */
+  /** Closes sessions that nobody used for `idleMs`, and forgets lanes that nobody uses. */
   closeIdle(idleMs: number): void
   /** Resolves when no task is in hand. */
   settle(): Promise<void>
   tasksInHand(): number
 }
 
-type LaneState = { lane: Lane; waiting: ClassQueue<ThreadTask>; kept: Kept[] }
+type LaneState = { lane: Lane; waiting: ClassQueue<ThreadTask>; kept: Kept[]; runners: number }
 type Kept = { session: Session; since: number }
 
 type SiteState = {
@@ -115,21 +115,28 @@ function setLane(context: Context, lane: Lane): void {
     return
   }
   const waiting = createClassQueue<ThreadTask>((task) => task.queueClass)
-  const state = { lane, waiting, kept: [] }
+  const state = { lane, waiting, kept: [], runners: 0 }
   context.lanes.set(lane.key, state)
   siteOf(context, lane.site).lanes.set(lane.key, state)
 }
 
 function pump(context: Context, site: SiteState): void {
-  for (const state of site.lanes.values()) {
+  for (const state of byUrgency(site)) {
     while (state.waiting.size() > 0 && takeConnection(context, site, state));
   }
   shed(context, site)
 }
 
+/** Lanes with something to send, those with the most urgent first, else as they take turns. */
+function byUrgency(site: SiteState): LaneState[] {
+  const busy = [...site.lanes.values()].filter(({ waiting }) => waiting.size() > 0)
+  const rank = ({ waiting }: LaneState) => waiting.peek()?.queueClass ?? 0
+  return busy.length < 2 ? busy : busy.sort((left, right) => rank(left) - rank(right))
+}
+
 /** Puts one more runner on a lane; false when there is no connection for it. */
 function takeConnection(context: Context, site: SiteState, state: LaneState): boolean {
-  if (site.open > site.grant) return false
+  if (site.open > site.grant || isOutranked(site, state)) return false
   const kept = state.kept.pop()
   if (kept !== undefined) {
     run(context, { site, state, session: kept.session })
@@ -151,9 +158,22 @@ function takeConnection(context: Context, site: SiteState, state: LaneState): bo
 type Runner = { site: SiteState; state: LaneState; session: Session | null }
 
 function run(context: Context, runner: Runner): void {
+  runner.state.runners++
   runTasks(context, runner).catch((error: unknown) => {
     context.deps.warn(`a delivery runner failed: ${describeError(error)}`)
   })
+}
+
+/** More urgent mail of other lanes waits than there are connections on their way to it. */
+function isOutranked(site: SiteState, state: LaneState): boolean {
+  const own = state.waiting.peek()
+  if (own === undefined || site.lanes.size === 1) return false
+  let places = Math.max(0, site.grant - site.open) + site.closing
+  for (const other of site.lanes.values()) {
+    const first = other === state ? undefined : other.waiting.peek()
+    if (first !== undefined && first.queueClass < own.queueClass) places--
+  }
+  return places < 0
 }
 
 async function runTasks(context: Context, runner: Runner): Promise<void> {
@@ -173,7 +193,9 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
       session = null
       if (yieldTurn(site, state)) break
     }
+    if (isOutranked(site, state)) break
   }
+  state.runners--
   if (session !== null && site.open <= site.grant) {
     state.kept.push({ session, since: deps.now() })
     return pump(context, site)
@@ -214,19 +236,23 @@ async function close(session: Session): Promise<void> {
 
 /** Closes idle sessions beyond the grant, and answers a lower one once it is kept. */
 function shed(context: Context, site: SiteState): void {
+  if (site.open - site.closing > site.grant) closeExcess(context, site)
+  if (site.grant === 0) handBack(context, site)
+  if (site.open > site.grant) return
+  const { isLowering } = site
+  site.isLowering = false
+  if (isLowering) context.deps.granted(site.site, site.grant)
+  if (site.grant === 0) forgetSite(context, site)
+}
+
+function closeExcess(context: Context, site: SiteState): void {
   const idle = [...site.lanes.values()].flatMap((state) =>
     state.kept.map((kept) => ({ state, kept })),
   )
-  const excess = site.open - site.closing - site.grant
-  for (const { state, kept } of idle.slice(0, Math.max(0, excess))) {
+  for (const { state, kept } of idle.slice(0, site.open - site.closing - site.grant)) {
     state.kept.splice(state.kept.indexOf(kept), 1)
     void leave(context, site, kept.session)
   }
-  if (site.grant === 0) handBack(context, site)
-  if (!site.isLowering || site.open > site.grant) return
-  site.isLowering = false
-  context.deps.granted(site.site, site.grant)
-  if (site.grant === 0) forgetSite(context, site)
 }
 
 function handBack(context: Context, site: SiteState): void {
@@ -247,5 +273,16 @@ function closeIdle(context: Context, idleMs: number): void {
       const old = state.kept.filter(isOld)
       state.kept = state.kept.filter((kept) => !isOld(kept))
       for (const { session } of old) void leave(context, site, session)
+      if (isUnused(state)) forgetLane(context, site, state)
     }
+}
+
+/** A lane comes along with every task, so one that nobody uses need not be remembered. */
+function isUnused({ waiting, kept, runners }: LaneState): boolean {
+  return waiting.size() === 0 && kept.length === 0 && runners === 0
+}
+
+function forgetLane({ lanes }: Context, site: SiteState, { lane }: LaneState): void {
+  lanes.delete(lane.key)
+  site.lanes.delete(lane.key)
 }

@@ -10,6 +10,7 @@
 import { availableParallelism } from 'node:os'
 import type { Now } from '../clock.ts'
 import type { Config, ListenAddress } from '../config/config.ts'
+import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { MessageSource, RenderedMessage } from '../mail/message.ts'
 import type { AttemptOutcome } from './attempt.ts'
@@ -101,6 +102,8 @@ const MAX_THREADS = 8
 const MAX_PER_THREAD = 500
 const IDLE_MS = 30_000
 const HANG_MS = 5_000
+/** After an error of ours, before it is tried again. */
+const FAULT_PAUSE_MS = 60_000
 /** Of contents under way; beyond it nothing more is leased. */
 const MAX_CONTENT_BYTES = 64 * 1024 * 1024
 
@@ -177,10 +180,17 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     }
     const group: Group = { tasks, isDone: false }
     groups.add(group)
-    void routes.look(domain).then((found) => {
+    const end = (act: () => void) => {
       groups.delete(group)
-      if (!group.isDone) place(tasks, found, true)
-    })
+      if (!group.isDone) act()
+    }
+    routes.look(domain).then(
+      (found) => end(() => place(tasks, found, true)),
+      (error: unknown) => {
+        log.error({ domain, error: describeError(error) }, 'a route could not be found')
+        end(() => giveBack(tasks, FAULT_PAUSE_MS))
+      },
+    )
   }
 
   function place(tasks: readonly DeliveryTask[], found: Route, isNew: boolean): void {
@@ -218,10 +228,10 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     post({ emailId, kind: 'attempted', site, outcome, subject: null, startedAt: now() })
   }
 
-  function giveBack(tasks: readonly DeliveryTask[]): void {
+  function giveBack(tasks: readonly DeliveryTask[], delayMs = 0): void {
     for (const task of tasks) {
       inFlight.leave(task.site, task.source.content)
-      post(returned(task, task.site, 0))
+      post(returned(task, task.site, delayMs))
     }
   }
 

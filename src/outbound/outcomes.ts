@@ -69,6 +69,7 @@ export function siteReportOf(outcome: AttemptOutcome): SiteReport | null {
   if (verdict?.class === 'accepted') return { kind: 'accepted', durationMs }
   if (verdict === null || outcome.host === null) return null
   const hasAnswered = outcome.steps.some(({ reply }) => reply !== undefined)
-  if (!hasAnswered) return { kind: 'unreachable' }
+  // What we refused ourselves on an open session is no word of the site's, for or against it.
+  if (!hasAnswered) return verdict.class === 'network' ? { kind: 'unreachable' } : null
   return { kind: 'answered', durationMs, action: verdict.site }
 }

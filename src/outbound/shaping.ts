@@ -64,6 +64,7 @@ type SiteState = {
   pausedUntil: number
   isProbed: boolean
   shrunkAt: number
+  throttledAt: number
   rate: Rate | null
   /** Mean time of a message, moving; null before the first was accepted. */
   messageMs: number | null
@@ -137,6 +138,7 @@ function freshState(connections: number): SiteState {
     pausedUntil: 0,
     isProbed: false,
     shrunkAt: 0,
+    throttledAt: 0,
     rate: null,
     messageMs: null,
   }
@@ -240,9 +242,10 @@ function shrink(state: SiteState, at: number): void {
 
 function throttle(state: SiteState, { now, random }: Chance): void {
   // One trouble comes as several replies, one from each connection.
-  if (now - state.shrunkAt < SHRINK_EVERY_MS) return
+  if (now - state.throttledAt < SHRINK_EVERY_MS) return
   const isRepeated = rateOf(state, now) !== null
   state.shrunkAt = now
+  state.throttledAt = now
   state.connections = 1
   state.accepted = 0
   const everyMs = MINUTE_MS / (isRepeated ? 1 : 10)

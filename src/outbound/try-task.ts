@@ -7,7 +7,7 @@
  */
 import type { Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
-import { classifyLocally } from '../mail/replies.ts'
+import { classifyLocally, type Verdict } from '../mail/replies.ts'
 import type { LocalFamilies } from './addresses.ts'
 import type { AttemptOutcome, Step } from './attempt.ts'
 import type { HeldBytes } from './held-bytes.ts'
@@ -51,8 +51,8 @@ type Progress = TryInput & {
 }
 
 export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
-  const room = deps.held.waitForRoom()
-  if (room !== null) await room
+  // Others may have been let in at the same time.
+  for (let room = deps.held.waitForRoom(); room !== null; room = deps.held.waitForRoom()) await room
   const beganAt = deps.now()
   let letter: Letter
   try {
@@ -64,7 +64,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   const fresh = { steps: [], brokenTls: [], sessionCount: 0 }
   const progress: Progress = { ...input, letter, beganAt, ...fresh }
   deps.held.hold(letter.bytes.length)
-  const outcome = await deliver(deps, progress)
+  const outcome = await deliver(deps, progress).catch((error) => fault(deps, progress, error))
   deps.held.release(letter.bytes.length)
   const { session, brokenTls } = progress
   const isFit = session?.isUsable === true
@@ -200,6 +200,14 @@ function noTls({ host, address }: Target, durationMs: number): AttemptOutcome {
   const error = 'the server offers no TLS, and this provider is known to'
   const verdict = classifyLocally('tls')
   return { ...localOutcome({ result: 'deferred', verdict, error }), host, address, durationMs }
+}
+
+/** Our own error on the way to the receiver: it may be mended before the message is given up. */
+function fault(deps: TryDeps, progress: Progress, error: unknown): AttemptOutcome {
+  dropSession(progress)
+  const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }
+  const own = { result: 'deferred', verdict, error: describeError(error) } as const
+  return finish(deps, progress, localOutcome(own))
 }
 
 function ownFailure(error: string, durationMs: number): AttemptOutcome {

@@ -124,7 +124,7 @@ function setUp({ path, nativeBinding }: StoreOptions, migrations: Migration[]): 
   const connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
   try {
     // Pages that hold a message's text without a chain, and a cache that holds the busy ones.
-    connection.script('PRAGMA page_size = 8192; PRAGMA cache_size = -32768')
+    connection.script('PRAGMA page_size = 8192; PRAGMA cache_size = -16384')
     connection.script('PRAGMA journal_mode = WAL')
     connection.script('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0')
     connection.script('PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY')

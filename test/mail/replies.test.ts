@@ -257,6 +257,8 @@ test('authentication, policy, content, size and syntax fail without a strike', (
     ['552 whatever', 'size', 'toobig', 'message'],
     ['503 5.5.1 whatever', 'syntax', 'systemerror'],
     ['501 whatever', 'syntax', 'systemerror'],
+    ['553 bad address form', 'syntax', 'systemerror'],
+    ['501 Bad address syntax', 'syntax', 'systemerror'],
     ['553 5.1.8 Domain of sender address does not exist', 'syntax', 'rejected', 'mail'],
     ['554 5.7.1 <b@sink.test>: Relay access denied', 'unknown', 'policyviolation'],
   ]

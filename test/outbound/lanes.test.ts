@@ -174,6 +174,35 @@ test('transactional mail goes before what waits of a campaign', async () => {
   assert.equal(trying[0]?.input.task.queueClass, 1)
 })
 
+test('transactional mail to other hosts of the site waits for one message only', async () => {
+  const { lanes, add, endOne, endAll, trying, results } = setUp()
+  lanes.grant('s', 2)
+  add('a', 20, 10)
+  add('b', 1, 1)
+  await endOne()
+  assert.deepEqual(
+    trying.map(({ input }) => input.lane.key),
+    ['a', 'b'],
+  )
+  await endAll()
+  assert.equal(results.length, 21)
+})
+
+test('a lane that nobody uses is forgotten, and comes back with its next task', async () => {
+  const { lanes, add, endAll, settle, results, clock } = setUp()
+  lanes.grant('s', 1)
+  add('a', 1)
+  await endAll()
+  clock.at += 30_000
+  lanes.closeIdle(30_000)
+  assert.throws(() => lanes.add({ task: 99, lane: 'a', queueClass: 10 } as ThreadTask), TypeError)
+  await settle()
+  add('a', 2)
+  lanes.closeIdle(0)
+  await endAll()
+  assert.equal(results.length, 3)
+})
+
 test('a lower grant is answered when the connections beyond it are closed', async () => {
   const { lanes, add, endOne, settle, trying, granted, openSessions } = setUp()
   lanes.grant('s', 3)

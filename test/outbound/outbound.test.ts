@@ -151,6 +151,18 @@ test('a server that calls itself by our name is a loop', async () => {
   assert.equal((await send({ domain: 'ours.test' })).outcome.result, 'delivered')
 })
 
+test('a message whose route could not be looked for comes back for later', async () => {
+  const fail = () => Promise.reject(new TypeError('a mistake of ours'))
+  const { outbound, toTask, reported } = await start({
+    deps: { resolver: { mx: fail, a: fail, aaaa: fail } },
+  })
+  outbound.deliver([toTask({ domain: 'example.test' })])
+  const [report] = await reported(1)
+  assert.ok(report?.kind === 'returned' && report.retryAt !== null)
+  assert.ok(report.retryAt > Date.now() + 30_000)
+  assert.equal(outbound.inFlight(), 0)
+})
+
 test('in sandbox mode everything goes to the sink', async () => {
   const [sink] = await sinksOf({ host: '127.0.0.1', name: 'mta.sender.test' })
   const { dns, send } = await start({

@@ -102,6 +102,14 @@ test('a throttle cuts to one connection and ten messages a minute, for an hour o
   assert.equal(room(), 50)
 })
 
+test('a throttle counts though other trouble came just before', () => {
+  const { shaping, answer, accept } = setUp()
+  accept(1)
+  answer('slow')
+  assert.equal(answer('throttle'), true)
+  assert.equal(shaping.connections(SITE), 1)
+})
+
 test('a throttle that comes again leaves one message a minute', () => {
   const { shaping, clock, answer, room } = setUp()
   answer('throttle')

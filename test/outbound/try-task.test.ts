@@ -274,6 +274,41 @@ test('a message that cannot be made fails, with the session left as it was', asy
   assert.equal(session, first.session)
 })
 
+test('an error of ours on the way is reported as a reason to wait, and holds nothing', async () => {
+  const { lane } = await startSinks({})
+  const held = createHeldBytes(1)
+  const findFamilies = () => {
+    throw new Error('no list of interfaces')
+  }
+  const { outcome, session } = await attempt(lane, { deps: { findFamilies, held } })
+  assert.deepEqual([outcome.result, outcome.error], ['deferred', 'no list of interfaces'])
+  assert.equal(session, null)
+  assert.equal(held.waitForRoom(), null)
+})
+
+test('those who wait for room to make a message are let in while there is some', async () => {
+  const { lane } = await startSinks({})
+  const held = createHeldBytes(2)
+  let [now, most] = [0, 0]
+  const counted = {
+    waitForRoom: held.waitForRoom,
+    hold(bytes: number) {
+      now++
+      most = Math.max(most, now)
+      held.hold(bytes)
+    },
+    release(bytes: number) {
+      now--
+      held.release(bytes)
+    },
+  }
+  held.hold(2)
+  const attempts = Array.from({ length: 6 }, () => attempt(lane, { deps: { held: counted } }))
+  held.release(2)
+  for (const { outcome } of await Promise.all(attempts)) assert.equal(outcome.result, 'delivered')
+  assert.equal(most, 1)
+})
+
 test('an envelope that must not leave us fails without a trace at the receiver', async () => {
   const { sinks, lane } = await startSinks({})
   const recipient = 'a@b.test>\r\nRCPT TO:<c@d.test'

@@ -18,7 +18,7 @@ import {
 import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
-const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
+const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
 /** Reading that much takes a millisecond or so: others get a turn. */
 const LARGE_BYTES = 256 * 1024
 

@@ -27,14 +27,21 @@ export function splitPieces(source: string): Piece[] {
 /** The pieces of a source in which substitution does all that the language would do. */
 export function splitPlainPieces(source: string): Piece[] | undefined {
   const markers = scanMarkers(source)
-  const placeholders = new Map<Marker, Placeholder>()
+  /** By what is written: most templates name a few variables many times. */
+  const placeholders = new Map<string, Placeholder>()
   for (const marker of markers) {
+    const written = source.slice(marker.begin, marker.end)
+    if (placeholders.has(written)) continue
     if (marker.kind === 'tag' || trimsText(source, marker)) return undefined
     const expression = parseOutput(markerContent(source, marker))
     if (!isPlain(expression)) return undefined
-    placeholders.set(marker, { path: expression.path, fallback: expression.fallback })
+    placeholders.set(written, { path: expression.path, fallback: expression.fallback })
   }
-  return cutAt(source, markers, (marker) => placeholders.get(marker) ?? '')
+  return cutAt(
+    source,
+    markers,
+    ({ begin, end }) => placeholders.get(source.slice(begin, end)) ?? '',
+  )
 }
 
 /** Stops at the output limit. Never throws. */
