@@ -1,10 +1,11 @@
 /**
  * Reports of delivery threads, gathered for a moment: a commit costs more than what is in it, so
- * the outcomes of a busy moment share one.
+ * the outcomes of a busy moment share one. The moment is short: until the commit, a crash would send
+ * what was just delivered once more.
  */
 import type { DeliveryReport } from '../../outbound/outbound.ts'
 
-const GATHER_MS = 40
+const GATHER_MS = 5
 const MAX_REPORTS = 250
 
 export type ReportBuffer = {
