@@ -13,7 +13,7 @@ import { type LoadResult, makeProject, prose, runLoad } from './sender.ts'
 import { createBench, residentMegabytes } from './server.ts'
 import { median, printTable, show } from './table.ts'
 
-const ROUNDS = Number(process.env.ROUNDS ?? 3)
+const ROUNDS = 3
 const MESSAGES = 20_000
 /** So that the message on the wire, text and HTML, has about 5 KB. */
 const HTML_BYTES = 2_300

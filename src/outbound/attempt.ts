@@ -1,17 +1,8 @@
 /** One attempt: one try of one delivery, as it is kept and shown by `queue show`. */
-import type { Reply, Verdict } from '../mail/replies.ts'
+import type { Reply, Stage, Verdict } from '../mail/replies.ts'
 
-export type StepName =
-  | 'dns'
-  | 'connect'
-  | 'greeting'
-  | 'ehlo'
-  | 'starttls'
-  | 'auth'
-  | 'mail'
-  | 'rcpt'
-  | 'data'
-  | 'message'
+/** The stages of a session, and the look-up before them. */
+export type StepName = 'dns' | Exclude<Stage, 'late'>
 
 export type Step = {
   step: StepName

@@ -17,11 +17,6 @@ export function isBusy(error: unknown): boolean {
   return sqliteCode(error).startsWith('SQLITE_BUSY')
 }
 
-/** A breach of a UNIQUE or PRIMARY KEY constraint. */
-export function isUniqueViolation(error: unknown): boolean {
-  return /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID)$/.test(sqliteCode(error))
-}
-
 /** What a failing query throws: DATABASE_ERROR where the store is at fault, else the error itself. */
 export function queryError(error: unknown): unknown {
   return unavailable.test(sqliteCode(error)) ? databaseError(error) : error

@@ -2,15 +2,7 @@
  * The tables as drizzle knows them, one to one with `migrations/`. Ids are UUIDv7 text, instants
  * integer epoch milliseconds (columns ending in _at), booleans integers, JSON text.
  */
-import {
-  blob,
-  type InferInsertModel,
-  type InferSelectModel,
-  integer,
-  primaryKey,
-  sqliteTable,
-  text,
-} from './drizzle.ts'
+import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from './drizzle.ts'
 
 const bool = (name: string) => integer(name, { mode: 'boolean' })
 const json = (name: string) => text(name, { mode: 'json' })
@@ -341,7 +333,6 @@ export type Suppression = InferSelectModel<typeof suppressions>
 export type Template = InferSelectModel<typeof templates>
 export type Content = InferSelectModel<typeof contents>
 export type Email = InferSelectModel<typeof emails>
-export type NewEmail = InferInsertModel<typeof emails>
 export type Attempt = InferSelectModel<typeof attempts>
 export type EventRow = InferSelectModel<typeof events>
 export type Job = InferSelectModel<typeof jobs>
