@@ -2,48 +2,14 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
-import { startDnsServer } from '../fakes/dns-server.ts'
-import { type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
+import { describe, it } from 'node:test'
 import { runAt } from '../fakes/terminal.ts'
 import { eventually } from './program.ts'
-import { install, makeProject, post } from './server.ts'
+import { installBesideSink, makeProject, post } from './server.ts'
 import type { Story } from './story.ts'
 
 /** INTERFACES says 200; a busy machine is given more, and the figure is printed. */
 const WITHIN_MS = 1_000
-
-async function startWorld(t: TestContext, options: SinkOptions = {}) {
-  const sink = await startSink(options)
-  const dns = await startDnsServer({
-    'dest.test': { MX: [[10, 'mx.dest.test']] },
-    'mx.dest.test': { A: ['127.0.0.1'] },
-  })
-  const installation = await install(
-    t,
-    `
-[http]
-listen = "127.0.0.1:0"
-[delivery]
-mode = "direct"
-hostname = "mail.example.test"
-port = ${sink.port}
-allow_private_networks = true
-retry_schedule = ["1h"]
-[dns]
-servers = ["${dns.address}"]
-[limits]
-api_requests_per_minute = 0
-[log]
-level = "error"
-`,
-  )
-  t.after(async () => {
-    await sink.stop()
-    await dns.stop()
-  })
-  return { sink, installation }
-}
 
 function message(from = 'shop@example.test') {
   return { to: 'ada@dest.test', from, subject: 'Hello', body: '<p>Hello</p>' }
@@ -55,7 +21,8 @@ function idOf({ body }: { body: unknown }): string {
 
 describe('commands beside a running server', () => {
   it('take effect within 200 ms', { timeout: 60_000 }, async (t) => {
-    const { sink, installation } = await startWorld(t, {
+    const { sink, installation } = await installBesideSink(t, {
+      retrySchedule: '1h',
       respond: ({ verb, count }) =>
         verb === 'RCPT' && count <= 2 ? '451 4.3.2 Busy, come back' : undefined,
     })
@@ -115,7 +82,7 @@ describe('commands beside a running server', () => {
   })
 
   it('say with their exit status what became of them', { timeout: 60_000 }, async (t) => {
-    const { installation } = await startWorld(t)
+    const { installation } = await installBesideSink(t, { retrySchedule: '1h' })
     const { attempt, folder } = installation
     const server = await installation.serve()
     for (const [status, code, ...argv] of [

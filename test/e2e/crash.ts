@@ -6,9 +6,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startDnsServer } from '../fakes/dns-server.ts'
-import { startSink } from '../fakes/smtp-sink.ts'
-import { install, makeProject, post } from './server.ts'
+import { installBesideSink, makeProject, post } from './server.ts'
 
 type Tally = { acknowledged: number; duplicates: number; kills: number }
 type Arrival = { id: string; at: number }
@@ -22,22 +20,14 @@ export async function crashRepeatedly(
   { kills, sendMs }: { kills: number; sendMs: number },
 ): Promise<Tally> {
   const arrivals: Arrival[] = []
-  const sink = await startSink({
+  const { installation } = await installBesideSink(t, {
+    retrySchedule: '1s',
     forgets: true,
     respond: ({ verb, line }) => {
       if (verb === 'MESSAGE') arrivals.push({ id: emailIdOf(line), at: performance.now() })
       return undefined
     },
   })
-  const dns = await startDnsServer({
-    'dest.test': { MX: [[10, 'mx.dest.test']] },
-    'mx.dest.test': { A: ['127.0.0.1'] },
-  })
-  t.after(async () => {
-    await sink.stop()
-    await dns.stop()
-  })
-  const installation = await install(t, configuration(sink.port, dns.address))
   const { secret } = await makeProject(installation)
   const acknowledged = new Set<string>()
   const killedAt: number[] = []
@@ -107,23 +97,4 @@ function findDuplicates(arrivals: Arrival[]): Arrival[] {
   return [...byId.values()].flatMap(([first, second]) =>
     first === undefined || second === undefined ? [] : [first],
   )
-}
-
-function configuration(sinkPort: number, dnsAddress: string): string {
-  return `
-[http]
-listen = "127.0.0.1:0"
-[delivery]
-mode = "direct"
-hostname = "mail.example.test"
-port = ${sinkPort}
-allow_private_networks = true
-retry_schedule = ["1s"]
-[dns]
-servers = ["${dnsAddress}"]
-[limits]
-api_requests_per_minute = 0
-[log]
-level = "error"
-`
 }

@@ -7,6 +7,8 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { startDnsServer } from '../fakes/dns-server.ts'
+import { type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 
 const run = promisify(execFile)
 const main = path.join(import.meta.dirname, '../../src/main.ts')
@@ -82,6 +84,39 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
   child.kill(signal)
   const [status] = await exited
   return status
+}
+
+/** A direct-mode installation whose mail to `dest.test` goes to a sink of its own. */
+export async function installBesideSink(
+  t: Pick<TestContext, 'after'>,
+  { retrySchedule, ...options }: SinkOptions & { retrySchedule: string },
+) {
+  const sink = await startSink(options)
+  const dns = await startDnsServer({
+    'dest.test': { MX: [[10, 'mx.dest.test']] },
+    'mx.dest.test': { A: ['127.0.0.1'] },
+  })
+  t.after(async () => {
+    await sink.stop()
+    await dns.stop()
+  })
+  const configuration = `
+[http]
+listen = "127.0.0.1:0"
+[delivery]
+mode = "direct"
+hostname = "mail.example.test"
+port = ${sink.port}
+allow_private_networks = true
+retry_schedule = ["${retrySchedule}"]
+[dns]
+servers = ["${dns.address}"]
+[limits]
+api_requests_per_minute = 0
+[log]
+level = "error"
+`
+  return { sink, installation: await install(t, configuration) }
 }
 
 /** A project that may send from `example.test`: its id and secret key. */

@@ -2,41 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventually } from '../e2e/program.ts'
-import { install, makeProject, post } from '../e2e/server.ts'
+import { installBesideSink, makeProject, post } from '../e2e/server.ts'
 import type { Story } from '../e2e/story.ts'
-import { startDnsServer } from '../fakes/dns-server.ts'
-import { silence, startSink } from '../fakes/smtp-sink.ts'
+import { silence } from '../fakes/smtp-sink.ts'
 
 test('SIGTERM ends the server within 10 s while a receiver never answers', async (t) => {
   let isSilent = true
-  const sink = await startSink({
+  const { sink, installation } = await installBesideSink(t, {
+    retrySchedule: '1s',
     respond: ({ verb }) => (isSilent && verb === 'DATA' ? silence : undefined),
   })
-  const dns = await startDnsServer({
-    'dest.test': { MX: [[10, 'mx.dest.test']] },
-    'mx.dest.test': { A: ['127.0.0.1'] },
-  })
-  t.after(async () => {
-    await sink.stop()
-    await dns.stop()
-  })
-  const installation = await install(
-    t,
-    `
-[http]
-listen = "127.0.0.1:0"
-[delivery]
-mode = "direct"
-hostname = "mail.example.test"
-port = ${sink.port}
-allow_private_networks = true
-retry_schedule = ["1s"]
-[dns]
-servers = ["${dns.address}"]
-[log]
-level = "error"
-`,
-  )
   const { secret } = await makeProject(installation)
   const server = await installation.serve()
   const to = Array.from({ length: 20 }, (_, at) => `user${at}@dest.test`)
