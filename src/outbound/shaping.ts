@@ -81,7 +81,7 @@ const SHRINK_EVERY_MS = 5_000
 const ACCEPTED_TO_GROW = 20
 const CONNECTIONS_AFTER_DEATH = 2
 /** Messages that may wait for one connection: as many as it sends in about a second. */
-const MAX_DEPTH = 50
+const MAX_DEPTH = 20
 const MIN_DEPTH = 2
 const DEPTH_MS = 1_000
 /** Before a site accepted anything, no more than these wait for its answer. */
