@@ -27,8 +27,8 @@ level = "warn"
 `
 
 const bench = createBench(configuration)
-const secret = makeProject(bench)
-bench.command('queue', 'hold', '--domain', 'example.org')
+const secret = await makeProject(bench)
+await bench.command('queue', 'hold', '--domain', 'example.org')
 const postfix = isPostfixInstalled() ? await startPostfix(9) : undefined
 const server = await bench.serve()
 try {

@@ -15,7 +15,7 @@ const IDLE_MS = 5_000
 
 const bench = createBench('[http]\nlisten = "127.0.0.1:0"\n[log]\nlevel = "warn"\n')
 try {
-  makeProject(bench)
+  await makeProject(bench)
   fill(bench.database)
   const version: number[] = []
   const ready: number[] = []

@@ -70,9 +70,9 @@ async function emptyPostfix(sinkPort: number): Promise<number> {
 
 async function emptyOurs({ isTrusted }: { isTrusted: boolean }): Promise<Round> {
   const bench = createBench(configuration(sink.port, dns.address))
-  const secret = makeProject(bench)
+  const secret = await makeProject(bench)
   if (!isTrusted) verifyInsteadOfTrust(bench.database)
-  bench.command('queue', 'hold', '--domain', 'example.org')
+  await bench.command('queue', 'hold', '--domain', 'example.org')
   const server = await bench.serve()
   try {
     const fill = { url: server.url, secret, connections: 20, requests: MESSAGES, from: 0 }
@@ -88,7 +88,7 @@ async function emptyOurs({ isTrusted }: { isTrusted: boolean }): Promise<Round> 
     })
     await sleep(300)
     const releasedAt = Date.now()
-    bench.command('queue', 'release', '--domain', 'example.org')
+    await bench.command('queue', 'release', '--domain', 'example.org')
     const lastAt = await waitForDelivery(bench.database)
     return {
       perSecond: MESSAGES / ((lastAt - releasedAt) / 1_000),

@@ -31,9 +31,9 @@ export type LoadResult = {
 }
 
 /** The secret key of a new project that may send from `example.test`. */
-export function makeProject(bench: Bench): string {
-  bench.command('user', 'create', '--email', 'bench@example.test')
-  const project = bench.command(
+export async function makeProject(bench: Bench): Promise<string> {
+  await bench.command('user', 'create', '--email', 'bench@example.test')
+  const project = await bench.command(
     'project',
     'create',
     '--name',
@@ -42,8 +42,8 @@ export function makeProject(bench: Bench): string {
     'bench@example.test',
   )
   const { id, secret } = project as { id: string; secret: string }
-  bench.command('domain', 'add', '--project', id, 'example.test')
-  bench.command('domain', 'verify', 'example.test', '--trust')
+  await bench.command('domain', 'add', '--project', id, 'example.test')
+  await bench.command('domain', 'verify', 'example.test', '--trust')
   return secret
 }
 

@@ -1,11 +1,14 @@
 /** The packaged executable under measurement: its folder, its commands, its process. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { outputFolder, targets } from '../../build.config.ts'
+
+const run = promisify(execFile)
 
 export type Running = {
   url: string
@@ -18,8 +21,8 @@ export type Running = {
 export type Bench = {
   folder: string
   database: string
-  /** Runs a command and gives what it printed with --json. */
-  command(...argv: string[]): unknown
+  /** Runs a command and gives what it printed with --json; others go on meanwhile. */
+  command(...argv: string[]): Promise<unknown>
   serve(): Promise<Running>
   remove(): void
 }
@@ -43,11 +46,9 @@ export function createBench(configuration: string): Bench {
   return {
     folder,
     database: path.join(folder, 'data/pillarbox.db'),
-    command: (...argv) => {
-      const printed = execFileSync(executable, [...args, ...argv, '--json'], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      return JSON.parse(printed.toString())
+    command: async (...argv) => {
+      const { stdout } = await run(executable, [...args, ...argv, '--json'])
+      return JSON.parse(stdout)
     },
     serve: () => serve(executable, args),
     remove: () => rmSync(folder, { recursive: true, force: true }),
