@@ -36,7 +36,11 @@ async function writeNew(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT') {
+      throw new UsageError(`there is no folder ${path.dirname(file)} to write ${path.basename(file)} to`)
+    }
+    if (code !== 'EEXIST') throw error
     throw new AppError('CONFLICT', `${file} exists already and was not touched.`, { cause: error })
   }
 }

@@ -226,7 +226,9 @@ export async function runProgram(terminal: Terminal, argv: readonly string[]): P
     })
   }
   try {
-    await program.parseAsync(argv, { from: 'user' })
+    // What people type first; it is a command like the others.
+    const words = argv[0] === '--version' ? ['version', ...argv.slice(1)] : argv
+    await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode !== 0) throw new UsageError(describe(error, help))

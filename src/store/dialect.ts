@@ -13,6 +13,8 @@ export function jsonValue(column: Columns[string] | SQL, key: string): SQL {
 
 /** Whether a text contains `part`, letter case aside in every script; unlike LIKE, which folds ASCII. */
 export function containsText(column: { getSQL(): SQL }, part: string): SQL {
+  // A pattern ends at its first NUL, and would match everything that begins so.
+  if (part.includes('\0')) return sql`false`
   const anyCase = Array.from(part.normalize('NFC'), (char) => {
     const upper = char.toUpperCase()
     const forms = [char, upper, char.toLowerCase(), upper.toLowerCase()]

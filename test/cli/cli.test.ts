@@ -15,6 +15,7 @@ describe('the command line', () => {
     const { status, out } = await runAt({ cwd }, 'version', '--json')
     assert.equal(status, 0)
     assert.deepEqual(JSON.parse(out), { version: packageJson.version, node: process.versions.node })
+    assert.equal((await runAt({ cwd }, '--version', '--json')).out, out)
     const { out: text } = await runAt({ cwd }, 'version')
     assert.equal(text, `pillarbox ${packageJson.version} (Node.js ${process.versions.node})\n`)
     assert.deepEqual(readdirSync(cwd), [])

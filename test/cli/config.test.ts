@@ -32,8 +32,8 @@ describe('pillarbox init', () => {
     assert.match(out, /other\.toml is written/)
     assert.equal(statSync(path.join(cwd, 'other.toml')).mode & 0o777, 0o600)
     const { status, err } = await runAt({ cwd }, '--config', 'no/such.toml', 'init')
-    assert.equal(status, 1)
-    assert.match(err, /ENOENT/)
+    assert.equal(status, 2)
+    assert.match(err, /there is no folder \S+no to write such\.toml to/)
   })
 })
 

@@ -162,6 +162,7 @@ test('a list is read by pages, sorted and filtered as asked', async () => {
   )
   assert.deepEqual(namesOf((await call('get', '/templates?type=TRANSACTIONAL')).body), ['shop'])
   assert.deepEqual(namesOf((await call('get', '/templates?search=SHO')).body), ['shop'])
+  assert.deepEqual(namesOf((await call('get', '/templates?search=%00')).body), [])
   const fallback = await call('get', '/templates?sort=nonsense&dir=nonsense&limit=1')
   assert.deepEqual(namesOf(fallback.body), ['shop'])
 })
