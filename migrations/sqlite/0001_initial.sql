@@ -71,7 +71,6 @@ CREATE TABLE contacts (
   updated_at INTEGER NOT NULL,
   UNIQUE (project_id, email)
 ) STRICT;
-CREATE INDEX contacts_newest ON contacts (project_id, created_at, id);
 
 CREATE TABLE suppressions (
   id TEXT PRIMARY KEY,
@@ -178,9 +177,11 @@ CREATE INDEX emails_held ON emails (recipient_domain, id) WHERE state = 'held';
 CREATE INDEX emails_contact ON emails (contact_id, created_at);
 CREATE INDEX emails_template ON emails (template_id) WHERE template_id IS NOT NULL;
 
+-- Attempts and events go with their email, contact or project by triggers: a foreign key would look
+-- for the parent at each of the three rows that a delivery adds.
 CREATE TABLE attempts (
   id INTEGER PRIMARY KEY,
-  email_id TEXT NOT NULL REFERENCES emails (id) ON DELETE CASCADE,
+  email_id TEXT NOT NULL,
   at INTEGER NOT NULL,
   duration_ms INTEGER NOT NULL,
   result TEXT NOT NULL,
@@ -193,23 +194,34 @@ CREATE TABLE attempts (
   reply_text TEXT,
   error TEXT,
   is_maybe_delivered INTEGER NOT NULL DEFAULT 0,
+  -- Of each step an array, of each reply in it another: the names are in the schema.
   steps TEXT NOT NULL
 ) STRICT;
 CREATE INDEX attempts_email ON attempts (email_id);
+CREATE TRIGGER emails_gone AFTER DELETE ON emails BEGIN
+  DELETE FROM attempts WHERE email_id = OLD.id;
+END;
 
--- `seq` is given by the single writer at commit, so it is commit order.
+-- `seq` is given by the single writer at commit, so it is commit order. Every delivery adds two rows,
+-- so there are just the two indexes that lists need; nobody looks for an event by its id.
 CREATE TABLE events (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
-  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  id TEXT NOT NULL,
+  project_id TEXT NOT NULL,
   name TEXT NOT NULL,
-  contact_id TEXT REFERENCES contacts (id) ON DELETE CASCADE,
+  contact_id TEXT,
   email_id TEXT,
   data TEXT,
   created_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX events_newest ON events (project_id, created_at, id);
+CREATE INDEX events_newest ON events (project_id, created_at);
 CREATE INDEX events_contact ON events (contact_id, created_at) WHERE contact_id IS NOT NULL;
+CREATE TRIGGER contacts_gone AFTER DELETE ON contacts BEGIN
+  DELETE FROM events WHERE contact_id = OLD.id;
+END;
+CREATE TRIGGER projects_gone AFTER DELETE ON projects BEGIN
+  DELETE FROM events WHERE project_id = OLD.id;
+END;
 
 -- Recipient domains that an operator holds back.
 CREATE TABLE holds (

@@ -5,25 +5,37 @@
  * purpose that is, so a token of one is worthless for another. Mail hosts fold case, so either case
  * is read; any other spelling of the same octets (padding, stray bits at the end) is refused.
  */
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { hash, KeyObject, timingSafeEqual } from 'node:crypto'
 
 const SIGNATURE_OCTETS = 10
+const BLOCK_OCTETS = 64
+const DIGEST_OCTETS = 32
 const UUID_OCTETS = 16
 /** A click's token carries up to 1,500 characters of link. */
 const MAX_TOKEN_LENGTH = 4096
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+const CODES = Buffer.from(ALPHABET)
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 const RETURN_PATH = 'b.'
 const MAIL_UNSUBSCRIBE = 'u.'
 
-/** A purpose key. A secret KeyObject signs much faster than the same octets in a Buffer. */
+/** A purpose key. A secret KeyObject signs faster than the same octets in a Buffer. */
 export type TokenKey = Buffer | KeyObject
+
+/** The key as both of an HMAC's hashes begin (RFC 2104 section 2). */
+type KeyBlocks = { inner: Buffer; outer: Buffer }
+
+/** Key objects never change, so neither do their blocks. */
+const knownBlocks = new WeakMap<KeyObject, KeyBlocks>()
 
 /** What a hosted page acts on: a contact, and the email whose link led there, if one did. */
 export type PageToken = { contactId: string; emailId: string | undefined }
 
 export function createToken(key: TokenKey, payload: Buffer): string {
-  return encodeBase32(Buffer.concat([payload, signature(key, payload)]))
+  const octets = Buffer.allocUnsafe(payload.length + SIGNATURE_OCTETS)
+  octets.set(payload)
+  octets.write(hmac(key, payload), payload.length, SIGNATURE_OCTETS, 'binary')
+  return encodeBase32(octets)
 }
 
 /** The payload, when one of `keys` (current, previous) signed the token. All of them are tried. */
@@ -81,7 +93,19 @@ export function uuidBytes(id: string): Buffer {
   if (!/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i.test(id)) {
     throw new TypeError('not a UUID')
   }
-  return Buffer.from(id.replaceAll('-', ''), 'hex')
+  const bytes = Buffer.allocUnsafe(UUID_OCTETS)
+  let size = 0
+  for (let index = 0; index < id.length; index += 2) {
+    if (id[index] === '-') index += 1
+    bytes[size++] = (hexDigit(id, index) << 4) | hexDigit(id, index + 1)
+  }
+  return bytes
+}
+
+/** Of a character that is known to be one. */
+function hexDigit(text: string, index: number): number {
+  const code = text.charCodeAt(index)
+  return (code & 15) + (code >> 6) * 9
 }
 
 export function uuidText(bytes: Buffer): string {
@@ -102,11 +126,47 @@ function readEmailLocalPart(
 }
 
 function signature(key: TokenKey, payload: Buffer): Buffer {
-  return createHmac('sha256', key).update(payload).digest().subarray(0, SIGNATURE_OCTETS)
+  return Buffer.from(hmac(key, payload).slice(0, SIGNATURE_OCTETS), 'binary')
+}
+
+/**
+ * HMAC-SHA-256 (RFC 2104), a character an octet: two plain hashes, which node:crypto does in a
+ * third of the time of one Hmac object.
+ */
+function hmac(key: TokenKey, payload: Buffer): string {
+  const { inner, outer } = blocksOf(key)
+  const first = Buffer.allocUnsafe(BLOCK_OCTETS + payload.length)
+  first.set(inner)
+  first.set(payload, BLOCK_OCTETS)
+  const second = Buffer.allocUnsafe(BLOCK_OCTETS + DIGEST_OCTETS)
+  second.set(outer)
+  second.write(hash('sha256', first, 'binary'), BLOCK_OCTETS, DIGEST_OCTETS, 'binary')
+  return hash('sha256', second, 'binary')
+}
+
+function blocksOf(key: TokenKey): KeyBlocks {
+  if (!(key instanceof KeyObject)) return makeBlocks(key)
+  const known = knownBlocks.get(key)
+  if (known !== undefined) return known
+  const made = makeBlocks(key.export() as Buffer)
+  knownBlocks.set(key, made)
+  return made
+}
+
+function makeBlocks(key: Buffer): KeyBlocks {
+  const short = key.length > BLOCK_OCTETS ? hash('sha256', key, 'buffer') : key
+  const inner = Buffer.alloc(BLOCK_OCTETS, 0x36)
+  const outer = Buffer.alloc(BLOCK_OCTETS, 0x5c)
+  for (const [index, octet] of short.entries()) {
+    inner[index] = 0x36 ^ octet
+    outer[index] = 0x5c ^ octet
+  }
+  return { inner, outer }
 }
 
 function encodeBase32(octets: Buffer): string {
-  let text = ''
+  const text = Buffer.allocUnsafe(Math.ceil((octets.length * 8) / 5))
+  let size = 0
   let bits = 0
   let bitCount = 0
   for (const octet of octets) {
@@ -114,10 +174,11 @@ function encodeBase32(octets: Buffer): string {
     bitCount += 8
     while (bitCount >= 5) {
       bitCount -= 5
-      text += ALPHABET[(bits >>> bitCount) & 31]
+      text[size++] = CODES[(bits >>> bitCount) & 31] ?? 0
     }
   }
-  return bitCount === 0 ? text : text + ALPHABET[(bits << (5 - bitCount)) & 31]
+  if (bitCount > 0) text[size] = CODES[(bits << (5 - bitCount)) & 31] ?? 0
+  return text.toString('latin1')
 }
 
 /** Undefined for other characters, for impossible lengths and for bits that no encoder leaves. */

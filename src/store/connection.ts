@@ -15,6 +15,8 @@ import { queryError } from './database-error.ts'
 export type Shape = 'run' | 'rows' | 'row' | 'records' | 'record'
 
 export type Connection = {
+  /** The database file. */
+  path: string
   /** Runs one statement, prepared once. @throws AppError DATABASE_ERROR, or what SQLite says. */
   run(text: string, params: readonly unknown[], shape: Shape): unknown
   /** How often `run` has begun a statement that may change the database. */
@@ -47,29 +49,36 @@ export function openConnection(options: ConnectionOptions): Connection {
     timeout: busyTimeoutMs,
     ...(nativeBinding === undefined ? {} : { nativeBinding }),
   })
-  const statements = new Map<string, Database.Statement>()
+  const statements = new Map<string, Prepared>()
   let writes = 0
 
-  function prepared(text: string): Database.Statement {
+  function prepared(text: string): Prepared {
     const known = statements.get(text)
     if (known) return known
     const statement = database.prepare(text)
+    const made = {
+      statement,
+      isReader: statement.reader,
+      isWrite: !statement.readonly,
+      isRaw: false,
+    }
     if (statements.size >= maxStatements) {
       const [oldest] = statements.keys()
       statements.delete(oldest ?? '')
     }
-    statements.set(text, statement)
-    return statement
+    statements.set(text, made)
+    return made
   }
 
   return {
+    path,
     run(text, params, shape) {
       try {
-        const statement = prepared(text)
-        if (!statement.readonly) writes += 1
-        return fetch(statement, bindable(params), shape)
+        const found = prepared(text)
+        if (found.isWrite) writes += 1
+        return fetch(found, bindable(params), shape)
       } catch (error) {
-        throw queryError(error)
+        throw queryError(error, path)
       }
     },
     writes: () => writes,
@@ -93,32 +102,39 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 }
 
-function fetch(statement: Database.Statement, params: readonly unknown[], shape: Shape): unknown {
-  if (!statement.reader) {
-    const { changes } = statement.run(params)
-    return shape === 'run' ? { changes } : []
+/** Whether it is a write, and how it gives rows, is the addon's to tell once, not at every run. */
+type Prepared = {
+  statement: Database.Statement
+  isReader: boolean
+  isWrite: boolean
+  isRaw: boolean
+}
+
+function fetch(prepared: Prepared, params: readonly unknown[], shape: Shape): unknown {
+  if (!prepared.isReader) {
+    const done = prepared.statement.run(params)
+    return shape === 'run' ? done : []
   }
-  switch (shape) {
-    case 'run':
-      statement.raw(true).all(params)
-      return { changes: 0 }
-    case 'rows':
-      return statement.raw(true).all(params)
-    case 'row':
-      return statement.raw(true).get(params)
-    case 'records':
-      return statement.raw(false).all(params)
-    case 'record':
-      return statement.raw(false).get(params)
+  const isOne = shape === 'row' || shape === 'record'
+  const statement = giving(prepared, shape === 'records' || shape === 'record')
+  const rows = isOne ? statement.get(params) : statement.all(params)
+  return shape === 'run' ? { changes: 0 } : rows
+}
+
+function giving(prepared: Prepared, isByName: boolean): Database.Statement {
+  if (prepared.isRaw === isByName) {
+    prepared.statement.raw(!isByName)
+    prepared.isRaw = !isByName
   }
+  return prepared.statement
 }
 
 /** Booleans are integers in every engine; SQLite has no type of its own for them. */
 function bindable(params: readonly unknown[]): readonly unknown[] {
-  if (!params.some(isBoolean)) return params
-  return params.map((value) => (isBoolean(value) ? Number(value) : value))
-}
-
-function isBoolean(value: unknown): boolean {
-  return typeof value === 'boolean'
+  for (const value of params) {
+    if (typeof value === 'boolean') {
+      return params.map((each) => (typeof each === 'boolean' ? Number(each) : each))
+    }
+  }
+  return params
 }

@@ -35,10 +35,15 @@ export type Compiled<Row> = {
 /** A prepared hot statement, as `statement` (statement.ts) makes it. */
 export type Statement<Row> = { compiled(): Compiled<Row> }
 
+/** What a statement gives for each row. */
+export type RowOf<Made> = Made extends Statement<infer Row> ? Row : never
+
 /** Prepared hot statements, run by whoever implements this. */
 export type Statements = {
   /** Writes; resolves to the number of rows changed. */
   execute(statement: Statement<unknown>, values?: Values): Promise<number>
+  /** The same statement with each of the values in turn; how many rows each of them changed. */
+  executeEach(statement: Statement<unknown>, values: readonly Values[]): Promise<number[]>
   /** The first row, or undefined. */
   find<Row>(statement: Statement<Row>, values?: Values): Promise<Row | undefined>
   list<Row>(statement: Statement<Row>, values?: Values): Promise<Row[]>
@@ -128,6 +133,16 @@ export class StoreDb extends RemoteDatabase<NoSchema> implements Statements {
   async execute(statement: Statement<unknown>, values?: Values): Promise<number> {
     const { text, bind } = statement.compiled()
     return rowsChanged(await this.#runSql(text, bind(values), 'run'))
+  }
+
+  async executeEach(statement: Statement<unknown>, values: readonly Values[]): Promise<number[]> {
+    const { text, bind } = statement.compiled()
+    const changed: number[] = []
+    for (const each of values) {
+      const result = this.#runSql(text, bind(each), 'run')
+      changed.push(rowsChanged(result instanceof Promise ? await result : result))
+    }
+    return changed
   }
 
   async find<Row>(statement: Statement<Row>, values?: Values): Promise<Row | undefined> {

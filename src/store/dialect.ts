@@ -24,6 +24,14 @@ export function containsText(column: { getSQL(): SQL }, part: string): SQL {
   return sql`${column} glob ${`*${anyCase.join('')}*`}`
 }
 
+/**
+ * A parameter of a hot statement's WHERE or LIMIT. SQLite (3.54) looks at such values when it plans,
+ * and may compile the whole statement anew whenever one is bound; behind a plus it does not look.
+ */
+export function unseen(value: SQL): SQL {
+  return sql`+${value}`
+}
+
 /** Ends a sub-select of rows to claim. With a single writer nobody competes for them. */
 export function forClaim(): SQL {
   return sql``

@@ -38,7 +38,13 @@ export type Request = {
 
 type Result = { isKept: true; value: unknown } | { isKept: false; error: unknown }
 type Closure = { request: Request; tx: Transaction; result: Result; hasWritten: boolean }
-type Deps = { connection: Connection; active: AsyncLocalStorage<Transaction>; log: Log }
+type Deps = {
+  connection: Connection
+  active: AsyncLocalStorage<Transaction>
+  log: Log
+  /** Hears of every error of a query or of the transaction. */
+  onError(error: unknown): void
+}
 
 export type GroupRunner = {
   /** Opens the transaction. @throws what SQLite says; SQLITE_BUSY when others are writing. */
@@ -50,7 +56,8 @@ export type GroupRunner = {
   run(queue: Request[]): Promise<void>
 }
 
-export function createGroupRunner({ connection, active, log }: Deps): GroupRunner {
+export function createGroupRunner(deps: Deps): GroupRunner {
+  const { connection, active, log } = deps
   const begin = connection.command('BEGIN IMMEDIATE')
   const commit = connection.command('COMMIT')
   const rollback = connection.command('ROLLBACK')
@@ -60,7 +67,7 @@ export function createGroupRunner({ connection, active, log }: Deps): GroupRunne
 
   async function run(queue: Request[]): Promise<void> {
     const hasSavepoints = queue[0]?.isSecondRun === true
-    const group = createGroup(connection)
+    const group = createGroup(deps)
     const closures: Closure[] = []
     const endsAt = performance.now() + maxDurationMs
     let mustUndo = false
@@ -140,7 +147,7 @@ type Group = {
   close(): void
 }
 
-function createGroup(connection: Connection): Group {
+function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError'>): Group {
   let failure: unknown
   let isClosed = false
   let failLate: (() => void) | undefined
@@ -150,7 +157,8 @@ function createGroup(connection: Connection): Group {
     try {
       command()
     } catch (error) {
-      failure = databaseError(error)
+      onError(error)
+      failure = databaseError(error, connection.path)
     }
   }
 
@@ -183,7 +191,8 @@ function createGroup(connection: Connection): Group {
       try {
         return connection.run(text, params, shape)
       } catch (error) {
-        if (!connection.isInTransaction()) failure = databaseError(error)
+        onError(error)
+        if (!connection.isInTransaction()) failure = databaseError(error, connection.path)
         throw error
       }
     },

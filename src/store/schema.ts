@@ -2,10 +2,24 @@
  * The tables as drizzle knows them, one to one with `migrations/`. Ids are UUIDv7 text, instants
  * integer epoch milliseconds (columns ending in _at), booleans integers, JSON text.
  */
-import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from './drizzle.ts'
+import {
+  blob,
+  customType,
+  type InferSelectModel,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+} from './drizzle.ts'
+import { packSteps, type StoredStep, unpackSteps } from './steps.ts'
 
 const bool = (name: string) => integer(name, { mode: 'boolean' })
 const json = (name: string) => text(name, { mode: 'json' })
+const stepList = customType<{ data: StoredStep[]; driverData: string }>({
+  dataType: () => 'text',
+  toDriver: packSteps,
+  fromDriver: unpackSteps,
+})
 
 export const users = sqliteTable('users', {
   id: text('id').primaryKey(),
@@ -185,7 +199,7 @@ export const attempts = sqliteTable('attempts', {
   replyText: text('reply_text'),
   error: text('error'),
   isMaybeDelivered: bool('is_maybe_delivered').notNull().default(false),
-  steps: json('steps').$type<unknown[]>().notNull(),
+  steps: stepList('steps').notNull(),
 })
 
 export const events = sqliteTable('events', {

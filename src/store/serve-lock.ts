@@ -5,8 +5,8 @@
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { AppError } from '../errors.ts'
-import { openConnection } from './connection.ts'
-import { isBusy } from './database-error.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { isBusy, openError } from './database-error.ts'
 
 /** Gives the lock back. */
 export type ServeLock = { release(): void }
@@ -15,13 +15,14 @@ export type ServeLock = { release(): void }
 export function takeServeLock(databaseFile: string, nativeBinding?: string): ServeLock {
   const path = `${databaseFile}.serving`
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
-  const connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
+  let connection: Connection | undefined
   try {
+    connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
     connection.script('BEGIN EXCLUSIVE')
   } catch (error) {
-    connection.close()
-    if (!isBusy(error)) throw error
+    connection?.close()
+    if (!isBusy(error)) throw openError(error, path)
     throw new AppError('CONFLICT', 'Another server already runs on this database.')
   }
-  return { release: () => connection.close() }
+  return { release: connection.close }
 }

@@ -10,20 +10,27 @@
  */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError, describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { type Db, type Statements, StoreDb } from './database.ts'
-import { isBusy, sqliteCode } from './database-error.ts'
+import { isBusy, openError } from './database-error.ts'
+import { sql } from './drizzle.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders } from './readers.ts'
 import { createThread } from './thread.ts'
 import type { Tx } from './transaction.ts'
 import { watchExternalChanges } from './watch.ts'
-import { createWriter } from './writer.ts'
+import { createWritability } from './writability.ts'
+import { createWriter, type Writer } from './writer.ts'
 
-export { type Db, rowsChanged, type Statement, type Statements } from './database.ts'
+export {
+  type Db,
+  type RowOf,
+  rowsChanged,
+  type Statement,
+  type Statements,
+} from './database.ts'
 export { parameter, statement } from './statement.ts'
 export type { Tx } from './transaction.ts'
 
@@ -43,6 +50,11 @@ export type Store = {
   scan: Reader
   /** Calls `fn` within 200 ms after another process has written, now and then without cause. */
   onExternalChange(fn: () => void): () => void
+  /**
+   * False after a write that failed for lack of space or a fault of the file, until none has failed
+   * so for five seconds and the store's own attempt reaches the disk.
+   */
+  isWritable(): boolean
   /** Size of the write-ahead log. */
   walBytes(): number
   /** Finishes queued writes, ends the threads, closes the file. */
@@ -81,15 +93,19 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const walBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const checkpoints = startCheckpoints({ thread: createThread(settings), walBytes, log })
   const onCommit = () => checkpoints.committed()
-  const writer = createWriter({ connection: writable, log, onCommit })
+  const writability = createWritability(() => probe(writable, writer))
+  const onError = writability.failed
+  const writer = createWriter({ connection: writable, log, onCommit, onError })
   const watching = watch ? watchExternalChanges(writable, log) : undefined
   return {
     write: writer.write,
     read: new StoreDb(reading.run) as Reader,
     scan: new StoreDb(readers.run) as Reader,
     onExternalChange: (fn) => watching?.subscribe(fn) ?? (() => undefined),
+    isWritable: writability.isWritable,
     walBytes,
     async close() {
+      writability.stop()
       await writer.close()
       watching?.stop()
       await Promise.all([readers.stop(), checkpoints.stop()])
@@ -99,6 +115,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
+/** Writes a page that says what it said before. */
+async function probe(connection: Connection, writer: Writer): Promise<void> {
+  const version = Number(connection.value('PRAGMA user_version')())
+  await writer.write((tx) => tx.run(sql.raw(`PRAGMA user_version = ${version}`)))
+}
+
 /** Waits for other processes: turning a new file into a WAL one does not honour busy timeouts. */
 async function openWritable(options: StoreOptions, migrations: Migration[]): Promise<Connection> {
   const endsAt = performance.now() + openTimeoutMs
@@ -106,17 +128,10 @@ async function openWritable(options: StoreOptions, migrations: Migration[]): Pro
     try {
       return setUp(options, migrations)
     } catch (error) {
-      if (!isBusy(error) || performance.now() > endsAt) throw openError(error)
+      if (!isBusy(error) || performance.now() > endsAt) throw openError(error, options.path)
       await delay(10)
     }
   }
-}
-
-/** Nobody is served yet: whoever starts the program may read what is wrong. */
-function openError(error: unknown): unknown {
-  if (sqliteCode(error) === '') return error
-  const text = `The database cannot be opened: ${describeError(error)}.`
-  return new AppError('DATABASE_ERROR', text, { cause: error })
 }
 
 function setUp({ path, nativeBinding }: StoreOptions, migrations: Migration[]): Connection {

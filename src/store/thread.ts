@@ -37,7 +37,7 @@ export function createThread(
       const caller = waiting.get(reply.id)
       waiting.delete(reply.id)
       if (waiting.size === 0) started.unref()
-      if ('failure' in reply) caller?.reject(thrown(reply.failure))
+      if ('failure' in reply) caller?.reject(thrown(reply.failure, settings.path))
       else caller?.resolve(reply.result)
     })
     started.on('error', (error) => lose(started, error))
@@ -50,7 +50,7 @@ export function createThread(
     worker = undefined
     const callers = [...waiting.values()]
     waiting.clear()
-    for (const caller of callers) caller.reject(databaseError(cause))
+    for (const caller of callers) caller.reject(databaseError(cause, settings.path))
   }
 
   return {
@@ -78,6 +78,7 @@ export function createThread(
 }
 
 /** The error as SQLite threw it in the other thread. */
-function thrown({ message, code }: ThreadFailure): unknown {
-  return queryError(Object.assign(new Error(message), code === undefined ? {} : { code }))
+function thrown({ message, code }: ThreadFailure, file: string): unknown {
+  const error = Object.assign(new Error(message), code === undefined ? {} : { code })
+  return queryError(error, file)
 }

@@ -21,11 +21,16 @@ export type Writer = {
   close(): Promise<void>
 }
 
-type Deps = { connection: Connection; log: Log; onCommit(): void }
+type Deps = {
+  connection: Connection
+  log: Log
+  onCommit(): void
+  onError(error: unknown): void
+}
 
-export function createWriter({ connection, log, onCommit }: Deps): Writer {
+export function createWriter({ connection, log, onCommit, onError }: Deps): Writer {
   const active = new AsyncLocalStorage<Transaction>()
-  const groups = createGroupRunner({ connection, active, log })
+  const groups = createGroupRunner({ connection, active, log, onError })
   const queue: Request[] = []
   let isScheduled = false
   let closed: (() => void) | undefined
@@ -73,8 +78,10 @@ export function createWriter({ connection, log, onCommit }: Deps): Writer {
       retryDelayMs = 1
       return true
     } catch (error) {
+      onError(error)
       const givenUp = isBusy(error) ? now() - maxLockWaitMs : Number.POSITIVE_INFINITY
-      while (queue[0] && queue[0].queuedAt <= givenUp) queue.shift()?.reject(databaseError(error))
+      while (queue[0] && queue[0].queuedAt <= givenUp)
+        queue.shift()?.reject(databaseError(error, connection.path))
       retryDelayMs = Math.min(retryDelayMs * 2, maxRetryDelayMs)
       return false
     }

@@ -32,6 +32,29 @@ test('a token is base32 of the payload and 10 octets of its HMAC-SHA256', () => 
   assert.equal(value.toString(16), `${Buffer.from('fooba').toString('hex')}${mac}`)
 })
 
+test('the signature is what an HMAC-SHA256 of node:crypto gives, for keys of any length', () => {
+  const octets = (maxLength: number) =>
+    fc.uint8Array({ minLength: 1, maxLength }).map((each) => Buffer.from(each))
+  fc.assert(
+    fc.property(octets(150), octets(300), (secret, payload) => {
+      const mac = createHmac('sha256', secret).update(payload).digest().subarray(0, 10)
+      for (const given of [secret, createSecretKey(secret)]) {
+        const token = createToken(given, payload)
+        assert.equal(token, base32(Buffer.concat([payload, mac])))
+        assert.equal(createToken(given, payload), token)
+      }
+    }),
+  )
+})
+
+/** By the definition: groups of five bits, the last one filled up with zeros. */
+function base32(bytes: Buffer): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
+  const groups = bits.match(/.{1,5}/g) ?? []
+  const digit = (group: string) => Number.parseInt(group.padEnd(5, '0'), 2)
+  return groups.map((group) => 'abcdefghijklmnopqrstuvwxyz234567'[digit(group)]).join('')
+}
+
 test('a token gives its payload back, in either case, under the current or the previous key', () => {
   const payload = fc.uint8Array({ maxLength: 80 }).map((octets) => Buffer.from(octets))
   fc.assert(

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { AppError } from '../../src/errors.ts'
+import { silentLog } from '../../src/log.ts'
+import { describeDatabaseError } from '../../src/store/database-error.ts'
 import { sql } from '../../src/store/drizzle.ts'
-import type { Store, Tx } from '../../src/store/store.ts'
+import { openStore, type Store, type Tx } from '../../src/store/store.ts'
+import { createWritability } from '../../src/store/writability.ts'
 import { notes, openTestStore, stopClock } from './fixture.ts'
 
 const large = 'x'.repeat(2_000_000)
@@ -66,6 +70,66 @@ test('the error tells strangers nothing', async (t) => {
   await limitPages(store, 100)
   const write = store.write((tx) => tx.insert(notes).values({ id: 'l', seq: 1, body: large }))
   await assert.rejects(write, { message: 'The database cannot be used at the moment.' })
+})
+
+test('a store says that its disk takes no writes, until one of its own reaches it', async (t) => {
+  const store = await openTestStore(t)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  assert.equal(store.isWritable(), true)
+  await store.write((tx) => tx.insert(notes).values({ id: 'a', seq: 1 }))
+  await assert.rejects(store.write((tx) => tx.insert(notes).values({ id: 'a', seq: 1 })))
+  assert.equal(store.isWritable(), true, 'a fault of the query is none of the disk')
+  await limitPages(store, 100)
+  const insert = (tx: Tx) => tx.insert(notes).values({ id: 'large', seq: 1, body: large })
+  await assert.rejects(store.write(insert), isDatabaseError)
+  assert.equal(store.isWritable(), false)
+  t.mock.timers.tick(4_000)
+  await assert.rejects(store.write(insert), isDatabaseError)
+  t.mock.timers.tick(4_000)
+  await store.write(async () => undefined)
+  assert.equal(store.isWritable(), false)
+  t.mock.timers.tick(1_000)
+  while (!store.isWritable()) await new Promise(setImmediate)
+})
+
+test('a probe that fails too keeps the store unwritable, and is repeated', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+  const outcomes = [full, full, undefined]
+  const writability = createWritability(async () => {
+    const outcome = outcomes.shift()
+    if (outcome === undefined) return
+    writability.failed(outcome)
+    throw outcome
+  })
+  writability.failed(full)
+  for (let left = 2; left >= 0; left -= 1) {
+    assert.equal(writability.isWritable(), false)
+    t.mock.timers.tick(5_000)
+    await new Promise(setImmediate)
+    assert.equal(outcomes.length, left)
+  }
+  assert.equal(writability.isWritable(), true)
+  writability.stop()
+})
+
+test('the operator is told the file and the reason, for queries, commits and openings', async (t) => {
+  const store = await openTestStore(t)
+  await limitPages(store, 100)
+  const write = store.write((tx) => tx.insert(notes).values({ id: 'l', seq: 1, body: large }))
+  const error = await write.catch((reason) => reason)
+  const { path } = store.place
+  assert.equal(
+    describeDatabaseError(error),
+    `The database ${path} cannot be used: database or disk is full (SQLITE_FULL).`,
+  )
+  assert.equal(describeDatabaseError(new AppError('DATABASE_ERROR', 'It is newer.')), undefined)
+  assert.equal(describeDatabaseError(new Error('x')), undefined)
+  await writeFile(`${path}.other`, 'no database, but some text '.repeat(100))
+  await assert.rejects(openStore({ path: `${path}.other`, log: silentLog() }), {
+    code: 'DATABASE_ERROR',
+    message: `The database ${path}.other cannot be opened: file is not a database (SQLITE_NOTADB).`,
+  })
 })
 
 /** The failure is what the test is about; the closure looks away. */

@@ -135,7 +135,8 @@ async function showEmails(
   )
   const sources: { email: LoadedEmail; source: MessageSource }[] = whole.flatMap((email) => {
     const content = contents.get(email.contentId)
-    return content === undefined ? [] : [{ email, source: toSource(deps, email, content) }]
+    if (content === undefined) return []
+    return [{ email, source: toSource(deps, { email, language: email.language, content }) }]
   })
   const rendered = await deps.outbound.preview(sources.map(({ source }) => source))
   const byId = new Map(sources.map(({ email }, index) => [email.id, rendered[index]]))

@@ -29,16 +29,6 @@ export type ContactEntry = {
 
 export type UpsertedContact = { contact: Contact; isNew: boolean }
 
-const listContacts = statement((db) =>
-  db
-    .select()
-    .from(contacts)
-    .where(
-      sql`${contacts.projectId} = ${parameter('projectId')}
-        and ${contacts.email} in (select value from json_each(${parameter('emails')}))`,
-    ),
-)
-
 const insertContact = statement((db) =>
   db.insert(contacts).values({
     id: parameter('id'),
@@ -51,6 +41,17 @@ const insertContact = statement((db) =>
   }),
 )
 
+const updateContact = statement((db) =>
+  db
+    .update(contacts)
+    .set({
+      data: parameter('data'),
+      subscribed: parameter('subscribed'),
+      updatedAt: parameter('updatedAt'),
+    })
+    .where(eq(contacts.id, parameter('id'))),
+)
+
 const countContacts = statement((db) =>
   db
     .update(projects)
@@ -60,17 +61,16 @@ const countContacts = statement((db) =>
 
 /**
  * Writes to all of them, in their order (an address may come twice), and gives the contacts in that
- * order. @throws AppError VALIDATION_ERROR for data that becomes too large
+ * order. `found`: by address, those that exist as the transaction sees it.
+ * @throws AppError VALIDATION_ERROR for data that becomes too large
  */
 export async function upsertContacts(
   tx: Tx,
-  change: ContactChange,
+  change: ContactChange & { found: ReadonlyMap<string, Contact> },
   entries: readonly ContactEntry[],
 ): Promise<UpsertedContact[]> {
-  const { projectId } = change
-  const emails = JSON.stringify(entries.map(({ address }) => address.address))
-  const rows = await tx.list(listContacts, { projectId, emails })
-  const known = new Map(rows.map((contact) => [contact.email, contact]))
+  const { projectId, found } = change
+  const known = new Map(found)
   const upserted: UpsertedContact[] = []
   for (const entry of entries) {
     const before = known.get(entry.address.address)
@@ -81,7 +81,7 @@ export async function upsertContacts(
     known.set(contact.email, contact)
     upserted.push({ contact, isNew: before === undefined })
   }
-  const added = known.size - rows.length
+  const added = known.size - found.size
   if (added > 0) await tx.execute(countContacts, { projectId, added })
   return upserted
 }
@@ -114,10 +114,7 @@ async function changeContact(
   const isFlip = subscribed !== known.subscribed
   if (data === known.data && !isFlip) return known
   const contact = { ...known, data, subscribed, updatedAt: change.at }
-  await tx
-    .update(contacts)
-    .set({ data, subscribed, updatedAt: change.at })
-    .where(eq(contacts.id, known.id))
+  await tx.execute(updateContact, contact)
   if (isFlip) await appendSubscriptionEvent(tx, contact, { at: change.at })
   return contact
 }

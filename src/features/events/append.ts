@@ -28,8 +28,18 @@ const insertEvent = statement((db) =>
   }),
 )
 
+/** The new event's id. */
 export async function appendEvent(tx: Tx, event: NewEvent): Promise<string> {
-  const id = newId()
-  await tx.execute(insertEvent, { ...event, id, createdAt: event.at })
-  return id
+  const row = toRow(event)
+  await tx.execute(insertEvent, row)
+  return row.id
+}
+
+/** Many at once; their `seq` follows the order given. */
+export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
+  await tx.executeEach(insertEvent, events.map(toRow))
+}
+
+function toRow({ at, ...event }: NewEvent) {
+  return { ...event, id: newId(), createdAt: at }
 }

@@ -10,6 +10,7 @@ import { AppError, invalidField } from '../../errors.ts'
 import { displayDomain, type ParsedAddress } from '../../mail/address.ts'
 import { newId } from '../../store/ids.ts'
 import type {
+  Contact,
   ContactData,
   ContentType,
   Email,
@@ -26,7 +27,7 @@ import { type ContentDraft, keepContent } from './content.ts'
 import { type EmailDraft, insertEmail } from './email-row.ts'
 import { isDomainHeld } from './holds.ts'
 import { claimKey, type IdempotentRequest, keepKey } from './idempotency.ts'
-import { findSuppressed } from './suppression.ts'
+import { findRecipients } from './recipients.ts'
 
 export type { Project, StoredAttachment } from '../../store/schema.ts'
 
@@ -164,9 +165,9 @@ function chooseSender(request: SendRequest, template: Template | undefined) {
 async function acceptRecipients(deps: AcceptDeps, tx: Tx, plan: Plan): Promise<Accepted['emails']> {
   const { project, request } = plan
   const contentId = await keepContent(tx, draftContent(plan))
-  const contacts = await upsertRecipients(tx, plan)
   const addresses = request.to.map(({ address }) => address.address)
-  const suppressed = await findSuppressed(tx, project.id, addresses)
+  const { contacts: found, suppressed } = await findRecipients(tx, project.id, addresses)
+  const contacts = await upsertRecipients(tx, plan, found)
   const held = await confirmHeld(tx, plan)
   const accepted: Accepted['emails'] = []
   for (const [index, { contact }] of contacts.entries()) {
@@ -181,7 +182,11 @@ async function acceptRecipients(deps: AcceptDeps, tx: Tx, plan: Plan): Promise<A
   return accepted
 }
 
-async function upsertRecipients(tx: Tx, { project, request, data, contentClass, at }: Plan) {
+async function upsertRecipients(
+  tx: Tx,
+  { project, request, data, contentClass, at }: Plan,
+  found: ReadonlyMap<string, Contact>,
+) {
   const contacts = await upsertContacts(
     tx,
     {
@@ -189,6 +194,7 @@ async function upsertRecipients(tx: Tx, { project, request, data, contentClass, 
       subscribed: request.subscribed,
       subscribedByDefault: false,
       at,
+      found,
     },
     request.to.map(({ address, name }) => ({
       address,

@@ -1,9 +1,16 @@
-/** The two statements of a claim: the hottest of the queue. */
+/**
+ * The two statements of a claim: the hottest of the queue. Whoever claims an email gets all that its
+ * delivery needs, so that nobody reads the row again.
+ */
+import { unseen } from '../../store/dialect.ts'
 import { min, sql } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { parameter, type RowOf, statement } from '../../store/store.ts'
 
-/** Leases at most `limit` due emails of a lane, the earliest first, and gives their ids. */
+/** An email as its claim left it, with what decides whether it may still be sent. */
+export type ClaimedEmail = RowOf<typeof claimLane>
+
+/** Leases at most `limit` due emails of a lane, the earliest first. */
 export const claimLane = statement((db) =>
   db
     .update(emails)
@@ -18,14 +25,39 @@ export const claimLane = statement((db) =>
       updatedAt: parameter('now'),
     })
     .where(
-      sql`${emails.id} in (select id from emails where due_at is not null
-        and queue_class = ${parameter('queueClass')}
-        and recipient_domain = ${parameter('domain')}
-        and project_id = ${parameter('projectId')}
-        and due_at <= ${parameter('now')}
-        order by due_at limit ${parameter('limit')})`,
+      sql`rowid in (select rowid from emails where ${isOfLane()}
+        and due_at <= ${unseen(parameter('now'))}
+        order by due_at limit ${unseen(parameter('limit'))})`,
     )
-    .returning({ id: emails.id }),
+    .returning({
+      id: emails.id,
+      projectId: emails.projectId,
+      contactId: emails.contactId,
+      contentId: emails.contentId,
+      sourceType: emails.sourceType,
+      templateId: emails.templateId,
+      campaignId: emails.campaignId,
+      recipient: emails.recipient,
+      recipientDomain: emails.recipientDomain,
+      toName: emails.toName,
+      fromAddress: emails.fromAddress,
+      fromName: emails.fromName,
+      replyTo: emails.replyTo,
+      subject: emails.subject,
+      contentClass: emails.contentClass,
+      headers: emails.headers,
+      variables: emails.variables,
+      messageId: emails.messageId,
+      queueClass: emails.queueClass,
+      giveUpAt: emails.giveUpAt,
+      failureCount: emails.failureCount,
+      createdAt: emails.createdAt,
+      isSubscribed: sql<boolean>`(select subscribed from contacts
+        where contacts.id = emails.contact_id)`.mapWith(Boolean),
+      isSuppressed: sql<boolean>`exists (select 1 from suppressions
+        where suppressions.project_id = emails.project_id
+        and suppressions.email = emails.recipient)`.mapWith(Boolean),
+    }),
 )
 
 /** When a lane's earliest email is due. */
@@ -33,12 +65,15 @@ export const findNextDue = statement((db) =>
   db
     .select({ dueAt: min(emails.dueAt) })
     .from(emails)
-    .where(
-      sql`due_at is not null and queue_class = ${parameter('queueClass')}
-        and recipient_domain = ${parameter('domain')}
-        and project_id = ${parameter('projectId')}`,
-    ),
+    .where(isOfLane()),
 )
+
+function isOfLane() {
+  return sql`due_at is not null
+    and queue_class = ${unseen(parameter('queueClass'))}
+    and recipient_domain = ${unseen(parameter('domain'))}
+    and project_id = ${unseen(parameter('projectId'))}`
+}
 
 /** The delay after `failure_count` failures, ±15%; `delays` is the schedule as JSON, in ms. */
 function retryDelaySql() {

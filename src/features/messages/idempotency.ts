@@ -4,7 +4,7 @@
  * the key of a request that was not accepted is free. A key is refused, never replayed.
  */
 import { AppError } from '../../errors.ts'
-import { and, eq, lte } from '../../store/drizzle.ts'
+import { and, eq, lte, sql } from '../../store/drizzle.ts'
 import { idempotencyKeys } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
@@ -30,6 +30,32 @@ const findKey = statement((db) =>
         eq(idempotencyKeys.key, parameter('key')),
       ),
     ),
+)
+
+/** Takes the key unless it is taken; one whose time is over is free. */
+const takeKey = statement((db) =>
+  db
+    .insert(idempotencyKeys)
+    .values({
+      projectId: parameter('projectId'),
+      key: parameter('key'),
+      method: parameter('method'),
+      path: parameter('path'),
+      statusCode: parameter('statusCode'),
+      createdAt: parameter('at'),
+      expiresAt: parameter('expiresAt'),
+    })
+    .onConflictDoUpdate({
+      target: [idempotencyKeys.projectId, idempotencyKeys.key],
+      set: {
+        method: sql`excluded.method`,
+        path: sql`excluded.path`,
+        statusCode: sql`excluded.status_code`,
+        createdAt: sql`excluded.created_at`,
+        expiresAt: sql`excluded.expires_at`,
+      },
+      setWhere: lte(idempotencyKeys.expiresAt, parameter('at')),
+    }),
 )
 
 /**
@@ -75,13 +101,11 @@ export async function keepKey(
   request: IdempotentRequest,
   { statusCode, hours }: { statusCode: number; hours: number },
 ): Promise<void> {
-  const { projectId, key, method, path, at } = request
+  const expiresAt = request.at + hours * 3_600_000
+  const taken = await tx.execute(takeKey, { ...request, statusCode, expiresAt })
+  if (taken > 0) return
+  const { projectId, key, at } = request
   refuseKnown(await tx.find(findKey, { projectId, key }), at)
-  const row = { statusCode, method, path, createdAt: at, expiresAt: at + hours * 3_600_000 }
-  await tx
-    .insert(idempotencyKeys)
-    .values({ projectId, key, ...row })
-    .onConflictDoUpdate({ target: [idempotencyKeys.projectId, idempotencyKeys.key], set: row })
 }
 
 /** Forgets the keys whose time is over. */

@@ -17,35 +17,14 @@
  */
 import type { AttemptOutcome } from '../../outbound/attempt.ts'
 import { and, eq, sql } from '../../store/drizzle.ts'
-import { attempts, type Email, emails } from '../../store/schema.ts'
+import { type Email, emails } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import { setSubscribed } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
-import { appendEvent } from '../events/append.ts'
+import { appendEvents, type NewEvent } from '../events/append.ts'
+import { type AttemptRecord, type InFlightEmail, insertAttempts } from './attempt-row.ts'
 import { retryDelayMs } from './schedule.ts'
 import { suppress } from './suppression.ts'
-
-/** What the transitions need to know of the row. */
-export type InFlightEmail = Pick<
-  Email,
-  | 'id'
-  | 'projectId'
-  | 'contactId'
-  | 'recipient'
-  | 'recipientDomain'
-  | 'queueClass'
-  | 'subject'
-  | 'giveUpAt'
-  | 'failureCount'
->
-
-export type AttemptRecord = {
-  email: InFlightEmail
-  outcome: AttemptOutcome
-  /** As rendered; null when it was not. */
-  subject: string | null
-  startedAt: number
-}
 
 type Transition = {
   state: Email['state']
@@ -73,60 +52,58 @@ const settleEmail = statement((db) =>
       bouncedAt: parameter('bouncedAt'),
       providerId: parameter('providerId'),
       failureCount: sql`${emails.failureCount} + ${parameter('failures')}`,
-      retryAt: null,
-      leaseId: null,
-      leaseUntil: null,
+      retryAt: sql`null`,
+      leaseId: sql`null`,
+      leaseUntil: sql`null`,
       updatedAt: parameter('at'),
     })
-    .where(and(eq(emails.id, parameter('id')), eq(emails.state, 'sending')))
-    .returning({ id: emails.id }),
+    .where(sql`${emails.id} = ${parameter('id')} and ${emails.state} = 'sending'`),
 )
 
-const insertAttempt = statement((db) =>
-  db.insert(attempts).values({
-    emailId: parameter('emailId'),
-    at: parameter('at'),
-    durationMs: parameter('durationMs'),
-    result: parameter('result'),
-    class: parameter('class'),
-    host: parameter('host'),
-    address: parameter('address'),
-    tls: parameter('tls'),
-    replyCode: parameter('replyCode'),
-    enhancedCode: parameter('enhancedCode'),
-    replyText: parameter('replyText'),
-    error: parameter('error'),
-    isMaybeDelivered: parameter('isMaybeDelivered'),
-    steps: parameter('steps'),
-  }),
-)
-
-/** Records one attempt and all that follows from it; nothing, if the email is gone meanwhile. */
-export async function recordAttempt(
+/** Records attempts and all that follows from them; of emails that are gone meanwhile, nothing. */
+export async function recordAttempts(
   deps: Pick<Core, 'config' | 'now' | 'bell'>,
   tx: Tx,
-  record: AttemptRecord,
+  records: readonly AttemptRecord[],
 ): Promise<void> {
-  const { email, outcome } = record
   const at = deps.now()
-  const transition = decide(deps, record, at)
-  const { isFailure, ...values } = transition
-  const subject = record.subject ?? email.subject
-  const settled = await tx.find(settleEmail, {
-    ...values,
-    id: email.id,
-    subject,
-    failures: isFailure ? 1 : 0,
-    at,
+  const all = records.map((record) => ({ record, transition: decide(deps, record, at) }))
+  const changed = await tx.executeEach(
+    settleEmail,
+    all.map((each) => settledRow(each, at)),
+  )
+  const settled = all.filter((_, index) => changed[index] === 1)
+  await insertAttempts(
+    tx,
+    settled.map(({ record }) => record),
+  )
+  await appendEvents(
+    tx,
+    settled.flatMap((each) => outcomeEvents(each, at)),
+  )
+  for (const each of settled) await suppressHardBounce(tx, each, at)
+  tx.afterCommit(() => {
+    for (const each of settled) ringWhenDue(deps, each)
   })
-  if (settled === undefined) return
-  await tx.execute(insertAttempt, attemptRow(record))
-  await appendOutcomeEvents(tx, email, { transition, outcome, at })
-  if (transition.state === 'bounced' && outcome.verdict?.isHard === true) {
-    await suppressHardBounce(tx, email, { outcome, at })
+}
+
+type Settlement = { record: AttemptRecord; transition: Transition }
+
+function settledRow({ record, transition }: Settlement, at: number) {
+  const { email, subject } = record
+  return {
+    ...transition,
+    id: email.id,
+    subject: subject ?? email.subject,
+    failures: transition.isFailure ? 1 : 0,
+    at,
   }
+}
+
+function ringWhenDue({ bell }: Pick<Core, 'bell'>, { record, transition }: Settlement): void {
+  const { queueClass, recipientDomain: domain, projectId } = record.email
   const { dueAt } = transition
-  if (dueAt !== null) tx.afterCommit(() => deps.bell.ring({ ...laneOf(email), dueAt }))
+  if (dueAt !== null) bell.ring({ queueClass, domain, projectId, dueAt })
 }
 
 /** An email that ends without an attempt: cancelled, forbidden by now, our own error. */
@@ -239,46 +216,26 @@ export function providerIdOf({ reply }: AttemptOutcome): string | null {
   return bare?.[1] ?? null
 }
 
-function attemptRow({ email, outcome, startedAt }: AttemptRecord) {
-  return {
-    emailId: email.id,
-    at: startedAt,
-    durationMs: Math.round(outcome.durationMs),
-    result: outcome.result,
-    class: outcome.verdict?.class ?? null,
-    host: outcome.host,
-    address: outcome.address,
-    tls: outcome.tls,
-    replyCode: outcome.reply?.code ?? null,
-    enhancedCode: outcome.reply?.enhancedCode ?? null,
-    replyText: outcome.reply?.text ?? null,
-    error: outcome.error,
-    isMaybeDelivered: outcome.isMaybeDelivered,
-    steps: outcome.steps,
-  }
-}
-
-async function appendOutcomeEvents(
-  tx: Tx,
-  email: InFlightEmail,
-  { transition, outcome, at }: { transition: Transition; outcome: AttemptOutcome; at: number },
-): Promise<void> {
+function outcomeEvents({ record, transition }: Settlement, at: number): NewEvent[] {
+  const { email, outcome } = record
   const of = { projectId: email.projectId, contactId: email.contactId, emailId: email.id, at }
-  if (transition.sentAt !== null) await appendEvent(tx, { ...of, name: 'email.sent', data: null })
-  if (transition.deliveredAt !== null) {
-    await appendEvent(tx, { ...of, name: 'email.delivery', data: null })
-  }
+  const events: NewEvent[] = []
+  if (transition.sentAt !== null) events.push({ ...of, name: 'email.sent', data: null })
+  if (transition.deliveredAt !== null) events.push({ ...of, name: 'email.delivery', data: null })
   if (transition.bouncedAt !== null) {
     const bounceType = outcome.verdict?.isHard === true ? 'Permanent' : 'Undetermined'
-    await appendEvent(tx, { ...of, name: 'email.bounce', data: { bounceType } })
+    events.push({ ...of, name: 'email.bounce', data: { bounceType } })
   }
+  return events
 }
 
 async function suppressHardBounce(
   tx: Tx,
-  email: InFlightEmail,
-  { outcome, at }: { outcome: AttemptOutcome; at: number },
+  { record, transition }: Settlement,
+  at: number,
 ): Promise<void> {
+  const { email, outcome } = record
+  if (transition.state !== 'bounced' || outcome.verdict?.isHard !== true) return
   await suppress(tx, {
     projectId: email.projectId,
     email: email.recipient,
@@ -289,8 +246,4 @@ async function suppressHardBounce(
   })
   const change = { subscribed: false, at, reason: 'bounce', emailId: email.id }
   await setSubscribed(tx, email.contactId, change)
-}
-
-function laneOf({ queueClass, recipientDomain, projectId }: InFlightEmail) {
-  return { queueClass, domain: recipientDomain, projectId }
 }

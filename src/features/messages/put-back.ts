@@ -1,11 +1,31 @@
 /** Emails that leave the delivery without having been tried: no attempt is counted. */
-import { and, eq, inArray, sql } from '../../store/drizzle.ts'
+import { and, eq, sql } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { isDomainHeld } from './operate.ts'
 
 const released = { retryAt: null, leaseId: null, leaseUntil: null, status: 'PENDING' as const }
+
+const makeDue = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      ...released,
+      state: sql`case when ${emails.attemptCount} > 1 then 'deferred' else 'queued' end`,
+      dueAt: parameter('dueAt'),
+      attemptCount: sql`${emails.attemptCount} - 1`,
+    })
+    .where(
+      sql`${emails.id} in (select value from json_each(${parameter('ids')}))
+        and ${emails.state} = 'sending'`,
+    )
+    .returning({
+      queueClass: emails.queueClass,
+      domain: emails.recipientDomain,
+      projectId: emails.projectId,
+    }),
+)
 
 /** They are due again at `dueAt`. */
 export async function returnEmails(
@@ -13,20 +33,7 @@ export async function returnEmails(
   tx: Tx,
   { ids, dueAt }: { ids: readonly string[]; dueAt: number },
 ): Promise<void> {
-  const lanes = await tx
-    .update(emails)
-    .set({
-      ...released,
-      state: sql`case when ${emails.attemptCount} > 1 then 'deferred' else 'queued' end`,
-      dueAt,
-      attemptCount: sql`${emails.attemptCount} - 1`,
-    })
-    .where(and(inArray(emails.id, [...ids]), eq(emails.state, 'sending')))
-    .returning({
-      queueClass: emails.queueClass,
-      domain: emails.recipientDomain,
-      projectId: emails.projectId,
-    })
+  const lanes = await tx.list(makeDue, { ids: JSON.stringify(ids), dueAt })
   tx.afterCommit(() => {
     for (const lane of lanes) bell.ring({ ...lane, dueAt })
   })

@@ -3,7 +3,7 @@
  * partial indexes of `emails`, by terms that SQLite can compare with theirs: literal ones. They are
  * named, for an order by row number tempts it to read the table instead.
  */
-import { and, desc, eq, type SQL, sql } from '../../store/drizzle.ts'
+import { and, eq, type SQL, sql } from '../../store/drizzle.ts'
 import { type Email, emails, type QueueState } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
 
@@ -56,26 +56,62 @@ const onTheWay: Partial<Record<QueueState, Part>> = {
   held: HELD,
 }
 
-/** Newest first; without a state, what is still on its way. */
-export async function listQueue(
-  { store }: Pick<Core, 'store'>,
-  filter: QueueFilter,
+/** What has ended has no index: looked through in pages, and no further back than that. */
+const PAGE = 20_000
+const MAX_LOOKED_THROUGH = 1_000_000
+
+type Deps = Pick<Core, 'store'>
+
+/**
+ * Newest first; without a state, what is still on its way. Of a state in which emails end, those
+ * among the newest million.
+ */
+export async function listQueue(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
+  const isEnd = filter.state !== undefined && onTheWay[filter.state] === undefined
+  return isEnd ? listEnded(deps, filter) : listRows(deps, queueCondition(filter), limitOf(filter))
+}
+
+async function listEnded({ store }: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
+  const found: QueuedEmail[] = []
+  const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
+  let before = (newest?.number ?? 0) + 1
+  const end = Math.max(0, before - MAX_LOOKED_THROUGH)
+  while (before > end && found.length < limitOf(filter)) {
+    const page = and(wanted(filter), isNumbered({ from: before - PAGE, before }))
+    found.push(...(await listRows({ store }, page, limitOf(filter) - found.length)))
+    before -= PAGE
+  }
+  return found
+}
+
+function listRows(
+  { store }: Deps,
+  condition: SQL | undefined,
+  limit: number,
 ): Promise<QueuedEmail[]> {
   const { id, recipient, fromAddress, subject, state, status, dueAt, retryAt, attemptCount } =
     emails
   return store.scan
     .select({ id, recipient, fromAddress, subject, state, status, dueAt, retryAt, attemptCount })
     .from(emails)
-    .where(queueCondition(filter))
-    .orderBy(desc(id))
-    .limit(limitOf(filter))
+    .where(condition)
+    .orderBy(sql`rowid desc`)
+    .limit(limit)
     .all()
 }
 
-/** What `listQueue` asks for. Rows are numbered in the order of their acceptance. */
-export function queueCondition(filter: QueueFilter): SQL | undefined {
+/** Rows are numbered in the order of their acceptance. */
+export function newestNumber(): SQL {
+  return sql`select max(rowid) as number from emails`
+}
+
+export function isNumbered({ from, before }: { from: number; before: number }): SQL {
+  return sql`rowid >= ${from} and rowid < ${before}`
+}
+
+/** The condition of what is on its way, in one of its states or in any. */
+export function queueCondition(filter: QueueFilter): SQL {
   const known = filter.state === undefined ? undefined : onTheWay[filter.state]
-  if (filter.state !== undefined && known === undefined) return wanted(filter)
   const parts = known === undefined ? [WAITING, SENDING, HELD] : [known]
   const rows = parts.map(
     ({ index, term }) => sql`select rowid as number from emails indexed by ${sql.raw(index)}
@@ -101,9 +137,7 @@ function limitOf({ limit = 1_000 }: QueueFilter): number {
 }
 
 /** How many emails stand in each state on the way. */
-export async function countQueue({
-  store,
-}: Pick<Core, 'store'>): Promise<{ state: QueueState; count: number }[]> {
+export async function countQueue({ store }: Deps): Promise<{ state: QueueState; count: number }[]> {
   const counts = await store.scan.get<Record<string, number>>(queueCounts())
   return queueStates.flatMap((state) => {
     const count = counts[state] ?? 0

@@ -12,7 +12,7 @@ import { newId } from '../../store/ids.ts'
 import type { Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import type { QueueCall, QueueLane } from './bell.ts'
-import { claimLane, findNextDue } from './claim.ts'
+import { type ClaimedEmail, claimLane, findNextDue } from './claim.ts'
 import type { Delivery } from './deliver.ts'
 import { createGiveUp, type GiveUp } from './give-up.ts'
 import { createLanes, type Lanes } from './lanes.ts'
@@ -163,9 +163,9 @@ async function claimAndDeliver(state: QueueState): Promise<number> {
   const due = lanes.listDue(core.now(), MAX_VISITS)
   const claims = planClaims(state, due)
   if (claims.length === 0) return idleMs(state, due.length > 0)
-  const ids = await core.store.write((tx) => claimAll(state, tx, claims))
+  const claimed = await core.store.write((tx) => claimAll(state, tx, claims))
   lanes.served(claims.map(({ lane }) => lane))
-  await delivery.deliver(ids)
+  await delivery.deliver(claimed)
   return 0
 }
 
@@ -205,19 +205,19 @@ function planClaims({ core, throttle }: QueueState, due: readonly QueueLane[]): 
   return claims
 }
 
-async function claimAll(state: QueueState, tx: Tx, claims: Claim[]): Promise<string[]> {
-  const ids: string[] = []
-  for (const claim of claims) ids.push(...(await claimOne(state, tx, claim)))
-  return ids
+async function claimAll(state: QueueState, tx: Tx, claims: Claim[]): Promise<ClaimedEmail[]> {
+  const claimed: ClaimedEmail[] = []
+  for (const claim of claims) claimed.push(...(await claimOne(state, tx, claim)))
+  return claimed
 }
 
 async function claimOne(
   { core, lanes, throttle, leaseId }: QueueState,
   tx: Tx,
   { lane, limit }: Claim,
-): Promise<string[]> {
+): Promise<ClaimedEmail[]> {
   const now = core.now()
-  const rows = await tx.list(claimLane, {
+  const claimed = await tx.list(claimLane, {
     ...lane,
     now,
     limit,
@@ -225,12 +225,12 @@ async function claimOne(
     leaseUntil: now + LEASE_MS,
     delays: JSON.stringify(core.config.delivery.retrySchedule),
   })
-  tx.afterCommit(() => throttle.spend(lane.projectId, rows.length))
-  if (rows.length < limit) {
+  tx.afterCommit(() => throttle.spend(lane.projectId, claimed.length))
+  if (claimed.length < limit) {
     const next = await tx.find(findNextDue, lane)
     tx.afterCommit(() => lanes.settle(lane, next?.dueAt ?? null))
   }
-  return rows.map(({ id }) => id)
+  return claimed
 }
 
 /** At the start every lease is somebody's who is gone: one server runs at a time (`serve-lock.ts`). */

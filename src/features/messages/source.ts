@@ -2,25 +2,16 @@
  * From rows to what a message is made of (`mail/message.ts`): for a delivery, and for every later
  * look at an email, so that both show the same.
  */
-import { LRUCache } from 'lru-cache'
 import { parseAddress } from '../../mail/address.ts'
 import type { MessageContent, MessageSource } from '../../mail/message.ts'
 import { createPageToken } from '../../mail/tokens.ts'
 import { eq, sql } from '../../store/drizzle.ts'
-import {
-  type Content,
-  contacts,
-  contents,
-  emails,
-  projects,
-  suppressions,
-} from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { contacts, contents, type Email, emails, projects } from '../../store/schema.ts'
+import { parameter, type RowOf, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
-const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
 /** Reading that much takes a millisecond or so: others get a turn. */
-const LARGE_BYTES = 256 * 1024
+const LARGE_CHARACTERS = 128 * 1024
 
 const selectEmails = statement((db) =>
   db
@@ -33,7 +24,6 @@ const selectEmails = statement((db) =>
       templateId: emails.templateId,
       campaignId: emails.campaignId,
       recipient: emails.recipient,
-      recipientDomain: emails.recipientDomain,
       toName: emails.toName,
       fromAddress: emails.fromAddress,
       fromName: emails.fromName,
@@ -43,37 +33,14 @@ const selectEmails = statement((db) =>
       headers: emails.headers,
       variables: emails.variables,
       messageId: emails.messageId,
-      queueClass: emails.queueClass,
-      state: emails.state,
-      giveUpAt: emails.giveUpAt,
-      failureCount: emails.failureCount,
       createdAt: emails.createdAt,
       isSubscribed: contacts.subscribed,
-      isDisabled: projects.isDisabled,
       language: projects.language,
-      suppressionId: suppressions.id,
     })
     .from(emails)
     .innerJoin(contacts, eq(contacts.id, emails.contactId))
     .innerJoin(projects, eq(projects.id, emails.projectId))
-    .leftJoin(
-      suppressions,
-      sql`${suppressions.projectId} = ${emails.projectId} and ${suppressions.email} = ${emails.recipient}`,
-    )
     .where(sql`${emails.id} in (select value from json_each(${parameter('ids')}))`),
-)
-
-const selectContent = statement((db) =>
-  db
-    .select({
-      id: contents.id,
-      subject: contents.subject,
-      body: contents.body,
-      isText: contents.isText,
-      attachments: contents.attachments,
-    })
-    .from(contents)
-    .where(eq(contents.id, parameter('id'))),
 )
 
 const selectText = statement((db) =>
@@ -88,153 +55,111 @@ const selectText = statement((db) =>
     .where(eq(contents.id, parameter('id'))),
 )
 
-const selectSizes = statement<{ id: string; bytes: number }>(
-  () => sql`select id, coalesce(octet_length(body), 0) + coalesce(octet_length(attachments), 0) as bytes
-    from contents where id in (select value from json_each(${parameter('ids')}))`,
-)
+export type LoadedEmail = RowOf<typeof selectEmails>
 
-type SelectEmailRow = Awaited<ReturnType<typeof loadEmails>>[number]
-export type LoadedEmail = SelectEmailRow
+/** What a message takes from its email's row, beside the language of its project. */
+export type SourceRow = Pick<
+  Email,
+  | 'id'
+  | 'projectId'
+  | 'contactId'
+  | 'sourceType'
+  | 'templateId'
+  | 'campaignId'
+  | 'recipient'
+  | 'toName'
+  | 'fromAddress'
+  | 'fromName'
+  | 'replyTo'
+  | 'contentClass'
+  | 'headers'
+  | 'variables'
+  | 'messageId'
+  | 'createdAt'
+> & { isSubscribed: boolean }
 
-/** The rows of these emails with what decides whether they may still be sent; gone ones are left out. */
+/** The rows of these emails for a later look; gone ones are left out. */
 export function loadEmails({ store }: Pick<Core, 'store'>, ids: readonly string[]) {
   return store.read.list(selectEmails, { ids: JSON.stringify(ids) })
 }
 
-/** Contents by id, remembered up to some megabytes; those that retention cleared are left out. */
-export type ContentShelf = {
-  /** All of them are in memory at once; `contentSizes` tells beforehand what that means. */
-  load(ids: readonly string[]): Promise<ReadonlyMap<string, MessageContent>>
-}
-
-export function createContentShelf({ store }: Pick<Core, 'store'>): ContentShelf {
-  const shelf = new LRUCache<string, MessageContent>({
-    maxSize: MAX_REMEMBERED_BYTES,
-    sizeCalculation: sizeOf,
-  })
-  return {
-    load: async (ids) => {
-      const found = new Map<string, MessageContent>()
-      const missing = new Set<string>()
-      for (const id of ids) {
-        const known = shelf.get(id)
-        if (known === undefined) missing.add(id)
-        else found.set(id, known)
-      }
-      for (const content of await readContents(store, missing)) {
-        shelf.set(content.id, content)
-        found.set(content.id, content)
-      }
-      return found
-    },
-  }
-}
-
-/** Contents by id, without their attachments; those that retention cleared are left out. */
+/**
+ * Contents by id, without their attachments; those that retention cleared are left out. One by one,
+ * so that large ones do not keep everybody else waiting.
+ */
 export async function loadTexts(
   { store }: Pick<Core, 'store'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, MessageContent>> {
-  const texts = await readEach(new Set(ids), async (id) => {
+  const texts = new Map<string, MessageContent>()
+  for (const id of new Set(ids)) {
     const row = await store.read.find(selectText, { id })
-    return row && toContent({ ...row, attachments: null })
-  })
-  return new Map(texts.map((content) => [content.id, content]))
-}
-
-/** How much of the database these contents are, in bytes. */
-export async function contentSizes(
-  { store }: Pick<Core, 'store'>,
-  ids: readonly string[],
-): Promise<Map<string, number>> {
-  const rows = await store.read.list(selectSizes, { ids: JSON.stringify(ids) })
-  return new Map(rows.map(({ id, bytes }) => [id, bytes]))
-}
-
-function readContents(store: Core['store'], ids: ReadonlySet<string>): Promise<MessageContent[]> {
-  return readEach(ids, async (id) => {
-    const row = await store.read.find(selectContent, { id })
-    return row && toContent(row)
-  })
-}
-
-/** One by one, so that large ones do not keep everybody else waiting. */
-async function readEach(
-  ids: ReadonlySet<string>,
-  read: (id: string) => Promise<MessageContent | undefined>,
-): Promise<MessageContent[]> {
-  const found: MessageContent[] = []
-  for (const id of ids) {
-    const content = await read(id)
-    if (content === undefined) continue
-    found.push(content)
-    if (sizeOf(content) > LARGE_BYTES) await new Promise((resolve) => setImmediate(resolve))
+    if (row === undefined || row.body === null) continue
+    texts.set(id, { ...row, body: row.body, attachments: [] })
+    if (row.body.length > LARGE_CHARACTERS) await new Promise((resolve) => setImmediate(resolve))
   }
-  return found
+  return texts
 }
 
-type ContentRow = Pick<Content, 'id' | 'subject' | 'body' | 'isText' | 'attachments'>
-
-function toContent({ body, attachments, ...row }: ContentRow): MessageContent | undefined {
-  return body === null ? undefined : { ...row, body, attachments: attachments ?? [] }
-}
-
-function sizeOf({ subject, body, attachments }: MessageContent): number {
-  const attached = attachments.reduce((sum, each) => sum + each.content.length, 0)
-  return 200 + 2 * (subject.length + body.length + attached)
-}
-
-/** What the message of this row is made of; pure. */
+/** What the message of this row is made of; pure. `language` is its project's. */
 export function toSource(
-  { config, keyring }: Pick<Core, 'config' | 'keyring'>,
-  email: LoadedEmail,
-  content: MessageContent,
+  deps: Pick<Core, 'config' | 'keyring'>,
+  { email, language, content }: { email: SourceRow; language: string; content: MessageContent },
 ): MessageSource {
-  const urls = pageUrls({ config, keyring }, email)
+  const pages = mayLinkPages(email, content) ? pageUrls(deps, email) : undefined
   const { stored, request } = email.variables ?? { stored: {}, request: {} }
   const locale = localeOf(request) ?? localeOf(stored)
   const isMarketing = email.contentClass === 'MARKETING'
+  const from = wireAddress(email.fromAddress)
   return {
     content,
     messageId: email.messageId,
     createdAt: email.createdAt,
-    from: { address: wireAddress(email.fromAddress), name: email.fromName },
+    from: { address: from, name: email.fromName },
     to: { address: wireAddress(email.recipient), name: email.toName },
-    replyTo: { address: wireAddress(email.replyTo ?? email.fromAddress), name: null },
+    replyTo: { address: email.replyTo === null ? from : wireAddress(email.replyTo), name: null },
     headers: email.headers,
-    variables: {
-      stored,
-      request,
-      system: {
-        id: email.contactId,
-        email: email.recipient,
-        pillarbox_id: email.contactId,
-        pillarbox_email: email.recipient,
-        svc_id: email.contactId,
-        svc_email: email.recipient,
-        locale,
-        subscribed: email.isSubscribed,
-        unsubscribeUrl: urls.unsubscribe,
-        subscribeUrl: urls.subscribe,
-        manageUrl: urls.manage,
-      },
-    },
-    language: locale ?? email.language,
+    variables: { stored, request, system: { ...systemValues(email, locale), ...pages } },
+    language: locale ?? language,
     feedbackId: feedbackId(email),
     isBulk: isMarketing || email.sourceType === 'CAMPAIGN',
-    oneClickUrl: isOneClickPossible(config.baseUrl) ? urls.unsubscribe : null,
+    oneClickUrl: pages && isOneClickPossible(deps.config.baseUrl) ? pages.unsubscribeUrl : null,
     isMarketing,
-    preferenceUrls: [urls.unsubscribe, urls.manage],
+    preferenceUrls: pages ? [pages.unsubscribeUrl, pages.manageUrl] : [],
   }
 }
 
-function pageUrls({ config, keyring }: Pick<Core, 'config' | 'keyring'>, email: LoadedEmail) {
-  const key = keyring.keys('page')[0]
-  const token = createPageToken(key, { contactId: email.contactId, emailId: email.id })
+function systemValues({ contactId, recipient, isSubscribed }: SourceRow, locale: string | null) {
   return {
-    unsubscribe: `${config.baseUrl}/unsubscribe/${token}`,
-    subscribe: `${config.baseUrl}/subscribe/${token}`,
-    manage: `${config.baseUrl}/manage/${token}`,
+    id: contactId,
+    email: recipient,
+    pillarbox_id: contactId,
+    pillarbox_email: recipient,
+    svc_id: contactId,
+    svc_email: recipient,
+    locale,
+    subscribed: isSubscribed,
+  }
+}
+
+/**
+ * Whether the addresses of the hosted pages may be asked for. A template can name their variables,
+ * or make up names, which takes brackets; marketing offers them by itself.
+ */
+function mayLinkPages({ contentClass }: SourceRow, { subject, body }: MessageContent): boolean {
+  if (contentClass !== 'TRANSACTIONAL') return true
+  return [body, subject].some((text) => text.includes('Url') || text.includes('['))
+}
+
+function pageUrls(
+  { config, keyring }: Pick<Core, 'config' | 'keyring'>,
+  { id, contactId }: SourceRow,
+) {
+  const token = createPageToken(keyring.keys('page')[0], { contactId, emailId: id })
+  return {
+    unsubscribeUrl: `${config.baseUrl}/unsubscribe/${token}`,
+    subscribeUrl: `${config.baseUrl}/subscribe/${token}`,
+    manageUrl: `${config.baseUrl}/manage/${token}`,
   }
 }
 
@@ -250,10 +175,12 @@ function localeOf(values: Record<string, unknown>): string | null {
 }
 
 /** campaign or template : project : source : sender, as Gmail's feedback loop reads it. */
-function feedbackId({ campaignId, templateId, projectId, sourceType }: LoadedEmail): string {
+function feedbackId({ campaignId, templateId, projectId, sourceType }: SourceRow): string {
   return `${campaignId ?? templateId ?? 'direct'}:${projectId}:${sourceType.toLowerCase()}:pillarbox`
 }
 
-function wireAddress(address: string): string {
+/** Of a stored address: in ASCII it is as on the wire. */
+export function wireAddress(address: string): string {
+  if (/^[\x21-\x7e]*$/.test(address)) return address
   return parseAddress(address)?.wire ?? address
 }

@@ -4,7 +4,12 @@ import { test } from 'node:test'
 import { claimLane, findNextDue } from '../../../src/features/messages/claim.ts'
 import { findOverdue } from '../../../src/features/messages/give-up.ts'
 import { heldIds, strayDomains, waitingIds } from '../../../src/features/messages/holds.ts'
-import { queueCondition, queueCounts } from '../../../src/features/messages/queue-list.ts'
+import {
+  isNumbered,
+  newestNumber,
+  queueCondition,
+  queueCounts,
+} from '../../../src/features/messages/queue-list.ts'
 import { listKept, listOld, listSnapshots } from '../../../src/features/messages/retention.ts'
 import { compileSql } from '../../../src/store/database.ts'
 import { type SQL, sql } from '../../../src/store/drizzle.ts'
@@ -21,7 +26,7 @@ async function planOf({ core }: Desk, query: SQL | Statement<unknown>): Promise<
 }
 
 const list = (filter: Parameters<typeof queueCondition>[0]) =>
-  sql`select id from emails where ${queueCondition(filter)} order by id desc limit 1000`
+  sql`select id from emails where ${queueCondition(filter)} order by rowid desc limit 1000`
 
 const queries: [string, SQL | Statement<unknown>][] = [
   ['claiming', claimLane],
@@ -33,6 +38,12 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['listing what is held', list({ state: 'held', domain: 'dest.test' })],
   ['listing what is being sent', list({ state: 'sending' })],
   ['listing what waits', list({ state: 'queued', senderDomain: 'example.test' })],
+  ['finding the newest', newestNumber()],
+  [
+    'listing a page of what has ended',
+    sql`select id from emails where state = 'bounced' and ${isNumbered({ from: 1, before: 2 })}
+      order by rowid desc limit 1000`,
+  ],
   ['holding', sql`select * from emails where id in ${waitingIds('dest.test')}`],
   ['releasing', sql`select * from emails where id in ${heldIds('dest.test')}`],
   ['looking for stray holds', strayDomains()],

@@ -1,50 +1,53 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  contentSizes,
-  createContentShelf,
-  loadTexts,
-} from '../../../src/features/messages/source.ts'
+import { loadEmails, loadTexts, toSource } from '../../../src/features/messages/source.ts'
+import type { Email } from '../../../src/store/schema.ts'
+import { emails } from '../../../src/store/schema.ts'
 import { type Desk, openDesk } from './desk.ts'
 
-async function sendWith(desk: Desk, content: string): Promise<string> {
-  const file = { filename: 'a.bin', contentType: 'a/b', contentId: null } as const
-  const attachments = [{ ...file, disposition: 'attachment', content } as const]
-  const { emails } = await desk.send({ body: 'ä', attachments })
-  return (await desk.email(emails[0]?.email as string)).contentId
+async function sourceOf(desk: Desk, body: string, contentClass: Email['contentClass']) {
+  const { emails: accepted } = await desk.send({ body })
+  await desk.core.store.write((tx) => tx.update(emails).set({ contentClass }))
+  const [email] = await loadEmails(desk.core, [accepted[0]?.email as string])
+  if (email === undefined) throw new Error('the email is gone')
+  const texts = await loadTexts(desk.core, [email.contentId])
+  const content = texts.get(email.contentId)
+  if (content === undefined) throw new Error('its content is gone')
+  return toSource(desk.core, { email, language: email.language, content })
 }
 
-test('the size of a content is known without reading it, in bytes', async (t) => {
+test('texts come without attachments, and once each', async (t) => {
   const desk = await openDesk(t)
-  const id = await sendWith(desk, 'x'.repeat(10_000))
-  const sizes = await contentSizes(desk.core, [id, 'none'])
-  const size = sizes.get(id) ?? 0
-  assert.ok(size > 10_000 && size < 10_200, String(size))
-  assert.equal(sizes.size, 1)
+  const file = { filename: 'a.bin', contentType: 'a/b', contentId: null } as const
+  const attachments = [{ ...file, disposition: 'attachment', content: 'aGk=' } as const]
+  const { emails: accepted } = await desk.send({ body: '\u00e4', attachments })
+  const { contentId } = await desk.email(accepted[0]?.email as string)
+  const texts = await loadTexts(desk.core, [contentId, contentId, 'none'])
+  assert.equal(texts.size, 1)
+  assert.equal(texts.get(contentId)?.body, '\u00e4')
+  assert.deepEqual(texts.get(contentId)?.attachments, [])
 })
 
-test('texts come without attachments, deliveries with them', async (t) => {
+test('a content that may name the pages gets their signed addresses', async (t) => {
   const desk = await openDesk(t)
-  const id = await sendWith(desk, 'aGk=')
-  assert.deepEqual((await loadTexts(desk.core, [id, id, 'none'])).get(id)?.attachments, [])
-  const loaded = await createContentShelf(desk.core).load([id, 'none'])
-  assert.equal(loaded.get(id)?.attachments[0]?.content, 'aGk=')
-  assert.equal(loaded.size, 1)
-})
-
-test('between large contents the event loop turns', async (t) => {
-  const desk = await openDesk(t)
-  const ids: string[] = []
-  for (let index = 0; index < 3; index += 1) ids.push(await sendWith(desk, 'x'.repeat(300_000)))
-  let turns = 0
-  let isDone = false
-  const count = () => {
-    turns += 1
-    if (!isDone) setImmediate(count)
+  for (const body of ['{{ unsubscribeUrl }}', '{{ [name] }}', '{% if manageUrl %}x{% endif %}']) {
+    const { variables, preferenceUrls, oneClickUrl } = await sourceOf(desk, body, 'TRANSACTIONAL')
+    const { unsubscribeUrl, subscribeUrl, manageUrl } = variables.system
+    assert.match(String(subscribeUrl), /^https:\/\/mail\.example\.test\/subscribe\/[a-z2-7]{68}$/)
+    assert.deepEqual(preferenceUrls, [unsubscribeUrl, manageUrl])
+    assert.equal(oneClickUrl, unsubscribeUrl)
   }
-  const loading = createContentShelf(desk.core).load(ids)
-  setImmediate(count)
-  await loading
-  isDone = true
-  assert.ok(turns >= 2, String(turns))
+})
+
+test('marketing always offers them, a transactional content that names none never', async (t) => {
+  const desk = await openDesk(t)
+  const marketing = await sourceOf(desk, '<p>Hello</p>', 'MARKETING')
+  assert.match(String(marketing.oneClickUrl), /^https:\/\/mail\.example\.test\/unsubscribe\//)
+  const plain = await sourceOf(desk, '<p>Hello {{ name }}</p>', 'TRANSACTIONAL')
+  assert.equal(plain.oneClickUrl, null)
+  assert.deepEqual(plain.preferenceUrls, [])
+  assert.deepEqual(
+    Object.keys(plain.variables.system).filter((name) => name.endsWith('Url')),
+    [],
+  )
 })

@@ -1,0 +1,86 @@
+/**
+ * Reports of outbound on their way to the disk. A gathered batch is one closure of the writer; when
+ * one of its rows is at fault, each report is written by itself, so that only that one is lost. A
+ * report is kept until it is on disk: what was sent and is not recorded would be sent again.
+ */
+import { AppError, describeError } from '../../errors.ts'
+import type { DeliveryReport } from '../../outbound/outbound.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import type { AttemptRecord, InFlightEmail } from './attempt-row.ts'
+import { recordAttempts } from './outcome.ts'
+import { returnEmails } from './put-back.ts'
+
+const RECORD_RETRY_MS = 1_000
+
+type Deps = Pick<Core, 'store' | 'config' | 'bell' | 'now' | 'log'>
+type InHand = Map<string, InFlightEmail | undefined>
+type Known = { email: InFlightEmail; report: DeliveryReport }
+
+/** Takes them out of `inHand`. Never rejects. */
+export async function recordReports(
+  deps: Deps,
+  inHand: InHand,
+  reports: readonly DeliveryReport[],
+): Promise<void> {
+  // What is claimed now, in place of what was delivered, shares the transaction.
+  deps.bell.ring('capacity')
+  const known = reports.flatMap((report) => {
+    const email = inHand.get(report.emailId)
+    return email === undefined ? [] : [{ email, report }]
+  })
+  await recordAll(deps, known)
+  for (const { email } of known) inHand.delete(email.id)
+}
+
+async function recordAll(deps: Deps, known: readonly Known[]): Promise<void> {
+  const write = (some: readonly Known[]) => deps.store.write((tx) => record(deps, tx, some))
+  if (known.length === 0) return
+  let isRefused = false
+  await keepTrying(deps, () =>
+    write(known).catch((error) => {
+      if (known.length === 1 || isPassing(error)) throw error
+      isRefused = true
+    }),
+  )
+  if (!isRefused) return
+  await Promise.all(known.map((each) => keepTrying(deps, () => write([each]))))
+}
+
+async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void> {
+  const attempted: AttemptRecord[] = []
+  const returned = new Map<number, string[]>()
+  for (const { email, report } of known) {
+    if (report.kind === 'attempted') {
+      const { outcome, subject, startedAt } = report
+      attempted.push({ email, outcome, subject, startedAt })
+    } else {
+      const dueAt = report.retryAt ?? deps.now()
+      returned.set(dueAt, [...(returned.get(dueAt) ?? []), email.id])
+    }
+  }
+  await recordAttempts(deps, tx, attempted)
+  for (const [dueAt, ids] of returned) await returnEmails(deps, tx, { ids, dueAt })
+}
+
+/** Again and again while the database cannot write; any other error is logged, once. */
+export async function keepTrying(
+  { log }: Pick<Core, 'log'>,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await act()
+      return
+    } catch (error) {
+      const facts = { error: describeError(error) }
+      if (tries === 0) log.error(facts, 'what became of an email could not be recorded')
+      if (!isPassing(error)) return
+      await new Promise((resolve) => setTimeout(resolve, RECORD_RETRY_MS))
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'DATABASE_ERROR'
+}
