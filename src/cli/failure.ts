@@ -1,5 +1,6 @@
 /** What goes wrong in a command: one text on stderr, and the exit status. */
 import { AppError, describeError } from '../errors.ts'
+import { describeDatabaseError } from '../store/database-error.ts'
 import { UsageError } from './command.ts'
 import type { Terminal } from './terminal.ts'
 import { escapeControls } from './text.ts'
@@ -29,6 +30,10 @@ export function reportFailure(terminal: Terminal, error: unknown, isJson: boolea
 }
 
 function explain(error: unknown): Failure {
+  const databaseFault = describeDatabaseError(error)
+  if (databaseFault !== undefined) {
+    return { code: 'DATABASE_ERROR', message: databaseFault, status: 1 }
+  }
   if (error instanceof AppError) return explainAppError(error)
   if (error instanceof UsageError) {
     const lines = ['Run "pillarbox --help", or any command with --help.']

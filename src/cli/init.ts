@@ -38,7 +38,9 @@ async function writeNew(file: string, text: string): Promise<void> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT') {
-      throw new UsageError(`there is no folder ${path.dirname(file)} to write ${path.basename(file)} to`)
+      throw new UsageError(
+        `there is no folder ${path.dirname(file)} to write ${path.basename(file)} to`,
+      )
     }
     if (code !== 'EEXIST') throw error
     throw new AppError('CONFLICT', `${file} exists already and was not touched.`, { cause: error })

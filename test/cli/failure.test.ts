@@ -4,6 +4,7 @@ import { UsageError } from '../../src/cli/command.ts'
 import { reportFailure } from '../../src/cli/failure.ts'
 import { ConfigError } from '../../src/config/problems.ts'
 import { AppError, invalidField } from '../../src/errors.ts'
+import { databaseError } from '../../src/store/database-error.ts'
 import { makeTerminal } from '../fakes/terminal.ts'
 
 function report(error: unknown) {
@@ -27,6 +28,15 @@ describe('a failure', () => {
     assert.match(text, /^pillarbox: It is disabled\.\nAsk the operator.*\n$/)
     assert.equal(json.error.code, 'PROJECT_DISABLED')
     assert.equal(json.error.message, 'It is disabled.')
+  })
+
+  it('of the database names the file and the reason, which strangers do not learn', () => {
+    const full = new Error('database or disk is full')
+    const cause = Object.assign(full, { code: 'SQLITE_FULL' })
+    const { status, text, json } = report(databaseError(cause, '/srv/mail.db'))
+    assert.equal(status, 1)
+    assert.match(text, /^pillarbox: The database \/srv\/mail\.db cannot be used: .*disk is full/)
+    assert.equal(json.error.code, 'DATABASE_ERROR')
   })
 
   it('of the command line has status 2', () => {

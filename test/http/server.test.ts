@@ -9,6 +9,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { runInNewContext } from 'node:vm'
 import supertest from 'supertest'
+import { sql } from '../../src/store/drizzle.ts'
 import { makeCertificate } from '../fakes/certificate.ts'
 import { type Service, startService } from './service.ts'
 
@@ -37,6 +38,24 @@ test('/health tells everything to the operator', async () => {
   ])
   assert.equal(body.status, 'ok')
   assert.equal(body.environment, 'direct')
+})
+
+test('/health says that the disk takes no more', async () => {
+  const full = await startService()
+  try {
+    const { store } = full.core
+    await store.write((tx) => tx.get(sql.raw('PRAGMA max_page_count = 1')))
+    const large = sql.raw('CREATE TABLE large AS SELECT randomblob(1000000) AS body')
+    await assert.rejects(
+      store.write((tx) => tx.run(large)),
+      { code: 'DATABASE_ERROR' },
+    )
+    const { status, body } = await supertest(full.url).get('/health')
+    assert.equal(status, 503)
+    assert.equal(body.status, 'unwritable')
+  } finally {
+    await full.stop()
+  }
 })
 
 test('/health tells strangers that it is well, and /metrics nothing', async () => {

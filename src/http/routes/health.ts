@@ -16,7 +16,7 @@ export type HealthDeps = {
 }
 
 const health = z.object({
-  status: z.literal('ok'),
+  status: z.enum(['ok', 'unwritable']),
   time: z.iso.datetime(),
   environment: z.enum(['sandbox', 'direct', 'relay']).optional(),
   uptime: z.number().meta({ description: 'Seconds' }).optional(),
@@ -44,10 +44,14 @@ export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Ro
       permission: 'none',
       tag: 'Service',
       summary: 'Whether the server is well',
-      responses: { 200: { description: 'It is', schema: health } },
+      responses: {
+        200: { description: 'It is', schema: health },
+        503: { description: 'The database cannot be written: `unwritable`', schema: health },
+      },
       handle: (call) => {
-        const basic = { status: 'ok', time: formatInstant(now()) }
-        return json(200, isInsider(call) ? { ...basic, ...detail() } : basic)
+        const isWell = store.isWritable()
+        const basic = { status: isWell ? 'ok' : 'unwritable', time: formatInstant(now()) }
+        return json(isWell ? 200 : 503, isInsider(call) ? { ...basic, ...detail() } : basic)
       },
     }),
     openRoute({
