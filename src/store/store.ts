@@ -116,9 +116,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /** Writes a page that says what it said before. */
-async function probe(connection: Connection, writer: Writer): Promise<void> {
-  const version = Number(connection.value('PRAGMA user_version')())
-  await writer.write((tx) => tx.run(sql.raw(`PRAGMA user_version = ${version}`)))
+function probe(connection: Connection, writer: Writer): Promise<void> {
+  return writer.write(async (tx) => {
+    const version = Number(connection.value('PRAGMA user_version')())
+    await tx.run(sql.raw(`PRAGMA user_version = ${version}`))
+  })
 }
 
 /** Waits for other processes: turning a new file into a WAL one does not honour busy timeouts. */

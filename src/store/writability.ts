@@ -17,11 +17,15 @@ export type Writability = {
 /** `probe` resolves when it has written something that is durable. `retryMs` is for tests. */
 export function createWritability(probe: () => Promise<void>, retryMs = RETRY_MS): Writability {
   let timer: NodeJS.Timeout | undefined
+  let isStopped = false
 
   function failed(error: unknown): void {
-    if (!isStorageFault(error)) return
+    if (isStorageFault(error)) wait()
+  }
+
+  function wait(): void {
     clearTimeout(timer)
-    timer = setTimeout(retry, retryMs).unref()
+    if (!isStopped) timer = setTimeout(retry, retryMs).unref()
   }
 
   function retry(): void {
@@ -30,14 +34,19 @@ export function createWritability(probe: () => Promise<void>, retryMs = RETRY_MS
       () => {
         if (timer === asked) timer = undefined
       },
-      // Whoever is told of every failure has told us of this one.
-      () => undefined,
+      // A storage fault has been told to `failed` already; others pass, as a lock does.
+      () => {
+        if (timer === asked) wait()
+      },
     )
   }
 
   return {
     isWritable: () => timer === undefined,
     failed,
-    stop: () => clearTimeout(timer),
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
   }
 }

@@ -113,6 +113,23 @@ test('a probe that fails too keeps the store unwritable, and is repeated', async
   writability.stop()
 })
 
+test('a probe that meets a lock instead of the disk is repeated', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const outcomes = [new AppError('DATABASE_ERROR', 'locked'), undefined]
+  const writability = createWritability(async () => {
+    const outcome = outcomes.shift()
+    if (outcome !== undefined) throw outcome
+  })
+  writability.failed(Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' }))
+  t.mock.timers.tick(5_000)
+  await new Promise(setImmediate)
+  assert.equal(writability.isWritable(), false)
+  t.mock.timers.tick(5_000)
+  await new Promise(setImmediate)
+  assert.equal(writability.isWritable(), true)
+  writability.stop()
+})
+
 test('the operator is told the file and the reason, for queries, commits and openings', async (t) => {
   const store = await openTestStore(t)
   await limitPages(store, 100)

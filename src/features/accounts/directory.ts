@@ -2,9 +2,10 @@
  * The look-ups that every request and every delivery repeats: projects by key, sender domains with
  * their signing keys, templates, the domains an operator holds back.
  *
- * Only what was found is remembered, so that a refusal always comes from the database itself. Our
- * own writers call `drop` after their commit, and a write by another process drops everything
- * (`Store.onExternalChange`), which is how the command line takes effect on a running server.
+ * Only what serves is remembered, neither what was not found nor a disabled project, so that a
+ * refusal always comes from the database itself. Our own writers call `drop` after their commit,
+ * and a write by another process drops everything (`Store.onExternalChange`), which is how the
+ * command line takes effect on a running server.
  */
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -106,7 +107,8 @@ function createMemory() {
     if (hit !== undefined) return hit as T
     const asOf = generation
     const found = await look()
-    if (found !== undefined && asOf === generation) known.set(key, found)
+    const isRefusal = found === undefined || ('isDisabled' in found && found.isDisabled === true)
+    if (!isRefusal && asOf === generation) known.set(key, found)
     return found
   }
   function drop(): void {

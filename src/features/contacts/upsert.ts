@@ -52,6 +52,16 @@ const updateContact = statement((db) =>
     .where(eq(contacts.id, parameter('id'))),
 )
 
+const updateSubscribed = statement((db) =>
+  db
+    .update(contacts)
+    .set({ subscribed: parameter('subscribed'), updatedAt: parameter('at') })
+    .where(
+      sql`${contacts.id} = ${parameter('id')} and ${contacts.subscribed} = ${parameter('from')}`,
+    )
+    .returning({ projectId: contacts.projectId }),
+)
+
 const countContacts = statement((db) =>
   db
     .update(projects)
@@ -125,21 +135,18 @@ export async function setSubscribed(
   contactId: string,
   change: { subscribed: boolean; at: number; reason: string; emailId: string | null },
 ): Promise<boolean> {
-  const [contact] = await tx
-    .update(contacts)
-    .set({ subscribed: change.subscribed, updatedAt: change.at })
-    .where(
-      sql`${contacts.id} = ${contactId} and ${contacts.subscribed} <> ${change.subscribed ? 1 : 0}`,
-    )
-    .returning()
-  if (contact === undefined) return false
+  const { subscribed, at } = change
+  const from = subscribed ? 0 : 1
+  const changed = await tx.find(updateSubscribed, { id: contactId, subscribed, at, from })
+  if (changed === undefined) return false
+  const contact = { id: contactId, projectId: changed.projectId, subscribed }
   await appendSubscriptionEvent(tx, contact, change)
   return true
 }
 
 async function appendSubscriptionEvent(
   tx: Tx,
-  contact: Contact,
+  contact: Pick<Contact, 'id' | 'projectId' | 'subscribed'>,
   { at, reason, emailId }: { at: number; reason?: string; emailId?: string | null },
 ): Promise<void> {
   await appendEvent(tx, {

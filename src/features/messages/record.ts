@@ -1,7 +1,7 @@
 /**
- * Reports of outbound on their way to the disk. A gathered batch is one closure of the writer; when
- * one of its rows is at fault, each report is written by itself, so that only that one is lost. A
- * report is kept until it is on disk: what was sent and is not recorded would be sent again.
+ * Reports of outbound on their way to the disk, in closures of some dozens that share a commit. When
+ * a row is at fault, each report of its closure is written by itself, so that only that one is
+ * lost. A report is kept until it is on disk: what was sent and is not recorded would be sent again.
  */
 import { AppError, describeError } from '../../errors.ts'
 import type { DeliveryReport } from '../../outbound/outbound.ts'
@@ -12,12 +12,14 @@ import { recordAttempts } from './outcome.ts'
 import { returnEmails } from './put-back.ts'
 
 const RECORD_RETRY_MS = 1_000
+/** Others get their turn between two closures, when there has been much to do. */
+const CLOSURE_REPORTS = 50
 
 type Deps = Pick<Core, 'store' | 'config' | 'bell' | 'now' | 'log'>
 type InHand = Map<string, InFlightEmail | undefined>
 type Known = { email: InFlightEmail; report: DeliveryReport }
 
-/** Takes them out of `inHand`. Never rejects. */
+/** Takes each out of `inHand` as soon as it is on disk. Never rejects. */
 export async function recordReports(
   deps: Deps,
   inHand: InHand,
@@ -29,13 +31,19 @@ export async function recordReports(
     const email = inHand.get(report.emailId)
     return email === undefined ? [] : [{ email, report }]
   })
-  await recordAll(deps, known)
-  for (const { email } of known) inHand.delete(email.id)
+  const closures: Promise<void>[] = []
+  for (let from = 0; from < known.length; from += CLOSURE_REPORTS) {
+    closures.push(recordSome(deps, inHand, known.slice(from, from + CLOSURE_REPORTS)))
+  }
+  await Promise.all(closures)
 }
 
-async function recordAll(deps: Deps, known: readonly Known[]): Promise<void> {
-  const write = (some: readonly Known[]) => deps.store.write((tx) => record(deps, tx, some))
-  if (known.length === 0) return
+async function recordSome(deps: Deps, inHand: InHand, known: readonly Known[]): Promise<void> {
+  const write = (some: readonly Known[]) =>
+    deps.store.write(async (tx) => {
+      await record(deps, tx, some)
+      tx.afterCommit(() => forget(inHand, some))
+    })
   let isRefused = false
   await keepTrying(deps, () =>
     write(known).catch((error) => {
@@ -43,8 +51,13 @@ async function recordAll(deps: Deps, known: readonly Known[]): Promise<void> {
       isRefused = true
     }),
   )
-  if (!isRefused) return
-  await Promise.all(known.map((each) => keepTrying(deps, () => write([each]))))
+  if (isRefused) await Promise.all(known.map((each) => keepTrying(deps, () => write([each]))))
+  forget(inHand, known)
+}
+
+/** An email that went back to the queue may be in hand again by now, under an entry of its own. */
+function forget(inHand: InHand, known: readonly Known[]): void {
+  for (const { email } of known) if (inHand.get(email.id) === email) inHand.delete(email.id)
 }
 
 async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void> {

@@ -143,13 +143,16 @@ function systemValues({ contactId, recipient, isSubscribed }: SourceRow, locale:
 }
 
 /**
- * Whether the addresses of the hosted pages may be asked for. A template can name their variables,
- * or make up names, which takes brackets; marketing offers them by itself.
+ * Whether the addresses of the hosted pages may be asked for; marketing offers them by itself. A
+ * template names their variables, or makes up names, which takes brackets, tags, filters or
+ * character references.
  */
 function mayLinkPages({ contentClass }: SourceRow, { subject, body }: MessageContent): boolean {
   if (contentClass !== 'TRANSACTIONAL') return true
-  return [body, subject].some((text) => text.includes('Url') || text.includes('['))
+  return [body, subject].some((text) => pageHints.some((hint) => text.includes(hint)))
 }
+
+const pageHints = ['Url', '[', '{%', '|', '&']
 
 function pageUrls(
   { config, keyring }: Pick<Core, 'config' | 'keyring'>,

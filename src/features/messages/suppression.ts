@@ -1,7 +1,7 @@
 /** The list of addresses that a project does not send to: our refusal, not the contact's wish. */
 import { newId } from '../../store/ids.ts'
 import { type SuppressionReason, suppressions } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
 
 export type NewSuppression = {
   projectId: string
@@ -13,11 +13,23 @@ export type NewSuppression = {
   at: number
 }
 
+const insertSuppression = statement((db) =>
+  db
+    .insert(suppressions)
+    .values({
+      id: parameter('id'),
+      projectId: parameter('projectId'),
+      email: parameter('email'),
+      reason: parameter('reason'),
+      source: parameter('source'),
+      emailId: parameter('emailId'),
+      createdAt: parameter('createdAt'),
+    })
+    .onConflictDoNothing(),
+)
+
 /** Puts an address on the list; one that stands there already keeps its first reason. */
 export async function suppress(tx: Tx, suppression: NewSuppression): Promise<void> {
   const { at, ...row } = suppression
-  await tx
-    .insert(suppressions)
-    .values({ ...row, id: newId(), createdAt: at })
-    .onConflictDoNothing()
+  await tx.execute(insertSuppression, { ...row, id: newId(), createdAt: at })
 }

@@ -77,6 +77,36 @@ test('a report that cannot be written loses no other', async (t) => {
   assert.deepEqual(line.delivery.inHand(), [])
 })
 
+test('an email that went back and is in hand again keeps its place while others are recorded', async (t) => {
+  const line = await openLine(t, 2)
+  const [first, second] = line.tasks.map(({ emailId }) => emailId) as [string, string]
+  const { write } = line.core.store
+  // The batch is refused, then the second of its reports meets a lock.
+  const answers = [new TypeError('a row at fault'), null, new AppError('DATABASE_ERROR', 'busy')]
+  line.core.store.write = (fn) => {
+    const answer = answers.shift() ?? null
+    return answer === null ? write(fn) : Promise.reject(answer)
+  }
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const again = Promise.withResolvers<void>()
+  line.core.outbound.deliver = () => again.resolve()
+  const returned = { emailId: first, kind: 'returned', site: 'x', retryAt: null } as const
+  line.delivery.report([returned, attempted(line.tasks[1] as never, 'delivered')])
+  const settled = line.delivery.settled(60_000)
+  while (answers.length > 0) await new Promise(setImmediate)
+  line.capacity.set('dest.test', 10)
+  line.core.bell.ring('capacity')
+  await again.promise
+  t.mock.timers.tick(1_000)
+  await settled
+  assert.deepEqual(line.delivery.inHand(), [first])
+  line.delivery.report([attempted(line.tasks[0] as never, 'delivered')])
+  const last = line.delivery.settled(60_000)
+  await last
+  assert.equal((await line.email(first)).state, 'delivered')
+  assert.equal((await line.email(second)).state, 'delivered')
+})
+
 test('F3: reports are kept while the database takes no writes, and recorded once it does', async (t) => {
   const line = await openLine(t, 2)
   const { write } = line.core.store

@@ -30,7 +30,8 @@ test('texts come without attachments, and once each', async (t) => {
 
 test('a content that may name the pages gets their signed addresses', async (t) => {
   const desk = await openDesk(t)
-  for (const body of ['{{ unsubscribeUrl }}', '{{ [name] }}', '{% if manageUrl %}x{% endif %}']) {
+  const bodies = ['{{ unsubscribeUrl }}', '{{ [name] }}', '{% if manageUrl %}x{% endif %}']
+  for (const body of [...bodies, '{{ unsubscribe&#85;rl }}', '{{ "x" | group_by_exp: "i", k }}']) {
     const { variables, preferenceUrls, oneClickUrl } = await sourceOf(desk, body, 'TRANSACTIONAL')
     const { unsubscribeUrl, subscribeUrl, manageUrl } = variables.system
     assert.match(String(subscribeUrl), /^https:\/\/mail\.example\.test\/subscribe\/[a-z2-7]{68}$/)
