@@ -1,6 +1,7 @@
 /**
  * The one MIME writer: a pure function from what a message says to its octets, which are what the
- * signature covers and what goes on the wire.
+ * signature covers and what goes on the wire. They are one string, a character an octet: nearly
+ * all of a message is ASCII, and strings are joined and searched without copying.
  *
  *   mixed( alternative( text/plain, related( text/html, inline files… ) ), files… )
  *
@@ -19,6 +20,7 @@ import {
   type Part,
   textPart,
 } from './mime-part.ts'
+import type { EncodedText } from './text-body.ts'
 
 export type { Attachment, Mailbox }
 
@@ -31,16 +33,19 @@ export type MessageInput = {
   to: Mailbox
   replyTo: Mailbox | null
   subject: string
-  /** At least one of `html` and `text` is a string. */
-  html: string | null
-  text: string | null
+  /** At least one of `html` and `text` is there; text, or a body already encoded. */
+  html: string | EncodedText | null
+  text: string | EncodedText | null
   /** Further fields in order; one named like one of ours replaces ours. */
   headers: readonly (readonly [name: string, value: string])[]
   attachments: readonly Attachment[]
 }
 
-/** `needsSmtputf8`: the header section has octets above 127, so the session needs RFC 6531. */
-export type ComposedMessage = { bytes: Buffer; needsSmtputf8: boolean }
+/**
+ * `octets`: the message, each character one octet. `needsSmtputf8`: the header section has some
+ * above 127, so the session needs RFC 6531.
+ */
+export type ComposedMessage = { octets: string; needsSmtputf8: boolean }
 
 /** Fields that only the message itself may decide; the API refuses them before. */
 const ownedFields = /^(?:date|from|to|mime-version|content-.*)$/i
@@ -59,8 +64,10 @@ const addressFields =
 export function composeMessage(input: MessageInput): ComposedMessage {
   const root = composeBody(input)
   const head = `${composeHead(input)}${root.fields}\r\n`
-  const bytes = joinPieces([head, ...root.body])
-  return { bytes, needsSmtputf8: /[^\0-\x7f]/.test(head) }
+  const needsSmtputf8 = Buffer.byteLength(head) !== head.length
+  const section = needsSmtputf8 ? Buffer.from(head, 'utf8').toString('latin1') : head
+  const octets = section + root.body
+  return { octets: octets.endsWith('\r\n') ? octets : `${octets}\r\n`, needsSmtputf8 }
 }
 
 function composeHead(input: MessageInput): string {
@@ -133,14 +140,4 @@ function wrap(
 ): Part {
   const [only] = parts
   return parts.length === 1 && only !== undefined ? only : multipart(subtype, parts, nextBoundary())
-}
-
-/** The pieces as one, which ends in a CRLF. */
-function joinPieces(pieces: readonly (string | Buffer)[]): Buffer {
-  const buffers = pieces.map((piece) =>
-    typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece,
-  )
-  const last = buffers.findLast((buffer) => buffer.length > 0)
-  if (last?.at(-1) !== 0x0a) buffers.push(Buffer.from('\r\n', 'latin1'))
-  return Buffer.concat(buffers)
 }

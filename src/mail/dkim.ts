@@ -1,7 +1,8 @@
 /**
- * DKIM signing (RFC 6376; Ed25519 by RFC 8463), relaxed/relaxed, on the hot path of delivery: the
- * signature fields come back as bytes to stand before the message, which is not copied. The message
- * has CRLF line ends only, and the body hash is computed once for all keys.
+ * DKIM signing (RFC 6376; Ed25519 by RFC 8463), relaxed/relaxed, on the hot path of delivery: what
+ * is in canonical form already, as our own writer leaves bodies and most fields, is only looked at.
+ * A message is a string with CRLF line ends only, each of its characters one octet, and so are the
+ * signature fields that go before it. The body hash is computed once for all keys.
  *
  * From, To and Subject are signed once more than they occur, so that a field added on the way
  * breaks the signature. Of the other signed fields every instance counts, whoever wrote it: a
@@ -54,13 +55,18 @@ const SIGNED = [
   'precedence',
   'importance',
 ]
-const signedNames = new Set(SIGNED)
+/** By their names as they are mostly written, and in lower case. */
+const signedNames = new Map(
+  SIGNED.flatMap((name) => [
+    [name, name],
+    [capitalise(name), name],
+  ]),
+)
 
 const FOLD = '\r\n\t'
 const FOLD_AT = 76
 const TAB = 0x09
 const LF = 0x0a
-const CR = 0x0d
 const SPACE = 0x20
 const ED25519_KEY_OCTETS = 32
 
@@ -68,21 +74,27 @@ const ED25519_KEY_OCTETS = 32
  * One DKIM-Signature field for each key, in their order, folded and each ending in CRLF: what must
  * stand before `message`. `signedAt` is epoch ms. Throws when a key is not of its algorithm's type.
  */
-export function signDkim(message: Buffer, keys: readonly DkimKey[], signedAt: number): Buffer {
-  if (keys.length === 0) return Buffer.alloc(0)
+export function signDkim(message: string, keys: readonly DkimKey[], signedAt: number): string {
+  if (keys.length === 0) return ''
   const bodyAt = findBody(message)
-  const bodyHash = hash('sha256', canonicalBody(message.subarray(bodyAt)), 'base64')
-  const signed = selectFields(message.toString('latin1', 0, bodyAt))
-  const fields = keys.map((key) => {
-    const field =
-      `DKIM-Signature: v=1; a=${key.algorithm}; c=relaxed/relaxed;` +
-      `${FOLD}d=${key.domain};${FOLD}s=${key.selector}; t=${Math.floor(signedAt / 1000)};` +
-      `${FOLD}h=${foldNames(signed.names)};${FOLD}bh=${bodyHash};${FOLD}b=`
-    const own = `dkim-signature:${field.slice('DKIM-Signature: '.length).replaceAll(FOLD, ' ')}`
+  const bodyHash = hash('sha256', hashable(canonicalBody(message.slice(bodyAt))), 'base64')
+  const signed = selectFields(message.slice(0, bodyAt))
+  const list = foldNames(signed.names)
+  let fields = ''
+  for (const key of keys) {
+    const tags = [
+      ` v=1; a=${key.algorithm}; c=relaxed/relaxed;`,
+      `d=${key.domain};`,
+      `s=${key.selector}; t=${Math.floor(signedAt / 1000)};`,
+      `h=${list};`,
+      `bh=${bodyHash};`,
+      'b=',
+    ]
+    const own = `dkim-signature:${tags.join(' ').slice(1).replaceAll(FOLD, ' ')}`
     const signature = signOctets(key, Buffer.from(signed.canonical + own, 'latin1'))
-    return `${field}${foldBase64(signature.toString('base64'))}\r\n`
-  })
-  return Buffer.from(fields.join(''), 'latin1')
+    fields += `DKIM-Signature:${tags.join(FOLD)}${foldBase64(signature.toString('base64'))}\r\n`
+  }
+  return fields
 }
 
 /** The text of the TXT record that publishes a key (RFC 6376 section 3.6.1, RFC 8463 section 4). */
@@ -113,62 +125,36 @@ function signOctets(key: DkimKey, octets: Buffer): Buffer {
 }
 
 /** The index of the first octet of the body. A message may lack header fields or a body. */
-function findBody(message: Buffer): number {
-  if (message[0] === CR && message[1] === LF) return 2
-  const separator = message.indexOf('\r\n\r\n', 0, 'latin1')
+function findBody(message: string): number {
+  if (message.startsWith('\r\n')) return 2
+  const separator = message.indexOf('\r\n\r\n')
   return separator === -1 ? message.length : separator + 4
 }
 
-/** RFC 6376 section 3.4.4. What follows the last line with white space to change is copied whole. */
-function canonicalBody(body: Buffer): Buffer {
-  const out = Buffer.allocUnsafe(body.length + 2)
-  const unevenEnd = findUnevenEnd(body)
-  let size = relaxLines(body, unevenEnd, out)
-  size += body.copy(out, size, unevenEnd)
-  while (size >= 2 && out[size - 2] === CR && out[size - 1] === LF) size -= 2
-  if (size === 0) return out.subarray(0, 0)
-  out[size] = CR
-  out[size + 1] = LF
-  return out.subarray(0, size + 2)
+/** ASCII is hashed as it stands; a string of anything else would be hashed as UTF-8. */
+function hashable(octets: string): string | Buffer {
+  return Buffer.byteLength(octets) === octets.length ? octets : Buffer.from(octets, 'latin1')
 }
 
-/** The end of the last line that holds a tab, two spaces in a row, or a space at its end. */
-function findUnevenEnd(body: Buffer): number {
-  if (body[body.length - 1] === SPACE) return body.length
-  const last = Math.max(
-    body.lastIndexOf(TAB),
-    body.lastIndexOf('  ', undefined, 'latin1'),
-    body.lastIndexOf(' \r\n', undefined, 'latin1'),
-  )
-  if (last === -1) return 0
-  const lineEnd = body.indexOf('\r\n', last, 'latin1')
-  return lineEnd === -1 ? body.length : lineEnd + 2
+/** RFC 6376 section 3.4.4. */
+function canonicalBody(body: string): string {
+  const relaxed = isUneven(body) ? relaxLines(body) : body
+  let end = relaxed.length
+  while (relaxed.charCodeAt(end - 1) === LF && end > 0) end -= 2
+  if (end === 0) return ''
+  return end + 2 === relaxed.length ? relaxed : `${relaxed.slice(0, end)}\r\n`
 }
 
-/**
- * Writes the lines before `end`, where a line ends, to `out` with their white space reduced;
- * returns their size. The inner loop is there for speed: it takes nearly every octet.
- */
-function relaxLines(body: Buffer, end: number, out: Buffer): number {
-  let size = 0
-  let at = 0
-  while (at < end) {
-    let octet = body[at] as number
-    while (octet > SPACE) {
-      out[size++] = octet
-      octet = body[++at] as number
-    }
-    if (at === end) break
-    at++
-    if (octet !== SPACE && octet !== TAB) {
-      out[size++] = octet
-      continue
-    }
-    while (body[at] === SPACE || body[at] === TAB) at++
-    const isLineEnd = at === end || (body[at] === CR && body[at + 1] === LF)
-    if (!isLineEnd) out[size++] = SPACE
-  }
-  return size
+/** Whether there is white space that relaxing changes, folding aside: three quick searches. */
+function isUneven(text: string): boolean {
+  return text.includes('\t') || / [ \r]/.test(text) || text.endsWith(' ')
+}
+
+/** The lines with each run of white space as one space, and none at their ends. */
+function relaxLines(body: string): string {
+  const lines = body.replace(/[\t ]{2,}|\t/g, ' ')
+  const ended = / \r/.test(lines) ? lines.replaceAll(' \r\n', '\r\n') : lines
+  return ended.endsWith(' ') ? ended.slice(0, -1) : ended
 }
 
 type SignedFields = {
@@ -196,26 +182,55 @@ function selectFields(header: string): SignedFields {
 /** The values of the fields to sign, by lower-cased name and from the top down (section 3.4.2). */
 function canonicalFields(header: string): Map<string, string[]> {
   const fields = new Map<string, string[]>()
-  for (const field of header.split(/\r\n(?![ \t])/)) {
+  const isEven = !isUneven(header)
+  let end = 0
+  for (let at = 0; at < header.length; at = end + 2) {
+    end = fieldEnd(header, at)
+    const field = header.slice(at, end)
     const colonAt = field.indexOf(':')
     if (colonAt === -1) continue
-    const name = trimSpace(field.slice(0, colonAt)).toLowerCase()
-    if (!signedNames.has(name)) continue
-    const canonical = trimSpace(field.slice(colonAt + 1).replace(/(?:\r\n|[ \t])+/g, ' '))
+    const name = signedName(field.slice(0, colonAt))
+    if (name === undefined) continue
+    const value = canonicalValue(field.slice(colonAt + 1), isEven)
     const values = fields.get(name)
-    if (values === undefined) fields.set(name, [canonical])
-    else values.push(canonical)
+    if (values === undefined) fields.set(name, [value])
+    else values.push(value)
   }
   return fields
+}
+
+function fieldEnd(header: string, from: number): number {
+  let end = header.indexOf('\r\n', from)
+  while (end !== -1 && isBlank(header.charCodeAt(end + 2))) end = header.indexOf('\r\n', end + 2)
+  return end === -1 ? header.length : end
+}
+
+function signedName(written: string): string | undefined {
+  return signedNames.get(written) ?? signedNames.get(trimSpace(written).toLowerCase())
+}
+
+/** `isEven`: a fold is followed by the one space that is left of it. */
+function canonicalValue(value: string, isEven: boolean): string {
+  if (!isEven) return trimSpace(value.replace(/(?:\r\n|[ \t])+/g, ' '))
+  const unfolded = value.includes('\r') ? value.replaceAll('\r\n', '') : value
+  return unfolded.startsWith(' ') ? unfolded.slice(1) : unfolded
 }
 
 /** Not `trim()`, which would take octets of UTF-8 for spaces. */
 function trimSpace(text: string): string {
   let start = 0
   let end = text.length
-  while (start < end && (text[start] === ' ' || text[start] === '\t')) start++
-  while (end > start && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
   return text.slice(start, end)
+}
+
+function isBlank(code: number): boolean {
+  return code === SPACE || code === TAB
+}
+
+function capitalise(name: string): string {
+  return name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 }
 
 /** Joins by colons, breaking lines after one. */

@@ -15,11 +15,12 @@ const plainElements = new Set([
 
 const ownAttribute = /^(?:id|class|role|data-.*|aria-.*|on.*)$/
 
+/** No two blanks in a row: a body without them is in DKIM's canonical form as it is. */
 const styleSheet = `
 body { margin: 0; padding: 0; background: #ffffff; color: #1f2328; -webkit-text-size-adjust: 100%;
-  font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
 main { display: block; box-sizing: border-box; max-width: 600px; margin: 0 auto; padding: 24px 16px;
-  overflow-wrap: break-word; }
+overflow-wrap: break-word; }
 h1, h2, h3, h4, h5, h6 { margin: 1.6em 0 .6em; line-height: 1.25; }
 h1 { font-size: 28px; }
 h2 { font-size: 23px; }
@@ -35,7 +36,7 @@ img { max-width: 100%; height: auto; border: 0; }
 hr { margin: 2em 0; border: 0; border-top: 1px solid #d0d7de; }
 blockquote { padding-left: 1em; border-left: 3px solid #d0d7de; color: #57606a; }
 code, kbd, pre { font-family: ui-monospace, "SF Mono", Consolas, "Liberation Mono", monospace;
-  font-size: .9em; }
+font-size: .9em; }
 pre { padding: 12px; background: #f6f8fa; white-space: pre-wrap; }
 figcaption, small { font-size: .85em; color: #57606a; }
 `

@@ -5,17 +5,14 @@
  * One rendering pass, here and nowhere else: subject and body are templates, the values of
  * `variables` never are. Subject and text are plain, the body of an HTML message is HTML.
  */
-import { LRUCache } from 'lru-cache'
 import { type Attachment, type ComposedMessage, composeMessage, type Mailbox } from './compose.ts'
 import { wrapDocument } from './document.ts'
 import { htmlToText } from './plain-text.ts'
-import {
-  type CompiledTemplate,
-  compileTemplate,
-  renderSubject,
-  renderTemplate,
-  type Variables,
-} from './template.ts'
+import { type Filling, fillStencil } from './stencil.ts'
+import { renderSubject, renderTemplate, type Variables } from './template.ts'
+import type { PreparedTemplate, TemplateCache } from './template-cache.ts'
+
+export { createTemplateCache, type TemplateCache } from './template-cache.ts'
 
 /** What the recipients of one request or template version share. */
 export type MessageContent = {
@@ -66,28 +63,21 @@ export type RenderedMessage = { subject: string; html: string | null; text: stri
 
 export type BuiltMessage = ComposedMessage & { subject: string }
 
-type CompiledContent = { subject: CompiledTemplate; body: CompiledTemplate }
-
-/** Compiled templates by content id; one a thread. */
-export type TemplateCache = LRUCache<string, CompiledContent>
-
-export function createTemplateCache(maxContents = 100): TemplateCache {
-  return new LRUCache({ max: maxContents })
-}
-
 /** What a person would read: subject, HTML and text with every value in its place. */
 export function renderMessage(source: MessageSource, cache: TemplateCache): RenderedMessage {
-  const compiled = compileContent(source, cache)
-  const subject = renderSubject(compiled.subject, source.variables, source.createdAt)
-  const body = renderTemplate(compiled.body, source.variables, source.createdAt)
+  const subject = subjectOf(source, cache)
+  const { template } = preparedBody(source, cache)
+  const body = renderTemplate(template, source.variables, source.createdAt)
   if (source.content.isText) return { subject, html: null, text: body }
   const html = wrapDocument(body, source.language)
   return { subject, html, text: htmlToText(html) }
 }
 
-/** The whole message, unsigned. */
+/** The whole message, unsigned. It says what `renderMessage` gives. */
 export function buildMessage(source: MessageSource, cache: TemplateCache): BuiltMessage {
-  const { subject, html, text } = renderMessage(source, cache)
+  const filling = fillBody(source, cache)
+  const rendered = filling === undefined ? renderMessage(source, cache) : undefined
+  const subject = rendered?.subject ?? subjectOf(source, cache)
   const composed = composeMessage({
     messageId: source.messageId,
     date: source.createdAt,
@@ -95,29 +85,30 @@ export function buildMessage(source: MessageSource, cache: TemplateCache): Built
     to: source.to,
     replyTo: source.replyTo,
     subject,
-    html,
-    text,
-    headers: headerFields(source, html),
+    html: (filling ?? rendered)?.html ?? null,
+    text: (filling ?? rendered)?.text ?? null,
+    headers: headerFields(source, () => filling?.document() ?? rendered?.html ?? ''),
     attachments: source.content.attachments.map(decodeAttachment),
   })
   return { ...composed, subject }
 }
 
-function compileContent(source: MessageSource, cache: TemplateCache): CompiledContent {
-  const { content, isPlain } = source
-  const key = isPlain === true ? `${content.id} plain` : content.id
-  const known = cache.get(key)
-  if (known !== undefined) return known
-  const options = { isPlain: isPlain === true }
-  const made = {
-    subject: compileTemplate(content.subject, 'text', options),
-    body: compileTemplate(content.body, content.isText ? 'text' : 'html', options),
-  }
-  cache.set(key, made)
-  return made
+/** The short way, for a body whose template and values allow it. */
+function fillBody(source: MessageSource, cache: TemplateCache): Filling | undefined {
+  const stencil = source.content.isText ? undefined : preparedBody(source, cache).stencil()
+  return stencil === undefined ? undefined : fillStencil(stencil, source)
 }
 
-function headerFields(source: MessageSource, html: string | null): [string, string][] {
+function subjectOf({ content, isPlain, ...source }: MessageSource, cache: TemplateCache): string {
+  const { template } = cache.prepare(content.subject, { target: 'text', isPlain })
+  return renderSubject(template, source.variables, source.createdAt)
+}
+
+function preparedBody({ content, isPlain }: MessageSource, cache: TemplateCache): PreparedTemplate {
+  return cache.prepare(content.body, { target: content.isText ? 'text' : 'html', isPlain })
+}
+
+function headerFields(source: MessageSource, html: () => string): [string, string][] {
   const fields: [string, string][] = [['Feedback-ID', source.feedbackId]]
   if (source.oneClickUrl !== null && offersPreferences(source, html)) {
     fields.push(['List-Unsubscribe', `<${source.oneClickUrl}>`])
@@ -131,9 +122,10 @@ function headerFields(source: MessageSource, html: string | null): [string, stri
   return overrideFields(fields, source.headers)
 }
 
-function offersPreferences(source: MessageSource, html: string | null): boolean {
+function offersPreferences(source: MessageSource, html: () => string): boolean {
   if (source.isMarketing) return true
-  return html !== null && source.preferenceUrls.some((url) => html.includes(url))
+  const document = html()
+  return source.preferenceUrls.some((url) => document.includes(url))
 }
 
 function overrideFields(

@@ -8,10 +8,10 @@ import {
   formatParameterField,
   parseContentType,
 } from './parameters.ts'
-import { encodeText } from './text-body.ts'
+import { type EncodedText, encodeText } from './text-body.ts'
 
-/** A MIME entity (RFC 2045): its Content-* fields, each with its CRLF, and its body in pieces. */
-export type Part = { fields: string; body: readonly (string | Buffer)[] }
+/** A MIME entity (RFC 2045): its Content-* fields, each with its CRLF, and its body, in octets. */
+export type Part = { fields: string; body: string }
 
 export type Attachment = {
   filename: string
@@ -32,12 +32,12 @@ export function boundariesOf(messageId: string): NextBoundary {
   return () => `=_${String(count++)}_${seed}`
 }
 
-export function textPart(subtype: 'plain' | 'html', text: string): Part {
-  const { transferEncoding, body } = encodeText(text)
+export function textPart(subtype: 'plain' | 'html', text: string | EncodedText): Part {
+  const { transferEncoding, body } = typeof text === 'string' ? encodeText(text) : text
   const fields =
     `Content-Type: text/${subtype}; charset=utf-8\r\n` +
     `Content-Transfer-Encoding: ${transferEncoding}\r\n`
-  return { fields, body: [body] }
+  return { fields, body }
 }
 
 /** The parts under one boundary (RFC 2046 section 5.1); `type` is that of a related root (RFC 2387). */
@@ -51,11 +51,9 @@ export function multipart(
     ...root,
     `boundary="${boundary}"`,
   ])
-  const body = parts.flatMap((part, i) => [
-    `${i === 0 ? '' : '\r\n'}--${boundary}\r\n${part.fields}\r\n`,
-    ...part.body,
-  ])
-  return { fields, body: [...body, `\r\n--${boundary}--\r\n`] }
+  let body = ''
+  for (const part of parts) body += `--${boundary}\r\n${part.fields}\r\n${part.body}\r\n`
+  return { fields, body: `${body}--${boundary}--\r\n` }
 }
 
 /**
@@ -78,7 +76,7 @@ export function attachmentPart(attachment: Attachment): Part {
       disposition,
       filename === '' ? [] : formatFilename(filename),
     )
-  return { fields, body: [encodeBase64Lines(attachment.content)] }
+  return { fields, body: encodeBase64Lines(attachment.content) }
 }
 
 function carriedType(contentType: string): { type: string; parameters: string[] } {

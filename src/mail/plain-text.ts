@@ -28,8 +28,8 @@ const uneven = /\s\s|[^\S ]|\xad|\u034f|\u200b/
 const indentLimit = 8
 
 type List = { isOrdered: boolean; count: number }
-/** `text` is what the link said so far, as far as it may be the address itself. */
-type Link = { address: string; text: string }
+/** `address`: as it would be shown; `text`: all that the link says, its words run together. */
+export type Link = { address: string; text: string }
 
 type State = {
   html: string
@@ -45,10 +45,12 @@ type State = {
   quotes: number
   preformatted: number
   link: Link | undefined
+  links: Link[] | undefined
 }
 
-export function htmlToText(html: string): string {
-  const state = startState(html)
+/** `links` gets those that have an address to show, in order. */
+export function htmlToText(html: string, links?: Link[]): string {
+  const state = startState(html, links)
   let at = 0
   while (at < html.length) {
     const open = html.indexOf('<', at)
@@ -62,20 +64,26 @@ export function htmlToText(html: string): string {
   return state.text.trimEnd()
 }
 
-function startState(html: string): State {
+function startState(html: string, links: Link[] | undefined): State {
   const line = { breaks: 0, hasSpace: false, marker: '', separator: '' } as const
-  return { html, text: '', ...line, lists: [], quotes: 0, preformatted: 0, link: undefined }
+  const open = { lists: [], quotes: 0, preformatted: 0, link: undefined }
+  return { html, text: '', ...line, ...open, links }
 }
 
 /** Returns where reading goes on. */
 function readTag(state: State, tag: Tag): number {
   const { name, isClosing } = tag
-  if (unread.has(name)) return isClosing ? tag.end : findClosingTag(state.html, name, tag.end)
+  if (unread.has(name)) return afterTag(state.html, tag)
   const space = blocks.get(name)
   if (space !== undefined) breakLine(state, isNested(state, tag) ? 1 : space)
   if (isClosing) closeElement(state, name)
   else openElement(state, tag)
   return tag.end
+}
+
+/** Where reading goes on: behind what an element holds that is no markup, too. */
+export function afterTag(html: string, { name, isClosing, end }: Tag): number {
+  return unread.has(name) && !isClosing ? findClosingTag(html, name, end) : end
 }
 
 function openElement(state: State, tag: Tag): void {
@@ -160,8 +168,7 @@ function addWords(state: State, words: string): void {
   } else {
     state.text += `${state.separator || (state.hasSpace ? ' ' : '')}${words}`
   }
-  const { link } = state
-  if (link !== undefined && link.text.length <= link.address.length) link.text += words
+  if (state.link !== undefined) state.link.text += words
   state.breaks = 0
   state.hasSpace = false
   state.marker = ''
@@ -203,7 +210,9 @@ function openLink(state: State, tag: Tag): Link | undefined {
 function closeLink(state: State): void {
   const { link } = state
   state.link = undefined
-  if (link === undefined || link.text === link.address) return
+  if (link === undefined) return
+  state.links?.push(link)
+  if (link.text === link.address) return
   if (link.text === '') addWords(state, link.address)
   else state.text += ` (${link.address})`
 }

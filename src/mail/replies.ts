@@ -2,7 +2,7 @@
  * What a remote server's answer means: for the message, the recipient and the site. The rules are
  * data (`reply-rules.ts`); this file sets the bounds. In session the first digit rules: a 4yz is
  * never final and never suppresses, whatever its text; a 5yz is tried again only where its class
- * says so. A late bounce (stage `late`) is always final. Within the bounds text beats enhanced
+ * or its rule says so. A late bounce (stage `late`) is always final. Within the bounds text beats enhanced
  * code, and enhanced code beats the three digits.
  */
 import {
@@ -154,7 +154,8 @@ function verdictOf(
   const reason = rule?.reason ?? 'undetermined'
   const meaning = classMeanings[replyClass]
   const isLate = input.stage === 'late'
-  const isFinal = isLate || (digit === 5 && !meaning.isRetried)
+  const isRetried = rule?.isRetried ?? meaning.isRetried
+  const isFinal = isLate || (digit === 5 && !isRetried)
   const isStrike =
     replyClass === 'quota' ||
     replyClass === 'disabled' ||

@@ -85,6 +85,8 @@ export type ReplyRule = {
   readonly mx?: RegExp
   readonly retryAfterMs?: number
   readonly site?: SiteAction
+  /** As that of a class; it stands before it. */
+  readonly isRetried?: boolean
 }
 
 const hour = 3_600_000
@@ -93,7 +95,13 @@ export const beforeMail: readonly Stage[] = ['connect', 'greeting', 'ehlo']
 
 export const textRules: readonly ReplyRule[] = [
   // Our own credentials or the way there, not this message: it waits until that is put right.
-  { class: 'network', reason: 'securityerror', stages: ['starttls', 'auth'], text: /^/ },
+  {
+    class: 'network',
+    reason: 'securityerror',
+    stages: ['starttls', 'auth'],
+    text: /^/,
+    isRetried: true,
+  },
 
   // The mailbox takes mail too fast: 5.2.1 here is not a disabled account.
   {
@@ -406,7 +414,7 @@ const refused: ClassMeaning = {
   isCounted: true,
 }
 
-/** What a class means by itself; a rule's own `retryAfterMs` and `site` stand before it. */
+/** What a class means by itself; what a rule says of its own stands before it. */
 export const classMeanings: Readonly<Record<ReplyClass, ClassMeaning>> = {
   accepted: { ...refused, isCounted: false },
   hard: refused,
@@ -420,7 +428,7 @@ export const classMeanings: Readonly<Record<ReplyClass, ClassMeaning>> = {
   content: refused,
   size: refused,
   syntax: refused,
-  network: { isRetried: true, retryAfterMs: null, site: 'slow', isCounted: true },
-  dns: { isRetried: true, retryAfterMs: null, site: 'none', isCounted: true },
+  network: { ...refused, site: 'slow' },
+  dns: refused,
   unknown: refused,
 }

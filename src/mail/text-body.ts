@@ -4,14 +4,15 @@ import { encodeQuotedPrintable } from './quoted-printable.ts'
 /**
  * Text as the body of a MIME part: seven bits, CRLF at every line end, no long line, whatever the
  * text holds. No encoded body can hold `--=_`, so a boundary that begins with `=_` occurs in none:
- * quoted-printable has only hex digits or a line end after `=`, base64 has no `-`.
+ * quoted-printable has only hex digits or a line end after `=`, base64 has no `-`. Each character
+ * of `body` is one octet.
  */
 export type EncodedText = {
   transferEncoding: '7bit' | 'quoted-printable' | 'base64'
-  body: Buffer
+  body: string
 }
 
-const longestLine = 78
+export const longestLine = 78
 const CR = 0x0d
 const LF = 0x0a
 const TAB = 0x09
@@ -20,34 +21,31 @@ const TILDE = 0x7e
 
 /** UTF-8; lone surrogates become U+FFFD, every line break (CRLF, CR or LF) a CRLF. */
 export function encodeText(text: string): EncodedText {
-  const octets = Buffer.from(text, 'utf8')
-  if (hasPlainLines(octets) && isUntouchable(text)) {
-    return { transferEncoding: '7bit', body: Buffer.from(toCrlf(text), 'latin1') }
-  }
-  if (isBase64Shorter(octets.length, text.length)) {
+  if (hasPlainLines(text)) return { transferEncoding: '7bit', body: toCrlf(text) }
+  if (isBase64Shorter(Buffer.byteLength(text), text.length)) {
     const body = encodeBase64Lines(Buffer.from(toCrlf(text), 'utf8'))
     return { transferEncoding: 'base64', body }
   }
-  return { transferEncoding: 'quoted-printable', body: encodeQuotedPrintable(octets) }
+  return { transferEncoding: 'quoted-printable', body: encodeQuotedPrintable(text) }
 }
 
 /** Printable ASCII in lines of at most 78 (RFC 5322 section 2.1.1), no white space at their ends. */
-function hasPlainLines(octets: Uint8Array): boolean {
+function hasPlainLines(text: string): boolean {
   let column = 0
   let last = LF
-  for (let i = 0; i < octets.length; i += 1) {
-    const octet = octets[i] as number
-    if (octet === LF || octet === CR) {
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i)
+    if (code === LF || code === CR) {
       if (last === SPACE || last === TAB) return false
       column = 0
     } else {
-      if ((octet < SPACE && octet !== TAB) || octet > TILDE) return false
+      if ((code < SPACE && code !== TAB) || code > TILDE) return false
       column += 1
       if (column > longestLine) return false
     }
-    last = octet
+    last = code
   }
-  return last !== SPACE && last !== TAB
+  return last !== SPACE && last !== TAB && isUntouchable(text)
 }
 
 /** No line that an mbox file would escape, and none that could be a boundary of ours. */
@@ -59,7 +57,7 @@ function isUntouchable(text: string): boolean {
  * A character outside ASCII takes 1 or 2 octets more than UTF-16 units and 3 or 4 times as many
  * columns of quoted-printable: above an eighth of such excess base64's four thirds are less.
  */
-function isBase64Shorter(octets: number, units: number): boolean {
+export function isBase64Shorter(octets: number, units: number): boolean {
   return (octets - units) * 8 > octets
 }
 

@@ -26,7 +26,7 @@ export type AttemptOutcome = {
   /** The reply that decided. */
   reply: Reply | null
   error: string | null
-  steps: Step[]
+  steps: readonly Step[]
   durationMs: number
   /** The peer vanished after the final dot and before its reply: it may have the message. */
   isMaybeDelivered: boolean

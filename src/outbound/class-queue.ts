@@ -11,18 +11,14 @@ export type ClassQueue<T> = {
   size(): number
 }
 
-const classes: readonly QueueClass[] = [1, 5, 10]
-
 export function createClassQueue<T>(classOf: (item: T) => QueueClass): ClassQueue<T> {
-  const lines = new Map(classes.map((queueClass) => [queueClass, [] as T[]]))
+  const lines: Record<QueueClass, T[]> = { 1: [], 5: [], 10: [] }
+  const inOrder = [lines[1], lines[5], lines[10]]
   let size = 0
-  const first = () => {
-    for (const line of lines.values()) if (line.length > 0) return line
-    return undefined
-  }
+  const first = () => inOrder.find((line) => line.length > 0)
   return {
     push(item) {
-      lines.get(classOf(item))?.push(item)
+      lines[classOf(item)].push(item)
       size++
     },
     peek: () => first()?.[0],
@@ -33,7 +29,7 @@ export function createClassQueue<T>(classOf: (item: T) => QueueClass): ClassQueu
     },
     takeAll() {
       size = 0
-      return [...lines.values()].flatMap((line) => line.splice(0))
+      return inOrder.flatMap((line) => line.splice(0))
     },
     size: () => size,
   }

@@ -2,7 +2,8 @@
 import { createSecureContext } from 'node:tls'
 import { now } from '../clock.ts'
 import type { Lane, ThreadSettings } from './protocol.ts'
-import { openRelaySession } from './smtp/relay.ts'
+import type { RelayOptions } from './smtp/relay.ts'
+import { createKnownReplies } from './smtp/reply-parser.ts'
 import { type OpenResult, openSession, type Session } from './smtp/session.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
 
@@ -13,16 +14,22 @@ export type Connector = Pick<TryDeps, 'open' | 'send'> & {
 }
 
 export function createConnector(settings: ThreadSettings): Connector {
-  const busy = new Set<Session>()
+  const sessions = new Set<Session>()
   const secureContext = createSecureContext()
-
+  const knownReplies = createKnownReplies()
   let isCut = false
 
   async function open(input: OpenInput): Promise<OpenResult> {
-    const { lane, target, localAddress, isClear, beganAt } = input
     // The thread ends: what waits here was not delivered and is given back by the main thread.
     if (isCut) return new Promise(() => undefined)
-    const { ehloName, relay, timeouts } = settings
+    const opened = await openFor(input)
+    if (opened.ok) keep(opened.session)
+    return opened
+  }
+
+  async function openFor(input: OpenInput): Promise<OpenResult> {
+    const { lane, target, localAddress, isClear, beganAt } = input
+    const { ehloName, timeouts } = settings
     const shared = {
       host: target.host,
       address: target.address,
@@ -33,41 +40,50 @@ export function createConnector(settings: ThreadSettings): Connector {
       now,
       beganAt,
     }
-    if (lane.mode === 'relay') {
-      if (relay === null) throw new TypeError('there is no smarthost to relay to')
-      const { tls, username, password } = relay
-      return openRelaySession({ ...shared, tls, username, password })
-    }
+    if (lane.mode === 'relay') return openRelay(settings, shared)
     return openSession({
       ...shared,
       ownName: ownNameFor(lane, settings),
       starttls: isClear ? 'never' : 'opportunistic',
       secureContext,
+      knownReplies,
     })
+  }
+
+  /** Those that are over are forgotten when another one comes. */
+  function keep(session: Session): void {
+    for (const other of sessions) if (!other.isOpen) sessions.delete(other)
+    sessions.add(session)
+    if (isCut) session.close()
   }
 
   return {
     open,
-    async send(session, { recipient, reversePath }, { bytes, needsSmtputf8 }, beganAt) {
-      busy.add(session)
-      try {
-        return await session.send({
-          reversePath,
-          recipient,
-          message: bytes,
-          needsSmtputf8: needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath),
-          beganAt,
-        })
-      } finally {
-        busy.delete(session)
-      }
-    },
+    send: (session, { recipient, reversePath }, { octets, needsSmtputf8 }, beganAt) =>
+      session.send({
+        reversePath,
+        recipient,
+        message: octets,
+        needsSmtputf8: needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath),
+        beganAt,
+      }),
     isCut: () => isCut,
     cut() {
       isCut = true
-      for (const session of busy) session.close()
+      for (const session of sessions) session.close()
     },
   }
+}
+
+/** What carries mail to a smarthost is read when there is one. */
+async function openRelay(
+  { relay }: ThreadSettings,
+  shared: Omit<RelayOptions, 'tls' | 'username' | 'password'>,
+): Promise<OpenResult> {
+  if (relay === null) throw new TypeError('there is no smarthost to relay to')
+  const { openRelaySession } = await import('./smtp/relay.ts')
+  const { tls, username, password } = relay
+  return openRelaySession({ ...shared, tls, username, password })
 }
 
 /** The sink and a smarthost on this machine may well bear our name. */

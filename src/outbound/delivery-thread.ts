@@ -30,7 +30,9 @@ function main(settings: ThreadSettings): void {
   lowerPriority()
   const letters = createLetters({ slot: settings.slot, now })
   const connector = createConnector(settings)
-  const reporter = createReporter((results: ThreadResult[]) => post({ type: 'results', results }))
+  const reporter = createReporter(settings.taken, (results: ThreadResult[]) =>
+    post({ type: 'results', results }),
+  )
   const deps = {
     make: letters.make,
     held: createHeldBytes(MAX_HELD_BYTES),

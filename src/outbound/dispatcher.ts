@@ -1,19 +1,26 @@
 /**
  * On the main thread: brings tasks to delivery threads. A task waits until its site has a granted
  * connection, goes to the thread with the least work for each of that site's connections, and
- * comes back exactly once: with a result, or as returned. When a thread ends, the task that was
- * being made then is made again with its placeholders only (no template may fail a send), and the
- * others go to another thread; whoever meets that several times is returned for later.
+ * comes back exactly once: with a result, or as returned. When a thread ends, what it had delivered
+ * is reported as that, the task that was being made then is made again with its placeholders only
+ * (no template may fail a send), and the others go to another thread; whoever meets that several
+ * times is returned for later.
  */
 import type { Now } from '../clock.ts'
 import type { Log } from '../log.ts'
+import type { AttemptOutcome } from './attempt.ts'
 import { type ClassQueue, createClassQueue } from './class-queue.ts'
 import { createGrants, type GrantChange } from './grants.ts'
 import { createLooks, type Looks } from './looks.ts'
-import { crashOutcome } from './outcomes.ts'
+import { crashOutcome, unrecordedOutcome } from './outcomes.ts'
 import { createParcels, type Parcelled } from './parcels.ts'
-import type { FromThread, Lane, ThreadResult, ThreadSettings } from './protocol.ts'
-import { createThreads, type DeliveryThread } from './threads.ts'
+import type { FromThread, Lane, ThreadResult } from './protocol.ts'
+import {
+  createThreads,
+  type DeliveryThread,
+  type LastWords,
+  type ThreadsOptions,
+} from './threads.ts'
 
 export type Attempted = Extract<ThreadResult, { kind: 'attempted' }>
 
@@ -23,7 +30,7 @@ export type Returned = { kind: 'returned'; delayMs: number }
 export type Work = Parcelled & { lane: Lane }
 
 export type DispatcherDeps<T extends Work> = {
-  settings: Omit<ThreadSettings, 'slot'>
+  settings: ThreadsOptions['settings']
   maxThreads: number
   maxConnections: number
   hangMs: number
@@ -64,6 +71,7 @@ const BUSY_JOBS = 40
 /** So many tasks a connection make a site busy enough to move connections to idle threads. */
 const BUSY_SITE_JOBS = 4
 const MAX_ENDED = 3
+const MAX_TASK = 2 ** 31 - 1
 const AFTER_CRASH_MS = 60_000
 const SWEEP_EVERY_MS = 15_000
 /** So long a site waits before another one has to give up its only connection. */
@@ -86,8 +94,9 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   let lastTask = 0
   let isStopping = false
 
+  /** They fit 32 bits; who had one before has long been reported. */
   function nextTask(): number {
-    lastTask++
+    lastTask = (lastTask % MAX_TASK) + 1
     return lastTask
   }
 
@@ -224,38 +233,42 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     return job.work
   }
 
-  function ended(thread: DeliveryThread, culprit: number): void {
+  function ended(thread: DeliveryThread, { culprit, taken }: LastWords): void {
     const touched = new Set(grants.sites())
     grants.drop(thread)
     parcels.drop(thread)
     const lost: Job<T>[] = []
+    const over: { job: Job<T>; outcome: AttemptOutcome }[] = []
     for (const job of jobs.values()) {
       if (job.thread !== thread) continue
       touched.add(job.work.lane.site)
       unassign(job)
       job.ended++
-      if (job.task === culprit && job.work.source.isPlain === true) giveUp(job)
+      if (taken.has(job.task)) over.push({ job, outcome: unrecordedOutcome(job.work.lane) })
+      else if (job.task === culprit && job.work.source.isPlain === true)
+        over.push({ job, outcome: crashOutcome() })
       else if (job.ended >= MAX_ENDED) lost.push(job)
       else siteOf(job.work.lane.site).waiting.push(job)
       if (job.task === culprit) makePlain(job)
     }
     for (const site of sites.values()) site.load.delete(thread)
     loads.delete(thread)
+    reportOver(over)
     giveBack(lost, AFTER_CRASH_MS)
     looks.ended(thread, culprit)
     pump(touched.union(unserved))
   }
 
-  /** Not even with its placeholders only could the message be made. */
-  function giveUp(job: Job<T>): void {
-    const ended = { subject: null, startedAt: deps.now(), brokenTls: [] }
-    const result: Attempted = {
-      task: job.task,
-      kind: 'attempted',
-      outcome: crashOutcome(),
-      ...ended,
-    }
-    done([{ work: take(job), result }])
+  /** Of these there is nothing more to be learned from the thread. */
+  function reportOver(list: readonly { job: Job<T>; outcome: AttemptOutcome }[]): void {
+    if (list.length === 0) return
+    const made = { subject: null, startedAt: deps.now(), brokenTls: null }
+    done(
+      list.map(({ job, outcome }) => ({
+        work: take(job),
+        result: { task: job.task, kind: 'attempted', outcome, ...made },
+      })),
+    )
   }
 
   function makePlain(job: Job<T>): void {

@@ -18,7 +18,8 @@ import {
 } from '../mail/message.ts'
 import type { KeyMaterial, SharedSource, ThreadTask } from './protocol.ts'
 
-export type Letter = { bytes: Buffer; subject: string; needsSmtputf8: boolean }
+/** `octets`: the message with its signatures, each character one octet. */
+export type Letter = { octets: string; subject: string; needsSmtputf8: boolean }
 
 export type Letters = {
   addContent(id: number, content: MessageContent): void
@@ -73,10 +74,9 @@ export function createLetters({ slot, now }: { slot: SharedArrayBuffer; now: Now
 
   function signedLetter({ source, keys: ids }: ThreadTask): Letter {
     const built = build(source)
-    const { bytes, subject, needsSmtputf8 } = built
-    if (ids.length === 0) return { bytes, subject, needsSmtputf8 }
-    const signature = signDkim(bytes, ids.map(keyOf), now())
-    return { bytes: Buffer.concat([signature, bytes]), subject, needsSmtputf8 }
+    const { subject, needsSmtputf8 } = built
+    const signature = signDkim(built.octets, ids.map(keyOf), now())
+    return { octets: signature + built.octets, subject, needsSmtputf8 }
   }
 
   return {

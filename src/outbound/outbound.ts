@@ -25,7 +25,7 @@ import type { Lane } from './protocol.ts'
 import type { Resolver } from './resolver.ts'
 import type { ClosedRoute, Lookup, Route } from './route.ts'
 import { createRoutes } from './routes.ts'
-import { createShaping } from './shaping.ts'
+import { createShaping, type SiteReport } from './shaping.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 import { createSources } from './sources.ts'
 
@@ -224,8 +224,13 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   function close(task: DeliveryTask, found: ClosedRoute): void {
     inFlight.leave(task.site, task.source.content)
     const { emailId, site } = task
+    if (found.site !== null && shaping.blockedUntil(found.site) > 0) {
+      post(returned(task, site, 0))
+      return
+    }
     const outcome = closedOutcome(found)
     post({ emailId, kind: 'attempted', site, outcome, subject: null, startedAt: now() })
+    if (found.site !== null) note(found.site, { kind: 'unreachable' }, outcome)
   }
 
   function giveBack(tasks: readonly DeliveryTask[], delayMs = 0): void {
@@ -256,7 +261,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       const { site } = work.lane
       inFlight.leave(site, work.source.content)
       if (result.kind === 'returned') return returned(work, site, result.delayMs)
-      for (const host of result.brokenTls) brokenTls.add(host)
+      if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
       learn(work, result.outcome)
       const { subject, startedAt } = result
       const outcome = withLookup(result.outcome, work.lookup, work.isOwnLookup)
@@ -279,8 +284,11 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const local = outcome.address?.includes(':') ? lane.source.ipv6 : lane.source.ipv4
     const isListed = report.kind === 'answered' && report.action === 'block' && local !== undefined
     const hasOther = isListed && sources.refuse(site, local)
-    const isBlocked = shaping.record(site, hasOther ? { ...report, action: 'none' } : report)
-    if (!isBlocked) return
+    note(site, hasOther ? { ...report, action: 'none' } : report, outcome)
+  }
+
+  function note(site: string, report: SiteReport, outcome: AttemptOutcome): void {
+    if (!shaping.record(site, report)) return
     const until = new Date(shaping.blockedUntil(site)).toISOString()
     const fact = { site, until, reply: outcome.reply?.text ?? outcome.error }
     if (report.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')

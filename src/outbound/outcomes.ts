@@ -1,6 +1,7 @@
 /** From routes and attempts to what is reported of them, and to what they tell of their site. */
-import { classifyLocally, type Verdict } from '../mail/replies.ts'
+import { classifyLocally, classifyReply, type Verdict } from '../mail/replies.ts'
 import type { AttemptOutcome, Step } from './attempt.ts'
+import type { Lane } from './protocol.ts'
 import type { ClosedRoute, Lookup } from './route.ts'
 import type { SiteReport } from './shaping.ts'
 
@@ -24,6 +25,16 @@ export function crashOutcome(): AttemptOutcome {
   const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }
   const error = 'the message could not be made: the delivery thread ended twice at it'
   return localOutcome({ result: 'deferred', verdict, error })
+}
+
+/** The outcome of a message that was taken, as much as is known of it without its thread. */
+export function unrecordedOutcome({ mode }: Pick<Lane, 'mode'>): AttemptOutcome {
+  const reply = { code: 250, enhancedCode: null, text: '' }
+  return localOutcome({
+    result: mode === 'relay' ? 'relayed' : 'delivered',
+    verdict: classifyReply({ stage: 'message', reply }),
+    error: 'accepted; the delivery thread ended before it could tell the answer',
+  })
 }
 
 /** What is decided here, without a word of a receiver. */
@@ -63,11 +74,11 @@ function dnsStep({ durationMs, hosts }: Lookup): Step {
   }
 }
 
-/** Null when the attempt never came to the site. */
+/** Null when the attempt never came to the site, or nothing is known of how. */
 export function siteReportOf(outcome: AttemptOutcome): SiteReport | null {
   const { verdict, durationMs } = outcome
-  if (verdict?.class === 'accepted') return { kind: 'accepted', durationMs }
   if (verdict === null || outcome.host === null) return null
+  if (verdict.class === 'accepted') return { kind: 'accepted', durationMs }
   const hasAnswered = outcome.steps.some(({ reply }) => reply !== undefined)
   // What we refused ourselves on an open session is no word of the site's, for or against it.
   if (!hasAnswered) return verdict.class === 'network' ? { kind: 'unreachable' } : null

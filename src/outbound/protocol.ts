@@ -22,6 +22,8 @@ export type ThreadSettings = {
   idleMs: number
   /** Two Int32: the task or look in hand (0 = none) and a counter of beginnings. */
   slot: SharedArrayBuffer
+  /** Int32: tasks of delivered messages that are not reported yet (`reporter.ts`). */
+  taken: SharedArrayBuffer
 }
 
 /** Connections that may be shared: the same hosts, from the same addresses of ours. */
@@ -83,8 +85,8 @@ export type ThreadResult =
       outcome: AttemptOutcome
       subject: string | null
       startedAt: number
-      /** Hosts whose TLS broke on the way. */
-      brokenTls: readonly string[]
+      /** The host that broke its TLS and then took the message in clear. */
+      brokenTls: string | null
     }
   | { task: number; kind: 'returned' }
 

@@ -23,6 +23,8 @@ export type OpenRoute = {
 /** No attempt is made: `result` says what becomes of the message. */
 export type ClosedRoute = {
   kind: 'closed'
+  /** What cannot be reached, where all mail goes one way; else null. */
+  site: string | null
   result: 'bounced' | 'failed' | 'deferred'
   verdict: Verdict
   reply: Reply | null
@@ -56,5 +58,6 @@ const results: Partial<Record<LocalCause, ClosedRoute['result']>> = {
 export function closeRoute(cause: LocalCause, error: string, expiresAt: number): ClosedRoute {
   const result = results[cause] ?? 'deferred'
   const verdict = classifyLocally(cause)
-  return { kind: 'closed', result, verdict, reply: null, error, lookup: null, expiresAt }
+  const nothing = { site: null, reply: null, lookup: null }
+  return { kind: 'closed', result, verdict, error, expiresAt, ...nothing }
 }

@@ -72,8 +72,10 @@ async function findRelayRoute(deps: RouteDeps): Promise<Route> {
   return timed(deps, async (lookup) => {
     lookup.hosts.push(relay.host)
     const found = await findRelayAddresses(deps, relay.host)
-    if (found.addresses.length === 0)
-      return closeRoute('dns', `no address for the smarthost ${relay.host}`, found.expiresAt)
+    if (found.addresses.length === 0) {
+      const error = `no address for the smarthost ${relay.host}`
+      return { ...closeRoute('dns', error, found.expiresAt), site: 'relay' }
+    }
     const targets = found.addresses.map((address) => ({ host: relay.host, address, preference: 0 }))
     return {
       kind: 'open',

@@ -9,19 +9,26 @@ import { startThread } from '../config/assets.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { FromThread, ThreadSettings, ToThread } from './protocol.ts'
+import { createTaken, readTaken } from './reporter.ts'
 
 export type DeliveryThread = { readonly number: number; post(message: ToThread): void }
 
 export type ThreadsOptions = {
-  settings: Omit<ThreadSettings, 'slot'>
+  settings: Omit<ThreadSettings, 'slot' | 'taken'>
   maxThreads: number
   /** A message that takes longer to make ends its thread. */
   hangMs: number
   log: Log
   received(thread: DeliveryThread, message: FromThread): void
-  /** `culprit`: the task that was being made, 0 = none. Not called in the course of `stop`. */
-  ended(thread: DeliveryThread, culprit: number): void
+  /** Not called in the course of `stop`. */
+  ended(thread: DeliveryThread, last: LastWords): void
 }
+
+/**
+ * `culprit`: the task that was being made, 0 = none. `taken`: tasks whose messages were delivered;
+ * of those that are not over, it had no time to report.
+ */
+export type LastWords = { culprit: number; taken: ReadonlySet<number> }
 
 export type Threads = {
   list(): readonly DeliveryThread[]
@@ -35,6 +42,7 @@ export type Threads = {
 type Running = DeliveryThread & {
   worker: Worker
   slot: Int32Array
+  taken: SharedArrayBuffer
   /** What the slot held when it was last looked at, and since when. */
   seen: { task: number; count: number; since: number }
   hasWorked: boolean
@@ -84,7 +92,7 @@ export function createThreads(options: ThreadsOptions): Threads {
     const culprit = Atomics.load(thread.slot, 0)
     const fact = { thread: thread.number, reason: describeError(error), task: culprit }
     options.log.error(fact, 'a delivery thread ended and is replaced')
-    options.ended(thread, culprit)
+    options.ended(thread, { culprit, taken: readTaken(thread.taken) })
   }
 
   function isBroken(): boolean {
@@ -111,7 +119,8 @@ type Listeners = {
 
 function launch({ settings }: ThreadsOptions, number: number, listeners: Listeners): Running {
   const slot = new SharedArrayBuffer(8)
-  const workerData: ThreadSettings = { ...settings, slot }
+  const taken = createTaken()
+  const workerData: ThreadSettings = { ...settings, slot, taken }
   const resourceLimits = {
     maxOldGenerationSizeMb: MAX_OLD_HEAP_MB,
     maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MB,
@@ -122,6 +131,7 @@ function launch({ settings }: ThreadsOptions, number: number, listeners: Listene
     post: (message) => worker.postMessage(message),
     worker,
     slot: new Int32Array(slot),
+    taken,
     seen: { task: 0, count: 0, since: 0 },
     hasWorked: false,
     stopped: Promise.withResolvers(),

@@ -30,7 +30,6 @@ export type TryDeps = {
   make(task: ThreadTask): Letter
   held: HeldBytes
   open(input: OpenInput): Promise<OpenResult>
-  /** Around a transaction, so that a stop can reach its session. */
   send(session: Session, task: ThreadTask, letter: Letter, beganAt: number): Promise<SendResult>
   findFamilies(): LocalFamilies
   now: Now
@@ -45,10 +44,14 @@ export type Tried = { result: ThreadResult; session: Session | null }
 type Progress = TryInput & {
   letter: Letter
   beganAt: number
-  steps: Step[]
-  brokenTls: string[]
+  steps: readonly Step[]
+  /** Hosts whose TLS broke on the way. */
+  brokenTls: readonly string[]
   sessionCount: number
 }
+
+const noSteps: readonly Step[] = []
+const noHosts: readonly string[] = []
 
 export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   // Others may have been let in at the same time.
@@ -61,17 +64,19 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     const outcome = ownFailure(describeError(error), deps.now() - beganAt)
     return { session: input.session, result: resultOf(input.task, outcome, { beganAt }) }
   }
-  const fresh = { steps: [], brokenTls: [], sessionCount: 0 }
-  const progress: Progress = { ...input, letter, beganAt, ...fresh }
-  deps.held.hold(letter.bytes.length)
+  const { lane, task, session } = input
+  const fresh = { steps: noSteps, brokenTls: noHosts, sessionCount: 0 }
+  const progress: Progress = { lane, task, session, letter, beganAt, ...fresh }
+  deps.held.hold(letter.octets.length)
   const outcome = await deliver(deps, progress).catch((error) => fault(deps, progress, error))
-  deps.held.release(letter.bytes.length)
-  const { session, brokenTls } = progress
-  const isFit = session?.isUsable === true
-  if (!isFit) session?.close()
+  deps.held.release(letter.octets.length)
   return {
-    session: isFit ? session : null,
-    result: resultOf(input.task, outcome, { beganAt, subject: letter.subject, brokenTls }),
+    session: takeUsable(progress),
+    result: resultOf(task, outcome, {
+      beganAt,
+      subject: letter.subject,
+      brokenTls: brokenHost(progress, outcome),
+    }),
   }
 }
 
@@ -89,14 +94,14 @@ async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcom
 
 /** Null when the session turned out to have been closed while it was idle. */
 async function sendOnKept(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
-  const result = await sendNow(deps, progress)
-  if (result.isStale) {
+  const { outcome, isStale } = await sendNow(deps, progress)
+  if (isStale) {
     dropSession(progress)
     return null
   }
   progress.sessionCount++
-  progress.steps.push(...result.steps)
-  return result
+  addSteps(progress, outcome.steps)
+  return outcome
 }
 
 async function tryTarget(
@@ -112,9 +117,9 @@ async function tryTarget(
     dropSession(progress)
     return noTls(target, deps.now() - progress.beganAt)
   }
-  const result = await sendNow(deps, progress)
-  progress.steps.push(...result.steps)
-  return result
+  const { outcome } = await sendNow(deps, progress)
+  addSteps(progress, outcome.steps)
+  return outcome
 }
 
 /** One address; in clear once more when its TLS breaks, unless the site is known to want TLS. */
@@ -125,7 +130,7 @@ async function openTarget(deps: TryDeps, progress: Progress, target: Target): Pr
   const opened = await deps.open({ lane, target, localAddress, isClear, beganAt })
   noteOpening(progress, opened)
   if (opened.ok || !opened.isTlsBroken) return opened
-  progress.brokenTls.push(target.host)
+  progress.brokenTls = [...progress.brokenTls, target.host]
   if (lane.requiresTls || progress.sessionCount >= MAX_SESSIONS) return opened
   const again = await deps.open({ lane, target, localAddress, isClear: true, beganAt })
   noteOpening(progress, again)
@@ -135,7 +140,7 @@ async function openTarget(deps: TryDeps, progress: Progress, target: Target): Pr
 /** An address that did not answer was dialled; one that did is a session, whatever it said. */
 function noteOpening(progress: Progress, opened: OpenResult): void {
   const { steps } = opened.ok ? opened.session : opened.outcome
-  progress.steps.push(...steps)
+  addSteps(progress, steps)
   if (opened.ok || steps.at(-1)?.step !== 'connect') progress.sessionCount++
 }
 
@@ -145,7 +150,7 @@ async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {
   try {
     return await deps.send(session, task, letter, beganAt)
   } catch (error) {
-    return { ...ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
+    return { outcome: ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
   }
 }
 
@@ -178,6 +183,26 @@ function targetsOf(deps: TryDeps, lane: Lane): Target[] {
 
 function isTlsBroken({ lane, brokenTls }: Progress, host: string): boolean {
   return lane.brokenTls.includes(host) || brokenTls.includes(host)
+}
+
+/** Of one session, as is usual, they are taken as they are. */
+function addSteps(progress: Progress, steps: readonly Step[]): void {
+  progress.steps = progress.steps.length === 0 ? steps : [...progress.steps, ...steps]
+}
+
+/**
+ * A host is one of broken TLS when it took the message in clear: if that failed too, it was
+ * something else.
+ */
+function brokenHost({ brokenTls }: Progress, { result, host, tls }: AttemptOutcome): string | null {
+  if (result !== 'delivered' || host === null || tls !== null) return null
+  return brokenTls.includes(host) ? host : null
+}
+
+function takeUsable({ session }: Progress): Session | null {
+  if (session?.isUsable === true) return session
+  session?.close()
+  return null
 }
 
 function dropSession(progress: Progress): void {
@@ -214,16 +239,13 @@ function ownFailure(error: string, durationMs: number): AttemptOutcome {
   return { ...localOutcome({ result: 'failed', verdict: null, error }), durationMs }
 }
 
+type Made = { beganAt: number; subject?: string; brokenTls?: string | null }
+
 function resultOf(
   { task }: ThreadTask,
   outcome: AttemptOutcome,
-  {
-    beganAt,
-    subject = null,
-    brokenTls = [],
-  }: { beganAt: number; subject?: string | null; brokenTls?: string[] },
+  { beganAt, subject, brokenTls = null }: Made,
 ): ThreadResult {
-  // A session's outcome carries a mark of its own that is nobody else's business.
-  const { isStale: _, ...kept } = outcome as Partial<SendResult> & AttemptOutcome
-  return { task, kind: 'attempted', outcome: kept, subject, startedAt: beganAt, brokenTls }
+  const startedAt = beganAt
+  return { task, kind: 'attempted', outcome, subject: subject ?? null, startedAt, brokenTls }
 }

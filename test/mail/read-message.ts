@@ -1,6 +1,11 @@
 /** A reader of its own for tests: what the RFCs say of headers, written without the code under test. */
 export type Field = { name: string; value: string; lines: string[] }
 
+/** A message that is a string with a character for each octet. */
+export function toBuffer({ octets }: { octets: string }): Buffer {
+  return Buffer.from(octets, 'latin1')
+}
+
 /** The header section as fields, unfolded (RFC 5322 section 2.2.3): CRLF before white space goes. */
 export function readFields(message: Buffer): Field[] {
   const section = message.subarray(0, message.indexOf('\r\n\r\n')).toString('utf8')

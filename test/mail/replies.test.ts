@@ -405,8 +405,24 @@ const anyReply = fc.record({
   ),
 })
 
+test('a 5yz that speaks of DNS or the network is final, but at AUTH and STARTTLS none is', () => {
+  for (const [reply, replyClass] of [
+    [{ code: 550, enhancedCode: '5.4.3', text: 'trouble with the directory' }, 'dns'],
+    [{ code: 550, enhancedCode: null, text: 'DNS lookup failure for your domain' }, 'dns'],
+    [{ code: 554, enhancedCode: '5.4.7', text: 'no luck' }, 'network'],
+  ] as const) {
+    const { isFinal, isHard, isStrike, ...verdict } = classifyReply({ stage: 'rcpt', reply })
+    assert.deepEqual([verdict.class, isFinal], [replyClass, true], reply.text)
+    assert.deepEqual([isHard, isStrike], [false, false], reply.text)
+    const transient = { ...reply, code: reply.code - 100 }
+    assert.equal(classifyReply({ stage: 'rcpt', reply: transient }).isFinal, false)
+    assert.equal(classifyReply({ stage: 'auth', reply }).isFinal, false)
+    assert.equal(classifyReply({ stage: 'starttls', reply }).isFinal, false)
+  }
+})
+
 test('in session a 4yz is never final and never suppresses; only its class retries a 5yz', () => {
-  const retried = new Set<ReplyClass>(['too_fast', 'throttle', 'block', 'network', 'dns'])
+  const retried = new Set<ReplyClass>(['too_fast', 'throttle', 'block'])
   fc.assert(
     fc.property(anyReply, fc.constantFrom(...stages), (reply, stage) => {
       const verdict = classifyReply({ stage, reply })

@@ -49,7 +49,7 @@ function setUp() {
     await new Promise<void>((resolve) => trying.push({ input, end: resolve }))
     const outcome = {} as Extract<ThreadResult, { kind: 'attempted' }>['outcome']
     const { task } = input.task
-    const result = { task, kind: 'attempted', outcome, subject: '', startedAt: 0, brokenTls: [] }
+    const result = { task, kind: 'attempted', outcome, subject: '', startedAt: 0, brokenTls: null }
     return { session, result: result as ThreadResult }
   }
 

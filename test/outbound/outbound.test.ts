@@ -174,6 +174,37 @@ test('in sandbox mode everything goes to the sink', async () => {
   assert.equal(dns.queries.length, 0)
 })
 
+test('a smarthost whose name has no address is left alone for a while, and costs no more attempts', async () => {
+  const host = `${'x'.repeat(64)}.test`
+  const relay = { host, port: 25, username: null, password: null, tls: 'none' }
+  const { outbound, reported, clock } = await start({
+    delivery: { mode: 'relay', relay: relay as never },
+    deps: { random: () => 0.5 },
+  })
+  outbound.deliver(makeTasks(9, { domain: 'a.test', site: 'relay' }))
+  const reports = await reported(9)
+  const attempted = reports.filter((report) => report.kind === 'attempted')
+  assert.equal(attempted.length, 5)
+  assert.ok(attempted.every(({ outcome }) => outcome.verdict?.class === 'dns'))
+  const returned = reports.filter((report) => report.kind === 'returned')
+  const until = outbound.blockedUntil('relay')
+  assert.ok(until > Date.now() + 50_000)
+  assert.deepEqual(
+    returned.map(({ retryAt }) => retryAt),
+    Array(4).fill(until),
+  )
+  assert.equal(outbound.capacity('relay', 1), 0)
+  clock.ahead += 60_000
+  assert.equal(outbound.capacity('relay', 1), 1)
+  outbound.deliver(makeTasks(2, { domain: 'a.test', site: 'relay' }))
+  await reported(11)
+  assert.deepEqual(
+    reports.slice(9).map(({ kind }) => kind),
+    ['attempted', 'returned'],
+  )
+  assert.ok(outbound.blockedUntil('relay') > Date.now() + clock.ahead + 100_000)
+})
+
 test('in relay mode everything goes to the smarthost', async () => {
   const [sink] = await sinksOf({ host: '127.0.0.1' })
   const relay = { host: '127.0.0.1', port: sink!.port, username: null, password: null, tls: 'none' }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { classifyLocally } from '../../src/mail/replies.ts'
 import type { AttemptOutcome, Step } from '../../src/outbound/attempt.ts'
-import { localOutcome, siteReportOf } from '../../src/outbound/outcomes.ts'
+import { localOutcome, siteReportOf, unrecordedOutcome } from '../../src/outbound/outcomes.ts'
 
 const step = (more: Partial<Step>): Step => ({ step: 'mail', at: 0, durationMs: 0, ...more })
 
@@ -21,6 +21,18 @@ test('what we refuse ourselves on an open session says nothing of the site', () 
   for (const cause of ['size', 'smtputf8', '8bit'] as const) {
     const verdict = classifyLocally(cause)
     assert.equal(siteReportOf(outcomeAt('mx.test', { result: 'bounced', verdict })), null)
+  }
+})
+
+test('a message whose answer was lost with its thread counts as taken, and teaches nothing', () => {
+  for (const [mode, result] of [
+    ['direct', 'delivered'],
+    ['relay', 'relayed'],
+  ] as const) {
+    const outcome = unrecordedOutcome({ mode })
+    assert.equal(outcome.result, result)
+    assert.equal(outcome.verdict?.class, 'accepted')
+    assert.equal(siteReportOf(outcome), null)
   }
 })
 

@@ -35,7 +35,7 @@ test('a site that has accepted nothing yet is given a few messages only', () => 
   assert.equal(room(), 5)
   assert.equal(room(5), 0)
   accept(1)
-  assert.equal(room(), 500)
+  assert.equal(room(), 200)
 })
 
 test('how much may wait for a connection follows from how long a message takes', () => {
@@ -49,8 +49,8 @@ test('how much may wait for a connection follows from how long a message takes',
 test('urgent mail has a reserve, but no way around a pause', () => {
   const { room, accept, fail } = setUp()
   accept(1)
-  assert.equal(room(500), 0)
-  assert.equal(room(500, true), 125)
+  assert.equal(room(200), 0)
+  assert.equal(room(200, true), 50)
   fail(5)
   assert.equal(room(0, true), 0)
 })
@@ -99,7 +99,7 @@ test('a throttle cuts to one connection and ten messages a minute, for an hour o
   assert.equal(sent, 99)
   clock.at += 80 * MINUTE
   assert.equal(shaping.blockedUntil(SITE), 0)
-  assert.equal(room(), 50)
+  assert.equal(room(), 20)
 })
 
 test('a throttle counts though other trouble came just before', () => {
@@ -170,7 +170,7 @@ test('F4: a site that came back is opened with two connections, not with all', (
   clock.at = shaping.blockedUntil(SITE)
   accept(1)
   assert.equal(shaping.connections(SITE), 2)
-  assert.equal(room(), 100)
+  assert.equal(room(), 40)
   accept(40)
   assert.equal(shaping.connections(SITE), 3)
   fail(4)

@@ -39,6 +39,20 @@ test('S19: a template that takes too long is ended with its thread and sent with
   assert.equal(plain.length, 1)
 })
 
+test('S19: what was delivered before a thread had to be ended is reported, and not sent again', async () => {
+  const { outbound, reported, reports, sink } = await start(
+    {},
+    { deps: { hangMs: 100 }, delivery: { maxConnectionsPerSite: 1 } },
+  )
+  const tasks = makeTasks(5, { domain: 'a.test' })
+  outbound.deliver([...tasks, ...makeTasks(1, { domain: 'a.test', source: endless })])
+  await reported(6)
+  assert.equal(sink.acceptedCount(), 6)
+  const results = reports.map((report) => report.kind === 'attempted' && report.outcome.result)
+  assert.deepEqual(results, Array(6).fill('delivered'))
+  assert.deepEqual(new Set(reports.map(({ emailId }) => emailId)).size, 6)
+})
+
 test('messages are looked at by the same rendering, in the order they were asked for', async () => {
   const { outbound } = await start({})
   const sources = ['Ann', 'Bob'].map((name) => ({

@@ -61,7 +61,7 @@ async function attempt(lane: Lane, { session = null, deps = {} }: Attempt = {}) 
   const tried = await tryTask(
     {
       ...createConnector(settings),
-      make: () => ({ bytes: Buffer.from('S: x\r\n\r\nx\r\n'), subject: 'x', needsSmtputf8: false }),
+      make: () => ({ octets: 'S: x\r\n\r\nx\r\n', subject: 'x', needsSmtputf8: false }),
       held: createHeldBytes(1e6),
       findFamilies: () => ({ hasIpv4: true, hasIpv6: true }),
       now: Date.now,
@@ -89,7 +89,6 @@ test('the best MX takes the message and its session stays open', async () => {
   assert.deepEqual([outcome.host, outcome.address], ['mx0.test', '127.0.0.2'])
   assert.equal(session?.isUsable, true)
   assert.equal(result.subject, 'x')
-  assert.ok(!('isStale' in outcome))
   assert.deepEqual(
     outcome.steps.map(({ step }) => step),
     ['connect', 'greeting', 'ehlo', 'mail', 'rcpt', 'data', 'message'],
@@ -211,6 +210,11 @@ const breakHandshake = (socket: Socket) => {
   socket.write('220 go on\r\n')
 }
 
+const neverShakeHands = (socket: Socket) => {
+  socket.removeAllListeners('data')
+  socket.write('220 go on\r\n')
+}
+
 test('when the TLS handshake breaks the same address is tried once in clear', async () => {
   const { sinks, lane } = await startSinks({
     tls: certificate,
@@ -218,11 +222,39 @@ test('when the TLS handshake breaks the same address is tried once in clear', as
   })
   const { outcome, result } = await attempt(lane)
   assert.deepEqual([outcome.result, outcome.tls], ['delivered', null])
-  assert.deepEqual(result.brokenTls, ['mx0.test'])
+  assert.equal(result.brokenTls, 'mx0.test')
   assert.equal(sinks[0]?.connectionCount(), 2)
-  const next = await attempt({ ...lane, brokenTls: result.brokenTls })
+  const next = await attempt({ ...lane, brokenTls: ['mx0.test'] })
   assert.equal(next.outcome.result, 'delivered')
   assert.equal(sinks[0]?.connectionCount(), 3)
+})
+
+test('a host whose clear connection fails too is not one of broken TLS', async () => {
+  const { sinks, lane } = await startSinks({
+    tls: certificate,
+    respond: ({ verb, connection }) => {
+      if (verb === 'STARTTLS') return breakHandshake
+      return verb === 'MAIL' && connection === 2 ? drop : undefined
+    },
+  })
+  const { outcome, result } = await attempt(lane)
+  assert.equal(outcome.result, 'deferred')
+  assert.equal(sinks[0]?.connectionCount(), 2)
+  assert.equal(result.brokenTls, null)
+})
+
+test('a host that never ends the handshake and then does not answer is asked for TLS again', async () => {
+  const { lane } = await startSinks({
+    tls: certificate,
+    respond: ({ verb, connection }) => {
+      if (connection === 2) return silence
+      return verb === 'STARTTLS' ? neverShakeHands : undefined
+    },
+  })
+  const { outcome, result } = await attempt(lane)
+  assert.equal(outcome.result, 'deferred')
+  assert.equal(outcome.steps.filter(({ step }) => step === 'connect').length, 2)
+  assert.equal(result.brokenTls, null)
 })
 
 test('a provider that is known to want TLS is never spoken to in clear', async () => {
@@ -314,8 +346,8 @@ test('an envelope that must not leave us fails without a trace at the receiver',
   const recipient = 'a@b.test>\r\nRCPT TO:<c@d.test'
   const { outcome } = await attempt(lane, {
     deps: {
-      send: (session, _, { bytes, needsSmtputf8 }, beganAt) =>
-        session.send({ recipient, reversePath: '', message: bytes, needsSmtputf8, beganAt }),
+      send: (session, _, { octets, needsSmtputf8 }, beganAt) =>
+        session.send({ recipient, reversePath: '', message: octets, needsSmtputf8, beganAt }),
     },
   })
   assert.equal(outcome.result, 'failed')

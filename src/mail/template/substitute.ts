@@ -13,7 +13,7 @@ import type { Variables } from './variables.ts'
 /** Text, or a placeholder. */
 export type Piece = string | Placeholder
 
-type Placeholder = { path: readonly string[]; fallback: string | undefined }
+export type Placeholder = { path: readonly string[]; fallback: string | undefined }
 
 const literals = new Set(['true', 'false', 'nil', 'null', 'empty', 'blank'])
 const computed = new Set(['size', 'first', 'last'])
@@ -48,10 +48,26 @@ export function splitPlainPieces(source: string): Piece[] | undefined {
 export function substitute(pieces: readonly Piece[], target: Target, variables: Variables): string {
   let output = ''
   for (const piece of pieces) {
-    output += typeof piece === 'string' ? piece : fillIn(piece, target, variables)
+    output += typeof piece === 'string' ? piece : printPlaceholder(piece, target, variables)
     if (output.length > outputLimit) return output.slice(0, outputLimit).toWellFormed()
   }
   return output
+}
+
+/** What stands in the place of one placeholder. */
+export function printPlaceholder(
+  { path, fallback }: Placeholder,
+  target: Target,
+  variables: Variables,
+): string {
+  const { request } = variables
+  const isData = path[0] === 'data' && path.length > 1
+  const keys = isData ? path.slice(1) : path
+  const [root = '', ...rest] = keys
+  const owner = ownerOf(root, isData ? [request, variables.stored] : ordered(variables))
+  const value = rest.reduce(readKey, owner?.[root] as unknown)
+  if (fallback !== undefined && isLacking(value)) return fallback
+  return printValue(value, target, target === 'html' && owner !== request ? escapeHtml : undefined)
 }
 
 function cutAt(
@@ -88,17 +104,6 @@ function isPlain(
   if (/^[-\d]/.test(first) || literals.has(first)) return false
   if (first === 'data' && rest.length === 0) return false
   return !rest.some((key) => computed.has(key))
-}
-
-function fillIn({ path, fallback }: Placeholder, target: Target, variables: Variables): string {
-  const { request } = variables
-  const isData = path[0] === 'data' && path.length > 1
-  const keys = isData ? path.slice(1) : path
-  const [root = '', ...rest] = keys
-  const owner = ownerOf(root, isData ? [request, variables.stored] : ordered(variables))
-  const value = rest.reduce(readKey, owner?.[root] as unknown)
-  if (fallback !== undefined && isLacking(value)) return fallback
-  return printValue(value, target, target === 'html' && owner !== request ? escapeHtml : undefined)
 }
 
 function ordered({ system, request, stored }: Variables): Record<string, unknown>[] {

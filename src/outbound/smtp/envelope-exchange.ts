@@ -3,24 +3,27 @@
  * A refused envelope leaves the transaction open; RSET goes along with the next MAIL. A DATA that
  * was let through though the recipient was refused is answered by a lone dot (F5).
  */
+import type { Now } from '../../clock.ts'
 import type { Reply } from '../../mail/replies.ts'
 import type { AttemptOutcome } from '../attempt.ts'
-import type { Capabilities } from './capabilities.ts'
+import type { Capabilities, MessageNeeds } from './capabilities.ts'
 import type { PreparedData } from './data.ts'
-import { type Envelope, mailCommand } from './envelope.ts'
+import { type Envelope, mailCommand, rcptCommand } from './envelope.ts'
 import { outcomeOfFailure, outcomeOfReply, type Place } from './outcome.ts'
-import type { StepAnswer } from './step-log.ts'
 import type { Timeouts } from './timeouts.ts'
-import type { Wire, WireFailure } from './wire.ts'
+import type { Answer, Wire } from './wire.ts'
+import type { WireFailure } from './wire-failure.ts'
 
 /** A transaction under way. */
 export type Exchange = {
   wire: Wire
   timeouts: Timeouts
   capabilities: Capabilities
+  now: Now
   place: Place
-  input: Envelope
+  envelope: Envelope
   data: PreparedData
+  needs: MessageNeeds
   /** The one before was left open. */
   needsReset: boolean
 }
@@ -29,28 +32,39 @@ export type Exchange = {
 export type EnvelopeEnd = { outcome: AttemptOutcome; isStale: boolean; needsReset: boolean }
 
 type EnvelopeStep = 'mail' | 'rcpt' | 'data'
-type Answers = Record<EnvelopeStep, StepAnswer>
+type Answers = Record<EnvelopeStep, Answer>
 
 /** Null: the server waits for the message (354). Else how it ended. */
-export async function sendEnvelope(current: Exchange): Promise<EnvelopeEnd | null> {
+export function sendEnvelope(current: Exchange): Promise<EnvelopeEnd | null> {
   return current.capabilities.hasPipelining ? sendPipelined(current) : sendInTurn(current)
 }
 
 async function sendPipelined(current: Exchange): Promise<EnvelopeEnd | null> {
-  const { wire, timeouts, place } = current
-  const reset = current.needsReset ? wire.expect(timeouts.command) : null
-  const due = [
-    wire.expect(timeouts.mail),
-    wire.expect(timeouts.rcpt),
-    wire.expect(timeouts.data),
-  ] as const
-  const commands = `${mailLine(current)}\r\n${rcptLine(current)}\r\nDATA\r\n`
-  wire.write(reset === null ? commands : `RSET\r\n${commands}`)
-  if (reset !== null && (await reset).reply?.code !== 250) return resetRefused(current)
-  const mail = await place.log.wait('mail', due[0])
+  const { wire, timeouts } = current
+  const limits = [timeouts.mail, timeouts.rcpt, timeouts.data] as const
+  const commands = `${mailLine(current)}\r\n${rcptCommand(current.envelope)}\r\nDATA\r\n`
+  const since = current.now()
+  if (!current.needsReset) {
+    const answers = wire.expect(limits)
+    wire.write(commands)
+    return readAnswers(current, await answers, since)
+  }
+  const all = wire.expect([timeouts.command, ...limits])
+  wire.write(`RSET\r\n${commands}`)
+  const [reset, ...answers] = await all
+  return reset.reply?.code === 250 ? readAnswers(current, answers, reset.at) : resetRefused(current)
+}
+
+async function readAnswers(
+  current: Exchange,
+  [mail, rcpt, data]: readonly [Answer, Answer, Answer],
+  since: number,
+): Promise<EnvelopeEnd | null> {
+  const { log } = current.place
+  log.hear('mail', mail, since)
   if (mail.failure !== null) return lost(current, mail.failure, 'mail')
-  const rcpt = await place.log.wait('rcpt', due[1])
-  const data = await place.log.wait('data', due[2])
+  log.hear('rcpt', rcpt, mail.at)
+  log.hear('data', data, rcpt.at)
   const answers = { mail, rcpt, data }
   const end = firstRefusal(current, answers)
   if (end !== null) await endEmptyMessage(current, answers)
@@ -60,30 +74,30 @@ async function sendPipelined(current: Exchange): Promise<EnvelopeEnd | null> {
 async function sendInTurn(current: Exchange): Promise<EnvelopeEnd | null> {
   const { wire, timeouts } = current
   if (current.needsReset) {
-    const reset = wire.expect(timeouts.command)
+    const reset = wire.expect([timeouts.command])
     wire.write('RSET\r\n')
-    if ((await reset).reply?.code !== 250) return resetRefused(current)
+    if ((await reset)[0].reply?.code !== 250) return resetRefused(current)
   }
   const mail = await ask(current, 'mail', mailLine(current))
   if (!isAccepted(mail)) return refused(current, 'mail', mail)
-  const rcpt = await ask(current, 'rcpt', rcptLine(current))
+  const rcpt = await ask(current, 'rcpt', rcptCommand(current.envelope))
   if (!isAccepted(rcpt)) return refused(current, 'rcpt', rcpt)
   const data = await ask(current, 'data', 'DATA')
   return data.reply?.code === 354 ? null : refused(current, 'data', data)
 }
 
-function mailLine({ input, data, capabilities }: Exchange): string {
-  return mailCommand(input, { ...data, needsSmtputf8: input.needsSmtputf8 }, capabilities)
+function mailLine({ envelope, needs, capabilities }: Exchange): string {
+  return mailCommand(envelope, needs, capabilities)
 }
 
-function rcptLine({ input }: Exchange): string {
-  return `RCPT TO:<${input.recipient}>`
-}
-
-function ask(current: Exchange, step: EnvelopeStep, command: string): Promise<StepAnswer> {
-  const answer = current.wire.expect(current.timeouts[step])
-  current.wire.write(`${command}\r\n`)
-  return current.place.log.wait(step, answer)
+async function ask(current: Exchange, step: EnvelopeStep, command: string): Promise<Answer> {
+  const { wire, place, timeouts } = current
+  const since = current.now()
+  const answers = wire.expect([timeouts[step]])
+  wire.write(`${command}\r\n`)
+  const [answer] = await answers
+  place.log.hear(step, answer, since)
+  return answer
 }
 
 function firstRefusal(current: Exchange, { mail, rcpt, data }: Answers): EnvelopeEnd | null {
@@ -92,7 +106,7 @@ function firstRefusal(current: Exchange, { mail, rcpt, data }: Answers): Envelop
   return data.reply?.code === 354 ? null : refused(current, 'data', data)
 }
 
-function isAccepted({ reply }: StepAnswer): boolean {
+function isAccepted({ reply }: Answer): boolean {
   return reply !== null && reply.code < 300
 }
 
@@ -100,19 +114,15 @@ async function endEmptyMessage({ wire, timeouts }: Exchange, { rcpt, data }: Ans
   if (wire.failure() !== null || data.reply?.code !== 354) return
   // With the recipient accepted (and the sender refused) the dot would deliver an empty message.
   if (isAccepted(rcpt)) return wire.end()
-  const answer = wire.expect(timeouts.message)
+  const answers = wire.expect([timeouts.message])
   wire.write('.\r\n')
-  await answer
+  await answers
 }
 
-function refused(
-  current: Exchange,
-  step: EnvelopeStep,
-  { reply, failure }: StepAnswer,
-): EnvelopeEnd {
+function refused(current: Exchange, step: EnvelopeStep, { reply, failure }: Answer): EnvelopeEnd {
   if (failure !== null) return lost(current, failure, step)
-  if (reply.code < 400) return desynchronised(current, step, reply)
-  const outcome = outcomeOfReply(current.place, { stage: step, reply })
+  if (reply.code < 400) return desynchronised(current, step, reply.kept)
+  const outcome = outcomeOfReply(current.place, { stage: step, reply: reply.kept })
   // "421 idle for too long", which crossed our MAIL on its way.
   const isStale = step === 'mail' && reply.code === 421 && outcome.verdict?.site === 'reconnect'
   return { outcome, isStale, needsReset: true }

@@ -1,4 +1,7 @@
-/** Envelope commands. A value that could end or extend a command line is our own bug: TypeError. */
+/**
+ * Envelope commands, one character an octet: addresses of SMTPUTF8 as UTF-8. A value that could end
+ * or extend a command line is our own bug: TypeError.
+ */
 import type { Capabilities, MessageNeeds } from './capabilities.ts'
 
 export type Envelope = {
@@ -18,10 +21,11 @@ export function checkEnvelope({ reversePath, recipient, needsSmtputf8 }: Envelop
 }
 
 function checkPath(name: string, path: string, needsSmtputf8: boolean): void {
+  if (/^[!-;=?-~]{0,254}$/.test(path)) return
   if (/[\u0000-\u0020\u007f-\u009f<>]/.test(path) || !path.isWellFormed()) {
     throw new TypeError(`The ${name} holds a character that no SMTP path may hold.`)
   }
-  if (!needsSmtputf8 && /[^\u0000-\u007f]/.test(path)) {
+  if (!needsSmtputf8 && !isAscii(path)) {
     throw new TypeError(`The ${name} is not ASCII, and the message does not ask for SMTPUTF8.`)
   }
   if (Buffer.byteLength(path) > maxPathOctets) {
@@ -40,9 +44,22 @@ export function mailCommand(
   { sizeBytes, has8bit, needsSmtputf8 }: MessageNeeds,
   capabilities: Capabilities,
 ): string {
-  let command = `MAIL FROM:<${reversePath}>`
+  let command = `MAIL FROM:<${octetsOf(reversePath)}>`
   if (capabilities.hasSize) command += ` SIZE=${sizeBytes}`
   if (capabilities.has8bitmime && (has8bit || needsSmtputf8)) command += ' BODY=8BITMIME'
   if (needsSmtputf8) command += ' SMTPUTF8'
   return command
+}
+
+/** "RCPT TO:<…>", without its line end. */
+export function rcptCommand({ recipient }: Envelope): string {
+  return `RCPT TO:<${octetsOf(recipient)}>`
+}
+
+function octetsOf(path: string): string {
+  return isAscii(path) ? path : Buffer.from(path).toString('latin1')
+}
+
+function isAscii(path: string): boolean {
+  return !/[^\u0000-\u007f]/.test(path)
 }

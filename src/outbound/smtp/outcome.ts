@@ -6,17 +6,24 @@ import type { StepLog } from './step-log.ts'
 /** Where an attempt was made, and what it left. */
 export type Place = { host: string; address: string; tls: string | null; log: StepLog }
 
-function emptyOutcome({ host, address, tls, log }: Place): Omit<AttemptOutcome, 'result'> {
+type Decided = Pick<AttemptOutcome, 'result' | 'verdict'> &
+  Partial<Pick<AttemptOutcome, 'reply' | 'error' | 'isMaybeDelivered'>>
+
+function outcomeAt({ host, address, tls, log }: Place, decided: Decided): AttemptOutcome {
+  const { result, verdict, reply = null, error = null, isMaybeDelivered = false } = decided
+  const { steps } = log
+  const durationMs = log.elapsedMs()
   return {
-    verdict: null,
+    result,
+    verdict,
     host,
     address,
     tls,
-    reply: null,
-    error: null,
-    steps: log.steps,
-    durationMs: log.elapsedMs(),
-    isMaybeDelivered: false,
+    reply,
+    error,
+    steps,
+    durationMs,
+    isMaybeDelivered,
   }
 }
 
@@ -29,7 +36,7 @@ export function outcomeOfReply(
   const verdict = classifyReply({ stage, reply, mxHost: place.host })
   const refused = verdict.isFinal ? 'bounced' : 'deferred'
   const result = verdict.class === 'accepted' ? accepted : refused
-  return { ...emptyOutcome(place), result, verdict, reply }
+  return outcomeAt(place, { result, verdict, reply })
 }
 
 /** No reply decides: the attempt is repeated. */
@@ -38,7 +45,7 @@ export function outcomeOfFailure(
   { error, reply = null, isTls = false, isMaybeDelivered = false }: FailureInput,
 ): AttemptOutcome {
   const verdict = classifyLocally(isTls ? 'tls' : 'network')
-  return { ...emptyOutcome(place), result: 'deferred', verdict, reply, error, isMaybeDelivered }
+  return outcomeAt(place, { result: 'deferred', verdict, reply, error, isMaybeDelivered })
 }
 
 type FailureInput = {
@@ -54,5 +61,5 @@ export function outcomeOfRefusal(
   place: Place,
   refusal: Pick<AttemptOutcome, 'result' | 'verdict' | 'error'> & { reply?: Reply },
 ): AttemptOutcome {
-  return { ...emptyOutcome(place), ...refusal }
+  return outcomeAt(place, refusal)
 }

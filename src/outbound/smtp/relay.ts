@@ -11,7 +11,12 @@ import { type Now, now as systemNow } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { isLoopback } from '../addresses.ts'
 import type { AttemptOutcome } from '../attempt.ts'
-import { noCapabilities, parseCapabilities, refuseLocally } from './capabilities.ts'
+import {
+  type MessageNeeds,
+  noCapabilities,
+  parseCapabilities,
+  refuseLocally,
+} from './capabilities.ts'
 import { prepareData } from './data.ts'
 import { checkEhloName, checkEnvelope } from './envelope.ts'
 import { outcomeOfFailure, outcomeOfRefusal, outcomeOfReply, type Place } from './outcome.ts'
@@ -185,12 +190,13 @@ function createRelaySession(relay: Relay, openLog: StepLog): Session {
   async function send(input: SendInput): Promise<SendResult> {
     if (isBusy) throw new TypeError('A session sends one message at a time.')
     checkEnvelope(input)
-    const needs = { ...prepareData(input.message), needsSmtputf8: input.needsSmtputf8 }
+    const { sizeBytes, has8bit } = prepareData(input.message)
+    const needs = { sizeBytes, has8bit, needsSmtputf8: input.needsSmtputf8 }
     const log = createStepLog(relay.now, input.beganAt ?? relay.now())
     const place = { ...placeOf(relay, log), tls }
     const refusal = refuseLocally(capabilities, needs)
     if (refusal !== null) {
-      return { ...outcomeOfRefusal(place, { result: 'bounced', ...refusal }), isStale: false }
+      return { outcome: outcomeOfRefusal(place, { result: 'bounced', ...refusal }), isStale: false }
     }
     isBusy = true
     const error = await transact(relay, { input, needs, needsReset, log })
@@ -199,7 +205,7 @@ function createRelaySession(relay: Relay, openLog: StepLog): Session {
     isBusy = false
     sendCount += 1
     const isStale = sendCount > 1 && outcome.reply === null && log.steps.every(hasNoReply)
-    return { ...outcome, isStale: isStale && error !== null }
+    return { outcome, isStale: isStale && error !== null }
   }
 
   async function quit(): Promise<void> {
@@ -220,6 +226,9 @@ function createRelaySession(relay: Relay, openLog: StepLog): Session {
     address: options.address,
     tls,
     steps: openLog.steps,
+    get isOpen() {
+      return !relay.hasFailed()
+    },
     get isUsable() {
       return !relay.hasFailed() && !isBusy
     },
@@ -243,7 +252,7 @@ function hasNoReply({ reply }: AttemptOutcome['steps'][number]): boolean {
 
 type RelayTransaction = {
   input: SendInput
-  needs: { sizeBytes: number; has8bit: boolean; needsSmtputf8: boolean }
+  needs: MessageNeeds
   needsReset: boolean
   log: StepLog
 }
@@ -266,7 +275,7 @@ async function transact(relay: Relay, transaction: RelayTransaction): Promise<st
     size: needs.sizeBytes,
     use8BitMime: needs.has8bit || needs.needsSmtputf8,
   }
-  const message = Buffer.from(input.message)
+  const message = Buffer.from(input.message, 'latin1')
   return relay.run((done) => relay.connection.send(envelope, message, done))
 }
 

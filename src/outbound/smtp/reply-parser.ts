@@ -2,24 +2,45 @@
  * SMTP replies (RFC 5321 section 4.2) out of bytes, however they are cut. What arrives is hostile:
  * a reply has at most 64 KB and 100 lines, all of one code; anything else ends the session.
  */
+import { LRUCache } from 'lru-cache'
 import type { Reply } from '../../mail/replies.ts'
 
-/** A reply as it came: one byte per character, without line ends and codes. */
-export type RawReply = { code: number; lines: string[] }
+export type ServerReply = {
+  readonly code: number
+  /** As they came: one octet a character, without line ends and codes. */
+  readonly lines: readonly string[]
+  /** As it is kept: enhanced code apart, UTF-8 read, control bytes escaped, bounded. */
+  readonly kept: Reply
+}
 
 export type ReplyParser = {
-  /** Null, or why the peer's words are not SMTP; from then on always that. */
-  push(chunk: Buffer): string | null
+  /**
+   * `octets`: one a character. Null, or why the peer's words are not SMTP; from then on always
+   * that.
+   */
+  push(octets: string): string | null
   /** Part of a reply has arrived. */
   hasPartial(): boolean
 }
 
+/** Replies of one short line by that line: servers say the same to every message. */
+export type KnownReplies = Pick<LRUCache<string, ServerReply>, 'get' | 'set'>
+
 const maxReplyBytes = 64 * 1024
 const maxReplyLines = 100
 const maxTextLength = 2_048
+const maxKnownReplies = 100
+const maxKnownLength = 80
+
+export function createKnownReplies(): KnownReplies {
+  return new LRUCache<string, ServerReply>({ max: maxKnownReplies })
+}
 
 /** `onReply` is called once for each complete reply, while `push` runs. */
-export function createReplyParser(onReply: (reply: RawReply) => void): ReplyParser {
+export function createReplyParser(
+  onReply: (reply: ServerReply) => void,
+  known: KnownReplies = createKnownReplies(),
+): ReplyParser {
   let partialLine = ''
   let code = 0
   let lines: string[] = []
@@ -27,19 +48,18 @@ export function createReplyParser(onReply: (reply: RawReply) => void): ReplyPars
   let byteCount = 0
   let error: string | null = null
 
-  function push(chunk: Buffer): string | null {
+  function push(octets: string): string | null {
     if (error !== null) return error
-    const text = chunk.toString('latin1')
     let start = 0
-    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
-      const line = partialLine + text.slice(start, end)
+    for (let end = octets.indexOf('\n'); end !== -1; end = octets.indexOf('\n', start)) {
+      const line = partialLine + octets.slice(start, end)
       partialLine = ''
       start = end + 1
       error = addLine(line)
       if (error !== null) return error
     }
     // Joined without being searched again, so that a byte at a time costs linear time.
-    partialLine += text.slice(start)
+    partialLine += octets.slice(start)
     if (byteCount + partialLine.length > maxReplyBytes) error = 'a reply of more than 64 KB'
     return error
   }
@@ -50,6 +70,8 @@ export function createReplyParser(onReply: (reply: RawReply) => void): ReplyPars
     if (byteCount > maxReplyBytes) return 'a reply of more than 64 KB'
     if (lineCount > maxReplyLines) return 'a reply of more than 100 lines'
     const content = line.endsWith('\r') ? line.slice(0, -1) : line
+    const same = code === 0 ? known.get(content) : undefined
+    if (same !== undefined) return finishReply(same)
     // Some servers leave an empty line between replies; it says nothing.
     if (content === '' && code === 0) return null
     const lineCode = replyCode(content)
@@ -57,17 +79,27 @@ export function createReplyParser(onReply: (reply: RawReply) => void): ReplyPars
     if (code !== 0 && lineCode !== code) return 'a reply whose lines have different codes'
     code = lineCode
     lines.push(content.slice(4))
-    if (content.charAt(3) !== '-') finishReply()
-    return null
+    return content.charAt(3) === '-' ? null : finishReply(toReply(content))
   }
 
-  function finishReply(): void {
-    const reply = { code, lines }
+  function toReply(lastLine: string): ServerReply {
+    if (lines.length > 1 || lastLine.length > maxKnownLength) {
+      return { code, lines, kept: keep(code, lines) }
+    }
+    const line = copy(lastLine)
+    const text = [line.slice(4)]
+    const reply = { code, lines: text, kept: keep(code, text) }
+    known.set(line, reply)
+    return reply
+  }
+
+  function finishReply(reply: ServerReply): null {
     code = 0
     lines = []
     lineCount = 0
     byteCount = 0
     onReply(reply)
+    return null
   }
 
   return { push, hasPartial: () => partialLine !== '' || code !== 0 }
@@ -86,18 +118,22 @@ function replyCode(line: string): number {
   return code >= 200 && code <= 599 ? code : 0
 }
 
-/** The reply as it is kept: enhanced code apart, UTF-8 read, control bytes escaped, bounded. */
-export function formatReply(raw: RawReply): Reply {
-  const enhancedCode = findEnhancedCode(raw)
-  const lines = enhancedCode === null ? raw.lines : raw.lines.map(withoutEnhancedCode)
-  return { code: raw.code, enhancedCode, text: boundText(lines.map(escapeLine).join('\n')) }
+function keep(code: number, lines: readonly string[]): Reply {
+  const enhancedCode = findEnhancedCode(code, lines)
+  const texts = enhancedCode === null ? lines : lines.map(withoutEnhancedCode)
+  return { code, enhancedCode, text: boundText(texts.map(escapeLine).join('\n')) }
+}
+
+/** Else it would hold on to all that it was read with. */
+function copy(octets: string): string {
+  return Buffer.from(octets, 'latin1').toString('latin1')
 }
 
 const leadingCode = /^#?([245]\.\d{1,3}\.\d{1,3})(?: |$)/
 const trailingCode = /\(#([245]\.\d{1,3}\.\d{1,3})\)\s*$/
 
 /** RFC 2034: believed only where its class digit is the reply's own. Also qmail's "(#5.1.1)". */
-function findEnhancedCode({ code, lines }: RawReply): string | null {
+function findEnhancedCode(code: number, lines: readonly string[]): string | null {
   const found =
     leadingCode.exec(lines[0] ?? '') ?? trailingCode.exec(lines.at(-1)?.slice(-200) ?? '')
   const enhancedCode = found?.[1]
@@ -115,6 +151,7 @@ const control =
   /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g
 
 function escapeLine(line: string): string {
+  if (line.length <= maxTextLength && /^[ -~]*$/.test(line)) return line
   const bounded = line.slice(0, maxTextLength + 1)
   const isAscii = !/[\u0080-\u00ff]/.test(bounded)
   const text = isAscii ? bounded : Buffer.from(bounded, 'latin1').toString('utf8')

@@ -10,10 +10,11 @@ import type { AttemptOutcome, StepName } from '../attempt.ts'
 import { type Capabilities, namedHost, noCapabilities, parseCapabilities } from './capabilities.ts'
 import { checkEhloName } from './envelope.ts'
 import { outcomeOfFailure, outcomeOfRefusal, outcomeOfReply, type Place } from './outcome.ts'
-import { createStepLog, type StepAnswer, type StepLog } from './step-log.ts'
+import type { KnownReplies } from './reply-parser.ts'
+import { createStepLog, type StepLog } from './step-log.ts'
 import { defaultTimeouts, type Timeouts } from './timeouts.ts'
 import { createTransactions, type SendInput, type SendResult } from './transaction.ts'
-import { connectWire, type Wire } from './wire.ts'
+import { type Answer, connectWire, type Wire } from './wire.ts'
 
 export type SessionOptions = {
   /** The MX host's name: for SNI, rules by provider, and the record. */
@@ -30,6 +31,8 @@ export type SessionOptions = {
   timeouts?: Partial<Timeouts>
   /** Made once and shared, since making one costs a millisecond. */
   secureContext?: SecureContext
+  /** Shared between sessions, since servers of a kind say the same. */
+  knownReplies?: KnownReplies
   now?: Now
   /** When the attempt began, for the steps' times; default now. */
   beganAt?: number
@@ -41,6 +44,7 @@ export type Session = {
   readonly tls: string | null
   /** The steps that opening took. */
   readonly steps: AttemptOutcome['steps']
+  readonly isOpen: boolean
   /** Open, and no message under way. */
   readonly isUsable: boolean
   /** Messages that were tried on it. */
@@ -82,9 +86,10 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   const now = options.now ?? systemNow
   const log = createStepLog(now, options.beganAt ?? now())
   const timeouts = { ...defaultTimeouts, ...options.timeouts }
-  const { host, address, port, localAddress } = options
+  const { host, address, port, localAddress, knownReplies } = options
   const since = now()
-  const connected = await connectWire({ address, port, localAddress, limitMs: timeouts.connect })
+  const limitMs = timeouts.connect
+  const connected = await connectWire({ address, port, localAddress, limitMs, now, knownReplies })
   const error = connected.failure === null ? {} : { error: connected.failure.text }
   log.note({ step: 'connect', host, address, ...error }, since)
   if (connected.wire === null) {
@@ -113,8 +118,10 @@ async function handshake(opening: Opening): Promise<Trouble | null> {
   return startTls(opening)
 }
 
-async function greet({ wire, log, timeouts, options }: Opening): Promise<Trouble | null> {
-  const greeting = await log.wait('greeting', wire.expect(timeouts.greeting))
+async function greet({ wire, log, now, timeouts, options }: Opening): Promise<Trouble | null> {
+  const since = now()
+  const [greeting] = await wire.expect([timeouts.greeting])
+  log.hear('greeting', greeting, since)
   return refusalOf('greeting', greeting) ?? loopOf(greeting, options)
 }
 
@@ -127,7 +134,7 @@ async function sayHello(opening: Opening): Promise<Trouble | null> {
     return refusalOf('ehlo', helo) ?? loopOf(helo, opening.options)
   }
   const trouble = refusalOf('ehlo', answer) ?? loopOf(answer, opening.options)
-  if (trouble === null) opening.capabilities = parseCapabilities(answer.raw?.lines ?? [])
+  if (trouble === null) opening.capabilities = parseCapabilities(answer.reply?.lines ?? [])
   return trouble
 }
 
@@ -136,7 +143,9 @@ async function startTls(opening: Opening): Promise<Trouble | null> {
   const { wire, log, options, timeouts } = opening
   const answer = await ask(opening, 'starttls', 'STARTTLS')
   if (answer.failure !== null) return { kind: 'failure', error: answer.failure.text }
-  if (answer.reply.code === 421) return { kind: 'reply', step: 'starttls', reply: answer.reply }
+  if (answer.reply.code === 421) {
+    return { kind: 'reply', step: 'starttls', reply: answer.reply.kept }
+  }
   if (answer.reply.code !== 220) return null
   const since = opening.now()
   const { host: servername, secureContext } = options
@@ -151,23 +160,30 @@ async function startTls(opening: Opening): Promise<Trouble | null> {
   return trouble?.kind === 'failure' ? { ...trouble, isTls: true } : trouble
 }
 
-function ask(opening: Opening, step: 'ehlo' | 'starttls', command: string): Promise<StepAnswer> {
-  const answer = opening.wire.expect(opening.timeouts.command)
-  opening.wire.write(`${command}\r\n`)
-  return opening.log.wait(step, answer)
+async function ask(
+  { wire, log, now, timeouts }: Opening,
+  step: 'ehlo' | 'starttls',
+  command: string,
+): Promise<Answer> {
+  const since = now()
+  const answers = wire.expect([timeouts.command])
+  wire.write(`${command}\r\n`)
+  const [answer] = await answers
+  log.hear(step, answer, since)
+  return answer
 }
 
-function refusalOf(step: Exclude<StepName, 'dns'>, { reply, failure }: StepAnswer): Trouble | null {
+function refusalOf(step: Exclude<StepName, 'dns'>, { reply, failure }: Answer): Trouble | null {
   if (failure !== null) return { kind: 'failure', error: failure.text }
   if (reply.code < 300) return null
   if (reply.code < 400) return { kind: 'failure', error: `${reply.code} is no answer to ${step}` }
-  return { kind: 'reply', step, reply }
+  return { kind: 'reply', step, reply: reply.kept }
 }
 
-function loopOf({ raw, reply }: StepAnswer, { ownName }: SessionOptions): Trouble | null {
-  if (!ownName || raw === null) return null
-  if (namedHost(raw.lines[0] ?? '') !== namedHost(ownName)) return null
-  return { kind: 'loop', reply }
+function loopOf({ reply }: Answer, { ownName }: SessionOptions): Trouble | null {
+  if (!ownName || reply === null) return null
+  if (namedHost(reply.lines[0] ?? '') !== namedHost(ownName)) return null
+  return { kind: 'loop', reply: reply.kept }
 }
 
 function placeOf({ options, log, wire }: Opening): Place {
@@ -209,9 +225,9 @@ function createSession(opening: Opening): Session {
 
   async function quit(): Promise<void> {
     if (wire.failure() === null && !transactions.isBusy()) {
-      const answer = wire.expect(timeouts.quit)
+      const answers = wire.expect([timeouts.quit])
       wire.write('QUIT\r\n')
-      await answer
+      await answers
     }
     wire.end()
   }
@@ -221,6 +237,9 @@ function createSession(opening: Opening): Session {
     address: options.address,
     tls: wire.tls(),
     steps: log.steps,
+    get isOpen() {
+      return wire.failure() === null
+    },
     get isUsable() {
       return wire.failure() === null && !transactions.isBusy()
     },

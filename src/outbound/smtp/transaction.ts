@@ -15,13 +15,14 @@ import type { Timeouts } from './timeouts.ts'
 import type { Wire } from './wire.ts'
 
 export type SendInput = Envelope & {
-  /** The whole message, lines ended by CRLF. */
-  message: Uint8Array
+  /** The whole message, lines ended by CRLF; one character is one octet. */
+  message: string
   /** When the attempt began, for the steps' times; default now. */
   beganAt?: number
 }
 
-export type SendResult = AttemptOutcome & {
+export type SendResult = {
+  outcome: AttemptOutcome
   /**
    * The peer had closed the connection while it was idle: nothing was tried, send it again on a
    * new one. Never so on the first message of a session.
@@ -44,7 +45,8 @@ export type Transactions = {
   count(): number
 }
 
-const blockBytes = 256 * 1024
+/** A message up to this size goes in one write with its final dot. */
+const blockOctets = 256 * 1024
 
 export function createTransactions(deps: TransactionDeps): Transactions {
   let isBusy = false
@@ -56,14 +58,15 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     checkEnvelope(input)
     const data = prepareData(input.message)
     const place = placeOf(deps, input)
-    const needs = { ...data, needsSmtputf8: input.needsSmtputf8 }
+    const { sizeBytes, has8bit } = data
+    const needs = { sizeBytes, has8bit, needsSmtputf8: input.needsSmtputf8 }
     const refusal = refuseLocally(deps.capabilities, needs)
     if (refusal !== null) {
-      return { ...outcomeOfRefusal(place, { result: 'bounced', ...refusal }), isStale: false }
+      return { outcome: outcomeOfRefusal(place, { result: 'bounced', ...refusal }), isStale: false }
     }
     isBusy = true
     deps.wire.setDeadline(deps.timeouts.whole)
-    const result = await exchange({ ...deps, place, input, data, needsReset })
+    const result = await exchange({ ...deps, place, envelope: input, data, needs, needsReset })
     deps.wire.setDeadline(null)
     isBusy = false
     count += 1
@@ -74,8 +77,8 @@ export function createTransactions(deps: TransactionDeps): Transactions {
     const wasGone = deps.wire.failure() !== null
     const end = await sendEnvelope(current)
     needsReset = end?.needsReset ?? false
-    if (end === null) return { ...(await sendMessage(current)), isStale: false }
-    return { ...end.outcome, isStale: count > 0 && (wasGone || end.isStale) }
+    if (end === null) return { outcome: await sendMessage(current), isStale: false }
+    return { outcome: end.outcome, isStale: count > 0 && (wasGone || end.isStale) }
   }
 
   return { send, isBusy: () => isBusy, count: () => count }
@@ -88,46 +91,50 @@ function placeOf({ host, address, wire, now }: TransactionDeps, { beganAt }: Sen
 /** F2: from the final dot on, a peer that vanishes may have the message. */
 async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
   const { wire, timeouts, place } = current
-  const answer = place.log.wait('message', wire.expect(timeouts.block))
+  const since = current.now()
+  const answers = wire.expect([timeouts.message])
   const writing = startWriting(current)
-  const { reply, failure } = await answer
+  const [answer] = await answers
   writing.stop()
+  place.log.hear('message', answer, since)
+  const { reply, failure } = answer
   if (failure !== null) {
     const error = `${failure.text} (message)`
-    return outcomeOfFailure(place, { error, isMaybeDelivered: writing.isFlushed() })
+    const isMaybeDelivered = writing.isComplete() && wire.isFlushed()
+    return outcomeOfFailure(place, { error, isMaybeDelivered })
   }
   // Half a message cannot be unsaid: whatever came next would be read as the rest of it.
   if (!writing.isComplete()) wire.end()
   if (reply.code >= 400 || (reply.code < 300 && writing.isComplete())) {
-    return outcomeOfReply(place, { stage: 'message', reply })
+    return outcomeOfReply(place, { stage: 'message', reply: reply.kept })
   }
   wire.end()
-  return outcomeOfFailure(place, { error: `${reply.code} is no answer to the message`, reply })
+  const error = `${reply.code} is no answer to the message`
+  return outcomeOfFailure(place, { error, reply: reply.kept })
 }
 
 /** Block by block, each within its limit; the small message and its final dot are one write. */
 function startWriting({ wire, timeouts, data }: Exchange) {
+  const { octets, ending } = data
   let offset = 0
-  let isFlushed = false
   let isStopped = false
 
   function writeBlock(): void {
     if (isStopped) return
-    const block = data.bytes.subarray(offset, offset + blockBytes)
-    offset += block.length
-    const isLast = offset === data.bytes.length
-    wire.restartLimit(isLast ? timeouts.message : timeouts.block)
-    wire.write(block, isLast ? noteFlushed : writeBlock)
-  }
-
-  function noteFlushed(): void {
-    isFlushed = true
+    const start = offset
+    offset = Math.min(start + blockOctets, octets.length)
+    if (offset === octets.length) {
+      wire.restartLimit(timeouts.message)
+      wire.write((start === 0 ? octets : octets.slice(start)) + ending)
+      return
+    }
+    wire.restartLimit(timeouts.block)
+    wire.write(octets.slice(start, offset), writeBlock)
   }
 
   writeBlock()
   return {
-    isComplete: () => offset === data.bytes.length,
-    isFlushed: () => isFlushed,
+    isComplete: () => offset === octets.length,
     stop: () => {
       isStopped = true
     },

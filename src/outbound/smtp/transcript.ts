@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
 import type { Reply } from '../../mail/replies.ts'
 import type { StepName } from '../attempt.ts'
-import { createReplyParser, formatReply, type RawReply } from './reply-parser.ts'
+import { createReplyParser, type ServerReply } from './reply-parser.ts'
 import type { StepLog } from './step-log.ts'
 import type { Timeouts } from './timeouts.ts'
 
@@ -25,7 +25,7 @@ export type Transcript = {
   expectConnection(place: { host: string; address: string }): void
   /** The session stands: replies are read here from now on. */
   listen(socket: Socket): void
-  lastEhlo(): RawReply | null
+  lastEhlo(): ServerReply | null
   /** The whole message and its final dot have been handed to the socket. */
   isMessageSent(): boolean
   /** Nothing more is expected; the step that was waited for ends with the error. */
@@ -49,7 +49,7 @@ type Expected = {
 export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): Transcript {
   const expected: Expected[] = []
   let log: StepLog | null = null
-  let ehlo: RawReply | null = null
+  let ehlo: ServerReply | null = null
   let timer: NodeJS.Timeout | undefined
   let isConnected = false
   let isListening = false
@@ -82,29 +82,29 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
     expect(step, limitOf(step, timeouts))
   }
 
-  function hearServer(bytes: Buffer): void {
-    const error = parser.push(bytes)
+  function hearServer(octets: string): void {
+    const error = parser.push(octets)
     if (error !== null) onTrouble(`the server sent ${error}`)
     // Not before all that came with the 354 was read: the answer cannot be among it.
     if (isMessageDue) expect('message', timeouts.message)
     isMessageDue = false
   }
 
-  function hearReply(raw: RawReply): void {
+  function hearReply(reply: ServerReply): void {
     const next = expected.shift()
     armTimer()
     if (next === undefined) {
       onTrouble('the server sent a reply that nothing had asked for')
       return
     }
-    if (next.step === 'ehlo') ehlo = raw
-    isMessageDue = next.step === 'data' && raw.code === 354
-    note(next, { reply: formatReply(raw) })
+    if (next.step === 'ehlo') ehlo = reply
+    isMessageDue = next.step === 'data' && reply.code === 354
+    note(next, { reply: reply.kept })
   }
 
   const debug: LogMethod = ({ tnx }, message) => {
     if (tnx === 'client') hearClient(String(message))
-    if (tnx === 'server' && !isListening) hearServer(Buffer.from(`${message}\n`))
+    if (tnx === 'server' && !isListening) hearServer(Buffer.from(`${message}\n`).toString('latin1'))
   }
 
   const info: LogMethod = ({ tnx, remotePort }) => {
@@ -124,7 +124,7 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
 
   function listen(socket: Socket): void {
     isListening = true
-    socket.prependListener('data', hearServer)
+    socket.prependListener('data', (bytes: Buffer) => hearServer(bytes.toString('latin1')))
   }
 
   const ignore = () => undefined

@@ -1,26 +1,40 @@
 /**
- * One connection to an SMTP server: bytes out, replies in, in order. Whoever writes a command first
- * says with `expect` that a reply is due. A reply that nobody expects means that the two sides no
- * longer agree (or that the peer lies ahead of time): the connection ends, so that no reply is
- * ever taken for the answer to a later command. A 421 ends it too. Nothing here throws or rejects:
- * a wire that has failed answers everything with its failure.
+ * One connection to an SMTP server: octets out, replies in, in order. What is asked is written with
+ * the replies that are due for it. A reply that nobody waits for means that the two sides no longer
+ * agree (or that the peer lies ahead of time): the connection ends, so that no reply is ever taken
+ * for the answer to a later command. A 421 ends it too. Nothing that the peer does throws or
+ * rejects: a wire that has failed answers everything with its failure.
  */
 import { connect, isIP, type Socket } from 'node:net'
-import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
-import { describeError } from '../../errors.ts'
-import { createReplyParser, printable, type RawReply, type ReplyParser } from './reply-parser.ts'
+import type { Now } from '../../clock.ts'
+import { createAlarm } from './alarm.ts'
+import {
+  createReplyParser,
+  type KnownReplies,
+  printable,
+  type ReplyParser,
+  type ServerReply,
+} from './reply-parser.ts'
+import { startTls, type UpgradeOptions } from './starttls.ts'
+import { networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
 
-export type WireFailure = { kind: 'network' | 'closed' | 'timeout' | 'protocol'; text: string }
-
-export type Answer = { reply: RawReply; failure: null } | { reply: null; failure: WireFailure }
+/** `at`: epoch ms when it came. */
+export type Answer =
+  | { reply: ServerReply; failure: null; at: number }
+  | { reply: null; failure: WireFailure; at: number }
 
 export type Wire = {
-  /** The next reply that is not yet spoken for; the limit runs once those before it are in. */
-  expect(limitMs: number): Promise<Answer>
+  /**
+   * Waits for as many replies as there are limits, each of which runs once the reply before is in.
+   * One caller at a time (TypeError).
+   */
+  expect<const L extends readonly number[]>(limitsMs: L): Promise<{ [K in keyof L]: Answer }>
   /** The limit of the reply that is waited for now starts again, as this one. */
   restartLimit(limitMs: number): void
-  /** `onFlushed` runs when the bytes have left this process, never after a failure. */
-  write(data: string | Uint8Array, onFlushed?: () => void): void
+  /** One character is one octet. `onFlushed` runs when they have left us, never after a failure. */
+  write(octets: string, onFlushed?: () => void): void
+  /** All that was to be written has left this process: before the failure, if there was one. */
+  isFlushed(): boolean
   /** Everything until the next call, or `null`, as a whole. */
   setDeadline(limitMs: number | null): void
   failure(): WireFailure | null
@@ -31,84 +45,111 @@ export type Wire = {
   end(reason?: WireFailure): void
 }
 
-export type UpgradeOptions = {
-  servername: string
-  limitMs: number
-  secureContext: SecureContext | undefined
-}
-
 export type WireOptions = {
   address: string
   port: number
   localAddress: string | undefined
   limitMs: number
+  now: Now
+  knownReplies: KnownReplies | undefined
 }
 
-type Waiter = { limitMs: number; resolve: (answer: Answer) => void }
+type Waiter = {
+  limitsMs: readonly number[]
+  answers: Answer[]
+  resolve: (answers: Answer[]) => void
+}
+
+/** A socket whose octets are read into one buffer, and told at once. */
+type Line = { socket: Socket; hear: (octets: string) => void }
+
+const READ_BYTES = 4_096
 
 /** Connects to an address, never to a name (TypeError). */
 export function connectWire(
   options: WireOptions,
 ): Promise<{ wire: Wire; failure: null } | { wire: null; failure: WireFailure }> {
-  const { address, port, localAddress, limitMs } = options
-  if (isIP(address) === 0) throw new TypeError('A socket is opened to an address, not to a name.')
+  if (isIP(options.address) === 0) {
+    throw new TypeError('A socket is opened to an address, not to a name.')
+  }
   return new Promise((resolve) => {
-    const socket = connect({ host: address, port, ...(localAddress ? { localAddress } : {}) })
+    const line = openLine(options)
+    const { socket } = line
     const fail = (failure: WireFailure) => {
       clearTimeout(timer)
       socket.destroy()
       resolve({ wire: null, failure })
     }
-    const timer = setTimeout(() => fail(timedOut('connecting')), limitMs)
+    const timer = setTimeout(() => fail(timedOut('connecting')), options.limitMs)
     const onError = (error: Error) => fail(networkFailure(error))
     socket.once('error', onError)
     socket.once('connect', () => {
       clearTimeout(timer)
       socket.removeListener('error', onError)
       socket.setNoDelay(true)
-      resolve({ wire: createWire(socket), failure: null })
+      resolve({ wire: createWire(line, options), failure: null })
     })
   })
 }
 
-function createWire(plain: Socket): Wire {
-  let socket: Socket = plain
-  let parser: ReplyParser = createReplyParser(onReply)
+function openLine({ address, port, localAddress }: WireOptions): Line {
+  const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
+  const callback = (count: number) => {
+    line.hear(buffer.toString('latin1', 0, count))
+    return true
+  }
+  const socket = connect({
+    host: address,
+    port,
+    ...(localAddress ? { localAddress } : {}),
+    onread: { buffer, callback },
+  })
+  const line: Line = { socket, hear: () => undefined }
+  return line
+}
+
+function createWire(line: Line, { now, knownReplies }: WireOptions): Wire {
+  let socket = line.socket
+  let parser: ReplyParser = createReplyParser(onReply, knownReplies)
   let failure: WireFailure | null = null
+  let wasFlushed = true
   let tlsName: string | null = null
-  let timer: NodeJS.Timeout | undefined
-  let deadline: NodeJS.Timeout | undefined
-  const waiters: Waiter[] = []
+  let waiter: Waiter | null = null
+  const replyLimit = createAlarm(() => end(timedOut('waiting for a reply')))
+  const deadline = createAlarm(() => end(timedOut('the session as a whole')))
+  line.hear = onOctets
   attach()
 
   function attach(): void {
-    socket.on('data', onData)
     socket.on('end', onClosed)
     socket.on('close', onClosed)
     socket.on('error', onError)
   }
 
   function detach(): void {
-    socket.removeListener('data', onData)
     socket.removeListener('end', onClosed)
     socket.removeListener('close', onClosed)
   }
 
-  function onData(chunk: Buffer): void {
+  function onOctets(octets: string): void {
     if (failure !== null) return
-    const error = parser.push(chunk)
+    const error = parser.push(octets)
     if (error !== null) end({ kind: 'protocol', text: `the server sent ${error}` })
   }
 
-  function onReply(reply: RawReply): void {
+  function onReply(reply: ServerReply): void {
     if (failure !== null) return
-    const waiter = waiters.shift()
-    if (waiter === undefined) {
+    if (waiter === null) {
       end(unexpected(reply))
       return
     }
-    armTimer()
-    waiter.resolve({ reply, failure: null })
+    const { answers, limitsMs, resolve } = waiter
+    answers.push({ reply, failure: null, at: now() })
+    replyLimit.set(limitsMs[answers.length] ?? null)
+    if (answers.length === limitsMs.length) {
+      waiter = null
+      resolve(answers)
+    }
     if (reply.code === 421) end({ kind: 'closed', text: 'the server closed the channel (421)' })
   }
 
@@ -116,55 +157,61 @@ function createWire(plain: Socket): Wire {
     end({ kind: 'closed', text: 'the server closed the connection' })
   }
 
-  function onError(error: Error): void {
+  function onError(error: NodeJS.ErrnoException): void {
+    if (failure !== null) return
     end(networkFailure(error))
+    // What could not be written is no longer counted as waiting.
+    if (error.syscall === 'write') wasFlushed = false
   }
 
   function end(reason: WireFailure = { kind: 'closed', text: 'the connection was closed' }): void {
     if (failure !== null) return
     failure = reason
-    clearTimeout(timer)
-    clearTimeout(deadline)
+    wasFlushed = socket.writableLength === 0
+    replyLimit.stop()
+    deadline.stop()
     socket.destroy()
-    for (const waiter of waiters.splice(0)) waiter.resolve({ reply: null, failure: reason })
+    if (waiter === null) return
+    const { answers, limitsMs, resolve } = waiter
+    waiter = null
+    resolve([...answers, ...failures(reason, limitsMs.length - answers.length)])
   }
 
-  function armTimer(): void {
-    clearTimeout(timer)
-    const [waiter] = waiters
-    if (waiter === undefined) return
-    timer = setTimeout(() => end(timedOut('waiting for a reply')), waiter.limitMs)
+  function failures(reason: WireFailure, count: number): Answer[] {
+    return Array.from({ length: count }, () => ({ reply: null, failure: reason, at: now() }))
   }
 
-  function expect(limitMs: number): Promise<Answer> {
-    if (failure !== null) return Promise.resolve({ reply: null, failure })
-    return new Promise((resolve) => {
-      if (waiters.push({ limitMs, resolve }) === 1) armTimer()
-    })
+  function expect<const L extends readonly number[]>(limitsMs: L) {
+    if (waiter !== null) throw new TypeError('Somebody waits for the replies already.')
+    // As many answers as there are limits.
+    type Answers = { [K in keyof L]: Answer }
+    if (failure !== null) return Promise.resolve(failures(failure, limitsMs.length) as Answers)
+    replyLimit.set(limitsMs[0] ?? null)
+    return new Promise<Answer[]>((resolve) => {
+      waiter = { limitsMs, answers: [], resolve }
+    }) as Promise<Answers>
   }
 
   function restartLimit(limitMs: number): void {
-    const [waiter] = waiters
-    if (waiter === undefined) return
-    waiter.limitMs = limitMs
-    armTimer()
+    if (waiter !== null) replyLimit.set(limitMs)
   }
 
-  function write(data: string | Uint8Array, onFlushed?: () => void): void {
-    if (failure !== null) return
-    if (onFlushed === undefined) socket.write(data)
-    else socket.write(data, (error) => (error || failure !== null ? undefined : onFlushed()))
+  function write(octets: string, onFlushed?: () => void): void {
+    if (failure !== null) {
+      wasFlushed = false
+      return
+    }
+    if (onFlushed === undefined) socket.write(octets, 'latin1')
+    else socket.write(octets, 'latin1', (error) => (error || failure ? undefined : onFlushed()))
   }
 
   function setDeadline(limitMs: number | null): void {
-    clearTimeout(deadline)
-    if (limitMs === null || failure !== null) return
-    deadline = setTimeout(() => end(timedOut('the session as a whole')), limitMs)
+    if (failure === null) deadline.set(limitMs)
   }
 
   async function upgrade(options: UpgradeOptions): Promise<WireFailure | null> {
     if (failure !== null) return failure
-    if (parser.hasPartial() || socket.readableLength > 0) {
+    if (parser.hasPartial()) {
       end({ kind: 'protocol', text: 'the server sent data after its answer to STARTTLS' })
       return failure
     }
@@ -175,8 +222,9 @@ function createWire(plain: Socket): Wire {
       return secured
     }
     socket = secured
-    parser = createReplyParser(onReply)
+    parser = createReplyParser(onReply, knownReplies)
     tlsName = `${secured.getProtocol() ?? 'TLS'} ${secured.getCipher().standardName}`
+    socket.on('data', (bytes: Buffer) => onOctets(bytes.toString('latin1')))
     attach()
     return failure
   }
@@ -185,6 +233,7 @@ function createWire(plain: Socket): Wire {
     expect,
     restartLimit,
     write,
+    isFlushed: () => (failure === null ? socket.writableLength === 0 : wasFlushed),
     setDeadline,
     upgrade,
     end,
@@ -193,48 +242,8 @@ function createWire(plain: Socket): Wire {
   }
 }
 
-function startTls(plain: Socket, options: UpgradeOptions): Promise<TLSSocket | WireFailure> {
-  const { servername, secureContext, limitMs } = options
-  return new Promise((resolve) => {
-    const secured = connectTls({
-      socket: plain,
-      rejectUnauthorized: false,
-      ...(isHostName(servername) ? { servername } : {}),
-      ...(secureContext ? { secureContext } : {}),
-    })
-    const settle = (result: TLSSocket | WireFailure) => {
-      clearTimeout(timer)
-      secured.removeListener('close', onClose)
-      secured.removeListener('error', onError)
-      if ('kind' in result) secured.on('error', () => undefined).destroy()
-      resolve(result)
-    }
-    const onClose = () => settle({ kind: 'closed', text: 'the server closed during the handshake' })
-    const onError = (error: Error) => settle(networkFailure(error))
-    const timer = setTimeout(() => settle(timedOut('the TLS handshake')), limitMs)
-    secured.once('close', onClose)
-    secured.once('error', onError)
-    secured.once('secureConnect', () => settle(secured))
-  })
-}
-
-/** What SNI can carry; the name came out of DNS. */
-function isHostName(name: string): boolean {
-  return isIP(name) === 0 && /^[a-z0-9._-]{1,253}$/i.test(name)
-}
-
-function unexpected(reply: RawReply): WireFailure {
+function unexpected(reply: ServerReply): WireFailure {
   const text = printable(`${reply.code} ${reply.lines[0] ?? ''}`, 200)
   if (reply.code === 421) return { kind: 'closed', text: `the server closed the channel: ${text}` }
   return { kind: 'protocol', text: `the server sent a reply that nothing had asked for: ${text}` }
-}
-
-function timedOut(what: string): WireFailure {
-  return { kind: 'timeout', text: `timed out: ${what}` }
-}
-
-/** OpenSSL's own texts are full of its file names; its codes say the same. */
-function networkFailure(error: NodeJS.ErrnoException): WireFailure {
-  const text = error.code?.startsWith('ERR_SSL') ? error.code : describeError(error)
-  return { kind: 'network', text: printable(text, 300) }
 }

@@ -3,8 +3,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { prepareData } from '../../../src/outbound/smtp/data.ts'
 
+const octetsOf = (text: string) => Buffer.from(text).toString('latin1')
+
 function prepare(text: string): string {
-  return Buffer.from(prepareData(Buffer.from(text)).bytes).toString()
+  const { octets, ending } = prepareData(octetsOf(text))
+  return Buffer.from(octets + ending, 'latin1').toString()
 }
 
 test('a message ends with a line end and the final dot', () => {
@@ -35,10 +38,16 @@ test('S3: a CR or LF that stands alone is refused, wherever it stands', () => {
   assert.throws(() => prepare(''), TypeError)
 })
 
+test('S3: a character that is no octet is refused, so that none is cut down to a line end', () => {
+  for (const text of ['a: \u010a.\u010d', 'ā', '好', '\ud83d\ude00']) {
+    assert.throws(() => prepareData(text), TypeError, text)
+  }
+})
+
 test('size counts the message without stuffing, and 8-bit data is noticed', () => {
-  const plain = prepareData(Buffer.from('.a\r\n'))
+  const plain = prepareData('.a\r\n')
   assert.deepEqual([plain.sizeBytes, plain.has8bit], [4, false])
-  const wide = prepareData(Buffer.from('é'))
+  const wide = prepareData(octetsOf('é'))
   assert.deepEqual([wide.sizeBytes, wide.has8bit], [4, true])
 })
 

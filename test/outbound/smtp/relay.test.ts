@@ -19,7 +19,7 @@ import {
 } from '../../fakes/smtp-sink.ts'
 
 const certificate = makeCertificate(['relay.test'])
-const message = Buffer.from('Subject: x\r\n\r\n.dot\r\nx\r\n')
+const message = 'Subject: x\r\n\r\n.dot\r\nx\r\n'
 const envelope = { reversePath: 'a@example.org', recipient: 'b@example.net', needsSmtputf8: false }
 
 type Received = { from: string; to: string[]; text: string; user: string | undefined; tls: boolean }
@@ -76,7 +76,10 @@ async function sessionWith(t: TestContext, port: number, options?: Partial<Relay
   assert.ok(opened.ok, JSON.stringify(opened))
   t.after(() => opened.session.close())
   const { session } = opened
-  const send = (input: Partial<SendInput> = {}) => session.send({ ...envelope, message, ...input })
+  const send = async (input: Partial<SendInput> = {}) => {
+    const { outcome, isStale } = await session.send({ ...envelope, message, ...input })
+    return { ...outcome, isStale }
+  }
   return { session, send }
 }
 
@@ -124,7 +127,7 @@ for (const tls of ['starttls', 'implicit'] as const) {
       )
     }
     assert.equal(session.sendCount, 2)
-    const taken = { from: 'a@example.org', to: ['b@example.net'], text: message.toString() }
+    const taken = { from: 'a@example.org', to: ['b@example.net'], text: message }
     assert.deepEqual(received, Array(2).fill({ ...taken, user: 'pillarbox', tls: true }))
   })
 }
@@ -174,6 +177,13 @@ test('a smarthost without STARTTLS is not spoken to where TLS is required', asyn
   })
   await refused(port)
   assert.equal(received.length, 0)
+})
+
+test('the octets of a message arrive as they are', async (t) => {
+  const { sink, send } = await sinkSession(t, {})
+  const wide = 'a: b\r\n\r\n\x80\xe4\xff\r\n'
+  assert.equal((await send({ message: wide })).result, 'relayed')
+  assert.equal(sink.messages[0]?.bytes.toString('latin1'), wide)
 })
 
 test('wrong credentials are deferred: they say nothing of the message', async (t) => {
@@ -227,7 +237,7 @@ test('a refusal at any stage decides, and the next message goes', async (t) => {
       assert.equal(sink.messages.length, 0)
       assert.equal(session.isUsable, true, verb)
       assert.equal((await send()).result, 'relayed', verb)
-      assert.deepEqual(sink.messages[0]?.bytes, message)
+      assert.deepEqual(sink.messages[0]?.bytes.toString(), message)
       assert.equal(sink.connectionCount(), 1)
     }
   }
@@ -309,7 +319,7 @@ test('what the smarthost cannot take is refused here', async (t) => {
   assert.equal((await send()).verdict?.class, 'size')
   assert.equal((await send({ needsSmtputf8: true, recipient: 'ü@x' })).verdict?.class, 'syntax')
   await assert.rejects(send({ recipient: 'a@b\r\nDATA' }), TypeError)
-  await assert.rejects(send({ message: Buffer.from('a\n.\nb') }), TypeError)
+  await assert.rejects(send({ message: 'a\n.\nb' }), TypeError)
   assert.deepEqual(sink.lines, ['EHLO out.example.org'])
 })
 

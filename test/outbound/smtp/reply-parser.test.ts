@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  createKnownReplies,
   createReplyParser,
-  formatReply,
-  type RawReply,
+  type ServerReply,
 } from '../../../src/outbound/smtp/reply-parser.ts'
 
-function parse(...chunks: (string | Buffer)[]): { replies: RawReply[]; error: string | null } {
-  const replies: RawReply[] = []
+function parse(...chunks: (string | Buffer)[]): { replies: ServerReply[]; error: string | null } {
+  const replies: ServerReply[] = []
   const parser = createReplyParser((reply) => replies.push(reply))
   let error: string | null = null
-  for (const chunk of chunks) error = parser.push(Buffer.from(chunk as string))
+  for (const chunk of chunks) error = parser.push(Buffer.from(chunk as string).toString('latin1'))
   return { replies, error }
 }
 
 function format(text: string) {
-  return formatReply(parse(text).replies[0]!)
+  return parse(text).replies[0]!.kept
 }
 
 test('a single line is a reply, with or without text, CR and a blank', () => {
@@ -63,10 +63,25 @@ test('S28: control bytes, terminal escapes and text direction marks are escaped'
   assert.equal(reply.text, 'a\\x1b[31mb\\x00c d\\x7f \\u202ee\\x85')
 })
 
+test('a short reply that was heard before is the same object, on every connection', () => {
+  const known = createKnownReplies()
+  const [first, second] = [0, 1].map(() => {
+    const replies: ServerReply[] = []
+    const parser = createReplyParser((reply) => replies.push(reply), known)
+    const long = `250 2.0.0 ${'x'.repeat(200)}`
+    parser.push(`250 2.1.0 Ok\r\n250-2.1.0 Ok\r\n250 2.1.0 Ok\r\n${long}\r\n`)
+    return replies
+  }) as [ServerReply[], ServerReply[]]
+  assert.equal(first[0], second[0])
+  assert.deepEqual(first, second)
+  assert.deepEqual(first[1]?.lines, ['2.1.0 Ok', '2.1.0 Ok'])
+  assert.notEqual(first[2], second[2])
+})
+
 test('UTF-8 is read, and bytes that are not UTF-8 do no harm', () => {
   assert.equal(format('550 Größe 好\r\n').text, 'Größe 好')
   const latin = parse(Buffer.from('550 Gr\xf6\xdfe\r\n', 'latin1')).replies[0]!
-  assert.equal(formatReply(latin).text, 'Gr\ufffd\ufffde')
+  assert.equal(latin.kept.text, 'Gr\ufffd\ufffde')
 })
 
 test('a long text is cut where it is kept', () => {
@@ -115,7 +130,7 @@ test('S28: a reply has 100 lines and 64 KB at most, whichever way it is cut', ()
 
 test('S28: a reply that drips in byte by byte costs linear time', () => {
   const parser = createReplyParser(() => assert.fail('no reply is complete'))
-  const byte = Buffer.from('2')
+  const byte = '2'
   for (let count = 0; count < 64 * 1_024; count++) assert.equal(parser.push(byte), null)
   assert.match(parser.push(byte) ?? '', /64 KB/)
 })
@@ -148,7 +163,7 @@ test('however the bytes are cut, the same replies come out', () => {
         const parsed = parse(...chunks)
         assert.equal(parsed.error, null)
         assert.deepEqual(
-          parsed.replies,
+          parsed.replies.map(({ code, lines }) => ({ code, lines })),
           replies.map(([code, lines]) => ({ code, lines })),
         )
       },
@@ -166,8 +181,7 @@ test('S28: no bytes make the parser throw, and what it lets out is bounded and p
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 30 }), (chunks) => {
       const { replies } = parse(...chunks.map((chunk) => Buffer.from(chunk)))
-      for (const raw of replies) {
-        const reply = formatReply(raw)
+      for (const { kept: reply } of replies) {
         assert.ok(reply.code >= 200 && reply.code <= 599)
         assert.ok(reply.text.length <= 2_048)
         assert.doesNotMatch(reply.text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)

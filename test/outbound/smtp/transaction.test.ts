@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { openSession, type SessionOptions } from '../../../src/outbound/smtp/session.ts'
 import type { SendInput } from '../../../src/outbound/smtp/transaction.ts'
+import { makeCertificate } from '../../fakes/certificate.ts'
 import {
   drop,
   type Sink,
@@ -12,7 +13,7 @@ import {
   startSink,
 } from '../../fakes/smtp-sink.ts'
 
-const message = Buffer.from('Subject: x\r\n\r\n.dot\r\nx\r\n')
+const message = 'Subject: x\r\n\r\n.dot\r\nx\r\n'
 
 async function sessionWith(
   t: TestContext,
@@ -31,11 +32,16 @@ async function sessionWith(
   assert.ok(opened.ok)
   t.after(() => opened.session.close())
   const { session } = opened
-  const send = (input: Partial<SendInput> = {}) => session.send({ ...envelope, message, ...input })
+  const send = async (input: Partial<SendInput> = {}) => {
+    const { outcome, isStale } = await session.send({ ...envelope, message, ...input })
+    return { ...outcome, isStale }
+  }
   return { sink, session, send }
 }
 
 const envelope = { reversePath: 'a@example.org', recipient: 'b@sink.test', needsSmtputf8: false }
+const certificate = makeCertificate(['mx.sink.test'])
+const octetsOf = (text: string) => Buffer.from(text).toString('latin1')
 const sequential = ['8BITMIME']
 
 /** The first command of this verb is answered so, the later ones as usual. */
@@ -46,7 +52,7 @@ function firstTime(verb: string, action: SinkAction) {
 
 function assertOne(sink: Sink): void {
   assert.equal(sink.messages.length, 1)
-  assert.deepEqual(sink.messages[0]?.bytes, message)
+  assert.deepEqual(sink.messages[0]?.bytes.toString(), message)
 }
 
 test('messages go one after another over one connection, each with its four steps', async (t) => {
@@ -72,7 +78,7 @@ test('messages go one after another over one connection, each with its four step
     sink.messages.map(({ from, to }) => [from, ...to]),
     [0, 1, 2].map((n) => ['a@example.org', `r${n}@sink.test`]),
   )
-  assert.deepEqual(sink.messages[2]?.bytes, message)
+  assert.deepEqual(sink.messages[2]?.bytes.toString(), message)
   assert.equal(sink.lines.includes('RSET'), false)
 })
 
@@ -86,7 +92,7 @@ test('SIZE, 8BITMIME and SMTPUTF8 are said where they are offered and needed', a
   const ehlo = ['SIZE 1000', '8bitmime', 'SMTPUTF8', 'PIPELINING']
   const { sink, send } = await sessionWith(t, { ehlo })
   await send()
-  await send({ message: Buffer.from('a: ü\r\n'), recipient: 'ü@sink.test', needsSmtputf8: true })
+  await send({ message: octetsOf('a: ü\r\n'), recipient: 'ü@sink.test', needsSmtputf8: true })
   const mails = sink.lines.filter((line) => line.startsWith('MAIL'))
   assert.deepEqual(mails, [
     `MAIL FROM:<a@example.org> SIZE=${message.length}`,
@@ -99,8 +105,8 @@ test('what the server says it cannot take is refused here, and nothing is sent',
   const { sink, session, send } = await sessionWith(t, { ehlo: ['SIZE 10', 'PIPELINING'] })
   for (const [input, replyClass, error] of [
     [{}, 'size', /5\.3\.4/],
-    [{ message: Buffer.from('a: b\r\n'), needsSmtputf8: true }, 'syntax', /5\.6\.7/],
-    [{ message: Buffer.from('ü') }, 'syntax', /5\.6\.3/],
+    [{ message: 'a: b\r\n', needsSmtputf8: true }, 'syntax', /5\.6\.7/],
+    [{ message: octetsOf('ü') }, 'syntax', /5\.6\.3/],
   ] as const) {
     const { result, verdict, error: text } = await send(input)
     assert.deepEqual([result, verdict?.class, verdict?.isHard], ['bounced', replyClass, false])
@@ -108,7 +114,7 @@ test('what the server says it cannot take is refused here, and nothing is sent',
   }
   assert.deepEqual(sink.lines, ['EHLO out.example.org'])
   assert.equal(session.isUsable, true)
-  assert.equal((await send({ message: Buffer.from('a: b\r\n') })).result, 'delivered')
+  assert.equal((await send({ message: 'a: b\r\n' })).result, 'delivered')
 })
 
 test('S6: CR, LF, NUL, blanks and brackets in an envelope reach no wire', async (t) => {
@@ -128,7 +134,7 @@ test('S6: CR, LF, NUL, blanks and brackets in an envelope reach no wire', async 
     await assert.rejects(send({ reversePath: bad }), TypeError, JSON.stringify(bad))
   }
   await assert.rejects(send({ recipient: '' }), TypeError)
-  await assert.rejects(send({ message: Buffer.from('a\n.\nb') }), TypeError)
+  await assert.rejects(send({ message: 'a\n.\nb' }), TypeError)
   assert.deepEqual(sink.lines, ['EHLO out.example.org'])
   assert.equal((await send()).result, 'delivered')
 })
@@ -213,7 +219,7 @@ test('F5: a DATA let through without a recipient gets a lone dot; nothing empty 
     assert.equal(refused.reply?.enhancedCode, '5.1.1')
     assert.equal(session.isUsable, true)
     assert.equal((await send()).result, 'delivered')
-    assert.deepEqual(sink.messages.at(-1)?.bytes, message)
+    assert.deepEqual(sink.messages.at(-1)?.bytes.toString(), message)
     assert.ok(
       sink.messages.slice(0, -1).every(({ to, bytes }) => to.length === 0 && bytes.length === 0),
     )
@@ -239,6 +245,16 @@ test('F2: a peer that vanishes after the final dot may have the message', async 
   assert.deepEqual([result.result, result.isMaybeDelivered], ['deferred', true])
   assert.equal(result.steps.at(-1)?.step, 'message')
   assert.equal(session.isUsable, false)
+})
+
+test('F2: the same under TLS', async (t) => {
+  const { session, send } = await sessionWith(t, {
+    tls: certificate,
+    respond: firstTime('MESSAGE', drop),
+  })
+  const result = await send()
+  assert.match(session.tls ?? '', /^TLSv1/)
+  assert.deepEqual([result.result, result.isMaybeDelivered], ['deferred', true])
 })
 
 test('F2: no answer to the final dot in time, the same', async (t) => {
@@ -378,13 +394,13 @@ test('a RSET that is refused makes the next message stale', async (t) => {
 test('a large message goes in blocks and arrives whole', async (t) => {
   const { sink, send } = await sessionWith(t)
   const line = `.${'x'.repeat(76)}\r\n`
-  const large = Buffer.from(`a: b\r\n\r\n${line.repeat(13_000)}`)
+  const large = `a: b\r\n\r\n${line.repeat(13_000)}`
   assert.equal((await send({ message: large })).result, 'delivered')
-  assert.ok(sink.messages[0]?.bytes.equals(large))
+  assert.ok(sink.messages[0]?.bytes.equals(Buffer.from(large)))
 })
 
 test('a refusal in the middle of a large message decides, and ends the connection', async (t) => {
-  const large = Buffer.from(`a: b\r\n\r\n${'x\r\n'.repeat(2_000_000)}`)
+  const large = `a: b\r\n\r\n${'x\r\n'.repeat(2_000_000)}`
   const { session, send } = await sessionWith(t, {
     respond: firstTime('DATA', (socket) => {
       socket.removeAllListeners('data')
@@ -401,7 +417,7 @@ test('a refusal in the middle of a large message decides, and ends the connectio
 })
 
 test('a peer that stops reading a large message is left after the limit of a block', async (t) => {
-  const large = Buffer.from(`a: b\r\n\r\n${'x\r\n'.repeat(4_000_000)}`)
+  const large = `a: b\r\n\r\n${'x\r\n'.repeat(4_000_000)}`
   const { send } = await sessionWith(
     t,
     {
@@ -416,6 +432,16 @@ test('a peer that stops reading a large message is left after the limit of a blo
   const result = await send({ message: large })
   assert.deepEqual([result.result, result.isMaybeDelivered], ['deferred', false])
   assert.match(result.error ?? '', /timed out/)
+})
+
+test('the octets of a message arrive as they are, over TLS too', async (t) => {
+  const octets = Array.from({ length: 256 }, (_, at) => String.fromCharCode(at)).join('')
+  const wide = `a: b\r\n\r\n${octets.replace(/[\r\n]/g, '')}\r\n`.repeat(100)
+  for (const options of [{}, { tls: certificate }]) {
+    const { sink, send } = await sessionWith(t, options)
+    assert.equal((await send({ message: wide })).result, 'delivered')
+    assert.equal(sink.messages[0]?.bytes.toString('latin1'), wide)
+  }
 })
 
 test('the times of the steps count from where the attempt began', async (t) => {

@@ -1,0 +1,219 @@
+/**
+ * The short way to a message must lead to the octets of the long way: a first message of a text
+ * goes the long way, later ones of the same cache the short one where they may.
+ */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { simpleParser } from 'mailparser'
+import {
+  buildMessage,
+  createTemplateCache,
+  type MessageSource,
+  renderMessage,
+} from '../../src/mail/message.ts'
+import { fillStencil, makeStencil } from '../../src/mail/stencil.ts'
+import { compileTemplate } from '../../src/mail/template.ts'
+import { toBuffer } from './read-message.ts'
+
+type Values = Record<string, unknown>
+type Case = { body: string; stored?: Values; request?: Values; language?: string }
+
+const unsubscribeUrl = 'https://mail.example.test/unsubscribe/token'
+
+function sourceOf({ body, stored = {}, request = {}, language = 'en' }: Case): MessageSource {
+  return {
+    content: { id: 'one', subject: 'Hello {{ name }}', body, isText: false, attachments: [] },
+    messageId: '1@example.test',
+    createdAt: Date.parse('2026-11-21T12:00:00Z'),
+    from: { address: 'shop@example.test', name: 'Shop' },
+    to: { address: 'ada@dest.test', name: 'Ada' },
+    replyTo: { address: 'shop@example.test', name: null },
+    headers: null,
+    variables: { stored, request, system: { unsubscribeUrl } },
+    language,
+    feedbackId: 'a:b:c:pillarbox',
+    isBulk: false,
+    oneClickUrl: unsubscribeUrl,
+    isMarketing: false,
+    preferenceUrls: [unsubscribeUrl],
+  }
+}
+
+function isFilled({ body, ...rest }: Case): boolean {
+  const { pieces = [] } = compileTemplate(body, 'html')
+  const stencil = makeStencil(pieces)
+  return stencil !== undefined && fillStencil(stencil, sourceOf({ body, ...rest })) !== undefined
+}
+
+/** The octets of the short way, once they are known to be those of the long way. */
+function assertSame(given: Case): string {
+  const source = sourceOf(given)
+  const long = buildMessage(source, createTemplateCache())
+  const cache = createTemplateCache()
+  for (const name of ['Bo', 'Cy']) {
+    buildMessage(sourceOf({ ...given, stored: { ...given.stored, name } }), cache)
+  }
+  assert.deepEqual(buildMessage(source, cache), long)
+  return long.octets
+}
+
+const prose =
+  '<h1>Order {{ order }}</h1>\n<p>Dear {{ name }}, your order {{ order }} of “{{ product }}” has left ' +
+  'our house in {{ city ?? "town" }} today.</p>\n<ul><li>{{ product }}</li></ul>' +
+  '<p><a href="https://shop.example/{{ order }}?to={{ city }}">Follow it</a>, ' +
+  '<a href="{{ unsubscribeUrl }}">unsubscribe</a> or <a href="mailto:{{ email }}">{{ email }}</a></p>'
+const values = { name: "Ada O'Neil", order: 4711, product: 'Tea & Co = 1', city: 'Zürich' }
+const stored = { ...values, email: 'ada@example.org' }
+
+test('ordinary mail goes the short way and says what the long way says', async () => {
+  assert.ok(isFilled({ body: prose, stored }))
+  const octets = assertSame({ body: prose, stored })
+  const { subject, html, text } = renderMessage(
+    sourceOf({ body: prose, stored }),
+    createTemplateCache(),
+  )
+  const mail = await simpleParser(toBuffer({ octets }))
+  assert.equal(mail.subject, subject)
+  assert.equal(mail.html, html)
+  assert.equal(mail.text?.trimEnd(), text)
+  assert.match(octets, /^List-Unsubscribe: <https:/m)
+})
+
+test('templates with placeholders in other places than text and attributes go the long way', () => {
+  const bodies = [
+    '<{{ name }}>',
+    '</{{ name }}>',
+    '<p {{ name }}>x',
+    '<p title={{ name }}>x',
+    '<a href="x" {{ name }}="y">x</a>',
+    '<!-- {{ name }} -->x',
+    '<!{{ name }}>x',
+    'x <b{{ name }}',
+    '&am{{ name }} &#{{ name }}',
+    '<a href="java{{ name }}">x</a>',
+    '<a href="mailto:c{{ name }}">x</a>',
+    '\ue000{{ name }}',
+  ]
+  for (const body of bodies) {
+    assert.equal(isFilled({ body, stored: { name: 'a' } }), false, body)
+    for (const name of ['a', 'p;', 'script:x', '-->', 'title', '1;', 'ata:']) {
+      assertSame({ body, request: { name } })
+    }
+  }
+})
+
+test('values that could change what is around them go the long way', () => {
+  const table: [body: string, value: string][] = [
+    ['<p>a {{ name }} b</p>', ''],
+    ['<p>a {{ name }} b</p>', ' x'],
+    ['<p>a {{ name }} b</p>', 'x '],
+    ['<p>a {{ name }} b</p>', 'x  y'],
+    ['<p>a {{ name }} b</p>', 'x\ny'],
+    ['<p>a {{ name }} b</p>', 'x\u00ady'],
+    ['<p>a {{ name }}b;</p>', 'x&am'],
+    ['<p>a {{ name }} b</p>', '<b>x</b>'],
+    ['<p>a {{ name }} b</p>', '<table>'],
+    ['<p>a {{ name }} b</p>', 'x'.repeat(300)],
+    ['<p>a {{ name }} b</p>', '\ud800'],
+    ['<p title="a {{ name }}">b</p>', 'x" id="y'],
+    ['<p><a href="{{ name }}">b</a></p>', 'javascript:x'],
+    ['<p><a href="{{ name }}">b</a></p>', '#x'],
+    ['<p><a href="{{ name }}">b</a></p>', 'mailto:x@example.org'],
+    ['<p><a href="https://{{ name }}">b</a></p>', 'x y'],
+    ['<p><a href="{{ name }}">https://shop.example</a></p>', 'https://shop.example'],
+  ]
+  for (const [body, name] of table) {
+    assert.equal(isFilled({ body, request: { name } }), false, JSON.stringify([body, name]))
+    assertSame({ body, request: { name } })
+  }
+})
+
+test('a short body stays seven bits, a foreign one goes in base64, as on the long way', () => {
+  const custom = '<div>Dear {{ name }}</div>'
+  assert.match(assertSame({ body: custom, stored: { name: 'Ada' } }), /html.*\r\n.*: 7bit/)
+  assert.match(assertSame({ body: custom, stored: { name: '你好世界' } }), /html.*\r\n.*: base64/)
+  const foreign = `<div>${'Привет '.repeat(30)}{{ name }}</div>`
+  assert.match(assertSame({ body: foreign, stored: { name: 'Ada' } }), /html.*\r\n.*: base64/)
+  const line = `<div>${'plain English words '.repeat(5)} {{ name }}</div>`
+  assert.ok(isFilled({ body: line, stored: { name: '你'.repeat(50) } }))
+  assert.match(assertSame({ body: line, stored: { name: '你'.repeat(50) } }), /: base64/)
+  assert.match(
+    assertSame({ body: line, stored: { name: 'Zoë' } }),
+    /html.*\r\n.*: quoted-printable/,
+  )
+})
+
+test('a language that is none is written as on the long way', () => {
+  for (const language of ['', 'de-AT', '"><script>', ' en ', 'x'.repeat(300)]) {
+    assertSame({ body: prose, stored, language })
+  }
+})
+
+const value = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom<unknown>('Ada', "O'Neil & Söhne", 'Zürich', 4711, true) },
+  fc.constantFrom<unknown>('', null, ' x', 'a  b', '=', '你好', '😀😀', '\u00a0', '\u00adx', '\r'),
+  fc.constantFrom<unknown>('<b>', '"', "' id='x", '&amp', '&', 'p;', '&nbsp;', ['a', 'b'], '-->'),
+  fc.constantFrom<unknown>('https://x.example/a', 'http://a b', '#top', 'javascript:x', 'a@b.c'),
+  fc.constantFrom<unknown>('mailto:', 'cid:x', 'script', '\ud800', '\udc00', 'y'.repeat(90)),
+  fc.string({ maxLength: 8 }),
+)
+const piece = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('{{ a }}', '{{ b }}', '{{ c }}', '{{ b ?? "none" }}') },
+  { weight: 3, arbitrary: fc.constantFrom(' ', '\n', '. ', 'Dear ', 'Zoë', 'x'.repeat(74), '  ') },
+  fc.constantFrom(
+    '<p>',
+    '</p>',
+    '<br>',
+    '<ul><li>',
+    '</li></ul>',
+    '<pre>',
+    '</pre>',
+    '<h2>',
+    '<hr>',
+  ),
+  fc.constantFrom(
+    '<a href="{{ a }}">',
+    '<a href="https://x.example/{{ b }}">',
+    '</a>',
+    '<b>',
+    '</b>',
+  ),
+  fc.constantFrom('<a href="mailto:{{ c }}">', "<a href='{{ a }}{{ b }}'>", '<a href={{ c }}>'),
+  fc.constantFrom('<img alt="{{ b }}">', '<img alt="" src="{{ a }}">', '<i title="{{ c }} ', '">'),
+  fc.constantFrom(
+    '<div>',
+    '<td>',
+    '<tr>',
+    '<title>',
+    '</title>',
+    '<style>',
+    '</style>',
+    '<script>',
+  ),
+  fc.constantFrom('<!--', '-->', '<', '</', '&', '&am', '&nbsp;', '&#6', ';', '"', "'", '=', '>'),
+  fc.constantFrom(
+    'https://x.example/a',
+    'data:',
+    '\r',
+    '\r\n',
+    '\t',
+    '\u00ad',
+    'é'.repeat(40),
+    '你',
+  ),
+)
+const body = fc.array(piece, { minLength: 1, maxLength: 14 }).map((pieces) => pieces.join(''))
+const record = fc.record({ a: value, b: value, c: value }, { requiredKeys: [] })
+
+test('whatever the template and the values, both ways lead to the same octets', () => {
+  let filled = 0
+  fc.assert(
+    fc.property(body, record, record, (text, stored, request) => {
+      assertSame({ body: text, stored, request })
+      if (isFilled({ body: text, stored, request })) filled += 1
+    }),
+    { numRuns: 1_500 },
+  )
+  assert.ok(filled > 50, `only ${filled} went the short way`)
+})
