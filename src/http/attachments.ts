@@ -1,7 +1,7 @@
 /** The attachments of a send request (contract 1.1). Contents stay base64 and are not decoded here. */
 import { z } from 'zod'
 import type { Config } from '../config/config.ts'
-import type { StoredAttachment } from '../features/messages/accept.ts'
+import type { StoredAttachment } from '../features/messages/plan.ts'
 import { lineOfText } from './fields.ts'
 
 const MAX_LENGTH = 255

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
-import type { Project } from '../features/messages/accept.ts'
+import type { Project } from '../features/messages/plan.ts'
 import { validate } from './validation.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -5,11 +5,8 @@
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
 import type { Core } from '../../features/core.ts'
-import {
-  acceptMessage,
-  type NamedAddress,
-  type SendRequest,
-} from '../../features/messages/accept.ts'
+import { acceptMessage } from '../../features/messages/accept.ts'
+import type { NamedAddress, SendRequest } from '../../features/messages/plan.ts'
 import { attachmentList } from '../attachments.ts'
 import { customHeaders } from '../custom-headers.ts'
 import { emailAddress, id, instant, lineOfText } from '../fields.ts'

@@ -6,12 +6,9 @@ import type { TestContext } from 'node:test'
 import { createKeyring } from '../../../src/config/keyring.ts'
 import { createDirectory } from '../../../src/features/accounts/directory.ts'
 import type { Core } from '../../../src/features/core.ts'
-import {
-  type Accepted,
-  acceptMessage,
-  type SendRequest,
-} from '../../../src/features/messages/accept.ts'
+import { type Accepted, acceptMessage } from '../../../src/features/messages/accept.ts'
 import { createQueueBell } from '../../../src/features/messages/bell.ts'
+import type { SendRequest } from '../../../src/features/messages/plan.ts'
 import { silentLog } from '../../../src/log.ts'
 import { parseAddress } from '../../../src/mail/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
