@@ -133,7 +133,7 @@ const specs: Spec[] = [
   },
   {
     name: 'queue list',
-    summary: 'list mail; without a state, what is still on its way',
+    summary: 'list mail; without a state, what is still on its way; ended, of the newest million',
     options: [
       ['--state <state>', 'queued, deferred, held, sending, delivered, relayed, bounced ...'],
       ['--domain <domain>', 'recipient domain'],
