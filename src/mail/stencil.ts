@@ -126,7 +126,8 @@ function markPieces(
   let gaps = 0
   for (const piece of pieces) {
     if (typeof piece === 'string') {
-      if (marks.test(piece) || !piece.isWellFormed()) return undefined
+      // As they stand, or as references that the text alternative decodes.
+      if (marks.test(decodeEntities(piece)) || !piece.isWellFormed()) return undefined
       source += piece
       continue
     }
@@ -199,8 +200,10 @@ function quotedSlots(html: string): Set<number> | undefined {
   return slots
 }
 
+/** Outside of quotes, blanks beyond ASCII part attributes for a regexp, and not for `readMarkup`. */
 function isQuotedTag(tag: string): boolean {
-  return quotedTag.test(tag) && !marks.test(tag.replace(quotedValue, ''))
+  const rest = tag.replace(quotedValue, '')
+  return quotedTag.test(tag) && !marks.test(rest) && !/[^\S \t\r\n\f\v]/.test(rest)
 }
 
 /** Whether no value can make a special address of it, or a plain one of a special one. */

@@ -64,7 +64,7 @@ function prepare(template: CompiledTemplate): PreparedTemplate {
 function sizeOf(source: string): number {
   let bytes = BYTES_A_TEMPLATE + source.length * BYTES_A_CHARACTER
   for (let at = source.indexOf('{'); at !== -1; at = source.indexOf('{', at + 1)) {
-    bytes += BYTES_A_MARKER
+    if (source[at + 1] === '{' || source[at + 1] === '%') bytes += BYTES_A_MARKER
   }
   return bytes
 }

@@ -245,6 +245,8 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       unassign(job)
       job.ended++
       if (taken.has(job.task)) over.push({ job, outcome: unrecordedOutcome(job.work.lane) })
+      // What was not delivered, `stop` gives back.
+      else if (isStopping) continue
       else if (job.task === culprit && job.work.source.isPlain === true)
         over.push({ job, outcome: crashOutcome() })
       else if (job.ended >= MAX_ENDED) lost.push(job)
@@ -254,6 +256,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     for (const site of sites.values()) site.load.delete(thread)
     loads.delete(thread)
     reportOver(over)
+    if (isStopping) return
     giveBack(lost, AFTER_CRASH_MS)
     looks.ended(thread, culprit)
     pump(touched.union(unserved))

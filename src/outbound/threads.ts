@@ -53,7 +53,7 @@ const MAX_WATCH_EVERY_MS = 500
 const MAX_FAILED_STARTS = 3
 const BROKEN_FOR_MS = 60_000
 const STOP_MARGIN_MS = 1_000
-/** Of JavaScript values: messages and attachments lie outside. Beyond it the thread ends, not the process. */
+/** Messages and attachments among it, whose bounds leave room. Beyond it the thread ends, not the process. */
 const MAX_OLD_HEAP_MB = 512
 const MAX_YOUNG_HEAP_MB = 24
 
@@ -84,15 +84,18 @@ export function createThreads(options: ThreadsOptions): Threads {
   function ended(thread: Running, error: unknown): void {
     running.splice(running.indexOf(thread), 1)
     thread.stopped.resolve()
-    if (isStopping) return
-    if (!thread.hasWorked && ++failedStarts >= MAX_FAILED_STARTS) {
+    const culprit = Atomics.load(thread.slot, 0)
+    if (!isStopping) noteEnd(thread, error, culprit)
+    options.ended(thread, { culprit, taken: readTaken(thread.taken) })
+  }
+
+  function noteEnd({ number, hasWorked }: Running, error: unknown, task: number): void {
+    if (!hasWorked && ++failedStarts >= MAX_FAILED_STARTS) {
       failedStarts = 0
       brokenUntil = performance.now() + BROKEN_FOR_MS
     }
-    const culprit = Atomics.load(thread.slot, 0)
-    const fact = { thread: thread.number, reason: describeError(error), task: culprit }
+    const fact = { thread: number, reason: describeError(error), task }
     options.log.error(fact, 'a delivery thread ended and is replaced')
-    options.ended(thread, { culprit, taken: readTaken(thread.taken) })
   }
 
   function isBroken(): boolean {

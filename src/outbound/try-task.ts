@@ -191,11 +191,13 @@ function addSteps(progress: Progress, steps: readonly Step[]): void {
 }
 
 /**
- * A host is one of broken TLS when it took the message in clear: if that failed too, it was
- * something else.
+ * A host is one of broken TLS when it decided about the message in clear: if that failed too, it
+ * was something else.
  */
-function brokenHost({ brokenTls }: Progress, { result, host, tls }: AttemptOutcome): string | null {
-  if (result !== 'delivered' || host === null || tls !== null) return null
+function brokenHost({ brokenTls, steps }: Progress, outcome: AttemptOutcome): string | null {
+  const { host, tls, reply } = outcome
+  const isDecided = reply !== null && steps.some(({ step }) => step === 'mail')
+  if (!isDecided || host === null || tls !== null) return null
   return brokenTls.includes(host) ? host : null
 }
 

@@ -155,7 +155,7 @@ const value = fc.oneof(
   fc.constantFrom<unknown>('', null, ' x', 'a  b', '=', '你好', '😀😀', '\u00a0', '\u00adx', '\r'),
   fc.constantFrom<unknown>('<b>', '"', "' id='x", '&amp', '&', 'p;', '&nbsp;', ['a', 'b'], '-->'),
   fc.constantFrom<unknown>('https://x.example/a', 'http://a b', '#top', 'javascript:x', 'a@b.c'),
-  fc.constantFrom<unknown>('mailto:', 'cid:x', 'script', '\ud800', '\udc00', 'y'.repeat(90)),
+  fc.constantFrom<unknown>('a>b', 'mailto:', 'cid:x', 'script', '\ud800', '\udc00', 'y'.repeat(90)),
   fc.string({ maxLength: 8 }),
 )
 const piece = fc.oneof(
@@ -190,6 +190,13 @@ const piece = fc.oneof(
     '<style>',
     '</style>',
     '<script>',
+  ),
+  fc.constantFrom(
+    '&#xe001;',
+    '&#61514;',
+    '&#57344;',
+    '<i alt="&#xe002;">',
+    '<p\u00a0title="{{ a }}">',
   ),
   fc.constantFrom('<!--', '-->', '<', '</', '&', '&am', '&nbsp;', '&#6', ';', '"', "'", '=', '>'),
   fc.constantFrom(

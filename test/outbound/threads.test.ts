@@ -26,6 +26,11 @@ const endless = makeSource({
   body: '<p>{% for i in (1..900) %}{% for j in (1..900) %}{% assign x = i %}{% endfor %}{% endfor %}{{name}}</p>',
 })
 
+/** The same, but compiled anew for its name. */
+function content(name: string) {
+  return { ...endless.content, id: name, body: `${name} ${endless.content.body}` }
+}
+
 test('S19: a template that takes too long is ended with its thread and sent with its placeholders', async () => {
   const { sendAll, sink } = await start({}, { deps: { hangMs: 100 } })
   const others = makeTasks(20, { domain: 'a.test' })
@@ -51,6 +56,24 @@ test('S19: what was delivered before a thread had to be ended is reported, and n
   const results = reports.map((report) => report.kind === 'attempted' && report.outcome.result)
   assert.deepEqual(results, Array(6).fill('delivered'))
   assert.deepEqual(new Set(reports.map(({ emailId }) => emailId)).size, 6)
+})
+
+test('what was delivered is reported although its thread does not stop in time', async () => {
+  const { outbound, reports, sink } = await start(
+    {},
+    { delivery: { maxConnectionsPerSite: 8 }, deps: { deliveryThreads: 1 } },
+  )
+  outbound.deliver(makeTasks(5, { domain: 'a.test' }))
+  await sink.waitForMessages(5)
+  // By its answer the thread has read what lay on its sockets before.
+  await outbound.preview([makeSource()])
+  const slow = ['a', 'b', 'c', 'd'].map((name) => ({ ...endless, content: content(name) }))
+  outbound.deliver(slow.flatMap((source) => makeTasks(1, { domain: 'a.test', source })))
+  await outbound.stop(50)
+  const kinds = reports.map((report) => report.kind)
+  assert.equal(sink.acceptedCount(), 5)
+  assert.equal(kinds.filter((kind) => kind === 'attempted').length, 5)
+  assert.equal(kinds.filter((kind) => kind === 'returned').length, 4)
 })
 
 test('messages are looked at by the same rendering, in the order they were asked for', async () => {
