@@ -48,7 +48,7 @@ export async function withCore<T>(
     import('../features/open-core.ts'),
     import('../log.ts'),
   ])
-  const core = await openCore(config, { log: createLog('error') })
+  const core = await openCore(config, { log: createLog('fatal') })
   try {
     return await act(core)
   } finally {

@@ -86,6 +86,8 @@ export type Outbound = {
   /** Epoch ms before which the site takes nothing; 0 = it does. */
   blockedUntil(site: string): number
   deliver(tasks: readonly DeliveryTask[]): void
+  /** Hands back what has not begun for a site, at once; it may be brought again. */
+  withdraw(site: string): void
   /** What recipients would read, in the order of `sources`. Rejects while shutting down. */
   preview(sources: readonly MessageSource[]): Promise<readonly RenderedMessage[]>
   inFlight(): number
@@ -313,6 +315,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     siteOf: routes.siteOf,
     blockedUntil: shaping.blockedUntil,
     deliver,
+    withdraw: dispatcher.withdraw,
     preview: dispatcher.look,
     inFlight: inFlight.total,
     stop,

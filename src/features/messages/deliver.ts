@@ -19,6 +19,8 @@ import { createReportBuffer } from './report-buffer.ts'
 export type Delivery = {
   /** Takes emails that were just claimed; never rejects. */
   deliver(emails: readonly ClaimedEmail[]): Promise<void>
+  /** Calls back what an operator has stopped meanwhile, as far as it has not begun. */
+  recall(): Promise<void>
   /** For outbound: what became of them. */
   report(reports: readonly DeliveryReport[]): void
   /** What has been claimed and is not on record yet. */
@@ -57,11 +59,27 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 
   return {
     deliver,
+    recall: () => recall(deps, inHand),
     report: buffer.add,
     inHand: () => [...inHand.keys()],
     settled: (graceMs) =>
       Promise.race([buffer.settled(), sleep(graceMs, undefined, { ref: false })]),
   }
+}
+
+/** What comes back is claimed once more, and refused then. */
+async function recall({ directory, outbound }: DeliveryDeps, inHand: InHand): Promise<void> {
+  const emails = [...inHand.values()].filter((email) => email !== undefined)
+  const held = await directory.heldDomains()
+  const disabled = new Set<string>()
+  for (const id of new Set(emails.map(({ projectId }) => projectId))) {
+    if ((await directory.findProject(id))?.isDisabled !== false) disabled.add(id)
+  }
+  const stopped = emails.filter(({ projectId, recipientDomain }) => {
+    return disabled.has(projectId) || held.has(recipientDomain)
+  })
+  const sites = new Set(stopped.map(({ recipientDomain }) => outbound.siteOf(recipientDomain)))
+  for (const site of sites) outbound.withdraw(site)
 }
 
 type Batch = { emails: readonly ClaimedEmail[]; shelf: ContentShelf; inHand: InHand }

@@ -99,8 +99,10 @@ function hear(
   call: QueueCall,
   run: (act: () => Promise<unknown>) => void,
 ): void {
-  if (call === 'anywhere') run(() => state.reload().then(state.wake))
-  else if (call !== 'capacity') state.lanes.note(call, call.dueAt)
+  if (call === 'anywhere') {
+    run(() => state.delivery.recall())
+    run(() => state.reload().then(state.wake))
+  } else if (call !== 'capacity') state.lanes.note(call, call.dueAt)
   state.wake()
 }
 

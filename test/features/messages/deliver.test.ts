@@ -15,6 +15,7 @@ import {
   contacts,
   domains,
   emails,
+  holds,
   projects,
   suppressions,
 } from '../../../src/store/schema.ts'
@@ -412,4 +413,28 @@ test('the task carries a signed return path and the sender\u2019s keys', async (
     ['r'],
   )
   assert.equal(task?.source.variables.system.email, 'ada@dest.test')
+})
+
+test('what is held or disabled meanwhile is called back, as far as it has not begun', async (t) => {
+  const line = await openLine(t)
+  const other = await addProject(line.core, 'Other', 'example.net')
+  const to = (text: string) => [{ address: address(text), name: null }]
+  await line.send({ to: to('ada@held.test') })
+  await line.send({ to: to('ada@free.test') })
+  const from = { address: address('shop@example.net'), name: null }
+  await line.send({ to: to('ada@stopped.test'), from }, { project: other })
+  await line.handed(3)
+  const recalled: string[] = []
+  const both = Promise.withResolvers<void>()
+  line.core.outbound.withdraw = (site) => {
+    if (recalled.push(site) === 2) both.resolve()
+  }
+  await line.core.store.write(async (tx) => {
+    await tx.insert(holds).values({ domain: 'held.test', heldAt: START })
+    await tx.update(projects).set({ isDisabled: true }).where(eq(projects.id, other.id))
+  })
+  line.core.directory.drop()
+  line.core.bell.ring('anywhere')
+  await both.promise
+  assert.deepEqual(recalled.sort(), ['held.test', 'stopped.test'])
 })
