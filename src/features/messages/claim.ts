@@ -6,6 +6,7 @@ import { unseen } from '../../store/dialect.ts'
 import { min, sql } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
 import { parameter, type RowOf, statement } from '../../store/store.ts'
+import { sourceColumns } from './source.ts'
 
 /** An email as its claim left it, with what decides whether it may still be sent. */
 export type ClaimedEmail = RowOf<typeof claimLane>
@@ -30,28 +31,11 @@ export const claimLane = statement((db) =>
         order by due_at limit ${unseen(parameter('limit'))})`,
     )
     .returning({
-      id: emails.id,
-      projectId: emails.projectId,
-      contactId: emails.contactId,
-      contentId: emails.contentId,
-      sourceType: emails.sourceType,
-      templateId: emails.templateId,
-      campaignId: emails.campaignId,
-      recipient: emails.recipient,
+      ...sourceColumns,
       recipientDomain: emails.recipientDomain,
-      toName: emails.toName,
-      fromAddress: emails.fromAddress,
-      fromName: emails.fromName,
-      replyTo: emails.replyTo,
-      subject: emails.subject,
-      contentClass: emails.contentClass,
-      headers: emails.headers,
-      variables: emails.variables,
-      messageId: emails.messageId,
       queueClass: emails.queueClass,
       giveUpAt: emails.giveUpAt,
       failureCount: emails.failureCount,
-      createdAt: emails.createdAt,
       isSubscribed: sql<boolean>`(select subscribed from contacts
         where contacts.id = emails.contact_id)`.mapWith(Boolean),
       isSuppressed: sql<boolean>`exists (select 1 from suppressions

@@ -13,27 +13,32 @@ import type { Core } from '../core.ts'
 /** Reading that much takes a millisecond or so: others get a turn. */
 const LARGE_CHARACTERS = 128 * 1024
 
+/** What a message takes from its email's row. */
+export const sourceColumns = {
+  id: emails.id,
+  projectId: emails.projectId,
+  contactId: emails.contactId,
+  contentId: emails.contentId,
+  sourceType: emails.sourceType,
+  templateId: emails.templateId,
+  campaignId: emails.campaignId,
+  recipient: emails.recipient,
+  toName: emails.toName,
+  fromAddress: emails.fromAddress,
+  fromName: emails.fromName,
+  replyTo: emails.replyTo,
+  subject: emails.subject,
+  contentClass: emails.contentClass,
+  headers: emails.headers,
+  variables: emails.variables,
+  messageId: emails.messageId,
+  createdAt: emails.createdAt,
+}
+
 const selectEmails = statement((db) =>
   db
     .select({
-      id: emails.id,
-      projectId: emails.projectId,
-      contactId: emails.contactId,
-      contentId: emails.contentId,
-      sourceType: emails.sourceType,
-      templateId: emails.templateId,
-      campaignId: emails.campaignId,
-      recipient: emails.recipient,
-      toName: emails.toName,
-      fromAddress: emails.fromAddress,
-      fromName: emails.fromName,
-      replyTo: emails.replyTo,
-      subject: emails.subject,
-      contentClass: emails.contentClass,
-      headers: emails.headers,
-      variables: emails.variables,
-      messageId: emails.messageId,
-      createdAt: emails.createdAt,
+      ...sourceColumns,
       isSubscribed: contacts.subscribed,
       language: projects.language,
     })
@@ -57,26 +62,8 @@ const selectText = statement((db) =>
 
 export type LoadedEmail = RowOf<typeof selectEmails>
 
-/** What a message takes from its email's row, beside the language of its project. */
-export type SourceRow = Pick<
-  Email,
-  | 'id'
-  | 'projectId'
-  | 'contactId'
-  | 'sourceType'
-  | 'templateId'
-  | 'campaignId'
-  | 'recipient'
-  | 'toName'
-  | 'fromAddress'
-  | 'fromName'
-  | 'replyTo'
-  | 'contentClass'
-  | 'headers'
-  | 'variables'
-  | 'messageId'
-  | 'createdAt'
-> & { isSubscribed: boolean }
+/** With the contact's wish as it is now; the language of the project comes beside it. */
+export type SourceRow = Pick<Email, keyof typeof sourceColumns> & { isSubscribed: boolean }
 
 /** The rows of these emails for a later look; gone ones are left out. */
 export function loadEmails({ store }: Pick<Core, 'store'>, ids: readonly string[]) {
