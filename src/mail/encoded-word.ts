@@ -7,15 +7,12 @@ const wordLimit = 75
 const overhead = '=?UTF-8?Q??='.length
 const smallestWidth = 30
 
-/** Wider than the grammar of RFC 2047 section 2, as some readers are. */
-const lookalike = /=\?[^?]*\?[bq]\?[^?]*\?=/i
-
 const qForms = Array.from({ length: 256 }, (_, byte) => qForm(byte))
 
 /** Whether text must not stand in a header as it is: it has more than printable ASCII, space and
- * tab, or looks like an encoded word, which a reader would decode. */
+ * tab, or what some reader might take for the start of an encoded word. */
 export function needsEncodedWords(text: string): boolean {
-  return /[^\t\x20-\x7e]/.test(text) || lookalike.test(text)
+  return /[^\t\x20-\x7e]/.test(text) || text.includes('=?')
 }
 
 /**

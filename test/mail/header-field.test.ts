@@ -63,6 +63,13 @@ test('a word too long for any line is cut into encoded words', () => {
   assert.equal(decodeWords(read(field).value), 'u'.repeat(998))
 })
 
+test('what begins like an encoded word travels in encoded words, however long', () => {
+  const text = `=?utf-8?${'x'.repeat(80)}`
+  const { value, lines } = read(formatTextField('Subject', text))
+  assert.ok(lines.every((line) => line.length <= 76))
+  assert.equal(decodeWords(value), text)
+})
+
 test('any text comes back, in lines that are legal', () => {
   const name = fc.constantFrom('Subject', 'X', `X-${'long-'.repeat(14)}Name`, 'x'.repeat(997))
   fc.assert(
