@@ -1,13 +1,15 @@
 /**
  * The composition root: builds every part, starts them in order, stops them in reverse.
  *
- * Start: database, sandbox sink, delivery, queue, jobs, HTTP. By the time HTTP answers, everything
- * behind it works. Stop: HTTP finishes what it was asked, the queue claims no more, delivery
- * finishes or returns what it has, outcomes reach the disk, the rest follows.
+ * Start: database, sandbox sink, delivery, queue, jobs, HTTP, listeners for mail. By the time they
+ * answer, everything behind them works. Stop: messages on their way in are taken, HTTP finishes what
+ * it was asked, the queue claims no more, delivery finishes or returns what it has, outcomes reach
+ * the disk, the rest follows.
  */
 import { now } from './clock.ts'
 import { nativeBindingPath } from './config/assets.ts'
-import type { Config } from './config/config.ts'
+import type { Config, ListenAddress } from './config/config.ts'
+import { formatListenAddress } from './config/listen-address.ts'
 import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox.ts'
 import type { Core } from './features/core.ts'
 import { resealDomainKeys } from './features/domains/reseal.ts'
@@ -15,14 +17,23 @@ import { createDelivery, type Delivery } from './features/messages/deliver.ts'
 import { countQueue } from './features/messages/operate.ts'
 import { startQueue } from './features/messages/queue.ts'
 import { type OpenCore, openCore } from './features/open-core.ts'
+import { startReceivingDomains } from './features/receiving/domains.ts'
+import { startProcessing } from './features/receiving/process.ts'
 import { startRequestLog } from './features/requests/log.ts'
+import { createRateLimiter } from './features/requests/rate-limit.ts'
 import { createSchedule } from './features/schedule.ts'
+import { startHitLog } from './features/tracking/hit-log.ts'
 import type { Gauge } from './http/metrics.ts'
 import { startHttp } from './http/server.ts'
+import { startInbound } from './inbound/listener.ts'
+import { startReader } from './inbound/reader.ts'
 import { startSandboxSink } from './inbound/sandbox-sink.ts'
+import type { MailService } from './inbound/service.ts'
+import { startSubmission } from './inbound/submission.ts'
 import { startJobs } from './jobs/jobs.ts'
 import type { Log } from './log.ts'
-import { type Outbound, startOutbound } from './outbound/outbound.ts'
+import type { Tracker } from './mail/tracking.ts'
+import { type Outbound, type OutboundDeps, startOutbound } from './outbound/outbound.ts'
 import { takeServeLock } from './store/serve-lock.ts'
 
 /** From SIGTERM to the end: what is in hand by then goes back to where it came from. */
@@ -30,8 +41,19 @@ const STOP_WITHIN_MS = 8_500
 /** Whoever comes last still gets this much of it. */
 const LEAST_GRACE_MS = 500
 
+/** Messages that are coming in may take that much of it. */
+const MAIL_GRACE_MS = 3_000
+
 export type App = {
-  ready: { event: 'ready'; http: string; mode: Config['delivery']['mode'] }
+  ready: {
+    event: 'ready'
+    http: string
+    mode: Config['delivery']['mode']
+    /** Where mail comes in, as bound; left out when nowhere. */
+    inbound?: string[]
+    /** Where programs hand in mail, as bound; left out when nowhere. */
+    submission?: string[]
+  }
   /** In sandbox mode: what a newcomer needs to send a first message. */
   sandbox: SandboxWelcome | null
   stop(): Promise<void>
@@ -63,31 +85,75 @@ async function start(config: Config, log: Log, stops: Stops): Promise<App> {
   const lock = takeServeLock(config.database.file, nativeBindingPath(config.dataDir))
   stops.push(async () => lock.release())
   if (config.secretPrevious !== null) await resealDomainKeys(base)
-  const core = await startDelivery(base, stops)
+  const ends = await findEnds(base, stops)
+  const core = await startDelivery(base, ends, stops)
   watchOtherProcesses(core, stops)
   const { handlers, cron } = createSchedule(core)
   const jobs = startJobs({ store: core.store, log, now, handlers, cron })
   stops.push(jobs.stop)
   const requestLog = startRequestLog(core)
   stops.push(requestLog.stop)
-  const http = await startHttp({ core, requestLog, gauges: [queueGauge(core)] })
+  const limiter = createRateLimiter(config.limits.apiRequestsPerMinute, now)
+  const http = await startHttp({ core, requestLog, limiter, gauges: [queueGauge(core)] })
   stops.push(http.stop)
+  await startReading(core, stops)
+  const inbound = await startInbound(core)
+  stops.push(mailStop(inbound))
+  ends.listeners.push(...inbound.addresses)
+  const submission = await startSubmission(core, { limiter })
+  stops.push(mailStop(submission))
   // Last, so that credentials are made only when they will be shown.
   const sandbox = config.delivery.mode === 'sandbox' ? await prepareSandbox(base) : null
-  const ready = { event: 'ready', http: http.url, mode: config.delivery.mode } as const
+  const ready: App['ready'] = { event: 'ready', http: http.url, mode: config.delivery.mode }
+  if (ends.listeners.length > 0) ready.inbound = ends.listeners.map(formatListenAddress)
+  const { addresses } = submission
+  if (addresses.length > 0) ready.submission = addresses.map(formatListenAddress)
   return { ready, sandbox, stop: () => stopAll(stops) }
 }
 
-/** Outbound, the recording of its outcomes, and the queue that feeds it. */
-async function startDelivery(base: OpenCore, stops: Stops): Promise<Core> {
+/** Where mail ends here: a route to one of our listeners is a loop, unless it is for us. */
+type Ends = Required<Pick<OutboundDeps, 'inboundListeners' | 'receivesFor'>> & {
+  /** For mail from outside, as soon as they listen. */
+  listeners: ListenAddress[]
+}
+
+async function findEnds(base: OpenCore, stops: Stops): Promise<Ends> {
+  const listeners: ListenAddress[] = []
+  const domains = await startReceivingDomains(base)
+  stops.push(async () => domains.stop())
+  return {
+    listeners,
+    inboundListeners: () => listeners,
+    receivesFor: (domain) => listeners.length > 0 && domains.has(domain),
+  }
+}
+
+/** What comes in is read by threads of their own and put into effect. */
+async function startReading(core: Core, stops: Stops): Promise<void> {
+  const { config, log } = core
+  const settings = { dnsServers: config.dns.servers, hostname: config.delivery.hostname }
+  const reader = startReader({ settings, log })
+  stops.push(reader.stop)
+  const processing = await startProcessing(core, reader)
+  stops.push(processing.stop)
+}
+
+function mailStop(service: MailService): (graceMs: number) => Promise<void> {
+  return (graceMs) => service.stop(Math.min(graceMs, MAIL_GRACE_MS))
+}
+
+/** Outbound, the recording of its outcomes and of hits, and the queue that feeds it. */
+async function startDelivery(base: OpenCore, ends: Ends, stops: Stops): Promise<Core> {
   const { config, log, resolver } = base
   const sandboxPort = await startSink(base, stops)
   let delivery: Delivery | undefined
   const outbound: Outbound = startOutbound(
-    { config, log, now, resolver, sandboxPort },
+    { config, log, now, resolver, sandboxPort, tracker: trackerOf(base), ...ends },
     { report: (reports) => delivery?.report(reports) },
   )
-  const core: Core = { ...base, outbound }
+  const hits = startHitLog(base)
+  stops.push(hits.stop)
+  const core: Core = { ...base, outbound, hits }
   delivery = createDelivery(core)
   const queue = startQueue(core, delivery)
   const { settled } = delivery
@@ -97,6 +163,11 @@ async function startDelivery(base: OpenCore, stops: Stops): Promise<Core> {
     await settled(graceMs)
   })
   return core
+}
+
+function trackerOf({ config, keyring }: OpenCore): Tracker {
+  const { baseUrl } = config
+  return { baseUrl, openKey: keyring.keys('open')[0], clickKey: keyring.keys('click')[0] }
 }
 
 async function startSink(base: OpenCore, stops: Stops): Promise<number | undefined> {

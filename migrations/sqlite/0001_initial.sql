@@ -50,6 +50,7 @@ CREATE TABLE domains (
   ed25519_public_key TEXT NOT NULL,
   is_ed25519_found INTEGER NOT NULL DEFAULT 0,
   is_return_path_found INTEGER NOT NULL DEFAULT 0,
+  is_mx_found INTEGER NOT NULL DEFAULT 0,
   findings TEXT,
   checked_at INTEGER,
   failed_checks INTEGER NOT NULL DEFAULT 0,
@@ -82,6 +83,19 @@ CREATE TABLE suppressions (
   created_at INTEGER NOT NULL,
   UNIQUE (project_id, email)
 ) STRICT;
+CREATE INDEX suppressions_newest ON suppressions (project_id, created_at, id);
+
+-- Refusals that do not condemn an address by themselves: three over at least 14 days do.
+CREATE TABLE strikes (
+  id INTEGER PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  email TEXT NOT NULL,
+  email_id TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  UNIQUE (project_id, email, email_id)
+) STRICT;
+CREATE INDEX strikes_age ON strikes (at);
 
 CREATE TABLE templates (
   id TEXT PRIMARY KEY,
@@ -112,6 +126,8 @@ CREATE TABLE contents (
   body TEXT,
   is_text INTEGER NOT NULL DEFAULT 0,
   attachments TEXT,
+  -- The links of a body that retention cleared: they outlive it.
+  links TEXT,
   last_used_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT;
@@ -144,6 +160,8 @@ CREATE TABLE emails (
   variables TEXT,
   message_id TEXT NOT NULL,
   provider_id TEXT,
+  -- Of received mail: the email that it answers.
+  answered_email_id TEXT,
   state TEXT NOT NULL,
   status TEXT NOT NULL,
   queue_class INTEGER NOT NULL,
@@ -164,6 +182,9 @@ CREATE TABLE emails (
   complained_at INTEGER,
   opens INTEGER NOT NULL DEFAULT 0,
   clicks INTEGER NOT NULL DEFAULT 0,
+  -- Of prefetchers, scanners and privacy proxies: kept apart from people's.
+  machine_opens INTEGER NOT NULL DEFAULT 0,
+  machine_clicks INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
@@ -176,6 +197,9 @@ CREATE INDEX emails_leased ON emails (lease_until) WHERE lease_until IS NOT NULL
 CREATE INDEX emails_held ON emails (recipient_domain, id) WHERE state = 'held';
 CREATE INDEX emails_contact ON emails (contact_id, created_at);
 CREATE INDEX emails_template ON emails (template_id) WHERE template_id IS NOT NULL;
+CREATE INDEX emails_provider ON emails (provider_id) WHERE provider_id IS NOT NULL;
+-- Our own Message-IDs begin with the email's id: only the others have to be searched for.
+CREATE INDEX emails_custom_message_id ON emails (message_id) WHERE substr(message_id, 1, 36) <> id;
 
 -- Attempts and events go with their email, contact or project by triggers: a foreign key would look
 -- for the parent at each of the three rows that a delivery adds.
@@ -294,3 +318,37 @@ CREATE TABLE sandbox_messages (
   subject TEXT NOT NULL,
   raw BLOB NOT NULL
 ) STRICT;
+
+-- Mail that came in, durable before its 250 was given. `recipients`: what each RCPT was for. What
+-- is 'pending' waits to be read; reports lose `raw` then, other mail keeps it until retention.
+CREATE TABLE inbound_messages (
+  id TEXT PRIMARY KEY,
+  received_at INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  reverse_path TEXT NOT NULL,
+  recipients TEXT NOT NULL,
+  client_address TEXT NOT NULL,
+  client_name TEXT NOT NULL,
+  tls TEXT,
+  size_bytes INTEGER NOT NULL,
+  raw BLOB,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  kind TEXT,
+  sender TEXT,
+  subject TEXT,
+  summary TEXT,
+  error TEXT,
+  processed_at INTEGER
+) STRICT;
+CREATE INDEX inbound_messages_pending ON inbound_messages (id) WHERE state = 'pending';
+CREATE INDEX inbound_messages_age ON inbound_messages (received_at);
+-- What operators look at. Queries repeat the condition.
+CREATE INDEX inbound_messages_operator ON inbound_messages (id)
+  WHERE state = 'failed' OR instr(recipients, '"for":"server"') > 0;
+
+-- Notifications of SNS that were taken, so that each counts once.
+CREATE TABLE sns_notifications (
+  id TEXT PRIMARY KEY,
+  received_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sns_notifications_age ON sns_notifications (received_at);

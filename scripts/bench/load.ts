@@ -30,7 +30,7 @@ async function run(request: LoadRequest): Promise<LoadResult> {
       socket.write(encode(request, hostname, number))
       const { value: status } = await responses.next()
       latencies.push(performance.now() - sentAt)
-      if (status !== 200) refused += 1
+      if (status === undefined || status >= 400) refused += 1
       dueAt += paceMs
     }
     socket.destroy()
@@ -49,9 +49,14 @@ async function run(request: LoadRequest): Promise<LoadResult> {
   }
 }
 
-function encode({ secret, body }: LoadRequest, host: string, number: number): string {
-  const json = body.replaceAll('@@', String(number))
-  return `POST /v1/send HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
+function encode(request: LoadRequest, host: string, number: number): string {
+  if ('paths' in request) {
+    const { paths, userAgent } = request
+    const path = paths[number % paths.length]
+    return `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: ${userAgent}\r\nAccept: text/html\r\n\r\n`
+  }
+  const json = request.body.replaceAll('@@', String(number))
+  return `POST /v1/send HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${request.secret}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
 }
 
 /** The status of each response, by Content-Length framing. */

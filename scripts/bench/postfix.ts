@@ -80,11 +80,11 @@ function configure(folder: string, port: number, relayTo: number): string {
 }
 
 /** Debian's master.cf without chroot, its SMTP service on our port. */
-export function masterLines(port: number): string[] {
+export function masterLines(port: number, host = '127.0.0.1'): string[] {
   const unix = (name: string, wakeup: string, limit: string, program = name) =>
     `${name} unix - - n ${wakeup} ${limit} ${program}`
   return [
-    `127.0.0.1:${port} inet n - n - - smtpd`,
+    `${host}:${port} inet n - n - - smtpd`,
     'pickup unix n - n 60 1 pickup',
     'cleanup unix n - n - 0 cleanup',
     'qmgr unix n - n 300 1 qmgr',
@@ -129,15 +129,15 @@ export async function findFreePort(): Promise<number> {
   return port
 }
 
-export async function waitForPort(port: number): Promise<void> {
+export async function waitForPort(port: number, host = '127.0.0.1'): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
-    const probe = spawnSync('bash', ['-c', `exec 3<>/dev/tcp/127.0.0.1/${port}`], {
+    const probe = spawnSync('bash', ['-c', `exec 3<>/dev/tcp/${host}/${port}`], {
       stdio: 'ignore',
     })
     if (probe.status === 0) return
     await sleep(100)
   }
-  throw new Error('Postfix did not start')
+  throw new Error(`nobody listens on ${host}:${port}`)
 }
 
 /** Messages a second at which this Postfix takes mail. */

@@ -7,20 +7,25 @@ import { once } from 'node:events'
 import path from 'node:path'
 import type { Bench } from './server.ts'
 
-export type LoadRequest = {
+export type LoadRequest = Load & (Sends | Visits)
+
+type Load = {
   url: string
-  secret: string
   connections: number
   /** Stops after so many requests ... */
   requests?: number
   /** ... or after so long, at so many a second. */
   seconds?: number
   perSecond?: number
-  /** JSON of one request; `@@` becomes a number that no other request has. */
-  body: string
-  /** The first such number. */
+  /** The number of the first request; each has one of its own. */
   from: number
 }
+
+/** POST /v1/send. In `body`, the JSON, `@@` becomes the request's number. */
+type Sends = { secret: string; body: string }
+
+/** GET, one path after another, over and over. */
+type Visits = { paths: readonly string[]; userAgent: string }
 
 export type LoadResult = {
   answered: number

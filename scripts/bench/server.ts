@@ -12,6 +12,8 @@ const run = promisify(execFile)
 
 export type Running = {
   url: string
+  /** Where mail comes in, as bound. */
+  inbound: readonly string[]
   pid: number
   /** From the start of the process to its ready line. */
   readyMs: number
@@ -58,11 +60,12 @@ export function createBench(configuration: string): Bench {
 async function serve(executable: string, args: string[]): Promise<Running> {
   const startedAt = performance.now()
   const child = spawn(executable, [...args, 'serve'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const url = await readReadyLine(child)
+  const { http: url, inbound = [] } = await readReadyLine(child)
   const readyMs = performance.now() - startedAt
   child.stdout?.resume()
   return {
     url,
+    inbound,
     pid: child.pid as number,
     readyMs,
     stop: async () => {
@@ -73,9 +76,11 @@ async function serve(executable: string, args: string[]): Promise<Running> {
   }
 }
 
-async function readReadyLine(child: ChildProcess): Promise<string> {
+type Ready = { http: string; inbound?: string[] }
+
+async function readReadyLine(child: ChildProcess): Promise<Ready> {
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
-  for await (const line of lines) return (JSON.parse(line) as { http: string }).http
+  for await (const line of lines) return JSON.parse(line) as Ready
   throw new Error('serve ended before it was ready')
 }
 

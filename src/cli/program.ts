@@ -21,7 +21,9 @@ const groups: Record<string, string> = {
   project: 'projects and their keys',
   domain: 'domains to send from',
   queue: 'mail on its way',
+  inbound: 'mail to the server itself, and what could not be read',
   sandbox: 'mail that the sandbox kept',
+  bounce: 'what came back',
 }
 
 const idArgument = '<id>'
@@ -185,6 +187,17 @@ const specs: Spec[] = [
     load: async () => (await import('./send.ts')).send,
   },
   {
+    name: 'inbound list',
+    summary: 'list mail to postmaster and abuse, and mail that could not be read, newest first',
+    load: async () => (await import('./inbound.ts')).listInboundCommand,
+  },
+  {
+    name: 'inbound show',
+    summary: 'print a message as it came, or what is known of it when it is gone',
+    args: idArgument,
+    load: async () => (await import('./inbound.ts')).showInboundCommand,
+  },
+  {
     name: 'sandbox list',
     summary: 'list messages, newest first',
     load: async () => (await import('./sandbox.ts')).listSandboxCommand,
@@ -194,6 +207,12 @@ const specs: Spec[] = [
     summary: 'print a message as it arrived',
     args: idArgument,
     load: async () => (await import('./sandbox.ts')).showSandboxCommand,
+  },
+  {
+    name: 'bounce inspect',
+    summary: 'print what is understood of bounces, complaints and replies, a JSON line a file',
+    args: '<file...>',
+    load: async () => (await import('./bounce.ts')).inspectBouncesCommand,
   },
   {
     name: 'version',

@@ -4,6 +4,8 @@ import {
   type Attempt,
   type Email,
   type EmailStory,
+  isReport,
+  reportPrefix,
   type Step,
   showEmail,
 } from '../features/messages/operate.ts'
@@ -32,6 +34,13 @@ function storyToJson({ email, attempts }: EmailStory) {
     sentAt: formatOptionalInstant(email.sentAt),
     deliveredAt: formatOptionalInstant(email.deliveredAt),
     bouncedAt: formatOptionalInstant(email.bouncedAt),
+    complainedAt: formatOptionalInstant(email.complainedAt),
+    openedAt: formatOptionalInstant(email.openedAt),
+    clickedAt: formatOptionalInstant(email.clickedAt),
+    opens: email.opens,
+    clicks: email.clicks,
+    machineOpens: email.machineOpens,
+    machineClicks: email.machineClicks,
     attempts: attempts.map(attemptToJson),
   }
 }
@@ -54,7 +63,10 @@ function attemptToJson(attempt: Attempt) {
 }
 
 function formatStory({ email, attempts }: EmailStory): string {
-  const tries = attempts.map((attempt, index) => formatAttempt(attempt, index + 1))
+  let number = 0
+  const tries = attempts.map((row) =>
+    isReport(row) ? formatReport(row) : formatAttempt(row, ++number),
+  )
   return [`Email ${email.id}`, formatSummary(email), ...tries].join('\n\n')
 }
 
@@ -78,7 +90,23 @@ function formatSummary(email: Email): string {
     relayed: email.deliveredAt === null ? formatTime(email.sentAt) : null,
     'relayed as': email.providerId,
     bounced: formatTime(email.bouncedAt),
+    complained: formatTime(email.complainedAt),
+    opened: formatHits(email.opens, email.openedAt, email.machineOpens),
+    clicked: formatHits(email.clicks, email.clickedAt, email.machineClicks),
   })
+}
+
+/** `2 times, first 2026-11-21 12:00:00; 3 times by machines` */
+function formatHits(count: number, firstAt: number | null, byMachines: number): string | null {
+  const said = [
+    count > 0 && `${formatTimes(count)}, first ${formatTime(firstAt)}`,
+    byMachines > 0 && `${formatTimes(byMachines)} by machines`,
+  ].filter((part) => part !== false)
+  return said.length === 0 ? null : said.join('; ')
+}
+
+function formatTimes(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
 }
 
 function isOpen({ state }: Email): boolean {
@@ -93,6 +121,14 @@ function formatAttempt(attempt: Attempt, number: number): string {
   if (attempt.error !== null) lines.push(`  ${escapeControls(attempt.error)}`)
   if (attempt.isMaybeDelivered) lines.push('  The other side may have taken it all the same.')
   return [...lines, ...(attempt.steps as Step[]).flatMap(formatStep)].join('\n')
+}
+
+/** What came back after the session: a bounce, a complaint. */
+function formatReport({ at, result, class: kind, host, error }: Attempt): string {
+  const what = result.slice(reportPrefix.length)
+  const head = `Report, ${formatTime(at)}: ${what}${kind === null ? '' : ` (${kind})`}`
+  const from = host === null ? [] : [`  by ${escapeControls(host)}`]
+  return [head, ...from, ...(error === null ? [] : [`  ${escapeControls(error)}`])].join('\n')
 }
 
 function formatPeer({ host, address, tls }: Attempt): string {

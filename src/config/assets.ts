@@ -20,12 +20,14 @@ import path from 'node:path'
 import sea from 'node:sea'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
-export type ThreadName = 'scan' | 'delivery'
+export type ThreadName = 'scan' | 'delivery' | 'submission' | 'reader'
 
 /** The entry file of each worker thread in the repository. */
 export const threadSources: Record<ThreadName, string> = {
   scan: 'src/store/scan-thread.ts',
   delivery: 'src/outbound/delivery-thread.ts',
+  reader: 'src/inbound/reader-thread.ts',
+  submission: 'src/inbound/submission-thread.ts',
 }
 
 /** The name under which the executable carries the SQLite addon. */

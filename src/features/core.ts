@@ -7,11 +7,14 @@ import type { Config } from '../config/config.ts'
 import type { Keyring } from '../config/keyring.ts'
 import type { Log } from '../log.ts'
 import type { Outbound } from '../outbound/outbound.ts'
+import type { PublicFetch } from '../outbound/public-fetch.ts'
 import type { Resolver } from '../outbound/resolver.ts'
 import type { Store } from '../store/store.ts'
 import type { Directory } from './accounts/directory.ts'
 import type { QueueBell } from './messages/bell.ts'
 import type { IdempotencyClaims } from './messages/idempotency.ts'
+import type { Inbox } from './receiving/inbox.ts'
+import type { HitLog } from './tracking/hit-log.ts'
 
 export type Core = {
   config: Config
@@ -19,14 +22,20 @@ export type Core = {
   store: Store
   directory: Directory
   resolver: Resolver
+  /** Asks hosts of the internet, and nothing inside a network of ours. */
+  publicFetch: PublicFetch
   outbound: Outbound
   /** Idempotency keys of requests in flight. */
   claims: IdempotencyClaims
   /** Tells the queue that something is due. */
   bell: QueueBell
+  /** Tells whoever reads inbound mail that some was kept. */
+  inbox: Inbox
+  /** Takes opens and clicks. */
+  hits: HitLog
   now: Now
   log: Log
 }
 
-/** What a command has: everything but the means to deliver. */
-export type CommandCore = Omit<Core, 'outbound'>
+/** What a command has: everything but the means to deliver and to be called. */
+export type CommandCore = Omit<Core, 'outbound' | 'hits'>

@@ -5,12 +5,14 @@ import type { Config } from '../config/config.ts'
 import { createKeyring } from '../config/keyring.ts'
 import { loadSecret, prepareDataDir } from '../config/secret.ts'
 import type { Log } from '../log.ts'
+import { createPublicFetch } from '../outbound/public-fetch.ts'
 import { createResolver } from '../outbound/resolver.ts'
 import { openStore } from '../store/store.ts'
 import { createDirectory } from './accounts/directory.ts'
 import type { CommandCore } from './core.ts'
 import { checkSecret } from './domains/secret-check.ts'
 import { createQueueBell } from './messages/bell.ts'
+import { createInbox } from './receiving/inbox.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
 
@@ -40,6 +42,8 @@ export async function openCore(
     resolver.stop()
     await store.close()
   }
+  const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
-  return { config, keyring, store, directory, resolver, claims: new Map(), bell, now, log, close }
+  const shared = { claims: new Map(), bell, inbox: createInbox(), now, log }
+  return { config, keyring, store, directory, resolver, publicFetch, ...shared, close }
 }

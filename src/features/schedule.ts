@@ -7,7 +7,10 @@ import { deleteLapsedClaims } from './domains/lapse.ts'
 import { sweepKeys } from './messages/idempotency.ts'
 import { clearOldBodies } from './messages/retention.ts'
 import { trimSandbox } from './messages/sandbox.ts'
+import { deleteOldStrikes } from './messages/strikes.ts'
+import { deleteOldArrivals } from './receiving/retention.ts'
 import { deleteOldRequests } from './requests/retention.ts'
+import { forgetNotifications } from './sns/once.ts'
 
 export type Schedule = { handlers: Record<string, JobHandler>; cron: CronEntry[] }
 
@@ -27,6 +30,13 @@ export function createSchedule(core: Core): Schedule {
       schedule: '17 * * * *',
       run: () => store.write((tx) => sweepKeys(tx, now())),
     },
+    {
+      name: 'forget-notifications',
+      schedule: '40 3 * * *',
+      run: () => forgetNotifications(core),
+    },
+    { name: 'delete-old-arrivals', schedule: '20 4 * * *', run: () => deleteOldArrivals(core) },
+    { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteOldStrikes(core) },
     {
       name: 'trim-sandbox',
       schedule: '*/10 * * * *',

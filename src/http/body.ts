@@ -1,6 +1,6 @@
 /**
- * A request's JSON, read from the socket itself: counted as it comes, whatever Content-Length says,
- * and free of what JSON can carry but nothing of ours can handle: nesting without end and keys
+ * A request's body, read from the socket itself: counted as it comes, whatever Content-Length says.
+ * JSON is free of what JSON can carry but nothing of ours can handle: nesting without end and keys
  * named `__proto__`. The content type is not looked at: clients of this API family do not all set it.
  */
 import { isUtf8 } from 'node:buffer'
@@ -23,6 +23,24 @@ export async function readJson(incoming: IncomingMessage, maxBytes: number): Pro
     throw invalidField('', 'too_big', `The JSON is nested more than ${MAX_JSON_DEPTH} levels deep`)
   }
   return { value, sizeBytes: bytes.length }
+}
+
+/**
+ * The fields of a form, whatever its content type says; of a body that is no such form, or larger
+ * than `maxBytes`, none: what a form's caller wants is in its path, and is done anyway (RFC 8058).
+ * @throws AppError BAD_REQUEST when the connection ends before the body does
+ */
+export async function readForm(incoming: IncomingMessage, maxBytes: number): Promise<ReadBody> {
+  try {
+    const bytes = await readBytes(incoming, maxBytes)
+    const value = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')))
+    return { value, sizeBytes: bytes.length }
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'PAYLOAD_TOO_LARGE') {
+      return { value: {}, sizeBytes: maxBytes }
+    }
+    throw error
+  }
 }
 
 function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {

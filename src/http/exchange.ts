@@ -12,10 +12,10 @@ import type { Core } from '../features/core.ts'
 import { refuseUsedKey } from '../features/messages/idempotency.ts'
 import type { Project } from '../features/messages/plan.ts'
 import type { RequestLog } from '../features/requests/log.ts'
-import { readJson } from './body.ts'
+import type { RateLimiter, RateVerdict } from '../features/requests/rate-limit.ts'
+import { readForm, readJson } from './body.ts'
 import { type AddressList, clientAddress } from './client-address.ts'
 import { errorReply, logError, toAppError } from './error-reply.ts'
-import type { RateLimiter, RateVerdict } from './rate-limit.ts'
 import { commonHeaders } from './response-headers.ts'
 import type { RawCall, Reply, Route } from './route.ts'
 import type { Traffic } from './traffic.ts'
@@ -50,6 +50,8 @@ type Exchange = Arrival & {
 }
 
 export const MAX_BODY_BYTES = 50 * 1024 * 1024
+/** A form of ours has one short field. */
+const MAX_FORM_BYTES = 16 * 1024
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
@@ -61,11 +63,17 @@ export async function answer(hall: Hall, route: Route, arrival: Arrival): Promis
     return finish(hall, exchange, await runSteps(hall, exchange))
   } catch (thrown) {
     const error = toAppError(thrown)
-    const { id: requestId, isPublicApi } = exchange
-    logError(hall.core.log, error, requestId)
-    const at = hall.core.now()
-    return finish(hall, exchange, errorReply(error, { requestId, isPublicApi, at }), error)
+    logError(hall.core.log, error, exchange.id)
+    return finish(hall, exchange, await toRefusal(hall, exchange, error), error)
   }
+}
+
+async function toRefusal({ core }: Hall, exchange: Exchange, error: AppError): Promise<Reply> {
+  const { id: requestId, isPublicApi, route, incoming } = exchange
+  const plain = errorReply(error, { requestId, isPublicApi, at: core.now() })
+  if (route.showError === undefined) return plain
+  const shown = await route.showError(error, incoming)
+  return { ...shown, headers: { ...plain.headers, ...shown.headers } }
 }
 
 /** The id of a request: its caller's own where that can stand in a log (section 0). */
@@ -145,7 +153,10 @@ function readIdempotencyKey(incoming: IncomingMessage): string | undefined {
 }
 
 async function takeBody(exchange: Exchange): Promise<unknown> {
-  const { value, sizeBytes } = await readJson(exchange.incoming, MAX_BODY_BYTES)
+  const { incoming, route } = exchange
+  const { value, sizeBytes } = route.takesForm
+    ? await readForm(incoming, MAX_FORM_BYTES)
+    : await readJson(incoming, MAX_BODY_BYTES)
   exchange.requestBytes = sizeBytes
   return value
 }
@@ -171,7 +182,7 @@ function finish(hall: Hall, exchange: Exchange, reply: Reply, error?: AppError):
   const { status, body } = reply
   const durationMs = Math.max(0, hall.core.now() - receivedAt)
   hall.traffic.count(route, status, durationMs)
-  if (route.permission !== 'none' || status >= 400) {
+  if (route.permission !== 'none' || (status >= 400 && !route.isUnlogged)) {
     hall.requestLog.record(toLogEntry(exchange, { reply, error, durationMs }))
   }
   // After a 413 the rest of the upload is on its way; nobody is going to read it.

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
+import type { AppError } from '../errors.ts'
 import type { Project } from '../features/messages/plan.ts'
 import { validate } from './validation.ts'
 
@@ -31,7 +32,7 @@ export type RawCall = {
   incoming: IncomingMessage
   params: Readonly<Record<string, string>>
   query: Readonly<Record<string, string>>
-  /** Parsed JSON; undefined where the route takes none. */
+  /** Parsed JSON, or the fields of a form; undefined where the route takes neither. */
   body: unknown
   idempotencyKey: string | undefined
   /** Null where no key is asked for. */
@@ -60,7 +61,11 @@ type Shape<Query, Body> = {
   params?: Readonly<Record<string, string>>
   query?: z.ZodType<Query>
   body?: z.ZodType<Body>
+  /** Its body is an HTML form, of which `body` is given the fields: `readForm`. */
+  takesForm?: boolean
   takesIdempotencyKey?: boolean
+  /** Shows a refusal in a way of its own; the others show the envelope. */
+  showError?(error: AppError, incoming: IncomingMessage): Promise<Reply>
   /** The answers to a request that succeeds. */
   responses: Readonly<Record<number, ResponseDoc>>
   /** Statuses of its own refusals, besides those that every route of its permission has. */
@@ -71,6 +76,11 @@ type OpenShape<Query, Body> = Shape<Query, Body> & {
   permission: 'none'
   /** Left out of `/openapi.json`. */
   isHidden?: boolean
+  /**
+   * Its refusals are no lines of the request log: strangers cause as many as they like, and its
+   * path holds a token.
+   */
+  isUnlogged?: boolean
   handle(call: Call<Query, Body>): Promise<Reply> | Reply
 }
 
@@ -82,6 +92,7 @@ type KeyedShape<Query, Body> = Shape<Query, Body> & {
 export type Route = Omit<Shape<unknown, unknown>, 'query' | 'body'> & {
   permission: Permission
   isHidden: boolean
+  isUnlogged: boolean
   query: z.ZodType | undefined
   body: z.ZodType | undefined
   run(call: RawCall): Promise<Reply>
@@ -94,6 +105,7 @@ export function openRoute<Query = undefined, Body = undefined>(
   return {
     ...shape,
     isHidden: shape.isHidden ?? false,
+    isUnlogged: shape.isUnlogged ?? false,
     query: shape.query,
     body: shape.body,
     run: async (call) => shape.handle({ ...call, ...validated(shape, call) }),
@@ -107,6 +119,7 @@ export function keyedRoute<Query = undefined, Body = undefined>(
   return {
     ...shape,
     isHidden: false,
+    isUnlogged: false,
     query: shape.query,
     body: shape.body,
     run: async (call) => {

@@ -11,6 +11,7 @@ import { getRequestListener } from '@hono/node-server'
 import { AppError } from '../errors.ts'
 import type { Core } from '../features/core.ts'
 import type { RequestLog } from '../features/requests/log.ts'
+import { createRateLimiter, type RateLimiter } from '../features/requests/rate-limit.ts'
 import { createApi } from './api.ts'
 import { errorReply } from './error-reply.ts'
 import type { Gauge } from './metrics.ts'
@@ -19,6 +20,8 @@ import { commonHeaders } from './response-headers.ts'
 export type HttpDeps = {
   core: Core
   requestLog: Pick<RequestLog, 'record'>
+  /** Shared with whatever else takes requests of projects; one of its own when absent. */
+  limiter?: RateLimiter
   /** Numbers of other parts for `/metrics`. */
   gauges?: readonly Gauge[]
 }
@@ -41,10 +44,13 @@ const KEEP_ALIVE_MS = 75_000
 const UNNAMED_HOST = 'localhost'
 
 /** @throws Error when the address cannot be listened on or a TLS file not be read */
-export async function startHttp({ core, requestLog, gauges = [] }: HttpDeps): Promise<HttpServer> {
+export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
+  const { core, requestLog, gauges = [] } = deps
   const { listen } = core.config.http
+  const limiter =
+    deps.limiter ?? createRateLimiter(core.config.limits.apiRequestsPerMinute, core.now)
   let isStopping = false
-  const api = createApi({ core, requestLog, gauges, isStopping: () => isStopping })
+  const api = createApi({ core, limiter, requestLog, gauges, isStopping: () => isStopping })
   const server = createListener(
     core,
     getRequestListener(api.fetch, {

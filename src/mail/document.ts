@@ -2,8 +2,7 @@
  * Around a body that is only text with some markup, as an editor makes it, goes a document with a
  * plain, typographic style sheet. A body that shows a hand of its own is sent as it is.
  */
-
-import { readAttributes, readMarkup, type Tag } from './html-tag.ts'
+import { eachTag, readAttributes, readMarkup, type Tag } from './html-tag.ts'
 import { escapeHtml } from './template/characters.ts'
 
 /** What text needs; any other element is somebody's own layout. */
@@ -59,6 +58,20 @@ ${html}
 </body>
 </html>
 `
+}
+
+/** The document with that at its end, where it is read: before the last closing body tag, if any. */
+export function appendToBody(html: string, addition: string): string {
+  const at = endOfBody(html)
+  return html.slice(0, at) + addition + html.slice(at)
+}
+
+function endOfBody(html: string): number {
+  let bodyEnd: number | undefined
+  const end = eachTag(html, ({ isClosing, name, at }) => {
+    if (isClosing && name === 'body') bodyEnd = at
+  })
+  return bodyEnd ?? end
 }
 
 /** Whether the markup has its own layout or style: tables, divs, forms, style blocks, media

@@ -16,7 +16,16 @@ const space = 0x20
 const slash = 0x2f
 const equals = 0x3d
 const greater = 0x3e
-const attribute = /[\s/]*([^\s/>=][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y
+/** Blanks of HTML only: others, as U+00A0, are part of a name or value. */
+const attribute =
+  /[\t\n\f\r /]*([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >]*)))?/y
+const commentEnd = /--!?>/g
+
+/** Elements whose content is nothing to read, and no markup. */
+const raw = new Set(['script', 'style', 'title', 'textarea', 'xmp', 'iframe', 'noframes'])
+
+/** A value as written; `from` to `to` is where it stands, with its quotes. */
+export type AttributePlace = { from: number; to: number; value: string }
 
 /**
  * What begins at the `<` at `at`: a tag, the offset behind a comment or declaration, or undefined
@@ -31,7 +40,7 @@ export function readMarkup(html: string, at: number): Tag | number | undefined {
     const end = tagEnd(html, attributesAt)
     return end === -1 ? html.length : { name, isClosing, at, attributesAt, end }
   }
-  if (html.startsWith('!--', at + 1)) return behind(html, '-->', at + 4)
+  if (html.startsWith('!--', at + 1)) return behindComment(html, at) ?? html.length
   const next = html[at + 1]
   return next === '!' || next === '?' || next === '/' ? behind(html, '>', at + 2) : undefined
 }
@@ -49,9 +58,50 @@ export function readAttributes(html: string, tag: Tag): Map<string, string> {
   }
 }
 
+/** Where the value of an attribute stands; undefined where it is not there, or has no value. */
+export function findAttribute(html: string, tag: Tag, wanted: string): AttributePlace | undefined {
+  attribute.lastIndex = tag.attributesAt
+  for (;;) {
+    const match = attribute.exec(html)
+    if (match === null || attribute.lastIndex > tag.end) return undefined
+    const [, name = '', double, single, bare] = match
+    if (name.toLowerCase() !== wanted) continue
+    const value = double ?? single ?? bare
+    if (value === undefined) return undefined
+    const to = attribute.lastIndex
+    return { from: to - value.length - (bare === undefined ? 2 : 0), to, value }
+  }
+}
+
+/**
+ * Each tag in order, but for those that stand in comments and in what is no markup. Returns where
+ * the document ends for its readers: before markup that is not closed, which hides the rest.
+ */
+export function eachTag(html: string, visit: (tag: Tag) => void): number {
+  let at = html.indexOf('<')
+  while (at !== -1) {
+    const markup = readMarkup(html, at)
+    if (typeof markup === 'object') visit(markup)
+    const next = typeof markup === 'object' ? afterTag(html, markup) : (markup ?? at + 1)
+    if (next === html.length && isOpen(html, at, markup)) return at
+    at = html.indexOf('<', next)
+  }
+  return html.length
+}
+
+/** Whether the element holds no markup; its content is nothing to read. */
+export function isRawElement(name: string): boolean {
+  return raw.has(name)
+}
+
+/** Where reading goes on: behind what an element holds that is no markup, too. */
+export function afterTag(html: string, { name, isClosing, end }: Tag): number {
+  return raw.has(name) && !isClosing ? findClosingTag(html, name, end) : end
+}
+
 /** The offset of the tag that closes an element whose content is no markup (`style`, `script`). */
-export function findClosingTag(html: string, name: string, from: number): number {
-  const close = new RegExp(`</${name}(?=[\\s/>])`, 'gi')
+function findClosingTag(html: string, name: string, from: number): number {
+  const close = new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, 'gi')
   close.lastIndex = from
   return close.exec(html)?.index ?? html.length
 }
@@ -59,9 +109,17 @@ export function findClosingTag(html: string, name: string, from: number): number
 function nameEnd(html: string, from: number): number {
   for (let at = from; at < html.length; at += 1) {
     const code = html.charCodeAt(at)
-    if (code === greater || code === slash || code <= space) return at
+    if (code === greater || code === slash || isBlank(code)) return at
   }
   return html.length
+}
+
+/** Of markup that reaches to the end: whether it would go on, were there more. */
+function isOpen(html: string, at: number, markup: Tag | number | undefined): boolean {
+  if (markup === undefined) return false
+  if (typeof markup === 'object') return raw.has(markup.name) && !markup.isClosing
+  if (html.startsWith('!--', at + 1)) return behindComment(html, at) === undefined
+  return /^<\/?[a-zA-Z]/.test(html.slice(at, at + 3)) || !html.endsWith('>')
 }
 
 /** Names are in lower case nearly always, and then nothing is copied. */
@@ -74,26 +132,63 @@ function isLetter(code: number): boolean {
   return lower >= 0x61 && lower <= 0x7a
 }
 
-/** Quotes count only behind an equals sign: in `<p don't>` there is none. */
+/** Quotes count only where a value begins: in `<p don't>` and `<p a=b="c>` there is none. */
 function tagEnd(html: string, from: number): number {
-  for (let at = from; at < html.length; at += 1) {
+  let at = from
+  while (at < html.length) {
     const code = html.charCodeAt(at)
     if (code === greater) return at + 1
-    if (code !== equals) continue
-    const value = skipBlanks(html, at + 1)
-    const quote = html[value]
-    const isQuoted = quote === '"' || quote === "'"
-    const close = isQuoted ? html.indexOf(quote, value + 1) : value - 1
-    if (close === -1) return -1
-    at = close
+    if (code === slash || isBlank(code)) {
+      at += 1
+      continue
+    }
+    at = skipBlanks(html, skipName(html, at))
+    if (html.charCodeAt(at) !== equals) continue
+    at = valueEnd(html, skipBlanks(html, at + 1))
+    if (at === -1) return -1
   }
   return -1
 }
 
+/** The name of an attribute, which may begin with an equals sign. */
+function skipName(html: string, from: number): number {
+  let at = from + 1
+  while (at < html.length) {
+    const code = html.charCodeAt(at)
+    if (code === equals || code === greater || code === slash || isBlank(code)) return at
+    at += 1
+  }
+  return at
+}
+
+/** Behind a value, its closing quote too; -1 where there is none. */
+function valueEnd(html: string, from: number): number {
+  const quote = html[from]
+  if (quote === '"' || quote === "'") return html.indexOf(quote, from + 1) + 1 || -1
+  let at = from
+  while (at < html.length && html.charCodeAt(at) !== greater && !isBlank(html.charCodeAt(at))) {
+    at += 1
+  }
+  return at
+}
+
 function skipBlanks(html: string, from: number): number {
   let at = from
-  while (at < html.length && html.charCodeAt(at) <= space) at += 1
+  while (at < html.length && isBlank(html.charCodeAt(at))) at += 1
   return at
+}
+
+/** Tab, line ends, form feed and space. */
+function isBlank(code: number): boolean {
+  return code <= space && (code === space || (code >= 0x09 && code <= 0x0d && code !== 0x0b))
+}
+
+/** `<!-->` and `<!--->` are whole; undefined for a comment that is not closed. */
+function behindComment(html: string, at: number): number | undefined {
+  if (html.startsWith('>', at + 4)) return at + 5
+  if (html.startsWith('->', at + 4)) return at + 6
+  commentEnd.lastIndex = at + 4
+  return commentEnd.test(html) ? commentEnd.lastIndex : undefined
 }
 
 function behind(html: string, text: string, from: number): number {

@@ -7,12 +7,10 @@ import { breakLines, escapeOctets } from './quoted-printable.ts'
 import { type EncodedText, encodeText, isBase64Shorter, longestLine } from './text-body.ts'
 
 /** `slots[i]` is which value stands between `pieces[i]` and `pieces[i + 1]`. */
-export type Outline = {
-  pieces: readonly string[]
-  slots: readonly number[]
-  /** Absent where another encoding than quoted-printable is due, or may be. */
-  encoded: EncodedOutline | undefined
-}
+export type Outline = { pieces: readonly string[]; slots: readonly number[] }
+
+/** `encoded` is absent where another encoding than quoted-printable is due, or may be. */
+export type WireOutline = Outline & { encoded: EncodedOutline | undefined }
 
 /** `octets` of UTF-8 and UTF-16 `units`: without the values. */
 type EncodedOutline = { octets: number; units: number; lines: readonly Line[] }
@@ -23,7 +21,8 @@ type Line = { before: string; pieces: readonly string[]; slots: readonly number[
 /** A value has no line break, and no white space at its ends. */
 export type Value = { text: string; escaped: string; octets: number }
 
-export function makeOutline(pieces: readonly string[], slots: readonly number[]): Outline {
+/** Made once what all fillings have in common. */
+export function encodeOutline({ pieces, slots }: Outline): WireOutline {
   return { pieces, slots, encoded: encodePieces(pieces, slots) }
 }
 
@@ -36,7 +35,7 @@ export function fillOutline({ pieces, slots }: Outline, values: readonly Value[]
 }
 
 /** What `encodeText` makes of the filled text. */
-export function fillEncoded(outline: Outline, values: readonly Value[]): EncodedText {
+export function fillEncoded(outline: WireOutline, values: readonly Value[]): EncodedText {
   const { encoded, slots } = outline
   if (encoded === undefined) return encodeText(fillOutline(outline, values))
   let { octets, units } = encoded

@@ -5,10 +5,7 @@
  * and memory are linear for whatever is sent through it.
  */
 import { decodeEntities } from './html-entities.ts'
-import { findClosingTag, readAttributes, readMarkup, type Tag } from './html-tag.ts'
-
-/** Elements whose content is nothing to read, and no markup. */
-const unread = new Set(['script', 'style', 'title', 'textarea', 'xmp', 'iframe', 'noframes'])
+import { afterTag, isRawElement, readAttributes, readMarkup, type Tag } from './html-tag.ts'
 
 /** Elements that stand on lines of their own; those with 2 have an empty line around them. */
 const blocks = new Map<string, 1 | 2>([
@@ -73,17 +70,12 @@ function startState(html: string, links: Link[] | undefined): State {
 /** Returns where reading goes on. */
 function readTag(state: State, tag: Tag): number {
   const { name, isClosing } = tag
-  if (unread.has(name)) return afterTag(state.html, tag)
+  if (isRawElement(name)) return afterTag(state.html, tag)
   const space = blocks.get(name)
   if (space !== undefined) breakLine(state, isNested(state, tag) ? 1 : space)
   if (isClosing) closeElement(state, name)
   else openElement(state, tag)
   return tag.end
-}
-
-/** Where reading goes on: behind what an element holds that is no markup, too. */
-export function afterTag(html: string, { name, isClosing, end }: Tag): number {
-  return unread.has(name) && !isClosing ? findClosingTag(html, name, end) : end
 }
 
 function openElement(state: State, tag: Tag): void {

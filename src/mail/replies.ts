@@ -2,8 +2,9 @@
  * What a remote server's answer means: for the message, the recipient and the site. The rules are
  * data (`reply-rules.ts`); this file sets the bounds. In session the first digit rules: a 4yz is
  * never final and never suppresses, whatever its text; a 5yz is tried again only where its class
- * or its rule says so. A late bounce (stage `late`) is always final. Within the bounds text beats enhanced
- * code, and enhanced code beats the three digits.
+ * or its rule says so. A late bounce (stage `late`) is always final; the command that it answers
+ * counts like a stage. Within the bounds text beats enhanced code, and enhanced code beats the
+ * three digits.
  */
 import {
   type BounceReason,
@@ -39,10 +40,21 @@ export type Verdict = {
   countsAsFailure: boolean
 }
 
-export type ReplyContext = { stage: Stage; reply: Reply; mxHost?: string }
+export type ReplyContext = {
+  stage: Stage
+  reply: Reply
+  mxHost?: string
+  /** At stage `late`: what the reply was to, where the report tells. */
+  command?: Stage
+}
+
+/** A verdict and what it rests on. */
+export type Reading = { verdict: Verdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
 
 const maxHintMs = 6 * 3_600_000
 const maxMatchedLength = 2_000
+/** In a rule's `enhanced`: a reply without an enhanced code. */
+const noDetail = 'none'
 
 const accepted: Verdict = Object.freeze({
   isFinal: true,
@@ -60,11 +72,22 @@ const accepted: Verdict = Object.freeze({
  * digit is then the enhanced code's.
  */
 export function classifyReply(input: ReplyContext): Verdict {
+  return readReply(input).verdict
+}
+
+/** As `classifyReply`, for who has several texts to choose from. */
+export function readReply(input: ReplyContext): Reading {
   const digit = firstDigit(input)
-  if (digit < 4) return accepted
+  if (digit < 4) return { verdict: accepted, basis: 'code' }
   const text = matchedText(input.reply.text)
   const rule = findRule(input, { digit, text })
-  return verdictOf(input, { digit, text, rule })
+  return { verdict: verdictOf(input, { digit, text, rule }), basis: basisOf(rule) }
+}
+
+function basisOf(rule: ReplyRule | undefined): Reading['basis'] {
+  if (rule === undefined) return 'none'
+  if (rule.text !== undefined) return 'text'
+  return rule.enhanced === undefined ? 'code' : 'enhanced'
 }
 
 /** Why a try ended without a reply that decides. */
@@ -119,7 +142,7 @@ function matchedText(text: string): string {
   return text
     .slice(0, maxMatchedLength)
     .toLowerCase()
-    .replace(/\b[245]\.\d{1,3}\.\d{1,3}\b/g, ' ')
+    .replace(/(?:\b[245]\d\d[ -])?#?\b[245]\.\d{1,3}\.\d{1,3}\b/g, ' ')
     .replace(/[^\s<>"'()[\],;:=/?]{1,80}@[^\s<>"'()[\],;:/?]{1,255}/g, ' ')
     .replace(/[<>]+/g, ' ')
     .replace(/\s+/g, ' ')
@@ -129,20 +152,25 @@ function matchedText(text: string): string {
 type Match = { digit: number; text: string }
 
 function findRule(input: ReplyContext, match: Match): ReplyRule | undefined {
-  const detail = input.reply.enhancedCode?.slice(2)
   return (
     textRules.find((rule) => fits(rule, input, match) && rule.text?.test(match.text)) ??
-    enhancedRules.find(
-      (rule) => detail !== undefined && rule.enhanced?.includes(detail) && fits(rule, input, match),
-    ) ??
+    enhancedRules.find((rule) => fits(rule, input, match)) ??
     codeRules.find((rule) => fits(rule, input, match))
   )
 }
 
-function fits(rule: ReplyRule, { stage, reply, mxHost }: ReplyContext, { digit }: Match): boolean {
+function fits(rule: ReplyRule, input: ReplyContext, { digit }: Match): boolean {
+  const { stage, reply, mxHost, command } = input
+  const detail = reply.enhancedCode?.slice(2) ?? noDetail
   if (rule.digit !== undefined && rule.digit !== digit) return false
   if (rule.codes !== undefined && !rule.codes.includes(reply.code)) return false
-  if (rule.stages !== undefined && !rule.stages.includes(stage)) return false
+  if (rule.stages !== undefined && !rule.stages.some((one) => one === stage || one === command)) {
+    return false
+  }
+  if (rule.commands !== undefined && !(command && rule.commands.includes(command))) return false
+  if (command !== undefined && rule.exceptCommands?.includes(command)) return false
+  if (rule.unless?.includes(detail)) return false
+  if (rule.enhanced !== undefined && !rule.enhanced.includes(detail)) return false
   return rule.mx === undefined || (mxHost !== undefined && rule.mx.test(mxHost.toLowerCase()))
 }
 
@@ -159,6 +187,7 @@ function verdictOf(
   const isStrike =
     replyClass === 'quota' ||
     replyClass === 'disabled' ||
+    rule?.isStrike === true ||
     (replyClass === 'unknown' && reason === 'undetermined' && digit === 5)
   return {
     isFinal,

@@ -1,53 +1,79 @@
 /**
  * What all recipients of an HTML template have in common, made once: the document with gaps for
  * the values, its text alternative with the same gaps, both encoded as far as they go. For
- * templates that only fill in placeholders.
+ * templates that only fill in placeholders. The footer, and what tracking adds, are part of it.
  *
  * The text alternative is made of the document with a mark of Unicode's private use in each gap.
  * That it is what would be made of the filled document rests on where the gaps are (`readSlots`)
  * and on what the values are (`isFit`); template or values beyond that are for the long way. Both
  * ways lead to the same octets.
  */
-import { wrapDocument } from './document.ts'
+import { appendToBody, wrapDocument } from './document.ts'
+import { type Footer, footerHtml } from './footer.ts'
 import { decodeEntities } from './html-entities.ts'
-import { readMarkup } from './html-tag.ts'
+import { afterTag, readMarkup } from './html-tag.ts'
+import type { Language } from './languages.ts'
+import type { LinkNumbers } from './links.ts'
+import { anyMark, hasMarks, markOf, outlineOf, slotsIn } from './marks.ts'
 import {
+  encodeOutline,
   fillEncoded,
   fillOutline,
-  makeOutline,
   type Outline,
   toValue,
   type Value,
+  type WireOutline,
 } from './outline.ts'
-import { afterTag, htmlToText, type Link } from './plain-text.ts'
+import { htmlToText, type Link } from './plain-text.ts'
 import { escapeHtml } from './template/characters.ts'
 import { type Piece, type Placeholder, printPlaceholder } from './template/substitute.ts'
 import type { Variables } from './template/variables.ts'
 import type { EncodedText } from './text-body.ts'
+import { fillGaps, type Gap, markTracking } from './tracked-gaps.ts'
+import type { Tracker } from './tracking.ts'
+
+/** The language of its footer, if it has one, and how it is tracked, if it is. */
+export type StencilKind = {
+  footer: Language | undefined
+  tracking: { baseUrl: string; numbers: LinkNumbers } | undefined
+}
 
 export type Stencil = {
   slots: readonly Slot[]
-  html: Outline
-  text: Outline
+  /** Without what tracking adds. */
+  document: Outline
+  html: WireOutline
+  text: WireOutline
   /** Links that would say less if address and text came out alike. */
   links: readonly { address: Outline; text: Outline }[]
+  /** Behind the slots, where the document is tracked. */
+  gaps: readonly Gap[]
+  numbers: LinkNumbers
 }
 
-/** `html` and `text` for the wire; `document` is what `html` says. */
+/** What is a recipient's own. */
+export type Recipient = {
+  emailId: string
+  variables: Variables
+  language: string
+  footer: Footer | null
+}
+
+/** `html` and `text` for the wire; `document` is what `html` says, untracked. */
 export type Filling = { html: EncodedText; text: EncodedText; document: () => string }
+
+/** What a gap is for: the language of the document, two things of the footer, or a value. */
+type SlotSource = 'language' | 'projectName' | 'url' | Placeholder
 
 /** Where a value stands, in one place at least: between quotes in a tag, in a link's address. */
 type Slot = {
-  /** Absent for the language of the document. */
-  placeholder: Placeholder | undefined
+  source: SlotSource
   isQuoted: boolean
   isAddress: boolean
   isAddressStart: boolean
 }
 
-const firstMark = 0xe000
-const marks = /[\ue000-\uf8ff]/
-const everyMark = /[\ue000-\uf8ff]/g
+const ownSources = ['language', 'projectName', 'url'] as const
 
 const slotLimit = 1_000
 const gapLimit = 2_000
@@ -69,37 +95,40 @@ const specialAddresses = ['#', 'javascript:', 'data:', 'cid:', 'mailto:']
 const plainAddress = /^(?:https?:\/\/|[^:#]*@)/i
 
 /** Undefined where the template holds its placeholders in other places than text and attributes. */
-export function makeStencil(pieces: readonly Piece[]): Stencil | undefined {
-  const marked = markPieces(pieces)
+export function makeStencil(pieces: readonly Piece[], kind: StencilKind): Stencil | undefined {
+  const marked = markDocument(pieces, kind.footer)
   if (marked === undefined) return undefined
-  const html = wrapDocument(marked.source, markOf(0))
+  const { html, sources } = marked
   const links: Link[] = []
   const text = htmlToText(html, links)
-  const slots = readSlots(html, links, marked.placeholders)
+  const slots = readSlots(html, links, sources)
   if (slots === undefined) return undefined
+  const tracked = kind.tracking && markTracking(html, slots.length, kind.tracking)
+  if (kind.tracking !== undefined && tracked === undefined) return undefined
+  const document = outlineOf(html)
   return {
     slots,
-    html: outlineOf(html),
-    text: outlineOf(text),
+    document,
+    html: encodeOutline(tracked === undefined ? document : outlineOf(tracked.html)),
+    text: encodeOutline(outlineOf(text)),
     links: links.filter(mayBecomeAlike).map((link) => {
       return { address: outlineOf(link.address), text: outlineOf(link.text) }
     }),
+    gaps: tracked?.gaps ?? [],
+    numbers: kind.tracking?.numbers ?? new Map(),
   }
 }
 
-/** Undefined where a value is not of the plain kind. */
+/** Undefined where a value is not of the plain kind. `tracker` is that of the stencil's kind. */
 export function fillStencil(
   stencil: Stencil,
-  { variables, language }: { variables: Variables; language: string },
+  recipient: Recipient,
+  tracker: Tracker,
 ): Filling | undefined {
   const printed: Value[] = []
   const shown: Value[] = []
   for (const slot of stencil.slots) {
-    const { placeholder } = slot
-    const value =
-      placeholder === undefined
-        ? escapeHtml(language)
-        : printPlaceholder(placeholder, 'html', variables)
+    const value = printSlot(slot, recipient)
     const text = value.includes('&') ? decodeEntities(value) : value
     if (!isFit(slot, value, text)) return undefined
     const pair = toValue(value)
@@ -110,71 +139,74 @@ export function fillStencil(
     return fillOutline(address, shown) === fillOutline(text, shown)
   })
   if (isAlike) return undefined
+  const tracked = { emailId: recipient.emailId, numbers: stencil.numbers }
+  const tokens = fillGaps(stencil.gaps, printed, { tracker, tracked })
   return {
-    html: fillEncoded(stencil.html, printed),
+    html: fillEncoded(stencil.html, tokens.length === 0 ? printed : [...printed, ...tokens]),
     text: fillEncoded(stencil.text, shown),
-    document: () => fillOutline(stencil.html, printed),
+    document: () => fillOutline(stencil.document, printed),
   }
 }
 
-/** The template with a mark for each placeholder; the first mark is kept for the language. */
+function printSlot({ source }: Slot, { variables, language, footer }: Recipient): string {
+  if (typeof source === 'object') return printPlaceholder(source, 'html', variables)
+  return escapeHtml(source === 'language' ? language : (footer?.[source] ?? ''))
+}
+
+type MarkedDocument = { html: string; sources: readonly SlotSource[] }
+
+/** The document with a mark for the source of each value. */
+function markDocument(
+  pieces: readonly Piece[],
+  footer: Language | undefined,
+): MarkedDocument | undefined {
+  const own = footer === undefined ? (['language'] as const) : ownSources
+  const marked = markPieces(pieces, own.length)
+  if (marked === undefined) return undefined
+  const html = wrapDocument(marked.source, markOf(0))
+  const sources = [...own, ...marked.placeholders]
+  if (footer === undefined) return { html, sources }
+  const end = footerHtml({ language: footer, projectName: markOf(1), url: markOf(2) })
+  return { html: appendToBody(html, end), sources }
+}
+
+/** The template with a mark for each placeholder, the first `ownSlots` marks left out. */
 function markPieces(
   pieces: readonly Piece[],
-): { source: string; placeholders: (Placeholder | undefined)[] } | undefined {
+  ownSlots: number,
+): { source: string; placeholders: Placeholder[] } | undefined {
   const numbers = new Map<Placeholder, number>()
   let source = ''
   let gaps = 0
   for (const piece of pieces) {
     if (typeof piece === 'string') {
       // As they stand, or as references that the text alternative decodes.
-      if (marks.test(decodeEntities(piece)) || !piece.isWellFormed()) return undefined
+      if (hasMarks(decodeEntities(piece)) || !piece.isWellFormed()) return undefined
       source += piece
       continue
     }
-    const number = numbers.get(piece) ?? numbers.size + 1
+    const number = numbers.get(piece) ?? numbers.size
     numbers.set(piece, number)
-    source += markOf(number)
+    source += markOf(ownSlots + number)
     gaps += 1
   }
   if (numbers.size > slotLimit || gaps > gapLimit || source.length > lengthLimit) return undefined
-  return { source, placeholders: [undefined, ...numbers.keys()] }
-}
-
-function markOf(slot: number): string {
-  return String.fromCharCode(firstMark + slot)
-}
-
-function slotOf(mark: string): number {
-  return mark.charCodeAt(0) - firstMark
-}
-
-function slotsIn(text: string): number[] {
-  return (text.match(everyMark) ?? []).map(slotOf)
-}
-
-function outlineOf(marked: string): Outline {
-  return makeOutline(marked.split(marks).map(compact), slotsIn(marked))
-}
-
-/** The marks took UTF-16; without them most text needs one octet a character. */
-function compact(piece: string): string {
-  const isWide = /[^\0-\xff]/.test(piece)
-  return isWide ? piece : Buffer.from(piece, 'latin1').toString('latin1')
+  return { source, placeholders: [...numbers.keys()] }
 }
 
 /** Undefined where a mark stands in the name of something, in a comment or without quotes. */
 function readSlots(
   html: string,
   links: readonly Link[],
-  placeholders: readonly (Placeholder | undefined)[],
+  sources: readonly SlotSource[],
 ): Slot[] | undefined {
   if (unfitBefore.test(html)) return undefined
   const quoted = quotedSlots(html)
   if (quoted === undefined || !links.every(hasPlainBegin)) return undefined
   const inAddress = new Set(links.flatMap(({ address }) => slotsIn(address)))
   const atBegin = new Set(links.flatMap(({ address }) => slotsIn(address.slice(0, 1))))
-  return placeholders.map((placeholder, slot) => ({
-    placeholder,
+  return sources.map((source, slot) => ({
+    source,
     isQuoted: quoted.has(slot),
     isAddress: inAddress.has(slot),
     isAddressStart: atBegin.has(slot),
@@ -200,15 +232,15 @@ function quotedSlots(html: string): Set<number> | undefined {
   return slots
 }
 
-/** Outside of quotes, blanks beyond ASCII part attributes for a regexp, and not for `readMarkup`. */
+/** Outside of quotes, blanks that HTML has not part attributes for `\s`, not for `readMarkup`. */
 function isQuotedTag(tag: string): boolean {
   const rest = tag.replace(quotedValue, '')
-  return quotedTag.test(tag) && !marks.test(rest) && !/[^\S \t\r\n\f\v]/.test(rest)
+  return quotedTag.test(tag) && !hasMarks(rest) && !/[^\S \t\r\n\f]/.test(rest)
 }
 
 /** Whether no value can make a special address of it, or a plain one of a special one. */
 function hasPlainBegin({ address }: Link): boolean {
-  const at = address.search(marks)
+  const at = address.search(anyMark)
   if (at <= 0) return true
   const begin = address.slice(0, at).toLowerCase()
   return !specialAddresses.some((special) => special.startsWith(begin))
@@ -216,7 +248,7 @@ function hasPlainBegin({ address }: Link): boolean {
 
 /** An address has no white space. */
 function mayBecomeAlike({ address, text }: Link): boolean {
-  return address !== text && marks.test(address + text) && !/\s/.test(text)
+  return address !== text && hasMarks(address + text) && !/\s/.test(text)
 }
 
 function isFit(slot: Slot, printed: string, text: string): boolean {

@@ -11,6 +11,8 @@ const SIGNATURE_OCTETS = 10
 const BLOCK_OCTETS = 64
 const DIGEST_OCTETS = 32
 const UUID_OCTETS = 16
+/** No address is as short as that. */
+const LINK_NUMBER_OCTETS = 4
 /** A click's token carries up to 1,500 characters of link. */
 const MAX_TOKEN_LENGTH = 4096
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
@@ -30,6 +32,9 @@ const knownBlocks = new WeakMap<KeyObject, KeyBlocks>()
 
 /** What a hosted page acts on: a contact, and the email whose link led there, if one did. */
 export type PageToken = { contactId: string; emailId: string | undefined }
+
+/** Which link of which email: its number (see `links.ts`), or the address itself. */
+export type ClickToken = { emailId: string; link: number | string }
 
 export function createToken(key: TokenKey, payload: Buffer): string {
   const octets = Buffer.allocUnsafe(payload.length + SIGNATURE_OCTETS)
@@ -86,6 +91,35 @@ export function readPageToken(keys: readonly TokenKey[], token: string): PageTok
     contactId: uuidText(payload.subarray(0, UUID_OCTETS)),
     emailId: emailId === NIL_UUID ? undefined : emailId,
   }
+}
+
+/** The token of an email's open pixel. */
+export function createOpenToken(key: TokenKey, emailId: string): string {
+  return createToken(key, uuidBytes(emailId))
+}
+
+export function readOpenToken(keys: readonly TokenKey[], token: string): string | undefined {
+  const payload = readToken(keys, token)
+  return payload?.length === UUID_OCTETS ? uuidText(payload) : undefined
+}
+
+/** The token of a link: its number among its content's, or the address itself. */
+export function createClickToken(key: TokenKey, { emailId, link }: ClickToken): string {
+  const id = uuidBytes(emailId)
+  if (typeof link === 'string') return createToken(key, Buffer.concat([id, Buffer.from(link)]))
+  const payload = Buffer.allocUnsafe(UUID_OCTETS + LINK_NUMBER_OCTETS)
+  payload.set(id)
+  payload.writeUInt32BE(link, UUID_OCTETS)
+  return createToken(key, payload)
+}
+
+export function readClickToken(keys: readonly TokenKey[], token: string): ClickToken | undefined {
+  const payload = readToken(keys, token)
+  if (payload === undefined || payload.length < UUID_OCTETS + LINK_NUMBER_OCTETS) return undefined
+  const emailId = uuidText(payload.subarray(0, UUID_OCTETS))
+  const link = payload.subarray(UUID_OCTETS)
+  const isNumber = link.length === LINK_NUMBER_OCTETS
+  return { emailId, link: isNumber ? link.readUInt32BE() : link.toString('utf8') }
 }
 
 /** The 16 octets of a UUID's text; a TypeError for any other text. */

@@ -28,7 +28,7 @@ function main(settings: ThreadSettings): void {
   if (port === null) throw new TypeError('delivery-thread.ts runs as a worker thread only')
   const post = (message: FromThread) => port.postMessage(message)
   lowerPriority()
-  const letters = createLetters({ slot: settings.slot, now })
+  const letters = createLetters({ slot: settings.slot, tracker: settings.tracker, now })
   const connector = createConnector(settings)
   const reporter = createReporter(settings.taken, (results: ThreadResult[]) =>
     post({ type: 'results', results }),

@@ -12,10 +12,11 @@ import {
   buildMessage,
   createTemplateCache,
   type MessageContent,
-  type MessageSource,
   type RenderedMessage,
+  type RenderSource,
   renderMessage,
 } from '../mail/message.ts'
+import type { Tracker } from '../mail/tracking.ts'
 import type { KeyMaterial, SharedSource, ThreadTask } from './protocol.ts'
 
 /** `octets`: the message with its signatures, each character one octet. */
@@ -28,18 +29,20 @@ export type Letters = {
   forgetKey(id: number): void
   /** @throws when the message cannot be composed or signed: our own error */
   make(task: ThreadTask): Letter
-  look(task: number, source: MessageSource): RenderedMessage
+  look(task: number, source: RenderSource): RenderedMessage
 }
 
 /** Of one rendering: what takes longer was ended, and has its placeholders filled in only. */
 const RENDER_LIMIT_MS = 1_000
 
-export function createLetters({ slot, now }: { slot: SharedArrayBuffer; now: Now }): Letters {
+export type LettersDeps = { slot: SharedArrayBuffer; tracker: Tracker; now: Now }
+
+export function createLetters({ slot, tracker, now }: LettersDeps): Letters {
   const contents = new Map<number, MessageContent>()
   const slow = new Set<number>()
   const materials = new Map<number, KeyMaterial>()
   const keys = new Map<number, DkimKey>()
-  const templates = createTemplateCache()
+  const templates = createTemplateCache(tracker)
   const watched = new Int32Array(slot)
 
   function watch<T>(task: number, make: () => T): T {

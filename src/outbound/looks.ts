@@ -3,7 +3,7 @@
  * guard as those that are sent. A look whose thread had to be ended is done again with
  * placeholders only.
  */
-import type { MessageSource, RenderedMessage } from '../mail/message.ts'
+import type { RenderedMessage, RenderSource } from '../mail/message.ts'
 import type { FromThread } from './protocol.ts'
 import type { DeliveryThread } from './threads.ts'
 
@@ -14,14 +14,14 @@ export type LooksDeps = {
 
 export type Looks = {
   /** Rejects when rendering fails or the threads end. */
-  look(sources: readonly MessageSource[]): Promise<readonly RenderedMessage[]>
+  look(sources: readonly RenderSource[]): Promise<readonly RenderedMessage[]>
   received(message: Extract<FromThread, { type: 'looked' | 'look failed' }>): void
   ended(thread: DeliveryThread, culprit: number): void
   stop(): void
 }
 
 type Look = {
-  sources: readonly MessageSource[]
+  sources: readonly RenderSource[]
   thread: DeliveryThread
   hasEnded: boolean
   settled: PromiseWithResolvers<readonly RenderedMessage[]>

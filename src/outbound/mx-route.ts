@@ -21,6 +21,8 @@ const HOSTS_AT_ONCE = 8
 const MAX_MX_RECORDS = 512
 const MAX_HOSTS = 24
 const MAX_ADDRESSES_OF_HOST = 16
+/** Whoever points a domain at us is about to have its mail taken here. */
+const LOOP_MS = 60_000
 
 /** `domain` in A-labels; the names asked for are added to `lookup`. */
 export async function findMxRoute(
@@ -61,8 +63,10 @@ async function findTargets(deps: RouteDeps, search: Search): Promise<Route> {
   const targets = found.flatMap((host) => host.targets)
   if (targets.length === 0) return noTargets(found, search, expiresAt)
   const others = withoutOurselves(deps, domain, targets)
-  if (others.length === 0)
-    return closeRoute('loop', `mail for ${domain} loops back to us`, expiresAt)
+  if (others.length === 0) {
+    const until = Math.min(expiresAt, deps.now() + LOOP_MS)
+    return closeRoute('loop', `mail for ${domain} loops back to us`, until)
+  }
   return {
     kind: 'open',
     mode: 'direct',

@@ -12,7 +12,8 @@ import type { Now } from '../clock.ts'
 import type { Config, ListenAddress } from '../config/config.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { MessageSource, RenderedMessage } from '../mail/message.ts'
+import type { MessageSource, RenderedMessage, RenderSource } from '../mail/message.ts'
+import type { Tracker } from '../mail/tracking.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { createBrokenTls } from './broken-tls.ts'
 import type { QueueClass } from './class-queue.ts'
@@ -62,6 +63,7 @@ export type OutboundDeps = {
   log: Log
   now: Now
   resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'>
+  tracker: Tracker
   /** Default: one per core, at most eight. */
   deliveryThreads?: number
   sandboxPort?: number | undefined
@@ -89,7 +91,7 @@ export type Outbound = {
   /** Hands back what has not begun for a site, at once; it may be brought again. */
   withdraw(site: string): void
   /** What recipients would read, in the order of `sources`. Rejects while shutting down. */
-  preview(sources: readonly MessageSource[]): Promise<readonly RenderedMessage[]>
+  preview(sources: readonly RenderSource[]): Promise<readonly RenderedMessage[]>
   inFlight(): number
   /** Every task has been reported when it resolves, and nothing is left open. */
   stop(graceMs: number): Promise<void>
@@ -133,6 +135,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     settings: {
       ehloName: delivery.hostname,
       relay: delivery.relay,
+      tracker: deps.tracker,
       timeouts: deps.timeouts ?? {},
       idleMs: deps.idleMs ?? IDLE_MS,
     },

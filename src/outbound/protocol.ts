@@ -7,7 +7,13 @@
  */
 import type { RelayConfig } from '../config/config.ts'
 import type { DkimAlgorithm } from '../mail/dkim.ts'
-import type { MessageContent, MessageSource, RenderedMessage } from '../mail/message.ts'
+import type {
+  MessageContent,
+  MessageSource,
+  RenderedMessage,
+  RenderSource,
+} from '../mail/message.ts'
+import type { Tracker } from '../mail/tracking.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { QueueClass } from './class-queue.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
@@ -18,6 +24,7 @@ import type { Target } from './targets.ts'
 export type ThreadSettings = {
   ehloName: string
   relay: RelayConfig | null
+  tracker: Tracker
   timeouts: Partial<Timeouts>
   idleMs: number
   /** Two Int32: the task or look in hand (0 = none) and a counter of beginnings. */
@@ -75,7 +82,7 @@ export type ToThread =
   /** What has not begun comes back as `returned`. */
   | { type: 'withdraw'; site: string }
   | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
-  | { type: 'look'; task: number; sources: readonly MessageSource[] }
+  | { type: 'look'; task: number; sources: readonly RenderSource[] }
   | { type: 'stop'; graceMs: number }
 
 export type ThreadResult =

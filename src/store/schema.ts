@@ -73,6 +73,8 @@ export const domains = sqliteTable('domains', {
   ed25519PublicKey: text('ed25519_public_key').notNull(),
   isEd25519Found: bool('is_ed25519_found').notNull().default(false),
   isReturnPathFound: bool('is_return_path_found').notNull().default(false),
+  /** The domain's own MX is this server: its mailboxes are taken in. */
+  isMxFound: bool('is_mx_found').notNull().default(false),
   findings: json('findings').$type<RecordFinding[]>(),
   checkedAt: integer('checked_at'),
   failedChecks: integer('failed_checks').notNull().default(0),
@@ -99,6 +101,15 @@ export const suppressions = sqliteTable('suppressions', {
   source: text('source').notNull(),
   emailId: text('email_id'),
   createdAt: integer('created_at').notNull(),
+})
+
+export const strikes = sqliteTable('strikes', {
+  id: integer('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  email: text('email').notNull(),
+  emailId: text('email_id').notNull(),
+  reason: text('reason').notNull(),
+  at: integer('at').notNull(),
 })
 
 export const templates = sqliteTable('templates', {
@@ -129,6 +140,8 @@ export const contents = sqliteTable('contents', {
   isText: bool('is_text').notNull().default(false),
   /** Whole, with their base64 contents; null when there are none or retention cleared them. */
   attachments: json('attachments').$type<StoredAttachment[]>(),
+  /** The links of a body that retention cleared; null while the body is there. */
+  links: json('links').$type<string[]>(),
   lastUsedAt: integer('last_used_at').notNull(),
   createdAt: integer('created_at').notNull(),
 })
@@ -158,6 +171,8 @@ export const emails = sqliteTable('emails', {
   variables: json('variables').$type<Snapshot>(),
   messageId: text('message_id').notNull(),
   providerId: text('provider_id'),
+  /** Of received mail: the email that it answers. */
+  answeredEmailId: text('answered_email_id'),
   state: text('state').$type<QueueState>().notNull(),
   status: text('status').$type<EmailStatus>().notNull(),
   queueClass: integer('queue_class').$type<QueueClass>().notNull(),
@@ -180,6 +195,9 @@ export const emails = sqliteTable('emails', {
   complainedAt: integer('complained_at'),
   opens: integer('opens').notNull().default(0),
   clicks: integer('clicks').notNull().default(0),
+  /** Of prefetchers, scanners and privacy proxies: kept apart from people's. */
+  machineOpens: integer('machine_opens').notNull().default(0),
+  machineClicks: integer('machine_clicks').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -281,6 +299,37 @@ export const sandboxMessages = sqliteTable('sandbox_messages', {
   raw: blob('raw', { mode: 'buffer' }).notNull(),
 })
 
+export const inboundMessages = sqliteTable('inbound_messages', {
+  id: text('id').primaryKey(),
+  receivedAt: integer('received_at').notNull(),
+  state: text('state').$type<InboundState>().notNull(),
+  /** Empty for the null reverse path. */
+  reversePath: text('reverse_path').notNull(),
+  recipients: json('recipients').$type<InboundRecipient[]>().notNull(),
+  clientAddress: text('client_address').notNull(),
+  /** As the client named itself. */
+  clientName: text('client_name').notNull(),
+  /** Version and cipher; null for a session in clear. */
+  tls: text('tls'),
+  sizeBytes: integer('size_bytes').notNull(),
+  /** Null once a report was read, or retention cleared it. */
+  raw: blob('raw', { mode: 'buffer' }),
+  /** Times that reading it began. */
+  attempts: integer('attempts').notNull().default(0),
+  kind: text('kind').$type<InboundKind>(),
+  sender: text('sender'),
+  subject: text('subject'),
+  /** What was understood, for people. */
+  summary: json('summary').$type<Record<string, unknown>>(),
+  error: text('error'),
+  processedAt: integer('processed_at'),
+})
+
+export const snsNotifications = sqliteTable('sns_notifications', {
+  id: text('id').primaryKey(),
+  receivedAt: integer('received_at').notNull(),
+})
+
 export type Role = 'OWNER' | 'ADMIN' | 'MEMBER'
 export type TrackingMode = 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY'
 export type DisabledReason =
@@ -306,6 +355,16 @@ export type QueueState =
   | 'bounced'
   | 'failed'
   | 'suppressed'
+  | 'received'
+/** What waits to be read, what was read, and what could not be. */
+export type InboundState = 'pending' | 'processed' | 'failed'
+export type InboundKind = 'bounce' | 'complaint' | 'auto-reply' | 'unsubscribe' | 'mail' | 'other'
+/** What a recipient of inbound mail is: decided at RCPT, acted on once the message was read. */
+export type InboundRecipient =
+  | { for: 'return-path'; address: string; emailId: string }
+  | { for: 'unsubscribe'; address: string; emailId: string }
+  | { for: 'mailbox'; address: string; projectId: string }
+  | { for: 'server'; address: string }
 export type EmailStatus =
   | 'PENDING'
   | 'SENDING'
@@ -349,4 +408,5 @@ export type Content = InferSelectModel<typeof contents>
 export type Email = InferSelectModel<typeof emails>
 export type Attempt = InferSelectModel<typeof attempts>
 export type EventRow = InferSelectModel<typeof events>
+export type InboundMessage = InferSelectModel<typeof inboundMessages>
 export type Job = InferSelectModel<typeof jobs>

@@ -289,6 +289,26 @@ describe('pillarbox send and queue', () => {
     assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
   })
 
+  it('queue show tells what was reported after the session, apart from the attempts', async () => {
+    const { id } = await send('later@story.example')
+    const at = Date.UTC(2026, 0, 2, 3, 4, 5)
+    const row = { emailId: id, at, durationMs: 0, steps: [] }
+    const said = { class: 'hard', host: 'mx.story.example', error: 'no such\u001b[2J user' }
+    await withStore((store) =>
+      store.write(async (tx) => {
+        await tx.insert(attempts).values({ ...row, result: 'delivered' })
+        await tx.insert(attempts).values({ ...row, ...said, result: 'reported-bounced' })
+      }),
+    )
+    const shown = await json('queue', 'show', id)
+    assert.equal(shown.attempts[1].result, 'reported-bounced')
+    const story = await text('queue', 'show', id)
+    assert.match(story, /^Attempt 1, .*: delivered$/m)
+    assert.match(story, /^Report, 2026-01-02 .*: bounced \(hard\)\n {2}by mx\.story\.example\n/m)
+    assert.match(story, /no such\\x1b\[2J user/)
+    assert.doesNotMatch(story, /Attempt 2/)
+  })
+
   it('queue show tells every attempt with its steps and replies', async () => {
     const { id } = await send('story@story.example')
     const at = Date.UTC(2026, 0, 2, 3, 4, 5)

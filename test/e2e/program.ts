@@ -35,6 +35,10 @@ export type Program = {
   core: OpenCore
   /** Of the API; another one after each start. */
   url(): string
+  /** Where it listens for mail from outside. */
+  inboundPort(): number
+  /** The ports of `submission.listen`, as bound. */
+  submissionPorts(): number[]
   /** A domain whose MX is a new sink. */
   receive(domain: string, options?: SinkOptions): Promise<Sink>
   call(method: string, route: string, body?: unknown): Promise<Answer>
@@ -90,6 +94,9 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
   }
 
   const url = () => app?.ready.http ?? ''
+  const inboundPort = () => Number(app?.ready.inbound?.[0]?.split(':').at(-1))
+  const submissionPorts = () =>
+    (app?.ready.submission ?? []).map((place) => Number(place.slice(place.lastIndexOf(':') + 1)))
 
   async function receive(domain: string, options: SinkOptions = {}): Promise<Sink> {
     const host = `127.0.0.${++lastHost}`
@@ -146,6 +153,8 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
     records,
     core,
     url,
+    inboundPort,
+    submissionPorts,
     receive,
     call,
     send,

@@ -15,6 +15,9 @@ const main = path.join(import.meta.dirname, '../../src/main.ts')
 
 export type Serving = {
   url: string
+  /** Where mail comes in and is handed in, as bound. */
+  inbound: readonly string[]
+  submission: readonly string[]
   /** What was printed on stdout after the ready line. */
   lines: string[]
   kill(signal: NodeJS.Signals): Promise<number | null>
@@ -67,16 +70,19 @@ export async function install(
       })
       running.add(child)
       const lines: string[] = []
-      const ready = Promise.withResolvers<string>()
+      const ready = Promise.withResolvers<Ready>()
       createInterface({ input: child.stdout }).on('line', (line) => {
-        if (line.startsWith('{"event":"ready"')) ready.resolve(JSON.parse(line).http)
+        if (line.startsWith('{"event":"ready"')) ready.resolve(JSON.parse(line))
         else lines.push(line)
       })
       child.once('exit', () => ready.reject(new Error('serve ended before it was ready')))
-      return { url: await ready.promise, lines, kill: (signal) => end(child, signal) }
+      const { http: url, inbound = [], submission = [] } = await ready.promise
+      return { url, inbound, submission, lines, kill: (signal) => end(child, signal) }
     },
   }
 }
+
+type Ready = { http: string; inbound?: string[]; submission?: string[] }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
@@ -86,10 +92,17 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
   return status
 }
 
-/** A direct-mode installation whose mail to `dest.test` goes to a sink of its own. */
+/**
+ * A direct-mode installation whose mail to `dest.test` goes to a sink of its own; `configuration`
+ * is added to its own.
+ */
 export async function installBesideSink(
   t: Pick<TestContext, 'after'>,
-  { retrySchedule, ...options }: SinkOptions & { retrySchedule: string },
+  {
+    retrySchedule,
+    configuration: more = '',
+    ...options
+  }: SinkOptions & { retrySchedule: string; configuration?: string },
 ) {
   const sink = await startSink(options)
   const dns = await startDnsServer({
@@ -115,7 +128,7 @@ servers = ["${dns.address}"]
 api_requests_per_minute = 0
 [log]
 level = "error"
-`
+${more}`
   return { sink, installation: await install(t, configuration) }
 }
 

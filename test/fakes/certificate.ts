@@ -3,18 +3,31 @@ import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:cry
 
 export type Certificate = { key: string; cert: string }
 
-/** P-256, valid for a day on either side of now, for the given DNS names. */
-export function makeCertificate(names: readonly string[] = ['localhost']): Certificate {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const algorithm = sequence(oid('2a8648ce3d040302'))
+const DAY_MS = 86_400_000
+
+export type CertificateOptions = {
+  /** P-256, or RSA with 2,048 bits. */
+  kind?: 'ec' | 'rsa'
+  /** Epoch ms; a day on either side of now unless given. */
+  validFrom?: number
+  validTo?: number
+}
+
+/** For the given DNS names, of which the first is its subject. */
+export function makeCertificate(
+  names: readonly string[] = ['localhost'],
+  options: CertificateOptions = {},
+): Certificate {
+  const { kind = 'ec', validFrom = Date.now() - DAY_MS, validTo = Date.now() + DAY_MS } = options
+  const { privateKey, publicKey } = makeKeys(kind)
+  const algorithm = sequence(...signatureAlgorithms[kind])
   const name = sequence(set(sequence(oid('550403'), tagged(0x0c, Buffer.from(names[0] ?? '')))))
-  const day = 86_400_000
   const body = sequence(
     tagged(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     name,
-    sequence(time(Date.now() - day), time(Date.now() + day)),
+    sequence(time(validFrom), time(validTo)),
     name,
     publicKeyInfo(publicKey),
     tagged(0xa3, sequence(sequence(oid('551d11'), tagged(0x04, alternativeNames(names))))),
@@ -26,6 +39,18 @@ export function makeCertificate(names: readonly string[] = ['localhost']): Certi
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,
   }
+}
+
+/** ecdsa-with-SHA256; sha256WithRSAEncryption and its NULL. */
+const signatureAlgorithms = {
+  ec: [oid('2a8648ce3d040302')],
+  rsa: [oid('2a864886f70d01010b'), tagged(0x05, Buffer.alloc(0))],
+}
+
+function makeKeys(kind: 'ec' | 'rsa') {
+  return kind === 'ec'
+    ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    : generateKeyPairSync('rsa', { modulusLength: 2048 })
 }
 
 function publicKeyInfo(key: KeyObject): Buffer {

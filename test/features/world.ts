@@ -17,8 +17,10 @@ import type { CommandCore } from '../../src/features/core.ts'
 import { insertDomain } from '../../src/features/domains/add.ts'
 import { type DomainKeys, makeDomainKeys } from '../../src/features/domains/keys.ts'
 import { createQueueBell } from '../../src/features/messages/bell.ts'
+import { createInbox } from '../../src/features/receiving/inbox.ts'
 import { silentLog } from '../../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../../src/mail/address.ts'
+import { createPublicFetch } from '../../src/outbound/public-fetch.ts'
 import { createResolver } from '../../src/outbound/resolver.ts'
 import { openStore } from '../../src/store/store.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
@@ -67,7 +69,10 @@ export async function openWorld(
   const directory = createDirectory({ store, keyring })
   const bell = createQueueBell()
   const claims = new Map()
-  return { config, keyring, store, directory, resolver, claims, bell, now, log, clock, dns }
+  const inbox = createInbox()
+  const publicFetch = createPublicFetch({ resolver })
+  const shared = { publicFetch, claims, bell, inbox, now, log, clock, dns }
+  return { config, keyring, store, directory, resolver, ...shared }
 }
 
 let projectCount = 0

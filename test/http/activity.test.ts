@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import { appendEvent } from '../../src/features/events/append.ts'
+import { events } from '../../src/store/schema.ts'
 import { type Service, startService, type TestProject } from './service.ts'
 
 let service: Service
@@ -53,6 +54,15 @@ test('pages follow one another by their cursor', async () => {
   assert.deepEqual([namesOf(second), second.hasMore, second.cursor], [['signup'], false, null])
 })
 
+test('a bare id is understood as a cursor, that of another project is not', async () => {
+  const { body } = await list('startDate=2026-01-01')
+  const next = (await list(`cursor=${body.data[0].id}`)).body
+  assert.deepEqual(namesOf(next), ['contact.subscribed', 'signup'])
+  const theirs = await service.core.store.read.select().from(events).all()
+  const foreign = theirs.find(({ name }) => name === 'theirs')?.id
+  assert.equal((await list(`cursor=${foreign}`)).status, 422)
+})
+
 const filters: [string, string[]][] = [
   ['startDate=2026-03-02', ['order', 'contact.subscribed']],
   ['startDate=2026-01-01&endDate=2026-03-01', ['signup']],
@@ -60,6 +70,8 @@ const filters: [string, string[]][] = [
   ['startDate=2026-01-01&types=contact.subscribed,nonsense', ['contact.subscribed']],
   ['startDate=2026-01-01&types=event.triggered', ['order', 'signup']],
   ['startDate=2026-01-01&types=', ['order', 'contact.subscribed', 'signup']],
+  ['startDate=2026-01-01&types=constructor,__proto__,contact.subscribed', ['contact.subscribed']],
+  ['startDate=2026-01-01&types=toString', []],
 ]
 
 for (const [query, names] of filters) {
@@ -71,6 +83,7 @@ for (const [query, names] of filters) {
 const wrong: [string, string][] = [
   ['limit=0', 'limit too_small'],
   ['cursor=garbage', 'cursor custom'],
+  ['cursor=0198c0de-0000-7000-8000-000000000000', 'cursor custom'],
   ['startDate=yesterday', 'startDate invalid_date'],
   ['endDate=2026-13-01', 'endDate invalid_date'],
   ['contactId=1', 'contactId invalid_string'],
@@ -82,5 +95,112 @@ for (const [query, error] of wrong) {
     assert.equal(status, 422)
     const [first] = body.error.errors
     assert.equal(`${first.field} ${first.code}`, error)
+  })
+}
+
+const get = (path: string) =>
+  supertest(service.url).get(path).set('Authorization', `Bearer ${mine.secret}`)
+
+test('GET /activity/stats has all figures of the range', async () => {
+  const { status, body } = await get('/activity/stats?startDate=2026-03-01&endDate=2026-03-02')
+  assert.equal(status, 200)
+  assert.deepEqual(body, {
+    totalEvents: 2,
+    totalEmailsSent: 0,
+    totalEmailsOpened: 0,
+    totalEmailsClicked: 0,
+    totalWorkflowsStarted: 0,
+    openRate: 0,
+    clickRate: 0,
+  })
+})
+
+test('GET /activity/stats answers the same for five minutes', async () => {
+  const ask = async () => (await get('/activity/stats?startDate=2026-03-02')).body.totalEvents
+  const before = await ask()
+  await service.core.store.write((tx) =>
+    appendEvent(tx, {
+      projectId: mine.id,
+      name: 'order',
+      contactId: null,
+      emailId: null,
+      data: null,
+      at: start + 60 * day,
+    }),
+  )
+  assert.equal(await ask(), before)
+})
+
+test('GET /activity/recent-count counts the last minutes, sixty at most', async () => {
+  const event = { projectId: mine.id, name: 'now', contactId: null, emailId: null, data: null }
+  await service.core.store.write((tx) => appendEvent(tx, { ...event, at: Date.now() }))
+  assert.deepEqual((await get('/activity/recent-count')).body, { count: 1, minutes: 5 })
+  assert.deepEqual((await get('/activity/recent-count?minutes=600')).body, {
+    count: 1,
+    minutes: 60,
+  })
+})
+
+test('GET /activity/types has every type of the contract', async () => {
+  const { status, body } = await get('/activity/types')
+  assert.equal(status, 200)
+  assert.deepEqual(Object.keys(body), ['types'])
+  assert.deepEqual(body.types.toSorted(), [
+    'campaign.scheduled',
+    'campaign.sent',
+    'contact.subscribed',
+    'contact.unsubscribed',
+    'email.bounced',
+    'email.clicked',
+    'email.complaint',
+    'email.delivered',
+    'email.opened',
+    'email.received',
+    'email.sent',
+    'event.triggered',
+    'workflow.completed',
+    'workflow.email.scheduled',
+    'workflow.started',
+  ])
+})
+
+test('types of what has no events yet show nothing instead of everything', async () => {
+  const { body } = await list('startDate=2026-01-01&types=campaign.sent,workflow.started')
+  assert.deepEqual(body, { data: [], cursor: null, hasMore: false })
+})
+
+test('GET /activity/upcoming is a list, empty while nothing is scheduled', async () => {
+  const { status, body } = await get('/activity/upcoming?limit=500&daysAhead=365')
+  assert.equal(status, 200)
+  assert.deepEqual(body, { activities: [] })
+})
+
+const wrongSiblings: [string, string][] = [
+  ['/activity/recent-count?minutes=0', 'minutes too_small'],
+  ['/activity/recent-count?minutes=2.5', 'minutes invalid_type'],
+  ['/activity/upcoming?limit=0', 'limit too_small'],
+  ['/activity/upcoming?daysAhead=-1', 'daysAhead too_small'],
+  ['/activity/upcoming?daysAhead=soon', 'daysAhead invalid_type'],
+  ['/activity/stats?startDate=yesterday', 'startDate invalid_date'],
+  ['/activity/stats?endDate=never', 'endDate invalid_date'],
+]
+
+for (const [path, error] of wrongSiblings) {
+  test(`GET ${path} is refused`, async () => {
+    const { status, body } = await get(path)
+    assert.equal(status, 422)
+    const [first] = body.error.errors
+    assert.equal(`${first.field} ${first.code}`, error)
+  })
+}
+
+for (const path of ['stats', 'recent-count', 'types', 'upcoming']) {
+  test(`GET /activity/${path} wants the secret key`, async () => {
+    const missing = await supertest(service.url).get(`/activity/${path}`)
+    assert.deepEqual([missing.status, missing.body.error.code], [401, 'MISSING_AUTH'])
+    const { status, body } = await supertest(service.url)
+      .get(`/activity/${path}`)
+      .set('Authorization', `Bearer ${mine.public}`)
+    assert.deepEqual([status, body.error.code], [401, 'INVALID_API_KEY'])
   })
 }

@@ -8,6 +8,7 @@ import { listRoutes } from '../../src/http/api.ts'
 import { createAddressList } from '../../src/http/client-address.ts'
 import type { Route } from '../../src/http/route.ts'
 import { createTraffic } from '../../src/http/traffic.ts'
+import { addRecipient } from '../features/contacts/recipient.ts'
 import { type Service, startService, type TestProject } from './service.ts'
 
 type Operation = {
@@ -100,7 +101,20 @@ test('responses are what is said of them, with nothing besides', async () => {
   await checked('GET', '/domains/project/:projectId', { projectId: project.id })
   await checked('GET', '/domains/:id/verify', { id: domain.id })
   await checked('DELETE', '/domains/:id', { id: domain.id })
+  const { token } = await addRecipient(service.core, { projectId: project.id })
+  await checked('GET', '/contacts/public/:id', { id: token })
+  await checked('POST', '/contacts/public/:id/unsubscribe', { id: token })
+  await checked('POST', '/contacts/public/:id/subscribe', { id: token })
+  const [email, other] = ['gone@dest.test', 'away@dest.test']
+  await checked('POST', '/suppressions', {}, { emails: [email, other] })
+  const { body: suppressed } = await checked('GET', '/suppressions', {})
+  await checked('DELETE', '/suppressions/:id', { id: suppressed.data[0].id })
+  await checked('DELETE', '/suppressions', {}, { emails: [email, other] })
   await checked('GET', '/activity', {})
+  await checked('GET', '/activity/stats', {})
+  await checked('GET', '/activity/recent-count', {})
+  await checked('GET', '/activity/types', {})
+  await checked('GET', '/activity/upcoming', {})
   await checked('GET', '/health', {})
   const seen = new Set(checks)
   const missed = shown().filter((route) => !seen.has(`${route.method} ${route.path}`))

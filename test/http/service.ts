@@ -9,7 +9,9 @@ import { createProject } from '../../src/features/accounts/projects.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
 import type { Core } from '../../src/features/core.ts'
 import { createQueueBell } from '../../src/features/messages/bell.ts'
+import { createInbox } from '../../src/features/receiving/inbox.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
+import { startHitLog } from '../../src/features/tracking/hit-log.ts'
 import { type HttpServer, startHttp } from '../../src/http/server.ts'
 import { silentLog } from '../../src/log.ts'
 import { openStore } from '../../src/store/store.ts'
@@ -30,6 +32,8 @@ export type ServiceOptions = {
   http?: Partial<Config['http']>
   limits?: Partial<Config['limits']>
   resolver?: Partial<Core['resolver']>
+  publicFetch?: Core['publicFetch']
+  topicArns?: readonly string[]
 }
 
 export const defaultLimits: Config['limits'] = {
@@ -48,20 +52,26 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const log = silentLog()
   const store = await openStore({ path: path.join(folder, 'a.db'), log, watch: false })
   const keyring = createKeyring('a secret of tests')
+  const config = configOf(folder, options)
+  const hits = startHitLog({ store, config, now: Date.now, log }, { visitMs: 0 })
   const core: Core = {
-    config: configOf(folder, options),
+    config,
     keyring,
     store,
     directory: createDirectory({ store, keyring }),
     resolver: (options.resolver ?? {}) as Core['resolver'],
+    publicFetch: options.publicFetch ?? nobody,
     outbound: { preview: async () => [], inFlight: () => 0 } as unknown as Core['outbound'],
     claims: new Map(),
     bell: createQueueBell(),
+    inbox: createInbox(),
+    hits,
     now: Date.now,
     log,
   }
   const requests: RequestLogEntry[] = []
   const close = async () => {
+    await hits.stop()
     await store.close()
     await rm(folder, { recursive: true })
   }
@@ -95,7 +105,13 @@ async function startOr(
   }
 }
 
-function configOf(folder: string, { http, limits }: ServiceOptions): Config {
+const nobody: Core['publicFetch'] = async () => ({
+  ok: false,
+  isRefused: true,
+  error: 'nobody is asked here',
+})
+
+function configOf(folder: string, { http, limits, topicArns = [] }: ServiceOptions): Config {
   return {
     baseUrl: 'http://localhost:8080',
     dataDir: folder,
@@ -113,6 +129,7 @@ function configOf(folder: string, { http, limits }: ServiceOptions): Config {
       giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
     },
     dns: { servers: [] },
+    sns: { topicArns },
     limits: { ...defaultLimits, ...limits },
     retention: { bodyDays: 90, requestLogDays: 30, sandboxMessages: 1000 },
   } as unknown as Config

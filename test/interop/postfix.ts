@@ -5,12 +5,13 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync } from 'node:fs'
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { findFreePort, masterLines, waitForPort } from '../../scripts/bench/postfix.ts'
 import { makeCertificate } from '../fakes/certificate.ts'
+import { type Place, readMaildir } from './jail.ts'
 
 export type Mx = {
   port: number
@@ -58,6 +59,51 @@ export async function startPostfix(
   execFileSync('postfix', ['-c', conf, 'start'], { stdio: ['ignore', 'ignore', 'inherit'] })
   await waitForPort(port)
   return { port, policy, messages: (user) => readMaildir(path.join(folder, 'mail', user)) }
+}
+
+/**
+ * A Postfix as MX of `postfix.test`, in front of another server (`backendPort`): it takes every
+ * recipient and hears afterwards what that one says; `list@` is two of them. What it cannot deliver
+ * for a second it warns of. Its own mail, bounces that is, goes to `bouncePort`.
+ */
+export async function startForwardingPostfix(
+  t: Pick<TestContext, 'after'>,
+  { host, port, bouncePort, backendPort }: Place & { backendPort: number },
+): Promise<void> {
+  const folder = await mkdtemp('/var/tmp/pillarbox-mx-')
+  chmodSync(folder, 0o755)
+  const conf = path.join(folder, 'conf')
+  for (const name of ['conf', 'spool', 'data']) await mkdir(path.join(folder, name))
+  execFileSync('chown', ['postfix', path.join(folder, 'data')])
+  const settings = [
+    'compatibility_level = 3.6',
+    `queue_directory = ${folder}/spool`,
+    `data_directory = ${folder}/data`,
+    `maillog_file = ${folder}/log`,
+    'myhostname = mx.postfix.test',
+    'mydestination =',
+    'mynetworks = 127.0.0.0/8',
+    'inet_interfaces = 127.0.0.1',
+    'inet_protocols = ipv4',
+    'smtpd_peername_lookup = no',
+    'relay_domains = postfix.test',
+    `transport_maps = inline:{ postfix.test=smtp:[127.0.0.1]:${backendPort} }`,
+    'virtual_alias_maps = inline:{ { list@postfix.test = ada@postfix.test, nobody@postfix.test } }',
+    `relayhost = [127.0.0.1]:${bouncePort}`,
+    'delay_warning_time = 1s',
+    'queue_run_delay = 1s',
+    'minimal_backoff_time = 1s',
+    'maximal_backoff_time = 1s',
+    'delay_logging_resolution_limit = 2',
+  ]
+  await writeFile(path.join(conf, 'main.cf'), `${settings.join('\n')}\n`)
+  await writeFile(path.join(conf, 'master.cf'), `${masterLines(port, host).join('\n')}\n`)
+  t.after(async () => {
+    spawnSync('postfix', ['-c', conf, 'stop'], { stdio: 'ignore' })
+    await rm(folder, { recursive: true, force: true })
+  })
+  execFileSync('postfix', ['-c', conf, 'start'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  await waitForPort(port, host)
 }
 
 function settings(
@@ -117,13 +163,4 @@ async function startPolicy(
     await once(server, 'close')
   })
   return (server.address() as AddressInfo).port
-}
-
-async function readMaildir(folder: string): Promise<Buffer[]> {
-  const place = path.join(folder, 'new')
-  const names = await readdir(place).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
-  return Promise.all(names.map((name) => readFile(path.join(place, name))))
 }

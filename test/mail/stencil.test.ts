@@ -6,6 +6,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { simpleParser } from 'mailparser'
+import type { Footer } from '../../src/mail/footer.ts'
+import { numberLinks } from '../../src/mail/links.ts'
 import {
   buildMessage,
   createTemplateCache,
@@ -15,14 +17,30 @@ import {
 import { fillStencil, makeStencil } from '../../src/mail/stencil.ts'
 import { compileTemplate } from '../../src/mail/template.ts'
 import { toBuffer } from './read-message.ts'
+import { baseUrl, testTracker } from './tracker.ts'
 
 type Values = Record<string, unknown>
-type Case = { body: string; stored?: Values; request?: Values; language?: string }
+type Case = {
+  body: string
+  stored?: Values
+  request?: Values
+  language?: string
+  isTracked?: boolean
+  footer?: Footer | null
+}
 
-const unsubscribeUrl = 'https://mail.example.test/unsubscribe/token'
+const tracker = testTracker()
+const unsubscribeUrl = `${baseUrl}/unsubscribe/token`
+const footer: Footer = { language: 'de', projectName: 'Töpfe & <Co>', url: unsubscribeUrl }
 
-function sourceOf({ body, stored = {}, request = {}, language = 'en' }: Case): MessageSource {
+function sourceOf(given: Case): MessageSource {
+  const { body, stored = {}, request = {}, language = 'en', isTracked = false } = given
   return {
+    emailId: '019a0000-0000-7000-8000-000000000001',
+    isTracked,
+    footer: given.footer ?? null,
+    returnToken: 'token',
+    unsubscribeMailbox: 'u.token@bounce.example.test',
     content: { id: 'one', subject: 'Hello {{ name }}', body, isText: false, attachments: [] },
     messageId: '1@example.test',
     createdAt: Date.parse('2026-11-21T12:00:00Z'),
@@ -42,15 +60,24 @@ function sourceOf({ body, stored = {}, request = {}, language = 'en' }: Case): M
 
 function isFilled({ body, ...rest }: Case): boolean {
   const { pieces = [] } = compileTemplate(body, 'html')
-  const stencil = makeStencil(pieces)
-  return stencil !== undefined && fillStencil(stencil, sourceOf({ body, ...rest })) !== undefined
+  const tracking = rest.isTracked ? { baseUrl, numbers: numberLinks(body) } : undefined
+  const stencil = makeStencil(pieces, { footer: rest.footer?.language, tracking })
+  if (stencil === undefined) return false
+  return fillStencil(stencil, sourceOf({ body, ...rest }), tracker) !== undefined
 }
 
-/** The octets of the short way, once they are known to be those of the long way. */
+/** The octets of the short way, once they are known to be those of the long way, of any kind. */
 function assertSame(given: Case): string {
+  for (const isTracked of [true, false]) {
+    for (const end of [footer, null]) assertSameKind({ isTracked, footer: end, ...given })
+  }
+  return assertSameKind(given)
+}
+
+function assertSameKind(given: Case): string {
   const source = sourceOf(given)
-  const long = buildMessage(source, createTemplateCache())
-  const cache = createTemplateCache()
+  const long = buildMessage(source, createTemplateCache(tracker))
+  const cache = createTemplateCache(tracker)
   for (const name of ['Bo', 'Cy']) {
     buildMessage(sourceOf({ ...given, stored: { ...given.stored, name } }), cache)
   }
@@ -71,13 +98,54 @@ test('ordinary mail goes the short way and says what the long way says', async (
   const octets = assertSame({ body: prose, stored })
   const { subject, html, text } = renderMessage(
     sourceOf({ body: prose, stored }),
-    createTemplateCache(),
+    createTemplateCache(tracker),
   )
   const mail = await simpleParser(toBuffer({ octets }))
   assert.equal(mail.subject, subject)
   assert.equal(mail.html, html)
   assert.equal(mail.text?.trimEnd(), text)
   assert.match(octets, /^List-Unsubscribe: <https:/m)
+})
+
+test('tracked mail and marketing go the short way too', () => {
+  for (const isTracked of [true, false]) {
+    for (const end of [footer, null]) {
+      assert.ok(isFilled({ body: prose, stored, isTracked, footer: end }))
+    }
+  }
+  const octets = assertSame({ body: prose, stored, isTracked: true, footer })
+  const html = octets.slice(octets.indexOf('text/html')).replaceAll('=\r\n', '')
+  assert.equal(html.match(/\/t\/c\//g)?.length, 1)
+  assert.equal(html.match(/\/t\/o\//g)?.length, 1)
+  assert.doesNotMatch(html, /shop\.example/)
+})
+
+test('links that only their values make are counted, or left, as on the long way', () => {
+  const body = `${'<p>plain English words</p>\n'.repeat(9)}<a href='{{ a }}'>x</a><a href="https://{{ b }}?{{ a }}">y</a>`
+  const long = 'x'.repeat(240)
+  for (const a of [
+    'https://shop.example/?x=1&amp;y',
+    'a@b.example',
+    'http://',
+    `${baseUrl}/t/c/x`,
+  ]) {
+    for (const b of ['shop.example', 'mail.example.test/manage/x', '&bogus;', '[', long]) {
+      const given = { body, request: { a, b }, isTracked: true }
+      assert.ok(isFilled(given), JSON.stringify([a, b]))
+      assertSame(given)
+    }
+  }
+})
+
+test('a document that cannot be tracked the short way goes the long way', () => {
+  const lines = '<a href="https://shop.example/\n{{ name }}">x</a>'
+  const many = Array.from({ length: 6_500 }, (_, n) => `<a href="https://s.example/${n}">x</a>`)
+  for (const body of [lines, `{{ name }}${many.join('')}`]) {
+    const given = { body, stored: { name: 'Ada' } }
+    assert.equal(isFilled({ ...given, isTracked: true }), false)
+    assert.ok(isFilled({ ...given, isTracked: false }))
+    assertSame(given)
+  }
 })
 
 test('templates with placeholders in other places than text and attributes go the long way', () => {
@@ -210,17 +278,36 @@ const piece = fc.oneof(
     '你',
   ),
 )
-const body = fc.array(piece, { minLength: 1, maxLength: 14 }).map((pieces) => pieces.join(''))
+const link = fc.constantFrom(
+  '<a href="https://x.example/?a=1&amp;b=2">x</a>',
+  "<a class='{{ c }}' HREF = ' https://x.example/{{ b }} '>y</a>",
+  '<area href="{{ a }}/{{ c }}">',
+  '<a href=https://x.example/bare>',
+  '<a href="https://x.example/\n{{ a }}">',
+  '<a href="{{ unsubscribeUrl }}">',
+  '<a href="https://x.example/&copy{{ c }}">',
+  '</body>',
+  '</body {{ a }}>',
+  '<body class="{{ b }}">',
+)
+const kind = fc.record({
+  isTracked: fc.boolean(),
+  footer: fc.constantFrom(footer, null, { ...footer, projectName: ' ' }),
+})
+const body = fc
+  .array(fc.oneof({ weight: 6, arbitrary: piece }, link), { minLength: 1, maxLength: 14 })
+  .map((pieces) => pieces.join(''))
 const record = fc.record({ a: value, b: value, c: value }, { requiredKeys: [] })
 
 test('whatever the template and the values, both ways lead to the same octets', () => {
   let filled = 0
   fc.assert(
-    fc.property(body, record, record, (text, stored, request) => {
-      assertSame({ body: text, stored, request })
-      if (isFilled({ body: text, stored, request })) filled += 1
+    fc.property(body, record, record, kind, (text, stored, request, how) => {
+      const given = { body: text, stored, request, ...how }
+      assertSameKind(given)
+      if (isFilled(given)) filled += 1
     }),
-    { numRuns: 1_500 },
+    { numRuns: 2_500 },
   )
-  assert.ok(filled > 50, `only ${filled} went the short way`)
+  assert.ok(filled > 100, `only ${filled} went the short way`)
 })

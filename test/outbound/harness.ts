@@ -15,6 +15,7 @@ import {
 import { createResolver } from '../../src/outbound/resolver.ts'
 import { type DnsZone, type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
+import { testTracker } from '../mail/tracker.ts'
 import { deliverySettings } from './settings.ts'
 
 export type HarnessOptions = {
@@ -48,6 +49,7 @@ export async function startHarness({ zone = {}, delivery = {}, deps = {} }: Harn
       log: silentLog(),
       now,
       resolver,
+      tracker: testTracker(),
       deliveryThreads: 1,
       ...deps,
     },
@@ -164,9 +166,14 @@ export function makeSource(content: Partial<MessageSource['content']> = {}): Mes
     headers: null,
     variables: { stored: { name: 'Ann' }, request: {}, system: {} },
     language: 'en',
+    footer: null,
+    emailId: '019a0000-0000-7000-8000-000000000001',
     feedbackId: 'a:b:c:pillarbox',
+    returnToken: 'token',
     isBulk: false,
+    isTracked: false,
     oneClickUrl: null,
+    unsubscribeMailbox: null,
     isMarketing: false,
     preferenceUrls: [],
   }

@@ -170,6 +170,22 @@ test('a route that leads to our own listener is a loop, unless we take mail for 
   assert.equal((await open('ours.test')).targets.length, 1)
 })
 
+test('S12: a domain that becomes ours is no loop a minute later, whatever its records may be kept', async () => {
+  const taken = new Set<string>()
+  const { closed, open, clock } = await setUp(
+    { 'new.test': { A: ['127.0.0.9'], ttl: 3_600 } },
+    {},
+    {
+      inboundListeners: () => [{ host: '127.0.0.9', port: 25 }],
+      receivesFor: (domain: string) => taken.has(domain),
+    },
+  )
+  await closed('new.test')
+  taken.add('new.test')
+  clock.at += 61_000
+  assert.equal((await open('new.test')).targets.length, 1)
+})
+
 test('as a backup MX we send to better hosts only', async () => {
   const zone: DnsZone = {
     'a.test': {

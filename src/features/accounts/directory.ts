@@ -45,20 +45,31 @@ export type Directory = {
   findProject(id: string): Promise<Project | undefined>
   /** `domain` in A-label form; undefined unless it is verified for this very project. */
   findSenderDomain(projectId: string, domain: string): Promise<SenderDomain | undefined>
+  /** Whose mailboxes those of `domain` (A-labels) are: it is verified, and its MX is us. */
+  findMailboxDomain(domain: string): Promise<{ projectId: string } | undefined>
+  /** Whether any project has verified it (A-labels). */
+  isVerifiedDomain(domain: string): Promise<boolean>
+  /** Whether any project has verified or just claimed it (A-labels). */
+  hasDomain(domain: string): Promise<boolean>
   findTemplate(projectId: string, id: string): Promise<Template | undefined>
   /** Recipient domains held back by an operator, in A-label form. */
   heldDomains(): Promise<ReadonlySet<string>>
   /** Forgets everything; for `Tx.afterCommit` of whoever changed one of these. */
   drop(): void
+  /** Calls `fn` after each `drop`; the function returned ends it. */
+  onDrop(fn: () => void): () => void
 }
 
 const MAX_REMEMBERED = 10_000
 const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024
 
 export function createDirectory({ store, keyring }: { store: Store; keyring: Keyring }): Directory {
-  const { remember, drop } = createMemory()
+  const { remember, drop, onDrop } = createMemory()
   const findProjectWhere = (condition: ReturnType<typeof eq>) =>
     store.read.select().from(projects).where(condition).get()
+
+  const findVerified = (domain: string) =>
+    remember(`verified ${domain}`, () => readVerifiedDomain(store, domain))
 
   return {
     findProjectBySecret: (secretKey) => {
@@ -73,6 +84,14 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
         const row = await readDomain(store, projectId, domain)
         return row?.isVerified ? toSenderDomain(row, keyring) : undefined
       }),
+    findMailboxDomain: (domain) =>
+      remember(`mailboxes ${domain}`, async () => {
+        const row = await readVerifiedDomain(store, domain)
+        return row?.isMxFound || row?.isTrusted ? { projectId: row.projectId } : undefined
+      }),
+    isVerifiedDomain: async (domain) => (await findVerified(domain)) !== undefined,
+    hasDomain: async (domain) =>
+      (await findVerified(domain)) !== undefined || (await isClaimed(store, domain)),
     findTemplate: (projectId, id) =>
       remember(`template ${projectId} ${id}`, () => readTemplate(store, projectId, id)),
     heldDomains: async () => {
@@ -83,6 +102,7 @@ export function createDirectory({ store, keyring }: { store: Store; keyring: Key
       return held ?? new Set<string>()
     },
     drop,
+    onDrop,
   }
 }
 
@@ -98,6 +118,7 @@ function createMemory() {
     maxSize: MAX_REMEMBERED_BYTES,
     sizeCalculation: sizeOf,
   })
+  const listeners = new Set<() => void>()
   let generation = 0
   async function remember<T extends object>(
     key: string,
@@ -114,8 +135,13 @@ function createMemory() {
   function drop(): void {
     generation += 1
     known.clear()
+    for (const listener of listeners) listener()
   }
-  return { remember, drop }
+  function onDrop(fn: () => void): () => void {
+    listeners.add(fn)
+    return () => listeners.delete(fn)
+  }
+  return { remember, drop, onDrop }
 }
 
 /** Bytes, roughly: what is long is text. */
@@ -129,6 +155,16 @@ function sizeOf(value: unknown): number {
 function readDomain(store: Store, projectId: string, domain: string) {
   const condition = and(eq(domains.projectId, projectId), eq(domains.domain, domain))
   return store.read.select().from(domains).where(condition).get()
+}
+
+function readVerifiedDomain(store: Store, domain: string) {
+  const { projectId, isMxFound, isTrusted } = domains
+  const condition = and(eq(domains.domain, domain), eq(domains.isVerified, true))
+  return store.read.select({ projectId, isMxFound, isTrusted }).from(domains).where(condition).get()
+}
+
+async function isClaimed(store: Store, domain: string): Promise<boolean> {
+  return (await store.read.$count(domains, eq(domains.domain, domain))) > 0
 }
 
 function readTemplate(store: Store, projectId: string, id: string) {

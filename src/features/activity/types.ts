@@ -1,21 +1,34 @@
 /** The feed's types beside the names of the events they show (contract 7.1: the two differ). */
 
-const eventNames: Record<string, string> = {
-  'email.sent': 'email.sent',
-  'email.delivered': 'email.delivery',
-  'email.received': 'email.received',
-  'email.opened': 'email.open',
-  'email.clicked': 'email.click',
-  'email.bounced': 'email.bounce',
-  'email.complaint': 'email.complaint',
-  'contact.subscribed': 'contact.subscribed',
-  'contact.unsubscribed': 'contact.unsubscribed',
-}
+const namesByType = new Map([
+  ['email.sent', 'email.sent'],
+  ['email.delivered', 'email.delivery'],
+  ['email.received', 'email.received'],
+  ['email.opened', 'email.open'],
+  ['email.clicked', 'email.click'],
+  ['email.bounced', 'email.bounce'],
+  ['email.complaint', 'email.complaint'],
+  ['contact.subscribed', 'contact.subscribed'],
+  ['contact.unsubscribed', 'contact.unsubscribed'],
+])
 
-const typesByName = new Map(Object.entries(eventNames).map(([type, name]) => [name, type]))
+/** No events: the feed makes them of campaigns and of workflow executions. */
+const typesOfRecords = [
+  'campaign.sent',
+  'campaign.scheduled',
+  'workflow.started',
+  'workflow.completed',
+  'workflow.email.scheduled',
+]
 
-/** Every type the feed can show; the client's own events are `event.triggered`. */
-export const activityTypes: readonly string[] = ['event.triggered', ...Object.keys(eventNames)]
+const typesByName = new Map(namesByType.entries().map(([type, name]) => [name, type]))
+
+/** Every type there is; the client's own events are `event.triggered`. */
+export const activityTypes: readonly string[] = [
+  'event.triggered',
+  ...namesByType.keys(),
+  ...typesOfRecords,
+]
 
 export function activityTypeOf(eventName: string): string {
   return typesByName.get(eventName) ?? 'event.triggered'
@@ -25,6 +38,6 @@ export function activityTypeOf(eventName: string): string {
 export function eventNamesOf(types: readonly string[]): string[] {
   return types.flatMap((type) => {
     if (type === 'event.triggered') return ['*']
-    return eventNames[type] ?? []
+    return namesByType.get(type) ?? []
   })
 }

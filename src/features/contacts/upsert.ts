@@ -27,6 +27,20 @@ export type ContactEntry = {
   changes: ContactData
 }
 
+/**
+ * Why `subscribed` flipped, in the event's `data.reason`. The contact's own wish: on a hosted page,
+ * by one click in its mail program (RFC 8058), by mail to an unsubscribe address, through a public
+ * contact call. Ours: its address bounced for good, it complained, an operator suppressed it.
+ */
+export type SubscriptionReason =
+  | 'page'
+  | 'one-click'
+  | 'mail'
+  | 'api'
+  | 'bounce'
+  | 'complaint'
+  | 'manual'
+
 export type UpsertedContact = { contact: Contact; isNew: boolean }
 
 const insertContact = statement((db) =>
@@ -129,11 +143,20 @@ async function changeContact(
   return contact
 }
 
+type SubscriptionChange = {
+  subscribed: boolean
+  at: number
+  reason: SubscriptionReason
+  /** What led to it, and the campaign that it is counted for. */
+  emailId: string | null
+  campaignId?: string | null
+}
+
 /** Sets `subscribed` of one contact; an event only when that is a change. */
 export async function setSubscribed(
   tx: Tx,
   contactId: string,
-  change: { subscribed: boolean; at: number; reason: string; emailId: string | null },
+  change: SubscriptionChange,
 ): Promise<boolean> {
   const { subscribed, at } = change
   const from = subscribed ? 0 : 1
@@ -147,14 +170,14 @@ export async function setSubscribed(
 async function appendSubscriptionEvent(
   tx: Tx,
   contact: Pick<Contact, 'id' | 'projectId' | 'subscribed'>,
-  { at, reason, emailId }: { at: number; reason?: string; emailId?: string | null },
+  { at, reason, emailId, campaignId }: Pick<SubscriptionChange, 'at'> & Partial<SubscriptionChange>,
 ): Promise<void> {
   await appendEvent(tx, {
     projectId: contact.projectId,
     name: contact.subscribed ? 'contact.subscribed' : 'contact.unsubscribed',
     contactId: contact.id,
     emailId: emailId ?? null,
-    data: reason === undefined ? null : { reason },
+    data: reason === undefined ? null : { reason, ...(campaignId ? { campaignId } : {}) },
     at,
   })
 }

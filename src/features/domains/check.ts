@@ -55,7 +55,8 @@ function changesSending(before: Domain, after: Judgement): boolean {
   return (
     before.isVerified !== after.isVerified ||
     before.isEd25519Found !== after.isEd25519Found ||
-    before.isReturnPathFound !== after.isReturnPathFound
+    before.isReturnPathFound !== after.isReturnPathFound ||
+    before.isMxFound !== after.isMxFound
   )
 }
 

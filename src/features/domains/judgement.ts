@@ -24,6 +24,7 @@ export type Judgement = Pick<
   | 'failingSince'
   | 'isEd25519Found'
   | 'isReturnPathFound'
+  | 'isMxFound'
   | 'findings'
   | 'checkedAt'
 >
@@ -46,6 +47,7 @@ export function judgeDomain(domain: Domain, findings: Finding[], at: number): Ju
     isReturnPathFound:
       found('return-path', domain.isReturnPathFound) &&
       found('return-path-spf', domain.isReturnPathFound),
+    isMxFound: found('replies', domain.isMxFound),
     findings,
     checkedAt: at,
   }

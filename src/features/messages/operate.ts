@@ -18,6 +18,7 @@ export {
   type QueueFilter,
   queueStates,
 } from './queue-list.ts'
+export { isReport, reportPrefix } from './report-row.ts'
 
 export type EmailStory = { email: Email; attempts: Attempt[] }
 

@@ -1,17 +1,36 @@
 /**
- * What became of an email: the only place where one reaches a final state. Suppression, events and
- * the attempt's record are written in the same transaction.
+ * What became of an email. It reaches a final state here, or in `later.ts` by what is learnt after
+ * its session; nowhere else. Suppression, events and the attempt's or report's record are written
+ * in the same transaction.
  *
  * | attempt                              | state     | status    | also                                   |
  * |--------------------------------------|-----------|-----------|----------------------------------------|
  * | final 250 of an MX or the sandbox    | delivered | DELIVERED | sentAt = deliveredAt, `email.sent`,    |
  * |                                      |           |           | `email.delivery`                       |
  * | final 250 of a smarthost             | relayed   | SENT      | sentAt, providerId, `email.sent`       |
- * | final refusal: receiver or DNS       | bounced   | BOUNCED   | `email.bounce`; class hard: suppressed |
+ * | final refusal: receiver or DNS       | bounced   | BOUNCED   | `email.bounce`; class hard: suppressed;|
+ * |                                      |           |           | quota, disabled, unexplained: a strike |
  * | transient, and time is left          | deferred  | PENDING   | due again                              |
  * | transient, and the time is over      | failed    | FAILED    | error                                  |
  * | our own error, cancelled, forbidden  | failed    | FAILED    | error                                  |
  * | on the suppression list by now       | suppressed| SUPPRESSED|                                        |
+ *
+ * | later report                         | state     | status    | also                                   |
+ * |--------------------------------------|-----------|-----------|----------------------------------------|
+ * | action failed, whatever its class    | bounced   | BOUNCED   | as a final refusal; also of what was   |
+ * |                                      |           |           | delivered, opened or given up; first   |
+ * |                                      |           |           | `email.sent` where it was not told     |
+ * | delay                                | -         | -         | `email.bounce`, transient; once        |
+ * | relayed mail has arrived             | delivered | DELIVERED | deliveredAt, `email.delivery`; OPENED  |
+ * |                                      |           |           | and CLICKED stay                       |
+ * | complaint                            | -, or     | COMPLAINED| `email.complaint`; suppressed and      |
+ * |                                      | delivered |           | unsubscribed; BOUNCED stays; of what   |
+ * |                                      |           |           | was under way first as a final 250     |
+ *
+ * BOUNCED and COMPLAINED are terminal: nothing that comes later overwrites them, and what is known
+ * already (a refusal in session, the same report before) is not counted again. A report that is
+ * faster than the record of its session has the last word; of the session then the attempt is kept.
+ * Delivered mail becomes OPENED and CLICKED by `features/tracking`.
  *
  * Waiting (queued, deferred, held) and being sent (sending) are the queue's: `queue.ts`, `operate.ts`.
  */
@@ -19,12 +38,12 @@ import type { AttemptOutcome } from '../../outbound/attempt.ts'
 import { and, eq, sql } from '../../store/drizzle.ts'
 import { type Email, emails } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
-import { setSubscribed } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
 import { appendEvents, type NewEvent } from '../events/append.ts'
 import { type AttemptRecord, type InFlightEmail, insertAttempts } from './attempt-row.ts'
+import { condemnAddress } from './condemn.ts'
+import { findLastWord } from './report-row.ts'
 import { retryDelayMs } from './schedule.ts'
-import { suppress } from './suppression.ts'
 
 type Transition = {
   state: Email['state']
@@ -73,18 +92,29 @@ export async function recordAttempts(
     all.map((each) => settledRow(each, at)),
   )
   const settled = all.filter((_, index) => changed[index] === 1)
-  await insertAttempts(
+  const overtaken = await findOvertaken(
     tx,
-    settled.map(({ record }) => record),
+    records.filter((_, index) => changed[index] !== 1),
   )
+  await insertAttempts(tx, [...settled.map(({ record }) => record), ...overtaken])
   await appendEvents(
     tx,
     settled.flatMap((each) => outcomeEvents(each, at)),
   )
-  for (const each of settled) await suppressHardBounce(tx, each, at)
+  for (const each of settled) await condemn(tx, each, at)
   tx.afterCommit(() => {
     for (const each of settled) ringWhenDue(deps, each)
   })
+}
+
+/** Those of emails that a later report has ended first. */
+async function findOvertaken(tx: Tx, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
+  const overtaken: AttemptRecord[] = []
+  for (const record of records) {
+    const found = await tx.find(findLastWord, { emailId: record.email.id })
+    if (found !== undefined) overtaken.push(record)
+  }
+  return overtaken
 }
 
 type Settlement = { record: AttemptRecord; transition: Transition }
@@ -229,21 +259,9 @@ function outcomeEvents({ record, transition }: Settlement, at: number): NewEvent
   return events
 }
 
-async function suppressHardBounce(
-  tx: Tx,
-  { record, transition }: Settlement,
-  at: number,
-): Promise<void> {
+async function condemn(tx: Tx, { record, transition }: Settlement, at: number): Promise<void> {
   const { email, outcome } = record
-  if (transition.state !== 'bounced' || outcome.verdict?.isHard !== true) return
-  await suppress(tx, {
-    projectId: email.projectId,
-    email: email.recipient,
-    reason: 'HARD_BOUNCE',
-    source: describeOutcome(outcome),
-    emailId: email.id,
-    at,
-  })
-  const change = { subscribed: false, at, reason: 'bounce', emailId: email.id }
-  await setSubscribed(tx, email.contactId, change)
+  const { verdict } = outcome
+  if (transition.state !== 'bounced' || verdict === null) return
+  await condemnAddress(tx, { email, verdict, source: describeOutcome(outcome), at })
 }

@@ -122,18 +122,20 @@ type Parts = {
 }
 
 function toTask(deps: PrepareDeps, { email, content, project, domain }: Parts): DeliveryTask {
-  const source = toSource(deps, { email, language: project.language, content })
   const [returnKey] = deps.keyring.keys('return-path')
+  const localPart = createReturnPathLocalPart(returnKey, email.id)
   const returnDomain = domain.isReturnPathFound
     ? `bounce.${domain.domain}`
     : deps.config.delivery.returnPathDomain
+  const returnPath = { token: localPart.slice('b.'.length), domain: returnDomain }
+  const source = toSource(deps, { email, project, content, returnPath })
   return {
     emailId: email.id,
     queueClass: email.queueClass,
     recipient: source.to.address,
     domain: email.recipientDomain,
     site: deps.outbound.siteOf(email.recipientDomain),
-    reversePath: `${createReturnPathLocalPart(returnKey, email.id)}@${returnDomain}`,
+    reversePath: `${localPart}@${returnDomain}`,
     source,
     signing: domain.signing,
   }

@@ -1,10 +1,12 @@
 /**
  * What is not kept for ever: bodies and attachments after `retention.body_days` since their last
  * use, and the data that an email was rendered with after as many days since its acceptance. The
- * email's own record stays. Mail on its way keeps what it needs.
+ * email's own record stays, and the links of a body, which may still be clicked. Mail on its way
+ * keeps what it needs.
  *
  * Searching is the reader threads' work; transactions are short.
  */
+import { LISTED_CHARACTERS, listLinks } from '../../mail/links.ts'
 import { sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'
@@ -48,11 +50,18 @@ export const listOld = statement<{ id: string; at: number; number: number; bytes
 const clearContent = statement((db) =>
   db
     .update(contents)
-    .set({ body: null, attachments: null })
+    .set({ body: null, attachments: null, links: parameter('links') })
     .where(
-      sql`${contents.id} in (select value from json_each(${parameter('ids')}))
+      sql`${contents.id} = ${parameter('id')}
         and ${contents.lastUsedAt} < ${parameter('before')}`,
     ),
+)
+
+/** As much of each body as links are listed of. */
+const listHtml = statement<{ id: string; html: string }>(
+  () => sql`select id, substr(body, 1, ${LISTED_CHARACTERS}) as html from contents
+    where id in (select value from json_each(${parameter('ids')}))
+      and not is_text and body is not null`,
 )
 
 async function clearContents({ store }: Deps, before: number): Promise<number> {
@@ -63,8 +72,7 @@ async function clearContents({ store }: Deps, before: number): Promise<number> {
   for (;;) {
     const page = await store.scan.list(listOld, { before, ...position })
     for (const chunk of toChunks(page.filter(({ id }) => !kept.has(id)))) {
-      const ids = JSON.stringify(chunk.map(({ id }) => id))
-      total += await store.write((tx) => tx.execute(clearContent, { ids, before }))
+      total += await clearChunk(store, { ids: chunk.map(({ id }) => id), before })
       await turn()
     }
     const last = page.at(-1)
@@ -73,8 +81,32 @@ async function clearContents({ store }: Deps, before: number): Promise<number> {
   }
 }
 
+async function clearChunk(
+  store: Deps['store'],
+  { ids, before }: { ids: readonly string[]; before: number },
+): Promise<number> {
+  const links = await findLinks(store, ids)
+  const rows = ids.map((id) => ({ id, before, links: links.get(id) ?? null }))
+  const cleared = await store.write((tx) => tx.executeEach(clearContent, rows))
+  return cleared.reduce((sum, count) => sum + count, 0)
+}
+
+/** Of the contents that have some. */
+async function findLinks(
+  { scan }: Deps['store'],
+  ids: readonly string[],
+): Promise<Map<string, string[]>> {
+  const links = new Map<string, string[]>()
+  for (const { id, html } of await scan.list(listHtml, { ids: JSON.stringify(ids) })) {
+    const found = listLinks(html)
+    if (found.length > 0) links.set(id, found)
+    await turn()
+  }
+  return links
+}
+
 /** Runs of rows, bounded in number and bytes; a larger row is a run of its own. */
-function toChunks<Row extends { bytes: number }>(rows: readonly Row[]): Row[][] {
+export function toChunks<Row extends { bytes: number }>(rows: readonly Row[]): Row[][] {
   const chunks: Row[][] = []
   let bytes = Number.POSITIVE_INFINITY
   for (const row of rows) {

@@ -3,10 +3,18 @@
  * look at an email, so that both show the same.
  */
 import { parseAddress } from '../../mail/address.ts'
-import type { MessageContent, MessageSource } from '../../mail/message.ts'
-import { createPageToken } from '../../mail/tokens.ts'
+import { matchLanguage } from '../../mail/languages.ts'
+import type { MessageContent, MessageSource, RenderSource } from '../../mail/message.ts'
+import { createPageToken, createUnsubscribeLocalPart } from '../../mail/tokens.ts'
 import { eq, sql } from '../../store/drizzle.ts'
-import { contacts, contents, type Email, emails, projects } from '../../store/schema.ts'
+import {
+  contacts,
+  contents,
+  type Email,
+  emails,
+  type Project,
+  projects,
+} from '../../store/schema.ts'
 import { parameter, type RowOf, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
@@ -29,6 +37,7 @@ export const sourceColumns = {
   replyTo: emails.replyTo,
   subject: emails.subject,
   contentClass: emails.contentClass,
+  isTracked: emails.isTracked,
   headers: emails.headers,
   variables: emails.variables,
   messageId: emails.messageId,
@@ -41,6 +50,7 @@ const selectEmails = statement((db) =>
       ...sourceColumns,
       isSubscribed: contacts.subscribed,
       language: projects.language,
+      projectName: projects.name,
     })
     .from(emails)
     .innerJoin(contacts, eq(contacts.id, emails.contactId))
@@ -62,7 +72,7 @@ const selectText = statement((db) =>
 
 export type LoadedEmail = RowOf<typeof selectEmails>
 
-/** With the contact's wish as it is now; the language of the project comes beside it. */
+/** With the contact's wish as it is now; what is the project's comes beside it. */
 export type SourceRow = Pick<Email, keyof typeof sourceColumns> & { isSubscribed: boolean }
 
 /** The rows of these emails for a later look; gone ones are left out. */
@@ -88,32 +98,70 @@ export async function loadTexts(
   return texts
 }
 
-/** What the message of this row is made of; pure. `language` is its project's. */
+type Parts = {
+  email: SourceRow
+  project: Pick<Project, 'name' | 'language'>
+  content: MessageContent
+}
+
+type Pages = ReturnType<typeof pageUrls> | undefined
+
+/** What the text of this row's message is made of, for a look at it. */
+export function toRenderSource(deps: Pick<Core, 'config' | 'keyring'>, parts: Parts): RenderSource {
+  return renderSource(parts, findPages(deps, parts))
+}
+
+/** What the message of this row is made of; pure. `returnPath`: where it comes back to. */
 export function toSource(
   deps: Pick<Core, 'config' | 'keyring'>,
-  { email, language, content }: { email: SourceRow; language: string; content: MessageContent },
+  { returnPath, ...parts }: Parts & { returnPath: { token: string; domain: string } },
 ): MessageSource {
-  const pages = mayLinkPages(email, content) ? pageUrls(deps, email) : undefined
-  const { stored, request } = email.variables ?? { stored: {}, request: {} }
-  const locale = localeOf(request) ?? localeOf(stored)
+  const { email } = parts
+  const pages = findPages(deps, parts)
   const isMarketing = email.contentClass === 'MARKETING'
   const from = wireAddress(email.fromAddress)
+  const isInbound = deps.config.inbound.listen.length > 0
   return {
-    content,
+    ...renderSource(parts, pages),
+    emailId: email.id,
     messageId: email.messageId,
-    createdAt: email.createdAt,
     from: { address: from, name: email.fromName },
     to: { address: wireAddress(email.recipient), name: email.toName },
     replyTo: { address: email.replyTo === null ? from : wireAddress(email.replyTo), name: null },
     headers: email.headers,
-    variables: { stored, request, system: { ...systemValues(email, locale), ...pages } },
-    language: locale ?? language,
     feedbackId: feedbackId(email),
+    returnToken: returnPath.token,
     isBulk: isMarketing || email.sourceType === 'CAMPAIGN',
+    isTracked: email.isTracked,
     oneClickUrl: pages && isOneClickPossible(deps.config.baseUrl) ? pages.unsubscribeUrl : null,
+    unsubscribeMailbox:
+      pages && isInbound ? unsubscribeMailbox(deps, email, returnPath.domain) : null,
     isMarketing,
     preferenceUrls: pages ? [pages.unsubscribeUrl, pages.manageUrl] : [],
   }
+}
+
+function renderSource({ email, project, content }: Parts, pages: Pages): RenderSource {
+  const { stored, request } = email.variables ?? { stored: {}, request: {} }
+  const locale = localeOf(request) ?? localeOf(stored)
+  return {
+    content,
+    createdAt: email.createdAt,
+    variables: { stored, request, system: { ...systemValues(email, locale), ...pages } },
+    language: locale ?? project.language,
+    footer:
+      email.contentClass === 'MARKETING' && pages
+        ? {
+            language: matchLanguage(locale) ?? matchLanguage(project.language) ?? 'en',
+            projectName: project.name,
+            url: pages.unsubscribeUrl,
+          }
+        : null,
+  }
+}
+
+function findPages(deps: Pick<Core, 'config' | 'keyring'>, { email, content }: Parts): Pages {
+  return mayLinkPages(email, content) ? pageUrls(deps, email) : undefined
 }
 
 function systemValues({ contactId, recipient, isSubscribed }: SourceRow, locale: string | null) {
@@ -151,6 +199,10 @@ function pageUrls(
     subscribeUrl: `${config.baseUrl}/subscribe/${token}`,
     manageUrl: `${config.baseUrl}/manage/${token}`,
   }
+}
+
+function unsubscribeMailbox({ keyring }: Pick<Core, 'keyring'>, { id }: SourceRow, domain: string) {
+  return `${createUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe')[0], id)}@${domain}`
 }
 
 /** Mailbox providers call the address from outside, and by HTTPS only (RFC 8058). */

@@ -28,8 +28,11 @@ const insertSuppression = statement((db) =>
     .onConflictDoNothing(),
 )
 
-/** Puts an address on the list; one that stands there already keeps its first reason. */
-export async function suppress(tx: Tx, suppression: NewSuppression): Promise<void> {
+/**
+ * Puts an address on the list; one that stands there already keeps its first reason. Whether it did
+ * not.
+ */
+export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boolean> {
   const { at, ...row } = suppression
-  await tx.execute(insertSuppression, { ...row, id: newId(), createdAt: at })
+  return (await tx.execute(insertSuppression, { ...row, id: newId(), createdAt: at })) === 1
 }

@@ -1,6 +1,10 @@
-/** `GET /activity`: what happened to the project's emails and contacts (contract 15.1). */
+/** `GET /activity` and its siblings: what happened to the project's emails and contacts (contract 15.1). */
 import { z } from 'zod'
 import { listActivity } from '../../features/activity/list.ts'
+import { countRecent } from '../../features/activity/recent.ts'
+import { createActivityStats } from '../../features/activity/stats.ts'
+import { activityTypes } from '../../features/activity/types.ts'
+import { listUpcoming } from '../../features/activity/upcoming.ts'
 import type { Core } from '../../features/core.ts'
 import { id, instant } from '../fields.ts'
 import { countParameter, cursorParameter, instantParameter } from '../paging.ts'
@@ -18,28 +22,51 @@ const activityQuery = z.object({
   endDate: instantParameter('last'),
 })
 
+const statsQuery = z.object({
+  startDate: instantParameter('first'),
+  endDate: instantParameter('last'),
+})
+
+const recentQuery = z.object({ minutes: countParameter({ fallback: 5, cap: 60 }) })
+
+const upcomingQuery = z.object({
+  limit: countParameter({ fallback: 50, cap: 100 }),
+  daysAhead: countParameter({ fallback: 30, cap: 90 }),
+})
+
+const activity = z.object({
+  id: z.string(),
+  type: z.string(),
+  timestamp: instant,
+  contactEmail: z.string().optional(),
+  contactId: z.string().optional(),
+  metadata: z.record(z.string(), z.unknown()),
+})
+
 const activityPage = z.object({
-  data: z.array(
-    z.object({
-      id: z.string(),
-      type: z.string(),
-      timestamp: instant,
-      contactEmail: z.string().optional(),
-      contactId: z.string().optional(),
-      metadata: z.record(z.string(), z.unknown()),
-    }),
-  ),
+  data: z.array(activity),
   cursor: z.string().nullable(),
   hasMore: z.boolean(),
 })
 
+const activityStats = z.object({
+  totalEvents: z.int(),
+  totalEmailsSent: z.int(),
+  totalEmailsOpened: z.int(),
+  totalEmailsClicked: z.int(),
+  totalWorkflowsStarted: z.int(),
+  openRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
+  clickRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
+})
+
+const shared = { method: 'GET', permission: 'secret', tag: 'Activity' } as const
+
 export function activityRoutes(core: Core): Route[] {
+  const findStats = createActivityStats(core)
   return [
     keyedRoute({
-      method: 'GET',
+      ...shared,
       path: '/activity',
-      permission: 'secret',
-      tag: 'Activity',
       summary: 'What happened, newest first; the last 30 days unless told otherwise',
       query: activityQuery,
       responses: { 200: { description: 'A page of the feed', schema: activityPage } },
@@ -55,6 +82,52 @@ export function activityRoutes(core: Core): Route[] {
         })
         return json(200, page)
       },
+    }),
+    keyedRoute({
+      ...shared,
+      path: '/activity/stats',
+      summary: 'Figures of the last 30 days, or of a range; up to five minutes old',
+      query: statsQuery,
+      responses: { 200: { description: 'The figures', schema: activityStats } },
+      handle: async ({ project, query: { startDate, endDate } }) =>
+        json(200, await findStats(project.id, { startAt: startDate, endAt: endDate })),
+    }),
+    keyedRoute({
+      ...shared,
+      path: '/activity/recent-count',
+      summary: 'How much happened in the last minutes',
+      query: recentQuery,
+      responses: {
+        200: {
+          description: 'Events, those of emails included',
+          schema: z.object({ count: z.int(), minutes: z.int() }),
+        },
+      },
+      handle: async ({ project, query }) =>
+        json(200, await countRecent(core, project.id, query.minutes)),
+    }),
+    keyedRoute({
+      ...shared,
+      path: '/activity/types',
+      summary: 'Every type that an activity can have',
+      responses: {
+        200: { description: 'All of them', schema: z.object({ types: z.array(z.string()) }) },
+      },
+      handle: () => json(200, { types: activityTypes }),
+    }),
+    keyedRoute({
+      ...shared,
+      path: '/activity/upcoming',
+      summary: 'What is going to be sent, soonest first',
+      query: upcomingQuery,
+      responses: {
+        200: {
+          description: 'Scheduled campaigns, and scheduled emails of workflows',
+          schema: z.object({ activities: z.array(activity) }),
+        },
+      },
+      handle: async ({ project, query: { limit, daysAhead } }) =>
+        json(200, { activities: await listUpcoming(core, project.id, { limit, daysAhead }) }),
     }),
   ]
 }

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listActivity } from '../../../src/features/activity/list.ts'
+import { appendEvent, appendEvents } from '../../../src/features/events/append.ts'
 import { createDelivery } from '../../../src/features/messages/deliver.ts'
 import { startQueue } from '../../../src/features/messages/queue.ts'
 import { createTemplateCache, renderMessage } from '../../../src/mail/message.ts'
-import { emails } from '../../../src/store/schema.ts'
+import { newId } from '../../../src/store/ids.ts'
+import { contents, emails } from '../../../src/store/schema.ts'
+import { testTracker } from '../../mail/tracker.ts'
 import {
   addProject,
+  address,
   attempted,
   type Desk,
   type OutcomeKind,
@@ -32,7 +36,7 @@ async function send(desk: Desk, kind: OutcomeKind, request: Parameters<Desk['sen
 
 async function openFeed(t: Parameters<typeof openDesk>[0]) {
   const desk = await openDesk(t)
-  const cache = createTemplateCache()
+  const cache = createTemplateCache(testTracker())
   desk.core.outbound.preview = async (sources) =>
     sources.map((source) => renderMessage(source, cache))
   return desk
@@ -171,4 +175,223 @@ test('S20: nothing of another project is shown', async (t) => {
   await send(desk, 'delivered')
   const other = await addProject(desk.core, 'Other', 'other.test')
   assert.deepEqual((await listActivity(desk.core, other.id, { limit: 50 })).data, [])
+})
+
+/** An event of an email, as tracking and later reports append theirs. */
+async function addEvent(
+  desk: Desk,
+  emailId: string,
+  event: { name: string; data?: Record<string, unknown>; at?: number },
+) {
+  const { contactId } = await desk.email(emailId)
+  const { name, data = null, at = desk.clock.now } = event
+  await desk.core.store.write((tx) =>
+    appendEvent(tx, { projectId: desk.project.id, name, contactId, emailId, data, at }),
+  )
+}
+
+test('events of emails show the base data of the contract beside their own', async (t) => {
+  const desk = await openFeed(t)
+  const id = await send(desk, 'delivered', {
+    subject: 'Hello {{ name }}',
+    data: { name: 'Ada' },
+    from: { address: address('shop@example.test'), name: 'Shop' },
+  })
+  const first = { openedAt: '2026-11-21T12:00:01.000Z' }
+  await desk.core.store.write(async (tx) => {
+    await tx.update(emails).set({ openedAt: START + 1000 })
+  })
+  await addEvent(desk, id, { name: 'email.open', data: { opens: 1, isFirstOpen: true } })
+  await addEvent(desk, id, {
+    name: 'email.click',
+    data: { link: 'https://shop.test/', clicks: 1, isFirstClick: true },
+  })
+  const { data } = await listActivity(desk.core, desk.project.id, { limit: 50 })
+  const { messageId } = await desk.email(id)
+  const [click, open, delivered, sent] = data
+  assert.deepEqual(open?.metadata, {
+    emailId: id,
+    messageId,
+    templateId: null,
+    campaignId: null,
+    sourceType: 'TRANSACTIONAL',
+    subject: 'Hello Ada',
+    body: open?.metadata.body,
+    from: 'shop@example.test',
+    fromName: 'Shop',
+    replyTo: null,
+    toName: null,
+    campaignName: null,
+    workflowName: null,
+    opens: 1,
+    isFirstOpen: true,
+    ...first,
+  })
+  assert.deepEqual(
+    [click?.type, click?.metadata.link, click?.metadata.clicks, click?.metadata.messageId],
+    ['email.clicked', 'https://shop.test/', 1, messageId],
+  )
+  assert.equal(delivered?.metadata.deliveredAt, '2026-11-21T12:00:00.000Z')
+  assert.equal(sent?.metadata.sentAt, '2026-11-21T12:00:00.000Z')
+  assert.equal('error' in (open?.metadata ?? {}), false)
+})
+
+test('what happens again to an email has an id of its own, the first the one of the contract', async (t) => {
+  const desk = await openFeed(t)
+  const id = await send(desk, 'delivered')
+  const late = { bounceType: 'Transient', transientBounce: true }
+  await addEvent(desk, id, { name: 'email.open', data: { opens: 1, isFirstOpen: true } })
+  await addEvent(desk, id, { name: 'email.open', data: { opens: 2, isFirstOpen: false } })
+  await addEvent(desk, id, { name: 'email.open', data: { opens: 3, isFirstOpen: false } })
+  await addEvent(desk, id, { name: 'email.click', data: { clicks: 1, isFirstClick: true } })
+  await addEvent(desk, id, { name: 'email.click', data: { clicks: 2, isFirstClick: false } })
+  await addEvent(desk, id, { name: 'email.bounce', data: late })
+  await addEvent(desk, id, { name: 'email.bounce', data: { bounceType: 'Permanent' } })
+  await addEvent(desk, id, { name: 'email.complaint' })
+  const { data } = await listActivity(desk.core, desk.project.id, { limit: 50 })
+  const ids = data.map((each) => each.id)
+  assert.equal(new Set(ids).size, 10)
+  const plain = ids.filter((each) => each.split('_').length === 2)
+  assert.deepEqual(
+    plain.sort(),
+    ['bounced', 'clicked', 'complaint', 'delivered', 'opened', 'sent'].map((end) => `${id}_${end}`),
+  )
+  assert.ok(ids.every((each) => each.startsWith(`${id}_`)))
+})
+
+test('a late bounce, a delay and a complaint are told with their kind and error', async (t) => {
+  const desk = await openFeed(t)
+  const id = await send(desk, 'delivered')
+  const said = '550 5.1.1 no such user'
+  await desk.core.store.write(async (tx) => {
+    await tx.update(emails).set({ error: said, bouncedAt: START, complainedAt: START + 1 })
+  })
+  const delay = { bounceType: 'Transient', transientBounce: true }
+  await addEvent(desk, id, { name: 'email.bounce', data: delay })
+  await addEvent(desk, id, { name: 'email.bounce', data: { bounceType: 'Permanent' } })
+  await addEvent(desk, id, { name: 'email.complaint', data: { feedbackType: 'abuse' } })
+  const { data } = await listActivity(desk.core, desk.project.id, {
+    limit: 3,
+    types: ['email.bounced', 'email.complaint'],
+  })
+  const [complaint, bounce, delayed] = data.map(({ metadata }) => metadata)
+  assert.deepEqual(
+    [complaint?.error, complaint?.feedbackType, complaint?.complainedAt],
+    [said, 'abuse', '2026-11-21T12:00:00.001Z'],
+  )
+  assert.deepEqual(
+    [bounce?.error, bounce?.bounceType, bounce?.bouncedAt],
+    [said, 'Permanent', '2026-11-21T12:00:00.000Z'],
+  )
+  assert.deepEqual(
+    [delayed?.bounceType, delayed?.transientBounce, delayed?.bouncedAt],
+    ['Transient', true, undefined],
+  )
+})
+
+test('S18: received mail is shown as it was kept, never rendered as a template', async (t) => {
+  const desk = await openFeed(t)
+  const id = await send(desk, 'delivered')
+  const sent = await desk.email(id)
+  const hostile = '<p>{{ email }} {% for i in (1..9) %}x{% endfor %}</p>'
+  const inboundId = newId()
+  await desk.core.store.write(async (tx) => {
+    const contentId = newId()
+    await tx.insert(contents).values({
+      id: contentId,
+      projectId: desk.project.id,
+      subject: 'Re: {{ email }}',
+      body: hostile,
+      lastUsedAt: START,
+      createdAt: START,
+    })
+    await tx.insert(emails).values({
+      ...sent,
+      id: inboundId,
+      contentId,
+      sourceType: 'INBOUND',
+      subject: 'Re: {{ email }}',
+      fromAddress: 'info@example.test',
+      messageId: 'theirs@dest.test',
+      variables: null,
+      state: 'received',
+      status: 'RECEIVED',
+    })
+  })
+  const data = { from: 'ada@dest.test', spfVerdict: 'PASS', hasContent: true, body: 'other' }
+  await addEvent(desk, inboundId, { name: 'email.received', data })
+  const page = await listActivity(desk.core, desk.project.id, {
+    limit: 1,
+    types: ['email.received'],
+  })
+  const [received] = page.data
+  assert.equal(received?.id, `${inboundId}_received`)
+  assert.equal(received?.contactEmail, 'ada@dest.test')
+  const { subject, body, from, sourceType, messageId, spfVerdict } = received?.metadata ?? {}
+  assert.deepEqual(
+    { subject, body, from, sourceType, messageId, spfVerdict },
+    {
+      subject: 'Re: {{ email }}',
+      body: hostile,
+      from: 'info@example.test',
+      sourceType: 'INBOUND',
+      messageId: 'theirs@dest.test',
+      spfVerdict: 'PASS',
+    },
+  )
+})
+
+test('pages through many events of one instant show each once', async (t) => {
+  const desk = await openFeed(t)
+  const row = { projectId: desk.project.id, contactId: null, emailId: null, data: null }
+  await desk.core.store.write((tx) =>
+    appendEvents(
+      tx,
+      Array.from({ length: 25 }, (_, index) => ({ ...row, name: `event ${index}`, at: START })),
+    ),
+  )
+  const seen: unknown[] = []
+  let cursor: string | undefined
+  do {
+    const page = await listActivity(desk.core, desk.project.id, { limit: 4, cursor })
+    seen.push(...page.data.map(({ metadata }) => metadata.eventName))
+    cursor = page.cursor ?? undefined
+  } while (cursor !== undefined)
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 25 }, (_, index) => `event ${24 - index}`),
+  )
+})
+
+test('a page of large emails ends early, and the pages together show all of them', async (t) => {
+  const desk = await openFeed(t)
+  const [loop, text] = ['{% for i in (1..9000) %}{{ text }}{% endfor %}', 'x'.repeat(1_000)]
+  for (let index = 0; index < 3; index += 1) {
+    await send(desk, 'delivered', { body: `${index}${'x'.repeat(13 * 1024 * 1024)}` })
+    await send(desk, 'delivered', { body: `${index}${loop}`, data: { text } })
+  }
+  const sizes: number[] = []
+  const seen: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await listActivity(desk.core, desk.project.id, { limit: 100, cursor })
+    sizes.push(JSON.stringify(page).length)
+    seen.push(...page.data.map(({ id }) => id))
+    assert.equal(page.hasMore, page.cursor !== null)
+    cursor = page.cursor ?? undefined
+  } while (cursor !== undefined)
+  assert.deepEqual([seen.length, new Set(seen).size], [12, 12])
+  assert.ok(sizes.length > 1 && Math.max(...sizes) < 33 * 1024 * 1024, sizes.join())
+})
+
+test('the body shown is not tracked: looking at it counts for nothing', async (t) => {
+  const desk = await openFeed(t)
+  await send(desk, 'delivered', {
+    body: '<p><a href="https://shop.test/">Shop</a></p>',
+    tracking: true,
+  })
+  const { data } = await listActivity(desk.core, desk.project.id, { limit: 1 })
+  const body = data[0]?.metadata.body as string
+  assert.match(body, /href="https:\/\/shop\.test\/"/)
+  assert.doesNotMatch(body, /\/t\/[oc]\//)
 })

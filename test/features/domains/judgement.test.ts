@@ -21,6 +21,7 @@ const pending = {
   failingSince: null,
   isEd25519Found: false,
   isReturnPathFound: false,
+  isMxFound: false,
   findings: null,
   checkedAt: null,
 } as unknown as Domain
@@ -161,18 +162,26 @@ test('a lost domain is Failed, stays so while its key is missing, and comes back
 })
 
 test('a verified domain whose server does not answer keeps all it had', () => {
-  const full = { ...verified, isEd25519Found: true, isReturnPathFound: true, failedChecks: 1 }
+  const full = {
+    ...verified,
+    isEd25519Found: true,
+    isReturnPathFound: true,
+    isMxFound: true,
+    failedChecks: 1,
+  }
   const sights = findings({
     dkim: 'unknown',
     'dkim-ed25519': 'unknown',
     'return-path': 'unknown',
     'return-path-spf': 'unknown',
+    replies: 'unknown',
   })
   const judged = judgeDomain({ ...full, failingSince: START }, sights, START + 1)
   assert.equal(judged.status, 'TemporaryFailure')
   assert.equal(judged.isVerified, true)
   assert.equal(judged.isEd25519Found, true)
   assert.equal(judged.isReturnPathFound, true)
+  assert.equal(judged.isMxFound, true)
   assert.equal(judged.failedChecks, 1)
   assert.equal(judged.failingSince, START)
 })
@@ -209,4 +218,15 @@ test('the return path needs both of its records', () => {
   assert.equal(judge('found', 'missing'), false)
   assert.equal(judge('different', 'found'), false)
   assert.equal(judge('found', 'unknown'), false)
+})
+
+test('mailboxes are taken from when the MX is us until it surely is not', () => {
+  const judge = (domain: Domain, replies: State) =>
+    judgeDomain(domain, findings({ dkim: 'found', replies }), START).isMxFound
+  assert.equal(judge(verified, 'found'), true)
+  assert.equal(judge(verified, 'unknown'), false)
+  const ours = { ...verified, isMxFound: true }
+  assert.equal(judge(ours, 'unknown'), true)
+  assert.equal(judge(ours, 'missing'), false)
+  assert.equal(judge(ours, 'different'), false)
 })

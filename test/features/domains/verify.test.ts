@@ -268,3 +268,22 @@ test('claims lapse after 30 days; verified domains and those that templates need
   assert.equal(await deleteLapsedClaims(world), 1)
   assert.deepEqual(await names(), ['trusted.test', 'used.test'])
 })
+
+test('mail to its mailboxes is taken once its MX is found to be us, and no longer than that', async (t) => {
+  const world = await openWorld(t)
+  const domain = await claim(world)
+  const { id, projectId } = domain
+  const owner = () => world.directory.findMailboxDomain('shop.test')
+  publish(world, domain, 'replies')
+  await verifyDomain(world, { id })
+  assert.equal(await owner(), undefined, 'it is not verified')
+  publish(world, domain, 'dkim', 'replies')
+  await verifyDomain(world, { id })
+  assert.deepEqual(await owner(), { projectId })
+  world.dns.set('shop.test', { MX: 'SERVFAIL' })
+  await verifyDomain(world, { id })
+  assert.deepEqual(await owner(), { projectId }, 'nobody knows better')
+  world.dns.set('shop.test', { MX: [[10, 'mx.elsewhere.test']] })
+  await verifyDomain(world, { id })
+  assert.equal(await owner(), undefined)
+})

@@ -9,6 +9,7 @@ import type { Core } from '../../../src/features/core.ts'
 import { type Accepted, acceptMessage } from '../../../src/features/messages/accept.ts'
 import { createQueueBell } from '../../../src/features/messages/bell.ts'
 import type { SendRequest } from '../../../src/features/messages/plan.ts'
+import { createInbox } from '../../../src/features/receiving/inbox.ts'
 import { silentLog } from '../../../src/log.ts'
 import { parseAddress } from '../../../src/mail/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
@@ -69,6 +70,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     store,
     directory: createDirectory({ store, keyring }),
     resolver: {} as Core['resolver'],
+    publicFetch: async () => ({ ok: false, isRefused: true, error: 'nobody is asked here' }),
     outbound: {
       siteOf: (domain: string) => domain,
       capacity: (site: string) => capacity.get(site) ?? 1_000,
@@ -77,6 +79,8 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     } as unknown as Core['outbound'],
     claims: new Map(),
     bell: createQueueBell(),
+    inbox: createInbox(),
+    hits: {} as Core['hits'],
     now: () => clock.now,
     log: silentLog(),
   }
@@ -162,6 +166,7 @@ const configuration = {
     giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
     returnPathDomain: 'bounce.mail.example.test',
   },
+  inbound: { listen: [] },
   limits: { idempotencyHours: 24, emailsPerSecond: 0 },
   retention: { bodyDays: 90, requestLogDays: 30, sandboxMessages: 3 },
 }

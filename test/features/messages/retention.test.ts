@@ -25,19 +25,18 @@ async function backdated(desk: Desk, days: number, change: Partial<Email> = {}):
   return id
 }
 
-async function bodyOf(desk: Desk, id: string): Promise<string | null | undefined> {
+async function contentOf(desk: Desk, id: string) {
   const { contentId } = await desk.email(id)
-  const row = await desk.core.store.read
-    .select()
-    .from(contents)
-    .where(eq(contents.id, contentId))
-    .get()
-  return row?.body
+  return desk.core.store.read.select().from(contents).where(eq(contents.id, contentId)).get()
+}
+
+async function linksOf(desk: Desk, id: string) {
+  return (await contentOf(desk, id))?.links
 }
 
 async function isWhole(desk: Desk, id: string): Promise<boolean[]> {
   const { variables, headers } = await desk.email(id)
-  return [(await bodyOf(desk, id)) !== null, variables !== null, headers !== null]
+  return [(await contentOf(desk, id))?.body !== null, variables !== null, headers !== null]
 }
 
 test('with its body, the data an email was rendered with goes; the record stays', async (t) => {
@@ -69,6 +68,29 @@ test('the way back goes on while there is something to clear', async (t) => {
   const ids = [await backdated(desk, 91), await backdated(desk, 500), await backdated(desk, 1500)]
   assert.equal(await clearOldBodies(desk.core), 3)
   for (const id of ids) assert.deepEqual(await isWhole(desk, id), [false, false, false])
+})
+
+test('the links of a body outlive it, those of a text are none', async (t) => {
+  const desk = await openDesk(t)
+  const old = await backdated(desk, 91)
+  const text = await backdated(desk, 91)
+  const recent = await backdated(desk, 89)
+  const body =
+    '<a href="https://a.example/?x=1&amp;y=2">a</a><a href="https://b.example/{{ x }}">b</a>'
+  for (const [id, isText] of [
+    [old, false],
+    [text, true],
+    [recent, false],
+  ] as const) {
+    const { contentId } = await desk.email(id)
+    await desk.core.store.write((tx) =>
+      tx.update(contents).set({ body, isText }).where(eq(contents.id, contentId)),
+    )
+  }
+  assert.equal(await clearOldBodies(desk.core), 2)
+  assert.deepEqual(await linksOf(desk, old), ['https://a.example/?x=1&y=2'])
+  assert.equal(await linksOf(desk, text), null)
+  assert.equal(await linksOf(desk, recent), null)
 })
 
 test('many contents are cleared in several transactions', async (t) => {

@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadEmails, loadTexts, toSource } from '../../../src/features/messages/source.ts'
+import { readUnsubscribeLocalPart } from '../../../src/mail/tokens.ts'
 import type { Email } from '../../../src/store/schema.ts'
-import { emails } from '../../../src/store/schema.ts'
+import { emails, projects } from '../../../src/store/schema.ts'
 import { type Desk, openDesk } from './desk.ts'
 
-async function sourceOf(desk: Desk, body: string, contentClass: Email['contentClass']) {
-  const { emails: accepted } = await desk.send({ body })
+async function sourceOf(
+  desk: Desk,
+  body: string,
+  contentClass: Email['contentClass'],
+  request: Parameters<Desk['send']>[0] = {},
+) {
+  const { emails: accepted } = await desk.send({ body, ...request })
   await desk.core.store.write((tx) => tx.update(emails).set({ contentClass }))
   const [email] = await loadEmails(desk.core, [accepted[0]?.email as string])
   if (email === undefined) throw new Error('the email is gone')
   const texts = await loadTexts(desk.core, [email.contentId])
   const content = texts.get(email.contentId)
   if (content === undefined) throw new Error('its content is gone')
-  return toSource(desk.core, { email, language: email.language, content })
+  const project = { name: email.projectName, language: email.language }
+  const returnPath = { token: 'token', domain: 'bounce.example.test' }
+  return toSource(desk.core, { email, project, content, returnPath })
 }
 
 test('texts come without attachments, and once each', async (t) => {
@@ -37,6 +45,50 @@ test('a content that may name the pages gets their signed addresses', async (t) 
     assert.match(String(subscribeUrl), /^https:\/\/mail\.example\.test\/subscribe\/[a-z2-7]{68}$/)
     assert.deepEqual(preferenceUrls, [unsubscribeUrl, manageUrl])
     assert.equal(oneClickUrl, unsubscribeUrl)
+  }
+})
+
+test('a mailbox that unsubscribes is offered where mail comes in, with the pages', async (t) => {
+  const desk = await openDesk(t)
+  const closed = await sourceOf(desk, '{{ unsubscribeUrl }}', 'TRANSACTIONAL')
+  assert.equal(closed.unsubscribeMailbox, null)
+  const listen = [{ host: '127.0.0.1', port: 25, isTls: false }]
+  desk.core.config = { ...desk.core.config, inbound: { ...desk.core.config.inbound, listen } }
+  const open = await sourceOf(desk, '{{ unsubscribeUrl }}', 'TRANSACTIONAL')
+  const [localPart = '', domain] = open.unsubscribeMailbox?.split('@') ?? []
+  const keys = desk.core.keyring.keys('mail-in-unsubscribe')
+  assert.equal(readUnsubscribeLocalPart(keys, localPart), open.emailId)
+  assert.equal(domain, 'bounce.example.test')
+  const plain = await sourceOf(desk, '<p>Hello</p>', 'TRANSACTIONAL')
+  assert.equal(plain.unsubscribeMailbox, null)
+})
+
+test('only marketing has a footer, in the language of its contact', async (t) => {
+  const desk = await openDesk(t)
+  for (const contentClass of ['TRANSACTIONAL', 'HEADLESS'] as const) {
+    assert.equal((await sourceOf(desk, '{{ unsubscribeUrl }}', contentClass)).footer, null)
+  }
+  const { footer, variables } = await sourceOf(desk, '<p>Hello</p>', 'MARKETING')
+  const url = variables.system.unsubscribeUrl
+  assert.deepEqual(footer, { language: 'en', projectName: 'Shop', url })
+  const spoken: [locale: string, project: string, language: string][] = [
+    ['pt-BR', 'de', 'pt'],
+    ['zh-Hant-HK', 'de', 'zh-HK'],
+    ['xx', 'de-AT', 'de'],
+    ['xx', 'yy', 'en'],
+  ]
+  for (const [locale, language, expected] of spoken) {
+    await desk.core.store.write((tx) => tx.update(projects).set({ language }))
+    const source = await sourceOf(desk, '<p>Hello</p>', 'MARKETING', { data: { locale } })
+    assert.equal(source.footer?.language, expected, locale)
+  }
+})
+
+test('it is tracked as its row says', async (t) => {
+  const desk = await openDesk(t)
+  for (const tracking of [true, false]) {
+    const source = await sourceOf(desk, '<p>Hello</p>', 'TRANSACTIONAL', { tracking })
+    assert.equal(source.isTracked, tracking)
   }
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createRateLimiter } from '../../src/http/rate-limit.ts'
+import { createRateLimiter } from '../../../src/features/requests/rate-limit.ts'
 
 function limiterAt(limit: number, startAt = 1_000_000) {
   const clock = { at: startAt }

@@ -3,7 +3,7 @@
  * allowed in the current second and the 59 before it counts. A refused request does not count. One
  * window is 60 numbers, and windows of callers who have been gone for a minute are forgotten.
  */
-import type { Now } from '../clock.ts'
+import type { Now } from '../../clock.ts'
 
 export type RateVerdict = {
   isAllowed: boolean

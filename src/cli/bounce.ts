@@ -1,0 +1,67 @@
+/** What Pillarbox understands of bounces, complaints and replies in files. */
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { getSystemErrorMap } from 'node:util'
+import { AppError } from '../errors.ts'
+import { type Report, readReport } from '../mail/report.ts'
+import type { Context, Input, Result } from './command.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Messages are smaller; this is for whoever names a disk image by mistake. */
+const maxOctets = 64 * 1_048_576
+
+/**
+ * One JSON line a file, in the order given; `-` is standard input. Needs no configuration. What
+ * cannot be read does not stop the others.
+ * @throws AppError that names what could not be read, after all else is printed
+ */
+export async function inspectBouncesCommand(
+  { terminal }: Context,
+  { args }: Input,
+): Promise<Result> {
+  const faults: string[] = []
+  for (const file of args) {
+    const found = await readMessage(terminal, file)
+    if (typeof found === 'string') faults.push(`cannot read ${file}: ${found}`)
+    else terminal.stdout.write(`${JSON.stringify(describe(file, readReport(found)))}\n`)
+  }
+  if (faults.length > 0) throw new AppError('BAD_REQUEST', faults.join('\n'))
+  return null
+}
+
+/** Its octets, or what is wrong. */
+async function readMessage({ stdin, cwd }: Terminal, file: string): Promise<Buffer | string> {
+  try {
+    const raw = file === '-' ? await readAll(stdin) : await readFile(path.resolve(cwd, file))
+    return raw.length > maxOctets ? 'larger than 64 MiB' : raw
+  } catch (error) {
+    if (!(error instanceof Error && 'errno' in error && typeof error.errno === 'number'))
+      throw error
+    return getSystemErrorMap().get(error.errno)?.[1] ?? error.message
+  }
+}
+
+async function readAll(stdin: Terminal['stdin']): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}
+
+function describe(file: string, { kind, recipients, feedbackType }: Report) {
+  return {
+    file,
+    kind,
+    recipients: recipients.map(
+      ({ recipient, action, status, replyCode, class: itsClass, reason, diagnostic }) => ({
+        recipient,
+        action,
+        status,
+        replyCode,
+        class: itsClass,
+        reason,
+        diagnostic,
+      }),
+    ),
+    feedbackType,
+  }
+}

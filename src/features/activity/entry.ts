@@ -1,0 +1,68 @@
+/** One line of the feed (contract 15.1). */
+import { formatInstant } from '../../clock.ts'
+import type { EventRow } from '../../store/schema.ts'
+import { emailEventData } from '../events/email-data.ts'
+import type { ShownEmail } from './emails.ts'
+import { activityTypeOf } from './types.ts'
+
+export type Activity = {
+  id: string
+  type: string
+  timestamp: string
+  contactEmail?: string
+  contactId?: string
+  metadata: Record<string, unknown>
+}
+
+export type FeedEvent = Pick<
+  EventRow,
+  'id' | 'name' | 'contactId' | 'emailId' | 'data' | 'createdAt'
+> & { contactEmail: string | null }
+
+/** `shown`: the emails of the page by id. */
+export function toActivity(event: FeedEvent, shown: ReadonlyMap<string, ShownEmail>): Activity {
+  const type = activityTypeOf(event.name)
+  const isOfEmail = type.startsWith('email.')
+  const email = isOfEmail && event.emailId !== null ? shown.get(event.emailId) : undefined
+  return {
+    id: email === undefined ? event.id : emailActivityId(event, email.id, type),
+    type,
+    timestamp: formatInstant(event.createdAt),
+    ...(event.contactEmail === null ? {} : { contactEmail: event.contactEmail }),
+    ...(event.contactId === null ? {} : { contactId: event.contactId }),
+    metadata: email === undefined ? eventFacts(event) : emailFacts(event, email),
+  }
+}
+
+/**
+ * `<emailId>_opened` and the like. What may happen to one email again (a second open, a delay before
+ * the bounce) bears its event's id besides, so that no two lines of a feed have the same.
+ */
+function emailActivityId({ id, data }: FeedEvent, emailId: string, type: string): string {
+  const isAgain =
+    data?.isFirstOpen === false || data?.isFirstClick === false || data?.transientBounce === true
+  const contractId = `${emailId}_${type.slice('email.'.length)}`
+  return isAgain ? `${contractId}_${id}` : contractId
+}
+
+function eventFacts({ name, data }: FeedEvent): Record<string, unknown> {
+  return { eventName: name, eventData: data }
+}
+
+/** What the contract says of an email stands above what its event has by the same name. */
+function emailFacts(event: FeedEvent, email: ShownEmail): Record<string, unknown> {
+  const isFailure = ['email.bounce', 'email.complaint'].includes(event.name)
+  return {
+    ...emailEventData(event, email),
+    subject: email.subject,
+    body: email.body,
+    from: email.fromAddress,
+    fromName: email.fromName,
+    replyTo: email.replyTo,
+    toName: email.toName,
+    sourceType: email.sourceType,
+    campaignName: null,
+    workflowName: null,
+    ...(isFailure ? { error: email.error } : {}),
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The data of an email's events as clients see them (contract 7.1): what the event row kept, the
+ * base data of the email, and the instants that stand on its row. A name that both have is the
+ * event's.
+ */
+import { formatOptionalInstant } from '../../clock.ts'
+import type { Email, EventRow } from '../../store/schema.ts'
+
+export type EventEmail = Pick<
+  Email,
+  | 'id'
+  | 'subject'
+  | 'fromAddress'
+  | 'fromName'
+  | 'messageId'
+  | 'templateId'
+  | 'campaignId'
+  | 'sourceType'
+  | 'sentAt'
+  | 'deliveredAt'
+  | 'openedAt'
+  | 'clickedAt'
+  | 'bouncedAt'
+  | 'complainedAt'
+>
+
+/** `subject`: as rendered, where the caller has it. */
+export function emailEventData(
+  { name, data }: Pick<EventRow, 'name' | 'data'>,
+  email: EventEmail,
+): Record<string, unknown> {
+  return { ...baseData(email), ...instants({ name, data }, email), ...data }
+}
+
+function baseData(email: EventEmail): Record<string, unknown> {
+  return {
+    subject: email.subject,
+    from: email.fromAddress,
+    fromName: email.fromName,
+    messageId: email.messageId,
+    emailId: email.id,
+    templateId: email.templateId,
+    campaignId: email.campaignId,
+    sourceType: email.sourceType,
+  }
+}
+
+function instants(
+  { name, data }: Pick<EventRow, 'name' | 'data'>,
+  email: EventEmail,
+): Record<string, unknown> {
+  switch (name) {
+    case 'email.sent':
+      return { sentAt: formatOptionalInstant(email.sentAt) }
+    case 'email.delivery':
+      return { deliveredAt: formatOptionalInstant(email.deliveredAt) }
+    case 'email.open':
+      return { openedAt: formatOptionalInstant(email.openedAt) }
+    case 'email.click':
+      return { clickedAt: formatOptionalInstant(email.clickedAt) }
+    case 'email.bounce':
+      // A delay is reported as a bounce, and is none.
+      if (data?.transientBounce === true) return {}
+      return { bouncedAt: formatOptionalInstant(email.bouncedAt) }
+    case 'email.complaint':
+      return { complainedAt: formatOptionalInstant(email.complainedAt) }
+    default:
+      return {}
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Taking mail in: a row that waits to be read, durable before anybody is told so. What is kept is
+ * the message as it came, behind a Received field of our own.
+ */
+import { formatReceived } from '../../mail/received.ts'
+import { newId } from '../../store/ids.ts'
+import { type InboundRecipient, inboundMessages } from '../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+
+export type { InboundRecipient } from '../../store/schema.ts'
+
+export type NewInboundMessage = {
+  /** Empty for the null reverse path. */
+  reversePath: string
+  recipients: readonly InboundRecipient[]
+  clientAddress: string
+  /** As the client named itself. */
+  clientName: string
+  /** `SMTP`, `ESMTP`, `ESMTPS` (RFC 3848). */
+  protocol: string
+  /** Version and cipher; null for a session in clear. */
+  tls: string | null
+  /** As sent, dots unstuffed. */
+  content: Buffer
+}
+
+type Deps = Pick<Core, 'store' | 'config' | 'inbox' | 'now'>
+
+const insertMessage = statement((db) =>
+  db.insert(inboundMessages).values({
+    id: parameter('id'),
+    receivedAt: parameter('receivedAt'),
+    state: 'pending',
+    reversePath: parameter('reversePath'),
+    recipients: parameter('recipients'),
+    clientAddress: parameter('clientAddress'),
+    clientName: parameter('clientName'),
+    tls: parameter('tls'),
+    sizeBytes: parameter('sizeBytes'),
+    raw: parameter('raw'),
+  }),
+)
+
+/** Whether there is a point in taking a message: the disk takes writes. */
+export function canKeep({ store }: Pick<Core, 'store'>): boolean {
+  return store.isWritable()
+}
+
+/** Its id, once it is durable. @throws AppError DATABASE_ERROR: nothing was kept */
+export async function keepInbound(deps: Deps, message: NewInboundMessage): Promise<string> {
+  const row = toRow(deps, message)
+  await deps.store.write((tx) => insertRow(deps, tx, row))
+  return row.id
+}
+
+/** As `keepInbound`, in a transaction of the caller's. */
+export async function insertInbound(
+  deps: Omit<Deps, 'store'>,
+  tx: Tx,
+  message: NewInboundMessage,
+): Promise<string> {
+  const row = toRow(deps, message)
+  await insertRow(deps, tx, row)
+  return row.id
+}
+
+function toRow(deps: Pick<Core, 'config' | 'now'>, message: NewInboundMessage) {
+  const { content, protocol, ...row } = message
+  const id = newId()
+  const at = deps.now()
+  const [only, ...others] = message.recipients
+  const received = formatReceived({
+    ...message,
+    id,
+    at,
+    hostname: deps.config.delivery.hostname,
+    recipient: only !== undefined && others.length === 0 ? only.address : null,
+  })
+  const raw = Buffer.concat([Buffer.from(received), content])
+  return { ...row, id, receivedAt: at, sizeBytes: raw.length, raw }
+}
+
+async function insertRow(
+  { inbox }: Pick<Core, 'inbox'>,
+  tx: Tx,
+  row: ReturnType<typeof toRow>,
+): Promise<void> {
+  await tx.execute(insertMessage, row)
+  tx.afterCommit(() => inbox.ring())
+}

@@ -1,0 +1,240 @@
+/**
+ * Mail to a project's mailboxes: an email of the project, RECEIVED, from the mailbox that got it,
+ * with its sender as the contact. A sender that nobody knew becomes a contact that is not
+ * subscribed; a known one keeps its state. Nothing is ever sent in answer.
+ *
+ * Loops end here: mail of the project's own that comes back is no news, and of one sender to one
+ * mailbox 30 an hour are; what comes beyond is kept without an event.
+ */
+import { formatInstant } from '../../clock.ts'
+import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
+import { and, eq, sql } from '../../store/drizzle.ts'
+import { newId } from '../../store/ids.ts'
+import { type Contact, contacts, contents, emails, projects } from '../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
+import { upsertContacts } from '../contacts/upsert.ts'
+import { appendEvent } from '../events/append.ts'
+import { type Act, type ApplyDeps, type Arrival, ignore } from './act.ts'
+import { findAnswered } from './answered.ts'
+import { readMarks } from './ours.ts'
+import type { Reading } from './reading.ts'
+
+type Mail = NonNullable<Reading['mail']>
+type Mailboxes = { projectId: string; addresses: readonly string[] }
+
+const HOUR_MS = 3_600_000
+const MAX_EVENTS_PER_HOUR = 30
+/** Of one sender, whatever mailboxes it makes up, and so many are looked at for each that comes. */
+const MAX_COUNTED = 1_000
+
+const findProject = statement((db) =>
+  db
+    .select({ id: projects.id })
+    .from(projects)
+    .where(eq(projects.id, parameter('id'))),
+)
+
+const findContact = statement((db) =>
+  db
+    .select()
+    .from(contacts)
+    .where(
+      and(eq(contacts.projectId, parameter('projectId')), eq(contacts.email, parameter('email'))),
+    ),
+)
+
+const findOwner = statement((db) =>
+  db
+    .select({ projectId: emails.projectId })
+    .from(emails)
+    .where(eq(emails.id, parameter('id'))),
+)
+
+/** Of the newest of a contact's: those to this mailbox, and all. */
+export const countRecent = statement<{ own: number; all: number }>(
+  () => sql`select count(*) filter (where mailbox = ${parameter('mailbox')}) as own,
+      count(*) as "all"
+    from (select from_address as mailbox from emails
+      where contact_id = ${parameter('contactId')} and created_at > ${parameter('after')}
+        and source_type = 'INBOUND' order by created_at desc limit ${MAX_COUNTED})`,
+)
+
+const insertContent = statement((db) =>
+  db.insert(contents).values({
+    id: parameter('id'),
+    projectId: parameter('projectId'),
+    subject: parameter('subject'),
+    body: parameter('body'),
+    isText: parameter('isText'),
+    lastUsedAt: parameter('at'),
+    createdAt: parameter('at'),
+  }),
+)
+
+const insertEmail = statement((db) =>
+  db.insert(emails).values({
+    id: parameter('id'),
+    projectId: parameter('projectId'),
+    contactId: parameter('contactId'),
+    contentId: parameter('contentId'),
+    sourceType: 'INBOUND',
+    recipient: parameter('recipient'),
+    recipientDomain: parameter('recipientDomain'),
+    toName: parameter('toName'),
+    fromAddress: parameter('mailbox'),
+    replyTo: parameter('replyTo'),
+    subject: parameter('subject'),
+    contentClass: 'TRANSACTIONAL',
+    isTracked: false,
+    messageId: parameter('messageId'),
+    answeredEmailId: parameter('answeredEmailId'),
+    state: 'received',
+    status: 'RECEIVED',
+    queueClass: 1,
+    giveUpAt: parameter('at'),
+    deliveredAt: parameter('receivedAt'),
+    createdAt: parameter('at'),
+    updatedAt: parameter('at'),
+  }),
+)
+
+export async function receiveMail(
+  deps: ApplyDeps,
+  tx: Tx,
+  { row, reading, mail, ...to }: Arrival & Mailboxes & { mail: Mail },
+): Promise<Act> {
+  const { header } = reading
+  if (await isOwn(deps, tx, { token: header.ownToken, projectId: to.projectId })) {
+    return ignore('our own mail came back')
+  }
+  const sender = chooseSender(mail, row.reversePath)
+  if (sender === undefined) return ignore('it names no sender')
+  if ((await tx.find(findProject, { id: to.projectId })) === undefined) {
+    return ignore('the project is gone')
+  }
+  const at = deps.now()
+  const contact = await upsertSender(tx, { ...to, address: sender.address, at })
+  const isNews = await isBelowCap(tx, { contact, mailbox: to.addresses[0] ?? '', at })
+  const received = { ...to, id: newId(), at, contact, sender, mail, reading, row }
+  const answered = { projectId: to.projectId, messageIds: header.answers }
+  const answeredEmailId = await findAnswered(tx, answered)
+  await insertReceived(tx, { ...received, answeredEmailId })
+  if (isNews) await announce(tx, { ...received, answeredEmailId })
+  const did = { did: 'received', emailId: received.id } as const
+  return isNews ? did : { ...did, why: 'too many of this sender within an hour: no event' }
+}
+
+/** What another project of this server sent is mail like any other. */
+async function isOwn(
+  deps: ApplyDeps,
+  tx: Tx,
+  { token, projectId }: { token: string | null; projectId: string },
+): Promise<boolean> {
+  const [id] = token === null ? [] : readMarks(deps, [token])
+  if (id === undefined) return false
+  const email = await tx.find(findOwner, { id })
+  return email === undefined || email.projectId === projectId
+}
+
+type Sender = { address: ParsedAddress; name: string | null }
+
+/** Who wrote it; where the header section does not say, who sent it. */
+function chooseSender(mail: Mail, reversePath: string): Sender | undefined {
+  if (mail.from !== null) return mail.from
+  const address = parseAddress(reversePath)
+  return address === undefined ? undefined : { address, name: null }
+}
+
+async function upsertSender(
+  tx: Tx,
+  { projectId, address, at }: { projectId: string; address: ParsedAddress; at: number },
+): Promise<Contact> {
+  const known = await tx.find(findContact, { projectId, email: address.address })
+  const found = new Map(known === undefined ? [] : [[known.email, known]])
+  const change = { projectId, subscribed: undefined, subscribedByDefault: false, at, found }
+  const [upserted] = await upsertContacts(tx, change, [{ address, changes: {} }])
+  if (upserted === undefined) throw new TypeError('an address gave no contact')
+  return upserted.contact
+}
+
+async function isBelowCap(
+  tx: Tx,
+  { contact, mailbox, at }: { contact: Contact; mailbox: string; at: number },
+): Promise<boolean> {
+  const recent = { contactId: contact.id, mailbox, after: at - HOUR_MS }
+  const found = await tx.find(countRecent, recent)
+  const { own, all } = found ?? { own: 0, all: 0 }
+  return own < MAX_EVENTS_PER_HOUR && all < MAX_COUNTED
+}
+
+type Received = Arrival &
+  Mailboxes & {
+    id: string
+    at: number
+    contact: Contact
+    sender: Sender
+    mail: Mail
+    answeredEmailId: string | null
+  }
+
+async function insertReceived(tx: Tx, received: Received): Promise<void> {
+  const { id, projectId, contact, sender, mail, reading, row, at } = received
+  const { subject, messageId } = reading.header
+  const contentId = newId()
+  const body = bodyOf(mail)
+  await tx.execute(insertContent, { id: contentId, projectId, subject, ...body, at })
+  await tx.execute(insertEmail, {
+    id,
+    projectId,
+    contactId: contact.id,
+    contentId,
+    recipient: contact.email,
+    recipientDomain: sender.address.domain,
+    toName: sender.name,
+    mailbox: received.addresses[0] ?? '',
+    replyTo: mail.replyTo?.address ?? null,
+    subject,
+    messageId: messageId ?? id,
+    answeredEmailId: received.answeredEmailId,
+    receivedAt: row.receivedAt,
+    at,
+  })
+}
+
+function bodyOf({ html, text }: Mail): { body: string; isText: boolean } {
+  return html === null ? { body: text ?? '', isText: true } : { body: html, isText: false }
+}
+
+/** Of `email.received` (contract 7.1) all but the body, which is the email's content. */
+async function announce(tx: Tx, received: Received): Promise<void> {
+  const { id: emailId, projectId, contact, mail, reading, row, at } = received
+  const { header, report } = reading
+  const { spf, dkim, dmarc } = mail.verdicts
+  await appendEvent(tx, {
+    projectId,
+    name: 'email.received',
+    contactId: contact.id,
+    emailId,
+    data: {
+      messageId: header.messageId,
+      from: contact.email,
+      fromHeader: header.fromField,
+      to: received.addresses[0],
+      subject: header.subject,
+      timestamp: formatInstant(row.receivedAt),
+      recipients: received.addresses,
+      hasContent: bodyOf(mail).body !== '',
+      spamVerdict: 'DISABLED',
+      virusVerdict: 'DISABLED',
+      spfVerdict: spf,
+      dkimVerdict: dkim,
+      dmarcVerdict: dmarc,
+      processingTimeMillis: reading.durationMs,
+      attachments: mail.attachments,
+      autoReply: report.kind !== 'other' || header.isAutoSubmitted,
+      inReplyTo: received.answeredEmailId,
+      ...(mail.isPartial ? { isPartial: true } : {}),
+    },
+    at,
+  })
+}

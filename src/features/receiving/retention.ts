@@ -1,0 +1,51 @@
+/**
+ * What came in is not kept for ever: reports and the like, whose text went when they were read, 30
+ * days; mail with its text, and what could not be read, `retention.body_days`. What waits to be
+ * read stays. The emails that mail has become are records of their own.
+ */
+import { sql } from '../../store/drizzle.ts'
+import { parameter, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { toChunks } from '../messages/retention.ts'
+
+type Deps = Pick<Core, 'store' | 'config' | 'now'>
+type Aged = { number: number; at: number; bytes: number; isShort: number }
+
+const DAY_MS = 86_400_000
+const REPORT_DAYS = 30
+const PAGE = 500
+
+/** `isShort`: it goes after the shorter time; `bytes`: whose pages have to be visited for that. */
+export const listAged = statement<Aged>(
+  () => sql`select rowid as number, received_at as at,
+      case when raw is null then 0 else size_bytes end as bytes,
+      state = 'processed' and (raw is null or kind = 'other') as isShort
+    from inbound_messages where state <> 'pending' and received_at < ${parameter('before')}
+      and (received_at, rowid) > (${parameter('at')}, ${parameter('number')})
+    order by received_at, rowid limit ${PAGE}`,
+)
+
+const deleteRows = statement(
+  () => sql`delete from inbound_messages
+    where rowid in (select value from json_each(${parameter('numbers')}))`,
+)
+
+/** How many. */
+export async function deleteOldArrivals({ store, config, now }: Deps): Promise<number> {
+  const mailBefore = now() - config.retention.bodyDays * DAY_MS
+  const reportsBefore = Math.max(mailBefore, now() - REPORT_DAYS * DAY_MS)
+  let position = { at: Number.MIN_SAFE_INTEGER, number: 0 }
+  let total = 0
+  for (;;) {
+    const page = await store.scan.list(listAged, { before: reportsBefore, ...position })
+    const old = page.filter(({ at, isShort }) => isShort === 1 || at < mailBefore)
+    for (const chunk of toChunks(old)) {
+      const numbers = JSON.stringify(chunk.map(({ number }) => number))
+      total += await store.write((tx) => tx.execute(deleteRows, { numbers }))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return total
+    position = last
+  }
+}

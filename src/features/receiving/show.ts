@@ -1,0 +1,23 @@
+/** One inbound message, whosever it is, for operators. */
+import { AppError } from '../../errors.ts'
+import { eq } from '../../store/drizzle.ts'
+import { type InboundMessage, inboundMessages } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+
+export type { InboundMessage } from '../../store/schema.ts'
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function getInbound(
+  { store }: Pick<Core, 'store'>,
+  id: string,
+): Promise<InboundMessage> {
+  const row = await store.read
+    .select()
+    .from(inboundMessages)
+    .where(eq(inboundMessages.id, id))
+    .get()
+  if (row === undefined) {
+    throw new AppError('RESOURCE_NOT_FOUND', `There is no inbound message ${id}.`)
+  }
+  return row
+}

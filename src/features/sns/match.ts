@@ -1,0 +1,67 @@
+/** Which email a notification is of: by the relay's id for it, else by its Message-ID. */
+import { and, desc, eq, ne, sql } from '../../store/drizzle.ts'
+import { isUuid } from '../../store/ids.ts'
+import { emails } from '../../store/schema.ts'
+import { parameter, type RowOf, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import type { MessageIds } from './notification.ts'
+
+const columns = { id: emails.id, recipient: emails.recipient, state: emails.state }
+
+export const findByProviderId = statement((db) =>
+  db
+    .select(columns)
+    .from(emails)
+    .where(eq(emails.providerId, parameter('providerId')))
+    .orderBy(desc(emails.createdAt))
+    .limit(1),
+)
+
+/** Received mail has other people's Message-IDs. */
+const isSent = ne(emails.sourceType, 'INBOUND')
+
+const findOwn = statement((db) =>
+  db
+    .select(columns)
+    .from(emails)
+    .where(
+      and(eq(emails.id, parameter('id')), eq(emails.messageId, parameter('messageId')), isSent),
+    ),
+)
+
+/** The second term is the index's own. */
+export const findByMessageId = statement((db) =>
+  db
+    .select(columns)
+    .from(emails)
+    .where(
+      and(
+        eq(emails.messageId, parameter('messageId')),
+        sql`substr(${emails.messageId}, 1, 36) <> ${emails.id}`,
+        isSent,
+      ),
+    )
+    .orderBy(desc(emails.createdAt))
+    .limit(1),
+)
+
+export type ReportedEmail = RowOf<typeof findByProviderId>
+
+/** Undefined when none of these ids is of an email that we sent. */
+export async function findReportedEmail(
+  { store }: Pick<Core, 'store'>,
+  { providerIds, messageIds }: MessageIds,
+): Promise<ReportedEmail | undefined> {
+  for (const providerId of providerIds) {
+    const email = await store.read.find(findByProviderId, { providerId })
+    if (email !== undefined) return email
+  }
+  for (const messageId of messageIds) {
+    const id = messageId.slice(0, 36)
+    const email =
+      (isUuid(id) ? await store.read.find(findOwn, { id, messageId }) : undefined) ??
+      (await store.read.find(findByMessageId, { messageId }))
+    if (email !== undefined) return email
+  }
+  return undefined
+}

@@ -1,0 +1,165 @@
+/**
+ * What SES tells in the `Message` of a notification (its "event publishing" and "receipt rule"
+ * formats), as far as it concerns us. Addresses and texts in it are the outside world's.
+ */
+import { type Fields, fieldsAt, listAt, textAt } from './fields.ts'
+
+/** By what its email may be found: ids of the relay, and Message-IDs without angle brackets. */
+export type MessageIds = { providerIds: string[]; messageIds: string[] }
+
+export type BouncedRecipient = { address: string; status: string | null; diagnostic: string | null }
+
+export type Notification =
+  | { kind: 'delivery'; ids: MessageIds }
+  | { kind: 'open'; ids: MessageIds; at: number | null; userAgent: string }
+  | { kind: 'click'; ids: MessageIds; at: number | null; userAgent: string; link: string }
+  | {
+      kind: 'bounce'
+      ids: MessageIds
+      /** `Permanent`, `Transient`, `Undetermined` */
+      bounceType: string
+      bounceSubType: string
+      recipients: BouncedRecipient[]
+      reportingMta: string | null
+    }
+  | { kind: 'complaint'; ids: MessageIds; feedbackType: string | null; recipients: string[] }
+  | ReceivedMail
+
+export type ReceivedMail = {
+  kind: 'received'
+  /** Raw; the header section alone where SES kept the rest to itself. */
+  content: Buffer
+  reversePath: string
+  recipients: string[]
+  /** Who handed it to SES, where SES says so. */
+  clientAddress: string
+  clientName: string
+}
+
+/** Undefined for what is none of these. */
+export function readNotification(text: string): Notification | undefined {
+  const event = parseObject(text)
+  const kind = textAt(event, 'eventType') ?? textAt(event, 'notificationType')
+  const mail = fieldsAt(event, 'mail')
+  const ids = readIds(mail)
+  switch (kind) {
+    case 'Delivery':
+      return { kind: 'delivery', ids }
+    case 'Open':
+      return { kind: 'open', ids, ...readHit(fieldsAt(event, 'open')) }
+    case 'Click': {
+      const click = fieldsAt(event, 'click')
+      return { kind: 'click', ids, ...readHit(click), link: textAt(click, 'link') ?? '' }
+    }
+    case 'Bounce':
+      return { kind: 'bounce', ids, ...readBounce(fieldsAt(event, 'bounce')) }
+    case 'Complaint':
+      return { kind: 'complaint', ids, ...readComplaint(fieldsAt(event, 'complaint')) }
+    case 'Received':
+      return readReceived(event, mail)
+    default:
+      return undefined
+  }
+}
+
+function parseObject(text: string): Fields {
+  try {
+    return fieldsAt({ value: JSON.parse(text) }, 'value')
+  } catch (error) {
+    // SES greets a new topic with a plain sentence.
+    if (error instanceof SyntaxError) return {}
+    throw error
+  }
+}
+
+function readIds(mail: Fields): MessageIds {
+  const named = [textAt(fieldsAt(mail, 'commonHeaders'), 'messageId'), headerOf(mail, 'message-id')]
+  return {
+    providerIds: [textAt(mail, 'messageId')].flatMap((id) => id ?? []),
+    messageIds: named.flatMap((id) => (id === null ? [] : bareId(id))),
+  }
+}
+
+function bareId(text: string): string[] {
+  const id = /^\s*<?([^<>\s]{1,998})>?\s*$/.exec(text)?.[1]
+  return id === undefined ? [] : [id]
+}
+
+function headerOf(mail: Fields, name: string): string | null {
+  const field = listAt(mail, 'headers').find((each) => textAt(each, 'name')?.toLowerCase() === name)
+  return field === undefined ? null : textAt(field, 'value')
+}
+
+function readHit(hit: Fields) {
+  const at = Date.parse(textAt(hit, 'timestamp') ?? '')
+  return { at: Number.isNaN(at) ? null : at, userAgent: textAt(hit, 'userAgent') ?? '' }
+}
+
+function readBounce(bounce: Fields) {
+  return {
+    bounceType: textAt(bounce, 'bounceType') ?? 'Undetermined',
+    bounceSubType: textAt(bounce, 'bounceSubType') ?? '',
+    reportingMta: textAt(bounce, 'reportingMTA')?.replace(/^(?:dns|dsn);\s*/i, '') ?? null,
+    recipients: listAt(bounce, 'bouncedRecipients').map((each) => ({
+      address: textAt(each, 'emailAddress') ?? '',
+      status: textAt(each, 'status'),
+      diagnostic: textAt(each, 'diagnosticCode'),
+    })),
+  }
+}
+
+function readComplaint(complaint: Fields) {
+  return {
+    feedbackType: textAt(complaint, 'complaintFeedbackType'),
+    recipients: listAt(complaint, 'complainedRecipients').flatMap(
+      (each) => textAt(each, 'emailAddress') ?? [],
+    ),
+  }
+}
+
+function readReceived(event: Fields, mail: Fields): ReceivedMail {
+  const receipt = fieldsAt(event, 'receipt')
+  const toUs = textsAt(receipt, 'recipients')
+  const spf = headerOf(mail, 'received-spf') ?? ''
+  return {
+    kind: 'received',
+    content: readContent(event, mail),
+    reversePath: bareAddress(textAt(mail, 'source') ?? ''),
+    recipients: toUs.length > 0 ? toUs : textsAt(mail, 'destination'),
+    clientAddress: /\bclient-ip=([\da-f.:]+)/i.exec(spf)?.[1] ?? '',
+    clientName: /\bhelo=([\w.-]+)/i.exec(spf)?.[1] ?? '',
+  }
+}
+
+/** SES writes `Name <address>` too, and `<>` is nobody. */
+function bareAddress(text: string): string {
+  return /<([^<>]*)>\s*$/.exec(text)?.[1] ?? text
+}
+
+/** Base64 or the text itself, as the receipt rule says. */
+function readContent(event: Fields, mail: Fields): Buffer {
+  const content = textAt(event, 'content')
+  if (content === null) return headerSection(mail)
+  const encoding = textAt(fieldsAt(fieldsAt(event, 'receipt'), 'action'), 'encoding')
+  const isBase64 = encoding === null ? isOnlyBase64(content) : /^base64$/i.test(encoding)
+  return Buffer.from(content, isBase64 ? 'base64' : 'utf8')
+}
+
+/** A message has colons, base64 has none. */
+function isOnlyBase64(text: string): boolean {
+  return /^[A-Za-z0-9+/=\s]*$/.test(text)
+}
+
+function headerSection(mail: Fields): Buffer {
+  const lines = listAt(mail, 'headers').flatMap((field) => {
+    const name = textAt(field, 'name') ?? ''
+    const value = (textAt(field, 'value') ?? '').replace(/[\r\n\0]+\s*/g, ' ')
+    return /^[!-9;-~]+$/.test(name) ? [`${name}: ${value}\r\n`] : []
+  })
+  return Buffer.from(`${lines.join('')}\r\n`)
+}
+
+function textsAt(fields: Fields, name: string): string[] {
+  const value = fields[name]
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+}

@@ -1,0 +1,51 @@
+/** Each message of SNS counts once: its id is written in the transaction of what it led to. */
+import { eq, lt } from '../../store/drizzle.ts'
+import { snsNotifications } from '../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+
+const DAY_MS = 86_400_000
+/** Far longer than a message of that age would be believed. */
+const KEPT_MS = 3 * DAY_MS
+
+const findKnown = statement((db) =>
+  db
+    .select({ id: snsNotifications.id })
+    .from(snsNotifications)
+    .where(eq(snsNotifications.id, parameter('id'))),
+)
+
+const insertKnown = statement((db) =>
+  db
+    .insert(snsNotifications)
+    .values({ id: parameter('id'), receivedAt: parameter('at') })
+    .onConflictDoNothing(),
+)
+
+/** Runs `work` unless the message was taken before; false then. */
+export function takeOnce(
+  { store, now }: Pick<Core, 'store' | 'now'>,
+  messageId: string,
+  work: (tx: Tx) => Promise<void>,
+): Promise<boolean> {
+  return store.write(async (tx) => {
+    if ((await tx.execute(insertKnown, { id: messageId, at: now() })) === 0) return false
+    await work(tx)
+    return true
+  })
+}
+
+export async function isTaken({ store }: Pick<Core, 'store'>, messageId: string): Promise<boolean> {
+  return (await store.read.find(findKnown, { id: messageId })) !== undefined
+}
+
+/** Forgets the ids of messages that would be too old by now. */
+export async function forgetNotifications({
+  store,
+  now,
+}: Pick<Core, 'store' | 'now'>): Promise<void> {
+  const before = now() - KEPT_MS
+  await store.write(async (tx) => {
+    await tx.delete(snsNotifications).where(lt(snsNotifications.receivedAt, before))
+  })
+}

@@ -1,0 +1,54 @@
+/**
+ * Mail that SES took in for a domain of ours and hands on: from here it goes the way of what comes
+ * by SMTP. The domain's MX is SES's then, so that its being verified is all that is asked.
+ */
+import { parseAddress } from '../../mail/address.ts'
+import { and, eq } from '../../store/drizzle.ts'
+import { domains, type InboundRecipient } from '../../store/schema.ts'
+import { parameter, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { insertInbound } from '../receiving/keep.ts'
+import type { ReceivedMail } from './notification.ts'
+import { takeOnce } from './once.ts'
+
+/** SES takes 50 recipients a message. */
+const MAX_RECIPIENTS = 50
+
+const findOwner = statement((db) =>
+  db
+    .select({ projectId: domains.projectId })
+    .from(domains)
+    .where(and(eq(domains.domain, parameter('domain')), eq(domains.isVerified, true))),
+)
+
+/** False when none of its recipients is at a domain of ours. */
+export async function keepReceivedMail(
+  deps: Pick<Core, 'config' | 'store' | 'inbox' | 'now'>,
+  mail: ReceivedMail,
+  notificationId: string,
+): Promise<boolean> {
+  const recipients = await findMailboxes(deps, mail.recipients.slice(0, MAX_RECIPIENTS))
+  if (recipients.length === 0) return false
+  const { reversePath, clientAddress, clientName, content } = mail
+  const message = { reversePath, recipients, clientAddress, clientName, content }
+  await takeOnce(deps, notificationId, async (tx) => {
+    await insertInbound(deps, tx, { ...message, protocol: 'HTTP', tls: null })
+  })
+  return true
+}
+
+async function findMailboxes(
+  { store }: Pick<Core, 'store'>,
+  given: readonly string[],
+): Promise<InboundRecipient[]> {
+  const found = new Map<string, InboundRecipient>()
+  for (const text of given) {
+    const parsed = parseAddress(text)
+    if (parsed === undefined) continue
+    const owner = await store.read.find(findOwner, { domain: parsed.domain })
+    if (owner === undefined) continue
+    const { address } = parsed
+    found.set(address, { for: 'mailbox', address, projectId: owner.projectId })
+  }
+  return [...found.values()]
+}

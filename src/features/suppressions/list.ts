@@ -1,0 +1,92 @@
+/**
+ * A project's suppression list, newest first, by cursor. The count comes with the first page only.
+ */
+import { invalidField } from '../../errors.ts'
+import { containsText } from '../../store/dialect.ts'
+import { and, count, desc, eq, type SQL, sql } from '../../store/drizzle.ts'
+import { isUuid } from '../../store/ids.ts'
+import { type SuppressionReason, suppressions } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { type SuppressionView, toSuppressionView } from './view.ts'
+
+export type SuppressionQuery = {
+  projectId: string
+  limit: number
+  /** As a page before gave it, or the id of its last item. */
+  cursor?: string | undefined
+  /** Part of the address, letter case aside. */
+  search?: string | undefined
+  reason?: SuppressionReason | undefined
+}
+
+export type SuppressionPage = {
+  data: SuppressionView[]
+  cursor: string | null
+  hasMore: boolean
+  /** 0 behind a cursor. */
+  total: number
+}
+
+type Deps = Pick<Core, 'store'>
+type Position = { at: number; id: string }
+
+/** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
+export async function listSuppressions(
+  deps: Deps,
+  query: SuppressionQuery,
+): Promise<SuppressionPage> {
+  const position = await findPosition(deps, query)
+  const rows = await selectSuppressions(deps, query, position).all()
+  const page = rows.slice(0, query.limit)
+  const last = page.at(-1)
+  const hasMore = rows.length > query.limit
+  return {
+    data: page.map(toSuppressionView),
+    cursor: hasMore && last !== undefined ? `${last.createdAt}_${last.id}` : null,
+    hasMore,
+    total: position === undefined ? await countAll(deps, query) : 0,
+  }
+}
+
+/** The query of a page, and one row more. The instant stands by itself for the index's sake. */
+export function selectSuppressions({ store }: Deps, query: SuppressionQuery, after?: Position) {
+  const behind =
+    after &&
+    sql`${suppressions.createdAt} <= ${after.at}
+      and (${suppressions.createdAt}, ${suppressions.id}) < (${after.at}, ${after.id})`
+  return store.scan
+    .select()
+    .from(suppressions)
+    .where(and(matches(query), behind))
+    .orderBy(desc(suppressions.createdAt), desc(suppressions.id))
+    .limit(query.limit + 1)
+}
+
+async function countAll({ store }: Deps, query: SuppressionQuery): Promise<number> {
+  const rows = store.scan.select({ total: count() }).from(suppressions).where(matches(query))
+  return (await rows.get())?.total ?? 0
+}
+
+function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | undefined {
+  const part = search.trim().toLowerCase()
+  return and(
+    eq(suppressions.projectId, projectId),
+    reason === undefined ? undefined : eq(suppressions.reason, reason),
+    part === '' ? undefined : containsText(suppressions.email, part),
+  )
+}
+
+async function findPosition(
+  { store }: Deps,
+  { projectId, cursor }: SuppressionQuery,
+): Promise<Position | undefined> {
+  if (cursor === undefined) return undefined
+  const [, at, id] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(cursor) ?? []
+  if (at !== undefined && id !== undefined) return { at: Number(at), id }
+  const own = and(eq(suppressions.projectId, projectId), eq(suppressions.id, cursor))
+  const row = isUuid(cursor)
+    ? await store.read.select().from(suppressions).where(own).get()
+    : undefined
+  if (row !== undefined) return { at: row.createdAt, id: row.id }
+  throw invalidField('cursor', 'custom', 'The cursor is not one that this list gave out')
+}

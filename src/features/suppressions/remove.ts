@@ -1,0 +1,67 @@
+/**
+ * Off the list: the address may be sent to again, and starts without strikes. Whether its contact is
+ * subscribed is the contact's wish, and stays as it is.
+ */
+import { AppError } from '../../errors.ts'
+import type { ParsedAddress } from '../../mail/address.ts'
+import { and, eq } from '../../store/drizzle.ts'
+import { suppressions } from '../../store/schema.ts'
+import { parameter, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { forgetStrikes } from '../messages/strikes.ts'
+
+type Deps = Pick<Core, 'store'>
+
+const deleteById = statement((db) =>
+  db
+    .delete(suppressions)
+    .where(
+      and(eq(suppressions.id, parameter('id')), eq(suppressions.projectId, parameter('projectId'))),
+    )
+    .returning({ email: suppressions.email }),
+)
+
+const deleteByEmail = statement((db) =>
+  db
+    .delete(suppressions)
+    .where(
+      and(
+        eq(suppressions.projectId, parameter('projectId')),
+        eq(suppressions.email, parameter('email')),
+      ),
+    ),
+)
+
+/** @throws AppError RESOURCE_NOT_FOUND, also for another project's */
+export async function removeSuppression(
+  { store }: Deps,
+  { projectId, id }: { projectId: string; id: string },
+): Promise<void> {
+  await store.write(async (tx) => {
+    const removed = await tx.find(deleteById, { projectId, id })
+    if (removed === undefined) throw notFound(id)
+    await forgetStrikes(tx, { projectId, email: removed.email })
+  })
+}
+
+/** How many there were; those that were not on the list are no error. */
+export async function removeAddresses(
+  { store }: Deps,
+  { projectId, addresses }: { projectId: string; addresses: readonly ParsedAddress[] },
+): Promise<number> {
+  return store.write(async (tx) => {
+    let removed = 0
+    for (const { address: email } of addresses) {
+      if ((await tx.execute(deleteByEmail, { projectId, email })) === 0) continue
+      await forgetStrikes(tx, { projectId, email })
+      removed += 1
+    }
+    return removed
+  })
+}
+
+function notFound(id: string): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', 'The suppression list has no entry with that id.', {
+    details: { resource: 'suppression', id },
+  })
+}

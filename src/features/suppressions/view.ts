@@ -1,0 +1,20 @@
+/** A suppression as the API shows it. */
+import { formatInstant } from '../../clock.ts'
+import type { Suppression, SuppressionReason } from '../../store/schema.ts'
+
+export type { SuppressionReason } from '../../store/schema.ts'
+
+export type SuppressionView = {
+  id: string
+  email: string
+  reason: SuppressionReason
+  /** What led to it, for people. */
+  source: string
+  emailId: string | null
+  createdAt: string
+}
+
+export function toSuppressionView(row: Suppression): SuppressionView {
+  const { id, email, reason, source, emailId, createdAt } = row
+  return { id, email, reason, source, emailId, createdAt: formatInstant(createdAt) }
+}

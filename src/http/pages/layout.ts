@@ -1,0 +1,71 @@
+/**
+ * What all hosted pages have around their content. A page works without scripts, loads nothing,
+ * stands in no frame, posts only to where it came from, and tells nobody which link led to it.
+ */
+import { hash } from 'node:crypto'
+import { html, raw } from 'hono/html'
+import type { Language } from '../../mail/languages.ts'
+import type { Reply } from '../route.ts'
+import type { Html } from './phrase.ts'
+import { style } from './style.ts'
+
+export type Page = {
+  status: number
+  language: Language
+  title: string
+  /** Null where it is not known whose page it would be. */
+  projectName: string | null
+  content: Html
+}
+
+export type Layout = (page: Page) => Promise<Reply>
+
+export function createLayout(): Layout {
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy(),
+    'x-robots-tag': 'noindex, nofollow',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+  }
+  return async (page) => ({
+    status: page.status,
+    body: String(await document(page)),
+    headers: { ...headers, 'content-language': page.language },
+  })
+}
+
+/** The icon is an empty one, so that browsers ask for none. */
+function policy(): string {
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+function document({ language, title, projectName, content }: Page): Html {
+  return html`<!doctype html>
+<html lang="${language}" dir="ltr">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<meta name="color-scheme" content="light dark">
+<meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
+<title>${projectName === null ? title : `${title} · ${projectName}`}</title>
+<link rel="icon" href="data:,">
+<style>${raw(style)}</style>
+</head>
+<body>
+${projectName === null ? '' : html`<header><p><bdi>${projectName}</bdi></p></header>`}
+<main>
+${content}
+</main>
+</body>
+</html>
+`
+}

@@ -1,0 +1,145 @@
+/**
+ * The hosted pages (contract 6.6). Each shows what is the case: who is not subscribed any more sees
+ * that instead of a question, after pressing the button as on every later visit. So a page is a
+ * function of its contact, and going back, reloading and pressing twice are all harmless.
+ */
+import { html } from 'hono/html'
+import type { PageContact } from '../../features/contacts/public.ts'
+import type { Language } from '../../mail/languages.ts'
+import type { Page } from './layout.ts'
+import { type Html, phrase } from './phrase.ts'
+import { type PageTexts, textsOf } from './texts.ts'
+
+export type View = (visit: Visit) => Page
+
+export type Visit = {
+  contact: PageContact
+  /** What follows `/manage/` and the like in this contact's links: token and query. */
+  link: string
+}
+
+/** What a page's own form says in its field `wish`. */
+export type Wished = 'subscribe' | 'unsubscribe'
+
+export const unsubscribeView: View = (visit) => {
+  const { contact, link } = visit
+  const { unsubscribe, unsubscribed, manage } = textsOf(contact.language)
+  if (contact.subscribed) {
+    const { title, ask, button } = unsubscribe
+    return page(visit, title, [
+      sign(envelope),
+      heading(title),
+      paragraph(ask, contact),
+      form('unsubscribe', button),
+      links([{ href: `../manage/${link}`, text: manage.link }]),
+    ])
+  }
+  const { title, text, note, again } = unsubscribed
+  return page(visit, title, [
+    sign(tick, 'done'),
+    heading(title),
+    paragraph(text, contact),
+    html`<p class="muted">${note}</p>`,
+    links([
+      { href: `../subscribe/${link}`, text: again },
+      { href: `../manage/${link}`, text: manage.link },
+    ]),
+  ])
+}
+
+export const subscribeView: View = (visit) => {
+  const { contact, link } = visit
+  const texts = textsOf(contact.language)
+  const toManage = links([{ href: `../manage/${link}`, text: texts.manage.link }])
+  if (contact.subscribed) {
+    const { title, text } = texts.subscribed
+    return page(visit, title, [
+      sign(tick, 'done'),
+      heading(title),
+      paragraph(text, contact),
+      suppressionNote(contact, texts),
+      toManage,
+    ])
+  }
+  const { title, ask, button } = texts.subscribe
+  return page(visit, title, [
+    sign(envelope),
+    heading(title),
+    paragraph(ask, contact),
+    form('subscribe', button),
+    toManage,
+  ])
+}
+
+export const manageView: View = (visit) => {
+  const { contact } = visit
+  const texts = textsOf(contact.language)
+  const { title, what, on, off } = texts.manage
+  const [state, button] = contact.subscribed
+    ? [html`<p class="state on">${on}</p>`, form('unsubscribe', texts.unsubscribe.button, 'quiet')]
+    : [html`<p class="state">${off}</p>`, form('subscribe', texts.subscribe.button)]
+  return page(visit, title, [
+    heading(title),
+    html`<p class="muted"><bdi>${contact.email}</bdi></p>`,
+    html`<section class="choice" aria-labelledby="what">
+<h2 id="what">${phrase(what, namesOf(contact))}</h2>
+${state}
+${button}
+</section>`,
+    suppressionNote(contact, texts),
+  ])
+}
+
+/** What stands where there is no page, or where it cannot be shown. */
+export function errorView(status: number, language: Language): Page {
+  const { notFound, failed } = textsOf(language)
+  const { title, text } = status === 404 ? notFound : failed
+  const content = html`${heading(title)}<p>${text}</p>`
+  return { status, language, title, projectName: null, content }
+}
+
+function page({ contact }: Visit, title: string, content: Html[]): Page {
+  const { language, projectName } = contact
+  return { status: 200, language, title, projectName, content: html`${content}` }
+}
+
+function heading(title: string): Html {
+  return html`<h1>${title}</h1>\n`
+}
+
+function paragraph(text: string, contact: PageContact): Html {
+  return html`<p>${phrase(text, namesOf(contact))}</p>\n`
+}
+
+function form(wish: Wished, button: string, kind: 'plain' | 'quiet' = 'plain'): Html {
+  return html`<form method="post">
+<input type="hidden" name="wish" value="${wish}">
+<button type="submit" class="${kind}">${button}</button>
+</form>
+`
+}
+
+function links(items: readonly { href: string; text: string }[]): Html {
+  const list = items.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>`)
+  return html`<nav><ul>${list}</ul></nav>\n`
+}
+
+/** Who subscribes is not promised mail that will not be sent. */
+function suppressionNote(contact: PageContact, { suppressed }: PageTexts): Html {
+  if (!contact.isSuppressed || !contact.subscribed) return html``
+  return html`<p class="note">${phrase(suppressed, namesOf(contact))}</p>\n`
+}
+
+function namesOf({ projectName, email }: PageContact) {
+  return { project: projectName, email }
+}
+
+const envelope = 'M3 6.5h18v11H3zM3.5 7l8.5 6.5L20.5 7'
+const tick = 'M5 12.5l4.5 4.5L19 7.5'
+
+function sign(path: string, kind: 'asking' | 'done' = 'asking'): Html {
+  return html`<div class="sign ${kind}" aria-hidden="true"><svg viewBox="0 0 24 24" fill="none" \
+stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">\
+<path d="${path}"/></svg></div>
+`
+}

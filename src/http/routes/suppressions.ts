@@ -1,0 +1,113 @@
+/** A project's suppression list (contract section 0): addresses that get no mail from it. */
+import { z } from 'zod'
+import type { Core } from '../../features/core.ts'
+import { addSuppressions } from '../../features/suppressions/add.ts'
+import { listSuppressions } from '../../features/suppressions/list.ts'
+import { removeAddresses, removeSuppression } from '../../features/suppressions/remove.ts'
+import { emailAddress, instant } from '../fields.ts'
+import { countParameter, cursorParameter } from '../paging.ts'
+import { json, keyedRoute, noContent, type Route } from '../route.ts'
+
+const MAX_EMAILS = 500
+
+const reason = z.enum(['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'])
+const emails = z.array(emailAddress).min(1).max(MAX_EMAILS)
+
+const listQuery = z.object({
+  limit: countParameter({ fallback: 20, cap: 100 }),
+  cursor: cursorParameter,
+  search: z.string().max(255).optional().meta({ description: 'Part of the address' }),
+  reason: reason.optional(),
+})
+
+const additions = z
+  .object({ email: emailAddress.optional(), emails: emails.optional(), reason: reason.optional() })
+  .refine(({ email, emails }) => (email === undefined) !== (emails === undefined), {
+    path: ['email'],
+    message: 'Give either email or emails',
+  })
+
+const removals = z.object({ emails })
+
+const suppression = z.object({
+  id: z.string(),
+  email: z.string(),
+  reason,
+  source: z.string().meta({ description: 'What led to it, for people' }),
+  emailId: z
+    .string()
+    .nullable()
+    .meta({ description: 'The email that bounced or was complained of' }),
+  createdAt: instant,
+})
+
+const page = z.object({
+  data: z.array(suppression),
+  cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+  hasMore: z.boolean(),
+  total: z.int().meta({ description: '0 where a cursor was given' }),
+})
+
+const shared = { tag: 'Suppressions', permission: 'secret' } as const
+
+export function suppressionRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/suppressions',
+      summary: 'List suppressed addresses, newest first',
+      query: listQuery,
+      responses: { 200: { description: 'A page', schema: page } },
+      handle: async ({ project, query }) =>
+        json(200, await listSuppressions(core, { projectId: project.id, ...query })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/suppressions',
+      summary: 'Suppress addresses',
+      description: 'Their contacts are unsubscribed. Who is on the list keeps the first reason.',
+      body: additions,
+      responses: {
+        200: {
+          description: 'How many are new, how many were there',
+          schema: z.object({ added: z.int(), existing: z.int() }),
+        },
+      },
+      handle: async ({ project, body }) => {
+        const addresses = body.emails ?? (body.email === undefined ? [] : [body.email])
+        const { reason = 'MANUAL' } = body
+        return json(200, await addSuppressions(core, { projectId: project.id, addresses, reason }))
+      },
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/suppressions/:id',
+      summary: 'Let an address be sent to again',
+      responses: { 204: { description: 'Removed' } },
+      refusals: [404],
+      handle: async ({ project, params }) => {
+        await removeSuppression(core, { projectId: project.id, id: params.id ?? '' })
+        return noContent()
+      },
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/suppressions',
+      summary: 'Let addresses be sent to again',
+      body: removals,
+      responses: {
+        200: { description: 'How many were on the list', schema: z.object({ removed: z.int() }) },
+      },
+      handle: async ({ project, body }) => {
+        const { emails: addresses } = body
+        return json(200, {
+          removed: await removeAddresses(core, { projectId: project.id, addresses }),
+        })
+      },
+    }),
+  ]
+}

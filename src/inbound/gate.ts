@@ -1,0 +1,30 @@
+/**
+ * Before a TLS handshake there is no session yet that `sessions.ts` could count: how many
+ * connections one party may have with a listener that begins with one.
+ */
+import type { Server, Socket } from 'node:net'
+import { peerOf } from './sessions.ts'
+
+/** From now on more than that are closed without a word. */
+export function guardHandshakes(listener: Server, connectionsPerAddress: number): void {
+  const counts = new Map<string, number>()
+  const [accept] = listener.listeners('connection')
+  listener.removeAllListeners('connection')
+  listener.on('connection', (socket: Socket) => {
+    const peer = peerOf(socket.remoteAddress ?? '')
+    const count = counts.get(peer) ?? 0
+    if (count >= connectionsPerAddress) {
+      socket.destroy()
+      return
+    }
+    counts.set(peer, count + 1)
+    socket.once('close', () => leave(counts, peer))
+    accept?.call(listener, socket)
+  })
+}
+
+function leave(counts: Map<string, number>, peer: string): void {
+  const left = (counts.get(peer) ?? 1) - 1
+  if (left === 0) counts.delete(peer)
+  else counts.set(peer, left)
+}

@@ -1,0 +1,143 @@
+/**
+ * A session of smtp-server with what it leaves to others: limits on commands, messages, errors and
+ * time; enhanced codes of our own; and no pipelining before the client knows that it is allowed.
+ *
+ * What smtp-server 3.21.6 does itself, and the tests hold it to: what came in clear behind STARTTLS
+ * is dropped; who talks before the greeting is sent away; a command line is bounded; a client that
+ * does not read its replies is not read from. Where a message ends is read by `data-reader.ts`.
+ */
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import { readDataWith } from './data-reader.ts'
+import type { GuardedServer } from './guarded-server.ts'
+import type { Session } from './sessions.ts'
+
+type ParsedAddress = ReturnType<SMTPConnection['_parseAddressCommand']>
+type Phase = 'command' | 'data' | 'ours'
+
+/** A reply that says itself what happened (RFC 3463). */
+const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
+/** A recipient that our own parser never takes, for its quotes or its second `@`. */
+const NOT_OURS = /^rcpt to:\s*<([^<>]*(?:"|@[^<>]*@)[^<>]*)>/i
+const LINE_FEED = 0x0a
+/** Of its size limit a client may send that much before it is cut off. */
+const EXCESS = 2
+/** Not the client's fault: more recipients than a message may have. */
+const TOO_MANY_RECIPIENTS = 452
+
+export class GuardedConnection extends SMTPConnection implements Session {
+  readonly #server: GuardedServer
+  readonly #startedAt = performance.now()
+  /** Since when it is the client's turn. */
+  #turnAt = performance.now()
+  #commands = 0
+  #errors = 0
+  #transaction = 0
+
+  constructor(
+    server: GuardedServer,
+    socket: Socket | TLSSocket,
+    options?: SMTPConnectionOptions | null,
+  ) {
+    super(server, socket, options)
+    this.#server = server
+  }
+
+  override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    this.#turnAt = performance.now()
+    const isOwn = typeof data === 'string' && ENHANCED.test(data)
+    super.send(code, data, isOwn ? false : context)
+    if (code < 400 || code === 421 || code === TOO_MANY_RECIPIENTS) return
+    this.#errors += 1
+    if (this.#errors >= this.#server.sessions.limits.errors) {
+      super.send(421, '4.7.0 Too many errors', false)
+    }
+  }
+
+  override _onCommand(command: Buffer, callback?: () => void): void {
+    const { limits } = this.#server.sessions
+    if (this._transactionCounter !== this.#transaction) this.#commands = 0
+    this.#transaction = this._transactionCounter
+    this.#commands += 1
+    const isOneMore = this.#transaction >= limits.messages && isVerb(command, 'MAIL')
+    if (this.#commands > limits.commands) this.send(421, '4.7.0 Too many commands')
+    else if (isOneMore) this.send(421, '4.7.0 Enough for one session, connect again')
+    else super._onCommand(command, callback)
+  }
+
+  /** Until EHLO was answered nobody may send more than a line (RFC 2920 section 3.1). */
+  override _createParser(): ReturnType<SMTPConnection['_createParser']> {
+    const parser = super._createParser()
+    readDataWith(parser)
+    const write = parser._write.bind(parser)
+    parser._write = (chunk, encoding, next) => {
+      if (!this.#isPipelinedEarly(chunk)) return write(chunk, encoding, next)
+      this.send(554, '5.5.0 Wait for the reply to EHLO')
+      this.close()
+      next()
+    }
+    return parser
+  }
+
+  #isPipelinedEarly(chunk: Buffer): boolean {
+    if (!this._ready || this._closing || this.hostNameAppearsAs !== false) return false
+    const end = chunk.indexOf(LINE_FEED)
+    return end !== -1 && end < chunk.length - 1
+  }
+
+  /**
+   * What smtp-server would call a slip of syntax is one more address that is not ours, and is
+   * refused as such.
+   */
+  override _parseAddressCommand(name: string, command: Buffer | string): ParsedAddress {
+    const parsed = super._parseAddressCommand(name, command)
+    if (parsed !== false || name !== 'rcpt to') return parsed
+    const [, address] = NOT_OURS.exec(command.toString()) ?? []
+    return address === undefined ? false : { address, args: false }
+  }
+
+  override _onClose(): void {
+    super._onClose()
+    this.#server.sessions.delete(this)
+  }
+
+  sweep(now: number, commandMs: number): void {
+    if (this._closing || this._closed) return
+    const { dataMs, sessionMs } = this.#server.sessions.limits
+    const phase = this.#phase()
+    const waited = now - this.#turnAt
+    if (phase === 'data') {
+      if (waited > dataMs) this.send(421, '4.4.2 The message took too long')
+      else if (this.#isFarTooLarge()) this.send(421, '4.7.0 The message is far too large')
+      return
+    }
+    if (phase === 'ours') return
+    if (waited > commandMs) this.send(421, '4.4.2 Nothing came for too long')
+    else if (now - this.#startedAt > sessionMs) this.send(421, '4.4.2 The session took too long')
+  }
+
+  leave(): void {
+    if (this.#phase() !== 'command') return
+    if (!this._closing) this.send(421, '4.3.2 This server is going down, try again later')
+    if (!this._upgrading) this._socket.destroySoon()
+  }
+
+  destroy(): void {
+    this._socket.destroy()
+  }
+
+  #phase(): Phase {
+    if (this._parser !== false && this._parser._dataMode) return 'data'
+    return this._handlerPending || this._dataStream ? 'ours' : 'command'
+  }
+
+  #isFarTooLarge(): boolean {
+    const size = Number(this._server.options.size) || Number.POSITIVE_INFINITY
+    return this._parser !== false && this._parser.dataBytes > size * EXCESS
+  }
+}
+
+function isVerb(command: Buffer, verb: string): boolean {
+  return command.toString('latin1', 0, verb.length).toUpperCase() === verb
+}

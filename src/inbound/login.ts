@@ -1,0 +1,63 @@
+/** Whose mail a program hands in: user `pillarbox`, password a project's secret key (contract 15.6). */
+import { AppError } from '../errors.ts'
+import { authenticateKey } from '../features/accounts/authenticate.ts'
+import type { Core } from '../features/core.ts'
+import type { Project } from '../features/messages/plan.ts'
+import { refusal, type SmtpRefusal } from './refusal.ts'
+
+export type LoginDeps = Pick<Core, 'directory' | 'config' | 'log'>
+
+/** What smtp-server keeps as the user of a session. */
+export type SubmissionUser = { key: string; project: Project }
+
+export type LoginResult = { user: SubmissionUser } | { refused: SmtpRefusal; isGuess: boolean }
+
+const USER = 'pillarbox'
+
+/** RFC 4954 section 6 and RFC 5248 for the codes. */
+export async function logIn(
+  deps: LoginDeps,
+  {
+    username = '',
+    password = '',
+  }: { username?: string | undefined; password?: string | undefined },
+): Promise<LoginResult> {
+  if (username.trim().toLowerCase() !== USER) return wrong(`The user name is ${USER}.`)
+  try {
+    const key = password.trim()
+    const project = await findProject(deps, key)
+    if (!project.isDisabled) return { user: { key, project } }
+    return { refused: refusal('535 5.7.13', 'This project is disabled.'), isGuess: false }
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) {
+      return wrong(`${error.message} The password is a secret key (sk_...).`)
+    }
+    deps.log.error({ error }, 'a login for submission could not be checked')
+    return { refused: refusal('454 4.7.0', 'Try again later.'), isGuess: false }
+  }
+}
+
+/**
+ * The project as it is now: a key may be renewed and a project be disabled while a session lasts.
+ * @throws AppError INVALID_API_KEY, PROJECT_DISABLED, DATABASE_ERROR
+ */
+export async function confirmUser(
+  deps: Pick<Core, 'directory' | 'config'>,
+  { key }: SubmissionUser,
+): Promise<Project> {
+  const project = await findProject(deps, key)
+  if (project.isDisabled) throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
+  return project
+}
+
+async function findProject(
+  deps: Pick<Core, 'directory' | 'config'>,
+  key: string,
+): Promise<Project> {
+  const { project } = await authenticateKey(deps, key, 'secret')
+  return project
+}
+
+function wrong(text: string): LoginResult {
+  return { refused: refusal('535 5.7.8', text), isGuess: true }
+}

@@ -1,0 +1,69 @@
+/**
+ * A reader thread: octets that strangers sent, understood (`features/receiving/reading.ts`). What
+ * only mail to mailboxes needs is loaded with the first of it. Whoever started the thread watches
+ * its time and replaces it; it keeps nothing from one message to the next.
+ */
+import { Resolver } from 'node:dns/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { describeError } from '../errors.ts'
+import type { Reading, Unread } from '../features/receiving/reading.ts'
+import { readIncomingHeader } from '../mail/incoming/header.ts'
+import { readReport } from '../mail/report.ts'
+import type { VerdictDeps } from './verdicts.ts'
+
+export type ReaderSettings = {
+  /** As `dns.servers`; empty = the system's. */
+  dnsServers: readonly string[]
+  hostname: string
+}
+
+export type ToReader = { id: number; message: Unread }
+export type FromReader =
+  | { type: 'ready' }
+  | { type: 'read'; id: number; reading: Reading }
+  | { type: 'failed'; id: number; error: string }
+
+const LOOKUP_TIMEOUT_MS = 1_000
+const LOOKUP_TRIES = 2
+
+function main(settings: ReaderSettings): void {
+  const port = parentPort
+  if (port === null) throw new TypeError('reader-thread.ts runs as a worker thread only')
+  const post = (message: FromReader) => port.postMessage(message)
+  const deps = { resolve: createResolve(settings), hostname: settings.hostname }
+  port.on('message', ({ id, message }: ToReader) => {
+    read(deps, message).then(
+      (reading) => post({ type: 'read', id, reading }),
+      (error) => post({ type: 'failed', id, error: describeError(error) }),
+    )
+  })
+  post({ type: 'ready' })
+}
+
+async function read(deps: VerdictDeps, message: Unread): Promise<Reading> {
+  const startedAt = performance.now()
+  const { buffer, byteOffset, byteLength } = message.raw
+  const raw = Buffer.from(buffer, byteOffset, byteLength)
+  const header = readIncomingHeader(raw)
+  const report = readReport(raw)
+  const mail = message.isMail ? await readMail(deps, { ...message, raw }) : null
+  return { header, report, mail, durationMs: Math.round(performance.now() - startedAt) }
+}
+
+async function readMail(
+  deps: VerdictDeps,
+  message: Unread & { raw: Buffer },
+): Promise<Reading['mail']> {
+  const { readIncoming } = await import('../mail/incoming/read.ts')
+  const { checkSender } = await import('./verdicts.ts')
+  const mail = await readIncoming(message.raw)
+  return { ...mail, verdicts: await checkSender(deps, message) }
+}
+
+function createResolve({ dnsServers }: ReaderSettings): VerdictDeps['resolve'] {
+  const resolver = new Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES })
+  if (dnsServers.length > 0) resolver.setServers(dnsServers)
+  return async (name, type) => (await resolver.resolve(name, type)) as string[] | string[][]
+}
+
+main(workerData as ReaderSettings)

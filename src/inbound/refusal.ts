@@ -1,0 +1,50 @@
+/** What a listener says no with: an SMTP reply (RFC 5321 section 4.2) with its enhanced code (RFC 3463). */
+import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
+
+/** RFC 5321 section 4.5.3.1.5 allows 512 octets, code and line end among them. */
+const MAX_TEXT_LENGTH = 480
+
+/** smtp-server answers with `responseCode` and the message. */
+export class SmtpRefusal extends Error {
+  override readonly name = 'SmtpRefusal'
+  readonly responseCode: number
+
+  constructor(code: string, text: string) {
+    const [basic = '', enhanced = ''] = code.split(' ')
+    super(`${enhanced} ${toReplyText(text)}`.slice(0, MAX_TEXT_LENGTH))
+    this.responseCode = Number(basic)
+  }
+}
+
+/** `code` as in `550 5.7.1`. */
+export function refusal(code: string, text: string): SmtpRefusal {
+  return new SmtpRefusal(code, text)
+}
+
+/** What a thrown value is to a client; faults of ours are logged and shown to nobody. */
+export function toRefusal(log: Log, error: unknown): SmtpRefusal {
+  if (error instanceof SmtpRefusal) return error
+  if (isGone(error)) return refusal('421 4.4.2', 'The connection broke')
+  if (error instanceof AppError && error.status < 500) return refusal(error.smtp, textOf(error))
+  const shown =
+    error instanceof AppError ? error : new AppError('INTERNAL_SERVER_ERROR', 'Try again later.')
+  log.error({ error, code: shown.code }, 'a message could not be taken')
+  return refusal(shown.smtp, shown.message)
+}
+
+/** The client left in the middle of a message: nobody reads the reply. */
+function isGone(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false
+  return error.code === 'ECONNECTION' || error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+}
+
+function textOf({ message, fields = [] }: AppError): string {
+  const found = fields.map(({ field, message: text }) => `${field}: ${text}`)
+  return found.length === 0 ? message : found.join('; ')
+}
+
+/** Replies are printable ASCII (RFC 5321 section 4.2). */
+function toReplyText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?')
+}

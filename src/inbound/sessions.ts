@@ -1,0 +1,113 @@
+/**
+ * The sessions of one service, whatever addresses it listens on: how many there may be at a time,
+ * in all and from one address, and how long each may keep us waiting. A session that has its turn
+ * (a command, a message) has a time for it that no trickle of octets extends; while more than half
+ * of all places are taken, a command's is short.
+ */
+import ipaddr from 'ipaddr.js'
+
+export type SessionLimits = {
+  connections: number
+  /** Of one IPv4 address or one IPv6 network of 64 bits. */
+  connectionsPerAddress: number
+  /** Between two messages. */
+  commands: number
+  messages: number
+  /** Refusals that a client may collect. */
+  errors: number
+  /** For a command (RFC 5321 section 4.5.3.2.7: five minutes). */
+  commandMs: number
+  /** The same while places are scarce. */
+  busyCommandMs: number
+  /** For the whole of a message. */
+  dataMs: number
+  sessionMs: number
+  /** How often the times are looked at. */
+  sweepMs: number
+}
+
+export const defaultLimits: SessionLimits = {
+  connections: 500,
+  connectionsPerAddress: 50,
+  commands: 300,
+  messages: 1_000,
+  errors: 20,
+  commandMs: 300_000,
+  busyCommandMs: 15_000,
+  dataMs: 600_000,
+  sessionMs: 3_600_000,
+  sweepMs: 1_000,
+}
+
+/** Times in milliseconds of `performance.now()`. */
+export type Session = {
+  remoteAddress: string
+  /** Ends the session if it has used up its time. */
+  sweep(now: number, commandMs: number): void
+  /** Says goodbye, unless there is work in hand. */
+  leave(): void
+  destroy(): void
+}
+
+export type Sessions = {
+  limits: SessionLimits
+  /** Why no session may begin from this address; undefined when it may. */
+  refuse(remoteAddress: string): string | undefined
+  add(session: Session): void
+  delete(session: Session): void
+  /** Ends when all have: those with work in hand have `graceMs` for it. */
+  stop(graceMs: number): Promise<void>
+}
+
+const LEAVE_EVERY_MS = 20
+
+export function createSessions(limits: SessionLimits): Sessions {
+  const open = new Set<Session>()
+  const byPeer = new Map<string, number>()
+  const timer = setInterval(sweep, limits.sweepMs).unref()
+
+  function sweep(): void {
+    const isBusy = open.size * 2 > limits.connections
+    const commandMs = isBusy ? limits.busyCommandMs : limits.commandMs
+    const now = performance.now()
+    for (const session of open) session.sweep(now, commandMs)
+  }
+
+  function count(session: Session, change: number): void {
+    const peer = peerOf(session.remoteAddress)
+    const sum = (byPeer.get(peer) ?? 0) + change
+    if (sum === 0) byPeer.delete(peer)
+    else byPeer.set(peer, sum)
+  }
+
+  return {
+    limits,
+    refuse(remoteAddress) {
+      if (open.size >= limits.connections) return '4.7.0 Too many connections, try again later'
+      const isCrowd = (byPeer.get(peerOf(remoteAddress)) ?? 0) >= limits.connectionsPerAddress
+      return isCrowd ? '4.7.0 Too many connections from your address' : undefined
+    },
+    add(session) {
+      open.add(session)
+      count(session, 1)
+    },
+    delete(session) {
+      if (open.delete(session)) count(session, -1)
+    },
+    async stop(graceMs) {
+      clearInterval(timer)
+      const deadline = performance.now() + graceMs
+      while (open.size > 0 && performance.now() < deadline) {
+        for (const session of open) session.leave()
+        await new Promise((resolve) => setTimeout(resolve, LEAVE_EVERY_MS))
+      }
+      for (const session of open) session.destroy()
+    },
+  }
+}
+
+/** An IPv6 host has as many addresses as it likes in its network. */
+export function peerOf(remoteAddress: string): string {
+  if (!ipaddr.IPv6.isValid(remoteAddress)) return remoteAddress
+  return ipaddr.IPv6.parse(remoteAddress).parts.slice(0, 4).join(':')
+}

@@ -1,0 +1,148 @@
+/**
+ * Reads messages that were handed in, off the main thread: what a message holds may take long or
+ * much memory. A thread reads one at a time; the thread that takes too long is ended, and its
+ * message refused for good, since it would do the same again. Threads start when they are needed.
+ */
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../config/assets.ts'
+import type { Log } from '../log.ts'
+import type { Submitted, SubmittedLimits } from '../mail/submitted.ts'
+import { refusal } from './refusal.ts'
+import type { FromThread, ThreadAnswer } from './submission-thread.ts'
+
+export type SubmissionReader = {
+  /** @throws SmtpRefusal */
+  read(raw: Buffer): Promise<Submitted>
+  stop(): Promise<void>
+}
+
+export type ReaderOptions = {
+  limits: SubmittedLimits
+  log: Log
+  maxThreads?: number
+  /** For a small message. */
+  timeoutMs?: number
+  /** For a thread, before it reads anything. */
+  startTimeoutMs?: number
+  /** For tests. */
+  start?: (options: { workerData: SubmittedLimits; resourceLimits: object }) => Worker
+}
+
+type Answer = ThreadAnswer | { lost: string }
+type Job = { raw: Buffer; settle(answer: Answer): void }
+type Thread = {
+  worker: Worker
+  /** It has begun: what ends it now is what it reads. */
+  isReady: boolean
+  job: Job | undefined
+  timer: NodeJS.Timeout | undefined
+}
+
+const TIMEOUT_MS = 5_000
+/** On top of that for each MiB. */
+const TIMEOUT_MS_PER_MIB = 200
+const START_TIMEOUT_MS = 30_000
+const MIB = 1024 * 1024
+/** Beyond it the thread ends, not the process. */
+const resourceLimits = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 }
+
+const goingDown: Answer = {
+  refusal: { code: '451 4.3.2', text: 'This server is going down, try again later' },
+}
+
+const notStarted: Answer = { failure: 'no thread starts' }
+
+export function createSubmissionReader({
+  limits,
+  log,
+  maxThreads = 2,
+  timeoutMs = TIMEOUT_MS,
+  startTimeoutMs = START_TIMEOUT_MS,
+  start = (options) => startThread('submission', options),
+}: ReaderOptions): SubmissionReader {
+  const threads = new Set<Thread>()
+  const waiting: Job[] = []
+  let isStopping = false
+
+  function launch(): Thread {
+    const worker = start({ workerData: limits, resourceLimits })
+    const thread: Thread = { worker, isReady: false, job: undefined, timer: undefined }
+    threads.add(thread)
+    worker.on('message', (message: FromThread) => {
+      thread.isReady = true
+      if (message === 'ready') setTimer(thread)
+      else finish(thread, message)
+    })
+    worker.on('error', (error) => log.error({ error }, 'a thread that reads mail ended'))
+    worker.on('exit', () => {
+      threads.delete(thread)
+      finish(thread, lastWords(thread))
+    })
+    return thread
+  }
+
+  function lastWords({ isReady }: Thread): Answer {
+    if (isStopping) return goingDown
+    return isReady ? { lost: 'The message cannot be read' } : notStarted
+  }
+
+  function finish(thread: Thread, answer: Answer): void {
+    clearTimeout(thread.timer)
+    const { job } = thread
+    thread.job = undefined
+    thread.worker.unref()
+    job?.settle(answer)
+    next()
+  }
+
+  function next(): void {
+    if (waiting.length === 0) return
+    const idle = [...threads].find(({ job }) => job === undefined)
+    const thread = idle ?? (threads.size < maxThreads ? launch() : undefined)
+    if (thread !== undefined) assign(thread, waiting.shift())
+  }
+
+  function assign(thread: Thread, job: Job | undefined): void {
+    if (job === undefined) return
+    thread.job = job
+    thread.worker.ref()
+    thread.worker.postMessage(job.raw)
+    setTimer(thread)
+  }
+
+  function setTimer(thread: Thread): void {
+    clearTimeout(thread.timer)
+    const { job, isReady } = thread
+    if (job === undefined) return
+    const readMs = timeoutMs + (TIMEOUT_MS_PER_MIB * job.raw.length) / MIB
+    thread.timer = setTimeout(() => expire(thread), isReady ? readMs : startTimeoutMs)
+  }
+
+  function expire(thread: Thread): void {
+    const { isReady } = thread
+    log.warn({ isReady }, 'a message that was handed in took too long to read')
+    threads.delete(thread)
+    void thread.worker.terminate()
+    finish(thread, isReady ? { lost: 'The message takes too long to read' } : notStarted)
+  }
+
+  async function read(raw: Buffer): Promise<Submitted> {
+    const answer = await new Promise<Answer>((settle) => {
+      if (isStopping) return settle(goingDown)
+      waiting.push({ raw, settle })
+      next()
+    })
+    if ('submitted' in answer) return answer.submitted
+    if ('refusal' in answer) throw refusal(answer.refusal.code, answer.refusal.text)
+    if ('lost' in answer) throw refusal('554 5.6.0', answer.lost)
+    throw new Error(answer.failure)
+  }
+
+  async function stop(): Promise<void> {
+    isStopping = true
+    for (const { settle } of waiting.splice(0)) settle(goingDown)
+    await Promise.all([...threads].map(({ worker }) => worker.terminate()))
+  }
+
+  return { read, stop }
+}

@@ -1,0 +1,209 @@
+/**
+ * The dialogue of submission: what each command of a session is answered with. Whatever is refused
+ * leaves nothing behind.
+ */
+import type {
+  SMTPServerAddress,
+  SMTPServerAuthentication,
+  SMTPServerDataStream,
+  SMTPServerOptions,
+  SMTPServerSession,
+} from 'smtp-server'
+import type { Core } from '../features/core.ts'
+import { acceptMessage } from '../features/messages/accept.ts'
+import type { Project, SendRequest } from '../features/messages/plan.ts'
+import type { RateLimiter } from '../features/requests/rate-limit.ts'
+import { type ParsedAddress, parseAddress } from '../mail/address.ts'
+import type { Submitted } from '../mail/submitted.ts'
+import type { Guesses } from './guesses.ts'
+import { type Allowance, createIntake } from './intake.ts'
+import { confirmUser, logIn, type SubmissionUser } from './login.ts'
+import { refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
+import type { SubmissionReader } from './submission-reader.ts'
+
+export type SubmissionDesk = Pick<
+  Core,
+  'config' | 'store' | 'directory' | 'claims' | 'bell' | 'now' | 'log'
+> & {
+  limiter: RateLimiter
+  reader: SubmissionReader
+  guesses: Guesses
+  allowance: Allowance
+  isLocal(address: string): boolean
+  wait(ms: number): Promise<void>
+}
+
+type Handlers = Pick<
+  SMTPServerOptions,
+  'onConnect' | 'onSecure' | 'onAuth' | 'onMailFrom' | 'onRcptTo' | 'onData'
+>
+
+/** Failed logins of one session. */
+const MAX_FAILURES = 3
+/** Of MAIL and RCPT. For reports (RFC 3461) one may ask, though nobody here writes them. */
+const mailParameters = /^(?:SIZE|BODY|SMTPUTF8|AUTH|RET|ENVID)$/
+const rcptParameters = /^(?:NOTIFY|ORCPT)$/
+/** Ids named in a reply; a line has 512 octets. */
+const MAX_NAMED = 10
+
+/** `disabledCommands`: those that no session of the server has. */
+export function submissionHandlers(
+  desk: SubmissionDesk,
+  disabledCommands: readonly string[],
+): Handlers {
+  const failures = new WeakMap<SMTPServerSession, number>()
+  const fail = (error: unknown) => toRefusal(desk.log, error)
+  return {
+    onConnect: (session, done) => {
+      const mayLogIn = session.secure || desk.isLocal(session.remoteAddress)
+      session.disabledCommands = [...disabledCommands, ...(mayLogIn ? [] : ['AUTH'])]
+      done()
+    },
+    onSecure: (_socket, session, done) => {
+      session.disabledCommands = [...disabledCommands]
+      done()
+    },
+    onAuth: (auth, session, done) => {
+      checkLogin(desk, failures, { auth, session }).then(
+        (user) => done(null, { user }),
+        (error: unknown) => done(fail(error)),
+      )
+    },
+    onMailFrom: (sender, session, done) => {
+      if (!areOffered(sender.args, mailParameters)) return done(notOffered())
+      checkSender(desk, session, sender).then(
+        () => done(),
+        (error: unknown) => done(fail(error)),
+      )
+    },
+    onRcptTo: ({ address, args }, _session, done) => {
+      if (!areOffered(args, rcptParameters)) return done(notOffered())
+      if (readAddress(address) !== undefined) return done()
+      done(refusal('553 5.1.3', 'Not an email address that can be sent to'))
+    },
+    onData: (stream, session, done) => {
+      take(desk, stream, session).then(
+        (ids) => done(null, `2.0.0 Ok: queued as ${nameIds(ids)}`),
+        (error: unknown) => done(fail(error)),
+      )
+    },
+  }
+}
+
+/** What is not offered must not seem to be promised (RFC 5321 section 4.1.1.11). */
+function areOffered(args: SMTPServerAddress['args'], offered: RegExp): boolean {
+  return Object.keys(args || {}).every((name) => offered.test(name))
+}
+
+function notOffered(): SmtpRefusal {
+  return refusal('555 5.5.4', 'A parameter that is not offered here')
+}
+
+/** Octets that are not UTF-8 are lost by now: that would be somebody else's address. */
+function readAddress(text: string): ParsedAddress | undefined {
+  return text.includes('\ufffd') ? undefined : parseAddress(text)
+}
+
+type Login = { auth: SMTPServerAuthentication; session: SMTPServerSession }
+
+/** @throws SmtpRefusal */
+async function checkLogin(
+  desk: SubmissionDesk,
+  failures: WeakMap<SMTPServerSession, number>,
+  { auth, session }: Login,
+): Promise<SubmissionUser> {
+  const { remoteAddress } = session
+  if (!session.secure && !desk.isLocal(remoteAddress)) throw needsTls()
+  const { username, password } = auth
+  const result = await logIn(desk, { username, password: password ?? undefined })
+  if ('user' in result) {
+    desk.guesses.succeeded(remoteAddress)
+    return result.user
+  }
+  if (!result.isGuess) throw result.refused
+  const count = (failures.get(session) ?? 0) + 1
+  failures.set(session, count)
+  desk.log.info({ peer: remoteAddress }, 'a login for submission failed')
+  await desk.wait(desk.guesses.failed(remoteAddress))
+  if (count < MAX_FAILURES && !desk.guesses.isGuesser(remoteAddress)) throw result.refused
+  throw refusal('421 4.7.0', 'Too many failed logins')
+}
+
+function needsTls(): SmtpRefusal {
+  return refusal('530 5.7.0', 'Issue a STARTTLS command first')
+}
+
+/** @throws SmtpRefusal, AppError */
+async function checkSender(
+  desk: SubmissionDesk,
+  session: SMTPServerSession,
+  { address }: SMTPServerAddress,
+): Promise<void> {
+  const project = await confirm(desk, session)
+  const verdict = desk.limiter.take(`secret ${project.id}`)
+  if (verdict !== undefined && !verdict.isAllowed) {
+    const seconds = Math.max(1, verdict.retryAfterSeconds)
+    const text = `More than ${verdict.limit} requests in a minute, try again in ${seconds} s`
+    throw refusal('451 4.7.1', text)
+  }
+  if (address === '') throw refusal('550 5.7.1', 'A sender address is required here')
+  const sender = readAddress(address)
+  if (sender === undefined) throw refusal('553 5.1.7', 'Not an email address')
+  if ((await desk.directory.findSenderDomain(project.id, sender.domain)) !== undefined) return
+  const text = `The sender domain ${sender.domain} is not verified for this project.`
+  throw refusal('550 5.7.1', text)
+}
+
+/** Whose session it is, if it still may send. @throws SmtpRefusal, AppError */
+async function confirm(desk: SubmissionDesk, session: SMTPServerSession): Promise<Project> {
+  const user = session.user as SubmissionUser | undefined
+  if (user) return confirmUser(desk, user)
+  throw session.secure || desk.isLocal(session.remoteAddress)
+    ? refusal('530 5.7.0', 'Log in first')
+    : needsTls()
+}
+
+/** The ids of the emails, durable. @throws SmtpRefusal, AppError, Error when the client leaves */
+async function take(
+  desk: SubmissionDesk,
+  stream: SMTPServerDataStream,
+  session: SMTPServerSession,
+): Promise<string[]> {
+  const maxBytes = desk.config.limits.messageMaxBytes
+  const intake = createIntake({ maxBytes, allowance: desk.allowance })
+  const recipients = session.envelope.rcptTo.map(({ address }) => address)
+  try {
+    for await (const chunk of stream) intake.write(chunk as Buffer)
+    const submitted = await desk.reader.read(intake.finish())
+    const project = await confirm(desk, session)
+    const request = toRequest(submitted, recipients)
+    const { emails } = await acceptMessage(desk, { project, request })
+    return emails.map(({ email }) => email)
+  } finally {
+    intake.release()
+  }
+}
+
+function toRequest(submitted: Submitted, recipients: readonly string[]): SendRequest {
+  const { from, names, reply, subject, body, isText, headers, attachments } = submitted
+  const to = new Map<string, ParsedAddress>()
+  for (const recipient of recipients) {
+    const address = parseAddress(recipient)
+    if (address !== undefined) to.set(address.address, address)
+  }
+  return {
+    to: [...to].map(([key, address]) => ({ address, name: names.get(key) ?? null })),
+    from,
+    reply,
+    subject,
+    body,
+    isText,
+    headers: Object.keys(headers).length === 0 ? undefined : headers,
+    attachments,
+  }
+}
+
+function nameIds(ids: readonly string[]): string {
+  const named = ids.slice(0, MAX_NAMED).join(' ')
+  return ids.length > MAX_NAMED ? `${named} and ${ids.length - MAX_NAMED} more` : named
+}

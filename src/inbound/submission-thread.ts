@@ -1,0 +1,25 @@
+/** The entry of the threads that read messages which were handed in. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { describeError } from '../errors.ts'
+import { type Reading, readSubmitted, type SubmittedLimits } from '../mail/submitted.ts'
+
+/** `failure`: our own; the thread is sound. */
+export type ThreadAnswer = Reading | { failure: string }
+export type FromThread = ThreadAnswer | 'ready'
+
+serve(workerData as SubmittedLimits)
+
+function serve(limits: SubmittedLimits): void {
+  parentPort?.postMessage('ready' satisfies FromThread)
+  parentPort?.on('message', (raw: Uint8Array) => {
+    read(raw, limits).then((answer) => parentPort?.postMessage(answer))
+  })
+}
+
+async function read(raw: Uint8Array, limits: SubmittedLimits): Promise<ThreadAnswer> {
+  try {
+    return await readSubmitted(raw, limits)
+  } catch (error) {
+    return { failure: describeError(error) }
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Submission (RFC 6409, RFC 8314): programs hand in mail over SMTP, with STARTTLS or TLS from the
+ * start, user `pillarbox` and a secret key for password. A message is a send request in another
+ * dress: each RCPT is one recipient of it, and its 250 says that every one of them is durable.
+ *
+ * The password crosses only TLS, or the loopback interface; nothing is taken without it.
+ */
+import { isLoopbackHost } from '../config/listen-address.ts'
+import type { Core } from '../features/core.ts'
+import type { RateLimiter } from '../features/requests/rate-limit.ts'
+import { guardHandshakes } from './gate.ts'
+import { GuardedServer } from './guarded-server.ts'
+import { createGuesses } from './guesses.ts'
+import { createAllowance } from './intake.ts'
+import { type MailService, type ServerParts, startMailService } from './service.ts'
+import type { SessionLimits } from './sessions.ts'
+import { createSubmissionReader, type ReaderOptions } from './submission-reader.ts'
+import { type SubmissionDesk, submissionHandlers } from './submission-session.ts'
+
+export type SubmissionDeps = Pick<
+  Core,
+  'config' | 'store' | 'directory' | 'claims' | 'bell' | 'now' | 'log'
+>
+
+export type SubmissionOptions = {
+  /** Shared with the HTTP API: a message is a request. */
+  limiter: RateLimiter
+  limits?: Partial<SessionLimits>
+  reader?: Partial<ReaderOptions>
+  certificateEveryMs?: number
+  /** Whether nobody can listen in on what comes from this address. */
+  isLocal?: (address: string) => boolean
+  /** Waits before a failed login is answered. */
+  wait?: SubmissionDesk['wait']
+}
+
+/** What all messages under way may hold: some of the largest at least. */
+const MEMORY_BYTES = 128 * 1024 * 1024
+const LARGEST_AT_A_TIME = 4
+
+/** On `submission.listen`. @throws Error when an address or the certificate cannot be used */
+export async function startSubmission(
+  deps: SubmissionDeps,
+  { limiter, limits, reader, certificateEveryMs, isLocal, wait }: SubmissionOptions,
+): Promise<MailService> {
+  const { config, log, now } = deps
+  const { listen, tls } = config.submission
+  const { messageMaxBytes } = config.limits
+  const submissionReader = createSubmissionReader({ limits: config.limits, log, ...reader })
+  const desk: SubmissionDesk = {
+    ...deps,
+    limiter,
+    reader: submissionReader,
+    guesses: createGuesses(now),
+    allowance: createAllowance(Math.max(MEMORY_BYTES, LARGEST_AT_A_TIME * messageMaxBytes)),
+    isLocal: isLocal ?? isLoopbackHost,
+    wait: wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms).unref())),
+  }
+  const { addresses, stop } = await startMailService(
+    { log, listen, tls, limits, certificateEveryMs },
+    (parts) => createServer(desk, parts),
+  )
+  return {
+    addresses,
+    stop: async (graceMs) => {
+      await stop(graceMs)
+      await submissionReader.stop()
+    },
+  }
+}
+
+/** Answered by smtp-server for fun, or for proxies. */
+const foreign = ['XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
+
+function createServer(
+  desk: SubmissionDesk,
+  { address, sessions, certificate }: ServerParts,
+): GuardedServer {
+  const { delivery, limits } = desk.config
+  const disabledCommands = certificate === null ? [...foreign, 'STARTTLS'] : foreign
+  const server = new GuardedServer(
+    {
+      ...certificate,
+      name: delivery.hostname,
+      secure: address.isTls,
+      disabledCommands,
+      authMethods: ['PLAIN', 'LOGIN'],
+      // Whether a session may log in is decided when it begins.
+      allowInsecureAuth: true,
+      authRequiredMessage: '5.7.0 Log in first',
+      size: limits.messageMaxBytes,
+      maxRecipients: Math.min(limits.submissionRecipients, limits.recipientsPerRequest),
+      maxClients: sessions.limits.connections,
+      ...submissionHandlers(desk, disabledCommands),
+    },
+    sessions,
+  )
+  if (address.isTls) guardHandshakes(server.server, sessions.limits.connectionsPerAddress)
+  return server
+}

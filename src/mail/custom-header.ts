@@ -1,0 +1,42 @@
+/**
+ * Header fields that whoever hands in a message may add to it (contract section 0), whichever way
+ * it comes. Those that say who wrote it, to whom and by which way, or that its MIME structure and
+ * signatures depend on, are ours alone.
+ */
+export const MAX_HEADERS = 50
+export const MAX_HEADER_VALUE_LENGTH = 998
+
+const MAX_NAME_LENGTH = 255
+
+/** RFC 5322 section 2.2: printable ASCII but the colon, narrowed to tokens (RFC 9110). */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+const names = [
+  'from',
+  'sender',
+  'to',
+  'cc',
+  'bcc',
+  'return-path',
+  'received',
+  'dkim-signature',
+  'authentication-results',
+  'mime-version',
+  'date',
+]
+const prefixes = ['arc-', 'resent-', 'content-', 'x-pillarbox-']
+
+/** Those that are refused, for people. */
+export const refusedHeaders: readonly string[] = [...names, ...prefixes.map((one) => `${one}*`)]
+
+const refusedNames = new Set(names)
+
+export function isHeaderName(name: string): boolean {
+  return token.test(name) && name.length <= MAX_NAME_LENGTH
+}
+
+/** Whether only we may write this field. */
+export function isRefusedHeader(name: string): boolean {
+  const lower = name.toLowerCase()
+  return refusedNames.has(lower) || prefixes.some((prefix) => lower.startsWith(prefix))
+}

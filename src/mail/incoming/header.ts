@@ -1,0 +1,64 @@
+/**
+ * The header section of a message that came in, as far as processing needs it for every message,
+ * also those that nobody will read. Bounded; never throws.
+ */
+import { findField, listFields, readFields } from '../report/fields.ts'
+import { decodeHeader } from '../report/octets.ts'
+
+export type IncomingHeader = {
+  /** On one line, decoded. */
+  subject: string
+  /** The From field as it came, decoded; '' without one. */
+  fromField: string
+  /** Without its angle brackets. */
+  messageId: string | null
+  /** The ids of In-Reply-To, then of References from the last on: what it may answer. */
+  answers: string[]
+  /** Anything but `no` in Auto-Submitted (RFC 3834 section 5). */
+  isAutoSubmitted: boolean
+  /** X-Pillarbox-Id: the mark of our own mail, unverified. */
+  ownToken: string | null
+}
+
+const maxHeaderOctets = 262_144
+const maxLineLength = 998
+const maxIdLength = 500
+const maxAnswers = 20
+
+export function readIncomingHeader(raw: Buffer): IncomingHeader {
+  const fields = readFields(sectionOf(raw))
+  const line = (name: string) => oneLine(decodeHeader(findField(fields, name) ?? ''))
+  const autoSubmitted = findField(fields, 'auto-submitted') ?? 'no'
+  const references = listIds(listFields(fields, 'references').join(' ')).reverse()
+  const inReplyTo = listIds(listFields(fields, 'in-reply-to').join(' '))
+  return {
+    subject: line('subject'),
+    fromField: line('from'),
+    messageId: listIds(findField(fields, 'message-id') ?? '')[0] ?? null,
+    answers: [...new Set([...inReplyTo, ...references])].slice(0, maxAnswers),
+    isAutoSubmitted: !/^\s*no\s*(?:[;(]|$)/i.test(autoSubmitted),
+    ownToken: findField(fields, 'x-pillarbox-id')?.trim() ?? null,
+  }
+}
+
+function sectionOf(raw: Buffer): string {
+  const begin = raw.toString('latin1', 0, maxHeaderOctets).replace(/\r\n?/g, '\n')
+  const end = begin.indexOf('\n\n')
+  return end === -1 ? begin : begin.slice(0, end)
+}
+
+/** Message identifiers (RFC 5322 section 3.6.4); what mail programs write without brackets, too. */
+function listIds(value: string): string[] {
+  const bracketed = [...value.matchAll(/<\s{0,9}([^<>\s]{1,500})\s{0,9}>/g)].map(([, id]) => id)
+  const ids = bracketed.length > 0 ? bracketed : value.split(/[\s,]+/)
+  return ids.filter((id) => id !== undefined && id !== '' && id.length <= maxIdLength) as string[]
+}
+
+/** Without control characters, which have no place in a line. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, maxLineLength)
+    .toWellFormed()
+}

@@ -1,0 +1,76 @@
+/**
+ * Complaints: feedback reports (RFC 5965, RFC 6650), also those of a provider that sends the message
+ * back without one (Microsoft's JMRP), and a mail program that unsubscribes its reader.
+ */
+import { type Entity, readText } from './entity.ts'
+import { type Field, findField, listFields, readFields } from './fields.ts'
+import { findAddress } from './mailbox.ts'
+import { decodeHeader } from './octets.ts'
+
+export type Complaint = {
+  /** RFC 5965 section 3.1, in lower case. */
+  feedbackType: string
+  /** In the order of the report; one '' where it was taken out. */
+  recipients: string[]
+  /** Of the feedback report. */
+  fields: Field[]
+}
+
+const maxRecipients = 50
+
+/** Fields of the message that came back which name whom it reached. */
+const reachedFields = [
+  'x-hmxmroriginalrecipient',
+  'x-original-to',
+  'delivered-to',
+  'x-envelope-to',
+  'to',
+]
+
+const freeSubject =
+  /complaint about (?:a )?message|(?:abuse|spam|feedback|junk|fbl) (?:report|complaint|notification)|e-?mail feedback report|spam complaint/i
+
+export function readComplaint(entities: readonly Entity[]): Complaint | undefined {
+  const report = entities.find(
+    ({ type, level }) => level === 0 && /^message\/(?:x-)?feedback-report$/.test(type),
+  )
+  if (report !== undefined)
+    return readFeedback(entities, readFields(readText(report).replace(/^\s*\n/, '')))
+  return readFreeForm(entities)
+}
+
+function readFeedback(entities: readonly Entity[], fields: Field[]): Complaint {
+  const told = listFields(fields, 'original-rcpt-to').concat(
+    listFields(fields, 'removal-recipient'),
+  )
+  const recipients = told.slice(0, maxRecipients).map((value) => findAddress(value) ?? '')
+  const type = findField(fields, 'feedback-type')?.trim().toLowerCase().slice(0, 60)
+  return {
+    feedbackType: type === undefined || type === '' ? 'abuse' : type,
+    recipients: recipients.length > 0 ? recipients : [findReached(entities)],
+    fields,
+  }
+}
+
+function readFreeForm(entities: readonly Entity[]): Complaint | undefined {
+  const [root] = entities
+  if (root === undefined) return undefined
+  const isUnsubscribe = /^true$/i.test(findField(root.fields, 'x-apple-unsubscribe') ?? '')
+  if (isUnsubscribe) {
+    const from = findAddress(findField(root.fields, 'from') ?? '') ?? ''
+    return { feedbackType: 'opt-out', recipients: [from], fields: [] }
+  }
+  const hasMessage = entities.some(({ level }) => level > 0)
+  const returned = entities.filter(({ level }) => level > 0).flatMap(({ fields }) => fields)
+  const isReport = /report-type\s{0,9}=\s{0,9}"?feedback-report/i.test(root.contentType)
+  const isNamed = freeSubject.test(decodeHeader(findField(root.fields, 'subject') ?? ''))
+  const isJmrp = findField(returned, 'x-hmxmroriginalrecipient') !== undefined
+  if (!isReport && !(hasMessage && (isNamed || isJmrp))) return undefined
+  return { feedbackType: 'abuse', recipients: [findReached(entities)], fields: [] }
+}
+
+function findReached(entities: readonly Entity[]): string {
+  const returned = entities.filter(({ level }) => level > 0).flatMap(({ fields }) => fields)
+  const values = reachedFields.map((name) => findField(returned, name))
+  return values.map((value) => findAddress(value ?? '')).find(Boolean) ?? ''
+}

@@ -1,0 +1,145 @@
+/**
+ * Delivery status notifications (RFC 3464, RFC 6533): one group of fields for the message, one for
+ * each recipient, also where blank lines, types or Final-Recipient are missing.
+ */
+import type { ReportedAction } from '../report.ts'
+import { isVague } from './diagnostic.ts'
+import { type Field, findField, readFields } from './fields.ts'
+import { findAddress, readTypedAddress } from './mailbox.ts'
+
+export type StatusGroup = {
+  recipient: string
+  originalRecipient: string | null
+  action: ReportedAction | null
+  status: string | null
+  /** The comment behind the status: prose. */
+  comment: string
+  /** Without its type. */
+  diagnostic: string
+}
+
+export type DeliveryStatus = { reportingMta: string | null; groups: StatusGroup[] }
+
+const maxGroups = 50
+const maxCommentLength = 500
+
+const actions: Readonly<Record<string, ReportedAction>> = {
+  failed: 'failed',
+  failure: 'failed',
+  fail: 'failed',
+  error: 'failed',
+  bounced: 'failed',
+  expired: 'failed',
+  deferred: 'delayed',
+  delayed: 'delayed',
+  delay: 'delayed',
+  delivered: 'delivered',
+  deliverable: 'delivered',
+  relayed: 'relayed',
+  expanded: 'expanded',
+}
+
+/** What PowerMTA takes a refusal for (`X-PowerMTA-BounceCategory`), in words that the rules know. */
+const categories: Readonly<Record<string, string>> = {
+  'bad-domain': 'unknown domain',
+  'bad-mailbox': 'unknown mailbox',
+  'inactive-mailbox': 'mailbox disabled',
+  'message-expired': 'message expired',
+  'no-answer-from-host': 'no route to host',
+  'policy-related': 'policy violation',
+  'quota-issues': 'mailbox full',
+  'routing-errors': 'routing loop',
+  'spam-related': 'spam detected',
+}
+
+export function isDeliveryStatus(type: string): boolean {
+  return /^message\/(?:x-)?(?:global-)?delivery-?status$/.test(type)
+}
+
+/** Fields of a delivery status that stand in plain text. */
+export function hasStatusFields(text: string): boolean {
+  return (
+    /^[ \t]{0,9}(?:final|original)-recipient:/im.test(text) &&
+    /^[ \t]{0,9}(?:action|status|diagnostic-code):/im.test(text)
+  )
+}
+
+export function readDeliveryStatus(text: string): DeliveryStatus {
+  const sets = listSets(text)
+  const reportingMta = sets.map((fields) => findField(fields, 'reporting-mta')).find(Boolean)
+  const groups = sets.filter(isRecipientSet).slice(0, maxGroups).map(readGroup)
+  return { reportingMta: reportingMta?.replace(/^\s*[\w-]{1,20}\s*;\s*/, '') ?? null, groups }
+}
+
+/** Groups as blank lines part them, and again where one holds two recipients. */
+function listSets(text: string): Field[][] {
+  return text
+    .split(/\n[ \t]*\n/)
+    .flatMap((block) =>
+      splitSet(readFields(block.replace(/^[ \t]{1,9}(?=[\w-]{3,40}:)/, ''), true)),
+    )
+}
+
+function splitSet(fields: Field[]): Field[][] {
+  const sets: Field[][] = []
+  let seen = new Set<string>()
+  for (const field of fields) {
+    if (sets.length === 0 || (seen.has(field.name) && isRecipientField(field.name))) {
+      sets.push([])
+      seen = new Set()
+    }
+    seen.add(field.name)
+    sets.at(-1)?.push(field)
+  }
+  return sets
+}
+
+function isRecipientField(name: string): boolean {
+  return name === 'final-recipient' || name === 'original-recipient'
+}
+
+function isRecipientSet(fields: Field[]): boolean {
+  const hasOutcome = ['action', 'status', 'diagnostic-code'].some(
+    (name) => findField(fields, name) !== undefined,
+  )
+  return (
+    hasOutcome && fields.some(({ name }) => isRecipientField(name) || name === 'x-actual-recipient')
+  )
+}
+
+function readGroup(fields: Field[]): StatusGroup {
+  const value = (name: string) => findField(fields, name) ?? ''
+  const final = readTypedAddress(value('final-recipient'))
+  const original = readTypedAddress(value('original-recipient'))
+  const actual = readTypedAddress(value('x-actual-recipient'))
+  const status = /[245]\.\d{1,3}\.\d{1,3}/.exec(value('status'))?.[0] ?? null
+  const diagnostic = value('diagnostic-code').replace(/^\s*(?!x-unix)[\w.-]{1,60}\s*;\s*/i, '')
+  const [word = ''] = value('action')
+    .toLowerCase()
+    .split(/[^a-z]/, 1)
+  return {
+    recipient: final ?? original ?? actual ?? rawRecipient(value('final-recipient')),
+    originalRecipient: original ?? null,
+    action: actions[word] ?? guessAction(status),
+    status,
+    comment:
+      `${value('status').replace(status ?? '', '')} ${categories[value('x-powermta-bouncecategory')] ?? ''}`
+        .slice(0, maxCommentLength)
+        .replace(/[()]/g, ' '),
+    diagnostic: isVague(status) && diagnostic === '' ? value('x-supplementary-info') : diagnostic,
+  }
+}
+
+/** A recipient that is no Internet address, such as one of X.400. */
+function rawRecipient(value: string): string {
+  const text = value
+    .replace(/^\s*[\w-]{1,40}\s*;\s*/, '')
+    .trim()
+    .toLowerCase()
+  return text.startsWith('@') ? '' : (findAddress(text) ?? text.slice(0, 320))
+}
+
+function guessAction(status: string | null): ReportedAction | null {
+  if (status === null) return null
+  return status.startsWith('2') ? 'delivered' : status.startsWith('4') ? 'delayed' : 'failed'
+}

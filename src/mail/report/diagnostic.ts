@@ -1,0 +1,85 @@
+/** What a line of diagnosis says in SMTP's terms: reply code, enhanced status code, command. */
+import type { Stage } from '../reply-rules.ts'
+
+export type Diagnosis = {
+  /** RFC 5321, 400 to 599, or 2yz of mail that did get through; null where there is none. */
+  replyCode: number | null
+  /** RFC 3463. */
+  status: string | null
+  /** What the other server answered to, where that is told. */
+  command: Stage | null
+}
+
+const maxLength = 8_000
+
+const statusPattern = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/g
+const codePattern =
+  /(?<![\w.=/@-])([245][0-5]\d)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
+
+const commands: readonly [Stage, RegExp][] = [
+  ['message', /end of (?:the )?data|after (?:sending )?(?:the )?(?:data|body|message)\b|\[body\]/],
+  [
+    'rcpt',
+    /does not like recipient|(?:after|reply to|our|was|>>>|-->|sent:|smtp:|during|at|\[) ?rcpt|rcpt[ _]to (?:response|command|not accepted)|rcpt command/,
+  ],
+  ['mail', /(?:after|reply to|our|>>>|during|\[) ?mail[ _]from|smtp:mail|mail command/],
+  ['data', /(?:to|after|our) data\b|\[data\]|>>> data|smtp:data|data command|smtp command\s+data/],
+  ['greeting', /refused to talk to me|initial connection|while waiting for (?:the )?greeting/],
+  ['ehlo', /\b(?:ehlo|helo)\b/],
+]
+
+export function readDiagnosis(text: string): Diagnosis {
+  const bounded = text.slice(0, maxLength)
+  const status = pickStatus(bounded)
+  return { replyCode: pickCode(bounded, status), status, command: readCommand(bounded) }
+}
+
+/** The code in a text that says most. */
+export function pickStatus(text: string): string | null {
+  return tellMost(Array.from(text.matchAll(statusPattern), (match) => match[0]))
+}
+
+/** The first of the codes that say most; null without any. */
+export function tellMost(codes: readonly string[]): string | null {
+  const most = Math.max(...codes.map(rankStatus))
+  return codes.find((code) => rankStatus(code) === most) ?? null
+}
+
+/**
+ * How much a code tells: no more than the class (0); a subject without a detail, or what systems
+ * say for want of better: too old, a fault of theirs, of the protocol (1); 5.1.1, which some take
+ * for any refusal (2); all others (3).
+ */
+export function rankStatus(code: string): number {
+  if (isVague(code)) return 0
+  if (/^\d\.(?:\d{1,3}\.0|4\.7|5\.[1245])$|^5\.3\./.test(code)) return 1
+  return code === '5.1.1' ? 2 : 3
+}
+
+/** `5.0.0` and the like: no more than the first digit. */
+export function isVague(status: string | null): boolean {
+  return status === null || /^[245]\.0\.0$/.test(status)
+}
+
+function pickCode(text: string, status: string | null): number | null {
+  if (status !== null) {
+    const at = text.lastIndexOf(status)
+    const before = /(?<!\d)([245][0-5]\d)[ \t#'"-]{1,3}$/.exec(text.slice(Math.max(0, at - 8), at))
+    if (before !== null) return Number(before[1])
+  }
+  const [first] = text.matchAll(codePattern)
+  return first === undefined ? null : Number(first[1])
+}
+
+/** The command of a transcript's first refusal, else what the prose says. */
+export function readCommand(text: string): Stage | null {
+  const bounded = text.slice(0, maxLength).toLowerCase()
+  const refusal = /<<< ?[45]\d\d/.exec(bounded)
+  const scope = refusal === null ? bounded : lastCommandBefore(bounded, refusal.index)
+  return commands.find(([, pattern]) => pattern.test(scope))?.[0] ?? null
+}
+
+function lastCommandBefore(text: string, at: number): string {
+  const start = text.lastIndexOf('>>>', at)
+  return start === -1 ? '' : text.slice(start, at)
+}

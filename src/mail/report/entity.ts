@@ -1,0 +1,148 @@
+/**
+ * The parts of a message, found without building what a sender could make us pay for: one pass,
+ * bounded in octets, depth and number of parts, and tolerant of what mail systems send (missing or
+ * unclosed boundaries, no header section, mbox lines). Parts stand in order, each before its own.
+ */
+import { htmlToText } from '../plain-text.ts'
+import { type Field, findField, isFieldLine, readFields } from './fields.ts'
+import { decodeCharset, decodeTransfer } from './octets.ts'
+
+export type Entity = {
+  fields: Field[]
+  /** In lower case; `text/plain` where none is told. */
+  type: string
+  /** The Content-Type as it came, for its parameters. */
+  contentType: string
+  /** As it came, one character an octet. */
+  body: string
+  /** How many messages it lies within: 0 in the report itself, 1 in what it brings back. */
+  level: number
+}
+
+/** Of a longer message the begin is read: reports put what matters before what comes back. */
+const maxOctets = 8_388_608
+const maxDepth = 12
+const maxParts = 200
+const maxBoundaryLength = 200
+const maxTextLength = 200_000
+
+const typeShape = /^[ \t"]*([\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100})/
+
+/** Every part of a message; the first is the message itself. */
+export function readEntities(message: Buffer): Entity[] {
+  const raw = message.subarray(0, maxOctets).toString('latin1').replace(/\r\n?/g, '\n')
+  const entities: Entity[] = []
+  walk(entities, { source: raw.replace(/^\s*\n/, ''), depth: 0, level: 0, parent: '' })
+  return entities
+}
+
+/** A parameter of the Content-Type; '' without it. */
+export function readParameter({ contentType }: Entity, name: string): string {
+  const found = new RegExp(
+    `[;\\s]${name}\\*?\\s{0,9}=\\s{0,9}(?:"([^"]{0,400})"|([^\\s";]{0,400}))`,
+    'i',
+  )
+  const match = found.exec(contentType)
+  return match?.[1] ?? match?.[2] ?? ''
+}
+
+/** What a part says, HTML as plain text; cut when it is long. */
+export function readText(entity: Entity): string {
+  const octets = decodeTransfer(
+    entity.body,
+    findField(entity.fields, 'content-transfer-encoding') ?? '',
+  )
+  const text = decodeCharset(octets.slice(0, maxTextLength), readParameter(entity, 'charset'))
+  return entity.type === 'text/html' ? htmlToText(text) : text
+}
+
+type Source = { source: string; depth: number; level: number; parent: string }
+
+function walk(entities: Entity[], { source, depth, level, parent }: Source): void {
+  if (entities.length >= maxParts || depth > maxDepth) return
+  const entity = { ...readEntity(source, parent), level }
+  entities.push(entity)
+  const inner = { depth: depth + 1, parent: entity.type }
+  if (entity.type.startsWith('multipart/') || isUnmarkedMultipart(entity, depth)) {
+    const count = entities.length
+    for (const part of listParts(entity)) walk(entities, { ...inner, source: part, level })
+    if (entities.length === count) entity.type = 'text/plain'
+  } else if (isMessage(entity.type)) {
+    const encoding = findField(entity.fields, 'content-transfer-encoding') ?? ''
+    const isEncoded = /base64|quoted-printable/i.test(encoding)
+    const body = isEncoded ? decodeTransfer(entity.body, encoding) : entity.body
+    const message = body.replaceAll('\r\n', '\n').replace(/^\s{0,9}\n/, '')
+    walk(entities, { ...inner, source: message, level: level + 1 })
+  }
+}
+
+/** Parts without the field that says so, as where a header section was cut. */
+function isUnmarkedMultipart({ contentType, body }: Entity, depth: number): boolean {
+  return (
+    depth === 0 && contentType === '' && /^content-type: ?message\//im.test(body.slice(0, 65_536))
+  )
+}
+
+/** A message within: RFC 2046 section 5.2.1, RFC 6532, and what old systems call it. */
+function isMessage(type: string): boolean {
+  return /^message\/(?:rfc822|global|news|partial|x-rfc822)$/.test(type)
+}
+
+function readEntity(source: string, parent: string): Omit<Entity, 'level'> {
+  const { header, body } = splitHeader(source)
+  const fields = readFields(header)
+  const contentType = findField(fields, 'content-type') ?? ''
+  const type = typeShape.exec(contentType)?.[1]?.toLowerCase()
+  const assumed = parent === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
+  return { fields, type: type ?? assumed, contentType, body }
+}
+
+function splitHeader(source: string): { header: string; body: string } {
+  if (source.startsWith('\n')) return { header: '', body: source.slice(1) }
+  const firstEnd = source.indexOf('\n')
+  const first = firstEnd === -1 ? source : source.slice(0, firstEnd)
+  if (!isFieldLine(first) && !/^>?From /.test(first)) return { header: '', body: source }
+  const end = source.indexOf('\n\n')
+  if (end === -1) return { header: source, body: '' }
+  return { header: source.slice(0, end), body: source.slice(end + 2) }
+}
+
+function* listParts(entity: Entity): Generator<string> {
+  const told = readParameter(entity, 'boundary').slice(0, maxBoundaryLength).trimEnd()
+  const first = told === '' ? undefined : findDelimiter(entity.body, told, 0)
+  const boundary = first === undefined ? guessBoundary(entity.body) : told
+  if (boundary === undefined) return
+  let delimiter = first ?? findDelimiter(entity.body, boundary, 0)
+  while (delimiter !== undefined && !delimiter.isLast) {
+    const next = findDelimiter(entity.body, boundary, delimiter.end)
+    yield entity.body.slice(delimiter.end, next?.start)
+    delimiter = next
+  }
+}
+
+type Delimiter = { start: number; end: number; isLast: boolean }
+
+/** RFC 2046 section 5.1.1, blanks before it allowed. `start`: of its line, `end`: of the next. */
+function findDelimiter(body: string, boundary: string, from: number): Delimiter | undefined {
+  const dashed = `--${boundary}`
+  for (let at = body.indexOf(dashed, from); at !== -1; at = body.indexOf(dashed, at + 2)) {
+    let start = at
+    while (start > from && at - start < 8 && isBlank(body, start - 1)) start -= 1
+    if (start > 0 && body[start - 1] !== '\n') continue
+    const newline = body.indexOf('\n', at)
+    const end = newline === -1 ? body.length : newline + 1
+    const rest = body.slice(at + dashed.length, Math.min(end, at + dashed.length + 80)).trim()
+    if (rest === '' || rest === '--') return { start, end, isLast: rest === '--' }
+  }
+  return undefined
+}
+
+function isBlank(body: string, at: number): boolean {
+  return body[at] === ' ' || body[at] === '\t'
+}
+
+/** The first line that could be a delimiter, where the boundary told is none or never comes. */
+function guessBoundary(body: string): string | undefined {
+  const guess = /^--([^\s-][^\n]{0,199}|-{1,60}[^\s-][^\n]{0,130})$/m.exec(body.slice(0, 65_536))
+  return guess?.[1]?.trimEnd().replace(/--$/, '')
+}

@@ -1,0 +1,125 @@
+/**
+ * Bounces in prose: which addresses a mail system speaks of, and what it says of each. A recipient
+ * opens a block of lines; what stands before the first is common to all.
+ */
+import { addressPattern, cleanAddress } from './mailbox.ts'
+
+export type Block = {
+  recipient: string
+  /** The lines from the one that names the recipient to the next that does. */
+  text: string
+}
+
+export type Prose = { preamble: string; blocks: Block[] }
+
+const maxBlocks = 50
+const maxLines = 1_200
+const maxLineLength = 1_000
+
+/** How a line names a recipient, the surest way first; the address is the first group. */
+const openings = listOpenings()
+/** `550 <addr>... text`: what the other server said stands above. */
+const transcript = openings[1]
+
+const systemMailbox =
+  /^(?:poo?stmaster|mailer-?daemon|mail-?daemon|abuse|hostmaster|support|help(?:desk)?|webmaster|no-?reply|.{1,64}-(?:help|ctl|admin|owner|request))@/
+
+/** `known`: recipients told elsewhere; `sender`: whose mail came back, no recipient of it. */
+export function readProse(
+  notice: string,
+  { known, sender }: { known: readonly string[]; sender: string | undefined },
+): Prose {
+  const lines = notice.split('\n', maxLines).map((line) => line.slice(0, maxLineLength))
+  if (known.length > 0) return cutBlocks(lines, findKnown(lines, new Set(known)))
+  for (const opening of openings) {
+    const marks = findOpenings(lines, opening).filter(({ recipient }) => recipient !== sender)
+    const others = marks.filter(({ recipient }) => !systemMailbox.test(recipient))
+    const best = others.length > 0 ? others : marks
+    if (best.length === 0) continue
+    return opening === transcript ? cutBefore(lines, best) : cutBlocks(lines, best)
+  }
+  return { preamble: notice, blocks: [] }
+}
+
+type Mark = { line: number; recipient: string }
+
+function listOpenings(): RegExp[] {
+  const address = `<?\\s?"?'?(${addressPattern})'?"?\\s?>?`
+  const end = '(?=\\s*$|[\\s:;,.(\\[<>])'
+  const label =
+    '(?:final[- ]recipient|original[- ]recipient|(?:failed |invalid )?recipients?(?: e?-?mail)?(?: address(?:es)?)?|addressed to|rcpt to|e-?mail address|address(?:es)?|invalid final delivery userid|unknown user|user|mailbox|destinataire|empf.nger|destinatario|получатель|宛先|收件人)'
+  return [
+    new RegExp(
+      `^[\\s>]{0,20}[*•·|-]{0,2}\\s{0,5}(?:[\\w.+-]{1,64}:\\d{1,9}:)?${address}${end}(?!\\s*(?:wrote|schrieb))`,
+      'iu',
+    ),
+    new RegExp(
+      `^\\s{0,20}[245]\\d\\d[ -](?:[245]\\.\\d{1,3}\\.\\d{1,3} )?${address}\\s?\\.\\.\\.`,
+      'iu',
+    ),
+    new RegExp(
+      `^\\s{0,20}[*•-]?\\s?${label}\\s{0,5}[:=]\\s{0,5}(?:rfc822;\\s?)?${address}${end}`,
+      'iu',
+    ),
+    new RegExp(
+      `\\b(?:deliver\\w{0,5}|deliver your m\\w{3,6}|message|mail|relayed|sent|send|returned?|addressed|reach\\w{0,3}|list|group|mailbox|address|user|account|recipients?|rcpt|für|an|à|para|destinatario)\\b(?: failed)?(?: to| for| named| list| group| address| recipient| the address| following)?\\s?:?\\s{0,3}${address}${end}`,
+      'iu',
+    ),
+    new RegExp(`>>> ?rcpt to:\\s?${address}`, 'iu'),
+    new RegExp(
+      `^\\s{0,20}(?:to|an|à|para|кому)\\s{0,5}:\\s{0,9}(?:"?[^<>\\n"]{0,80}"?\\s)?${address}`,
+      'iu',
+    ),
+    new RegExp(address, 'iu'),
+  ]
+}
+
+function findOpenings(lines: readonly string[], opening: RegExp): Mark[] {
+  const marks: Mark[] = []
+  for (const [line, text] of lines.entries()) {
+    if (!text.includes('@')) continue
+    const found = opening.exec(text)?.[1]
+    if (found !== undefined) marks.push({ line, recipient: cleanAddress(found) })
+    if (marks.length === maxBlocks) break
+  }
+  return marks
+}
+
+/** Where the recipients that are known stand: at the begin of a line if any does, else anywhere. */
+function findKnown(lines: readonly string[], known: ReadonlySet<string>): Mark[] {
+  const [atBegin] = openings
+  const marks = atBegin === undefined ? [] : findOpenings(lines, atBegin)
+  const listed = marks.filter(({ recipient }) => known.has(recipient))
+  const rest = [...known].filter(
+    (recipient) => !listed.some((mark) => mark.recipient === recipient),
+  )
+  const others = rest.map((recipient) => {
+    const line = lines.findIndex((text) => text.toLowerCase().includes(recipient))
+    return { line: line === -1 ? lines.length : line, recipient }
+  })
+  return [...listed, ...others]
+}
+
+function cutBlocks(lines: readonly string[], marks: readonly Mark[]): Prose {
+  const sorted = marks.toSorted((a, b) => a.line - b.line)
+  const ordered = sorted.filter((mark, at) => mark.recipient !== sorted[at - 1]?.recipient)
+  const blocks = new Map<string, Block>()
+  for (const [index, { line, recipient }] of ordered.entries()) {
+    const end = ordered.slice(index + 1).find((next) => next.line > line)?.line
+    const text = lines.slice(line, end).join('\n')
+    if (!blocks.has(recipient)) blocks.set(recipient, { recipient, text })
+  }
+  return { preamble: lines.slice(0, ordered[0]?.line).join('\n'), blocks: [...blocks.values()] }
+}
+
+/** Blocks that end with the line of their recipient. */
+function cutBefore(lines: readonly string[], marks: readonly Mark[]): Prose {
+  const blocks = new Map<string, Block>()
+  let start = 0
+  for (const { line, recipient } of marks) {
+    const text = lines.slice(start, line + 1).join('\n')
+    if (!blocks.has(recipient)) blocks.set(recipient, { recipient, text })
+    start = line + 1
+  }
+  return { preamble: '', blocks: [...blocks.values()] }
+}

@@ -1,0 +1,166 @@
+/**
+ * From the words of a report to a verdict: the same rules as in session, at stage `late`. What the
+ * other server said comes first; the prose around it decides only where that says nothing.
+ */
+import { type Reading, readReply, type Verdict } from '../replies.ts'
+import type { ReportedAction, ReportedRecipient } from '../report.ts'
+import {
+  type Diagnosis,
+  isVague,
+  rankStatus,
+  readCommand,
+  readDiagnosis,
+  tellMost,
+} from './diagnostic.ts'
+
+export type Evidence = {
+  recipient: string
+  originalRecipient: string | null
+  action: ReportedAction
+  /** Of the delivery status. */
+  status: string | null
+  /** What decides, in order: diagnostic, then the prose on the recipient. */
+  texts: string[]
+  /** All of the prose: it decides where no code says more than failed. */
+  notice: string
+}
+
+const maxTextLength = 2_000
+const maxProseLength = 8_000
+const maxDiagnosticLength = 1_000
+
+/** Prose that says what was refused is the address; it counts where no code says otherwise. */
+const addressRefused =
+  /address (?:not found|couldn't be found)|rejected (?:the |your )?address|recipient address rejected/i
+
+export function judge(given: Evidence): ReportedRecipient {
+  const texts = given.texts.map(oneSpaced).filter((text) => text !== '')
+  const notice = oneSpaced(given.notice)
+  const evidence = {
+    ...given,
+    texts: texts.flatMap(unwrap).map(dropHosts),
+    notice: dropHosts(notice),
+  }
+  const { action, recipient, originalRecipient } = evidence
+  const diagnosis = diagnose(evidence)
+  const verdict = bound(action, readBest(evidence, diagnosis).verdict)
+  return {
+    recipient,
+    originalRecipient,
+    action,
+    status: diagnosis.status,
+    replyCode: diagnosis.replyCode,
+    class: verdict.isHard ? 'hard' : verdict.reason === 'undetermined' ? 'undetermined' : 'soft',
+    reason: verdict.reason,
+    diagnostic: escapeControls(texts[0] ?? notice),
+    verdict,
+  }
+}
+
+/** A code that the other server told beats that of the system which reports, if it says more. */
+function diagnose({ status, texts: own, notice }: Evidence): Diagnosis {
+  const texts = [...own, notice]
+  const told = texts.map(readDiagnosis)
+  const command = texts.map(readCommand).find((one) => one !== null) ?? null
+  const best = chooseStatus(status, told)
+  const isAddressNamed = isVague(best) && texts.some((text) => addressRefused.test(text))
+  const replyCode = told.map((one) => one.replyCode).find((code) => code !== null) ?? null
+  return { status: best, replyCode, command: command ?? (isAddressNamed ? 'rcpt' : null) }
+}
+
+/**
+ * Of the code in the delivery status and that in the words of the other server the one that tells
+ * more; where they differ in class, that of the words. The prose around counts where both say
+ * little.
+ */
+function chooseStatus(status: string | null, told: readonly Diagnosis[]): string | null {
+  const [first, ...others] = told.map((one) => one.status)
+  const isContrary = first && status && first[0] !== status[0] && told[0]?.replyCode !== null
+  const own = isContrary ? [first] : [status, first ?? null].filter((code) => code !== null)
+  const best = tellMost(own)
+  if (best !== null && rankStatus(best) > 1) return best
+  return tellMost([best, ...others].filter((code) => code !== null))
+}
+
+/** Names of hosts are no words: many belong to who filters spam. */
+function dropHosts(text: string): string {
+  return text.replace(
+    /\b[\w-]{1,63}(?:\.[\w-]{1,63}){1,8} ?\[(?:ipv6:)?[\d.:a-f]{3,45}\](?::\d{1,5})?/gi,
+    ' ',
+  )
+}
+
+/** What stands before the words of the other server, and has words of its own that mislead. */
+const introducers =
+  /(?:error that the other server returned was|the response (?:from the remote server )?was|with the following (?:error|reply|response)(?: message)?)\s{0,3}:/i
+
+/** `5.1.0 - Unknown address error 550-'…'`: an IronPort's guess, and then what it was told. */
+function unwrap(text: string): string[] {
+  const told = /(?:^|\s)[245]\.\d\.\d{1,3} - [\w (),/-]{1,80}? ([245]\d\d)[ -]'(.+)/s.exec(text)
+  if (told !== null) return [`${told[1]} ${told[2]}`]
+  const quoted = introducers.exec(text)
+  const rest = quoted === null ? '' : text.slice(quoted.index + quoted[0].length)
+  return /\w{3}/.test(rest) ? [rest, text] : [text]
+}
+
+/** The first text that a rule knows; else the reading of the codes alone. */
+function readBest({ action, texts, notice }: Evidence, diagnosis: Diagnosis): Reading {
+  const { replyCode, status, command } = diagnosis
+  const isDelivered = action !== 'failed' && action !== 'delayed'
+  const code = isDelivered ? 250 : replyCode !== null && replyCode >= 400 ? replyCode : 0
+  const enhancedCode = status?.startsWith('2') && !isDelivered ? null : status
+  const read = (text: string) =>
+    readReply({
+      stage: 'late',
+      reply: { code, enhancedCode, text: text.slice(0, maxTextLength) },
+      ...(command === null ? {} : { command }),
+    })
+  if (isDelivered) return read('')
+  for (const text of texts) {
+    const reading = read(text)
+    if (reading.basis === 'text') return reading
+  }
+  const codes = read('')
+  if (codes.basis === 'enhanced') return codes
+  const general = read(notice)
+  return general.basis === 'text' ? general : codes
+}
+
+/** Only what failed can end an address. */
+function bound(action: ReportedAction, verdict: Verdict): Verdict {
+  if (action === 'failed') return verdict
+  if (action === 'delayed' && verdict.reason === 'undetermined') {
+    return { ...verdict, class: 'network', reason: 'expired', isFinal: false, isStrike: false }
+  }
+  return { ...verdict, isFinal: action !== 'delayed', isHard: false, isStrike: false }
+}
+
+function oneSpaced(text: string): string {
+  return text.slice(0, maxProseLength).replace(/\s+/g, ' ').trim()
+}
+
+/** Printable and bounded; control characters as `\x1b`. */
+function escapeControls(line: string): string {
+  return line
+    .slice(0, maxDiagnosticLength)
+    .toWellFormed()
+    .replace(/[\x00-\x1f\x7f-\x9f]/g, (control) => {
+      return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`
+    })
+}
+
+/** A recipient whom the message did reach, and what came of it. */
+export function judgeAs(reason: 'vacation' | 'feedback', recipient: string): ReportedRecipient {
+  const delivered = readReply({ stage: 'late', reply: { code: 250, enhancedCode: null, text: '' } })
+  return {
+    recipient,
+    originalRecipient: null,
+    action: 'delivered',
+    status: null,
+    replyCode: null,
+    class: 'soft',
+    reason,
+    diagnostic: '',
+    verdict: { ...delivered.verdict, reason },
+  }
+}

@@ -1,0 +1,49 @@
+/** Addresses as reports write them: in brackets, quotes or bare, with types, labels and comments. */
+
+const localPart = '(?:"[^"\\n]{1,64}"|[^\\s<>"\'(),;:\\[\\]|\\\\@`*\\u0000-\\u001f]{1,128})'
+const domain = '[a-z0-9\\u0080-\\uffff](?:[a-z0-9.\\u0080-\\uffff-]{0,252}[a-z0-9\\u0080-\\uffff])?'
+/** Whole: what follows a domain is no part of one. */
+const address = `${localPart}@${domain}(?![a-z0-9\\u0080-\\uffff]|[.-][a-z0-9])`
+
+export const addressPattern = address
+
+const firstAddress = new RegExp(address, 'iu')
+
+/** The first address in a text, lower case; undefined without one. */
+export function findAddress(text: string): string | undefined {
+  const found = firstAddress.exec(text.slice(0, 4_096))?.[0]
+  return found === undefined ? undefined : cleanAddress(found)
+}
+
+/** Up to `limit` addresses of a list, each once, in order. */
+export function listAddresses(text: string, limit: number): string[] {
+  const addresses = new Set<string>()
+  for (const [found] of text.slice(0, 16_384).matchAll(new RegExp(address, 'giu'))) {
+    addresses.add(cleanAddress(found))
+    if (addresses.size === limit) break
+  }
+  return [...addresses]
+}
+
+/** Lower case, without what an envelope's writing leaves before it. */
+export function cleanAddress(found: string): string {
+  return found.toLowerCase().replace(/^(?:rfc822|mailto|smtp|to|rcpt|for|recipient)[=;:]/, '')
+}
+
+/**
+ * The address of `Final-Recipient` and its like (RFC 3464 section 2.3, RFC 6533 section 3): the
+ * type, if there is one, dropped, `\x{…}` of the utf-8 type read.
+ */
+export function readTypedAddress(value: string): string | undefined {
+  const typed = /^\s*([\w-]{1,40})\s*;(.*)$/s.exec(value)
+  const text = (typed?.[2] ?? value).trim()
+  const isUtf8 = typed?.[1]?.toLowerCase() === 'utf-8'
+  return findAddress(isUtf8 ? unescapeUnicode(text) : text)
+}
+
+function unescapeUnicode(text: string): string {
+  return text.replace(/\\x\{([0-9a-f]{1,6})\}/gi, (whole, hex: string) => {
+    const code = Number.parseInt(hex, 16)
+    return code < 0x20 || code > 0x10ffff ? whole : String.fromCodePoint(code)
+  })
+}

@@ -1,0 +1,82 @@
+/**
+ * What a mail system says in prose, and what of the message it gives back below that. The two are
+ * parted by MIME, or within one text by a line of words or by a header section that begins.
+ */
+import { type Entity, readText } from './entity.ts'
+
+export type Notice = {
+  /** The prose of every text part, above what comes back. */
+  text: string
+  /** The begin of the message that came back within the text; '' without. */
+  returned: string
+}
+
+const maxNoticeLength = 60_000
+const maxTexts = 12
+
+const separators = [
+  /^[ \t>*|]{0,9}[-=_*~]{2,}.{0,40}(?:(?:original|returned|unsent|undelivered|failed|rejected) (?:message|mail|e-?mail)|copy of (?:the|your)|message (?:header|follows|text follows|text:)|header of|below this line|message de retour|message d'origine|mensagem original|mensaje original|originalnachricht|исходное)/i,
+  /^[ \t>]{0,9}(?:(?:the |your )?(?:original|returned|undelivered|unsent) (?:message|mail|e-?mail)(?: text| content)?(?: headers?)?(?: follows?| is (?:below|attached|included))?[ .:]{0,5}$|message headers?(?: and body)? follows?|(?:included|below|enclosed|attached|here) is (?:a|the) copy|a copy of (?:the|your) (?:original )?(?:message|headers?)|.{0,20}header of the (?:original )?message)[^\n]{0,60}$/i,
+]
+
+/** Fields that only a real header section has. */
+const headerNames = /^(?:received|message-id|return-path|mime-version|dkim-signature|x-mailer)$/
+const commonNames = /^(?:from|to|date|subject|cc|content-type|reply-to|sender)$/
+
+/** The prose of a report. HTML counts only where no plain text stands. */
+export function readNotice(entities: readonly Entity[]): Notice {
+  const own = entities.filter((entity) => entity.level === 0 && !isReturnedPart(entity, entities))
+  const plain = readTexts(own, 'text/plain')
+  const texts = plain.some((text) => text.trim() !== '') ? plain : readTexts(own, 'text/html')
+  const notices = texts.map(splitNotice)
+  return {
+    text: notices
+      .map(({ text }) => text)
+      .join('\n\n')
+      .slice(0, maxNoticeLength),
+    returned: notices.find(({ returned }) => returned !== '')?.returned ?? '',
+  }
+}
+
+/** A part without a header section of its own, as some systems put a returned message into one. */
+export function isReturnedPart(entity: Entity, entities: readonly Entity[]): boolean {
+  if (entity === entities[0] || entity.type !== 'text/plain') return false
+  const names = new Set(entity.fields.map(({ name }) => name))
+  return names.has('received') || (names.has('message-id') && names.has('from'))
+}
+
+export function splitNotice(text: string): Notice {
+  const lines = text.split('\n')
+  const at = findReturned(lines)
+  if (at === -1) return { text, returned: '' }
+  return { text: lines.slice(0, at).join('\n'), returned: lines.slice(at).join('\n') }
+}
+
+function readTexts(entities: readonly Entity[], type: string): string[] {
+  return entities
+    .filter((entity) => entity.type === type || (type === 'text/plain' && isOtherText(entity.type)))
+    .slice(0, maxTexts)
+    .map(readText)
+}
+
+function isOtherText(type: string): boolean {
+  return type === 'text/enriched' || type === 'text/report'
+}
+
+/** The number of the line where the returned message begins; -1 where none does. */
+function findReturned(lines: readonly string[]): number {
+  let names: string[] = []
+  for (const [index, line] of lines.entries()) {
+    if (separators.some((pattern) => pattern.test(line.slice(0, 200)))) return index
+    if (/^[ \t]/.test(line) && names.length > 0) continue
+    const name = /^([\w-]{2,60}):/.exec(line)?.[1]?.toLowerCase()
+    names = name === undefined ? [] : [...names.slice(-20), name]
+    if (isHeaderSection(names)) return index - names.length + 1
+  }
+  return -1
+}
+
+function isHeaderSection(names: readonly string[]): boolean {
+  const own = names.filter((name) => headerNames.test(name)).length
+  return own > 0 && own + names.filter((name) => commonNames.test(name)).length >= 3
+}

@@ -1,0 +1,124 @@
+/**
+ * A notification of Amazon SES that its topic sends on as mail: JSON in the text, wrapped or not
+ * into the envelope of the notification service. https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
+ */
+import type { ReportedAction } from '../report.ts'
+import { findAddress } from './mailbox.ts'
+
+export type SesNotice =
+  | { type: 'delivery'; reportingMta: string | null; recipients: SesRecipient[] }
+  | { type: 'complaint'; feedbackType: string; recipients: string[] }
+
+export type SesRecipient = {
+  recipient: string
+  action: ReportedAction
+  status: string | null
+  diagnostic: string
+}
+
+type Json = Record<string, unknown>
+
+const maxLength = 60_000
+const maxRecipients = 50
+
+export function readSesNotice(text: string): SesNotice | undefined {
+  if (!/"(?:notificationType|eventType)\\?"|\\"(?:notificationType|eventType)/.test(text))
+    return undefined
+  const notice = unwrap(parseObject(text))
+  const kind = String(notice?.notificationType ?? notice?.eventType)
+  if (notice === undefined) return undefined
+  if (kind === 'Complaint') return readComplaint(record(notice.complaint))
+  if (kind === 'Bounce') return readBounce(record(notice.bounce))
+  if (kind === 'Delivery') return readDelivery(record(notice.delivery))
+  return undefined
+}
+
+function readBounce(bounce: Json): SesNotice {
+  const isTransient = bounce.bounceType === 'Transient'
+  const recipients = records(bounce.bouncedRecipients).map((one) => ({
+    recipient: findAddress(string(one.emailAddress)) ?? '',
+    action: 'failed' as const,
+    status: /^[245]\.\d{1,3}\.\d{1,3}$/.exec(string(one.status))?.[0] ?? null,
+    diagnostic:
+      string(one.diagnosticCode).replace(/^\s*[\w-]{1,20}\s*;\s*/, '') ||
+      guessDiagnostic(bounce, isTransient),
+  }))
+  return { type: 'delivery', reportingMta: mtaOf(bounce), recipients }
+}
+
+/** Where Amazon refuses by itself there is no diagnostic, only a type. */
+function guessDiagnostic(bounce: Json, isTransient: boolean): string {
+  const words: Readonly<Record<string, string>> = {
+    MailboxFull: 'mailbox full',
+    MessageTooLarge: 'message too large',
+    ContentRejected: 'content rejected',
+    AttachmentRejected: 'attachment not allowed',
+    NoEmail: 'no such user',
+    Suppressed: 'Amazon SES suppression list',
+  }
+  return words[string(bounce.bounceSubType)] ?? (isTransient ? 'temporary failure' : '')
+}
+
+function readDelivery(delivery: Json): SesNotice {
+  const diagnostic = string(delivery.smtpResponse)
+  const status = /2\.\d{1,3}\.\d{1,3}/.exec(diagnostic)?.[0] ?? null
+  const addresses = Array.isArray(delivery.recipients) ? delivery.recipients : []
+  const recipients = addresses.slice(0, maxRecipients).map((address) => ({
+    recipient: findAddress(string(address)) ?? '',
+    action: 'delivered' as const,
+    status,
+    diagnostic,
+  }))
+  return { type: 'delivery', reportingMta: mtaOf(delivery), recipients }
+}
+
+function readComplaint(complaint: Json): SesNotice {
+  const recipients = records(complaint.complainedRecipients).map(
+    (one) => findAddress(string(one.emailAddress)) ?? '',
+  )
+  const feedbackType = string(complaint.complaintFeedbackType).toLowerCase() || 'abuse'
+  return { type: 'complaint', feedbackType, recipients }
+}
+
+function mtaOf(part: Json): string | null {
+  return string(part.reportingMTA).replace(/^\s*[\w-]{1,20}\s*;\s*/, '') || null
+}
+
+/** Mail systems break long lines with `!`, a line end and a space. */
+function parseObject(text: string): Json | undefined {
+  const joined = text.slice(0, maxLength).replace(/!\n[ \t]/g, '')
+  const start = joined.indexOf('{')
+  if (start === -1) return undefined
+  const end = joined.lastIndexOf('}')
+  return parseJson(joined.slice(start, end + 1))
+}
+
+function parseJson(text: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : undefined
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return undefined
+  }
+}
+
+function unwrap(outer: Json | undefined): Json | undefined {
+  return typeof outer?.Message === 'string' ? parseJson(outer.Message) : outer
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function record(value: unknown): Json {
+  return isRecord(value) ? value : {}
+}
+
+function records(value: unknown): Json[] {
+  return Array.isArray(value) ? value.filter(isRecord).slice(0, maxRecipients) : []
+}
+
+function string(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,145 @@
+/**
+ * The parts of a message that was handed in. mailparser 3.9.31 reads them, with some things put
+ * right that the tests hold it to: paragraphs of flowed text stay apart, octets of no declared
+ * charset are not lost when they are not UTF-8, and a text with a file's name is a file.
+ */
+import { isUtf8 } from 'node:buffer'
+import {
+  type AddressObject,
+  type Attachment,
+  type AttachmentStream,
+  type HeaderLines,
+  MailParser,
+  type MailParserOptions,
+  type MessageText,
+} from 'mailparser'
+import { unflow } from './flowed.ts'
+
+export type ParsedMessage = {
+  lines: HeaderLines
+  from: AddressObject | undefined
+  to: AddressObject | AddressObject[] | undefined
+  cc: AddressObject | AddressObject[] | undefined
+  replyTo: AddressObject | undefined
+  subject: string
+  /** Empty without an HTML part. */
+  html: string
+  text: string
+  files: Attachment[]
+}
+
+/** A part as its header section describes it. */
+type Part = {
+  parentNode: Part | false
+  contentType: string | false
+  charset: string | false
+  disposition: string | false
+  filename: string | false
+  flowed: boolean
+  delSp: boolean
+}
+
+type Entity = { textContent?: string; children: Entity[] }
+
+declare module 'mailparser' {
+  interface MailParser {
+    /** False before the header section was read. */
+    tree: Entity | false
+    headerLines: HeaderLines | false
+    createNode(part: Part): Entity
+    getTextContent(): MessageText
+  }
+}
+
+/** Each octet a character: for text whose charset is found out later. */
+const OCTETS = 'binary'
+/** They say nothing of octets above 127. */
+const UNDECLARED = /^(?:|binary|(?:us-)?ascii|[78]bit)$/i
+
+/** @throws Error with code EMAXLEN when a bound of `options` was reached */
+export function parseMessage(raw: Buffer, options: MailParserOptions): Promise<ParsedMessage> {
+  return new Promise((resolve, reject) => {
+    const parser = new TolerantParser(options)
+    const message = emptyMessage()
+    parser.on('headers', (headers: ReadonlyMap<string, unknown>) => {
+      message.lines = parser.headerLines || []
+      message.from = headers.get('from') as ParsedMessage['from']
+      message.to = headers.get('to') as ParsedMessage['to']
+      message.cc = headers.get('cc') as ParsedMessage['cc']
+      message.replyTo = headers.get('reply-to') as ParsedMessage['replyTo']
+      message.subject = String(headers.get('subject') ?? '')
+    })
+    parser.on('data', (data: AttachmentStream | MessageText) => {
+      if (data.type === 'attachment') return takeFile(message, data)
+      message.html = data.html ? String(data.html) : ''
+      message.text = data.text ?? ''
+    })
+    parser.on('error', reject)
+    parser.on('end', () => resolve(message))
+    parser.end(withReadableHeader(raw))
+  })
+}
+
+class TolerantParser extends MailParser {
+  readonly #parents = new Set<Part>()
+  readonly #texts = new Map<Entity, (text: string) => string>()
+
+  override createNode(part: Part): Entity {
+    const { parentNode, flowed, delSp, charset } = part
+    const isFirst = parentNode === false || !this.#parents.has(parentNode)
+    if (parentNode !== false) this.#parents.add(parentNode)
+    if (!isFirst && isNamedText(part)) part.disposition = 'attachment'
+    part.flowed = false
+    const isDeclared = !UNDECLARED.test(charset || '')
+    if (!isDeclared) part.charset = OCTETS
+    const entity = super.createNode(part)
+    this.#texts.set(entity, (octets) => {
+      const text = isDeclared ? octets : decodeUndeclared(Buffer.from(octets, OCTETS))
+      return flowed ? unflow(text, delSp) : text
+    })
+    return entity
+  }
+
+  override getTextContent(): MessageText {
+    for (const [entity, read] of this.#texts) {
+      if (entity.textContent) entity.textContent = read(entity.textContent)
+    }
+    return super.getTextContent()
+  }
+}
+
+function emptyMessage(): ParsedMessage {
+  const none = { from: undefined, to: undefined, cc: undefined, replyTo: undefined }
+  return { ...none, lines: [], subject: '', html: '', text: '', files: [] }
+}
+
+function takeFile({ files }: ParsedMessage, part: AttachmentStream): void {
+  const chunks: Buffer[] = []
+  const file: Attachment = { ...part, related: part.related ?? false, content: Buffer.alloc(0) }
+  files.push(file)
+  part.content.on('data', (chunk: Buffer) => chunks.push(chunk))
+  part.content.on('end', () => {
+    file.content = Buffer.concat(chunks)
+    part.release()
+  })
+}
+
+/** Some mail programs call the text files that they attach inline, or nothing. */
+function isNamedText({ parentNode, contentType, filename }: Part): boolean {
+  if (parentNode === false || parentNode.contentType !== 'multipart/mixed') return false
+  return filename !== false && /^text\/(?:plain|html)$/.test(contentType || '')
+}
+
+/** Fields in octets that are not UTF-8 (RFC 6532) are of an age before it. */
+function withReadableHeader(raw: Buffer): Buffer {
+  const end = raw.indexOf('\r\n\r\n')
+  const head = raw.subarray(0, end === -1 ? raw.length : end)
+  if (isUtf8(head)) return raw
+  const lines = head.toString(OCTETS).split('\r\n')
+  const readable = lines.map((line) => decodeUndeclared(Buffer.from(line, OCTETS)))
+  return Buffer.concat([Buffer.from(readable.join('\r\n')), raw.subarray(head.length)])
+}
+
+function decodeUndeclared(octets: Buffer): string {
+  return isUtf8(octets) ? octets.toString() : new TextDecoder('windows-1252').decode(octets)
+}

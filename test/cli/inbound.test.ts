@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { before, describe, it } from 'node:test'
+import { selectListed } from '../../src/features/receiving/list.ts'
+import { silentLog } from '../../src/log.ts'
+import { sql } from '../../src/store/drizzle.ts'
+import { newId } from '../../src/store/ids.ts'
+import { type InboundMessage, inboundMessages } from '../../src/store/schema.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { makeFolder } from '../config/place.ts'
+import { type Outcome, runAt } from '../fakes/terminal.ts'
+
+const cwd = makeFolder()
+const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
+const raw = Buffer.from('Subject: b\xfccher\r\n\r\nraw \0 bytes\r\n', 'latin1')
+const run = (...argv: string[]): Promise<Outcome> => runAt({ cwd, env }, ...argv)
+
+async function json(...argv: string[]) {
+  const { status, out, err } = await run(...argv, '--json')
+  assert.deepEqual([status, err], [0, ''], argv.join(' '))
+  return JSON.parse(out)
+}
+
+async function withStore<T>(act: (store: Store) => Promise<T>): Promise<T> {
+  const file = path.join(cwd, 'data', 'pillarbox.db')
+  const store = await openStore({ path: file, log: silentLog(), watch: false })
+  try {
+    return await act(store)
+  } finally {
+    await store.close()
+  }
+}
+
+const base = {
+  receivedAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+  state: 'processed' as const,
+  reversePath: 'a@sender.test',
+  recipients: [{ for: 'server' as const, address: 'abuse@mail.example.com' }],
+  clientAddress: '192.0.2.1',
+  clientName: 'mx.sender.test',
+  tls: null,
+  sizeBytes: raw.length,
+  raw,
+}
+
+const keep = (message: Partial<InboundMessage>) =>
+  withStore(async (store) => {
+    const id = newId()
+    await store.write((tx) => tx.insert(inboundMessages).values({ ...base, ...message, id }))
+    return id
+  })
+
+describe('pillarbox inbound', () => {
+  before(() => json('inbound', 'list'))
+
+  it('list shows mail to the server itself and what could not be read, newest first', async () => {
+    assert.deepEqual(await json('inbound', 'list'), [])
+    assert.match((await run('inbound', 'list')).out, /^Nothing came in for the server itself/)
+    const said = {
+      kind: 'mail' as const,
+      sender: 'Ann <a@sender.test>',
+      subject: 'Stop \x1b[2J it',
+    }
+    const abuse = await keep(said)
+    const mailbox = { for: 'mailbox' as const, address: 'info@shop.test', projectId: 'p' }
+    await keep({ recipients: [mailbox], subject: 'for: "for":"server"' })
+    await keep({ recipients: [mailbox], state: 'pending' })
+    const failed = await keep({
+      ...{ recipients: [mailbox], state: 'failed', error: 'it took too long' },
+      ...{ reversePath: '', raw: null },
+    })
+    assert.deepEqual(await json('inbound', 'list'), [
+      {
+        id: failed,
+        receivedAt: '2026-01-02T03:04:05.000Z',
+        from: '<>',
+        to: ['info@shop.test'],
+        subject: null,
+        kind: null,
+        state: 'failed',
+        error: 'it took too long',
+        sizeBytes: raw.length,
+      },
+      {
+        id: abuse,
+        receivedAt: '2026-01-02T03:04:05.000Z',
+        from: 'Ann <a@sender.test>',
+        to: ['abuse@mail.example.com'],
+        subject: 'Stop \x1b[2J it',
+        kind: 'mail',
+        state: 'processed',
+        error: null,
+        sizeBytes: raw.length,
+      },
+    ])
+    const { out } = await run('inbound', 'list')
+    assert.match(out, /^ID +RECEIVED +STATE +TO +FROM +SUBJECT\n/)
+    assert.match(out, /2026-01-02 03:04:05Z +failed +info@shop\.test +<> +it took too long\n/)
+  })
+
+  it('S18: shows what strangers wrote harmlessly', async () => {
+    const { out } = await run('inbound', 'list')
+    assert.match(out, /Stop \\x1b\[2J it/)
+    const gone = await keep({ raw: null, subject: '\x1b]0;x\x07', clientName: 'a\nb' })
+    const shown = await run('inbound', 'show', gone)
+    assert.doesNotMatch(`${out}${shown.out}`, /[\x1b\x07]/)
+    assert.match(shown.out, /client +a\\x0ab \[192\.0\.2\.1\], in clear\n/)
+  })
+
+  it('show prints the message as it came, and what is known when that is gone', async () => {
+    const id = await keep({})
+    for (const argv of [[], ['--json']]) {
+      const shown = await run('inbound', 'show', id, ...argv)
+      assert.deepEqual([shown.status, shown.err], [0, ''])
+      assert.ok(shown.raw.equals(raw))
+    }
+    const report = await keep({ raw: null, kind: 'bounce', summary: { recipients: 1 } })
+    const known = await json('inbound', 'show', report)
+    assert.deepEqual(
+      [known.id, known.kind, known.receivedAt, known.summary, 'raw' in known],
+      [report, 'bounce', '2026-01-02T03:04:05.000Z', { recipients: 1 }, false],
+    )
+    assert.match(
+      (await run('inbound', 'show', report)).out,
+      /its text is no longer kept\.\n\n[\s\S]*understood +\{"recipients":1\}\n/,
+    )
+    const unknown = await run('inbound', 'show', 'unknown', '--json')
+    assert.equal(unknown.status, 1)
+    assert.equal(JSON.parse(unknown.err).error.code, 'RESOURCE_NOT_FOUND')
+  })
+
+  it('list reads no more than its rows, however much mail has come', async () => {
+    const query = selectListed.compiled().text.replaceAll('?', '9')
+    const plan = await withStore((store) =>
+      store.read.all<{ detail: string }>(sql.raw(`explain query plan ${query}`)),
+    )
+    assert.match(JSON.stringify(plan), /USING (COVERING )?INDEX inbound_messages_operator/)
+    assert.doesNotMatch(JSON.stringify(plan), /TEMP B-TREE/)
+  })
+})

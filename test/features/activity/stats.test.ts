@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ActivityQuery, selectEvents } from '../../../src/features/activity/list.ts'
+import { countRecent, countSince } from '../../../src/features/activity/recent.ts'
+import {
+  countActivity,
+  countChunk,
+  createActivityStats,
+  findChunkEnd,
+} from '../../../src/features/activity/stats.ts'
+import { listUpcoming, type UpcomingSource } from '../../../src/features/activity/upcoming.ts'
+import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import { addProject, type Desk, openDesk, START } from '../messages/desk.ts'
+
+const DAY = 86_400_000
+
+type Brief = { name: string; at?: number; data?: Record<string, unknown>; projectId?: string }
+
+async function happen(desk: Desk, briefs: readonly Brief[]): Promise<void> {
+  const rows: NewEvent[] = briefs.map(({ name, at = START, data = null, projectId }) => ({
+    projectId: projectId ?? desk.project.id,
+    name,
+    contactId: null,
+    emailId: null,
+    data,
+    at,
+  }))
+  await desk.core.store.write((tx) => appendEvents(tx, rows))
+}
+
+const times = (count: number, brief: Brief): Brief[] => Array.from({ length: count }, () => brief)
+
+test('the figures count first opens and clicks of people against what was sent', async (t) => {
+  const desk = await openDesk(t)
+  await happen(desk, [
+    ...times(6, { name: 'email.sent' }),
+    ...times(6, { name: 'email.delivery' }),
+    ...times(2, { name: 'email.open', data: { isFirstOpen: true, opens: 1 } }),
+    { name: 'email.open', data: { isFirstOpen: false, opens: 2 } },
+    { name: 'email.click', data: { isFirstClick: true, link: 'https://a.test/' } },
+    { name: 'email.click', data: { isFirstClick: false, link: 'https://a.test/' } },
+    { name: 'signup', data: { isFirstOpen: true } },
+  ])
+  assert.deepEqual(await countActivity(desk.core, desk.project.id, { range: {} }), {
+    totalEvents: 18,
+    totalEmailsSent: 6,
+    totalEmailsOpened: 2,
+    totalEmailsClicked: 1,
+    totalWorkflowsStarted: 0,
+    openRate: 33.33,
+    clickRate: 16.67,
+  })
+})
+
+test('where nothing was sent the rates are 0, also when something was opened', async (t) => {
+  const desk = await openDesk(t)
+  const none = await countActivity(desk.core, desk.project.id, { range: {} })
+  assert.deepEqual([none.totalEvents, none.openRate, none.clickRate], [0, 0, 0])
+  await happen(desk, [{ name: 'email.open', data: { isFirstOpen: true } }])
+  const opened = await countActivity(desk.core, desk.project.id, { range: {} })
+  assert.deepEqual([opened.totalEmailsOpened, opened.openRate], [1, 0])
+})
+
+test('a range holds both its ends; left out it is the thirty days before its end', async (t) => {
+  const desk = await openDesk(t)
+  await happen(desk, [
+    { name: 'old', at: START - 31 * DAY },
+    { name: 'first', at: START - 2 },
+    { name: 'last', at: START },
+    { name: 'later', at: START + 1 },
+  ])
+  const count = async (range: { startAt?: number; endAt?: number }) =>
+    (await countActivity(desk.core, desk.project.id, { range })).totalEvents
+  assert.equal(await count({}), 2)
+  assert.equal(await count({ startAt: START - 2, endAt: START - 2 }), 1)
+  assert.equal(await count({ startAt: START - 1, endAt: START }), 1)
+  assert.equal(await count({ endAt: START + 1 }), 3)
+  assert.equal(await count({ startAt: 0 }), 3)
+  assert.equal(await count({ startAt: START, endAt: START - 1 }), 0)
+})
+
+test('chunks of any size give the same figures, however many events share an instant', async (t) => {
+  const desk = await openDesk(t)
+  await happen(desk, [
+    ...times(7, { name: 'email.sent', at: START - 5 }),
+    ...times(5, { name: 'email.sent', at: START - 4 }),
+    { name: 'other', at: START - 3 },
+    ...times(4, { name: 'email.sent', at: START }),
+  ])
+  for (const chunkEvents of [1, 2, 3, 7, 16, 17, 18]) {
+    const input = { range: {}, chunkEvents }
+    const { totalEvents, totalEmailsSent } = await countActivity(desk.core, desk.project.id, input)
+    assert.deepEqual([chunkEvents, totalEvents, totalEmailsSent], [chunkEvents, 17, 16])
+  }
+})
+
+test('S20: the figures of a project hold nothing of another one', async (t) => {
+  const desk = await openDesk(t)
+  const other = await addProject(desk.core, 'Other', 'other.test')
+  await happen(desk, [{ name: 'email.sent', projectId: other.id }])
+  const stats = createActivityStats(desk.core)
+  assert.equal((await stats(desk.project.id, {})).totalEvents, 0)
+  assert.equal((await stats(other.id, {})).totalEvents, 1)
+  assert.equal((await countRecent(desk.core, desk.project.id, 5)).count, 0)
+})
+
+test('figures are remembered for five minutes, per project and range', async (t) => {
+  const desk = await openDesk(t)
+  const stats = createActivityStats(desk.core)
+  const total = async (range = {}) => (await stats(desk.project.id, range)).totalEvents
+  assert.equal(await total(), 0)
+  await happen(desk, [{ name: 'signup' }])
+  assert.equal(await total(), 0)
+  assert.equal(await total({ startAt: START }), 1, 'another range is another question')
+  desk.clock.now += 5 * 60_000 - 1
+  assert.equal(await total(), 0)
+  desk.clock.now += 1
+  assert.equal(await total(), 1)
+})
+
+test('what could not be counted is not remembered', async (t) => {
+  const desk = await openDesk(t)
+  let isBroken = true
+  const store = {
+    ...desk.core.store,
+    get scan() {
+      if (isBroken) throw new Error('the reader is gone')
+      return desk.core.store.scan
+    },
+  }
+  const stats = createActivityStats({ ...desk.core, store })
+  await assert.rejects(stats(desk.project.id, {}), /the reader is gone/)
+  isBroken = false
+  assert.equal((await stats(desk.project.id, {})).totalEvents, 0)
+})
+
+test('the recent count is of the last minutes alone', async (t) => {
+  const desk = await openDesk(t)
+  await happen(desk, [
+    { name: 'old', at: START - 5 * 60_000 },
+    { name: 'signup', at: START - 5 * 60_000 + 1 },
+    { name: 'email.sent' },
+  ])
+  assert.deepEqual(await countRecent(desk.core, desk.project.id, 5), { count: 2, minutes: 5 })
+  assert.deepEqual(await countRecent(desk.core, desk.project.id, 6), { count: 3, minutes: 6 })
+})
+
+test('what is upcoming comes soonest first, whatever source it is of', async (t) => {
+  const desk = await openDesk(t)
+  const line = (id: string, at: number) => ({
+    id,
+    type: 'campaign.scheduled',
+    timestamp: new Date(at).toISOString(),
+    metadata: {},
+  })
+  const asked: unknown[] = []
+  const sources: UpcomingSource[] = [
+    async (_, query) => {
+      asked.push(query)
+      return [line('b', START + 2), line('e', START + 9)]
+    },
+    async () => [line('c', START + 3), line('a', START + 2)],
+  ]
+  const upcoming = await listUpcoming(desk.core, desk.project.id, {
+    limit: 3,
+    daysAhead: 30,
+    sources,
+  })
+  assert.deepEqual(
+    upcoming.map(({ id }) => id),
+    ['a', 'b', 'c'],
+  )
+  const { id: projectId } = desk.project
+  assert.deepEqual(asked, [{ projectId, from: START, until: START + 30 * DAY, limit: 3 }])
+  assert.deepEqual(await listUpcoming(desk.core, projectId, { limit: 50, daysAhead: 30 }), [])
+})
+
+async function planOf(desk: Desk, text: string): Promise<string[]> {
+  const rows = await desk.core.store.read.all<{ detail: string }>(
+    sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
+  )
+  return rows.map(({ detail }) => detail)
+}
+
+test('figures and pages take their rows through an index, and sort none but of one instant', async (t) => {
+  const desk = await openDesk(t)
+  const page = (query: Partial<ActivityQuery>, names?: string[]) =>
+    selectEvents(desk.core, desk.project.id, { query: { limit: 50, ...query }, names }).toSQL().sql
+  const cursor = `${START}_0198c0de-0000-7000-8000-000000000000`
+  const between =
+    /SEARCH events USING .*events_newest \(project_id=\? AND created_at>\? AND created_at<\?\)/
+  const plans: [string, RegExp][] = [
+    [countChunk.compiled().text, between],
+    [findChunkEnd.compiled().text, between],
+    [
+      countSince.compiled().text,
+      /COVERING INDEX events_newest \(project_id=\? AND created_at>\?\)/,
+    ],
+    [page({}), /events_newest \(project_id=\? AND created_at>\?\)/],
+    [page({ cursor }), /events_newest \(project_id=\? AND created_at<\?\)/],
+    [page({ startAt: 1, endAt: 2 }, ['email.open']), between],
+    [page({ contactId: 'c', cursor }), /events_contact \(contact_id=\? AND created_at<\?\)/],
+  ]
+  for (const [text, expected] of plans) {
+    const plan = await planOf(desk, text)
+    assert.match(plan[0] ?? '', expected, text)
+    assert.ok(!plan.some((step) => step.startsWith('SCAN')), plan.join('; '))
+    assert.ok(!plan.includes('USE TEMP B-TREE FOR ORDER BY'), plan.join('; '))
+  }
+})

@@ -1,0 +1,227 @@
+/** A project with delivered mail, and what comes in for it: kept, read, put into effect. */
+import { after, before, type TestContext } from 'node:test'
+import { keepInbound } from '../../../src/features/receiving/keep.ts'
+import { type Processing, startProcessing } from '../../../src/features/receiving/process.ts'
+import type { Reader } from '../../../src/features/receiving/reading.ts'
+import { type ReaderPool, startReader } from '../../../src/inbound/reader.ts'
+import { silentLog } from '../../../src/log.ts'
+import { createReturnPathLocalPart, createUnsubscribeLocalPart } from '../../../src/mail/tokens.ts'
+import { asc, desc, eq } from '../../../src/store/drizzle.ts'
+import {
+  type Contact,
+  contacts,
+  type Email,
+  type EventRow,
+  emails,
+  events,
+  type InboundMessage,
+  type InboundRecipient,
+  inboundMessages,
+  type Suppression,
+  suppressions,
+} from '../../../src/store/schema.ts'
+import { type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
+import { type Desk, openDesk } from '../messages/desk.ts'
+
+export const DAY = 86_400_000
+
+export type Arriving = {
+  to: InboundRecipient[]
+  raw: string | Buffer
+  /** `''` is the null reverse path. */
+  from?: string
+  clientAddress?: string
+}
+
+export type Postbox = Desk & {
+  reader: Reader
+  processing: Processing
+  /** What was logged, texts only. */
+  logged: string[]
+  /** An email to ada@dest.test, delivered; its id. */
+  deliver(change?: Partial<Email>): Promise<string>
+  returnPath(emailId: string): InboundRecipient & { address: string }
+  leaving(emailId: string): InboundRecipient & { address: string }
+  mailbox(address?: string, projectId?: string): InboundRecipient
+  /** Its row, once it has been dealt with. */
+  arrive(message: Arriving): Promise<InboundMessage>
+  subscribe(): Promise<void>
+  contact(email: string): Promise<Contact | undefined>
+  told(): Promise<Pick<EventRow, 'name' | 'emailId' | 'data'>[]>
+  list(): Promise<Suppression[]>
+  /** The newest email. */
+  latest(): Promise<Email>
+}
+
+type Options = { reader?: Reader }
+
+export async function openPostbox(t: TestContext, options: Options = {}): Promise<Postbox> {
+  const desk = await openDesk(t)
+  const { store, keyring } = desk.core
+  const logged: string[] = []
+  const note = (_facts: object, text: string) => void logged.push(text)
+  const log = Object.assign(Object.create(silentLog()), { info: note, error: note })
+  const core = { ...desk.core, log }
+  const reader = options.reader ?? startOwnReader(t)
+  const processing = await startProcessing(core, reader)
+  t.after(() => processing.stop())
+
+  const arrive = async ({ to, raw, from = '', clientAddress = '192.0.2.7' }: Arriving) => {
+    const id = await keepInbound(core, {
+      reversePath: from,
+      recipients: to,
+      clientAddress,
+      clientName: 'mx.dest.test',
+      protocol: 'ESMTP',
+      tls: null,
+      content: Buffer.from(raw),
+    })
+    await processing.idle()
+    const row = await store.read
+      .select()
+      .from(inboundMessages)
+      .where(eq(inboundMessages.id, id))
+      .get()
+    if (row === undefined) throw new Error(`no row ${id}`)
+    return row
+  }
+
+  return {
+    ...desk,
+    core,
+    reader,
+    processing,
+    logged,
+    arrive,
+    deliver: async (change = {}) => {
+      const id = (await desk.send()).emails[0]?.email ?? ''
+      const at = desk.clock.now
+      const done = { state: 'delivered', status: 'DELIVERED', dueAt: null } as const
+      const row = { ...done, sentAt: at, deliveredAt: at, ...change }
+      await store.write((tx) => tx.update(emails).set(row).where(eq(emails.id, id)).run())
+      return id
+    },
+    returnPath: (emailId) => {
+      const local = createReturnPathLocalPart(keyring.keys('return-path')[0], emailId)
+      return { for: 'return-path', address: `${local}@bounce.example.test`, emailId }
+    },
+    leaving: (emailId) => {
+      const local = createUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe')[0], emailId)
+      return { for: 'unsubscribe', address: `${local}@bounce.example.test`, emailId }
+    },
+    mailbox: (address = 'help@example.test', projectId = desk.project.id) => ({
+      ...{ for: 'mailbox', address, projectId },
+    }),
+    subscribe: async () => {
+      await store.write((tx) => tx.update(contacts).set({ subscribed: true }).run())
+    },
+    contact: (email) => store.read.select().from(contacts).where(eq(contacts.email, email)).get(),
+    told: async () => {
+      const rows = await store.read.select().from(events).orderBy(asc(events.seq)).all()
+      return rows.map(({ name, emailId, data }) => ({ name, emailId, data }))
+    },
+    list: () => store.read.select().from(suppressions).all(),
+    latest: async () => {
+      const row = await store.read.select().from(emails).orderBy(desc(emails.id)).limit(1).get()
+      if (row === undefined) throw new Error('no email')
+      return row
+    },
+  }
+}
+
+function startOwnReader(t: TestContext): Reader {
+  const settings = { dnsServers: ['127.0.0.1:9'], hostname: 'mx.example.test' }
+  const reader = startReader({ settings, log: silentLog() })
+  t.after(() => reader.stop())
+  return reader
+}
+
+/** One reader for a test file, and what the DNS says. */
+export function shareReader(): { reader: Reader; dns(): FakeDns } {
+  let shared: ReaderPool | undefined
+  let dns: FakeDns | undefined
+  before(async () => {
+    dns = await startDnsServer()
+    const settings = { dnsServers: [dns.address], hostname: 'mx.example.test' }
+    shared = startReader({ settings, log: silentLog() })
+  })
+  after(async () => {
+    await shared?.stop()
+    await dns?.stop()
+  })
+  return {
+    reader: { read: (...args) => (shared as ReaderPool).read(...args) },
+    dns: () => dns as FakeDns,
+  }
+}
+
+export type Dsn = {
+  recipient?: string
+  originalRecipient?: string
+  action?: string
+  status?: string
+  diagnostic?: string
+  prose?: string
+  /** Fields of the message that comes back. */
+  returned?: string[]
+}
+
+/** An RFC 3464 report. */
+export function dsn(report: Dsn = {}): string {
+  const { recipient = 'ada@dest.test', action = 'failed', status = '5.1.1' } = report
+  const { diagnostic = `550 ${status} <${recipient}>: user unknown`, returned = [] } = report
+  const { prose = 'The mail system could not deliver your message.' } = report
+  const original = report.originalRecipient
+  return [
+    'From: MAILER-DAEMON@mx.dest.test (Mail Delivery System)',
+    'Subject: Undelivered Mail Returned to Sender',
+    'Auto-Submitted: auto-replied',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+    '',
+    ...['--b', '', prose, ''],
+    ...['--b', 'Content-Type: message/delivery-status', ''],
+    ...['Reporting-MTA: dns; mx.dest.test', ''],
+    `Final-Recipient: rfc822; ${recipient}`,
+    ...(original === undefined ? [] : [`Original-Recipient: rfc822; ${original}`]),
+    `Action: ${action}`,
+    `Status: ${status}`,
+    `Diagnostic-Code: smtp; ${diagnostic}`,
+    '',
+    ...['--b', 'Content-Type: message/rfc822', ''],
+    ...returned,
+    ...['Subject: Hello', 'From: shop@example.test', 'To: ada@dest.test', '', 'Hello', '--b--', ''],
+  ].join('\r\n')
+}
+
+/** An RFC 5965 complaint. */
+export function arf(returned: string[] = []): string {
+  return [
+    'From: fbl@dest.test',
+    'Subject: FW: Hello',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=feedback-report; boundary="b"',
+    '',
+    ...['--b', 'Content-Type: text/plain', '', 'This is an abuse report.', ''],
+    ...['--b', 'Content-Type: message/feedback-report', ''],
+    ...['Feedback-Type: abuse', 'User-Agent: Test/1.0', 'Version: 1', ''],
+    ...['--b', 'Content-Type: message/rfc822', ''],
+    ...returned,
+    ...[
+      'Subject: Hello',
+      'From: shop@example.test',
+      'To: redacted@dest.test',
+      '',
+      'x',
+      '--b--',
+      '',
+    ],
+  ].join('\r\n')
+}
+
+/** A message of these fields and this text. */
+export function letter(fields: Record<string, string>, text = 'Hello'): string {
+  const all = { From: 'Bob <bob@people.test>', Subject: 'Question', ...fields }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+  return [...lines, '', text, ''].join('\r\n')
+}

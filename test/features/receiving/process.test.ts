@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AppError } from '../../../src/errors.ts'
+import { keepInbound } from '../../../src/features/receiving/keep.ts'
+import { startProcessing } from '../../../src/features/receiving/process.ts'
+import { type Reader, ReaderLost, type Reading } from '../../../src/features/receiving/reading.ts'
+import { readIncomingHeader } from '../../../src/mail/incoming/header.ts'
+import { readReport } from '../../../src/mail/report.ts'
+import { asc, eq } from '../../../src/store/drizzle.ts'
+import { type InboundRecipient, inboundMessages } from '../../../src/store/schema.ts'
+import { dsn, letter, openPostbox, type Postbox } from './postbox.ts'
+
+function readHere(raw: Uint8Array): Reading {
+  const octets = Buffer.from(raw)
+  const header = readIncomingHeader(octets)
+  return { report: readReport(octets), header, mail: null, durationMs: 1 }
+}
+
+/** Reads in this process; `fate` may throw for a message, and sees whether it is alone. */
+function readerOf(fate: (text: string, isAlone: boolean) => void | Promise<void>): Reader {
+  return {
+    read: async ({ raw }, { isAlone }) => {
+      await fate(Buffer.from(raw).toString(), isAlone)
+      return readHere(raw)
+    },
+  }
+}
+
+const rowsOf = ({ core }: Postbox) =>
+  core.store.read.select().from(inboundMessages).orderBy(asc(inboundMessages.id)).all()
+
+const server = { for: 'server', address: 'postmaster' } as const
+
+const messageTo = (recipient: InboundRecipient, raw = letter({})) => ({
+  ...{ reversePath: '', clientAddress: '192.0.2.1', clientName: 'x', protocol: 'SMTP', tls: null },
+  ...{ recipients: [recipient], content: Buffer.from(raw) },
+})
+
+test('a message that ends its reader three times is kept for the operator, others are read', async (t) => {
+  const tries: { bad: number; good: number; alone: boolean[] } = { bad: 0, good: 0, alone: [] }
+  const reader = readerOf((text, isAlone) => {
+    if (!text.includes('bomb')) return void tries.good++
+    tries.bad += 1
+    tries.alone.push(isAlone)
+    throw new ReaderLost('out of memory')
+  })
+  const box = await openPostbox(t, { reader })
+  const [bad, good] = await Promise.all([
+    box.arrive({ to: [server], raw: letter({}, 'bomb') }),
+    box.arrive({ to: [server], raw: letter({}) }),
+  ])
+  assert.equal(bad.state, 'failed')
+  assert.equal(bad.attempts, 3)
+  assert.match(bad.error ?? '', /3 times/)
+  assert.match(bad.raw?.toString() ?? '', /bomb/)
+  assert.equal(good.state, 'processed')
+  assert.deepEqual(tries, { bad: 3, good: 1, alone: [false, true, true] })
+})
+
+test('what was lost with another message is read alone, and done', async (t) => {
+  let lost = 0
+  const reader = readerOf((_, isAlone) => {
+    if (isAlone) return
+    lost += 1
+    throw new ReaderLost('the thread ended')
+  })
+  const box = await openPostbox(t, { reader })
+  const rows = await Promise.all(
+    Array.from({ length: 5 }, () => box.arrive({ to: [server], raw: letter({}) })),
+  )
+  assert.equal(lost, 5)
+  assert.deepEqual(
+    rows.map(({ state, attempts }) => [state, attempts]),
+    rows.map(() => ['processed', 2]),
+  )
+})
+
+test('S8: however many messages have to be read alone, those behind them are read', async (t) => {
+  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  await box.processing.stop()
+  const { core } = box
+  const bombs = Array.from({ length: 130 }, () => keepInbound(core, messageTo(server)))
+  await Promise.all(bombs)
+  const large = { attempts: 1, sizeBytes: 40 * 1024 * 1024 }
+  await core.store.write((tx) => tx.update(inboundMessages).set(large).run())
+  const good = await keepInbound(core, messageTo(server))
+  const done = Promise.withResolvers<void>()
+  const reader: Reader = {
+    read: async ({ raw }, { isAlone }) => {
+      if (isAlone) return new Promise(() => undefined)
+      done.resolve()
+      return readHere(raw)
+    },
+  }
+  const processing = await startProcessing(core, reader)
+  await done.promise
+  await processing.stop()
+  const row = (await rowsOf(box)).find(({ id }) => id === good)
+  assert.equal(row?.state, 'processed')
+})
+
+test('one suspect is read at a time', async (t) => {
+  let inHand = 0
+  let most = 0
+  const reader = readerOf(async (_, isAlone) => {
+    if (!isAlone) throw new ReaderLost('the thread ended')
+    most = Math.max(most, ++inHand)
+    await new Promise(setImmediate)
+    inHand -= 1
+  })
+  const box = await openPostbox(t, { reader })
+  await Promise.all(Array.from({ length: 8 }, () => box.arrive({ to: [server], raw: letter({}) })))
+  assert.equal(most, 1)
+})
+
+test('F1: what a process had in hand when it died is found by the next, and counts once', async (t) => {
+  const box = await openPostbox(t)
+  const id = await box.deliver()
+  await box.processing.stop()
+  const inbox = { ring: () => undefined, listen: () => () => undefined }
+  const never: Reader = { read: () => new Promise(() => undefined) }
+  // A process that dies with the message in a reader's hands.
+  const died = await startProcessing({ ...box.core, inbox }, never)
+  await keepInbound(box.core, messageTo(box.returnPath(id), dsn()))
+  await died.stop()
+  const next = await startProcessing(box.core, box.reader)
+  t.after(() => next.stop())
+  await next.idle()
+  const [row] = await rowsOf(box)
+  assert.equal(row?.state, 'processed')
+  assert.equal(row?.attempts, 2)
+  assert.equal((await box.email(id)).status, 'BOUNCED')
+  assert.equal((await box.told()).length, 1)
+})
+
+test('a process that dies over a message three times leaves it to the operator', async (t) => {
+  const box = await openPostbox(t)
+  await box.processing.stop()
+  const { core } = box
+  for (let deaths = 0; deaths < 3; deaths += 1) {
+    const began = Promise.withResolvers<void>()
+    const never: Reader = {
+      read: () => {
+        began.resolve()
+        return new Promise(() => undefined)
+      },
+    }
+    const died = await startProcessing(core, never)
+    if (deaths === 0) await keepInbound(core, messageTo(server))
+    await began.promise
+    await died.stop()
+  }
+  const last = await startProcessing(
+    core,
+    readerOf(() => assert.fail('it was tried again')),
+  )
+  t.after(() => last.stop())
+  await last.idle()
+  const [row] = await rowsOf(box)
+  assert.equal(row?.state, 'failed')
+  assert.equal(row?.attempts, 3)
+  assert.notEqual(row?.raw, null)
+})
+
+test('a message that cannot be put into effect takes none of its batch with it', async (t) => {
+  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  const id = await box.deliver()
+  // No email id at all: our own mistake, were it ever to happen.
+  const broken = { ...box.returnPath(id), emailId: 'x' }
+  const [bad, good] = await Promise.all([
+    box.arrive({ to: [broken], raw: dsn() }),
+    box.arrive({ to: [box.returnPath(id)], raw: dsn() }),
+  ])
+  assert.equal(good.state, 'processed')
+  assert.equal(bad.state, 'failed')
+  assert.equal((await box.email(id)).status, 'BOUNCED')
+})
+
+test('F3: while the database takes no writes what was read waits, and is then put into effect once', async (t) => {
+  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  const id = await box.deliver()
+  const { store } = box.core
+  const { write } = store
+  const refused = Promise.withResolvers<void>()
+  let keeps = 1
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  store.write = (fn) => {
+    if (keeps-- > 0) return write(fn)
+    refused.resolve()
+    return Promise.reject(new AppError('DATABASE_ERROR', 'full'))
+  }
+  const arrived = box.arrive({ to: [box.returnPath(id)], raw: dsn() })
+  await refused.promise
+  assert.equal((await box.email(id)).status, 'DELIVERED')
+  store.write = write
+  await new Promise(setImmediate)
+  t.mock.timers.tick(1_000)
+  assert.equal((await arrived).state, 'processed')
+  assert.equal((await box.told()).length, 1)
+})
+
+test('F3: a suspect is not asked for again and again while the database takes no writes', async (t) => {
+  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  await box.processing.stop()
+  const { core } = box
+  await keepInbound(core, messageTo(server))
+  const { write } = core.store
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  // The suspicion itself is on disk; what is counted afterwards is not.
+  const refusals = t.mock.method(
+    core.store,
+    'write',
+    async (fn: Parameters<typeof write>[0]): Promise<unknown> => {
+      if (refusals.mock.callCount() < 1) return write(fn)
+      await new Promise(setImmediate)
+      throw new AppError('DATABASE_ERROR', 'full')
+    },
+  )
+  const processing = await startProcessing(core, box.reader)
+  t.after(() => processing.stop())
+  for (let turns = 0; turns < 200; turns += 1) await new Promise(setImmediate)
+  assert.ok(refusals.mock.callCount() < 5, `${refusals.mock.callCount()} tries`)
+  refusals.mock.restore()
+  t.mock.timers.tick(1_000)
+  await processing.idle()
+  const [row] = await rowsOf(box)
+  assert.deepEqual([row?.state, row?.attempts], ['processed', 2])
+})
+
+test('mail that is listed while it is put into effect is not put into effect again', async (t) => {
+  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  await box.processing.stop()
+  const { core } = box
+  const ids: string[] = []
+  for (let count = 0; count < 2; count += 1) {
+    ids.push(await keepInbound(core, messageTo(server)))
+  }
+  const [first = '', second = ''] = ids
+  const fail = { attempts: 3 }
+  await core.store.write((tx) =>
+    tx.update(inboundMessages).set(fail).where(eq(inboundMessages.id, first)).run(),
+  )
+  const read = t.mock.fn<Reader['read']>(async ({ raw }) => readHere(raw))
+  // While the first is given up, somebody else is done with the second.
+  const list = core.store.read.list.bind(core.store.read)
+  const listing = t.mock.method(
+    core.store.read,
+    'list',
+    async (...args: Parameters<typeof list>) => {
+      const rows = await list(...args)
+      const done = { state: 'processed', subject: 'done before' } as const
+      await core.store.write((tx) =>
+        tx.update(inboundMessages).set(done).where(eq(inboundMessages.id, second)).run(),
+      )
+      listing.mock.restore()
+      return rows
+    },
+  )
+  const processing = await startProcessing(core, { read })
+  t.after(() => processing.stop())
+  await processing.idle()
+  for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate)
+  const rows = await rowsOf(box)
+  assert.deepEqual(
+    rows.map(({ state, subject }) => [state, subject]),
+    [
+      ['failed', null],
+      ['processed', 'done before'],
+    ],
+  )
+})
+
+test('many reports are put into effect in few transactions', async (t) => {
+  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  const ids: string[] = []
+  for (let count = 0; count < 60; count += 1) ids.push(await box.deliver())
+  await box.processing.stop()
+  await Promise.all(ids.map((id) => keepInbound(box.core, messageTo(box.returnPath(id), dsn()))))
+  await box.core.store.write((tx) => tx.update(inboundMessages).set({ attempts: 0 }).run())
+  const write = t.mock.method(box.core.store, 'write')
+  const inbox = { ring: () => undefined, listen: () => () => undefined }
+  const processing = await startProcessing(
+    { ...box.core, inbox },
+    { read: async ({ raw }) => readHere(raw) },
+  )
+  t.after(() => processing.stop())
+  await processing.idle()
+  const bounced = await box.core.store.read
+    .select()
+    .from(inboundMessages)
+    .where(eq(inboundMessages.kind, 'bounce'))
+    .all()
+  assert.equal(bounced.length, 60)
+  assert.ok(write.mock.callCount() < 130, `${write.mock.callCount()} writes`)
+})

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findReport } from '../../../src/features/messages/report-row.ts'
+import {
+  deleteOldStrikes,
+  findProofOfLife,
+  summariseStrikes,
+} from '../../../src/features/messages/strikes.ts'
+import {
+  findByCustomId,
+  findByOwnId,
+  findByProviderId,
+} from '../../../src/features/receiving/answered.ts'
+import { selectPending } from '../../../src/features/receiving/pending.ts'
+import { countRecent } from '../../../src/features/receiving/receive.ts'
+import { deleteOldArrivals, listAged } from '../../../src/features/receiving/retention.ts'
+import { selectSubscribed } from '../../../src/features/suppressions/add.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import { newId } from '../../../src/store/ids.ts'
+import { inboundMessages, strikes } from '../../../src/store/schema.ts'
+import type { Statement } from '../../../src/store/store.ts'
+import { openDesk, START } from '../messages/desk.ts'
+import { DAY } from './postbox.ts'
+
+type Row = typeof inboundMessages.$inferInsert
+
+const rowOf = (days: number, change: Partial<Row>): Row => ({
+  ...{ id: newId(), receivedAt: START - days * DAY, state: 'processed', reversePath: '' },
+  ...{ recipients: [], clientAddress: '192.0.2.1', clientName: 'x', sizeBytes: 1 },
+  raw: Buffer.from('x'),
+  ...change,
+})
+
+test('reports go after 30 days, mail and what could not be read after retention, what waits never', async (t) => {
+  const { core } = await openDesk(t)
+  const rows: [string, Row][] = [
+    ['young report', rowOf(29, { raw: null, kind: 'bounce' })],
+    ['old report', rowOf(31, { raw: null, kind: 'bounce' })],
+    ['old noise', rowOf(31, { kind: 'other' })],
+    ['young mail', rowOf(89, { kind: 'mail' })],
+    ['old mail', rowOf(91, { kind: 'mail' })],
+    ['young failure', rowOf(89, { state: 'failed' })],
+    ['old failure', rowOf(91, { state: 'failed' })],
+    ['waiting', rowOf(400, { state: 'pending' })],
+  ]
+  await core.store.write((tx) =>
+    tx
+      .insert(inboundMessages)
+      .values(rows.map(([, row]) => row))
+      .run(),
+  )
+  assert.equal(await deleteOldArrivals(core), 4)
+  const left = await core.store.read.select().from(inboundMessages).all()
+  const names = new Map(rows.map(([name, { id }]) => [id, name]))
+  assert.deepEqual(
+    left.map(({ id }) => names.get(id)),
+    ['young report', 'young mail', 'young failure', 'waiting'],
+  )
+})
+
+test('many old rows go in chunks', async (t) => {
+  const { core } = await openDesk(t)
+  const rows = Array.from({ length: 620 }, (_, index) =>
+    rowOf(40, index % 2 === 0 ? { raw: null, kind: 'bounce' } : { kind: 'mail' }),
+  )
+  await core.store.write((tx) => tx.insert(inboundMessages).values(rows).run())
+  assert.equal(await deleteOldArrivals(core), 310)
+  assert.equal(await core.store.read.$count(inboundMessages), 310)
+})
+
+test('large rows go one by one, so that nobody waits for long', async (t) => {
+  const { core } = await openDesk(t)
+  const large = { kind: 'mail', sizeBytes: 20_000_000 } as const
+  const rows = [0, 1, 2].map(() => rowOf(100, large))
+  await core.store.write((tx) => tx.insert(inboundMessages).values(rows).run())
+  const write = t.mock.method(core.store, 'write')
+  assert.equal(await deleteOldArrivals(core), 3)
+  assert.equal(write.mock.callCount(), 3)
+})
+
+test('strikes are forgotten after half a year', async (t) => {
+  const { core, project } = await openDesk(t)
+  const strike = { projectId: project.id, email: 'a@b.test', reason: 'mailboxfull' }
+  const at = (days: number) => ({ ...strike, emailId: newId(), at: START - days * DAY })
+  await core.store.write((tx) =>
+    tx
+      .insert(strikes)
+      .values([at(179), at(181), at(400)])
+      .run(),
+  )
+  assert.equal(await deleteOldStrikes(core), 2)
+  assert.equal(await core.store.read.$count(strikes), 1)
+})
+
+const statements: [string, Statement<unknown>][] = [
+  ['old arrivals', listAged],
+  ['what waits to be read', selectPending],
+  ['an answered email by our Message-ID', findByOwnId],
+  ['an answered email by its own Message-ID', findByCustomId],
+  ['an answered email by the smarthost’s id', findByProviderId],
+  ['recent mail of a sender', countRecent],
+  ['a sign of life', findProofOfLife],
+  ['strikes', summariseStrikes],
+  ['a report', findReport],
+  ['contacts to unsubscribe', selectSubscribed],
+]
+
+for (const [name, statement] of statements) {
+  test(`looking for ${name} reads no whole table`, async (t) => {
+    const { core } = await openDesk(t)
+    const { text } = statement.compiled()
+    const plan = await core.store.read.all<{ detail: string }>(
+      sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
+    )
+    const steps = plan.map(({ detail }) => detail)
+    const tables = 'inbound_messages|emails|strikes|attempts|contacts'
+    const whole = steps.filter((step) => new RegExp(`^SCAN (?:${tables})(?! USING)`).test(step))
+    assert.deepEqual(whole, [], steps.join('\n'))
+  })
+}

@@ -1,0 +1,717 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AppError } from '../../../src/errors.ts'
+import { insertInbound } from '../../../src/features/receiving/keep.ts'
+import { findByMessageId, findByProviderId } from '../../../src/features/sns/match.ts'
+import { forgetNotifications } from '../../../src/features/sns/once.ts'
+import { createSnsReceiver, type SnsReceiver } from '../../../src/features/sns/receive.ts'
+import { eq, sql } from '../../../src/store/drizzle.ts'
+import {
+  attempts,
+  contacts,
+  type Email,
+  emails,
+  events,
+  inboundMessages,
+  projects,
+  snsNotifications,
+  suppressions,
+} from '../../../src/store/schema.ts'
+import { makeCertificate } from '../../fakes/certificate.ts'
+import {
+  CERTIFICATE_URL,
+  createSns,
+  type FakeSns,
+  type FakeSnsOptions,
+  SUBSCRIBE_URL,
+  sesEvent,
+  TOPIC,
+} from '../../fakes/sns.ts'
+import { type Desk, openDesk, START } from '../messages/desk.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+const SES_ID = '0102018f00000000-aaaaaaaa-0000-4000-8000-000000000000-000000'
+const BROWSER =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
+
+type Counter = { desk: Desk; sns: FakeSns; receiver: SnsReceiver; warnings: string[] }
+
+/** One signer for all: its key takes a while to make. */
+const validity = { validFrom: START - 30 * DAY, validTo: START + 30 * DAY }
+const shared = createSns({ ...validity, now: () => START })
+
+async function openCounter(
+  t: Parameters<typeof openDesk>[0],
+  options: { sns?: FakeSns; topicArns?: string[]; publicFetch?: FakeSns['publicFetch'] } = {},
+): Promise<Counter> {
+  const desk = await openDesk(t)
+  const { sns = shared, topicArns = [TOPIC], publicFetch = sns.publicFetch } = options
+  sns.asked.length = 0
+  const warnings: string[] = []
+  const log = Object.create(desk.core.log, {
+    warn: { value: (facts: { why?: string }) => warnings.push(facts.why ?? '') },
+  })
+  const config = { ...desk.core.config, sns: { topicArns } }
+  const core = Object.assign(desk.core, { config, publicFetch, log })
+  return { desk, sns, receiver: createSnsReceiver(core), warnings }
+}
+
+/** An email that the relay took, with that id of its own. */
+async function relay(desk: Desk, change: Partial<Email> = {}): Promise<string> {
+  const { emails: sent } = await desk.send({ subscribed: true })
+  const id = sent[0]?.email as string
+  const row = { state: 'relayed', status: 'SENT', sentAt: START, dueAt: null } as const
+  await desk.core.store.write(async (tx) => {
+    await tx
+      .update(emails)
+      .set({ ...row, providerId: SES_ID, ...change })
+      .where(eq(emails.id, id))
+  })
+  return id
+}
+
+const eventsOf = async ({ core }: Desk, emailId: string) => {
+  const rows = await core.store.read.select().from(events).orderBy(events.seq).all()
+  return rows.filter((row) => row.emailId === emailId).map(({ name, data }) => [name, data])
+}
+
+const mail = { messageId: SES_ID, destination: ['ada@dest.test'] }
+const hardBounce = {
+  bounceType: 'Permanent',
+  bounceSubType: 'General',
+  reportingMTA: 'dns; a8-70.smtp-out.eu-west-1.amazonses.com',
+  bouncedRecipients: [
+    {
+      emailAddress: 'Ada@dest.test',
+      action: 'failed',
+      status: '5.1.1',
+      diagnosticCode: 'smtp; 550 5.1.1 user unknown',
+    },
+  ],
+}
+
+const post = ({ receiver, sns }: Counter, Message: string, change = {}) =>
+  receiver.receive(sns.message({ Message, ...change }))
+
+const isRefused = { code: 'FORBIDDEN', status: 403 }
+
+for (const SignatureVersion of ['1', '2']) {
+  test(`a delivery signed by version ${SignatureVersion} turns SENT into DELIVERED`, async (t) => {
+    const counter = await openCounter(t)
+    const id = await relay(counter.desk)
+    await post(counter, sesEvent('Delivery', mail), { SignatureVersion, Subject: 'Amazon SES' })
+    assert.equal((await counter.desk.email(id)).status, 'DELIVERED')
+    assert.deepEqual(await eventsOf(counter.desk, id), [['email.delivery', null]])
+  })
+}
+
+test('notificationType says the same as eventType', async (t) => {
+  const counter = await openCounter(t)
+  const id = await relay(counter.desk)
+  await post(counter, JSON.stringify({ notificationType: 'Delivery', mail, delivery: {} }))
+  assert.equal((await counter.desk.email(id)).status, 'DELIVERED')
+})
+
+test('a permanent bounce suppresses the address and unsubscribes the contact', async (t) => {
+  const counter = await openCounter(t)
+  const { desk } = counter
+  const id = await relay(desk)
+  await post(counter, sesEvent('Bounce', mail, hardBounce))
+  const email = await desk.email(id)
+  assert.deepEqual([email.status, email.error], ['BOUNCED', 'smtp; 550 5.1.1 user unknown'])
+  const { read } = desk.core.store
+  const [suppression] = await read.select().from(suppressions).all()
+  assert.deepEqual(
+    [suppression?.email, suppression?.reason, suppression?.emailId],
+    ['ada@dest.test', 'HARD_BOUNCE', id],
+  )
+  assert.deepEqual((await eventsOf(desk, id))[0], ['email.bounce', { bounceType: 'Permanent' }])
+  const [contact] = await read.select().from(contacts).all()
+  assert.equal(contact?.subscribed, false)
+})
+
+test('an undetermined bounce neither suppresses nor unsubscribes, whatever its diagnostic', async (t) => {
+  const counter = await openCounter(t)
+  const { desk } = counter
+  const id = await relay(desk)
+  await post(counter, sesEvent('Bounce', mail, { ...hardBounce, bounceType: 'Undetermined' }))
+  assert.equal((await desk.email(id)).status, 'BOUNCED')
+  assert.deepEqual(await eventsOf(desk, id), [['email.bounce', { bounceType: 'Undetermined' }]])
+  assert.equal(await desk.core.store.read.$count(suppressions), 0)
+  const [contact] = await desk.core.store.read.select().from(contacts).all()
+  assert.equal(contact?.subscribed, true)
+})
+
+test('a transient bounce is told and changes nothing', async (t) => {
+  const counter = await openCounter(t)
+  const id = await relay(counter.desk)
+  await post(counter, sesEvent('Bounce', mail, { ...hardBounce, bounceType: 'Transient' }))
+  assert.equal((await counter.desk.email(id)).status, 'SENT')
+  const data = { bounceType: 'Transient', transientBounce: true }
+  assert.deepEqual(await eventsOf(counter.desk, id), [['email.bounce', data]])
+  assert.equal(await counter.desk.core.store.read.$count(suppressions), 0)
+})
+
+test('a bounce or complaint of another address than the email\u2019s changes nothing', async (t) => {
+  const counter = await openCounter(t)
+  const id = await relay(counter.desk)
+  const bouncedRecipients = [{ emailAddress: 'forwarded@elsewhere.test' }]
+  await post(counter, sesEvent('Bounce', mail, { ...hardBounce, bouncedRecipients }))
+  const complainedRecipients = [{ emailAddress: 'forwarded@elsewhere.test' }]
+  await post(counter, sesEvent('Complaint', mail, { complainedRecipients }))
+  assert.equal((await counter.desk.email(id)).status, 'SENT')
+  assert.deepEqual(await eventsOf(counter.desk, id), [])
+})
+
+test('a bounce that names no address is one of the email\u2019s', async (t) => {
+  const counter = await openCounter(t)
+  const id = await relay(counter.desk)
+  await post(
+    counter,
+    sesEvent('Bounce', mail, { ...hardBounce, bouncedRecipients: [{ status: '5.1.1' }] }),
+  )
+  assert.equal((await counter.desk.email(id)).status, 'BOUNCED')
+  assert.equal(await counter.desk.core.store.read.$count(suppressions), 1)
+})
+
+test('what others wrote into a notification is kept in one line of bounded length', async (t) => {
+  const counter = await openCounter(t)
+  const { read } = counter.desk.core.store
+  const long = `abuse\r\nX: ${'y'.repeat(1_000)}`
+  const complained = await relay(counter.desk)
+  await post(counter, sesEvent('Complaint', mail, { complaintFeedbackType: long }))
+  const bounced = await relay(counter.desk, { providerId: 'second' })
+  const reportingMTA = `dsn; mta.example.com\n${long}`
+  await post(counter, sesEvent('Bounce', { messageId: 'second' }, { ...hardBounce, reportingMTA }))
+  const [complaint] = await eventsOf(counter.desk, complained)
+  const source = `abuse X: ${'y'.repeat(91)}`
+  assert.deepEqual(complaint, ['email.complaint', { feedbackType: source }])
+  const [suppression] = await read.select().from(suppressions).all()
+  assert.equal(suppression?.source, `complaint (${source})`)
+  const [host] = await read
+    .select({ host: attempts.host })
+    .from(attempts)
+    .where(eq(attempts.emailId, bounced))
+    .all()
+  assert.match(host?.host ?? '', /^mta\.example\.com abuse X: y{215}$/)
+})
+
+test('a delivery told before its email has left our hands is to be told again', async (t) => {
+  const counter = await openCounter(t)
+  const { desk, receiver, sns } = counter
+  const id = await relay(desk, { state: 'sending', status: 'SENDING', providerId: null })
+  const commonHeaders = { messageId: (await desk.email(id)).messageId }
+  const message = sns.message({ Message: sesEvent('Delivery', { ...mail, commonHeaders }) })
+  await assert.rejects(receiver.receive(message), { code: 'EXTERNAL_SERVICE_ERROR', status: 503 })
+  await desk.core.store.write(async (tx) => {
+    await tx.update(emails).set({ state: 'relayed', status: 'SENT' }).where(eq(emails.id, id))
+  })
+  await receiver.receive(message)
+  assert.equal((await desk.email(id)).status, 'DELIVERED')
+})
+
+test('a complaint suppresses and unsubscribes; that it is not spam is no complaint', async (t) => {
+  const counter = await openCounter(t)
+  const { desk } = counter
+  const id = await relay(desk)
+  const complainedRecipients = [{ emailAddress: 'ada@dest.test' }]
+  const complaint = (complaintFeedbackType: string) =>
+    sesEvent('Complaint', mail, { complainedRecipients, complaintFeedbackType })
+  await post(counter, complaint('not-spam'))
+  assert.equal((await desk.email(id)).status, 'SENT')
+  await post(counter, complaint('abuse'))
+  assert.equal((await desk.email(id)).status, 'COMPLAINED')
+  const [suppression] = await desk.core.store.read.select().from(suppressions).all()
+  assert.equal(suppression?.reason, 'COMPLAINT')
+  assert.deepEqual((await eventsOf(desk, id))[0], ['email.complaint', { feedbackType: 'abuse' }])
+})
+
+test('opens and clicks count, those of machines apart', async (t) => {
+  const counter = await openCounter(t)
+  const { desk } = counter
+  const id = await relay(desk, { sentAt: START - MINUTE })
+  desk.clock.now = START + MINUTE
+  const timestamp = new Date(START).toISOString()
+  const person = { timestamp, userAgent: BROWSER }
+  await post(counter, sesEvent('Open', mail, person))
+  await post(counter, sesEvent('Open', mail, { timestamp, userAgent: 'curl/8.0' }))
+  await post(counter, sesEvent('Click', mail, { ...person, link: 'https://shop.test/a?b=c' }))
+  const email = await desk.email(id)
+  assert.deepEqual(
+    [email.status, email.opens, email.machineOpens, email.clicks, email.openedAt],
+    ['CLICKED', 1, 1, 1, START],
+  )
+  const [open, click] = await eventsOf(desk, id)
+  assert.equal(open?.[0], 'email.open')
+  assert.equal(click?.[0], 'email.click')
+  assert.equal((click?.[1] as { link: string } | undefined)?.link, 'https://shop.test/a?b=c')
+})
+
+test('an open from the future is one of now', async (t) => {
+  const counter = await openCounter(t)
+  const id = await relay(counter.desk, { sentAt: START - MINUTE })
+  const timestamp = new Date(START + DAY).toISOString()
+  await post(counter, sesEvent('Open', mail, { timestamp, userAgent: BROWSER }))
+  assert.equal((await counter.desk.email(id)).openedAt, START)
+})
+
+test('a notification counts once, however often it comes', async (t) => {
+  const counter = await openCounter(t)
+  const { desk, receiver, sns } = counter
+  const id = await relay(desk, { sentAt: START - MINUTE })
+  const message = sns.message({ Message: sesEvent('Open', mail, { userAgent: BROWSER }) })
+  await Promise.all([receiver.receive(message), receiver.receive(message)])
+  await receiver.receive(message)
+  assert.equal((await desk.email(id)).opens, 1)
+  assert.equal(await desk.core.store.read.$count(snsNotifications), 1)
+})
+
+test('an email is found by its Message-ID where the relay\u2019s id is not known', async (t) => {
+  const counter = await openCounter(t)
+  const { desk } = counter
+  const own = await relay(desk, { providerId: null })
+  const { messageId } = await desk.email(own)
+  const other = await relay(desk, { providerId: null, messageId: 'chosen.id@example.test' })
+  const received = await relay(desk, {
+    providerId: null,
+    messageId: 'theirs@dest.test',
+    sourceType: 'INBOUND',
+  })
+  const named = (id: string) => ({ messageId: 'unknown', commonHeaders: { messageId: `<${id}>` } })
+  await post(counter, sesEvent('Delivery', named(messageId)))
+  assert.equal((await desk.email(own)).status, 'DELIVERED')
+  const headers = [{ name: 'Message-Id', value: '<chosen.id@example.test>' }]
+  await post(counter, sesEvent('Delivery', { messageId: 'unknown', headers }))
+  assert.equal((await desk.email(other)).status, 'DELIVERED')
+  await assert.rejects(post(counter, sesEvent('Delivery', named('theirs@dest.test'))), {
+    status: 404,
+  })
+  assert.equal((await desk.email(received)).status, 'SENT')
+})
+
+test('what looks like an id of ours but is not that email\u2019s finds nothing', async (t) => {
+  const counter = await openCounter(t)
+  const id = await relay(counter.desk, { providerId: null })
+  const commonHeaders = { messageId: `<${id}@elsewhere.test>` }
+  const message = sesEvent('Delivery', { messageId: 'unknown', commonHeaders })
+  await assert.rejects(post(counter, message), { code: 'RESOURCE_NOT_FOUND', status: 404 })
+})
+
+test('no such email is 404, no message id 400, and both may come again', async (t) => {
+  const counter = await openCounter(t)
+  await assert.rejects(post(counter, sesEvent('Bounce', { messageId: 'unknown' }, hardBounce)), {
+    code: 'RESOURCE_NOT_FOUND',
+    status: 404,
+  })
+  await assert.rejects(post(counter, sesEvent('Bounce', {}, hardBounce)), {
+    code: 'BAD_REQUEST',
+    status: 400,
+  })
+  assert.equal(await counter.desk.core.store.read.$count(snsNotifications), 0)
+})
+
+for (const Message of [
+  'Successfully validated SNS topic for Amazon SES event publishing.',
+  '"text"',
+  '[]',
+  sesEvent('Reject', mail),
+]) {
+  test(`${Message.slice(0, 30)} is acknowledged and means nothing`, async (t) => {
+    const counter = await openCounter(t)
+    const id = await relay(counter.desk)
+    await post(counter, Message)
+    assert.equal((await counter.desk.email(id)).status, 'SENT')
+  })
+}
+
+test('outcomes of a disabled project are still recorded', async (t) => {
+  const counter = await openCounter(t)
+  const { desk } = counter
+  const id = await relay(desk)
+  await desk.core.store.write(async (tx) => {
+    await tx.update(projects).set({ isDisabled: true })
+  })
+  await post(counter, sesEvent('Bounce', mail, hardBounce))
+  assert.equal((await desk.email(id)).status, 'BOUNCED')
+  assert.equal(await desk.core.store.read.$count(suppressions), 1)
+})
+
+test('a database that cannot be written leaves nothing and is told, so that SNS comes again', async (t) => {
+  const { desk, sns, receiver } = await openCounter(t)
+  const id = await relay(desk)
+  const message = sns.message({ Message: sesEvent('Delivery', mail) })
+  const { write } = desk.core.store
+  desk.core.store.write = async () => {
+    throw new AppError('DATABASE_ERROR', 'The database could not be written.')
+  }
+  await assert.rejects(receiver.receive(message), { code: 'DATABASE_ERROR', status: 503 })
+  desk.core.store.write = write
+  await receiver.receive(message)
+  assert.equal((await desk.email(id)).status, 'DELIVERED')
+})
+
+test('what fails by itself is acknowledged, undone and can be read in the log', async (t) => {
+  const { desk, sns, receiver } = await openCounter(t)
+  const id = await relay(desk)
+  const errors: unknown[] = []
+  desk.core.log.error = (facts: unknown) => void errors.push(facts)
+  const { write } = desk.core.store
+  desk.core.store.write = (fn) =>
+    write(async (tx) => {
+      await fn(tx)
+      throw new RangeError('a bug')
+    })
+  await receiver.receive(sns.message({ Message: sesEvent('Delivery', mail) }))
+  assert.equal(errors.length, 1)
+  assert.equal((await desk.email(id)).status, 'SENT')
+  assert.equal(await desk.core.store.read.$count(snsNotifications), 0)
+})
+
+// What is not believed.
+
+const forgeries: [string, Record<string, string>][] = [
+  ['another text', { Message: sesEvent('Bounce', mail, hardBounce) }],
+  ['another id', { MessageId: '00000000-0000-0000-0000-000000000000' }],
+  ['another time', { Timestamp: new Date(START + 1).toISOString() }],
+  ['a subject that was not signed', { Subject: 'Hello' }],
+  ['another signature', { Signature: Buffer.alloc(256).toString('base64') }],
+  ['no base64 for a signature', { Signature: '%%%' }],
+  ['the other signature version', { SignatureVersion: '2' }],
+  ['another type', { Type: 'UnsubscribeConfirmation', Token: 't', SubscribeURL: SUBSCRIBE_URL }],
+]
+
+for (const [what, change] of forgeries) {
+  test(`S13: a notification with ${what} is not believed`, async (t) => {
+    const counter = await openCounter(t)
+    const { desk, receiver, sns, warnings } = counter
+    const id = await relay(desk)
+    const message = sns.message({ Message: sesEvent('Delivery', mail) })
+    await assert.rejects(receiver.receive({ ...message, ...change }), isRefused)
+    assert.equal((await desk.email(id)).status, 'SENT')
+    assert.equal(await desk.core.store.read.$count(snsNotifications), 0)
+    assert.deepEqual(warnings, ['the signature does not hold'])
+  })
+}
+
+test('S13: a topic that is not listed is not believed, and nothing is fetched for it', async (t) => {
+  const counter = await openCounter(t)
+  const id = await relay(counter.desk)
+  const change = { TopicArn: 'arn:aws:sns:eu-west-1:999999999999:mail' }
+  await assert.rejects(post(counter, sesEvent('Bounce', mail, hardBounce), change), isRefused)
+  assert.deepEqual(counter.sns.asked, [])
+  assert.equal((await counter.desk.email(id)).status, 'SENT')
+})
+
+test('S13: without topics nothing is believed', async (t) => {
+  const counter = await openCounter(t, { topicArns: [] })
+  assert.equal(counter.receiver.isOpen, false)
+  await assert.rejects(post(counter, '{}'), isRefused)
+  assert.deepEqual(counter.sns.asked, [])
+})
+
+test('S13: what is older than two hours, or from the future, is not believed', async (t) => {
+  const counter = await openCounter(t)
+  await relay(counter.desk)
+  const Timestamp = (at: number) => ({ Timestamp: new Date(at).toISOString() })
+  const delivery = sesEvent('Delivery', mail)
+  await assert.rejects(post(counter, delivery, Timestamp(START - 120 * MINUTE - 1)), isRefused)
+  await assert.rejects(post(counter, delivery, Timestamp(START + 15 * MINUTE + 1)), isRefused)
+  await post(counter, delivery, Timestamp(START - 119 * MINUTE))
+  await post(counter, delivery, Timestamp(START + 14 * MINUTE))
+})
+
+test('S14: a certificate of another host is not fetched, however good the signature', async (t) => {
+  const counter = await openCounter(t)
+  for (const SigningCertURL of [
+    'https://sns.eu-west-1.amazonaws.com.evil.test/a.pem',
+    'https://sns.eu-west-1.amazonaws.com@evil.test/a.pem',
+    'http://sns.eu-west-1.amazonaws.com/a.pem',
+    'https://127.0.0.1/a.pem',
+  ]) {
+    await assert.rejects(post(counter, '{}', { SigningCertURL }), isRefused)
+  }
+  assert.deepEqual(counter.sns.asked, [])
+})
+
+test('S14: what is not public is refused for good, what does not answer another time', async (t) => {
+  let isRefusal = true
+  const publicFetch = async () =>
+    ({ ok: false, isRefused: isRefusal, error: 'it has the address 10.0.0.1' }) as const
+  const counter = await openCounter(t, { publicFetch })
+  await assert.rejects(post(counter, '{}'), isRefused)
+  isRefusal = false
+  counter.desk.clock.now += 10_001
+  await assert.rejects(post(counter, '{}'), { code: 'EXTERNAL_SERVICE_ERROR', status: 503 })
+})
+
+const badCertificates: [string, FakeSnsOptions, string][] = [
+  ['is over', { validFrom: START - DAY, validTo: START - 1_000 }, 'not in force'],
+  ['has not begun', { validFrom: START + 1_000, validTo: START + DAY }, 'not in force'],
+  ['is of somebody else', { names: ['sns.evil.test'] }, 'the certificate is of CN=sns.evil.test'],
+  ['is no certificate', { served: { status: 200, body: 'hello' } }, 'cannot be read'],
+  ['is not there', { served: { status: 404, body: '' } }, 'answered 404'],
+  ['is a redirect', { served: { status: 302, body: '' } }, 'answered 302'],
+  [
+    'is not RSA',
+    { served: { status: 200, body: makeCertificate(['sns.amazonaws.com']).cert } },
+    'not RSA',
+  ],
+]
+
+for (const [what, options, why] of badCertificates) {
+  test(`S13: a certificate that ${what} makes nobody believed`, async (t) => {
+    const counter = await openCounter(t, {
+      sns: createSns({ ...validity, now: () => START, ...options }),
+    })
+    await assert.rejects(post(counter, '{}'), isRefused)
+    assert.match(counter.warnings[0] ?? '', new RegExp(why))
+  })
+}
+
+test('S13: another signer with a certificate of its own is not SNS', async (t) => {
+  const counter = await openCounter(t)
+  const forger = createSns({ ...validity, now: () => START })
+  await assert.rejects(counter.receiver.receive(forger.message()), isRefused)
+})
+
+test('a certificate is fetched once, also for many at a time, and again after a day', async (t) => {
+  const counter = await openCounter(t)
+  const { desk, sns } = counter
+  await Promise.all(Array.from({ length: 5 }, () => post(counter, 'hello')))
+  await post(counter, 'hello')
+  assert.deepEqual(sns.asked, [CERTIFICATE_URL])
+  desk.clock.now += DAY
+  const Timestamp = new Date(desk.clock.now).toISOString()
+  await post(counter, 'hello', { Timestamp })
+  assert.deepEqual(sns.asked, [CERTIFICATE_URL, CERTIFICATE_URL])
+})
+
+test('a server of certificates that fails is not asked again within ten seconds, nor by all at once', async (t) => {
+  let asked = 0
+  const hold = Promise.withResolvers<void>()
+  const publicFetch = async () => {
+    asked += 1
+    await hold.promise
+    return { ok: true, status: 503, body: Buffer.alloc(0) } as const
+  }
+  const counter = await openCounter(t, { publicFetch })
+  const urls = Array.from({ length: 9 }, (_, index) =>
+    CERTIFICATE_URL.replace('.pem', `${index}.pem`),
+  )
+  const posts = urls.map((SigningCertURL) => post(counter, '{}', { SigningCertURL }))
+  hold.resolve()
+  for (const each of await Promise.allSettled(posts)) assert.equal(each.status, 'rejected')
+  assert.equal(asked, 4)
+  await assert.rejects(post(counter, '{}', { SigningCertURL: urls[0] }), { status: 503 })
+  assert.equal(asked, 4)
+  counter.desk.clock.now += 10_001
+  await assert.rejects(post(counter, '{}', { SigningCertURL: urls[0] }), { status: 503 })
+  assert.equal(asked, 5)
+})
+
+test('S13: strangers who name other certificates do not make ours be forgotten', async (t) => {
+  const counter = await openCounter(t)
+  const { sns, receiver } = counter
+  await post(counter, 'hello')
+  const strange = Array.from({ length: 60 }, (_, index) => ({
+    ...sns.message({ SigningCertURL: CERTIFICATE_URL.replace('.pem', `${index}.pem`) }),
+    Message: 'forged',
+  }))
+  await Promise.allSettled(strange.map((message) => receiver.receive(message)))
+  await post(counter, 'hello')
+  assert.equal(sns.asked.filter((url) => url === CERTIFICATE_URL).length, 1)
+})
+
+for (const [host, name] of [
+  ['sns.af-south-1.amazonaws.com', 'sns-signing.af-south-1.amazonaws.com'],
+  ['sns.cn-north-1.amazonaws.com.cn', 'sns-cn-north-1.amazonaws.com.cn'],
+  ['sns.us-gov-west-1.amazonaws.com', 'sns-us-gov-west-1.amazonaws.com'],
+  ['sns.us-gov-east-1.amazonaws.com', 'sns-us-gov-west-1.amazonaws.com'],
+] as const) {
+  test(`${host} signs as ${name}, and no other region does`, async (t) => {
+    const regional = createSns({ ...validity, now: () => START, names: [name] })
+    const counter = await openCounter(t, { sns: regional })
+    await post(counter, 'hello', { SigningCertURL: `https://${host}/a.pem` })
+    await assert.rejects(post(counter, 'hello'), isRefused)
+  })
+}
+
+// Subscriptions.
+
+const confirmation = { Type: 'SubscriptionConfirmation', Token: 't', SubscribeURL: SUBSCRIBE_URL }
+
+test('a subscription to a listed topic is confirmed, once', async (t) => {
+  const { receiver, sns } = await openCounter(t)
+  const message = sns.message(confirmation)
+  await receiver.receive(message)
+  await receiver.receive(message)
+  assert.deepEqual(sns.asked, [CERTIFICATE_URL, SUBSCRIBE_URL])
+})
+
+for (const SubscribeURL of [
+  'http://127.0.0.1:8080/internal',
+  'https://169.254.169.254/latest/meta-data/',
+  'https://sns.eu-west-1.amazonaws.com.evil.test/?Action=ConfirmSubscription',
+  SUBSCRIBE_URL.replace('ConfirmSubscription', 'DeleteTopic'),
+]) {
+  test(`S14: a signed subscription is not confirmed at ${SubscribeURL}`, async (t) => {
+    const { receiver, sns } = await openCounter(t)
+    await assert.rejects(
+      receiver.receive(sns.message({ ...confirmation, SubscribeURL })),
+      isRefused,
+    )
+    assert.deepEqual(sns.asked, [CERTIFICATE_URL])
+  })
+}
+
+test('S14: a host of SNS with an internal address is not asked to confirm', async (t) => {
+  const { receiver, sns } = await openCounter(t, {
+    publicFetch: async (url) =>
+      url.pathname.endsWith('.pem')
+        ? shared.publicFetch(url)
+        : { ok: false, isRefused: true, error: 'it has the address 10.0.0.1' },
+  })
+  await assert.rejects(receiver.receive(sns.message(confirmation)), isRefused)
+})
+
+test('S13: a forged confirmation, or one of another topic, is asked for nowhere', async (t) => {
+  const { receiver, sns } = await openCounter(t)
+  const message = sns.message(confirmation)
+  await assert.rejects(receiver.receive({ ...message, Token: 'other' }), isRefused)
+  const TopicArn = 'arn:aws:sns:eu-west-1:999999999999:mail'
+  await assert.rejects(receiver.receive(sns.message({ ...confirmation, TopicArn })), isRefused)
+  assert.ok(!sns.asked.includes(SUBSCRIBE_URL))
+})
+
+test('a confirmation that does not get through is asked for again', async (t) => {
+  let status = 500
+  const { receiver, sns, desk } = await openCounter(t, {
+    publicFetch: async (url) => {
+      if (url.pathname.endsWith('.pem')) return shared.publicFetch(url)
+      return { ok: true, status, body: Buffer.alloc(0) }
+    },
+  })
+  const message = sns.message(confirmation)
+  await assert.rejects(receiver.receive(message), { code: 'EXTERNAL_SERVICE_ERROR', status: 503 })
+  assert.equal(await desk.core.store.read.$count(snsNotifications), 0)
+  status = 200
+  await receiver.receive(message)
+})
+
+test('the end of a subscription is acknowledged, and not undone', async (t) => {
+  const { receiver, sns } = await openCounter(t)
+  await receiver.receive(sns.message({ ...confirmation, Type: 'UnsubscribeConfirmation' }))
+  assert.deepEqual(sns.asked, [CERTIFICATE_URL])
+})
+
+// Received mail.
+
+const raw = 'From: Ada <ada@dest.test>\r\nTo: info@example.test\r\nSubject: Hi\r\n\r\nHello'
+const receivedEvent = (recipients: string[], change: Record<string, unknown> = {}) =>
+  JSON.stringify({
+    notificationType: 'Received',
+    mail: {
+      messageId: 'inbound-id',
+      source: 'ada@dest.test',
+      destination: recipients,
+      headers: [
+        { name: 'Received-SPF', value: 'pass client-ip=198.51.100.7; helo=mx.dest.test;' },
+        { name: 'Subject', value: 'Hi' },
+      ],
+    },
+    receipt: { recipients, action: { type: 'SNS', encoding: 'BASE64' } },
+    content: Buffer.from(raw).toString('base64'),
+    ...change,
+  })
+
+test('received mail goes the way of what comes by SMTP, for domains of ours alone', async (t) => {
+  const counter = await openCounter(t)
+  const { desk, receiver, sns } = counter
+  let rings = 0
+  desk.core.inbox.listen(() => {
+    rings += 1
+  })
+  const recipients = ['Info@example.test', 'info@example.test', 'someone@elsewhere.test', 'junk']
+  const message = sns.message({ Message: receivedEvent(recipients) })
+  await receiver.receive(message)
+  await receiver.receive(message)
+  const rows = await desk.core.store.read.select().from(inboundMessages).all()
+  assert.equal(rows.length, 1)
+  assert.equal(rings, 1)
+  const [row] = rows
+  assert.deepEqual(row?.recipients, [
+    { for: 'mailbox', address: 'info@example.test', projectId: desk.project.id },
+  ])
+  assert.deepEqual(
+    [row?.state, row?.reversePath, row?.clientAddress, row?.clientName],
+    ['pending', 'ada@dest.test', '198.51.100.7', 'mx.dest.test'],
+  )
+  assert.ok(row?.raw?.toString().endsWith(raw))
+})
+
+test('received mail for nobody here is acknowledged and not kept', async (t) => {
+  const counter = await openCounter(t)
+  await post(counter, receivedEvent(['someone@elsewhere.test', `b.token@bounce.example.test`]))
+  assert.equal(await counter.desk.core.store.read.$count(inboundMessages), 0)
+})
+
+test('received mail without its content is kept as far as it is known', async (t) => {
+  const counter = await openCounter(t)
+  await post(counter, receivedEvent(['info@example.test'], { content: undefined }))
+  const [row] = await counter.desk.core.store.read.select().from(inboundMessages).all()
+  assert.ok(row?.raw?.toString().endsWith('Subject: Hi\r\n\r\n'))
+})
+
+test('mail inserted in a transaction that fails is not kept', async (t) => {
+  const { desk } = await openCounter(t)
+  const message = {
+    reversePath: '',
+    recipients: [],
+    clientAddress: '',
+    clientName: '',
+    protocol: 'HTTP',
+    tls: null,
+    content: Buffer.from(raw),
+  }
+  const failing = desk.core.store.write(async (tx) => {
+    await insertInbound(desk.core, tx, message)
+    throw new Error('no')
+  })
+  await assert.rejects(failing, /no/)
+  assert.equal(await desk.core.store.read.$count(inboundMessages), 0)
+})
+
+// Housekeeping.
+
+test('ids are forgotten once a message would be too old to be believed', async (t) => {
+  const { desk } = await openCounter(t)
+  const { store } = desk.core
+  await store.write(async (tx) => {
+    await tx.insert(snsNotifications).values([
+      { id: 'old', receivedAt: START - 3 * DAY - 1 },
+      { id: 'new', receivedAt: START - 3 * DAY },
+    ])
+  })
+  await forgetNotifications(desk.core)
+  const rows = await store.read.select().from(snsNotifications).all()
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    ['new'],
+  )
+})
+
+test('emails are looked up through the two indexes made for it', async (t) => {
+  const { desk } = await openCounter(t)
+  const planOf = async (text: string) => {
+    const rows = await desk.core.store.read.all<{ detail: string }>(
+      sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
+    )
+    return rows.map(({ detail }) => detail).join('; ')
+  }
+  assert.match(await planOf(findByProviderId.compiled().text), /emails_provider \(provider_id=\?\)/)
+  assert.match(
+    await planOf(findByMessageId.compiled().text),
+    /emails_custom_message_id \(message_id=\?\)/,
+  )
+})

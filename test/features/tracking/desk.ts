@@ -1,0 +1,58 @@
+/** A desk whose mail is delivered, and hits on it. */
+import type { TestContext } from 'node:test'
+import { type Hit, recordHits } from '../../../src/features/tracking/hits.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { type Email, emails, events } from '../../../src/store/schema.ts'
+import { type Desk, openDesk, START } from '../messages/desk.ts'
+
+export type TrackedDesk = Desk & {
+  /** An email with this body, delivered at START; its id. */
+  deliver(change?: Partial<Email>, body?: string): Promise<string>
+  record(...hits: Hit[]): Promise<void>
+  /** The events of an email. */
+  told(emailId: string): Promise<{ name: string; data: unknown; at: number }[]>
+}
+
+export const MINUTE = 60_000
+/** Long after the delivery. */
+export const LATER = START + 10 * MINUTE
+export const link = 'https://shop.test/a'
+export const iso = (at: number) => new Date(at).toISOString()
+
+export const open = (emailId: string, at = LATER): Hit => ({
+  ...{ emailId, at, type: 'open', isMachine: false },
+})
+
+export const click = (emailId: string, to: string, at = LATER): Hit => ({
+  ...{ emailId, at, type: 'click', link: to, isMachine: false },
+})
+
+export async function openTracked(t: TestContext): Promise<TrackedDesk> {
+  const desk = await openDesk(t)
+  const { store } = desk.core
+  desk.clock.now = LATER
+  const delivered: Partial<Email> = {
+    ...{ state: 'delivered', status: 'DELIVERED' },
+    ...{ dueAt: null, sentAt: START, deliveredAt: START },
+  }
+  return {
+    ...desk,
+    deliver: async (change = {}, body = '<p>Hello</p>') => {
+      const accepted = await desk.send({ body })
+      const id = accepted.emails[0]?.email ?? ''
+      const row = { ...delivered, ...change }
+      await store.write((tx) => tx.update(emails).set(row).where(eq(emails.id, id)).run())
+      return id
+    },
+    record: (...hits) => store.write((tx) => recordHits(desk.core, tx, hits)),
+    told: async (emailId) => {
+      const rows = await store.read
+        .select()
+        .from(events)
+        .where(eq(events.emailId, emailId))
+        .orderBy(events.seq)
+        .all()
+      return rows.map(({ name, data, createdAt: at }) => ({ name, data, at }))
+    },
+  }
+}

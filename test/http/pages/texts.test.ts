@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { textsOf } from '../../../src/http/pages/texts.ts'
+import { languages } from '../../../src/mail/languages.ts'
+
+/** `unsubscribe.ask` -> text. */
+function flatten(value: object, prefix = ''): [string, string][] {
+  return Object.entries(value).flatMap(([key, inner]) =>
+    typeof inner === 'string' ? [[prefix + key, inner]] : flatten(inner, `${prefix}${key}.`),
+  ) as [string, string][]
+}
+
+const english = flatten(textsOf('en'))
+const placeholders = (text: string) => (text.match(/\{\w*\}/g) ?? []).sort()
+
+test('every language has every text, with the names of the English one', () => {
+  for (const language of languages) {
+    const texts = new Map(flatten(textsOf(language)))
+    assert.deepEqual([...texts.keys()].sort(), english.map(([key]) => key).sort())
+    for (const [key, model] of english) {
+      const text = texts.get(key) ?? ''
+      assert.deepEqual(placeholders(text), placeholders(model), `${language} ${key}`)
+      assert.equal(text, text.trim())
+      assert.equal(text, text.normalize('NFC'))
+      assert.ok(text.length > 1, `${language} ${key}`)
+      assert.doesNotMatch(text, /[<>"&]| {2}/, `${language} ${key}`)
+    }
+  }
+})
+
+test('a translation is one: no text of another language stands in its place', () => {
+  for (const [key, model] of english) {
+    for (const language of languages.filter((each) => each !== 'en')) {
+      const text = new Map(flatten(textsOf(language))).get(key)
+      assert.notEqual(text, model, `${language} ${key}`)
+    }
+  }
+  const scripts: [string, RegExp][] = [
+    ['hi', /\p{Script=Devanagari}/u],
+    ['bg', /\p{Script=Cyrillic}/u],
+    ['ja', /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u],
+    ...['zh-TW', 'zh-HK', 'zh-CN'].map((tag): [string, RegExp] => [tag, /\p{Script=Han}/u]),
+  ]
+  for (const [tag, script] of scripts) {
+    const language = languages.find((each) => each === tag) ?? 'en'
+    for (const [key, text] of flatten(textsOf(language)))
+      assert.match(text, script, `${tag} ${key}`)
+  }
+})
+
+test('a question asks, and what is pressed is short', () => {
+  for (const language of languages) {
+    const { unsubscribe, subscribe, manage } = textsOf(language)
+    for (const { ask } of [unsubscribe, subscribe]) assert.match(ask, /[?？]$/)
+    for (const button of [unsubscribe.button, subscribe.button, manage.on, manage.off]) {
+      assert.ok(button.length <= 28, `${language} ${button}`)
+    }
+  }
+})

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createDataReader } from '../../src/inbound/data-reader.ts'
+
+/** What a reader makes of a text that comes in these pieces. */
+function readAll(pieces: readonly string[]): { content: string; rest: string | undefined } {
+  const reader = createDataReader()
+  let content = ''
+  for (const [index, piece] of pieces.entries()) {
+    const read = reader.read(Buffer.from(piece, 'latin1'))
+    content += read.content.toString('latin1')
+    if (read.rest === undefined) continue
+    return { content, rest: read.rest.toString('latin1') + pieces.slice(index + 1).join('') }
+  }
+  return { content, rest: undefined }
+}
+
+/** As RFC 5321 section 4.5.2 puts it, on the whole text. */
+function readByTheBook(text: string): { content: string; rest: string | undefined } {
+  const end = text.startsWith('.\r\n') ? -2 : text.indexOf('\r\n.\r\n')
+  const isOver = end !== -1
+  const lines = (isOver ? text.slice(0, end + 2) : text).split('\r\n')
+  const content = lines.map((line) => line.replace(/^\./, '')).join('\r\n')
+  return { content, rest: isOver ? text.slice(end + 5) : undefined }
+}
+
+test('only CRLF.CRLF ends a message', () => {
+  assert.deepEqual(readAll(['a\r\n.\r\nQUIT\r\n']), { content: 'a\r\n', rest: 'QUIT\r\n' })
+  assert.deepEqual(readAll(['.\r\nQUIT']), { content: '', rest: 'QUIT' })
+  for (const end of ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r', '\r\n.\r']) {
+    assert.equal(readAll([`a${end}QUIT\r\n`]).rest, undefined, JSON.stringify(end))
+  }
+})
+
+test('one dot is taken from a line that begins with one', () => {
+  const { content } = readAll(['..\r\n...a\r\n.b\r\na.\r\n'])
+  assert.equal(content, '.\r\n..a\r\nb\r\na.\r\n')
+})
+
+test('any text, in any pieces, is read by the book', () => {
+  const piece = fc.string({ unit: fc.constantFrom('\r', '\n', '.', 'a'), maxLength: 6 })
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const whole = pieces.join('')
+      const { content, rest } = readAll(pieces)
+      const expected = readByTheBook(whole)
+      assert.equal(rest, expected.rest)
+      // Without an end, a dot and its CR may still be held back.
+      if (rest !== undefined) assert.equal(content, expected.content)
+      else assert.ok(expected.content.startsWith(content))
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
+test('S5: a message of nothing but stuffed dots costs no more than another', () => {
+  const chunk = Buffer.from('..\r\n'.repeat(16_384))
+  const reader = createDataReader()
+  const startedAt = performance.now()
+  for (let index = 0; index < 64; index += 1) reader.read(chunk)
+  assert.ok(performance.now() - startedAt < 1_500, 'four megabytes')
+})

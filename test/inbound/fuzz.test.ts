@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import { connect, type Dialogue } from './dialogue.ts'
+import { openPlace, type Place } from './place.ts'
+
+const limits = { commandMs: 700, dataMs: 700, sweepMs: 10, connectionsPerAddress: 500 }
+const HANG_MS = 5_000
+const PAUSE_MS = 4
+const MIB = 1024 * 1024
+
+/** Says all of it, waiting for a reply now and then; every reply that came. */
+async function converse({ port }: Place, pieces: readonly (string | Buffer)[]): Promise<string> {
+  const client = await connect(port)
+  let said = ''
+  client.socket.on('data', (chunk: Buffer) => {
+    said += chunk.toString('latin1')
+  })
+  await client.read()
+  for (const piece of pieces) {
+    client.write(piece)
+    await quiet(client, PAUSE_MS)
+  }
+  await quiet(client, 10 * PAUSE_MS)
+  client.socket.end()
+  const late = sleep(HANG_MS, false, { ref: false })
+  const isOver = await Promise.race([client.ended().then(() => true), late])
+  client.close()
+  assert.ok(isOver, 'the server hangs')
+  return said
+}
+
+/** Until something is said, or nothing was for so long. */
+async function quiet({ socket }: Dialogue, forMs: number): Promise<void> {
+  const said = Promise.withResolvers<void>()
+  socket.once('data', said.resolve)
+  await Promise.race([said.promise, sleep(forMs)])
+  socket.off('data', said.resolve)
+}
+
+/** Every dialogue at once; the server lives, has all it acknowledged and forgets the rest. */
+async function storm(t: TestContext, dialogues: readonly (readonly (string | Buffer)[])[]) {
+  const place = await openPlace(t, { limits })
+  const before = process.memoryUsage()
+  const replies = (await Promise.all(dialogues.map((one) => converse(place, one)))).join('')
+  const kept = (await place.rows()).map(({ id }) => id)
+  const told = [...replies.matchAll(/^250 2\.0\.0 Kept as (\S+)\r$/gm)].map(([, id]) => id)
+  for (const id of told)
+    assert.ok(kept.includes(id ?? ''), `${id} was acknowledged and is not there`)
+  const after = process.memoryUsage()
+  const grown = after.heapUsed + after.external - before.heapUsed - before.external
+  assert.ok(grown < 100 * MIB, `${grown} bytes more`)
+  for (const line of replies.split('\r\n').slice(0, -1)) assert.match(line, /^[2345]\d\d[ -]/)
+  const next = await place.dial()
+  await next.open('', place.returnPath)
+  assert.equal((await next.data('Subject: alive\r\n\r\n')).code, 250)
+  return { told, place }
+}
+
+/** The same dialogues on each run: what they find can be found again. */
+const sample = <T>(arbitrary: fc.Arbitrary<T>, count: number) =>
+  fc.sample(arbitrary, { numRuns: count, seed: 20_261_121 })
+
+const verbs = ['EHLO', 'HELO', 'MAIL', 'RCPT', 'DATA', 'RSET', 'NOOP', 'QUIT', 'VRFY', 'HELP']
+const others = ['STARTTLS', 'BDAT', 'AUTH', 'XCLIENT', 'LHLO', 'EXPN', 'ETRN', 'constructor', '']
+const argument = fc.oneof(
+  fc.constantFrom('', ' FROM:<>', ' FROM:<a@b.test>', ' TO:<postmaster>', ' client.test', ':'),
+  fc.constantFrom(' FROM:<> SIZE=99999999999', ' TO:<a@b.test> NOTIFY=NEVER,NEVER', ' 5 LAST'),
+  fc.string({ maxLength: 60 }),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+)
+const lineEnd = fc.constantFrom('\r\n', '\r\n', '\r\n', '\n', '\r', '')
+const command = fc
+  .tuple(fc.constantFrom(...verbs, ...others), argument, lineEnd)
+  .map(([verb, rest, end]) => `${verb}${rest}${end}`)
+
+test('S5: random commands neither hang, crash nor fill the server', async (t) => {
+  await storm(t, sample(fc.array(command, { maxLength: 40 }), 150))
+})
+
+test('S5: random octets neither hang, crash nor fill the server', async (t) => {
+  const octets = fc.uint8Array({ maxLength: 4_000 }).map((bytes) => Buffer.from(bytes))
+  await storm(t, sample(fc.array(octets, { maxLength: 6 }), 80))
+})
+
+test('F2: a right dialogue cut, doubled or changed anywhere never gets a 250 without a row', async (t) => {
+  const right = [
+    'EHLO client.test\r\n',
+    'MAIL FROM:<>\r\n',
+    'RCPT TO:<postmaster>\r\n',
+    'DATA\r\n',
+    'Subject: x\r\n\r\nbody\r\n',
+    '.\r\n',
+    'MAIL FROM:<a@sender.test>\r\nRCPT TO:<postmaster>\r\nDATA\r\n',
+    'second\r\n.\r\n',
+    'QUIT\r\n',
+  ]
+  const change = fc.record({
+    at: fc.nat(right.length - 1),
+    kind: fc.constantFrom('none', 'drop', 'double', 'cut', 'insert', 'replace'),
+    text: fc.oneof(command, fc.constantFrom('.\r\n', '\r\n', '\n.\n', '\r\n.\r\n', '\0')),
+    place: fc.nat(20),
+  })
+  const dialogues = sample(fc.array(change, { maxLength: 3 }), 120).map((changes) => {
+    const pieces = [...right]
+    for (const { at, kind, text, place } of changes) {
+      const piece = pieces[at] ?? ''
+      if (kind === 'drop') pieces.splice(at, 1)
+      if (kind === 'double') pieces.splice(at, 0, piece)
+      if (kind === 'cut') pieces[at] = piece.slice(0, place)
+      if (kind === 'insert') pieces[at] = piece.slice(0, place) + text + piece.slice(place)
+      if (kind === 'replace') pieces[at] = text
+    }
+    return pieces
+  })
+  const { told } = await storm(t, dialogues)
+  assert.ok(told.length > 30, `${told.length} messages got through: too few to tell`)
+})

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createGuesses } from '../../src/inbound/guesses.ts'
+
+function guessesAt(startAt = 1_000_000) {
+  const clock = { at: startAt }
+  return { clock, guesses: createGuesses(() => clock.at) }
+}
+
+function failTimes(guesses: ReturnType<typeof createGuesses>, address: string, times: number) {
+  return Array.from({ length: times }, () => guesses.failed(address))
+}
+
+test('each failure is answered later, and ten of them make an address a guesser', () => {
+  const { guesses } = guessesAt()
+  assert.deepEqual(failTimes(guesses, '192.0.2.1', 7), [250, 500, 1000, 2000, 4000, 8000, 8000])
+  failTimes(guesses, '192.0.2.1', 2)
+  assert.equal(guesses.isGuesser('192.0.2.1'), false)
+  guesses.failed('192.0.2.1')
+  assert.equal(guesses.isGuesser('192.0.2.1'), true)
+  assert.equal(guesses.isGuesser('192.0.2.2'), false)
+})
+
+test('an address is forgotten after a quarter of an hour, also when the clock is set back', () => {
+  for (const change of [15 * 60_000, -15 * 60_000]) {
+    const { guesses, clock } = guessesAt()
+    failTimes(guesses, '192.0.2.1', 10)
+    clock.at += change
+    assert.equal(guesses.isGuesser('192.0.2.1'), false)
+    assert.equal(guesses.failed('192.0.2.1'), 250)
+  }
+})
+
+test('a login that succeeds forgets the failures before it', () => {
+  const { guesses } = guessesAt()
+  failTimes(guesses, '192.0.2.1', 9)
+  guesses.succeeded('192.0.2.1')
+  assert.equal(guesses.failed('192.0.2.1'), 250)
+})
+
+test('the addresses of one IPv6 network count together', () => {
+  const { guesses } = guessesAt()
+  for (let host = 1; host <= 10; host += 1) guesses.failed(`2001:db8:1:2::${host}`)
+  assert.equal(guesses.isGuesser('2001:db8:1:2:ffff::1'), true)
+  assert.equal(guesses.isGuesser('2001:db8:1:3::1'), false)
+})
+
+test('S5: a flood of addresses does not grow the memory', () => {
+  const { guesses } = guessesAt()
+  for (let n = 0; n < 30_000; n += 1) guesses.failed(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`)
+  assert.equal(guesses.size(), 10_000)
+})

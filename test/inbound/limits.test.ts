@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { addProject, trustDomain } from '../features/world.ts'
+import { connect, type Dialogue } from './dialogue.ts'
+import { openPlace } from './place.ts'
+
+const hello = 'Subject: Hello\r\n\r\nHello\r\n'
+const KIB = 1024
+const MIB = 1024 * KIB
+const small = { PILLARBOX_INBOUND__MAX_MESSAGE_BYTES: String(64 * KIB) }
+
+/** As much as the server reads, until it hangs up. */
+async function pour(client: Dialogue, chunk: Buffer, times: number): Promise<void> {
+  for (let index = 0; index < times && client.socket.writable; index += 1) {
+    if (client.socket.write(chunk)) continue
+    await Promise.race([once(client.socket, 'drain'), once(client.socket, 'close')])
+  }
+}
+
+describe('what a client may use up', { concurrency: true }, () => {
+  it('S5: a message that is too large is refused, by its SIZE or by what it is, and nothing kept', async (t) => {
+    const { dial, rows, returnPath } = await openPlace(t, { settings: small })
+    const client = await dial()
+    const declared = await client.say(`MAIL FROM:<> SIZE=${64 * KIB + 1}`)
+    assert.deepEqual([declared.code, declared.text.slice(0, 6)], [552, '5.3.4 '])
+    await client.open('', returnPath)
+    const { code, text } = await client.data(Buffer.alloc(65 * KIB, 'x'))
+    assert.deepEqual([code, text.slice(0, 6)], [552, '5.3.4 '])
+    assert.deepEqual(await rows(), [])
+    await client.open('', returnPath)
+    const body = 'x'.repeat(64 * KIB - hello.length - 4)
+    assert.equal((await client.data(`${hello}${body}\r\n`)).code, 250)
+  })
+
+  it('S5: who goes on far beyond the limit is cut off', async (t) => {
+    const { dial, rows, returnPath } = await openPlace(t, {
+      settings: small,
+      limits: { sweepMs: 5 },
+    })
+    const client = await dial()
+    await client.open('', returnPath)
+    const endless = pour(client, Buffer.alloc(64 * KIB, 'x\r\n'), 10_000)
+    assert.match(await client.ended(), /^(421 4\.7\.0 [^\r\n]*\r\n)?$/)
+    await endless
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('S5: a header section without end is refused', async (t) => {
+    const { dial, rows, returnPath } = await openPlace(t)
+    const client = await dial()
+    for (const header of ['A: b\r\n'.repeat(60_000), `A: ${'b'.repeat(300 * KIB)}`]) {
+      await client.open('', returnPath)
+      const { code, text } = await client.data(`${header}\r\n\r\nbody`)
+      assert.deepEqual([code, text.slice(0, 6)], [552, '5.3.4 '])
+    }
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('S5: a command line without end ends the session', async (t) => {
+    const { dial } = await openPlace(t)
+    for (const line of ['x'.repeat(5 * KIB), `RCPT TO:<${'a'.repeat(3 * KIB)}@b.test>\r\n`]) {
+      const client = await dial()
+      client.write(line)
+      assert.match(await client.ended(), /^421 4\.\d\.\d [^\r\n]*\r\n$/)
+    }
+  })
+
+  it('S5: ten thousand recipients: a hundred are taken, the others put off, the session ended', async (t) => {
+    const { world, dial, rows } = await openPlace(t)
+    const project = await addProject(world)
+    await trustDomain(world, project.id, 'shop.test')
+    const client = await dial()
+    await client.say('MAIL FROM:<>')
+    const commands = Array.from(
+      { length: 10_000 },
+      (_, index) => `RCPT TO:<u${index}@shop.test>\r\n`,
+    )
+    client.write(commands.join(''))
+    const replies = (await client.ended()).trimEnd().split('\r\n')
+    const starts = Map.groupBy(replies, (reply) => reply.slice(0, 9))
+    assert.equal(starts.get('250 2.1.5')?.length, 100)
+    assert.match(replies.at(-1) ?? '', /^421 4\.7\.0 /)
+    assert.deepEqual([...starts.keys()], ['250 2.1.5', '452 4.5.3', '421 4.7.0'])
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('S5: refusals, commands and messages of a session are counted', async (t) => {
+    const limits = { errors: 5, commands: 12, messages: 2 }
+    const { dial, rows, returnPath } = await openPlace(t, { limits })
+    const guessing = await dial()
+    await guessing.say('MAIL FROM:<>')
+    const codes: number[] = []
+    for (let index = 0; index < 5; index += 1) {
+      codes.push((await guessing.say(`RCPT TO:<u${index}@elsewhere.test>`)).code)
+    }
+    assert.deepEqual(codes, [550, 550, 550, 550, 550])
+    assert.deepEqual(await guessing.read(), { code: 421, text: '4.7.0 Too many errors' })
+
+    const idling = await dial()
+    for (let index = 0; index < 11; index += 1) await idling.say('NOOP')
+    assert.deepEqual(await idling.say('NOOP'), { code: 421, text: '4.7.0 Too many commands' })
+
+    const sending = await dial()
+    for (let index = 0; index < 2; index += 1) {
+      await sending.open('', returnPath)
+      assert.equal((await sending.data(hello)).code, 250)
+    }
+    assert.equal((await sending.say('MAIL FROM:<>')).code, 421)
+    assert.equal((await rows()).length, 2)
+  })
+
+  it('S5: connections are counted, of an address and in all', async (t) => {
+    const { port, dial, returnPath } = await openPlace(t, {
+      limits: { connections: 4, connectionsPerAddress: 3 },
+    })
+    const clients = [await dial(), await dial(), await dial()]
+    const crowd = await connect(port)
+    assert.match(await crowd.ended(), /^421 4\.7\.0 .* your address\r\n$/)
+    const elsewhere = await connect(port, { from: '127.0.0.2', ehlo: 'other.test' })
+    t.after(elsewhere.close)
+    const full = await connect(port, { from: '127.0.0.3' })
+    assert.match(await full.ended(), /^421 4\.7\.0 Too many connections, /)
+    clients[0]?.close()
+    await clients[0]?.ended()
+    await elsewhere.open('', returnPath)
+    const again = await eventuallyGreeted(dial)
+    assert.equal((await again.say('NOOP')).code, 250)
+  })
+
+  it('S5: who drips octets of a command, or nothing, is sent away in time', async (t) => {
+    const limits = { commandMs: 150, sweepMs: 10 }
+    const { dial } = await openPlace(t, { limits })
+    const [silent, dripping] = [await dial(), await dial()]
+    const timer = setInterval(() => dripping.write('N'), 20)
+    t.after(() => clearInterval(timer))
+    for (const client of [silent, dripping]) {
+      assert.match(await client.ended(), /^421 4\.4\.2 [^\r\n]*\r\n$/)
+    }
+  })
+
+  it('S5: who drips octets of a message is sent away in time, and nothing of it kept', async (t) => {
+    const { dial, rows, returnPath } = await openPlace(t, { limits: { dataMs: 150, sweepMs: 10 } })
+    const client = await dial()
+    await client.open('', returnPath)
+    const timer = setInterval(() => client.write('x\r\n'), 20)
+    t.after(() => clearInterval(timer))
+    assert.match(await client.ended(), /^421 4\.4\.2 [^\r\n]*\r\n$/)
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('S5: waiting for the database is not held against the client', async (t) => {
+    const { world, dial, returnPath } = await openPlace(t, {
+      limits: { commandMs: 250, sweepMs: 10 },
+    })
+    const { write } = world.store
+    world.store.write = async (fn) => {
+      await sleep(400)
+      return write(fn)
+    }
+    const client = await dial()
+    await client.open('', returnPath)
+    assert.equal((await client.data(hello)).code, 250)
+  })
+
+  it('S5: while places are scarce, nobody keeps one for long', async (t) => {
+    const limits = { connections: 3, busyCommandMs: 150, sweepMs: 10 }
+    const { dial } = await openPlace(t, { limits })
+    const first = await dial()
+    const second = await dial()
+    assert.match(await Promise.race([first.ended(), second.ended()]), /^421 4\.4\.2 /)
+  })
+
+  it('S5: a session ends, however busy it is', async (t) => {
+    const { dial } = await openPlace(t, { limits: { sessionMs: 150, sweepMs: 10 } })
+    const client = await dial()
+    let code = 250
+    while (code === 250) code = (await client.say('NOOP')).code
+    assert.equal(code, 421)
+  })
+
+  it('S5: many large messages at once hold no more memory than they may', async (t) => {
+    const { dial, rows, returnPath } = await openPlace(t, { memoryBytes: 2 * MIB })
+    const clients = await Promise.all(Array.from({ length: 8 }, dial))
+    const body = Buffer.alloc(MIB - 62, `\r\n${'x'.repeat(60)}\r\n`)
+    for (const client of clients) await client.open('', returnPath)
+    const replies = await Promise.all(clients.map((client) => client.data(body)))
+    const taken = replies.filter(({ code }) => code === 250)
+    const others = replies.filter(({ code }) => code !== 250)
+    assert.ok(taken.length >= 1 && others.length >= 1, String(taken.length))
+    for (const { code, text } of others) assert.deepEqual([code, text.slice(0, 6)], [452, '4.3.1 '])
+    assert.equal((await rows()).length, taken.length)
+    for (const client of clients) await client.open('', returnPath)
+    assert.equal((await clients[0]?.data(body))?.code, 250, 'what was held is free again')
+  })
+})
+
+async function eventuallyGreeted(dial: () => Promise<Dialogue>): Promise<Dialogue> {
+  for (;;) {
+    const client = await dial()
+    if ((await client.say('NOOP')).code === 250) return client
+  }
+}

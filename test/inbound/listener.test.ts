@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { AppError } from '../../src/errors.ts'
+import { addProject, HOSTNAME, trustDomain } from '../features/world.ts'
+import { connect } from './dialogue.ts'
+import { openPlace, returnPathOf } from './place.ts'
+
+const hello = 'From: a@sender.test\r\nSubject: Hello\r\n\r\nHello\r\n'
+
+describe('the listener for mail from outside', { concurrency: true }, () => {
+  it('a message is answered when it is durable, behind a Received field, with the id of its row', async (t) => {
+    const { world, dial, rows, returnPath } = await openPlace(t)
+    let rings = 0
+    world.inbox.listen(() => {
+      rings += 1
+    })
+    const client = await dial()
+    assert.deepEqual(await client.say('MAIL FROM:<a@sender.test> SIZE=100 BODY=8BITMIME'), {
+      code: 250,
+      text: '2.1.0 Accepted',
+    })
+    assert.deepEqual(await client.say(`RCPT TO:<${returnPath}>`), {
+      code: 250,
+      text: '2.1.5 Accepted',
+    })
+    assert.equal((await client.say('DATA')).code, 354)
+    assert.equal(rings, 0)
+    const { code, text } = await client.data(hello)
+    const [row, ...others] = await rows()
+    assert.ok(row !== undefined && others.length === 0)
+    assert.deepEqual({ code, text }, { code: 250, text: `2.0.0 Kept as ${row.id}` })
+    assert.equal(rings, 1)
+    const received =
+      `Received: from client.test ([127.0.0.1])\r\n\tby ${HOSTNAME} with ESMTP id ${row.id}\r\n` +
+      `\tfor <${returnPath}>;\r\n\tSat, 21 Nov 2026 12:00:00 +0000\r\n`
+    assert.equal(row.raw?.toString(), `${received}${hello}\r\n`)
+    const { id, raw, recipients, ...rest } = row
+    assert.equal(recipients.length, 1)
+    assert.deepEqual(rest, {
+      receivedAt: world.clock.at,
+      state: 'pending',
+      reversePath: 'a@sender.test',
+      clientAddress: '127.0.0.1',
+      clientName: 'client.test',
+      tls: null,
+      sizeBytes: raw?.length,
+      attempts: 0,
+      kind: null,
+      sender: null,
+      subject: null,
+      summary: null,
+      error: null,
+      processedAt: null,
+    })
+    assert.deepEqual(await client.say('QUIT'), { code: 221, text: '2.0.0 Bye' })
+    assert.equal(await client.ended(), '')
+  })
+
+  it('a row knows what each recipient is; refused ones are not in it, and who they are is not told', async (t) => {
+    const { world, dial, rows, returnPath } = await openPlace(t)
+    const project = await addProject(world)
+    await trustDomain(world, project.id, 'shop.test')
+    const client = await dial()
+    await client.say('MAIL FROM:<a@sender.test>')
+    for (const to of ['info@shop.test', returnPath, 'postmaster', 'INFO@shop.test']) {
+      assert.equal((await client.say(`RCPT TO:<${to}>`)).code, 250, to)
+    }
+    const refused = await client.say('RCPT TO:<user@elsewhere.test>')
+    assert.deepEqual(refused, { code: 550, text: '5.7.1 We do not relay' })
+    await client.say('DATA')
+    assert.equal((await client.data(hello)).code, 250)
+    const [row] = await rows()
+    assert.deepEqual(
+      row?.recipients.map((one) => one.for),
+      ['mailbox', 'return-path', 'server'],
+    )
+    assert.deepEqual(row?.recipients[0], {
+      for: 'mailbox',
+      address: 'info@shop.test',
+      projectId: project.id,
+    })
+    assert.doesNotMatch(String(row?.raw), /for <|shop\.test/)
+  })
+
+  it('S10: nothing is relayed, with the null sender neither', async (t) => {
+    const { dial, rows, world } = await openPlace(t)
+    const project = await addProject(world)
+    await trustDomain(world, project.id, 'shop.test')
+    const client = await dial()
+    const relays = [
+      '<user@elsewhere.test>',
+      '<user%elsewhere.test@shop.test>',
+      '<elsewhere.test!user@shop.test>',
+      '<"user@elsewhere.test"@shop.test>',
+      '<"user elsewhere"@shop.test>',
+      '<user@elsewhere.test@shop.test>',
+      '<@shop.test:user@elsewhere.test>',
+      '<@shop.test,@other.test:user@elsewhere.test>',
+      '<user@[127.0.0.1]>',
+      '<user@[IPv6:::1]>',
+      '<postmaster@[127.0.0.1]>',
+      '<user@elsewhere.test> ORCPT=rfc822;info@shop.test',
+    ]
+    for (const sender of ['', 'info@shop.test']) {
+      await client.say(`MAIL FROM:<${sender}>`)
+      for (const to of relays.slice(0, 9)) {
+        const { code, text } = await client.say(`RCPT TO:${to}`)
+        assert.deepEqual([code, text.slice(0, 6)], [550, '5.7.1 '], to)
+      }
+      assert.deepEqual(await client.say('DATA'), {
+        code: 503,
+        text: '5.5.1 Error: need RCPT command',
+      })
+      await client.say('RSET')
+    }
+    const other = await dial()
+    await other.say('MAIL FROM:<>')
+    for (const to of relays.slice(9)) {
+      const { code, text } = await other.say(`RCPT TO:${to}`)
+      assert.deepEqual([code, text.slice(0, 6)], [550, '5.7.1 '], to)
+    }
+    assert.deepEqual(await other.say(`RCPT TO:<root@${HOSTNAME}>`), {
+      code: 550,
+      text: '5.1.1 There is no such mailbox here',
+    })
+    assert.deepEqual(await other.say(`RCPT TO:<b.forged@bounce.${HOSTNAME}>`), {
+      code: 550,
+      text: '5.7.1 This return path was not made here',
+    })
+    // A route to an address of ours is stripped, as RFC 5321 appendix C wants it.
+    assert.equal((await other.say('RCPT TO:<@relay.test:info@shop.test>')).code, 250)
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('nobody logs in here, sends chunks or plays', async (t) => {
+    const { dial, service, port } = await openPlace(t)
+    const client = await dial()
+    const { text } = await client.say('EHLO client.test')
+    const [greeting, ...extensions] = text.split('\n')
+    assert.equal(greeting, HOSTNAME)
+    const size = 'SIZE 41943040'
+    assert.deepEqual(extensions, [
+      'PIPELINING',
+      '8BITMIME',
+      'SMTPUTF8',
+      'ENHANCEDSTATUSCODES',
+      size,
+    ])
+    for (const line of [
+      'AUTH PLAIN AGEAYg==',
+      'BDAT 5 LAST',
+      'STARTTLS',
+      'WIZ x',
+      'SHELL',
+      'XCLIENT ADDR=8.8.8.8',
+    ]) {
+      const reply = await client.say(line)
+      assert.deepEqual([reply.code, reply.text.slice(0, 6)], [500, '5.5.2 '], line)
+    }
+    assert.equal(service.addresses[0]?.host, '127.0.0.1')
+    const greeted = await connect(port)
+    assert.deepEqual(await greeted.read(), { code: 220, text: `${HOSTNAME} ESMTP Pillarbox` })
+    greeted.close()
+  })
+
+  it('S12: a message that more than 50 servers have seen is in a loop', async (t) => {
+    const { dial, rows, returnPath } = await openPlace(t)
+    const client = await dial()
+    const seenBy = (count: number) => `Received: by a\r\n\tReceived: folded\r\n`.repeat(count)
+    await client.open('', returnPath)
+    const { code, text } = await client.data(`${seenBy(51)}Subject: x\r\n\r\n`)
+    assert.deepEqual([code, text.slice(0, 6)], [554, '5.4.6 '])
+    assert.deepEqual(await rows(), [])
+    await client.open('', returnPath)
+    assert.equal((await client.data(`${seenBy(50)}\r\nReceived: in the body\r\n`)).code, 250)
+  })
+
+  it('F3: a database that takes no writes costs a 451 and a 452, never a 250', async (t) => {
+    const { world, dial, rows, returnPath } = await openPlace(t)
+    const client = await dial()
+    const { write, isWritable } = world.store
+    world.store.write = () => Promise.reject(new AppError('DATABASE_ERROR', 'Not now.'))
+    await client.open('', returnPath)
+    assert.deepEqual(await client.data(hello), { code: 451, text: '4.3.0 Not now.' })
+    world.store.isWritable = () => false
+    const refused = await client.say('MAIL FROM:<>')
+    assert.deepEqual([refused.code, refused.text.slice(0, 6)], [452, '4.3.1 '])
+    world.store.isWritable = isWritable
+    world.store.write = write
+    await client.open('', returnPath)
+    assert.equal((await client.data(hello)).code, 250)
+    assert.equal((await rows()).length, 1)
+  })
+
+  it('F3: a look-up that fails puts the recipient off', async (t) => {
+    const { world, dial } = await openPlace(t)
+    world.directory.findMailboxDomain = () =>
+      Promise.reject(new AppError('DATABASE_ERROR', 'Busy.'))
+    const client = await dial()
+    await client.say('MAIL FROM:<>')
+    assert.deepEqual(await client.say('RCPT TO:<a@shop.test>'), { code: 451, text: '4.3.0 Busy.' })
+    world.directory.findMailboxDomain = () => Promise.reject(new TypeError('secret reasons'))
+    const { code, text } = await client.say('RCPT TO:<a@shop.test>')
+    assert.equal(code, 451)
+    assert.doesNotMatch(text, /secret/)
+  })
+
+  it('stopping says 421 to who is idle, and the reply to who has a message in hand', async (t) => {
+    const { dial, rows, service, returnPath, port } = await openPlace(t)
+    const [idle, busy, stuck] = [await dial(), await dial(), await dial()]
+    await busy.open('', returnPath)
+    busy.write('Subject: ')
+    await stuck.open('', returnPath)
+    const stopped = service.stop(400)
+    const goodbye = await idle.read()
+    assert.deepEqual([goodbye.code, goodbye.text.slice(0, 6)], [421, '4.3.2 '])
+    assert.equal((await busy.data('in hand\r\n\r\nHello')).code, 250)
+    assert.equal((await busy.read()).code, 421)
+    await stopped
+    assert.equal((await stuck.read()).code, 0)
+    assert.equal((await rows()).length, 1)
+    const late = await connect(port)
+    assert.equal((await late.read()).code, 0)
+  })
+
+  it('sessions are independent: one that breaks off in a message leaves nothing', async (t) => {
+    const { dial, rows, world } = await openPlace(t)
+    const [one, other] = [await dial(), await dial()]
+    await one.open('', returnPathOf(world))
+    one.write(hello)
+    one.close()
+    await other.open('', returnPathOf(world))
+    assert.equal((await other.data(hello)).code, 250)
+    assert.equal((await rows()).length, 1)
+  })
+})

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import fc from 'fast-check'
+import { ReaderLost, type Unread } from '../../src/features/receiving/reading.ts'
+import { type ReaderOptions, startReader } from '../../src/inbound/reader.ts'
+import { silentLog } from '../../src/log.ts'
+import { arf, dsn, letter } from '../features/receiving/postbox.ts'
+
+const together = { isAlone: false }
+
+const unread = (raw: string | Uint8Array, change: Partial<Unread> = {}): Unread => ({
+  raw: Buffer.from(raw as string),
+  ...{ reversePath: '', clientAddress: '127.0.0.1', clientName: 'x.test', isMail: false },
+  ...change,
+})
+
+function open(t: TestContext, options: Partial<ReaderOptions> = {}) {
+  const settings = { dnsServers: ['127.0.0.1:9'], hostname: 'mx.test' }
+  const reader = startReader({ settings, log: silentLog(), ...options })
+  t.after(() => reader.stop())
+  return reader
+}
+
+/** A thread that does what its messages say. */
+const obedient =
+  (start = `parentPort.postMessage({ type: 'ready' })`) =>
+  () =>
+    new Worker(
+      `const { parentPort } = require('node:worker_threads')
+    ${start}
+    parentPort.on('message', ({ id, message }) => {
+      const text = Buffer.from(message.raw).toString()
+      if (text === 'hang') for (;;) {}
+      if (text === 'die') process.exit(1)
+      if (text === 'eat') { const all = []; for (;;) all.push(new Array(1e6).fill(id)) }
+      if (text === 'wait') return
+      parentPort.postMessage({ type: 'read', id, reading: text })
+    })`,
+      { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } },
+    )
+
+test('no thread runs before the first message, and none after a while without any', async (t) => {
+  const workers: Worker[] = []
+  const launch = () => {
+    const worker = obedient()()
+    workers.push(worker)
+    return worker
+  }
+  const reader = open(t, { launch, timeoutMs: 100, idleMs: 20 })
+  assert.equal(reader.countThreads(), 0)
+  await reader.read(unread('fine'), together)
+  assert.equal(reader.countThreads(), 1)
+  await once(workers[0] as Worker, 'exit')
+  assert.equal(reader.countThreads(), 0)
+  assert.equal(await reader.read(unread('again'), together), 'again')
+})
+
+test('a message is understood in the thread', async (t) => {
+  const { report, header, mail } = await open(t).read(unread(dsn()), together)
+  assert.equal(report.kind, 'bounce')
+  assert.equal(header.subject, 'Undelivered Mail Returned to Sender')
+  assert.equal(mail, null)
+})
+
+test('S8: a thread that hangs, dies or eats memory is replaced, and what it had in hand is lost', async (t) => {
+  const reader = open(t, { launch: obedient(), timeoutMs: 300 })
+  for (const fate of ['hang', 'die', 'eat']) {
+    const bystander = reader.read(unread('wait'), together)
+    await assert.rejects(Promise.all([reader.read(unread(fate), together), bystander]), ReaderLost)
+    await assert.rejects(bystander, ReaderLost)
+    assert.equal(await reader.read(unread('fine'), together), 'fine')
+  }
+})
+
+test('a message that is read alone shares its thread with none', async (t) => {
+  const reader = open(t, { launch: obedient(), timeoutMs: 300 })
+  const alone = reader.read(unread('die'), { isAlone: true })
+  const others = ['a', 'b', 'c'].map((text) => reader.read(unread(text), together))
+  await assert.rejects(alone, ReaderLost)
+  assert.deepEqual(await Promise.all(others), ['a', 'b', 'c'])
+})
+
+test('a thread that does not start is nobody’s fault: the next one gets what waits', async (t) => {
+  let starts = 0
+  const broken = obedient(`throw new Error('no such module')`)
+  const reader = open(t, { launch: () => (starts++ === 0 ? broken() : obedient()()) })
+  assert.equal(await reader.read(unread('fine'), together), 'fine')
+  assert.equal(starts, 2)
+})
+
+test('stopping ends what is in hand', async (t) => {
+  const reader = open(t, { launch: obedient() })
+  const reading = assert.rejects(reader.read(unread('wait'), together), ReaderLost)
+  await reader.read(unread('fine'), together)
+  await reader.stop()
+  await reading
+  await assert.rejects(reader.read(unread('late'), together), ReaderLost)
+})
+
+const repeat = (text: string, count: number) => text.repeat(count)
+const nested = (count: number) =>
+  Array.from(
+    { length: count },
+    (_, n) => `Content-Type: multipart/mixed; boundary="b${n}"\r\n\r\n--b${n}`,
+  )
+
+const bombs: Record<string, string> = {
+  'ten thousand nested parts': `From: a@b.test\r\n${nested(10_000).join('\r\n')}\r\n\r\nx`,
+  'ten thousand parts': letter(
+    { 'Content-Type': 'multipart/mixed; boundary=b' },
+    repeat('--b\r\n\r\nx\r\n', 10_000),
+  ),
+  'messages within messages': `From: a@b.test\r\n${repeat('Content-Type: message/rfc822\r\n\r\n', 5_000)}x`,
+  'a part that is its own parent': letter(
+    { 'Content-Type': 'multipart/mixed; boundary=b' },
+    repeat('--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n', 5_000),
+  ),
+  'a header section of 3 MB': letter({ 'X-Long': repeat('y', 3_000_000) }),
+  'fifty thousand fields': letter({}, 'x').replace('\r\n', `\r\n${repeat('X: 1\r\n', 50_000)}`),
+  'an address of 64 KB': letter({ From: `<${repeat('b', 65_536)}@x.test>` }),
+  'groups within groups': letter({ From: `${repeat('g:', 30_000)} a@b.test;` }),
+  'open comments': letter({ From: `${repeat('(', 60_000)}a@b.test` }),
+  'a base64 line of 2 MB': letter(
+    { 'Content-Type': 'text/html', 'Content-Transfer-Encoding': 'base64' },
+    Buffer.alloc(1_500_000, '<div>').toString('base64'),
+  ),
+  'elements that nobody closes': letter({ 'Content-Type': 'text/html' }, repeat('<div>', 200_000)),
+  'attributes without end': letter(
+    { 'Content-Type': 'text/html' },
+    `<a ${repeat('x=1 ', 250_000)}>`,
+  ),
+  'open comments in HTML': letter({ 'Content-Type': 'text/html' }, repeat('<!--', 250_000)),
+  'a charset that nobody knows': letter({ 'Content-Type': 'text/html; charset=x-no' }, '\u00ff'),
+  'encoded words without end': letter({ Subject: repeat('=?utf-8?q?', 20_000) }),
+  'references without end': letter({ References: repeat('<a@b> ', 40_000) }),
+  'signatures without end': letter({}).replace(
+    '\r\n',
+    `\r\n${repeat('DKIM-Signature: v=1; d=a.test; s=b; h=from; bh=x; b=x\r\n', 500)}`,
+  ),
+  nothing: '',
+}
+
+test('S8: MIME bombs are read in bounded time and memory', async (t) => {
+  const reader = open(t)
+  for (const [name, raw] of Object.entries(bombs)) {
+    const reading = await reader.read(unread(raw, { isMail: true }), { isAlone: true })
+    assert.notEqual(reading.mail, null, name)
+    const { mail } = reading
+    assert.ok((mail?.text?.length ?? 0) + (mail?.html?.length ?? 0) < 4_000_000, name)
+    assert.ok(JSON.stringify(reading.header).length < 20_000, name)
+    assert.ok((mail?.attachments.length ?? 0) <= 100, name)
+  }
+  assert.equal(reader.countThreads(), 1)
+})
+
+test('a part of a message that has too many is still read', async (t) => {
+  const raw = letter(
+    { 'Content-Type': 'multipart/mixed; boundary=b' },
+    `--b\r\n\r\nfirst\r\n${repeat('--b\r\n\r\nx\r\n', 2_000)}`,
+  )
+  const { mail } = await open(t).read(unread(raw, { isMail: true }), together)
+  assert.equal(mail?.isPartial, true)
+  assert.match(mail?.text ?? '', /^first/)
+})
+
+const corpus = path.join(import.meta.dirname, '../../../shared/corpus/bounces')
+
+/** Shapes of our own and, where they are at hand, real bounces. */
+function listSeeds(): Buffer[] {
+  const own = [dsn(), arf(['X-Pillarbox-Id: abc']), letter({ From: 'a@b.test' }, '<p>x')]
+  const seeds = own.map((text) => Buffer.from(text))
+  if (!existsSync(corpus)) return seeds
+  const names = readdirSync(corpus).filter((name) => name.endsWith('.eml'))
+  return [...seeds, ...names.map((name) => readFileSync(path.join(corpus, name)))]
+}
+
+const mutation = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  drop: fc.nat(40),
+  insert: fc.oneof(
+    fc.uint8Array({ maxLength: 20 }),
+    fc
+      .constantFrom(
+        '\r\n--b',
+        '\0',
+        '\r',
+        '\n\n',
+        '=?utf-8?b?',
+        'Content-Type: message/rfc822\r\n\r\n',
+      )
+      .map((text) => Buffer.from(text)),
+  ),
+})
+
+test('messages damaged at random are read, whatever they are', async (t) => {
+  const reader = open(t)
+  const seeds = listSeeds()
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.array(mutation, { maxLength: 6 }), async (seed, mutations) => {
+      const raw = mutations.reduce(
+        (octets, { at, drop, insert }) => {
+          const from = Math.floor(at * octets.length)
+          return Buffer.concat([octets.subarray(0, from), insert, octets.subarray(from + drop)])
+        },
+        seeds[seed % seeds.length] ?? Buffer.alloc(0),
+      )
+      const { report, header, mail } = await reader.read(unread(raw, { isMail: true }), together)
+      assert.ok(report.recipients.length < 1_000)
+      assert.equal(typeof header.subject, 'string')
+      assert.doesNotMatch(mail?.html ?? '', /<script|\son\w+=|javascript:/i)
+    }),
+    { numRuns: 80 },
+  )
+  assert.ok(reader.countThreads() >= 1)
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { openPlace } from './place.ts'
+
+/** What ends a message for some server, as it stands before and after the dot. */
+const ends = ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r', '\r\n.\r']
+
+describe('the end of a message', { concurrency: true }, () => {
+  for (const end of ends) {
+    it(`S1: ${JSON.stringify(end)} ends no message: what follows is never a second envelope`, async (t) => {
+      const { dial, rows, returnPath, world } = await openPlace(t)
+      const warnings: unknown[] = []
+      world.log.warn = ((fields: unknown) => warnings.push(fields)) as never
+      const client = await dial()
+      assert.equal((await client.open('real@sender.test', returnPath)).code, 354)
+      const second = `MAIL FROM:<forged@bank.test>\r\nRCPT TO:<${returnPath}>\r\nDATA\r\nSubject: forged\r\n\r\nforged`
+      const reply = await client.data(`Subject: real\r\n\r\nreal${end}${second}`)
+      assert.equal(reply.code, 554)
+      assert.match(reply.text, /^5\.6\.0 /)
+      assert.equal(await rows().then((all) => all.length), 0)
+      assert.deepEqual(warnings, [
+        { peer: '127.0.0.1', from: 'real@sender.test', to: [returnPath] },
+      ])
+      // Not one reply more than there were commands, and the session goes on as if nothing was.
+      assert.deepEqual(await client.say('NOOP'), { code: 250, text: '2.0.0 OK' })
+      assert.equal((await client.open('', returnPath)).code, 354)
+      assert.equal((await client.data('Subject: next\r\n\r\nnext')).code, 250)
+      const [kept] = await rows()
+      assert.equal(kept?.reversePath, '')
+      assert.doesNotMatch(String(kept?.raw), /forged/)
+    })
+  }
+
+  it('S1: a stuffed dot alone on its line, however it is cut into packets, is content', async (t) => {
+    const { dial, rows, returnPath } = await openPlace(t)
+    const client = await dial()
+    const forged = '..\r\nMAIL FROM:<forged@bank.test>\r\n...\r\n'
+    const wires = [`Subject: dots\r\n\r\n${forged}.\r\n`, `${forged}.\r\n`]
+    const cuts = wires.flatMap((wire) =>
+      Array.from({ length: 12 }, (_, index) => [wire.slice(0, 1 + index), wire.slice(1 + index)]),
+    )
+    for (const [start = '', rest = ''] of cuts) {
+      await client.open('', returnPath)
+      client.write(start)
+      await new Promise((resolve) => setImmediate(resolve))
+      client.write(rest)
+      assert.equal((await client.read()).code, 250)
+    }
+    const all = await rows()
+    assert.equal(all.length, cuts.length)
+    const expected = /\r\n\.\r\nMAIL FROM:<forged@bank\.test>\r\n\.\.\r\n$/
+    for (const { raw } of all) assert.match(String(raw), expected)
+  })
+})

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { createSubmissionReader, type ReaderOptions } from '../../src/inbound/submission-reader.ts'
+import { silentLog } from '../../src/log.ts'
+
+/** Does what the message says, instead of reading it. */
+const obedient = `
+const { parentPort } = require('node:worker_threads')
+parentPort.postMessage('ready')
+parentPort.on('message', (raw) => {
+  const text = Buffer.from(raw).toString()
+  if (text === 'hang') for (;;);
+  if (text === 'crash') throw new Error('crashed')
+  if (text === 'fill') { const all = []; for (;;) all.push('x'.repeat(1000) + all.length) }
+  parentPort.postMessage({ submitted: { subject: text } })
+})`
+
+function openReader(t: TestContext, options: Partial<ReaderOptions> = {}) {
+  let started = 0
+  const reader = createSubmissionReader({
+    limits: { attachmentsMaxCount: 10, attachmentsMaxBytes: 1000 },
+    log: silentLog(),
+    start: () => {
+      started += 1
+      const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 }
+      return new Worker(obedient, { eval: true, resourceLimits })
+    },
+    ...options,
+  })
+  t.after(() => reader.stop())
+  const read = async (text: string) => (await reader.read(Buffer.from(text))).subject
+  return { read, stop: reader.stop, started: () => started }
+}
+
+test('S8: a thread that hangs or ends takes its message with it, and no other', async (t) => {
+  const { read, started } = openReader(t, { maxThreads: 1, timeoutMs: 1_000 })
+  const bad = ['hang', 'crash', 'fill'].flatMap((text) => [
+    assert.rejects(read(text), { responseCode: 554 }, text),
+    read(`after ${text}`),
+  ])
+  const results = await Promise.all(bad)
+  assert.deepEqual(
+    results.filter((one) => one !== undefined),
+    ['after hang', 'after crash', 'after fill'],
+  )
+  assert.equal(started(), 4)
+})
+
+test('threads start when they are needed, and no more than may be', async (t) => {
+  const { read, started } = openReader(t, { maxThreads: 2 })
+  assert.equal(started(), 0)
+  await read('one')
+  assert.equal(started(), 1)
+  await Promise.all(['a', 'b', 'c', 'd', 'e'].map(read))
+  assert.equal(started(), 2)
+})
+
+test('where no thread starts, the message is not to blame', async (t) => {
+  const start = () => new Worker('throw new Error("no")', { eval: true })
+  const { read } = openReader(t, { start })
+  await assert.rejects(read('x'), { message: 'no thread starts' })
+  const stuck = () => new Worker('for (;;);', { eval: true })
+  const slow = openReader(t, { start: stuck, timeoutMs: 0, startTimeoutMs: 20 })
+  await assert.rejects(slow.read('x'), { message: 'no thread starts' })
+})
+
+test('a stop puts off what is not read yet', async (t) => {
+  const { read, stop } = openReader(t, { maxThreads: 1 })
+  const inHand = assert.rejects(read('hang'), { responseCode: 451 })
+  const waiting = assert.rejects(read('x'), { responseCode: 451 })
+  await stop()
+  await Promise.all([inHand, waiting, assert.rejects(read('late'), { responseCode: 451 })])
+})

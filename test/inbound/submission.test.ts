@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { contacts } from '../../src/store/schema.ts'
+import { addProject } from '../features/world.ts'
+import { openSubmission } from './submission-desk.ts'
+
+// Most of their time is smtp-server's wait before its greeting.
+describe('submission', { concurrency: 8 }, () => {
+  it('a message handed in over implicit TLS is a send request to each recipient', async (t) => {
+    const { send, rows, world } = await openSubmission(t)
+    const info = await send({
+      from: 'Jürgen Müller <shop@example.test>',
+      to: '"Ada, Countess" <ada@dest.test>',
+      cc: 'Bøb <bob@dest.test>',
+      bcc: 'carol@dest.test',
+      replyTo: 'help@elsewhere.test',
+      subject: 'Grüße ✓',
+      text: 'plain',
+      html: '<p>Hello</p>',
+      messageId: '<abc.1@example.test>',
+      inReplyTo: '<q@dest.test>',
+      references: ['<p@dest.test>', '<q@dest.test>'],
+      headers: { 'X-Tag': 'Größe', 'X-Pillarbox-Id': 'forged', 'Auto-Submitted': 'auto-generated' },
+    })
+    const accepted = await rows()
+    const ids = accepted.map(({ id }) => id)
+    assert.equal(info.response, `250 2.0.0 Ok: queued as ${ids.join(' ')}`)
+    assert.deepEqual(
+      accepted.map(({ recipient, toName }) => [recipient, toName]),
+      [
+        ['ada@dest.test', 'Ada, Countess'],
+        ['bob@dest.test', 'Bøb'],
+        ['carol@dest.test', null],
+      ],
+    )
+    for (const row of accepted) {
+      assert.deepEqual(
+        [row.state, row.fromAddress, row.fromName, row.replyTo, row.messageId],
+        [
+          'queued',
+          'shop@example.test',
+          'Jürgen Müller',
+          'help@elsewhere.test',
+          'abc.1@example.test',
+        ],
+      )
+      assert.deepEqual([row.content.subject, row.content.body], ['Grüße ✓', '<p>Hello</p>'])
+      assert.equal(row.content.isText, false)
+      assert.deepEqual(row.headers, {
+        'X-Tag': 'Größe',
+        'Auto-Submitted': 'auto-generated',
+        'Message-ID': '<abc.1@example.test>',
+        'In-Reply-To': '<q@dest.test>',
+        References: '<p@dest.test> <q@dest.test>',
+      })
+    }
+    const people = await world.store.read.select().from(contacts)
+    assert.deepEqual(people.find(({ email }) => email === 'ada@dest.test')?.data, {
+      name: 'Ada, Countess',
+    })
+  })
+
+  it('a message handed in over STARTTLS is accepted, whatever the case of the user name', async (t) => {
+    const { send, rows, ports } = await openSubmission(t)
+    await send({ text: 'x' }, { user: 'PillarBox', port: ports.plain })
+    assert.equal((await rows()).length, 1)
+  })
+
+  it('a text-only message stays text-only', async (t) => {
+    const { send, rows } = await openSubmission(t)
+    await send({ text: 'a < b\n\nzwei: ä\n' })
+    const [row] = await rows()
+    assert.equal(row?.content.isText, true)
+    assert.equal(row?.content.body, 'a < b\n\nzwei: ä\n')
+  })
+
+  it('attachments and inline images are kept byte for byte', async (t) => {
+    const { send, rows } = await openSubmission(t)
+    const [file, image] = [randomBytes(5_000), randomBytes(3_000)]
+    await send({
+      html: '<p><img src="cid:logo@shop"></p>',
+      attachments: [
+        { filename: 'Prüfung "1".bin', content: file },
+        { filename: 'logo.png', content: image, cid: 'logo@shop' },
+        {
+          filename: 'old.csv',
+          contentType: 'text/csv; charset=iso-8859-1',
+          content: Buffer.of(0xe9),
+        },
+      ],
+    })
+    const [row] = await rows()
+    const attachments = row?.content.attachments ?? []
+    assert.deepEqual(
+      attachments.map(({ content: _, ...facts }) => facts),
+      [
+        {
+          filename: 'logo.png',
+          contentType: 'image/png',
+          contentId: 'logo@shop',
+          disposition: 'inline',
+        },
+        {
+          filename: "Prüfung '1'.bin",
+          contentType: 'application/octet-stream',
+          contentId: null,
+          disposition: 'attachment',
+        },
+        {
+          filename: 'old.csv',
+          contentType: 'text/csv; charset="iso-8859-1"',
+          contentId: null,
+          disposition: 'attachment',
+        },
+      ],
+    )
+    assert.deepEqual(
+      attachments.map(({ content }) => content),
+      [image, file, Buffer.of(0xe9)].map((bytes) => bytes.toString('base64')),
+    )
+  })
+
+  it('a sender domain that is not verified is refused with 550 5.7.1', async (t) => {
+    const { send, rows } = await openSubmission(t)
+    await assert.rejects(
+      send({
+        from: 'x@other.test',
+        text: 'x',
+        envelope: { from: 'x@other.test', to: 'a@dest.test' },
+      }),
+      { responseCode: 550, response: /^550 5\.7\.1 The sender domain other\.test is not verified/ },
+    )
+    await assert.rejects(
+      send({
+        from: 'x@other.test',
+        text: 'x',
+        envelope: { from: 'shop@example.test', to: 'a@b.test' },
+      }),
+      { responseCode: 550, response: /^550 5\.7\.1 The sender domain other\.test is not verified/ },
+    )
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('the domain of another project is not one to send from', async (t) => {
+    const { send, world, rows } = await openSubmission(t)
+    const other = await addProject(world, 'Other')
+    await assert.rejects(send({ text: 'x' }, { pass: other.secret }), { responseCode: 550 })
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('a header From of two mailboxes, of two fields or of none is refused', async (t) => {
+    const { dialogue, rows } = await openSubmission(t)
+    const client = await dialogue()
+    for (const from of [
+      'From: shop@example.test, eve@example.test\r\n',
+      'From: shop@example.test\r\nFrom: eve@example.test\r\n',
+      'From: us: shop@example.test, eve@example.test;\r\n',
+      'From: "a@evil.test x"@example.test\r\n',
+      'From: undisclosed:;\r\n',
+      '',
+    ]) {
+      assert.equal((await client.open('shop@example.test', 'ada@dest.test')).code, 354)
+      const reply = await client.data(`${from}Subject: x\r\n\r\nx`)
+      assert.match(`${reply.code} ${reply.text}`, /^550 5\.7\.1 .*exactly one mailbox/, from)
+    }
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('one bad recipient is refused alone, and the sixth is one too many', async (t) => {
+    const { dialogue, rows } = await openSubmission(t)
+    const client = await dialogue()
+    await client.say('MAIL FROM:<shop@example.test>')
+    const replies: string[] = []
+    for (const to of [
+      'a@b.test',
+      '"q"@b.test',
+      'b@b.test',
+      'c@b.test',
+      'd@b.test',
+      'e@b.test',
+      'f@b.test',
+    ]) {
+      const { code, text } = await client.say(`RCPT TO:<${to}>`)
+      replies.push(`${code} ${text}`.slice(0, 9))
+    }
+    assert.deepEqual(replies, [
+      '250 2.1.5',
+      '553 5.1.3',
+      ...Array(4).fill('250 2.1.5'),
+      '452 4.5.3',
+    ])
+    await client.say('DATA')
+    assert.equal((await client.data('From: shop@example.test\r\n\r\nx')).code, 250)
+    assert.deepEqual(
+      (await rows()).map(({ recipient }) => recipient),
+      ['a@b.test', 'b@b.test', 'c@b.test', 'd@b.test', 'e@b.test'],
+    )
+    client.close()
+  })
+
+  it('octets that are no UTF-8 are nobody’s address', async (t) => {
+    const { dialogue, rows } = await openSubmission(t)
+    const client = await dialogue()
+    client.write(Buffer.from('MAIL FROM:<sh\xe9p@example.test>\r\n', 'latin1'))
+    assert.match((await client.read()).text, /^5\.1\.7 /)
+    await client.say('MAIL FROM:<shop@example.test>')
+    client.write(Buffer.from('RCPT TO:<jos\xe9@dest.test>\r\n', 'latin1'))
+    assert.match((await client.read()).text, /^5\.1\.3 /)
+    assert.equal((await client.say('RCPT TO:<josé@dest.test>')).code, 250)
+    await client.say('DATA')
+    assert.equal((await client.data('From: shop@example.test\r\n\r\nx')).code, 250)
+    assert.deepEqual(
+      (await rows()).map(({ recipient }) => recipient),
+      ['josé@dest.test'],
+    )
+    client.close()
+  })
+
+  it('a parameter that is not offered is refused, one that asks for reports is not', async (t) => {
+    const { dialogue } = await openSubmission(t)
+    const client = await dialogue()
+    for (const [line, code] of [
+      ['MAIL FROM:<shop@example.test> HOLDFOR=3600', 555],
+      ['MAIL FROM:<shop@example.test> FOO', 555],
+      ['MAIL FROM:<shop@example.test> SIZE=9 BODY=8BITMIME SMTPUTF8 AUTH=<> RET=HDRS', 250],
+      ['RCPT TO:<ada@dest.test> BY=60', 555],
+      ['RCPT TO:<ada@dest.test> NOTIFY=FAILURE,DELAY', 250],
+    ] as const) {
+      assert.equal((await client.say(line)).code, code, line)
+    }
+    client.close()
+  })
+
+  it('the same mailbox in two spellings gets one email', async (t) => {
+    const { dialogue, rows } = await openSubmission(t)
+    const client = await dialogue()
+    await client.open('shop@example.test', 'ADA@bücher.test', 'ada@xn--bcher-kva.test')
+    assert.equal((await client.data('From: shop@example.test\r\n\r\nx')).code, 250)
+    assert.deepEqual(
+      (await rows()).map(({ recipient }) => recipient),
+      ['ada@bücher.test'],
+    )
+  })
+
+  it('what is too large is refused: by SIZE, by its octets, by its attachments', async (t) => {
+    const { dialogue, send, rows } = await openSubmission(t, {
+      settings: {
+        PILLARBOX_LIMITS__MESSAGE_MAX_BYTES: '65536',
+        PILLARBOX_LIMITS__ATTACHMENTS_MAX_BYTES: '1000',
+        PILLARBOX_LIMITS__ATTACHMENTS_MAX_COUNT: '2',
+      },
+    })
+    const client = await dialogue()
+    const size = await client.say('MAIL FROM:<shop@example.test> SIZE=70000')
+    assert.match(`${size.code} ${size.text}`, /^552 5\.3\.4 /)
+    await client.open('shop@example.test', 'ada@dest.test')
+    const long = `From: shop@example.test\r\n\r\n${'x'.repeat(70)}\r\n`.padEnd(70_000, 'line\r\n')
+    const reply = await client.data(long)
+    assert.match(`${reply.code} ${reply.text}`, /^552 5\.3\.4 /)
+    const file = { filename: 'a', content: Buffer.alloc(600) }
+    await assert.rejects(send({ text: 'x', attachments: [file, file] }), {
+      response: /^552 5\.3\.4 /,
+    })
+    const small = { filename: 'a', content: 'x' }
+    await assert.rejects(send({ text: 'x', attachments: [small, small, small] }), {
+      response: /^552 5\.3\.4 More than 2 attachments/,
+    })
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('a subject, a header and a number of headers beyond the limits are refused', async (t) => {
+    const { send, rows } = await openSubmission(t)
+    await assert.rejects(send({ subject: 'x'.repeat(999), text: 'x' }), {
+      response: /^550 5\.6\.0 /,
+    })
+    await assert.rejects(send({ text: 'x', headers: { 'X-Long': 'x'.repeat(999) } }), {
+      response: /^550 5\.6\.0 .*X-Long/i,
+    })
+    const many = Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`X-N-${n}`, 'x']))
+    await assert.rejects(send({ text: 'x', headers: many }), { response: /^550 5\.6\.0 / })
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('values of a message are rendered as those of a send request are', async (t) => {
+    const { send, rows } = await openSubmission(t)
+    await send({ to: 'Ada <ada@dest.test>', html: '<p>Hello {{ name }}</p>' })
+    const [row] = await rows()
+    assert.equal(row?.content.body?.trimEnd(), '<p>Hello {{ name }}</p>')
+    assert.deepEqual(row?.variables, { stored: { name: 'Ada' }, request: {} })
+  })
+
+  it('a message is a request of its project, and one too many is put off with 451 4.7.1', async (t) => {
+    const settings = { PILLARBOX_LIMITS__API_REQUESTS_PER_MINUTE: '2' }
+    const { send, rows } = await openSubmission(t, { settings })
+    await send({ text: '1' })
+    await send({ text: '2' })
+    await assert.rejects(send({ text: '3' }), { response: /^451 4\.7\.1 More than 2 requests/ })
+    assert.equal((await rows()).length, 2)
+  })
+
+  it('a database that cannot be written puts the message off', async (t) => {
+    const { dialogue, world } = await openSubmission(t)
+    const client = await dialogue()
+    await client.open('shop@example.test', 'ada@dest.test')
+    await world.store.close()
+    const { code } = await client.data('From: shop@example.test\r\n\r\nx')
+    assert.equal(code, 451)
+  })
+
+  it('a stop answers the message in hand and sends the others away', async (t) => {
+    const { dialogue, service, rows } = await openSubmission(t)
+    const [busy, idle] = [await dialogue(), await dialogue()]
+    await busy.open('shop@example.test', 'ada@dest.test')
+    const reply = busy.data('From: shop@example.test\r\n\r\nx')
+    await new Promise((resolve) => busy.socket.write('', resolve))
+    const stopped = service.stop(5_000)
+    assert.equal((await idle.read()).code, 421)
+    const { code } = await reply
+    assert.ok(code === 250 || code === 421, String(code))
+    await stopped
+    assert.equal((await rows()).length, code === 250 ? 1 : 0)
+  })
+})

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { test } from 'node:test'
+import { checkSender, type ResolveDns } from '../../src/inbound/verdicts.ts'
+import { dkimRecord, signDkim } from '../../src/mail/dkim.ts'
+
+const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const record = dkimRecord('rsa', pair.publicKey)
+
+const zone: Record<string, string[]> = {
+  'people.test': ['v=spf1 ip4:192.0.2.7 -all'],
+  's._domainkey.people.test': [record],
+  '_dmarc.people.test': ['v=DMARC1; p=reject'],
+  'soft.test': ['v=spf1 ~all'],
+}
+
+const resolve: ResolveDns = async (name, type) => {
+  const records = type === 'TXT' ? zone[name] : undefined
+  if (records !== undefined) return records.map((text) => [text])
+  throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
+}
+
+const broken: ResolveDns = async () => {
+  throw Object.assign(new Error('no answer'), { code: 'ETIMEOUT' })
+}
+
+const text = [
+  'From: Bob <bob@people.test>',
+  'Subject: Hi',
+  'Date: Sat, 21 Nov 2026 12:00:00 +0000',
+  '',
+  'Hello',
+  '',
+].join('\r\n')
+
+function signed(message = text): string {
+  const { privateKey } = pair
+  const key = { algorithm: 'rsa-sha256', domain: 'people.test', selector: 's', privateKey } as const
+  return signDkim(message, [key], Date.UTC(2026, 10, 21)) + message
+}
+
+const client = { clientAddress: '192.0.2.7', clientName: 'mx.people.test' }
+const deps = { resolve, hostname: 'mx.example.test' }
+
+const check = (raw: string, change: Partial<Parameters<typeof checkSender>[1]> = {}, by = deps) =>
+  checkSender(by, { ...client, reversePath: 'bob@people.test', raw: Buffer.from(raw), ...change })
+
+test('what is signed and comes from where it may passes all three', async () => {
+  assert.deepEqual(await check(signed()), { spf: 'PASS', dkim: 'PASS', dmarc: 'PASS' })
+})
+
+test('a changed body fails DKIM, and DMARC where SPF does not hold it', async () => {
+  const verdicts = await check(signed().replace('Hello', 'Bye'), { clientAddress: '192.0.2.9' })
+  assert.equal(verdicts.spf, 'FAIL')
+  assert.notEqual(verdicts.dkim, 'PASS')
+  assert.equal(verdicts.dmarc, 'FAIL')
+})
+
+test('a signature of another domain does not speak for the sender', async () => {
+  const raw = signed().replace('From: Bob <bob@people.test>', 'From: Bob <bob@soft.test>')
+  assert.notEqual((await check(raw)).dmarc, 'PASS')
+})
+
+test('where nobody says anything, nothing is known', async () => {
+  const raw = text.replaceAll('people.test', 'silent.test')
+  const verdicts = await check(raw, { reversePath: 'bob@silent.test' })
+  assert.deepEqual(verdicts, { spf: 'GRAY', dkim: 'GRAY', dmarc: 'GRAY' })
+  assert.equal((await check(text, { reversePath: 'bob@soft.test' })).spf, 'GRAY')
+})
+
+test('two authors of two domains are no author', async () => {
+  const raw = text.replace('<bob@people.test>', '<bob@people.test>, eve@soft.test')
+  assert.equal((await check(raw)).dmarc, 'FAIL')
+})
+
+test('a DNS that fails is told apart from a sender that does', async () => {
+  const verdicts = await check(signed(), {}, { ...deps, resolve: broken })
+  assert.deepEqual(verdicts, {
+    spf: 'PROCESSING_FAILED',
+    dkim: 'PROCESSING_FAILED',
+    dmarc: 'PROCESSING_FAILED',
+  })
+})
+
+test('a DNS that never answers keeps nobody waiting for ever', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const asked = Promise.withResolvers<void>()
+  const never: ResolveDns = () => {
+    asked.resolve()
+    return new Promise(() => undefined)
+  }
+  const checking = check(signed(), {}, { ...deps, resolve: never })
+  await asked.promise
+  t.mock.timers.tick(3_000)
+  assert.equal((await checking).dkim, 'PROCESSING_FAILED')
+})
+
+test('a message with signatures without end, or none that is one, costs no look-ups', async () => {
+  let lookups = 0
+  const counting: ResolveDns = (name, type) => {
+    lookups += 1
+    return resolve(name, type)
+  }
+  const many = signed().replace(
+    /^/,
+    'DKIM-Signature: v=1; d=a.test; s=b; h=from; b=x\r\n'.repeat(11),
+  )
+  const verdicts = await check(many, {}, { ...deps, resolve: counting })
+  assert.equal(verdicts.dkim, 'PROCESSING_FAILED')
+  assert.equal(lookups, 0)
+})
+
+test('an SPF record that asks for many look-ups is bounded', async () => {
+  let lookups = 0
+  const endless: ResolveDns = async (name) => {
+    lookups += 1
+    return [[`v=spf1 include:a.${name} include:b.${name} include:c.${name} -all`]]
+  }
+  const raw = text
+  const verdicts = await check(raw, {}, { ...deps, resolve: endless })
+  assert.notEqual(verdicts.spf, 'PASS')
+  assert.ok(lookups <= 50, String(lookups))
+})
+
+test('S8: a header section of thousands of lines is not looked at', async () => {
+  const raw = `X:${'\r\n '.repeat(6_000)}\r\n${signed()}`
+  assert.equal((await check(raw)).dkim, 'PROCESSING_FAILED')
+  const folded = `X:${'\r\n x'.repeat(1_000)}\r\n${signed()}`
+  assert.equal((await check(folded)).dkim, 'PASS')
+})

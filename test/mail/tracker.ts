@@ -1,0 +1,13 @@
+/** Counts at mail.example.test, with keys that tests can read tokens by. */
+import { createSecretKey } from 'node:crypto'
+import type { Tracker } from '../../src/mail/tracking.ts'
+
+export const baseUrl = 'https://mail.example.test'
+
+export function testTracker(): Tracker {
+  return {
+    baseUrl,
+    openKey: createSecretKey(Buffer.alloc(32, 1)),
+    clickKey: createSecretKey(Buffer.alloc(32, 2)),
+  }
+}
