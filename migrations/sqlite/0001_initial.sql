@@ -341,6 +341,8 @@ CREATE TABLE inbound_messages (
   processed_at INTEGER
 ) STRICT;
 CREATE INDEX inbound_messages_pending ON inbound_messages (id) WHERE state = 'pending';
+CREATE INDEX inbound_messages_suspects ON inbound_messages (id)
+  WHERE state = 'pending' AND attempts > 0;
 CREATE INDEX inbound_messages_age ON inbound_messages (received_at);
 -- What operators look at. Queries repeat the condition.
 CREATE INDEX inbound_messages_operator ON inbound_messages (id)

@@ -18,8 +18,7 @@ type Phase = 'command' | 'data' | 'ours'
 
 /** A reply that says itself what happened (RFC 3463). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
-/** A recipient that our own parser never takes, for its quotes or its second `@`. */
-const NOT_OURS = /^rcpt to:\s*<([^<>]*(?:"|@[^<>]*@)[^<>]*)>/i
+const IN_BRACKETS = /^rcpt to:\s{0,9}<([^<>]*)>/i
 const LINE_FEED = 0x0a
 /** Of its size limit a client may send that much before it is cut off. */
 const EXCESS = 2
@@ -93,8 +92,8 @@ export class GuardedConnection extends SMTPConnection implements Session {
   override _parseAddressCommand(name: string, command: Buffer | string): ParsedAddress {
     const parsed = super._parseAddressCommand(name, command)
     if (parsed !== false || name !== 'rcpt to') return parsed
-    const [, address] = NOT_OURS.exec(command.toString()) ?? []
-    return address === undefined ? false : { address, args: false }
+    const [, address = ''] = IN_BRACKETS.exec(command.toString()) ?? []
+    return isNeverOurs(address) ? { address, args: false } : false
   }
 
   override _onClose(): void {
@@ -136,6 +135,11 @@ export class GuardedConnection extends SMTPConnection implements Session {
     const size = Number(this._server.options.size) || Number.POSITIVE_INFINITY
     return this._parser !== false && this._parser.dataBytes > size * EXCESS
   }
+}
+
+/** For its quotes or its second `@` our own parser does not take it. */
+function isNeverOurs(address: string): boolean {
+  return address.includes('"') || address.split('@', 3).length > 2
 }
 
 function isVerb(command: Buffer, verb: string): boolean {

@@ -17,6 +17,8 @@ const MAX_LOOKUPS = 50
 /** Every one may cost a hash of the whole body. */
 const MAX_SIGNATURES = 10
 const MAX_HEADER_OCTETS = 262_144
+/** What mailauth takes to read a field grows with the square of its lines. */
+const MAX_HEADER_LINES = 5_000
 const MAX_MS = 3_000
 
 const failed: SenderVerdicts = {
@@ -29,7 +31,10 @@ type Checked = Pick<Unread, 'reversePath' | 'clientAddress' | 'clientName'> & { 
 
 /** Never rejects. */
 export async function checkSender(deps: VerdictDeps, message: Checked): Promise<SenderVerdicts> {
-  if (countSignatures(message.raw) > MAX_SIGNATURES) return failed
+  const header = headerOf(message.raw)
+  if (countSignatures(header) > MAX_SIGNATURES || countLines(header) > MAX_HEADER_LINES) {
+    return failed
+  }
   const found = { ...failed }
   const { promise: timeOut, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, MAX_MS)
@@ -98,8 +103,16 @@ function limitLookups(resolve: ResolveDns): ResolveDns {
   }
 }
 
-function countSignatures(raw: Buffer): number {
+function headerOf(raw: Buffer): string {
   const begin = raw.toString('latin1', 0, MAX_HEADER_OCTETS)
   const end = /\r?\n\r?\n/.exec(begin)?.index ?? begin.length
-  return begin.slice(0, end).match(/^(?:dkim|arc-message)-signature[ \t]*:/gim)?.length ?? 0
+  return begin.slice(0, end)
+}
+
+function countSignatures(header: string): number {
+  return header.match(/^(?:dkim|arc-message)-signature[ \t]*:/gim)?.length ?? 0
+}
+
+function countLines(header: string): number {
+  return header.split('\n').length
 }

@@ -104,6 +104,12 @@ const envelopeStages: readonly Stage[] = ['connect', 'greeting', 'ehlo', 'mail',
 /** Before the server has heard of a message. */
 export const beforeMail: readonly Stage[] = ['connect', 'greeting', 'ehlo']
 
+/** What reports `5.0.0` and quotes no reply has found it out by itself, which is first-hand. */
+const secondHand: Pick<ReplyRule, 'codes' | 'enhanced'>[] = [
+  { codes: [0, 550, 551, 553, 554], enhanced: ['none'] },
+  { codes: [550, 551, 553, 554], enhanced: ['0.0'] },
+]
+
 export const textRules: readonly ReplyRule[] = [
   // Our own credentials or the way there, not this message: it waits until that is put right.
   {
@@ -388,16 +394,17 @@ export const textRules: readonly ReplyRule[] = [
     text: /user unknown|unknown user|no such (?:user|recipient)|recipient (?:address )?rejected/,
   },
   // Told second-hand, by no code and without the command: a filter says so as well as a mailbox.
-  {
-    class: 'unknown',
-    reason: 'filtered',
-    stages: ['late'],
-    exceptCommands: envelopeStages,
-    codes: [0, 550, 551, 553, 554],
-    enhanced: ['none', '0.0'],
-    text: /user unknown|unknown user(?! ?:)|no such user|mailbox unavailable/,
-    isStrike: true,
-  },
+  ...secondHand.map(
+    (told): ReplyRule => ({
+      ...told,
+      class: 'unknown',
+      reason: 'filtered',
+      stages: ['late'],
+      exceptCommands: envelopeStages,
+      text: /user unknown|unknown user(?! ?:)|no such user|mailbox unavailable/,
+      isStrike: true,
+    }),
+  ),
   // Said of the content only: this is what filters of the receiver say to hide behind.
   {
     class: 'content',

@@ -67,6 +67,22 @@ describe('what a client may use up', { concurrency: true }, () => {
     }
   })
 
+  it('S5: no command line keeps the processor busy, whatever it repeats', async (t) => {
+    const { dial } = await openPlace(t)
+    for (const verb of ['RCPT TO:', 'RCPT TO:<', 'MAIL FROM:<', 'EHLO ']) {
+      const client = await dial()
+      if (verb.startsWith('RCPT')) await client.say('MAIL FROM:<>')
+      const startedAt = performance.now()
+      for (const piece of ['@', '"', '@a', 'a.', '<', ' ', '\\']) {
+        for (const end of ['', '>']) {
+          const { code } = await client.say(`${verb}${piece.repeat(1_900 / piece.length)}${end}`)
+          assert.ok(code >= 250 && code < 600)
+        }
+      }
+      assert.ok(performance.now() - startedAt < 2_000, verb)
+    }
+  })
+
   it('S5: ten thousand recipients: a hundred are taken, the others put off, the session ended', async (t) => {
     const { world, dial, rows } = await openPlace(t)
     const project = await addProject(world)

@@ -238,9 +238,10 @@ function describeOutcome({ reply, error }: AttemptOutcome): string {
 /** The queue id in a smarthost's answer, as `250 2.0.0 Ok: queued as 4F2C91` or an SES message id. */
 export function providerIdOf({ reply }: AttemptOutcome): string | null {
   if (reply === null) return null
-  const named = /\b(?:queued as|id=|queued mail for delivery)\s*[:<]?\s*([\w.@-]{4,200})/i.exec(
-    reply.text,
-  )
+  const named =
+    /\b(?:queued as|id=|queued mail for delivery)\s{0,9}[:<]?\s{0,9}([\w.@-]{4,200})/i.exec(
+      reply.text,
+    )
   if (named?.[1] !== undefined) return named[1]
   const bare = /^(?:ok:?|accepted:?|queued:?)\s+<?([\w.@-]{6,200})>?$/i.exec(reply.text.trim())
   return bare?.[1] ?? null

@@ -10,22 +10,34 @@ import { parameter, type RowOf, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
 /** Without the message itself. */
+const columns = {
+  id: inboundMessages.id,
+  receivedAt: inboundMessages.receivedAt,
+  reversePath: inboundMessages.reversePath,
+  recipients: inboundMessages.recipients,
+  clientAddress: inboundMessages.clientAddress,
+  clientName: inboundMessages.clientName,
+  sizeBytes: inboundMessages.sizeBytes,
+  attempts: inboundMessages.attempts,
+}
+
 export const selectPending = statement((db) =>
   db
-    .select({
-      id: inboundMessages.id,
-      receivedAt: inboundMessages.receivedAt,
-      reversePath: inboundMessages.reversePath,
-      recipients: inboundMessages.recipients,
-      clientAddress: inboundMessages.clientAddress,
-      clientName: inboundMessages.clientName,
-      sizeBytes: inboundMessages.sizeBytes,
-      attempts: inboundMessages.attempts,
-    })
+    .select(columns)
     .from(inboundMessages)
-    .where(sql`${inboundMessages.state} = 'pending'`)
+    .where(sql`${inboundMessages.state} = 'pending' and ${inboundMessages.attempts} = 0`)
     .orderBy(inboundMessages.id)
     .limit(parameter('limit')),
+)
+
+/** To be read alone. */
+export const selectSuspect = statement((db) =>
+  db
+    .select(columns)
+    .from(inboundMessages)
+    .where(sql`${inboundMessages.state} = 'pending' and ${inboundMessages.attempts} > 0`)
+    .orderBy(inboundMessages.id)
+    .limit(1),
 )
 
 export type Pending = RowOf<typeof selectPending>
@@ -56,7 +68,8 @@ const raiseAttempts = statement((db) =>
 
 const suspectFirst = statement(
   () => sql`update inbound_messages set attempts = 1 where attempts = 0 and id in (
-    select id from inbound_messages where state = 'pending' order by id limit ${parameter('limit')})`,
+    select id from inbound_messages where state = 'pending' and attempts = 0
+    order by id limit ${parameter('limit')})`,
 )
 
 const endRow = statement((db) =>
@@ -84,12 +97,16 @@ const failRow = statement((db) =>
     ),
 )
 
-/** The oldest first. */
-export function listPending(
+/**
+ * The oldest that was not tried yet and those behind it, after the oldest that was: however many
+ * have to be read alone, they keep no others waiting.
+ */
+export async function listPending(
   { store }: Pick<Core, 'store'>,
   limit: number,
 ): Promise<readonly Pending[]> {
-  return store.read.list(selectPending, { limit })
+  const suspects = await store.read.list(selectSuspect, {})
+  return [...suspects, ...(await store.read.list(selectPending, { limit }))]
 }
 
 /** Null when the row, or its message, is gone. */

@@ -84,7 +84,8 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
 
   async function take(row: Pending): Promise<void> {
     const isAlone = row.attempts > 0
-    if (inHand.has(row.id) || !hasRoom(inHand, row) || (isAlone && suspect !== undefined)) return
+    const mayBegin = isAlone ? suspect === undefined : hasRoom(inHand, row)
+    if (inHand.has(row.id) || !mayBegin) return
     if (row.attempts >= MAX_TRIES) {
       const error = `reading it failed ${row.attempts} times`
       deps.log.error(
@@ -194,10 +195,12 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
   }
 }
 
+/** Beside the one that is read alone. */
 function hasRoom(inHand: ReadonlyMap<string, Pending>, row: Pending): boolean {
-  if (inHand.size === 0) return true
-  const bytes = inHand.values().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  return inHand.size < WINDOW && bytes + row.sizeBytes <= WINDOW_BYTES
+  const others = [...inHand.values()].filter(({ attempts }) => attempts === 0)
+  if (others.length === 0) return true
+  const bytes = others.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  return others.length < WINDOW && bytes + row.sizeBytes <= WINDOW_BYTES
 }
 
 /** From the front; a large one goes alone. */

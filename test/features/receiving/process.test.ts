@@ -83,7 +83,6 @@ test('S8: however many messages have to be read alone, those behind them are rea
   await Promise.all(bombs)
   const large = { attempts: 1, sizeBytes: 40 * 1024 * 1024 }
   await core.store.write((tx) => tx.update(inboundMessages).set(large).run())
-  const good = await keepInbound(core, messageTo(server))
   const done = Promise.withResolvers<void>()
   const reader: Reader = {
     read: async ({ raw }, { isAlone }) => {
@@ -93,6 +92,7 @@ test('S8: however many messages have to be read alone, those behind them are rea
     },
   }
   const processing = await startProcessing(core, reader)
+  const good = await keepInbound(core, messageTo(server))
   await done.promise
   await processing.stop()
   const row = (await rowsOf(box)).find(({ id }) => id === good)

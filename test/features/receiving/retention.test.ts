@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findReport } from '../../../src/features/messages/report-row.ts'
+import { findLastWord, findReport } from '../../../src/features/messages/report-row.ts'
 import {
   deleteOldStrikes,
   findProofOfLife,
@@ -11,7 +11,7 @@ import {
   findByOwnId,
   findByProviderId,
 } from '../../../src/features/receiving/answered.ts'
-import { selectPending } from '../../../src/features/receiving/pending.ts'
+import { selectPending, selectSuspect } from '../../../src/features/receiving/pending.ts'
 import { countRecent } from '../../../src/features/receiving/receive.ts'
 import { deleteOldArrivals, listAged } from '../../../src/features/receiving/retention.ts'
 import { selectSubscribed } from '../../../src/features/suppressions/add.ts'
@@ -95,6 +95,7 @@ test('strikes are forgotten after half a year', async (t) => {
 const statements: [string, Statement<unknown>][] = [
   ['old arrivals', listAged],
   ['what waits to be read', selectPending],
+  ['what waits to be read alone', selectSuspect],
   ['an answered email by our Message-ID', findByOwnId],
   ['an answered email by its own Message-ID', findByCustomId],
   ['an answered email by the smarthost’s id', findByProviderId],
@@ -102,6 +103,7 @@ const statements: [string, Statement<unknown>][] = [
   ['a sign of life', findProofOfLife],
   ['strikes', summariseStrikes],
   ['a report', findReport],
+  ['a report that ended an email', findLastWord],
   ['contacts to unsubscribe', selectSubscribed],
 ]
 
@@ -118,3 +120,11 @@ for (const [name, statement] of statements) {
     assert.deepEqual(whole, [], steps.join('\n'))
   })
 }
+
+test('looking for what is to be read alone passes by what waits otherwise', async (t) => {
+  const { core } = await openDesk(t)
+  const plan = await core.store.read.all<{ detail: string }>(
+    sql.raw(`explain query plan ${selectSuspect.compiled().text.replaceAll('?', '1')}`),
+  )
+  assert.match(plan[0]?.detail ?? '', /USING INDEX inbound_messages_suspects$/)
+})
