@@ -340,7 +340,8 @@ CREATE TABLE inbound_messages (
   error TEXT,
   processed_at INTEGER
 ) STRICT;
-CREATE INDEX inbound_messages_pending ON inbound_messages (id) WHERE state = 'pending';
+CREATE INDEX inbound_messages_pending
+  ON inbound_messages (instr(recipients, '"for":"mailbox"') > 0, id) WHERE state = 'pending';
 CREATE INDEX inbound_messages_suspects ON inbound_messages (id)
   WHERE state = 'pending' AND attempts > 0;
 CREATE INDEX inbound_messages_age ON inbound_messages (received_at);

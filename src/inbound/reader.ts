@@ -57,6 +57,8 @@ const MAX_THREADS = 2
 const MAX_TASKS = 16
 /** Of messages in one thread, unless a single one is larger: a fraction of the time allowed. */
 const MAX_BYTES = 2 * 1024 * 1024
+/** Of both for mail, which a DNS may keep waiting: the rest is for reports, which ask for nothing. */
+const MAIL_SHARE = 0.75
 /** Waiting for the first thread, before there is a second one. */
 const BACKLOG = 16
 const FIRST_PAUSE_MS = 100
@@ -84,12 +86,16 @@ export function startReader(options: ReaderOptions): ReaderPool {
     })
   }
 
+  /** In their order; what finds no room is passed over, unless it waits for a thread of its own. */
   function assign(): void {
-    for (let task = waiting[0]; task !== undefined; task = waiting[0]) {
+    let next = 0
+    for (let task = waiting[next]; task !== undefined; task = waiting[next]) {
       const thread = findRoom(threads, task) ?? startAnother()
-      if (thread === undefined) return
-      waiting.shift()
-      hand(thread, task)
+      if (thread !== undefined) {
+        waiting.splice(next, 1)
+        hand(thread, task)
+      } else if (task.isAlone) return
+      else next += 1
     }
   }
 
@@ -188,9 +194,11 @@ function findRoom(threads: readonly Thread[], task: Task): Thread | undefined {
 
 function mayTake(tasks: readonly Task[], { message, isAlone }: Task): boolean {
   if (tasks.length === 0) return true
-  if (isAlone || tasks.some((task) => task.isAlone) || tasks.length >= MAX_TASKS) return false
+  if (isAlone || tasks.some((task) => task.isAlone)) return false
+  const share = message.isMail ? MAIL_SHARE : 1
   const bytes = tasks.reduce((sum, task) => sum + task.message.raw.byteLength, 0)
-  return bytes + message.raw.byteLength <= MAX_BYTES
+  const isWithin = bytes + message.raw.byteLength <= MAX_BYTES * share
+  return isWithin && tasks.length < MAX_TASKS * share
 }
 
 function hand(thread: Thread, task: Task): void {

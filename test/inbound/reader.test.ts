@@ -43,6 +43,16 @@ const obedient =
       { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } },
     )
 
+test('S8: mail that waits for its DNS leaves room for reports', async (t) => {
+  const reader = open(t, { launch: obedient() })
+  const mail = Array.from({ length: 100 }, () =>
+    assert.rejects(reader.read(unread('wait', { isMail: true }), together), ReaderLost),
+  )
+  assert.equal(await reader.read(unread('report'), together), 'report')
+  await reader.stop()
+  await Promise.all(mail)
+})
+
 test('no thread runs before the first message, and none after a while without any', async (t) => {
   const workers: Worker[] = []
   const launch = () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
 import { describe, it } from 'node:test'
 import { connect as connectTls } from 'node:tls'
+import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { connect } from './dialogue.ts'
 import { openSubmission, plainLogin, type SubmissionTest } from './submission-desk.ts'
@@ -138,9 +139,10 @@ describe('submission under attack', { concurrency: 8 }, () => {
   })
 
   it('S8: a message that takes too long to read is refused', async (t) => {
-    const timeouts = { timeoutMs: 0 }
-    const desk = await openSubmission(t, { reader: timeouts })
-    const reply = await handIn(desk, `${head}${'line\r\n'.repeat(100_000)}`)
+    const endless = `require('node:worker_threads').parentPort.postMessage('ready'); for (;;);`
+    const start = () => new Worker(endless, { eval: true })
+    const desk = await openSubmission(t, { reader: { start, timeoutMs: 20 } })
+    const reply = await handIn(desk, `${head}line`)
     assert.match(reply, /^554 5\.6\.0 The message takes too long/)
     assert.deepEqual(await desk.rows(), [])
   })

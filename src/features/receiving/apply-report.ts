@@ -10,6 +10,7 @@
  * fine and the one behind it wrong, so class hard is a strike there.
  */
 import { parseAddress } from '../../mail/address.ts'
+import { isComplaint } from '../../mail/report/complaint.ts'
 import type { Report, ReportedRecipient } from '../../mail/report.ts'
 import { eq } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
@@ -56,11 +57,6 @@ export async function applyStray(
   return applyBounce(deps, tx, { reading, emailId, mayBeForwarded: false })
 }
 
-/**
- * Reports in the same format that nobody complains in: "this is no spam" (RFC 6430), a failure of
- * DKIM or DMARC (RFC 6591), what a scanner found.
- */
-const noComplaints = new Set(['not-spam', 'auth-failure', 'virus'])
 /** What early feedback reports called the wish to be taken off a list. */
 const wishes = new Set(['opt-out', 'opt-out-list'])
 
@@ -72,9 +68,7 @@ async function applyComplaint(deps: ApplyDeps, tx: Tx, { row, reading }: Arrival
     const why = marks.length > 0 ? 'the mark has expired' : 'a complaint without a mark of ours'
     return ignore(why, marks[0])
   }
-  if (feedbackType !== null && noComplaints.has(feedbackType)) {
-    return ignore(`feedback: ${feedbackType}`, emailId)
-  }
+  if (!isComplaint(feedbackType)) return ignore(`feedback: ${feedbackType}`, emailId)
   if (feedbackType !== null && wishes.has(feedbackType)) return unsubscribe(deps, tx, emailId)
   return record(deps, tx, { type: 'complaint', emailId, feedbackType })
 }

@@ -21,11 +21,15 @@ const columns = {
   attempts: inboundMessages.attempts,
 }
 
+/** Of one lane: `isMail` is 1 for mail to mailboxes. The expression is that of its index. */
 export const selectPending = statement((db) =>
   db
     .select(columns)
     .from(inboundMessages)
-    .where(sql`${inboundMessages.state} = 'pending' and ${inboundMessages.attempts} = 0`)
+    .where(
+      sql`state = 'pending' and attempts = 0
+        and (instr(recipients, '"for":"mailbox"') > 0) = ${parameter('isMail')}`,
+    )
     .orderBy(inboundMessages.id)
     .limit(parameter('limit')),
 )
@@ -66,9 +70,10 @@ const raiseAttempts = statement((db) =>
     ),
 )
 
-const suspectFirst = statement(
-  () => sql`update inbound_messages set attempts = 1 where attempts = 0 and id in (
+export const suspectFirst = statement(
+  () => sql`update inbound_messages set attempts = 1 where id in (
     select id from inbound_messages where state = 'pending' and attempts = 0
+      and (instr(recipients, '"for":"mailbox"') > 0) = ${parameter('isMail')}
     order by id limit ${parameter('limit')})`,
 )
 
@@ -97,16 +102,20 @@ const failRow = statement((db) =>
     ),
 )
 
-/**
- * The oldest that was not tried yet and those behind it, after the oldest that was: however many
- * have to be read alone, they keep no others waiting.
- */
-export async function listPending(
+/** What is read side by side; mail may have to wait for the DNS of whoever sent it. */
+export type Lane = 'reports' | 'mail'
+
+/** Of what was not tried yet, the oldest first. */
+export function listPending(
   { store }: Pick<Core, 'store'>,
-  limit: number,
+  { lane, limit }: { lane: Lane; limit: number },
 ): Promise<readonly Pending[]> {
-  const suspects = await store.read.list(selectSuspect, {})
-  return [...suspects, ...(await store.read.list(selectPending, { limit }))]
+  return store.read.list(selectPending, { isMail: lane === 'mail' ? 1 : 0, limit })
+}
+
+/** The oldest that was tried before. */
+export function listSuspect({ store }: Pick<Core, 'store'>): Promise<readonly Pending[]> {
+  return store.read.list(selectSuspect, {})
 }
 
 /** Null when the row, or its message, is gone. */
@@ -119,9 +128,11 @@ export async function countAttempt({ store }: Pick<Core, 'store'>, id: string): 
   await store.write((tx) => tx.execute(raiseAttempts, { id }))
 }
 
-/** What a process that died may have had in hand: any of it may be the cause. */
+/** What a process that died may have had in hand of each lane: any of it may be the cause. */
 export async function suspectOldest({ store }: Pick<Core, 'store'>, limit: number): Promise<void> {
-  await store.write((tx) => tx.execute(suspectFirst, { limit }))
+  await store.write(async (tx) => {
+    for (const isMail of [0, 1]) await tx.execute(suspectFirst, { isMail, limit })
+  })
 }
 
 /** False for what was done with since it was listed. */
@@ -153,4 +164,8 @@ export async function failPending(
 
 export function isMail(recipients: readonly InboundRecipient[]): boolean {
   return recipients.some((recipient) => recipient.for === 'mailbox')
+}
+
+export function laneOf({ recipients }: Pending): Lane {
+  return isMail(recipients) ? 'mail' : 'reports'
 }

@@ -12,6 +12,8 @@
  *
  * What shared a thread with such a message, or was in hand when the process died, counts as tried
  * once: it is read alone, and done with.
+ *
+ * Reports, mail to mailboxes and what is read alone keep none of each other waiting.
  */
 import { AppError, describeError } from '../../errors.ts'
 import type { Core } from '../core.ts'
@@ -22,7 +24,10 @@ import {
   failPending,
   findRaw,
   isMail,
+  type Lane,
+  laneOf,
   listPending,
+  listSuspect,
   type Pending,
   suspectOldest,
 } from './pending.ts'
@@ -38,9 +43,10 @@ export type Processing = {
 export type ProcessDeps = Pick<Core, 'store' | 'keyring' | 'inbox' | 'now' | 'log'>
 
 const MAX_TRIES = 3
-/** In hand at a time: read, or waiting to be written. */
+/** In hand at a time, of each lane: read, or waiting to be written. */
 const WINDOW = 128
-const WINDOW_BYTES = 32 * 1024 * 1024
+const WINDOW_BYTES = 16 * 1024 * 1024
+const LANES: readonly Lane[] = ['reports', 'mail']
 /** Of one transaction: others get their turn between two. */
 const BATCH = 32
 const BATCH_BYTES = 2 * 1024 * 1024
@@ -71,8 +77,9 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
     while (isRung && !isStopped) {
       isRung = false
       try {
-        const waiting = await listPending(deps, WINDOW)
-        if (waiting.length === 0) for (const idler of idlers.splice(0)) idler()
+        const waiting = await listWaiting()
+        const isIdle = waiting.length === 0 && inHand.size === 0
+        if (isIdle) for (const idler of idlers.splice(0)) idler()
         for (const row of waiting) if (!isStopped) await take(row)
       } catch (error) {
         deps.log.error({ error: describeError(error) }, 'inbound mail could not be listed')
@@ -82,9 +89,17 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
     }
   }
 
+  async function listWaiting(): Promise<Pending[]> {
+    const waiting = [...(await listSuspect(deps))]
+    for (const lane of LANES) {
+      if (isLow(lane)) waiting.push(...(await listPending(deps, { lane, limit: WINDOW })))
+    }
+    return waiting
+  }
+
   async function take(row: Pending): Promise<void> {
     const isAlone = row.attempts > 0
-    const mayBegin = isAlone ? suspect === undefined : hasRoom(inHand, row)
+    const mayBegin = isAlone ? suspect === undefined : hasRoom(inLane(laneOf(row)), row)
     if (inHand.has(row.id) || !mayBegin) return
     if (row.attempts >= MAX_TRIES) {
       const error = `reading it failed ${row.attempts} times`
@@ -172,7 +187,16 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
 
   /** There is enough to do otherwise, and what is done of it comes here again. */
   function lookIfLow(): void {
-    if (inHand.size <= WINDOW / 2) look()
+    if (LANES.some(isLow)) look()
+  }
+
+  function isLow(lane: Lane): boolean {
+    return inLane(lane).length <= WINDOW / 2
+  }
+
+  /** In hand of it, beside what is read alone. */
+  function inLane(lane: Lane): Pending[] {
+    return [...inHand.values()].filter((row) => row.attempts === 0 && laneOf(row) === lane)
   }
 
   const unlisten = deps.inbox.listen(lookIfLow)
@@ -195,9 +219,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
   }
 }
 
-/** Beside the one that is read alone. */
-function hasRoom(inHand: ReadonlyMap<string, Pending>, row: Pending): boolean {
-  const others = [...inHand.values()].filter(({ attempts }) => attempts === 0)
+function hasRoom(others: readonly Pending[], row: Pending): boolean {
   if (others.length === 0) return true
   const bytes = others.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   return others.length < WINDOW && bytes + row.sizeBytes <= WINDOW_BYTES

@@ -5,6 +5,7 @@
  */
 import { parseAddress } from '../../mail/address.ts'
 import { classifyReply, type Reply, type Verdict } from '../../mail/replies.ts'
+import { isComplaint } from '../../mail/report/complaint.ts'
 import type { LaterReport } from '../messages/later.ts'
 import type { Hit } from '../tracking/hits.ts'
 import { isMachineAgent } from '../tracking/machines.ts'
@@ -66,14 +67,13 @@ function toBounces(bounce: Of<'bounce'>, emailId: string, recipient: string): La
   return [{ type: 'bounce', emailId, verdict, reply, diagnostic, reportingMta }]
 }
 
-/** `not-spam` is the opposite of a complaint (RFC 6430). */
 function toComplaints(
   { feedbackType, recipients }: Of<'complaint'>,
   emailId: string,
   recipient: string,
 ): LaterReport[] {
   const kind = feedbackType && oneLine(feedbackType, MAX_FEEDBACK_TYPE)
-  if (kind === 'not-spam') return []
+  if (!isComplaint(kind)) return []
   const isOurs =
     recipients.length === 0 || recipients.some((each) => isSameAddress(each, recipient))
   return isOurs ? [{ type: 'complaint', emailId, feedbackType: kind }] : []

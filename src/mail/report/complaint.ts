@@ -16,6 +16,12 @@ export type Complaint = {
   fields: Field[]
 }
 
+/**
+ * Reports in the same format that nobody complains in: "this is no spam" (RFC 6430), a failure of
+ * DKIM or DMARC (RFC 6591), what a scanner found.
+ */
+const noComplaints = new Set(['not-spam', 'auth-failure', 'virus'])
+
 const maxRecipients = 50
 
 /** Fields of the message that came back which name whom it reached. */
@@ -29,6 +35,11 @@ const reachedFields = [
 
 const freeSubject =
   /complaint about (?:a )?message|(?:abuse|spam|feedback|junk|fbl) (?:report|complaint|notification)|e-?mail feedback report|spam complaint/i
+
+/** Whether somebody wants no more of such mail. */
+export function isComplaint(feedbackType: string | null): boolean {
+  return feedbackType === null || !noComplaints.has(feedbackType)
+}
 
 export function readComplaint(entities: readonly Entity[]): Complaint | undefined {
   const report = entities.find(

@@ -384,9 +384,14 @@ test('stale lanes do not delay new mail', async (t) => {
     const stale = { domain: `d${index}.test`, queueClass: 1, projectId: 'gone' } as const
     line.core.bell.ring({ ...stale, dueAt: START })
   }
-  const startedAt = performance.now()
+  const { write } = line.core.store
+  let writes = 0
+  line.core.store.write = (fn) => {
+    writes += 1
+    return write(fn)
+  }
   await line.sendOne()
-  assert.ok(performance.now() - startedAt < 400)
+  assert.ok(writes < 170, `${writes} transactions`)
 })
 
 test('an outcome is recorded once: a second report of the same try changes nothing', async (t) => {

@@ -99,6 +99,26 @@ test('S8: however many messages have to be read alone, those behind them are rea
   assert.equal(row?.state, 'processed')
 })
 
+test('S8: however much mail waits for a slow DNS, reports behind it are read', async (t) => {
+  const done = Promise.withResolvers<void>()
+  const reader: Reader = {
+    read: async ({ raw, isMail }) => {
+      if (isMail) return new Promise(() => undefined)
+      done.resolve()
+      return readHere(raw)
+    },
+  }
+  const box = await openPostbox(t, { reader })
+  const { core } = box
+  const id = await box.deliver()
+  const mail = Array.from({ length: 300 }, () => keepInbound(core, messageTo(box.mailbox())))
+  await Promise.all(mail)
+  await keepInbound(core, messageTo(box.returnPath(id), dsn()))
+  await done.promise
+  await box.processing.stop()
+  assert.equal((await box.email(id)).status, 'BOUNCED')
+})
+
 test('one suspect is read at a time', async (t) => {
   let inHand = 0
   let most = 0

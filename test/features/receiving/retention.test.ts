@@ -11,7 +11,11 @@ import {
   findByOwnId,
   findByProviderId,
 } from '../../../src/features/receiving/answered.ts'
-import { selectPending, selectSuspect } from '../../../src/features/receiving/pending.ts'
+import {
+  selectPending,
+  selectSuspect,
+  suspectFirst,
+} from '../../../src/features/receiving/pending.ts'
 import { countRecent } from '../../../src/features/receiving/receive.ts'
 import { deleteOldArrivals, listAged } from '../../../src/features/receiving/retention.ts'
 import { selectSubscribed } from '../../../src/features/suppressions/add.ts'
@@ -96,6 +100,7 @@ const statements: [string, Statement<unknown>][] = [
   ['old arrivals', listAged],
   ['what waits to be read', selectPending],
   ['what waits to be read alone', selectSuspect],
+  ['what may have been in hand', suspectFirst],
   ['an answered email by our Message-ID', findByOwnId],
   ['an answered email by its own Message-ID', findByCustomId],
   ['an answered email by the smarthost’s id', findByProviderId],

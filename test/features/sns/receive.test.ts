@@ -211,14 +211,14 @@ test('a delivery told before its email has left our hands is to be told again', 
   assert.equal((await desk.email(id)).status, 'DELIVERED')
 })
 
-test('a complaint suppresses and unsubscribes; that it is not spam is no complaint', async (t) => {
+test('a complaint suppresses and unsubscribes; a report of another kind does not', async (t) => {
   const counter = await openCounter(t)
   const { desk } = counter
   const id = await relay(desk)
   const complainedRecipients = [{ emailAddress: 'ada@dest.test' }]
   const complaint = (complaintFeedbackType: string) =>
     sesEvent('Complaint', mail, { complainedRecipients, complaintFeedbackType })
-  await post(counter, complaint('not-spam'))
+  for (const type of ['not-spam', 'auth-failure']) await post(counter, complaint(type))
   assert.equal((await desk.email(id)).status, 'SENT')
   await post(counter, complaint('abuse'))
   assert.equal((await desk.email(id)).status, 'COMPLAINED')
