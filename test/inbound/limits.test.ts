@@ -79,7 +79,7 @@ describe('what a client may use up', { concurrency: true }, () => {
           assert.ok(code >= 250 && code < 600)
         }
       }
-      assert.ok(performance.now() - startedAt < 2_000, verb)
+      assert.ok(performance.now() - startedAt < 10_000, verb)
     }
   })
 

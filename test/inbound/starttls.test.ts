@@ -141,7 +141,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     }
     const startedAt = performance.now()
     await service.stop(100)
-    assert.ok(performance.now() - startedAt < 1_000)
+    assert.ok(performance.now() - startedAt < 5_000)
   })
 
   it('S5: a connection is counted until it ends, over TLS too', async (t) => {

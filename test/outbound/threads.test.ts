@@ -103,7 +103,7 @@ test('no thread runs before there is work', async () => {
   const { outbound, stop } = await start({})
   const began = performance.now()
   await stop(10_000)
-  assert.ok(performance.now() - began < 1_000)
+  assert.ok(performance.now() - began < 5_000)
   assert.equal(outbound.inFlight(), 0)
 })
 
