@@ -162,7 +162,7 @@ test('whatever the markup, links keep their number, order and meaning', () => {
       const words = (text: string) => htmlToText(text).replace(/https?:\S*/gi, '')
       if (before.length === 0) assert.equal(words(tracked), words(html))
     }),
-    { numRuns: 1_500 },
+    { numRuns: 5_000 },
   )
-  assert.ok(counted > 5, `only ${counted} were counted`)
+  assert.ok(counted > 50, `only ${counted} were counted`)
 })
