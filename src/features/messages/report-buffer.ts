@@ -16,8 +16,10 @@ export type ReportBuffer = {
   settled(): Promise<void>
 }
 
+/** `clock`: milliseconds that only rise. */
 export function createReportBuffer(
   record: (reports: readonly DeliveryReport[]) => Promise<void>,
+  clock: () => number = () => performance.now(),
 ): ReportBuffer {
   let waiting: DeliveryReport[] = []
   let timer: NodeJS.Timeout | undefined
@@ -28,14 +30,14 @@ export function createReportBuffer(
     clearTimeout(timer)
     timer = undefined
     if (waiting.length === 0) return
-    flushedAt = performance.now()
+    flushedAt = clock()
     const recording = record(waiting).finally(() => recordings.delete(recording))
     recordings.add(recording)
     waiting = []
   }
 
   function gatherMs(): number {
-    return Math.max(GATHER_MS, flushedAt + BUSY_GATHER_MS - performance.now())
+    return Math.max(GATHER_MS, flushedAt + BUSY_GATHER_MS - clock())
   }
 
   function add(reports: readonly DeliveryReport[]): void {
