@@ -48,6 +48,8 @@ export const assets = [
   'migrations/sqlite/',
   'docs/swagger-ui.css',
   'docs/swagger-ui-bundle.js',
+  'lists/disposable.json',
+  'lists/free.json',
 ]
 
 /**

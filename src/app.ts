@@ -11,6 +11,7 @@ import { nativeBindingPath } from './config/assets.ts'
 import type { Config, ListenAddress } from './config/config.ts'
 import { formatListenAddress } from './config/listen-address.ts'
 import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox.ts'
+import { startSearchIndex } from './features/contacts/search-index.ts'
 import type { Core } from './features/core.ts'
 import { resealDomainKeys } from './features/domains/reseal.ts'
 import { createDelivery, type Delivery } from './features/messages/deliver.ts'
@@ -88,9 +89,11 @@ async function start(config: Config, log: Log, stops: Stops): Promise<App> {
   const ends = await findEnds(base, stops)
   const core = await startDelivery(base, ends, stops)
   watchOtherProcesses(core, stops)
-  const { handlers, cron } = createSchedule(core)
-  const jobs = startJobs({ store: core.store, log, now, handlers, cron })
-  stops.push(jobs.stop)
+  const jobs = startJobs({ store: core.store, log, now, ...createSchedule(core) })
+  const unwatchJobs = core.jobBell.listen(jobs.wake)
+  stops.push(jobs.stop, async () => unwatchJobs())
+  const searchIndex = startSearchIndex(core)
+  stops.push(searchIndex.stop)
   const requestLog = startRequestLog(core)
   stops.push(requestLog.stop)
   const limiter = createRateLimiter(config.limits.apiRequestsPerMinute, now)

@@ -1,12 +1,18 @@
-/** The load itself: HTTP/1.1 over kept-open raw sockets, one request at a time on each. */
+/**
+ * The load itself: HTTP/1.1 over kept-open raw sockets, one request at a time on each. A first
+ * message tells what to do, a second one to end; it says when it begins, and what came of it.
+ */
 import { connect, type Socket } from 'node:net'
 import type { LoadRequest, LoadResult } from './sender.ts'
 
 process.once('message', async (message) => {
-  process.send?.(await run(message as LoadRequest))
+  const ended = new AbortController()
+  process.once('message', () => ended.abort())
+  process.send?.('begun')
+  process.send?.(await run(message as LoadRequest, ended.signal))
 })
 
-async function run(request: LoadRequest): Promise<LoadResult> {
+async function run(request: LoadRequest, ended: AbortSignal): Promise<LoadResult> {
   const { hostname, port } = new URL(request.url)
   const latencies: number[] = []
   let next = request.from
@@ -22,7 +28,7 @@ async function run(request: LoadRequest): Promise<LoadResult> {
     socket.setNoDelay(true)
     const responses = readResponses(socket)
     let dueAt = startedAt + (paceMs * index) / request.connections
-    while (next < last && performance.now() < endsAt) {
+    while (next < last && performance.now() < endsAt && !ended.aborted) {
       if (paceMs > 0) await pause(dueAt - performance.now())
       const number = next++
       const sentAt =

@@ -53,11 +53,28 @@ export async function makeProject(bench: Bench): Promise<string> {
 }
 
 export async function runLoad(request: LoadRequest): Promise<LoadResult> {
+  const { result } = await startLoad(request)
+  return result
+}
+
+/** Resolves when it has begun. `stop` ends it before its time. */
+export async function startLoad(
+  request: LoadRequest,
+): Promise<{ result: Promise<LoadResult>; stop(): Promise<LoadResult> }> {
   const child = fork(path.join(import.meta.dirname, 'load.ts'), { serialization: 'advanced' })
   child.send(request)
-  const [result] = await once(child, 'message')
-  child.kill()
-  return result as LoadResult
+  await once(child, 'message')
+  const result = once(child, 'message').then(([message]) => {
+    child.kill()
+    return message as LoadResult
+  })
+  return {
+    result,
+    stop() {
+      child.send('end')
+      return result
+    },
+  }
 }
 
 /** HTML of just so many bytes: paragraphs of ordinary prose with contact data. */

@@ -1,4 +1,7 @@
-/** The packaged executable under measurement: its folder, its commands, its process. */
+/**
+ * The program under measurement: its folder, its commands, its process. It is the packaged
+ * executable, or with `-- --source` behind the benchmark's name the sources of this folder.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,13 +41,18 @@ export function findExecutable(): string {
   return file
 }
 
+function findProgram(): [string, ...string[]] {
+  if (!process.argv.includes('--source')) return [findExecutable()]
+  return [process.execPath, path.join(import.meta.dirname, '../../src/main.ts')]
+}
+
 /** A fresh folder with this configuration (TOML). */
 export function createBench(configuration: string): Bench {
-  const executable = findExecutable()
+  const [executable, ...first] = findProgram()
   const folder = mkdtempSync(path.join(tmpdir(), 'pillarbox-bench-'))
   const configFile = path.join(folder, 'pillarbox.toml')
   writeFileSync(configFile, configuration, { mode: 0o600 })
-  const args = ['--config', configFile]
+  const args = [...first, '--config', configFile]
   return {
     folder,
     database: path.join(folder, 'data/pillarbox.db'),
@@ -90,4 +98,9 @@ export function residentMegabytes(pid: number): { now: number; peak: number } {
   const read = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) / 1024
   return { now: read('VmRSS'), peak: read('VmHWM') }
+}
+
+/** From now on the highest is that of what follows. */
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }

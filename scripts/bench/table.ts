@@ -5,6 +5,12 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
 }
 
+/** The value below which `share` (0 to 1) of them are. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.ceil((sorted.length - 1) * share)] ?? Number.NaN
+}
+
 /** Rows of cells, the first row the heads; numbers stand right. */
 export function printTable(rows: readonly (readonly string[])[]): void {
   const widths = (rows[0] ?? []).map((_, column) =>

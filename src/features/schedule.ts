@@ -1,22 +1,39 @@
-/** The server's work by the clock (UTC): which job, when, and which verb does it. */
+/** The server's work by the clock (UTC) and on request: which job, when, and which verb does it. */
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/jobs.ts'
+import { runBulk } from './contacts/bulk-run.ts'
+import { runFieldDeletion } from './contacts/delete-field.ts'
 import type { Core } from './core.ts'
 import { checkDueDomains } from './domains/due.ts'
 import { deleteLapsedClaims } from './domains/lapse.ts'
-import { sweepKeys } from './messages/idempotency.ts'
+import { runEventDeletion } from './events/delete.ts'
+import { importContacts } from './imports/contacts.ts'
+import { importSuppressions } from './imports/suppressions.ts'
+import { sweepUploads } from './imports/upload.ts'
 import { clearOldBodies } from './messages/retention.ts'
 import { trimSandbox } from './messages/sandbox.ts'
 import { deleteOldStrikes } from './messages/strikes.ts'
 import { deleteOldArrivals } from './receiving/retention.ts'
+import { sweepKeys } from './requests/idempotency.ts'
 import { deleteOldRequests } from './requests/retention.ts'
+import { clearMembers } from './segments/delete.ts'
+import { refreshSegments } from './segments/refresh.ts'
 import { forgetNotifications } from './sns/once.ts'
+import { listJob } from './verification/list-order.ts'
+import { verifyList } from './verification/list-run.ts'
 
-export type Schedule = { handlers: Record<string, JobHandler>; cron: CronEntry[] }
+export type Schedule = {
+  handlers: Record<string, JobHandler>
+  cron: CronEntry[]
+  limits: Record<string, number>
+}
+
+/** `atOnce`: how many run, of what takes no places from the others and may be interrupted. */
+type Task = { name: string; schedule: string; atOnce?: number; run: JobHandler }
 
 export function createSchedule(core: Core): Schedule {
   const { store, config, now } = core
-  const tasks: { name: string; schedule: string; run: JobHandler }[] = [
+  const tasks: Task[] = [
     {
       name: 'check-domains',
       schedule: '*/5 * * * *',
@@ -30,6 +47,7 @@ export function createSchedule(core: Core): Schedule {
       schedule: '17 * * * *',
       run: () => store.write((tx) => sweepKeys(tx, now())),
     },
+    { name: 'sweep-uploads', schedule: '47 * * * *', run: () => sweepUploads(core) },
     {
       name: 'forget-notifications',
       schedule: '40 3 * * *',
@@ -38,13 +56,37 @@ export function createSchedule(core: Core): Schedule {
     { name: 'delete-old-arrivals', schedule: '20 4 * * *', run: () => deleteOldArrivals(core) },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteOldStrikes(core) },
     {
+      name: 'refresh-segments',
+      schedule: '*/5 * * * *',
+      // A round may take minutes, and whoever stops the program does not wait for it.
+      atOnce: 1,
+      run: ({ signal }) => refreshSegments(core, signal),
+    },
+    {
       name: 'trim-sandbox',
       schedule: '*/10 * * * *',
       run: () => trimSandbox(core, config.retention.sandboxMessages),
     },
   ]
+  const long = longWork(core)
   return {
-    handlers: Object.fromEntries(tasks.map(({ name, run }) => [name, run])),
+    handlers: Object.fromEntries([...tasks, ...long].map(({ name, run }) => [name, run])),
     cron: tasks.map(({ name, schedule }) => ({ name, schedule, kind: name })),
+    limits: Object.fromEntries(
+      [...tasks, ...long].flatMap(({ name, atOnce }) => (atOnce ? [[name, atOnce]] : [])),
+    ),
   }
+}
+
+/** What requests ask for and no clock: it saves how far it has come. */
+function longWork(core: Core): Required<Omit<Task, 'schedule'>>[] {
+  return [
+    { name: 'import', atOnce: 2, run: (job) => importContacts(core, job) },
+    { name: 'suppressions-import', atOnce: 2, run: (job) => importSuppressions(core, job) },
+    { name: 'bulk', atOnce: 3, run: (job) => runBulk(core, job) },
+    { name: 'delete-field', atOnce: 1, run: (job) => runFieldDeletion(core, job) },
+    { name: 'delete-events', atOnce: 1, run: (job) => runEventDeletion(core, job) },
+    { name: listJob, atOnce: 1, run: (job) => verifyList(core, job) },
+    { name: 'clear-segment', atOnce: 1, run: (job) => clearMembers(core, job) },
+  ]
 }

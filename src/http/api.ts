@@ -9,15 +9,25 @@ import type { Gauge } from './metrics.ts'
 import { type Bindings, mount } from './mount.ts'
 import type { Route } from './route.ts'
 import { activityRoutes } from './routes/activity.ts'
+import { contactBulkRoutes } from './routes/contact-bulk.ts'
+import { contactExportRoutes } from './routes/contact-export.ts'
+import { contactFieldRoutes } from './routes/contact-fields.ts'
+import { contactImportRoutes } from './routes/contact-import.ts'
+import { contactVerifyRoutes } from './routes/contact-verify.ts'
+import { contactRoutes } from './routes/contacts.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { domainRoutes } from './routes/domains.ts'
+import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { pageRoutes } from './routes/pages.ts'
 import { publicContactRoutes } from './routes/public-contacts.ts'
+import { segmentRoutes } from './routes/segments.ts'
 import { sendRoutes } from './routes/send.ts'
 import { suppressionRoutes } from './routes/suppressions.ts'
 import { templateRoutes } from './routes/templates.ts'
+import { trackRoutes } from './routes/track.ts'
 import { trackingRoutes } from './routes/tracking.ts'
+import { verifyRoutes } from './routes/verify.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { createTraffic, type Traffic } from './traffic.ts'
 
@@ -57,11 +67,22 @@ export function createApi({
 export function listRoutes({ core, gauges, traffic, proxies }: TableDeps): Route[] {
   const routes = [
     ...sendRoutes(core),
+    ...trackRoutes(core),
+    ...verifyRoutes(core),
     ...templateRoutes(core),
     ...domainRoutes(core),
+    ...segmentRoutes(core),
     ...suppressionRoutes(core),
+    ...eventRoutes(core),
     ...activityRoutes(core),
+    ...contactVerifyRoutes(core),
     ...publicContactRoutes(core),
+    ...contactFieldRoutes(core),
+    ...contactBulkRoutes(core),
+    ...contactImportRoutes(core),
+    ...contactExportRoutes(core),
+    // The last of those below /contacts: its `:id` is any word.
+    ...contactRoutes(core),
     ...pageRoutes(core),
     ...trackingRoutes(core),
     ...webhookRoutes(core),

@@ -101,12 +101,12 @@ function malformed(text: string, cause?: unknown): AppError {
   })
 }
 
-function tooLarge(maxBytes: number): AppError {
+export function tooLarge(maxBytes: number): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', 'The request body is too large.', {
     details: { maxBytes },
   })
 }
 
-function cutOff(): AppError {
-  return new AppError('BAD_REQUEST', 'The request was cut off.')
+export function cutOff(cause?: unknown): AppError {
+  return new AppError('BAD_REQUEST', 'The request was cut off.', { cause })
 }

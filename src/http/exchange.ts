@@ -9,15 +9,17 @@ import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
 import { authenticate } from '../features/accounts/authenticate.ts'
 import type { Core } from '../features/core.ts'
-import { refuseUsedKey } from '../features/messages/idempotency.ts'
 import type { Project } from '../features/messages/plan.ts'
+import { refuseUsedKey } from '../features/requests/idempotency.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import type { RateLimiter, RateVerdict } from '../features/requests/rate-limit.ts'
 import { readForm, readJson } from './body.ts'
+import { type BodyStream, openBody } from './body-stream.ts'
 import { type AddressList, clientAddress } from './client-address.ts'
 import { errorReply, logError, toAppError } from './error-reply.ts'
 import { commonHeaders } from './response-headers.ts'
 import type { RawCall, Reply, Route } from './route.ts'
+import { toStream } from './stream-out.ts'
 import type { Traffic } from './traffic.ts'
 
 /** What the exchanges of a server share. */
@@ -46,6 +48,7 @@ type Exchange = Arrival & {
   address: string | null
   project: Project | null
   requestBytes: number
+  stream: BodyStream | undefined
   headers: Record<string, string>
 }
 
@@ -97,6 +100,7 @@ function open({ core, proxies }: Hall, route: Route, arrival: Arrival): Exchange
     address: clientAddress(incoming, proxies),
     project: null,
     requestBytes: 0,
+    stream: route.takesStream === undefined ? undefined : openBody(incoming),
     headers,
   }
 }
@@ -162,7 +166,8 @@ async function takeBody(exchange: Exchange): Promise<unknown> {
 }
 
 function toCall(exchange: Exchange, body: unknown, idempotencyKey: string | undefined): RawCall {
-  const { id: requestId, receivedAt, path, address, incoming, params, query, project } = exchange
+  const { id: requestId, receivedAt, path, address, incoming, params, query } = exchange
+  const { stream, project } = exchange
   return {
     requestId,
     receivedAt,
@@ -172,44 +177,64 @@ function toCall(exchange: Exchange, body: unknown, idempotencyKey: string | unde
     params,
     query,
     body,
+    stream,
     idempotencyKey,
     project,
   }
 }
 
 function finish(hall: Hall, exchange: Exchange, reply: Reply, error?: AppError): Response {
-  const { route, headers, receivedAt } = exchange
+  const { headers, incoming } = exchange
   const { status, body } = reply
-  const durationMs = Math.max(0, hall.core.now() - receivedAt)
-  hall.traffic.count(route, status, durationMs)
-  if (route.permission !== 'none' || (status >= 400 && !route.isUnlogged)) {
-    hall.requestLog.record(toLogEntry(exchange, { reply, error, durationMs }))
-  }
   // After a 413 the rest of the upload is on its way; nobody is going to read it.
   if (status === 413 || hall.isStopping()) headers.connection = 'close'
   Object.assign(headers, reply.headers)
-  return new Response(status === 204 ? null : body, { status, headers })
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    settle(hall, exchange, { status, sizeBytes: Buffer.byteLength(body), error })
+    return new Response(status === 204 ? null : body, { status, headers })
+  }
+  const stream = toStream(body, {
+    onEnd({ sizeBytes, error: thrown }) {
+      const failure = thrown === undefined ? undefined : toAppError(thrown)
+      if (failure !== undefined) logError(hall.core.log, failure, exchange.id)
+      settle(hall, exchange, { status, sizeBytes, error: failure })
+    },
+    cut: () => incoming.destroy(),
+  })
+  return new Response(stream, { status, headers })
+}
+
+type Outcome = { status: number; sizeBytes: number; error: AppError | undefined }
+
+/** What is left of an exchange once its response is known whole: numbers, and a line of the log. */
+function settle(hall: Hall, exchange: Exchange, outcome: Outcome): void {
+  const { route, receivedAt } = exchange
+  const { status } = outcome
+  const durationMs = Math.max(0, hall.core.now() - receivedAt)
+  hall.traffic.count(route, status, durationMs)
+  if (route.permission !== 'none' || (status >= 400 && !route.isUnlogged)) {
+    hall.requestLog.record(toLogEntry(exchange, { ...outcome, durationMs }))
+  }
 }
 
 function toLogEntry(
   exchange: Exchange,
-  outcome: { reply: Reply; error: AppError | undefined; durationMs: number },
+  { status, sizeBytes, error, durationMs }: Outcome & { durationMs: number },
 ) {
-  const { reply, error, durationMs } = outcome
-  const { id, incoming, path, project, address, requestBytes, receivedAt } = exchange
+  const { id, incoming, path, project, address, requestBytes, stream, receivedAt } = exchange
   return {
     id,
     method: incoming.method ?? 'GET',
     path,
-    statusCode: reply.status,
+    statusCode: status,
     durationMs,
     projectId: project?.id ?? null,
     ip: address,
     userAgent: incoming.headers['user-agent'] ?? null,
     errorCode: error?.code ?? null,
     errorMessage: error?.message ?? null,
-    requestSizeBytes: requestBytes,
-    responseSizeBytes: Buffer.byteLength(reply.body),
+    requestSizeBytes: stream?.sizeBytes() ?? requestBytes,
+    responseSizeBytes: sizeBytes,
     createdAt: receivedAt,
   }
 }

@@ -92,13 +92,20 @@ function idempotencyHeader({ takesIdempotencyKey }: Route) {
   ]
 }
 
-function describeRequest({ query, body }: Route) {
+function describeRequest(route: Route) {
+  const { query } = route
+  const body = bodyOf(route)
   return {
     ...(query === undefined ? {} : { query: query as z.ZodObject }),
     ...(body === undefined
       ? {}
-      : { body: { required: true, content: { 'application/json': { schema: body } } } }),
+      : { body: { required: true, content: { [body.contentType]: { schema: body.schema } } } }),
   }
+}
+
+function bodyOf({ body, takesStream }: Route): Route['takesStream'] {
+  if (takesStream !== undefined) return takesStream
+  return body === undefined ? undefined : { contentType: 'application/json', schema: body }
 }
 
 function successes({ responses }: Route) {
@@ -123,7 +130,9 @@ function refusals(route: Route) {
   return Object.fromEntries(entries)
 }
 
-function refusalStatuses({ permission, method, query, body, refusals: own = [] }: Route): number[] {
+function refusalStatuses(route: Route): number[] {
+  const { permission, method, query, refusals: own = [] } = route
+  const body = bodyOf(route)
   const statuses = new Set(own)
   if (permission !== 'none') for (const status of [401, 429, 503]) statuses.add(status)
   if (permission !== 'none' && method !== 'GET') statuses.add(403)

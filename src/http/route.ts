@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import type { AppError } from '../errors.ts'
 import type { Project } from '../features/messages/plan.ts'
+import type { BodyStream } from './body-stream.ts'
 import { validate } from './validation.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -14,10 +15,13 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** Who may call: the project's secret key, either of its keys, or anybody. */
 export type Permission = 'secret' | 'any' | 'none'
 
-/** A response before the headers that all responses share. */
+/**
+ * A response before the headers that all responses share. A body that comes in pieces is asked for
+ * the next one when the client has taken the last, and no more when it has gone.
+ */
 export type Reply = {
   status: number
-  body: string | Uint8Array<ArrayBuffer>
+  body: string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
   headers: Readonly<Record<string, string>>
 }
 
@@ -34,6 +38,8 @@ export type RawCall = {
   query: Readonly<Record<string, string>>
   /** Parsed JSON, or the fields of a form; undefined where the route takes neither. */
   body: unknown
+  /** The body as it comes, where the route takes it so. */
+  stream: BodyStream | undefined
   idempotencyKey: string | undefined
   /** Null where no key is asked for. */
   project: Project | null
@@ -63,6 +69,8 @@ type Shape<Query, Body> = {
   body?: z.ZodType<Body>
   /** Its body is an HTML form, of which `body` is given the fields: `readForm`. */
   takesForm?: boolean
+  /** Its body is left unread, for the handler to read from `stream`; this is what to say of it. */
+  takesStream?: { contentType: string; schema: z.ZodType }
   takesIdempotencyKey?: boolean
   /** Shows a refusal in a way of its own; the others show the envelope. */
   showError?(error: AppError, incoming: IncomingMessage): Promise<Reply>

@@ -4,6 +4,8 @@ import { type Job, jobs } from '../store/schema.ts'
 import { parameter, type Reader, statement, type Tx } from '../store/store.ts'
 
 export type NewJob = {
+  /** A UUID if absent. */
+  id?: string
   /** Names the handler. */
   kind: string
   /** Anything that JSON can carry. */
@@ -51,7 +53,7 @@ export async function enqueueJob(
   job: NewJob,
 ): Promise<{ id: string; isNew: true } | { isNew: false }> {
   const row = await tx.find(insertJob, {
-    id: newId(),
+    id: job.id ?? newId(),
     kind: job.kind,
     projectId: job.projectId ?? null,
     payload: job.payload,

@@ -6,6 +6,9 @@
  * a growing delay until its attempts are used up; what remains is the dead letter with its last
  * error. A process that dies lets go of its jobs when their leases end. A job may therefore run
  * twice, never not at all: handlers are written so that a second run does no harm.
+ *
+ * Kinds with a limit of their own are long work. They take no places from the others, save how far
+ * they have come (progress.ts), and are therefore interrupted at once when the program stops.
  */
 import type { Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
@@ -39,15 +42,19 @@ export type JobsOptions = {
   now: Now
   handlers: Record<string, JobHandler>
   cron?: readonly CronEntry[]
-  /** Jobs at a time; 4 if absent. */
+  /** Jobs at a time, those of kinds with a limit of their own not counted; 4 if absent. */
   concurrency?: number
+  /** By kind: how many of it run at a time, beside the others. */
+  limits?: Readonly<Record<string, number>>
   /** How long a job stays with a process that says nothing more. */
   leaseMs?: number
 }
 
 type Running = { job: Claimed; abort: AbortController; done: Promise<void> }
+/** Kinds that share a number of places. */
+type Lane = { kinds: string[]; places: number }
 type State = Required<Omit<JobsOptions, 'cron'>> & {
-  kinds: string[]
+  lanes: Lane[]
   running: Map<string, Running>
   isStopping: boolean
   looking: Promise<void> | undefined
@@ -64,16 +71,17 @@ const keepCompletedMs = 7 * dayMs
 const keepFailedMs = 30 * dayMs
 
 export function startJobs(options: JobsOptions): Jobs {
-  const { cron = [], ...rest } = options
+  const { cron = [], limits = {}, concurrency = defaultConcurrency, ...rest } = options
   const kinds = Object.keys(options.handlers)
   for (const { kind } of cron) {
     if (!kinds.includes(kind)) throw new TypeError(`No handler for the cron job "${kind}".`)
   }
   const state: State = {
     ...rest,
-    concurrency: options.concurrency ?? defaultConcurrency,
+    concurrency,
+    limits,
     leaseMs: options.leaseMs ?? defaultLeaseMs,
-    kinds,
+    lanes: toLanes(kinds, { concurrency, limits }),
     running: new Map(),
     isStopping: false,
     looking: undefined,
@@ -116,18 +124,48 @@ async function lookWhileWoken(state: State): Promise<void> {
   while (state.isWoken && !state.isStopping) {
     state.isWoken = false
     await prune(state)
-    const free = state.concurrency - state.running.size
-    if (free > 0 && (await isWorkDue(state.store, state.kinds, state.now()))) {
+    const free = freeLanes(state)
+    const kinds = free.flatMap((lane) => lane.kinds)
+    if (kinds.length > 0 && (await isWorkDue(state.store, kinds, state.now()))) {
       await claim(state, free)
     }
   }
 }
 
-async function claim(state: State, limit: number): Promise<void> {
+/** Those with places left, and how many. */
+function freeLanes({ lanes, running }: State): Lane[] {
+  const takes = new Map<string, number>()
+  for (const { job } of running.values()) takes.set(job.kind, (takes.get(job.kind) ?? 0) + 1)
+  return lanes
+    .map(({ kinds, places }) => {
+      const taken = kinds.reduce((sum, kind) => sum + (takes.get(kind) ?? 0), 0)
+      return { kinds, places: places - taken }
+    })
+    .filter(({ places }) => places > 0)
+}
+
+function toLanes(
+  kinds: readonly string[],
+  { concurrency, limits }: Required<Pick<JobsOptions, 'concurrency' | 'limits'>>,
+): Lane[] {
+  const shared = kinds.filter((kind) => !Object.hasOwn(limits, kind))
+  const own = kinds.flatMap((kind) => {
+    const places = Object.hasOwn(limits, kind) ? limits[kind] : undefined
+    return places === undefined ? [] : [{ kinds: [kind], places }]
+  })
+  return shared.length > 0 ? [{ kinds: shared, places: concurrency }, ...own] : own
+}
+
+async function claim(state: State, free: readonly Lane[]): Promise<void> {
   const now = state.now()
+  const leaseUntil = now + state.leaseMs
   const claimed = await state.store.write(async (tx) => {
     await returnLostJobs(tx, now)
-    return claimJobs(tx, { kinds: state.kinds, limit, now, leaseUntil: now + state.leaseMs })
+    const taken: Claimed[] = []
+    for (const { kinds, places } of free) {
+      taken.push(...(await claimJobs(tx, { kinds, limit: places, now, leaseUntil })))
+    }
+    return taken
   })
   for (const job of claimed) {
     // Its lease ended under a handler of ours that did not notice, as after a long suspension.
@@ -164,10 +202,12 @@ async function beat(state: State): Promise<void> {
 async function finish(state: State, graceMs: number): Promise<void> {
   const running = [...state.running.values()]
   if (running.length === 0) return
-  const isDone = await within(graceMs, Promise.all(running.map(({ done }) => done)))
-  if (isDone) return
-  const left = [...state.running.values()]
-  for (const { abort } of left) abort.abort(new Error('The program is stopping.'))
+  const long = running.filter(({ job }) => Object.hasOwn(state.limits, job.kind))
+  for (const { abort } of long) abort.abort(stopping())
+  await within(graceMs, Promise.all(running.map(({ done }) => done)))
+  const left = [...new Set([...long, ...state.running.values()])]
+  if (left.length === 0) return
+  for (const { abort } of left) abort.abort(stopping())
   try {
     const now = state.now()
     await state.store.write(async (tx) => {
@@ -176,6 +216,10 @@ async function finish(state: State, graceMs: number): Promise<void> {
   } catch (error) {
     state.log.error({ error: describeError(error) }, 'running jobs could not be handed back')
   }
+}
+
+function stopping(): Error {
+  return new Error('The program is stopping.')
 }
 
 function lostLease(): Error {

@@ -12,7 +12,7 @@
 import { forClaim } from '../store/dialect.ts'
 import { and, eq, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
 import { newId } from '../store/ids.ts'
-import { type Job, jobs } from '../store/schema.ts'
+import { type Job, jobProgress, jobs } from '../store/schema.ts'
 import type { Store, Tx } from '../store/store.ts'
 
 export type Claimed = Job & { leaseId: string }
@@ -20,6 +20,7 @@ export type Claimed = Job & { leaseId: string }
 export type Held = Pick<Claimed, 'id' | 'leaseId'>
 
 const maxErrorLength = 2000
+const keptJobs = { completed: 50, failed: 100 }
 /** Literal, as in the partial indexes: SQLite cannot tell that a parameter means the same. */
 const isWaiting = sql`state = 'waiting'`
 const isActive = sql`state = 'active'`
@@ -81,7 +82,9 @@ export async function extendLease(tx: Tx, held: Held, leaseUntil: number): Promi
 export async function completeJob(tx: Tx, held: Held, end: { result: unknown; now: number }) {
   const { result = null, now } = end
   const done = { state: 'completed', result, error: null, progress: 100, completedAt: now } as const
-  return change(tx, held, { ...done, ...released(now) })
+  const isDone = await change(tx, held, { ...done, ...released(now) })
+  if (isDone) await tx.delete(jobProgress).where(eq(jobProgress.jobId, held.id))
+  return isDone
 }
 
 /** Another try at `retryAt`, or none. */
@@ -103,9 +106,28 @@ export async function handBackJob(tx: Tx, held: Held, now: number): Promise<bool
   return change(tx, held, { state: 'waiting', attempts, runAt: now, ...released(now) })
 }
 
-/** `percent` from 0 to 100. */
-export async function reportProgress(tx: Tx, held: Held, percent: number): Promise<boolean> {
-  return change(tx, held, { progress: Math.round(percent) })
+/** `percent` from 0 to 100; without, only asks whether the lease is still held. */
+export async function reportProgress(tx: Tx, held: Held, percent?: number): Promise<boolean> {
+  const progress = percent === undefined ? sql`${jobs.progress}` : Math.round(percent)
+  return change(tx, held, { progress })
+}
+
+/**
+ * Of the finished jobs of a project only so many of each kind are kept (contract 3.3), the last:
+ * forgets those of this one's kind that ended before them in the same way.
+ */
+export async function trimFinished(
+  tx: Tx,
+  { projectId, kind }: Pick<Job, 'projectId' | 'kind'>,
+): Promise<void> {
+  if (projectId === null) return
+  for (const state of ['completed', 'failed'] as const) {
+    await tx.run(sql`delete from jobs where id in (
+      select id from jobs
+      where project_id = ${projectId} and kind = ${kind} and state = ${state}
+        and project_id is not null and completed_at is not null
+      order by completed_at desc, id desc limit -1 offset ${keptJobs[state]})`)
+  }
 }
 
 /** Forgets finished jobs: completed ones before one instant, failed ones before another. */

@@ -11,6 +11,7 @@ import { Resolver as NodeResolver } from 'node:dns/promises'
 import { LRUCache } from 'lru-cache'
 import type { Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
+import { createTurns, TurnRefused, type Turns } from './turns.ts'
 
 /** `expiresAt`: epoch ms until which the answer may be used. */
 export type DnsAnswer<T> =
@@ -44,7 +45,16 @@ export type ResolverOptions = {
   /** Of one try at one server. */
   timeoutMs?: number
   tries?: number
+  /**
+   * How often a question is asked that fails; once if absent. `tries` are for time-outs alone: a
+   * server that says SERVFAIL or REFUSED is not asked again by them.
+   */
+  rounds?: number
   maxCached?: number
+  /** Questions at the servers at once; the others wait their turn. All at once if absent. */
+  maxOpen?: number
+  /** So many may wait; who comes then is told `failed`, which is not remembered. */
+  maxWaiting?: number
 }
 
 type Question<T> = { key: string; ask: () => Promise<{ records: T[]; ttlMs: number }> }
@@ -60,7 +70,11 @@ const MAX_TXT_LENGTH = 16_384
 export function createResolver(options: ResolverOptions): Resolver {
   const dns = new NodeResolver({ timeout: options.timeoutMs ?? 3000, tries: options.tries ?? 3 })
   if (options.servers.length > 0) dns.setServers(options.servers)
-  const lookUp = createLookUp(options)
+  const turns = createTurns({
+    atOnce: options.maxOpen ?? Number.POSITIVE_INFINITY,
+    waiting: options.maxWaiting ?? Number.POSITIVE_INFINITY,
+  })
+  const lookUp = createLookUp(options, turns)
   return {
     a: (name, lookup = {}) =>
       lookUp(
@@ -90,19 +104,29 @@ export function createResolver(options: ResolverOptions): Resolver {
         { key: `NS ${name}`, ask: async () => untimed((await dns.resolveNs(name)).map(bareName)) },
         lookup,
       ),
-    stop: () => dns.cancel(),
+    stop() {
+      turns.stop()
+      dns.cancel()
+    },
   }
 }
 
-function createLookUp({ now, maxCached = 20_000 }: ResolverOptions) {
+function createLookUp(options: ResolverOptions, turns: Turns) {
+  const { now, maxCached = 20_000, rounds = 1 } = options
   const cache = new LRUCache<string, DnsAnswer<unknown>>({ max: maxCached })
   const open = new Map<string, Promise<DnsAnswer<unknown>>>()
 
-  async function ask(question: Question<unknown>): Promise<DnsAnswer<unknown>> {
-    const answer = await question.ask().then(
+  const askOnce = (question: Question<unknown>) =>
+    turns.take(question.ask).then(
       ({ records, ttlMs }) => toAnswer(records, now() + ttlMs, now()),
       (error: unknown) => toFailure(error, now()),
     )
+
+  async function ask(question: Question<unknown>): Promise<DnsAnswer<unknown>> {
+    let answer = await askOnce(question)
+    for (let round = 1; round < rounds && answer.kind === 'failed'; round += 1) {
+      answer = await askOnce(question)
+    }
     open.delete(question.key)
     cache.set(question.key, answer)
     return answer
@@ -125,6 +149,7 @@ function toAnswer(records: unknown[], expiresAt: number, at: number): DnsAnswer<
 }
 
 function toFailure(error: unknown, at: number): DnsAnswer<never> {
+  if (error instanceof TurnRefused) return { kind: 'failed', error: error.message, expiresAt: at }
   const code = error instanceof Error && 'code' in error ? String(error.code) : describeError(error)
   if (code === 'ENODATA') return { kind: 'nodata', expiresAt: at + NEGATIVE_TTL_MS }
   // A name that cannot be put into a question cannot exist either.

@@ -8,7 +8,23 @@ type Columns = ReturnType<typeof sqliteTable>['_']['columns']
  * null where there is none. The key may be any text.
  */
 export function jsonValue(column: Columns[string] | SQL, key: string): SQL {
-  return sql`json_extract(${column}, ${`$.${JSON.stringify(key)}`})`
+  return sql`json_extract(${column}, ${jsonPath(key)})`
+}
+
+/** The JSON type of that value: true, false, null, integer, real, text, array, object; null for none. */
+export function jsonType(column: Columns[string] | SQL, key: string): SQL {
+  return sql`json_type(${column}, ${jsonPath(key)})`
+}
+
+/** A number to compare a `jsonValue` with: read from text as that one is, so that equals are equal. */
+export function jsonNumber(value: number): SQL {
+  if (Number.isSafeInteger(value)) return sql`${value}`
+  return sql`json_extract(${JSON.stringify(value)}, '$')`
+}
+
+/** What names `key` in a JSON object to the engine; the key may be any text. */
+export function jsonPath(key: string): string {
+  return `$.${JSON.stringify(key)}`
 }
 
 /** Whether a text contains `part`, letter case aside in every script; unlike LIKE, which folds ASCII. */

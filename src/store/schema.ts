@@ -84,13 +84,30 @@ export const domains = sqliteTable('domains', {
 })
 
 export const contacts = sqliteTable('contacts', {
-  id: text('id').primaryKey(),
+  /** The order of lists and walks; nobody outside sees it. */
+  number: integer('number').primaryKey(),
+  id: text('id').notNull(),
   projectId: text('project_id').notNull(),
   email: text('email').notNull(),
   subscribed: bool('subscribed').notNull(),
   data: json('data').$type<ContactData>(),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+})
+
+export const contactFields = sqliteTable(
+  'contact_fields',
+  {
+    projectId: text('project_id').notNull(),
+    key: text('key').notNull(),
+    kind: text('kind').$type<FieldKind>().notNull(),
+    contacts: integer('contacts').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.key, table.kind] })],
+)
+
+export const contactSearchBacklog = sqliteTable('contact_search_backlog', {
+  number: integer('number').primaryKey(),
 })
 
 export const suppressions = sqliteTable('suppressions', {
@@ -229,6 +246,57 @@ export const events = sqliteTable('events', {
   emailId: text('email_id'),
   data: json('data').$type<Record<string, unknown>>(),
   createdAt: integer('created_at').notNull(),
+})
+
+export const eventFollowers = sqliteTable('event_followers', {
+  name: text('name').primaryKey(),
+  seq: integer('seq').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const segments = sqliteTable('segments', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description'),
+  type: text('type').$type<SegmentType>().notNull().default('DYNAMIC'),
+  condition: json('condition'),
+  trackMembership: bool('track_membership').notNull().default(false),
+  memberCount: integer('member_count').notNull().default(0),
+  countedAt: integer('counted_at'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const segmentMembers = sqliteTable(
+  'segment_members',
+  {
+    segmentId: text('segment_id').notNull(),
+    contactId: text('contact_id').notNull(),
+    enteredAt: integer('entered_at').notNull(),
+    /** Null while it is one. */
+    exitedAt: integer('exited_at'),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.segmentId, table.contactId] })],
+)
+
+export const importChunks = sqliteTable(
+  'import_chunks',
+  {
+    uploadId: text('upload_id').notNull(),
+    number: integer('number').notNull(),
+    bytes: blob('bytes', { mode: 'buffer' }).notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
+)
+
+export const jobProgress = sqliteTable('job_progress', {
+  jobId: text('job_id').primaryKey(),
+  state: json('state').notNull(),
+  updatedAt: integer('updated_at').notNull(),
 })
 
 export const holds = sqliteTable('holds', {
@@ -377,6 +445,9 @@ export type EmailStatus =
   | 'COMPLAINED'
   | 'FAILED'
   | 'SUPPRESSED'
+/** What a value of a contact's data is; lists and objects are 'other'. */
+export type FieldKind = 'boolean' | 'number' | 'date' | 'string' | 'other'
+export type SegmentType = 'DYNAMIC' | 'STATIC'
 export type ContactData = Record<string, unknown>
 /** What an email is rendered with: the contact as it was at acceptance, and the request's data. */
 export type Snapshot = {
@@ -401,7 +472,9 @@ export type RecordFinding = {
 export type User = InferSelectModel<typeof users>
 export type Project = InferSelectModel<typeof projects>
 export type Domain = InferSelectModel<typeof domains>
-export type Contact = InferSelectModel<typeof contacts>
+/** `number` is left out: only queries need it. */
+export type Contact = Omit<InferSelectModel<typeof contacts>, 'number'>
+export type Segment = InferSelectModel<typeof segments>
 export type Suppression = InferSelectModel<typeof suppressions>
 export type Template = InferSelectModel<typeof templates>
 export type Content = InferSelectModel<typeof contents>

@@ -48,6 +48,8 @@ export type Store = {
   write<T>(fn: (tx: Tx) => Promise<T>): Promise<T>
   read: Reader
   scan: Reader
+  /** Calls `fn` whenever this process may have committed something. `fn` does not throw. */
+  onCommit(fn: () => void): () => void
   /** Calls `fn` within 200 ms after another process has written, now and then without cause. */
   onExternalChange(fn: () => void): () => void
   /**
@@ -92,7 +94,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const readers = createReaders(settings, readerThreads)
   const walBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const checkpoints = startCheckpoints({ thread: createThread(settings), walBytes, log })
-  const onCommit = () => checkpoints.committed()
+  const commitListeners = new Set([checkpoints.committed])
+  const onCommit = () => {
+    for (const listener of commitListeners) listener()
+  }
   const writability = createWritability(() => probe(writable, writer))
   const onError = writability.failed
   const writer = createWriter({ connection: writable, log, onCommit, onError })
@@ -101,6 +106,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     write: writer.write,
     read: new StoreDb(reading.run) as Reader,
     scan: new StoreDb(readers.run) as Reader,
+    onCommit: (fn) => {
+      commitListeners.add(fn)
+      return () => commitListeners.delete(fn)
+    },
     onExternalChange: (fn) => watching?.subscribe(fn) ?? (() => undefined),
     isWritable: writability.isWritable,
     walBytes,

@@ -13,11 +13,13 @@ import { createDirectory } from '../../src/features/accounts/directory.ts'
 import { makeKeys } from '../../src/features/accounts/keys.ts'
 import { insertProject } from '../../src/features/accounts/projects.ts'
 import { insertUser } from '../../src/features/accounts/users.ts'
+import { createBell } from '../../src/features/bell.ts'
 import type { CommandCore } from '../../src/features/core.ts'
 import { insertDomain } from '../../src/features/domains/add.ts'
 import { type DomainKeys, makeDomainKeys } from '../../src/features/domains/keys.ts'
 import { createQueueBell } from '../../src/features/messages/bell.ts'
-import { createInbox } from '../../src/features/receiving/inbox.ts'
+import { createTurns } from '../../src/features/turns.ts'
+import { createVerifier } from '../../src/features/verification/verifier.ts'
 import { silentLog } from '../../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../../src/mail/address.ts'
 import { createPublicFetch } from '../../src/outbound/public-fetch.ts'
@@ -60,7 +62,15 @@ export async function openWorld(
   const keyring = createKeyring('the secret of the tests')
   const store = await openStore({ path: config.database.file, log })
   const resolver = createResolver({ servers: config.dns.servers, now, timeoutMs: 500, tries: 1 })
+  const verifier = createVerifier({
+    dnsServers: config.dns.servers,
+    dataDir: config.dataDir,
+    now,
+    log,
+    timeoutMs: 500,
+  })
   t.after(async () => {
+    verifier.stop()
     resolver.stop()
     await store.close()
     await dns.stop()
@@ -69,10 +79,12 @@ export async function openWorld(
   const directory = createDirectory({ store, keyring })
   const bell = createQueueBell()
   const claims = new Map()
-  const inbox = createInbox()
+  const inbox = createBell()
+  const jobBell = createBell()
+  const turns = createTurns()
   const publicFetch = createPublicFetch({ resolver })
-  const shared = { publicFetch, claims, bell, inbox, now, log, clock, dns }
-  return { config, keyring, store, directory, resolver, ...shared }
+  const shared = { publicFetch, claims, bell, inbox, jobBell, turns, now, log, clock, dns }
+  return { config, keyring, store, directory, resolver, verifier, ...shared }
 }
 
 let projectCount = 0

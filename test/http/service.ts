@@ -7,11 +7,13 @@ import { createKeyring } from '../../src/config/keyring.ts'
 import { createDirectory } from '../../src/features/accounts/directory.ts'
 import { createProject } from '../../src/features/accounts/projects.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
+import { createBell } from '../../src/features/bell.ts'
 import type { Core } from '../../src/features/core.ts'
 import { createQueueBell } from '../../src/features/messages/bell.ts'
-import { createInbox } from '../../src/features/receiving/inbox.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { startHitLog } from '../../src/features/tracking/hit-log.ts'
+import { createTurns } from '../../src/features/turns.ts'
+import { createDomainLists } from '../../src/features/verification/lists.ts'
 import { type HttpServer, startHttp } from '../../src/http/server.ts'
 import { silentLog } from '../../src/log.ts'
 import { openStore } from '../../src/store/store.ts'
@@ -60,11 +62,19 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     store,
     directory: createDirectory({ store, keyring }),
     resolver: (options.resolver ?? {}) as Core['resolver'],
+    verifier: {
+      dns: (options.resolver ?? {}) as Core['resolver'],
+      listDns: (options.resolver ?? {}) as Core['resolver'],
+      lists: createDomainLists({ dataDir: folder, now: Date.now, log }),
+      stop: () => undefined,
+    },
     publicFetch: options.publicFetch ?? nobody,
     outbound: { preview: async () => [], inFlight: () => 0 } as unknown as Core['outbound'],
     claims: new Map(),
     bell: createQueueBell(),
-    inbox: createInbox(),
+    inbox: createBell(),
+    jobBell: createBell(),
+    turns: createTurns(),
     hits,
     now: Date.now,
     log,

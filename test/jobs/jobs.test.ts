@@ -4,6 +4,7 @@ import { retryDelayMs } from '../../src/jobs/backoff.ts'
 import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
 import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
 import { claimJobs, pruneJobs } from '../../src/jobs/ledger.ts'
+import { FinalFailure } from '../../src/jobs/run.ts'
 import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { type Job, jobs } from '../../src/store/schema.ts'
@@ -95,6 +96,17 @@ test('a job does not exist when the transaction that made it fails', async (t) =
   })
   await assert.rejects(write, /no/)
   assert.equal(await store.read.$count(jobs), 0)
+})
+
+test('a job has failed at once when its handler knows that no other try would end better', async (t) => {
+  const { run, add, reaches } = await setUp(t)
+  const id = await add({ maxAttempts: 5 })
+  const work = async () => {
+    throw new FinalFailure('The file is empty.')
+  }
+  run({ handlers: { work } })
+  const job = await reaches(id, 'failed')
+  assert.deepEqual([job.attempts, job.error], [1, 'The file is empty.'])
 })
 
 test('a job waits for its time', async (t) => {

@@ -148,3 +148,37 @@ test('stop ends open look-ups as failed', async () => {
   const answer = await asked
   assert.equal(answer.kind === 'failed' && answer.error, 'cancelled')
 })
+
+test('a question that fails is asked again in every round, any other once', async () => {
+  const zone: DnsZone = { 'broken.test': 'SERVFAIL', 'refused.test': 'REFUSED', 'empty.test': {} }
+  const { dns, resolver } = await setUp(zone, { tries: 1, rounds: 3 })
+  assert.equal((await resolver.mx('broken.test')).kind, 'failed')
+  assert.equal((await resolver.mx('refused.test')).kind, 'failed')
+  assert.equal((await resolver.mx('empty.test')).kind, 'nodata')
+  assert.equal((await resolver.mx('gone.test')).kind, 'nxdomain')
+  const counts = ['broken.test', 'refused.test', 'empty.test', 'gone.test'].map((name) =>
+    dns.count(name),
+  )
+  assert.deepEqual(counts, [3, 3, 1, 1])
+})
+
+test('so many questions are open at once; who finds no room to wait is not remembered', async () => {
+  const { dns, resolver } = await setUp({}, { maxOpen: 2, maxWaiting: 3 })
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}.test`)
+  const answers = await Promise.all(names.map((name) => resolver.a(name)))
+  assert.deepEqual(
+    answers.map(({ kind }) => kind),
+    ['nxdomain', 'nxdomain', 'nxdomain', 'nxdomain', 'nxdomain', 'failed'],
+  )
+  assert.equal(dns.count('f.test'), 0)
+  assert.equal((await resolver.a('f.test')).kind, 'nxdomain')
+})
+
+test('stop ends what waits as failed too, and asks nothing more', async () => {
+  const { dns, resolver } = await setUp({ 'silent.test': 'SILENT' }, { maxOpen: 1, rounds: 2 })
+  const open = resolver.a('silent.test')
+  const waiting = resolver.a('other.test')
+  resolver.stop()
+  assert.deepEqual([(await open).kind, (await waiting).kind], ['failed', 'failed'])
+  assert.equal(dns.count('other.test'), 0)
+})

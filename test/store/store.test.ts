@@ -133,3 +133,16 @@ test('two stores on one file write without losing anything', async (t) => {
   await Promise.all(writes)
   assert.equal(await store.read.$count(notes), 200)
 })
+
+test('whoever listens hears of a commit, and of none once they have stopped', async (t) => {
+  const store = await openTestStore(t)
+  let heard = 0
+  const stop = store.onCommit(() => {
+    heard += 1
+  })
+  await fill(store, 1)
+  const once = heard
+  stop()
+  await store.write((tx) => tx.delete(notes))
+  assert.deepEqual([once, heard], [1, 1])
+})

@@ -6,7 +6,12 @@
 import type { ParsedAddress } from '../../mail/address.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
-import { type Contact, type ContactData, contacts, projects } from '../../store/schema.ts'
+import {
+  type Contact,
+  type ContactData,
+  contacts,
+  type SuppressionReason,
+} from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import { appendEvent } from '../events/append.ts'
 import { mergeData } from './data.ts'
@@ -25,6 +30,8 @@ export type ContactEntry = {
   address: ParsedAddress
   /** As `readData` made them; null deletes a key. */
   changes: ContactData
+  /** In place of the change's own, where entries differ. */
+  subscribed?: boolean | undefined
 }
 
 /**
@@ -40,6 +47,14 @@ export type SubscriptionReason =
   | 'bounce'
   | 'complaint'
   | 'manual'
+
+/** Of a flip that a suppression led to. */
+export const suppressionReasons: Record<SuppressionReason, SubscriptionReason> = {
+  HARD_BOUNCE: 'bounce',
+  STRIKES: 'bounce',
+  COMPLAINT: 'complaint',
+  MANUAL: 'manual',
+}
 
 export type UpsertedContact = { contact: Contact; isNew: boolean }
 
@@ -76,50 +91,47 @@ const updateSubscribed = statement((db) =>
     .returning({ projectId: contacts.projectId }),
 )
 
-const countContacts = statement((db) =>
-  db
-    .update(projects)
-    .set({ contactCount: sql`${projects.contactCount} + ${parameter('added')}` })
-    .where(eq(projects.id, parameter('projectId'))),
-)
+type Known = {
+  /** By address, those that exist as the transaction sees it. */
+  found: ReadonlyMap<string, Contact>
+  /** Addresses that get no mail: their contacts do not begin as subscribed by default. */
+  suppressed?: ReadonlySet<string>
+}
 
 /**
  * Writes to all of them, in their order (an address may come twice), and gives the contacts in that
- * order. `found`: by address, those that exist as the transaction sees it.
- * @throws AppError VALIDATION_ERROR for data that becomes too large
+ * order. @throws AppError VALIDATION_ERROR for data that becomes too large
  */
 export async function upsertContacts(
   tx: Tx,
-  change: ContactChange & { found: ReadonlyMap<string, Contact> },
+  change: ContactChange & Known,
   entries: readonly ContactEntry[],
 ): Promise<UpsertedContact[]> {
-  const { projectId, found } = change
-  const known = new Map(found)
+  const known = new Map(change.found)
   const upserted: UpsertedContact[] = []
   for (const entry of entries) {
     const before = known.get(entry.address.address)
     const contact =
       before === undefined
         ? await createContact(tx, change, entry)
-        : await changeContact(tx, before, { ...change, changes: entry.changes })
+        : await changeContact(tx, before, change, entry)
     known.set(contact.email, contact)
     upserted.push({ contact, isNew: before === undefined })
   }
-  const added = known.size - found.size
-  if (added > 0) await tx.execute(countContacts, { projectId, added })
   return upserted
 }
 
 async function createContact(
   tx: Tx,
-  change: ContactChange,
-  { address, changes }: ContactEntry,
+  change: ContactChange & Known,
+  { address, changes, subscribed = change.subscribed }: ContactEntry,
 ): Promise<Contact> {
+  const isByDefault = change.subscribedByDefault && !change.suppressed?.has(address.address)
   const contact: Contact = {
     id: newId(),
     projectId: change.projectId,
     email: address.address,
-    subscribed: change.subscribed ?? change.subscribedByDefault,
+    subscribed: subscribed ?? isByDefault,
     data: mergeData(null, changes),
     createdAt: change.at,
     updatedAt: change.at,
@@ -131,22 +143,31 @@ async function createContact(
 async function changeContact(
   tx: Tx,
   known: Contact,
-  change: ContactChange & Pick<ContactEntry, 'changes'>,
+  change: ContactChange,
+  { changes, subscribed: given = change.subscribed }: ContactEntry,
 ): Promise<Contact> {
-  const data = mergeData(known.data, change.changes)
-  const subscribed = change.subscribed ?? known.subscribed
-  const isFlip = subscribed !== known.subscribed
-  if (data === known.data && !isFlip) return known
+  const data = mergeData(known.data, changes)
+  const subscribed = given ?? known.subscribed
+  if (data === known.data && subscribed === known.subscribed) return known
   const contact = { ...known, data, subscribed, updatedAt: change.at }
-  await tx.execute(updateContact, contact)
-  if (isFlip) await appendSubscriptionEvent(tx, contact, { at: change.at })
+  await keepContact(tx, { before: known, contact })
   return contact
+}
+
+type Kept = { before: Contact; contact: Contact; reason?: SubscriptionReason | undefined }
+
+/** Writes what may differ, but for the address; a flip of `subscribed` emits its event. */
+export async function keepContact(tx: Tx, { before, contact, reason }: Kept): Promise<void> {
+  await tx.execute(updateContact, contact)
+  if (contact.subscribed === before.subscribed) return
+  await appendSubscriptionEvent(tx, contact, { at: contact.updatedAt, reason })
 }
 
 type SubscriptionChange = {
   subscribed: boolean
   at: number
-  reason: SubscriptionReason
+  /** None where whoever holds the secret key changed it. */
+  reason?: SubscriptionReason
   /** What led to it, and the campaign that it is counted for. */
   emailId: string | null
   campaignId?: string | null
@@ -167,10 +188,14 @@ export async function setSubscribed(
   return true
 }
 
+type Cause = Pick<SubscriptionChange, 'at'> & {
+  [Key in 'reason' | 'emailId' | 'campaignId']?: SubscriptionChange[Key] | undefined
+}
+
 async function appendSubscriptionEvent(
   tx: Tx,
   contact: Pick<Contact, 'id' | 'projectId' | 'subscribed'>,
-  { at, reason, emailId, campaignId }: Pick<SubscriptionChange, 'at'> & Partial<SubscriptionChange>,
+  { at, reason, emailId, campaignId }: Cause,
 ): Promise<void> {
   await appendEvent(tx, {
     projectId: contact.projectId,

@@ -10,14 +10,14 @@ import { AppError } from '../../errors.ts'
 import { newId } from '../../store/ids.ts'
 import type { Contact, ContactData, Email, Project } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { findKnown } from '../contacts/known.ts'
 import { upsertContacts } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
+import { claimKey, type IdempotentRequest, keepKey } from '../requests/idempotency.ts'
 import { type ContentDraft, keepContent } from './content.ts'
 import { type EmailDraft, insertEmail } from './email-row.ts'
 import { isDomainHeld } from './holds.ts'
-import { claimKey, type IdempotentRequest, keepKey } from './idempotency.ts'
 import { type NamedAddress, type Plan, planRequest, type SendRequest } from './plan.ts'
-import { findRecipients } from './recipients.ts'
 
 export type AcceptInput = {
   project: Project
@@ -60,7 +60,7 @@ async function acceptRecipients(deps: AcceptDeps, tx: Tx, plan: Plan): Promise<A
   const { project, request } = plan
   const contentId = await keepContent(tx, draftContent(plan))
   const addresses = request.to.map(({ address }) => address.address)
-  const { contacts: found, suppressed } = await findRecipients(tx, project.id, addresses)
+  const { contacts: found, suppressed } = await findKnown(tx, project.id, addresses)
   const contacts = await upsertRecipients(tx, plan, found)
   const held = await confirmHeld(tx, plan)
   const accepted: Accepted['emails'] = []

@@ -6,7 +6,7 @@ import type { ParsedAddress } from '../../mail/address.ts'
 import { sql } from '../../store/drizzle.ts'
 import { contacts, type SuppressionReason } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
-import { type SubscriptionReason, setSubscribed } from '../contacts/upsert.ts'
+import { type SubscriptionReason, setSubscribed, suppressionReasons } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
 import { suppress } from '../messages/suppression.ts'
 
@@ -16,13 +16,7 @@ export type AddedSuppressions = {
   existing: number
 }
 
-const subscriptionReasons: Record<SuppressionReason, SubscriptionReason> = {
-  HARD_BOUNCE: 'bounce',
-  STRIKES: 'bounce',
-  COMPLAINT: 'complaint',
-  MANUAL: 'manual',
-}
-
+/** Behind the plus, the subscription is no way to them: each is found by its address. */
 export const selectSubscribed = statement((db) =>
   db
     .select({ id: contacts.id })
@@ -30,7 +24,7 @@ export const selectSubscribed = statement((db) =>
     .where(
       sql`${contacts.projectId} = ${parameter('projectId')}
         and ${contacts.email} in (select value from json_each(${parameter('emails')}))
-        and ${contacts.subscribed} = 1`,
+        and +${contacts.subscribed} = 1`,
     ),
 )
 
@@ -46,17 +40,34 @@ export async function addSuppressions(
   { projectId, addresses, reason }: NewSuppressions,
 ): Promise<AddedSuppressions> {
   const emails = [...new Set(addresses.map(({ address }) => address))]
-  const at = now()
-  const added = await store.write(async (tx) => {
-    let count = 0
-    for (const email of emails) {
-      const entry = { projectId, email, reason, source: 'API', emailId: null, at }
-      if (await suppress(tx, entry)) count += 1
-    }
-    await unsubscribe(tx, { projectId, emails, reason: subscriptionReasons[reason], at })
-    return count
-  })
+  const suppression = { projectId, emails, reason, source: 'API', at: now() }
+  const added = await store.write((tx) => suppressAddresses(tx, suppression))
   return { added, existing: emails.length - added }
+}
+
+type SuppressedAddresses = {
+  projectId: string
+  /** As `ParsedAddress.address` has them, each once. */
+  emails: readonly string[]
+  reason: SuppressionReason
+  /** What led to it, for people. */
+  source: string
+  at: number
+}
+
+/** `addSuppressions` within a transaction; how many were not on the list. */
+export async function suppressAddresses(
+  tx: Tx,
+  { emails, ...suppression }: SuppressedAddresses,
+): Promise<number> {
+  const { projectId, at } = suppression
+  let added = 0
+  for (const email of emails) {
+    if (await suppress(tx, { ...suppression, email, emailId: null })) added += 1
+  }
+  const reason = suppressionReasons[suppression.reason]
+  await unsubscribe(tx, { projectId, emails, reason, at })
+  return added
 }
 
 async function unsubscribe(

@@ -5,11 +5,12 @@ import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { createKeyring } from '../../../src/config/keyring.ts'
 import { createDirectory } from '../../../src/features/accounts/directory.ts'
+import { createBell } from '../../../src/features/bell.ts'
 import type { Core } from '../../../src/features/core.ts'
 import { type Accepted, acceptMessage } from '../../../src/features/messages/accept.ts'
 import { createQueueBell } from '../../../src/features/messages/bell.ts'
 import type { SendRequest } from '../../../src/features/messages/plan.ts'
-import { createInbox } from '../../../src/features/receiving/inbox.ts'
+import { createTurns } from '../../../src/features/turns.ts'
 import { silentLog } from '../../../src/log.ts'
 import { parseAddress } from '../../../src/mail/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
@@ -70,6 +71,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     store,
     directory: createDirectory({ store, keyring }),
     resolver: {} as Core['resolver'],
+    verifier: {} as Core['verifier'],
     publicFetch: async () => ({ ok: false, isRefused: true, error: 'nobody is asked here' }),
     outbound: {
       siteOf: (domain: string) => domain,
@@ -79,7 +81,9 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     } as unknown as Core['outbound'],
     claims: new Map(),
     bell: createQueueBell(),
-    inbox: createInbox(),
+    inbox: createBell(),
+    jobBell: createBell(),
+    turns: createTurns(),
     hits: {} as Core['hits'],
     now: () => clock.now,
     log: silentLog(),

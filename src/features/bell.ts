@@ -1,16 +1,16 @@
 /**
- * How the listener tells whoever reads inbound mail that some was kept: after the commit, so that
- * the row is there. Ringing while nobody listens is no error: a reader looks for itself when it
- * starts.
+ * How one part tells another that something waits for it: after the commit, so that the row is
+ * there (`tx.afterCommit(() => bell.ring())`). Ringing while nobody listens is no error: whoever
+ * does the work looks for itself when it starts.
  */
 
-export type Inbox = {
+export type Bell = {
   ring(): void
   /** The function returned ends it. */
   listen(listener: () => void): () => void
 }
 
-export function createInbox(): Inbox {
+export function createBell(): Bell {
   const listeners = new Set<() => void>()
   return {
     ring() {

@@ -1,9 +1,9 @@
-/** What is known of the addresses of a request: one look for all of them. */
+/** What is known of some addresses: one look for all of them, within the transaction that writes. */
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Contact, ContactData } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 
-export type KnownRecipients = {
+export type KnownAddresses = {
   /** By address. */
   contacts: ReadonlyMap<string, Contact>
   /** Addresses that the project does not send to. */
@@ -33,11 +33,11 @@ const lookFor = (addresses: SQL) =>
 const findOne = lookFor(sql`= ${parameter('address')}`)
 const findMany = lookFor(sql`in (select value from json_each(${parameter('addresses')}))`)
 
-export async function findRecipients(
+export async function findKnown(
   tx: Tx,
   projectId: string,
   addresses: readonly string[],
-): Promise<KnownRecipients> {
+): Promise<KnownAddresses> {
   const [address] = addresses
   const rows =
     addresses.length === 1

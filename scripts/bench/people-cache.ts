@@ -1,0 +1,59 @@
+/**
+ * Where the seeded database is kept: beside the installed packages, built once a week, or when its
+ * tables or its filling have changed. Benchmarks work on copies.
+ */
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  globSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import path from 'node:path'
+import { buildPeople } from './people/database.ts'
+import { fullSize, type Plan, startOfWeek } from './people/plan.ts'
+import { showProgress } from './people/progress.ts'
+
+const root = path.join(import.meta.dirname, '../..')
+const cacheFolder = path.join(root, 'node_modules/.cache/bench')
+
+/** The file of the seeded database, built when there is none of this week. */
+export async function preparePeople(): Promise<string> {
+  const plan = { ...fullSize, at: startOfWeek(Date.now()) }
+  const file = path.join(cacheFolder, `people-${fingerprint(plan)}.db`)
+  if (existsSync(file)) return file
+  const folder = path.join(cacheFolder, `building-${process.pid}`)
+  for (const old of globSync(path.join(cacheFolder, 'people-*'))) rmSync(old)
+  try {
+    renameSync(await buildPeople(folder, plan, showProgress()), file)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return file
+}
+
+/**
+ * A copy, where a benchmark's configuration expects its database. It is on the disk before this
+ * returns: gigabytes still on their way would hold up every commit.
+ */
+export function copyPeople(file: string, target: string): void {
+  mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 })
+  execFileSync('cp', ['--reflink=auto', file, target])
+  const copy = openSync(target, 'r+')
+  fsyncSync(copy)
+  closeSync(copy)
+}
+
+/** Of everything that the database's content depends on. */
+function fingerprint(plan: Plan): string {
+  const sources = globSync(['migrations/sqlite/*.sql', 'scripts/bench/people/*.ts'], { cwd: root })
+  const hash = createHash('sha256').update(JSON.stringify(plan))
+  for (const name of sources.sort()) hash.update(readFileSync(path.join(root, name)))
+  return hash.digest('hex').slice(0, 12)
+}

@@ -1,0 +1,113 @@
+/** The server under measurement on a copy of the seeded database, and mail that is sent meanwhile. */
+import Database from 'better-sqlite3'
+import { type Api, createApi } from './api.ts'
+import { type ProjectName, projectPlans, SECRET } from './people/plan.ts'
+import { copyPeople, preparePeople } from './people-cache.ts'
+import { type LoadResult, prose, startLoad } from './sender.ts'
+import { createBench, type Running } from './server.ts'
+
+export type People = {
+  server: Running
+  /** The API as a project's owner calls it. */
+  api(project: ProjectName): Api
+  /** Looks into the database itself. */
+  look<T>(query: (database: Database.Database) => T): T
+  /** Runs `work` while the big project sends 50 emails a second; how these fared. */
+  besideSends<T>(work: () => Promise<T>): Promise<{ result: T; sends: LoadResult }>
+  stop(): Promise<void>
+}
+
+const SENDS_A_SECOND = 50
+
+const configuration = `
+secret = "${SECRET}"
+[http]
+listen = "127.0.0.1:0"
+[dns]
+servers = ["127.0.0.1:9"]
+[limits]
+api_requests_per_minute = 0
+[log]
+level = "warn"
+`
+
+async function startPeople(): Promise<People> {
+  const file = await preparePeople()
+  const bench = createBench(configuration)
+  copyPeople(file, bench.database)
+  const server = await bench.serve()
+  const apis: Api[] = []
+  const sender = createSender(server)
+  return {
+    server,
+    api(name) {
+      const api = createApi({ url: server.url, secret: planOf(name).keys.secretKey })
+      apis.push(api)
+      return api
+    },
+    look(query) {
+      const database = new Database(bench.database, { readonly: true })
+      try {
+        return query(database)
+      } finally {
+        database.close()
+      }
+    },
+    async besideSends(work) {
+      const load = await sender()
+      try {
+        const result = await work()
+        return { result, sends: await load.stop() }
+      } catch (error) {
+        await load.stop()
+        throw error
+      }
+    },
+    async stop() {
+      for (const api of apis) api.close()
+      await server.stop()
+      bench.remove()
+    },
+  }
+}
+
+/** A server of its own on a fresh copy, for as long as `work` takes. */
+export async function withPeople(work: (people: People) => Promise<void>): Promise<void> {
+  const people = await startPeople()
+  try {
+    await work(people)
+  } finally {
+    await people.stop()
+  }
+}
+
+/** Each load goes on where the one before ended. */
+function createSender({ url }: Running) {
+  const { domain, keys } = planOf('big')
+  let from = 0
+  return async () => {
+    const load = await startLoad({
+      ...{ url, secret: keys.secretKey, connections: 5, perSecond: SENDS_A_SECOND, from },
+      body: JSON.stringify({
+        to: 'customer@@@example.org',
+        from: `shop@${domain}`,
+        subject: 'Your order @@',
+        body: prose(2_048),
+      }),
+    })
+    return {
+      async stop() {
+        const result = await load.stop()
+        from += result.answered
+        if (result.refused > 0) throw new Error(`${result.refused} sends were refused`)
+        return result
+      },
+    }
+  }
+}
+
+function planOf(name: ProjectName) {
+  const plan = projectPlans.find((each) => each.name === name)
+  if (plan === undefined) throw new TypeError(`No project is called ${name}.`)
+  return plan
+}

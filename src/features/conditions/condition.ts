@@ -1,0 +1,151 @@
+/**
+ * A condition chooses contacts (contract section 4): of a segment, a list, an export, a bulk job.
+ *
+ *   { logic: 'AND' | 'OR', groups: [{ filters: [...], conditions?: condition }, ...] }
+ *
+ * `logic` joins the groups; the filters of a group and the condition nested in it must all hold.
+ * What is no condition is refused with every fault at its path. A condition that was let in keeps
+ * the spelling of its fields and nothing that has no meaning.
+ */
+import { type FieldError, invalid, invalidField } from '../../errors.ts'
+import { type Fields, nameType, type Report, readObject, report } from './fault.ts'
+import { readField } from './field.ts'
+import { parseFilter } from './filter.ts'
+import type { Operator, Unit } from './operators.ts'
+
+export type Condition = { logic: Logic; groups: Group[] }
+export type Logic = 'AND' | 'OR'
+/** At least one filter or a nested condition. */
+export type Group = { filters: Filter[]; conditions?: Condition }
+export type Filter = { field: string; operator: Operator; value?: unknown; unit?: Unit }
+
+export type References = {
+  /** Keys of contact data. */
+  keys: string[]
+  /** Names of events as stored: `email.open` for the field `email.opened`. */
+  events: string[]
+  /** Ids of segments. */
+  segments: string[]
+}
+
+export const MAX_DEPTH = 10
+export const MAX_FILTERS = 100
+const MAX_GROUPS = 100
+const MAX_BYTES = 64 * 1024
+
+/**
+ * @param at where the value stands in the request; `condition.groups.0.filters.1.operator` is a
+ *   path below `condition`
+ * @throws AppError VALIDATION_ERROR with all that is wrong: the shape, a field, operator, value or
+ *   unit; deeper than 10 conditions, more than 100 filters or groups in all, over 64 KB of JSON
+ */
+export function parseCondition(value: unknown, at: string): Condition {
+  const walk: Walk = { faults: [], filters: 0, groups: 0 }
+  const condition = readCondition(walk, { value, path: at, depth: 1 })
+  if (condition === undefined || walk.faults.length > 0) throw invalid(walk.faults)
+  if (Buffer.byteLength(JSON.stringify(condition)) <= MAX_BYTES) return condition
+  throw invalidField(at, 'too_big', `Must be at most ${MAX_BYTES} bytes of JSON`)
+}
+
+/** `parseCondition` of JSON text, as a query has it. @throws AppError VALIDATION_ERROR, too, for no JSON */
+export function parseConditionText(text: string, at: string): Condition {
+  return parseCondition(readJson(text, at), at)
+}
+
+/** What a condition refers to, each once. */
+export function listReferences(condition: Condition): References {
+  const found = { data: new Set<string>(), event: new Set<string>(), segment: new Set<string>() }
+  for (const filter of listFilters(condition)) {
+    const target = readField(filter)
+    if (target?.kind === 'data') found.data.add(target.key)
+    if (target?.kind === 'event') found.event.add(target.name)
+    if (target?.kind === 'segment') found.segment.add(target.id)
+  }
+  return { keys: [...found.data], events: [...found.event], segments: [...found.segment] }
+}
+
+function* listFilters({ groups }: Condition): Generator<Filter> {
+  for (const { filters, conditions } of groups) {
+    yield* filters
+    if (conditions !== undefined) yield* listFilters(conditions)
+  }
+}
+
+type Walk = { faults: FieldError[]; filters: number; groups: number }
+type Place = { value: unknown; path: string; depth: number }
+
+function readCondition(walk: Walk, { value, path, depth }: Place): Condition | undefined {
+  const fault = report(walk.faults, path)
+  if (depth > MAX_DEPTH) {
+    fault('', 'too_big', `Conditions may be nested ${MAX_DEPTH} deep`)
+    return undefined
+  }
+  const fields = readObject(fault, { value, keys: ['logic', 'groups'] })
+  if (fields === undefined) return undefined
+  const logic = readLogic(fault, fields)
+  const list = readList(fault, { fields, key: 'groups' })
+  if (list?.length === 0) fault('groups', 'too_small', 'Give at least one group')
+  walk.groups += list?.length ?? 0
+  if (list === undefined || walk.groups > MAX_GROUPS) {
+    if (list) fault('groups', 'too_big', `A condition has at most ${MAX_GROUPS} groups in all`)
+    return undefined
+  }
+  const groups = list.map((group, index) =>
+    readGroup(walk, { value: group, path: `${path}.groups.${index}`, depth }),
+  )
+  return logic && groups.every(isThere) ? { logic, groups } : undefined
+}
+
+function readGroup(walk: Walk, { value, path, depth }: Place): Group | undefined {
+  const fault = report(walk.faults, path)
+  const fields = readObject(fault, { value, keys: ['filters', 'conditions'] })
+  const list = fields && readList(fault, { fields, key: 'filters' })
+  if (fields === undefined || list === undefined) return undefined
+  walk.filters += list.length
+  if (walk.filters > MAX_FILTERS) {
+    fault('filters', 'too_big', `A condition has at most ${MAX_FILTERS} filters in all`)
+    return undefined
+  }
+  const filters = list.map((filter, index) =>
+    parseFilter(report(walk.faults, `${path}.filters.${index}`), filter),
+  )
+  const hasNested = fields.conditions !== undefined && fields.conditions !== null
+  if (list.length === 0 && !hasNested) {
+    fault('filters', 'too_small', 'Give at least one filter, or a nested condition')
+  }
+  const below = { value: fields.conditions, path: `${path}.conditions`, depth: depth + 1 }
+  const conditions = hasNested ? readCondition(walk, below) : undefined
+  if (!filters.every(isThere)) return undefined
+  return { filters, ...(conditions === undefined ? {} : { conditions }) }
+}
+
+function readLogic(fault: Report, { logic }: Fields): Logic | undefined {
+  if (logic === 'AND' || logic === 'OR') return logic
+  if (logic === undefined) fault('logic', 'invalid_type', 'Required: AND or OR')
+  else fault('logic', 'invalid_enum_value', 'Expected AND or OR')
+  return undefined
+}
+
+function readList(
+  fault: Report,
+  { fields, key }: { fields: Fields; key: string },
+): unknown[] | undefined {
+  const value = fields[key]
+  if (Array.isArray(value)) return value
+  const received = nameType(value)
+  const text = received === 'undefined' ? 'Required' : `Expected array, received ${received}`
+  fault(key, 'invalid_type', text)
+  return undefined
+}
+
+function isThere<Value>(value: Value | undefined): value is Value {
+  return value !== undefined
+}
+
+function readJson(text: string, at: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidField(at, 'invalid_string', 'Must be a condition as JSON text')
+  }
+}

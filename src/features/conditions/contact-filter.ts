@@ -1,0 +1,70 @@
+/** Filters on a contact's own columns. None of them is ever null. */
+import { parseAddress } from '../../mail/address.ts'
+import { type SQL, sql } from '../../store/drizzle.ts'
+import { contacts } from '../../store/schema.ts'
+import { DAY_MS, parseInstant, startOfDay } from './instant.ts'
+import type { OperatorOf } from './operators.ts'
+
+export type InstantFilter = {
+  column: 'createdAt' | 'updatedAt'
+  operator: OperatorOf<'instant'>
+  value: unknown
+  /** Of `within` and `olderThan`: the instant that the span reaches back to. */
+  since: number
+}
+
+/** Letter case aside. */
+export function compileEmailFilter(operator: OperatorOf<'email'>, value: string): SQL {
+  const text = normalizeAddressPart(value)
+  switch (operator) {
+    case 'equals':
+      return sql`${contacts.email} = ${normalizeAddress(value)}`
+    case 'notEquals':
+      return sql`${contacts.email} <> ${normalizeAddress(value)}`
+    case 'contains':
+      return sql`instr(${contacts.email}, ${text}) > 0`
+    case 'notContains':
+      return sql`instr(${contacts.email}, ${text}) = 0`
+  }
+}
+
+export function compileSubscribedFilter(operator: OperatorOf<'subscribed'>, value: unknown): SQL {
+  const wanted = (value === true) === (operator === 'equals')
+  return sql`${contacts.subscribed} = ${wanted ? 1 : 0}`
+}
+
+export function compileInstantFilter({ column, operator, value, since }: InstantFilter): SQL {
+  const at = contacts[column]
+  const instant = parseInstant(String(value)) ?? since
+  switch (operator) {
+    case 'equals':
+      return isOnDay(at, instant)
+    case 'notEquals':
+      return sql`not ${isOnDay(at, instant)}`
+    case 'greaterThan':
+      return sql`${at} > ${instant}`
+    case 'greaterThanOrEqual':
+    case 'within':
+      return sql`${at} >= ${instant}`
+    case 'lessThan':
+    case 'olderThan':
+      return sql`${at} < ${instant}`
+    case 'lessThanOrEqual':
+      return sql`${at} <= ${instant}`
+  }
+}
+
+function isOnDay(at: (typeof contacts)['createdAt' | 'updatedAt'], instant: number): SQL {
+  const from = startOfDay(instant)
+  return sql`(${at} >= ${from} and ${at} < ${from + DAY_MS})`
+}
+
+/** As it is stored, its domain in U-labels; of what is no address, just the text. */
+export function normalizeAddress(text: string): string {
+  return parseAddress(text)?.address ?? normalizeAddressPart(text).trim()
+}
+
+/** As addresses are stored: lower case, NFC. */
+function normalizeAddressPart(text: string): string {
+  return text.normalize('NFC').toLowerCase().normalize('NFC')
+}

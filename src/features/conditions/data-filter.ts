@@ -1,0 +1,95 @@
+/**
+ * Filters on contact data: typed, as JSON has its types. Nothing matches a key that is absent or
+ * null, but notExists. What a negation says of a present value is the contrary of the positive, so
+ * that the number 1 is notEquals "1" and contains nothing.
+ */
+import { jsonNumber, jsonType, jsonValue } from '../../store/dialect.ts'
+import { type SQL, sql } from '../../store/drizzle.ts'
+import { contacts } from '../../store/schema.ts'
+import { formatDay, lexicalBound, parseInstant } from './instant.ts'
+import type { OperatorOf } from './operators.ts'
+
+export type DataFilter = {
+  key: string
+  operator: OperatorOf<'data'>
+  value: unknown
+  /** Of `within` and `olderThan`: the instant that the span reaches back to. */
+  since: number
+}
+
+type Field = { value: SQL; type: SQL }
+
+const comparators = {
+  greaterThan: sql`>`,
+  lessThan: sql`<`,
+  greaterThanOrEqual: sql`>=`,
+  lessThanOrEqual: sql`<=`,
+}
+
+/** 1, 0 or null for a row of `contacts`. */
+export function compileDataFilter({ key, operator, value, since }: DataFilter): SQL {
+  const field: Field = { value: jsonValue(contacts.data, key), type: jsonType(contacts.data, key) }
+  switch (operator) {
+    case 'exists':
+      return sql`${field.type} <> 'null'`
+    case 'notExists':
+      return sql`coalesce(${field.type}, 'null') = 'null'`
+    case 'equals':
+      return equals(field, value)
+    case 'notEquals':
+      return sql`(${field.value} is not null and not ${equals(field, value)})`
+    case 'contains':
+      return contains(field, value)
+    case 'notContains':
+      return sql`(${field.value} is not null and not ${contains(field, value)})`
+    case 'within':
+      return sql`(${field.value} >= ${lexicalBound(since)} and ${isDate(field)})`
+    case 'olderThan':
+      return sql`(${field.value} < ${lexicalBound(since)} and ${isDate(field)})`
+    default:
+      return compare(field, { comparator: comparators[operator], value })
+  }
+}
+
+function equals(field: Field, value: unknown): SQL {
+  if (typeof value === 'boolean') return sql`(${field.type} = ${String(value)})`
+  if (typeof value === 'number') return equalsNumber(field, value)
+  const text = String(value)
+  const instant = parseInstant(text)
+  if (instant !== undefined) return isOnDay(field, formatDay(instant))
+  // Lists and objects come as their JSON text.
+  const isLikeJson = text.startsWith('[') || text.startsWith('{')
+  const isEqual = sql`${field.value} = ${text}`
+  return isLikeJson ? sql`(${isEqual} and ${field.type} = 'text')` : sql`(${isEqual})`
+}
+
+/** True and false come as 1 and 0. */
+function equalsNumber(field: Field, value: number): SQL {
+  const isEqual = sql`${field.value} = ${jsonNumber(value)}`
+  return value === 0 || value === 1 ? sql`(${isEqual} and ${isNumber(field)})` : sql`(${isEqual})`
+}
+
+function isOnDay({ value }: Field, day: string): SQL {
+  return sql`(${value} = ${day} or ${value} glob ${`${day}T*`})`
+}
+
+function contains({ value, type }: Field, part: unknown): SQL {
+  return sql`(instr(${value}, ${String(part)}) > 0 and ${type} = 'text')`
+}
+
+function compare(field: Field, { comparator, value }: { comparator: SQL; value: unknown }): SQL {
+  if (typeof value === 'number') {
+    return sql`(${field.value} ${comparator} ${jsonNumber(value)} and ${isNumber(field)})`
+  }
+  return sql`(${field.value} ${comparator} ${String(value)} and ${field.type} = 'text')`
+}
+
+function isNumber({ type }: Field): SQL {
+  return sql`${type} in ('integer', 'real')`
+}
+
+/** Only a text has this shape. */
+function isDate({ value }: Field): SQL {
+  const day = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
+  return sql`(${value} glob ${`${day}T*`} or ${value} glob ${day})`
+}

@@ -1,0 +1,94 @@
+/**
+ * The fields of conditions (contract 4.2):
+ *
+ *   email, subscribed, createdAt, updatedAt
+ *   data.<key>          everything behind the first dot is one key
+ *   event.<name>        or the name alone, where an event operator says that it is one
+ *   email.<activity>    sent, delivered, opened, clicked, bounced, complained: names for the events
+ *                       email.sent, .delivery, .open, .click, .bounce, .complaint; these work, too
+ *   segment.<id>
+ */
+import { suggest } from './fault.ts'
+import { type FieldKind, isEventOperator } from './operators.ts'
+
+export type Target =
+  | { kind: 'email' }
+  | { kind: 'subscribed' }
+  | { kind: 'instant'; column: 'createdAt' | 'updatedAt' }
+  | { kind: 'data'; key: string }
+  /** The name as stored. */
+  | { kind: 'event'; name: string }
+  | { kind: 'segment'; id: string }
+
+const activities = new Map([
+  ['email.sent', 'email.sent'],
+  ['email.delivered', 'email.delivery'],
+  ['email.opened', 'email.open'],
+  ['email.clicked', 'email.click'],
+  ['email.bounced', 'email.bounce'],
+  ['email.complained', 'email.complaint'],
+])
+const storedActivities = new Set(activities.values())
+
+const columns: readonly string[] = ['email', 'subscribed', 'createdAt', 'updatedAt']
+const prefixes: readonly string[] = ['data', 'event', 'email', 'segment']
+const forms = [...columns, 'data.<key>', 'event.<name>', 'email.<activity>', 'segment.<id>']
+
+/** What the field is about; undefined when it is no field. */
+export function readField({
+  field,
+  operator,
+}: {
+  field: string
+  operator: unknown
+}): Target | undefined {
+  if (field === 'email' || field === 'subscribed') return { kind: field }
+  if (field === 'createdAt' || field === 'updatedAt') return { kind: 'instant', column: field }
+  const isEvent = isEventOperator(operator) && field !== ''
+  const bare: Target | undefined = isEvent ? { kind: 'event', name: field } : undefined
+  const [prefix, rest] = split(field)
+  if (rest === undefined) return bare
+  if (rest === '') return prefixes.includes(prefix) ? undefined : bare
+  if (prefix === 'data') return { kind: 'data', key: rest }
+  if (prefix === 'event') return { kind: 'event', name: storedName(rest) ?? rest }
+  if (prefix === 'email') return activity(field)
+  if (prefix === 'segment' && !(isEvent && /\.(?:entry|exit)$/.test(rest))) {
+    return { kind: 'segment', id: rest }
+  }
+  return bare
+}
+
+/** Why `readField` finds nothing, for people. */
+export function explainField({ field, operator }: { field: string; operator: unknown }): string {
+  const [prefix, rest = ''] = split(field)
+  const isPrefixed = prefixes.includes(prefix) && field.includes('.')
+  if (prefix === 'email' && isPrefixed) {
+    const names = [...activities.keys()]
+    return `Unknown email activity; expected one of ${names.join(', ')}; other events are event.<name>.${suggest(field, names)}`
+  }
+  if (isPrefixed) return `Expected ${forms.find((form) => form.startsWith(`${prefix}.`))}`
+  const expected = `Unknown field; expected one of ${forms.join(', ')}.`
+  const close = rest === '' ? suggest(field, columns) : suggest(prefix, prefixes)
+  if (close !== '') return expected + close.replace('"?', rest === '' ? '"?' : `.${rest}"?`)
+  return isEventOperator(operator) || field === ''
+    ? expected
+    : `${expected} Data is "data.${field}"`
+}
+
+export function describeField(kind: FieldKind, field: string): string {
+  return kind === 'data' || kind === 'event' || kind === 'segment' ? `${kind} fields` : field
+}
+
+function activity(field: string): Target | undefined {
+  const name = storedName(field)
+  return name === undefined ? undefined : { kind: 'event', name }
+}
+
+function storedName(name: string): string | undefined {
+  return activities.get(name) ?? (storedActivities.has(name) ? name : undefined)
+}
+
+function split(field: string): [prefix: string, rest: string | undefined] {
+  const dot = field.indexOf('.')
+  return dot < 0 ? [field, undefined] : [field.slice(0, dot), field.slice(dot + 1)]
+}

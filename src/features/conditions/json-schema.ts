@@ -1,0 +1,62 @@
+/** A condition for the API's description; `parseCondition` is who checks. */
+import { MAX_DEPTH, MAX_FILTERS } from './condition.ts'
+import { operators, units } from './operators.ts'
+
+const filter = {
+  type: 'object',
+  required: ['field', 'operator'],
+  additionalProperties: false,
+  properties: {
+    field: {
+      type: 'string',
+      description:
+        'email, subscribed, createdAt, updatedAt, data.<key>, event.<name>, email.<activity> or segment.<id>',
+      examples: ['data.plan', 'event.signed-up', 'email.opened'],
+    },
+    operator: { type: 'string', enum: [...operators] },
+    value: {
+      type: ['string', 'number', 'boolean'],
+      description: 'What the field is compared with, or how many units a window reaches back',
+    },
+    unit: { type: 'string', enum: [...units], description: 'Of a window' },
+  },
+} as const
+
+const nested = {
+  type: 'object',
+  description: `Another condition, which must hold as well; at most ${MAX_DEPTH} deep`,
+} as const
+
+export const conditionJsonSchema = {
+  type: 'object',
+  description: `Which contacts: groups of filters, at most ${MAX_FILTERS} filters in all`,
+  required: ['logic', 'groups'],
+  additionalProperties: false,
+  properties: {
+    logic: { type: 'string', enum: ['AND', 'OR'], description: 'How the groups are joined' },
+    groups: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        description: 'All of its filters, and its nested condition, must hold',
+        required: ['filters'],
+        additionalProperties: false,
+        properties: { filters: { type: 'array', items: filter }, conditions: nested },
+      },
+    },
+  },
+  examples: [
+    {
+      logic: 'AND',
+      groups: [
+        {
+          filters: [
+            { field: 'data.plan', operator: 'equals', value: 'pro' },
+            { field: 'email.opened', operator: 'triggeredWithin', value: 30, unit: 'days' },
+          ],
+        },
+      ],
+    },
+  ],
+} as const

@@ -1,0 +1,111 @@
+/**
+ * The segments that a condition refers to, and those that their conditions refer to in turn. A way
+ * back to a segment is a loop, also through one whose members are written down: each change of the
+ * one would be a reason to change the other.
+ */
+import { AppError } from '../../errors.ts'
+import { and, eq, inArray } from '../../store/drizzle.ts'
+import { segments } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { type Condition, listReferences } from './condition.ts'
+import { shorten } from './fault.ts'
+
+export type KnownSegment = {
+  id: string
+  name: string
+  /** Its rows of `segment_members` say who is in it. */
+  hasMembers: boolean
+  /** Of a dynamic one. */
+  condition: Condition | undefined
+}
+
+export type Segments = ReadonlyMap<string, KnownSegment>
+
+type Wanted = { projectId: string; condition: Condition; ofSegmentId?: string | undefined }
+
+const MAX_SEGMENTS = 1000
+
+/**
+ * By id. One that does not exist is missing from the map: whether that matters, its user knows.
+ * @throws AppError BAD_REQUEST: a loop; over 1,000 segments
+ */
+export async function loadSegments(
+  { store }: Pick<Core, 'store'>,
+  { projectId, condition, ofSegmentId }: Wanted,
+): Promise<Segments> {
+  const roots = listReferences(condition).segments
+  const known = new Map<string, KnownSegment>()
+  const seen = new Set(roots)
+  let wanted = roots
+  while (wanted.length > 0) {
+    if (seen.size > MAX_SEGMENTS) throw tooMany()
+    const found = await findSegments({ store }, { projectId, ids: wanted })
+    for (const segment of found) known.set(segment.id, segment)
+    wanted = [...new Set(found.flatMap(referredBy))].filter((id) => !seen.has(id))
+    for (const id of wanted) seen.add(id)
+  }
+  refuseLoops(known, { roots, ofSegmentId })
+  return known
+}
+
+/** @throws AppError BAD_REQUEST when the project has no such segment */
+export function getSegment(known: Segments, id: string): KnownSegment {
+  const segment = known.get(id)
+  if (segment !== undefined) return segment
+  throw new AppError('BAD_REQUEST', `There is no segment "${shorten(id)}" in this project.`)
+}
+
+async function findSegments(
+  { store }: Pick<Core, 'store'>,
+  { projectId, ids }: { projectId: string; ids: string[] },
+): Promise<KnownSegment[]> {
+  const { id, name, type, trackMembership, condition } = segments
+  const rows = await store.read
+    .select({ id, name, type, trackMembership, condition })
+    .from(segments)
+    .where(and(eq(segments.projectId, projectId), inArray(id, ids)))
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    hasMembers: row.type === 'STATIC' || row.trackMembership,
+    condition: row.type === 'DYNAMIC' ? toCondition(row.condition) : undefined,
+  }))
+}
+
+/** As `parseCondition` made it before it was stored. */
+function toCondition(stored: unknown): Condition | undefined {
+  return stored === null ? undefined : (stored as Condition)
+}
+
+function referredBy({ condition }: KnownSegment): string[] {
+  return condition === undefined ? [] : listReferences(condition).segments
+}
+
+/** Depth first, each segment once: `above` are those on the way to it. */
+function refuseLoops(
+  known: Segments,
+  { roots, ofSegmentId }: { roots: string[]; ofSegmentId: string | undefined },
+): void {
+  const above = new Set(ofSegmentId === undefined ? [] : [ofSegmentId])
+  const done = new Set<string>()
+  const visit = (id: string) => {
+    if (above.has(id)) throw loop(known.get(id)?.name ?? id)
+    const segment = known.get(id)
+    if (segment === undefined || done.has(id)) return
+    above.add(id)
+    for (const next of referredBy(segment)) visit(next)
+    above.delete(id)
+    done.add(id)
+  }
+  for (const root of roots) visit(root)
+}
+
+function loop(name: string): AppError {
+  const text = `The segments refer to each other in a loop, by way of "${shorten(name)}".`
+  return new AppError('BAD_REQUEST', text)
+}
+
+function tooMany(): AppError {
+  const text = `The condition leads to more than ${MAX_SEGMENTS} segments.`
+  return new AppError('BAD_REQUEST', text)
+}

@@ -1,0 +1,109 @@
+/**
+ * Deletes all events of a name. A few go while the caller waits; many are a job, batch by batch,
+ * which goes on after a crash where it was. What is tracked after the call stays.
+ */
+import { AppError } from '../../errors.ts'
+import { enqueueNamed } from '../../jobs/name.ts'
+import { createPace } from '../../jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../jobs/progress.ts'
+import type { RunningJob } from '../../jobs/run.ts'
+import { findJobStatus, type JobStatus } from '../../jobs/status.ts'
+import { sql } from '../../store/drizzle.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { type EventTarget, findReferences, isReferredTo } from './references.ts'
+import { isReservedEvent } from './reserved.ts'
+import { countEvents } from './usage.ts'
+
+/** With the id of the job that deletes them, when it is not done yet. */
+export type EventDeletion = { deletedCount: number; jobId?: string }
+
+/** `last`: the newest `seq` when it was asked for. */
+type Work = EventTarget & { last: number; total: number }
+type Progress = { deletedCount: number }
+type Deps = Pick<Core, 'store' | 'now'>
+
+const KIND = 'delete-events'
+/** What is done while the caller waits: some 10 ms. */
+const MAX_AT_ONCE = 500
+const FIRST_BATCH = 100
+const MAX_BATCH = 1_000
+
+const findLast = statement<{ last: number | null }>(() => sql`select max(seq) as last from events`)
+
+export const deleteSome = statement(
+  () => sql`delete from events where seq in (
+    select seq from events indexed by events_named
+    where project_id = ${parameter('projectId')} and name = ${parameter('name')}
+      and seq <= ${parameter('last')}
+    order by created_at limit ${parameter('limit')})`,
+)
+
+/** @throws AppError BAD_REQUEST for a reserved name, and while anything refers to it */
+export async function deleteEvents(
+  deps: Deps & Pick<Core, 'jobBell'>,
+  target: EventTarget,
+): Promise<EventDeletion> {
+  await refuseUsed(deps, target)
+  const total = await countEvents(deps, target)
+  if (total <= MAX_AT_ONCE) {
+    const asked = { ...target, last: Number.MAX_SAFE_INTEGER, limit: MAX_AT_ONCE }
+    return { deletedCount: await deps.store.write((tx) => tx.execute(deleteSome, asked)) }
+  }
+  const jobId = await deps.store.write((tx) => enqueueDeletion(deps, tx, { ...target, total }))
+  return { deletedCount: total, jobId }
+}
+
+/** The job. */
+export async function runEventDeletion(deps: Deps, job: RunningJob): Promise<Progress> {
+  const work = job.payload as Work
+  const pace = createPace({ first: FIRST_BATCH, most: MAX_BATCH })
+  let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? { deletedCount: 0 }
+  for (;;) {
+    job.signal.throwIfAborted()
+    const before = state
+    const limit = pace.size()
+    state = await deps.store.write(async (tx) => {
+      const asked = { ...work, limit }
+      const deleted = await pace.measure(limit, () => tx.execute(deleteSome, asked))
+      const next = { deletedCount: before.deletedCount + deleted }
+      const percent = Math.min(99, (100 * next.deletedCount) / work.total)
+      await saveProgress(tx, job, { state: next, percent, at: deps.now() })
+      return next
+    })
+    if (state.deletedCount - before.deletedCount < limit) return state
+  }
+}
+
+/** How far the job is. @throws AppError RESOURCE_NOT_FOUND */
+export async function findDeletionStatus(
+  deps: Deps,
+  { projectId, jobId }: { projectId: string; jobId: string },
+): Promise<JobStatus> {
+  const status = await findJobStatus(deps, { projectId, id: jobId, kinds: [KIND] })
+  const { name, total } = status.data as Work
+  return { ...status, data: { name, total } }
+}
+
+async function refuseUsed(deps: Pick<Core, 'store'>, target: EventTarget): Promise<void> {
+  if (isReservedEvent(target.name)) {
+    throw new AppError('BAD_REQUEST', 'Events of the service itself cannot be deleted.')
+  }
+  const { segments, workflows } = await findReferences(deps, target)
+  if (!isReferredTo({ segments, workflows })) return
+  throw new AppError('BAD_REQUEST', 'The event is used by a segment or a workflow.', {
+    suggestion: 'Change or delete what refers to it, then delete its events.',
+    details: { usedInSegments: segments, usedInWorkflows: workflows },
+  })
+}
+
+async function enqueueDeletion(
+  { now, jobBell }: Pick<Core, 'now' | 'jobBell'>,
+  tx: Tx,
+  { projectId, name, total }: Omit<Work, 'last'>,
+): Promise<string> {
+  const last = (await tx.find(findLast))?.last ?? 0
+  tx.afterCommit(() => jobBell.ring())
+  const work: Work = { projectId, name, total, last }
+  return enqueueNamed(tx, { prefix: KIND, kind: KIND, payload: work, projectId, now: now() })
+}

@@ -1,0 +1,202 @@
+/**
+ * Work that follows the events of all projects: each is handed over once, in the order of commits
+ * (`seq`). A follower has a name, and under it a cursor in the database that moves in the very
+ * transaction of what its handler writes. So a crash at any moment, or a handler that throws, leaves
+ * both or neither: nothing is lost and nothing done twice.
+ *
+ *   idle       nothing is asked of the database until some transaction commits
+ *   behind     a transaction a batch: cursor, events, the handler's writes, the new cursor
+ *   failed     nothing of the batch stays. The same events come again one by one, so that those in
+ *              front of a bad one get through and the log names it; the bad one is tried again
+ *              after a second, then after twice as long each time, a minute at most
+ *
+ * No event is ever skipped: one that cannot be handled keeps those behind it waiting, loudly. A
+ * handler that can fail for a single event, or has to reach beyond the database, makes jobs of its
+ * events (`jobs/enqueue.ts`): they have attempts of their own and a dead letter.
+ */
+import { describeError } from '../../errors.ts'
+import { asc, desc, eq, gt } from '../../store/drizzle.ts'
+import { type EventRow, eventFollowers, events } from '../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+
+export type FollowerOptions = {
+  /** Of its cursor: under another name it begins anew. One follower a name at a time. */
+  name: string
+  /** Events in a transaction, at most; 100 if absent. */
+  batch?: number
+  /**
+   * Where one begins that never ran: with the oldest event, the default, or behind the newest as of
+   * its first `caughtUp`, which is then to be awaited before anything else happens.
+   */
+  beginsAt?: 'oldest' | 'newest'
+  /** Writes what follows from the events, as a closure of `store.write` does. */
+  handle(tx: Tx, events: EventRow[]): Promise<void>
+}
+
+export type Follower = {
+  /** Resolves when everything committed before the call was handled; rejects when it is stopped. */
+  caughtUp(): Promise<void>
+  /** Finishes the batch in hand. */
+  stop(): Promise<void>
+}
+
+type Deps = Pick<Core, 'store' | 'log' | 'now'>
+
+const defaultBatch = 100
+const firstPauseMs = 1_000
+const longestPauseMs = 60_000
+
+const findCursor = statement((db) =>
+  db
+    .select({ seq: eventFollowers.seq })
+    .from(eventFollowers)
+    .where(eq(eventFollowers.name, parameter('name'))),
+)
+
+const keepCursor = statement((db) =>
+  db
+    .insert(eventFollowers)
+    .values({ name: parameter('name'), seq: parameter('seq'), updatedAt: parameter('at') })
+    .onConflictDoUpdate({
+      target: eventFollowers.name,
+      set: { seq: parameter('seq'), updatedAt: parameter('at') },
+    }),
+)
+
+const findNewest = statement((db) =>
+  db.select({ seq: events.seq }).from(events).orderBy(desc(events.seq)).limit(1),
+)
+
+const listBehind = statement((db) =>
+  db
+    .select()
+    .from(events)
+    .where(gt(events.seq, parameter('seq')))
+    .orderBy(asc(events.seq))
+    .limit(parameter('limit')),
+)
+
+export function startFollower(deps: Deps, options: FollowerOptions): Follower {
+  const { store, log } = deps
+  const most = options.batch ?? defaultBatch
+  const stopping = Promise.withResolvers<void>()
+  let waiting: PromiseWithResolvers<void>[] = []
+  let isStopping = false
+  let isWoken = false
+  let running: Promise<void> | undefined
+  let seq: number | undefined
+  /** So many are taken one by one, for a batch with them has failed. */
+  let suspects = 0
+  let failures = 0
+
+  function wake(): void {
+    isWoken = true
+    if (running !== undefined || isStopping) return
+    running = follow().finally(() => {
+      running = undefined
+      if (isWoken) wake()
+    })
+  }
+
+  async function follow(): Promise<void> {
+    while (isWoken && !isStopping) {
+      isWoken = false
+      const asking = waiting
+      try {
+        seq ??= await begin(deps, options)
+        while (!isStopping && (await isBehind(deps, seq))) await advance(seq)
+        if (isStopping) return
+        failures = 0
+        waiting = waiting.filter((each) => !asking.includes(each))
+        for (const { resolve } of asking) resolve()
+      } catch (error) {
+        await recover(error)
+      }
+    }
+  }
+
+  async function advance(from: number): Promise<void> {
+    const limit = suspects > 0 ? 1 : most
+    seq = await store.write((tx) => takeBatch(deps, tx, { ...options, limit }))
+    if (seq === from) return
+    failures = 0
+    suspects = Math.max(0, suspects - 1)
+  }
+
+  async function recover(error: unknown): Promise<void> {
+    const isAlone = suspects > 0 || most === 1
+    const facts = { error: describeError(error), follower: options.name, afterSeq: seq, isAlone }
+    log.error(facts, 'events could not be handled; they are tried again')
+    isWoken = true
+    suspects = Math.max(suspects, most)
+    if (!isAlone) return
+    const pauseMs = Math.min(firstPauseMs * 2 ** failures, longestPauseMs)
+    failures += 1
+    await pause(pauseMs, stopping.promise)
+  }
+
+  const unwatch = [store.onCommit(wake), store.onExternalChange(wake)]
+  wake()
+  return {
+    caughtUp() {
+      if (isStopping) return Promise.reject(stopped())
+      const asked = Promise.withResolvers<void>()
+      waiting = [...waiting, asked]
+      wake()
+      return asked.promise
+    },
+    async stop() {
+      isStopping = true
+      for (const unsubscribe of unwatch) unsubscribe()
+      stopping.resolve()
+      await running
+      for (const { reject } of waiting.splice(0)) reject(stopped())
+    },
+  }
+}
+
+/** The cursor; that of a new follower which is not to see what was before it is kept at once. */
+async function begin(
+  { store, now }: Deps,
+  { name, beginsAt = 'oldest' }: FollowerOptions,
+): Promise<number> {
+  const known = await store.read.find(findCursor, { name })
+  if (known !== undefined || beginsAt === 'oldest') return known?.seq ?? 0
+  return store.write(async (tx) => {
+    const seq = (await tx.find(findNewest))?.seq ?? 0
+    await tx.execute(keepCursor, { name, seq, at: now() })
+    return seq
+  })
+}
+
+async function isBehind({ store }: Deps, seq: number): Promise<boolean> {
+  const newest = await store.read.find(findNewest)
+  return newest !== undefined && newest.seq > seq
+}
+
+/** Where the cursor stands then. */
+async function takeBatch(
+  { now }: Deps,
+  tx: Tx,
+  { name, limit, handle }: FollowerOptions & { limit: number },
+): Promise<number> {
+  const from = (await tx.find(findCursor, { name }))?.seq ?? 0
+  const batch = await tx.list(listBehind, { seq: from, limit })
+  const last = batch.at(-1)
+  if (last === undefined) return from
+  await handle(tx, batch)
+  await tx.execute(keepCursor, { name, seq: last.seq, at: now() })
+  return last.seq
+}
+
+async function pause(ms: number, interrupted: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([promise, interrupted])
+  clearTimeout(timer)
+}
+
+function stopped(): Error {
+  return new Error('The follower was stopped.')
+}

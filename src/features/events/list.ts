@@ -1,0 +1,116 @@
+/**
+ * Lists of events, newest first. A page is found by index first (`pageOf`) with the sizes of what
+ * it would show, and only what a response can hold is read.
+ */
+import { desc, eq, sql } from '../../store/drizzle.ts'
+import { contacts, contents, emails, events } from '../../store/schema.ts'
+import { parameter, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import type { EventEmail } from './email-data.ts'
+import { fitPage } from './fit-page.ts'
+import { type EventPosition, type EventScope, pageOf } from './page.ts'
+import { findPosition, formatPosition } from './position.ts'
+import { type EventView, toEventView } from './view.ts'
+
+export type EventQuery = {
+  projectId: string
+  /** At most; a page ends early where its events are large. */
+  limit: number
+  name?: string | undefined
+  /** As a page before gave it, or the id of an event. */
+  cursor?: string | undefined
+}
+
+export type ListedEvent = EventView & { contact: { email: string } | null }
+export type EventPage = { events: ListedEvent[]; cursor: string | null; hasMore: boolean }
+
+type Deps = Pick<Core, 'store'>
+type Line = EventPosition & { bytes: number }
+
+const emailColumns = {
+  id: emails.id,
+  subject: emails.subject,
+  fromAddress: emails.fromAddress,
+  fromName: emails.fromName,
+  messageId: emails.messageId,
+  templateId: emails.templateId,
+  campaignId: emails.campaignId,
+  sourceType: emails.sourceType,
+  sentAt: emails.sentAt,
+  deliveredAt: emails.deliveredAt,
+  openedAt: emails.openedAt,
+  clickedAt: emails.clickedAt,
+  bouncedAt: emails.bouncedAt,
+  complainedAt: emails.complainedAt,
+} satisfies Record<keyof EventEmail, unknown>
+
+const selectBySeq = statement((db) =>
+  db
+    .select({
+      event: events,
+      contact: { email: contacts.email },
+      email: emailColumns,
+      received: { body: contents.body },
+    })
+    .from(events)
+    .leftJoin(contacts, eq(contacts.id, events.contactId))
+    .leftJoin(emails, sql`${emails.id} = ${events.emailId} and ${events.name} glob 'email.*'`)
+    .leftJoin(
+      contents,
+      sql`${contents.id} = ${emails.contentId} and ${events.name} = 'email.received'`,
+    )
+    .where(sql`${events.seq} in (select value from json_each(${parameter('seqs')}))`)
+    .orderBy(desc(events.createdAt), desc(events.seq)),
+)
+
+/** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
+export async function listEvents(deps: Deps, query: EventQuery): Promise<EventPage> {
+  const { projectId, limit, name, cursor } = query
+  const after = await findPosition(deps, projectId, cursor)
+  const names = name === undefined ? undefined : [name]
+  const lines = await findLines(deps, { projectId, names, after }, limit + 1)
+  const page = fitPage(lines.slice(0, limit), ({ bytes }) => bytes)
+  const last = page.at(-1)
+  const hasMore = lines.length > page.length
+  return {
+    events: await showEvents(deps, page),
+    cursor: hasMore && last !== undefined ? formatPosition(last) : null,
+    hasMore,
+  }
+}
+
+/** The newest events of a contact that is known to be the project's. */
+export async function listContactEvents(
+  deps: Deps,
+  { projectId, contactId, limit }: { projectId: string; contactId: string; limit: number },
+): Promise<EventView[]> {
+  const lines = await findLines(deps, { projectId, contactId }, limit)
+  const listed = await showEvents(
+    deps,
+    fitPage(lines, ({ bytes }) => bytes),
+  )
+  return listed.map(({ contact, ...event }) => event)
+}
+
+function findLines({ store }: Deps, scope: EventScope, limit: number): Promise<Line[]> {
+  return store.scan.all<Line>(selectLines(scope, limit))
+}
+
+/** What is read of an event for its size: the heads of its rows, not their texts. */
+export function selectLines(scope: EventScope, limit: number) {
+  return sql`select page.seq, page.created_at as at,
+      coalesce(octet_length(events.data), 0) + iif(events.name = 'email.received', coalesce((
+        select octet_length(contents.body) from emails join contents on contents.id = emails.content_id
+        where emails.id = events.email_id), 0), 0) as bytes
+    from (${pageOf(scope, limit)}) as page cross join events on events.seq = page.seq
+    order by page.created_at desc, page.seq desc`
+}
+
+async function showEvents({ store }: Deps, lines: readonly Line[]): Promise<ListedEvent[]> {
+  const seqs = JSON.stringify(lines.map(({ seq }) => seq))
+  const rows = await store.scan.list(selectBySeq, { seqs })
+  return rows.map(({ event, contact, email, received }) => ({
+    ...toEventView(event, email === null ? null : { ...email, body: received?.body ?? null }),
+    contact,
+  }))
+}

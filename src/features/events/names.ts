@@ -1,0 +1,88 @@
+/**
+ * The names of a project's events. They are found by leaps through events_named, from each name to
+ * the next, so that their number counts and not that of the events; how many events bear a name is
+ * a range of the same index.
+ */
+import { type SQL, sql } from '../../store/drizzle.ts'
+import { parameter, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+
+export type EventCount = { name: string; count: number }
+
+/** Epoch ms, both included. */
+export type CountRange = { startAt?: number | undefined; endAt?: number | undefined }
+
+const ofProject = sql`events indexed by events_named where project_id = ${parameter('projectId')}`
+
+export const selectNames = statement<{ name: string }>(
+  () => sql`with recursive names (name) as (
+      select * from (select name from ${ofProject} order by name limit 1)
+      union all
+      select (select name from ${ofProject} and name > names.name order by name limit 1)
+        from names where name is not null
+      limit ${parameter('limit')}
+    ) select name from names where name is not null`,
+)
+
+/** Anybody with a public key may make up names: of more than these, the first are counted. */
+const MAX_COUNTED = 50_000
+/** Up to here each name is a query of its own, so that a frequent one keeps nobody waiting long. */
+const MAX_QUERIES = 200
+/** As many as there are threads for them. */
+const AT_ONCE = 2
+
+/** In the order of the alphabet, as many as `limit`; all of them without one. */
+export async function listNames(
+  { store }: Pick<Core, 'store'>,
+  { projectId, limit = -1 }: { projectId: string; limit?: number },
+): Promise<string[]> {
+  const rows = await store.scan.list(selectNames, { projectId, limit })
+  return rows.map(({ name }) => name)
+}
+
+/**
+ * The names that have events in the range, the most frequent first; of a project with more than
+ * 50,000 names, those of the first 50,000 in the order of the alphabet.
+ */
+export async function countByName(
+  deps: Pick<Core, 'store'>,
+  projectId: string,
+  range: CountRange = {},
+): Promise<EventCount[]> {
+  const names = await listNames(deps, { projectId, limit: MAX_COUNTED })
+  const counts = await countAll(deps, { projectId, names, range })
+  return counts.filter(({ count }) => count > 0).sort(byFrequency)
+}
+
+type Question = { projectId: string; names: string[]; range: CountRange }
+
+/** A few names a query, so that others get a turn and both threads do their share. */
+async function countAll({ store }: Pick<Core, 'store'>, question: Question): Promise<EventCount[]> {
+  const left = [...question.names]
+  const size = Math.ceil(left.length / MAX_QUERIES)
+  const counts: EventCount[] = []
+  const work = async () => {
+    while (left.length > 0) {
+      const names = left.splice(0, size)
+      counts.push(...(await store.scan.all<EventCount>(selectCounts({ ...question, names }))))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return counts
+}
+
+export function selectCounts({ projectId, names, range }: Question): SQL {
+  return sql`select value as name, (
+      select count(*) from events indexed by events_named
+      where project_id = ${projectId} and name = value${inRange(range)}
+    ) as count from json_each(${JSON.stringify(names)})`
+}
+
+function inRange({ startAt, endAt }: CountRange): SQL {
+  const from = startAt === undefined ? sql`` : sql` and created_at >= ${startAt}`
+  return endAt === undefined ? from : sql`${from} and created_at <= ${endAt}`
+}
+
+function byFrequency(one: EventCount, other: EventCount): number {
+  return other.count - one.count || (one.name < other.name ? -1 : 1)
+}

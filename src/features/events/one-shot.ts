@@ -1,0 +1,34 @@
+/**
+ * The data of clients' events. It is kept as it came, values for one call among it: objects
+ * `{ value, persistent: false }`, which are not stored with the contact (contract 1.2, 1.4). So
+ * whoever reads an event unwraps them.
+ */
+export type OneShot = { value: unknown; persistent: false }
+
+export function isOneShot(value: unknown): value is OneShot {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'persistent' in value &&
+    value.persistent === false &&
+    'value' in value
+  )
+}
+
+/** What an event keeps of a request's `data`: an object as it is, anything else counts as none. */
+export function toEventData(data: unknown): Record<string, unknown> | null {
+  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data)
+  return isObject ? (data as Record<string, unknown>) : null
+}
+
+/**
+ * An event's data as workflows see it: by key, one-shot values unwrapped, everything else as it
+ * came. Own keys only, whatever they are called.
+ */
+export function unwrapEventData(data: Record<string, unknown> | null): Record<string, unknown> {
+  const entries = Object.entries(data ?? {}).map(([key, value]): [string, unknown] => [
+    key,
+    isOneShot(value) ? value.value : value,
+  ])
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,44 @@
+/** Where a page of events ended, as clients are told: `<createdAt>_<seq>`, or the bare id of an event. */
+import { invalidField } from '../../errors.ts'
+import { sql } from '../../store/drizzle.ts'
+import { idTime, isUuid } from '../../store/ids.ts'
+import { parameter, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import type { EventPosition } from './page.ts'
+
+/**
+ * Events have no index by id. An id tells when it was made, which is hardly ever before the instant
+ * of its event by more than that, and mostly at once: the event is among the first of those older.
+ */
+const SLACK_MS = 60_000
+const MAX_LOOKED_AT = 10_000
+
+export const findById = statement<EventPosition>(
+  () => sql`select created_at as at, seq from
+      (select id, created_at, seq from events indexed by events_newest
+        where project_id = ${parameter('projectId')} and created_at <= ${parameter('until')}
+        order by created_at desc limit ${MAX_LOOKED_AT})
+    where id = ${parameter('id')} limit 1`,
+)
+
+export function formatPosition({ at, seq }: EventPosition): string {
+  return `${at}_${seq}`
+}
+
+/** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
+export async function findPosition(
+  { store }: Pick<Core, 'store'>,
+  projectId: string,
+  cursor: string | undefined,
+): Promise<EventPosition | undefined> {
+  if (cursor === undefined) return undefined
+  const [, at, seq] = /^(\d{1,15})_(\d{1,15})$/.exec(cursor) ?? []
+  if (at !== undefined && seq !== undefined) return { at: Number(at), seq: Number(seq) }
+  const until = isUuid(cursor) && cursor[14] === '7' ? idTime(cursor) + SLACK_MS : undefined
+  const found =
+    until === undefined
+      ? undefined
+      : await store.scan.find(findById, { projectId, until, id: cursor })
+  if (found !== undefined) return found
+  throw invalidField('cursor', 'custom', 'The cursor is not one that this list gave out')
+}

@@ -1,0 +1,86 @@
+/** Where a name of events is used, and how much: what may be deleted and what would be lost. */
+import { sql } from '../../store/drizzle.ts'
+import { parameter, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { type EventTarget, findReferences, isReferredTo, type Reference } from './references.ts'
+import { isReservedEvent } from './reserved.ts'
+
+export type EventUsage = {
+  usedInSegments: Reference[]
+  usedInWorkflows: Reference[]
+  totalCount: number
+  /** How many contacts have one. */
+  uniqueContacts: number
+  /** False for reserved names, and while anything refers to it. */
+  canDelete: boolean
+}
+
+type Deps = Pick<Core, 'store'>
+
+/** Events whose contacts are gathered in one query; with more, the project's contacts are asked. */
+const MAX_GATHERED = 250_000
+/** Contacts that are asked in one query: a tenth of a second. */
+const CONTACTS_PER_QUERY = 50_000
+
+export const countNamed = statement<{ count: number }>(
+  () => sql`select count(*) as count from events indexed by events_named
+    where project_id = ${parameter('projectId')} and name = ${parameter('name')}`,
+)
+
+export const gatherContacts = statement<{ count: number }>(
+  () => sql`select count(distinct contact_id) as count from events indexed by events_named
+    where project_id = ${parameter('projectId')} and name = ${parameter('name')}`,
+)
+
+export const askContacts = statement<{ count: number; last: number | null }>(
+  () => sql`select max(number) as last, count(*) filter (where exists (
+      select 1 from events indexed by events_contact
+      where contact_id = asked.id and name = ${parameter('name')})) as count
+    from (select number, id from contacts indexed by contacts_order
+      where project_id = ${parameter('projectId')} and subscribed = ${parameter('subscribed')}
+        and number > ${parameter('after')} order by number limit ${parameter('limit')}) as asked`,
+)
+
+export async function findEventUsage(
+  deps: Deps,
+  target: EventTarget,
+  { maxGathered = MAX_GATHERED }: { maxGathered?: number } = {},
+): Promise<EventUsage> {
+  const [references, totalCount] = await Promise.all([
+    findReferences(deps, target),
+    countEvents(deps, target),
+  ])
+  const isSmall = totalCount <= maxGathered
+  return {
+    usedInSegments: references.segments,
+    usedInWorkflows: references.workflows,
+    totalCount,
+    uniqueContacts: isSmall ? await gather(deps, target) : await askAll(deps, target),
+    canDelete: !isReservedEvent(target.name) && !isReferredTo(references),
+  }
+}
+
+export async function countEvents({ store }: Deps, target: EventTarget): Promise<number> {
+  return (await store.scan.find(countNamed, target))?.count ?? 0
+}
+
+async function gather({ store }: Deps, target: EventTarget): Promise<number> {
+  return (await store.scan.find(gatherContacts, target))?.count ?? 0
+}
+
+/** One look a contact, instead of one row an event. */
+async function askAll(deps: Deps, target: EventTarget): Promise<number> {
+  const halves = await Promise.all([0, 1].map((subscribed) => askHalf(deps, target, subscribed)))
+  return halves.reduce((sum, count) => sum + count, 0)
+}
+
+async function askHalf({ store }: Deps, target: EventTarget, subscribed: number): Promise<number> {
+  let total = 0
+  for (let after = 0; ; ) {
+    const asked = { ...target, subscribed, after, limit: CONTACTS_PER_QUERY }
+    const page = await store.scan.find(askContacts, asked)
+    if (page === undefined || page.last === null) return total
+    total += page.count
+    after = page.last
+  }
+}

@@ -1,0 +1,39 @@
+/** An event as the API shows it; what its email knows of it is added. */
+import { formatInstant } from '../../clock.ts'
+import type { EventRow } from '../../store/schema.ts'
+import { type EventEmail, emailEventData } from './email-data.ts'
+
+export type EventView = {
+  id: string
+  name: string
+  data: Record<string, unknown> | null
+  projectId: string
+  contactId: string | null
+  emailId: string | null
+  createdAt: string
+}
+
+export function toEventView(event: Omit<EventRow, 'seq'>, email?: ShownEmail | null): EventView {
+  const { id, name, projectId, contactId, emailId, createdAt } = event
+  return {
+    id,
+    name,
+    data: email && isOfEmail(name) ? dataOf(event, email) : event.data,
+    projectId,
+    contactId,
+    emailId,
+    createdAt: formatInstant(createdAt),
+  }
+}
+
+/** `body`: of received mail, null once retention cleared it. */
+export type ShownEmail = EventEmail & { body: string | null }
+
+function dataOf(event: Pick<EventRow, 'name' | 'data'>, email: ShownEmail) {
+  const data = emailEventData(event, email)
+  return event.name === 'email.received' ? { ...data, body: email.body } : data
+}
+
+function isOfEmail(name: string): boolean {
+  return name.startsWith('email.')
+}

@@ -1,0 +1,187 @@
+/**
+ * The work of an import job, whatever its rows become. A batch of rows and the count of what became
+ * of them are one transaction: after a crash the file is read from its beginning, and everything up
+ * to the last row that was counted is passed over. The file goes with the last row, or when it
+ * turns out that there is no reading it.
+ */
+import { AppError } from '../../errors.ts'
+import { loadProgress, saveProgress } from '../../jobs/progress.ts'
+import { FinalFailure, type RunningJob } from '../../jobs/run.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import type { CsvRecord } from './csv-parser.ts'
+import { type Header, pick } from './header.ts'
+import { readSheet, type SheetRow } from './sheet.ts'
+import { deleteUpload, type ImportPayload } from './upload.ts'
+
+export type RowError = {
+  /** The first row under the header is 2; empty rows are not counted. */
+  row: number
+  /** Of the file. */
+  line: number
+  /** As it stood there, shortened. */
+  email: string
+  error: string
+}
+
+/** What became of the rows so far. */
+export type Tally = {
+  /** Rows under the header. */
+  rows: number
+  newCount: number
+  knownCount: number
+  failureCount: number
+  /** The first of them. */
+  errors: RowError[]
+  /** Of the file as a whole, for people. */
+  warnings: string[]
+}
+
+export type Sheet = { header: Header; options: ImportPayload }
+
+/** What rows become. */
+export type Target<Entry> = {
+  /** @throws AppError for a row that is wrong in itself */
+  read(record: CsvRecord, sheet: Sheet): Entry
+  /** Whether it was new. @throws AppError VALIDATION_ERROR before it has written anything */
+  apply(tx: Tx, entry: Entry): Promise<boolean>
+}
+
+type Deps = Pick<Core, 'store' | 'now'>
+type State = Tally & { isDone?: boolean; failure?: string }
+
+const BATCH_ROWS = 200
+/** How long a batch keeps the writer; what does not fit goes into the next. */
+const BATCH_MS = 10
+/** 100 is for the result. */
+const MAX_PERCENT = 99
+const MAX_ERRORS = 1000
+const MAX_EMAIL_LENGTH = 100
+const nothing: State = {
+  rows: 0,
+  newCount: 0,
+  knownCount: 0,
+  failureCount: 0,
+  errors: [],
+  warnings: [],
+}
+
+/** @throws FinalFailure for a file that cannot be read; what else fails is worth another try */
+export async function runImport<Entry>(
+  deps: Deps,
+  job: RunningJob,
+  target: Target<Entry>,
+): Promise<Tally> {
+  const state = (await loadProgress<State>(deps.store.read, job.id)) ?? nothing
+  if (state.failure !== undefined) throw new FinalFailure(state.failure)
+  if (state.isDone) return state
+  try {
+    const end = await importRows(deps, { job, target, state })
+    await finish(deps, job, { ...end, isDone: true })
+    return end
+  } catch (error) {
+    if (error instanceof FinalFailure) {
+      await finish(deps, job, { ...state, failure: error.message })
+    }
+    throw error
+  }
+}
+
+async function finish({ store, now }: Deps, job: RunningJob, state: State): Promise<void> {
+  const { uploadId } = job.payload as ImportPayload
+  await store.write(async (tx) => {
+    await deleteUpload(tx, uploadId)
+    await saveProgress(tx, job, { state, at: now() })
+  })
+}
+
+type Work<Entry> = { job: RunningJob; target: Target<Entry>; state: State }
+
+async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<State> {
+  const { job, target } = work
+  const options = job.payload as ImportPayload
+  let { state } = work
+  let bytesBefore = 0
+  for await (const { header, rows, bytesRead } of readSheet(deps, options)) {
+    job.signal.throwIfAborted()
+    state = { ...state, warnings: header.warnings }
+    const left = rows.filter(({ number }) => number > state.rows + 1)
+    for (let at = 0; at < left.length; ) {
+      const bytesDone = bytesBefore + ((bytesRead - bytesBefore) * at) / left.length
+      const percent = Math.min(MAX_PERCENT, (100 * bytesDone) / options.sizeBytes)
+      const batch = { rows: left.slice(at, at + BATCH_ROWS), header, percent }
+      const before = state.rows
+      state = await applyBatch(deps, { job, target, state }, batch)
+      at += state.rows - before
+    }
+    bytesBefore = bytesRead
+  }
+  return state
+}
+
+type Batch = { rows: readonly SheetRow[]; header: Header; percent: number }
+
+/** As much of the batch as there is time for, and at least its first row. */
+function applyBatch<Entry>(
+  { store, now }: Deps,
+  { job, target, state: before }: Work<Entry>,
+  { rows, header, percent }: Batch,
+): Promise<State> {
+  const sheet = { header, options: job.payload as ImportPayload }
+  return store.write(async (tx) => {
+    const endsAt = performance.now() + BATCH_MS
+    const state = { ...before, errors: [...before.errors] }
+    for (const row of rows) {
+      countRow(state, await applyRow(tx, { target, sheet, row }), { header, row })
+      if (performance.now() > endsAt) break
+    }
+    await saveProgress(tx, job, { state, percent, at: now() })
+    return state
+  })
+}
+
+type Outcome = { isNew: boolean } | { error: string }
+type RowWork<Entry> = { target: Target<Entry>; sheet: Sheet; row: SheetRow }
+
+async function applyRow<Entry>(tx: Tx, { target, sheet, row }: RowWork<Entry>): Promise<Outcome> {
+  const { problem } = row.record
+  if (problem !== undefined) return { error: problems[problem] }
+  try {
+    return { isNew: await target.apply(tx, target.read(row.record, sheet)) }
+  } catch (error) {
+    return { error: reasonOf(error) }
+  }
+}
+
+const problems = {
+  'too-long': 'The row is too long',
+  unclosed: 'A quote in this row is never closed: everything behind it was taken for its text',
+}
+
+function countRow(
+  tally: Tally,
+  outcome: Outcome,
+  { header, row }: { header: Header; row: SheetRow },
+): void {
+  tally.rows += 1
+  if ('isNew' in outcome) {
+    if (outcome.isNew) tally.newCount += 1
+    else tally.knownCount += 1
+    return
+  }
+  tally.failureCount += 1
+  if (tally.errors.length >= MAX_ERRORS) return
+  const cell = pick(row.record, header.columns.get('email'), header)
+  tally.errors.push({
+    row: row.number,
+    line: row.record.line,
+    email: (cell?.text ?? '').trim().slice(0, MAX_EMAIL_LENGTH),
+    error: outcome.error,
+  })
+}
+
+/** What is wrong with a row. @throws the error when it is not the row's fault */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
+  return error.fields?.[0]?.message ?? error.message
+}

@@ -1,0 +1,28 @@
+/** An import as those who asked for it see it: what they gave, without the file. */
+import { findJobStatus, type JobStatus } from '../../jobs/status.ts'
+import type { Core } from '../core.ts'
+import type { ImportKind, ImportPayload } from './upload.ts'
+
+export type ImportData = {
+  filename: string
+  sizeBytes: number
+  /** Header, in lower case, and the field that it is. */
+  mapping: Record<string, string | null>
+  types: 'values' | 'strings'
+  subscribed: boolean
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND, also for another project's */
+export async function findImport(
+  deps: Pick<Core, 'store' | 'now'>,
+  { projectId, id, kind }: { projectId: string; id: string; kind: ImportKind },
+): Promise<JobStatus & { data: ImportData }> {
+  const status = await findJobStatus(deps, { projectId, id, kinds: [kind] })
+  return { ...status, data: toData(status.data as ImportPayload) }
+}
+
+function toData(payload: ImportPayload): ImportData {
+  const { filename, sizeBytes, mapping, areStrings, subscribed } = payload
+  const types = areStrings ? 'strings' : 'values'
+  return { filename, sizeBytes, mapping: Object.fromEntries(mapping), types, subscribed }
+}

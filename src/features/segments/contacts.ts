@@ -1,0 +1,77 @@
+/** Who is in a segment, by pages: of a static one as they entered, of a dynamic one as of now. */
+import { invalidField } from '../../errors.ts'
+import { type SQL, sql } from '../../store/drizzle.ts'
+import type { Segment } from '../../store/schema.ts'
+import { type ContactRow, contactColumns, readContact } from '../contacts/row.ts'
+import { selectByNumber } from '../contacts/select.ts'
+import { type ContactView, toContactView } from '../contacts/view.ts'
+import type { Core } from '../core.ts'
+import { type CountDeps, totalOf } from './count.ts'
+import { loadSegment } from './get.ts'
+import { scopeOfSegment } from './scope.ts'
+import type { SegmentTarget } from './view.ts'
+
+export type SegmentContactQuery = SegmentTarget & {
+  /** From 1; the first if absent. */
+  page?: number | undefined
+  /** 20 if absent, at most 100. */
+  pageSize?: number | undefined
+}
+
+export type SegmentContactPage = {
+  data: ContactView[]
+  /** At most five minutes old; `data` is of now. */
+  total: number
+  page: number
+  pageSize: number
+  totalPages: number
+}
+
+type Range = { limit: number; offset: number }
+
+const DEFAULT_PAGE_SIZE = 20
+const MAX_PAGE_SIZE = 100
+
+/** Newest first. @throws AppError RESOURCE_NOT_FOUND, VALIDATION_ERROR for a page below 1 */
+export async function listSegmentContacts(
+  deps: CountDeps,
+  { page = 1, pageSize: wished = DEFAULT_PAGE_SIZE, ...target }: SegmentContactQuery,
+): Promise<SegmentContactPage> {
+  const pageSize = Math.min(readCount('pageSize', wished), MAX_PAGE_SIZE)
+  const range = { limit: pageSize, offset: (readCount('page', page) - 1) * pageSize }
+  const segment = await loadSegment(deps.store.read, target)
+  const rows = await deps.store.scan.values<ContactRow>(await selectPage(deps, segment, range))
+  const total = await totalOf(deps, segment)
+  return {
+    data: rows.map((row) => toContactView(readContact(row))),
+    total,
+    page,
+    pageSize,
+    totalPages: Math.ceil(total / pageSize),
+  }
+}
+
+async function selectPage(
+  deps: Pick<Core, 'store' | 'now'>,
+  segment: Segment,
+  { limit, offset }: Range,
+): Promise<SQL> {
+  if (segment.type === 'STATIC') return selectMembers(segment.id, { limit, offset })
+  const scope = await scopeOfSegment(deps, segment)
+  return sql`${selectByNumber(scope, { dir: 'desc', limit })} offset ${offset}`
+}
+
+/** The page is cut from the index before contacts are looked at. */
+function selectMembers(segmentId: string, { limit, offset }: Range): SQL {
+  return sql`select ${contactColumns} from (
+      select contact_id, entered_at from segment_members indexed by segment_members_newest
+      where segment_id = ${segmentId} and exited_at is null
+      order by entered_at desc, contact_id desc limit ${limit} offset ${offset}
+    ) as member cross join contacts on contacts.id = member.contact_id
+    order by member.entered_at desc, member.contact_id desc`
+}
+
+function readCount(field: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw invalidField(field, 'too_small', 'Must be at least 1')
+}

@@ -1,0 +1,85 @@
+/**
+ * How many contacts a segment has: of a dynamic one counted now and then, off the main thread; of a
+ * static one kept with every change of its members, and only checked here.
+ */
+import { sql } from '../../store/drizzle.ts'
+import { type Segment, segments } from '../../store/schema.ts'
+import { countContacts } from '../contacts/walk.ts'
+import type { Core } from '../core.ts'
+import { findSegment, hasConditionOf, isSegment, loadSegment } from './get.ts'
+import { scopeOfSegment } from './scope.ts'
+import type { SegmentTarget } from './view.ts'
+
+export type CountDeps = Pick<Core, 'store' | 'turns' | 'now'>
+
+/** How old the count of a dynamic segment may be where it is shown as a total. */
+const MAX_AGE_MS = 300_000
+
+/** Counts again. @throws AppError RESOURCE_NOT_FOUND, BAD_REQUEST for a broken condition */
+export async function refreshSegment(
+  deps: CountDeps,
+  target: SegmentTarget,
+): Promise<{ memberCount: number }> {
+  return { memberCount: await countSegment(deps, await loadSegment(deps.store.read, target)) }
+}
+
+/**
+ * Counts, and keeps the result unless the condition has changed meanwhile. What is counted is the
+ * segment as it is when its turn comes: who shares the turn may have asked after a change.
+ */
+export async function countSegment(deps: CountDeps, target: Segment): Promise<number> {
+  return deps.turns.take(`count ${target.id}`, async () => {
+    const segment = await loadSegment(deps.store.read, target)
+    return segment.type === 'STATIC' ? correctCount(deps, segment) : countMatches(deps, segment)
+  })
+}
+
+/** At most five minutes old; whoever waits for a count that others asked for makes none. */
+export async function totalOf(deps: CountDeps, segment: Segment): Promise<number> {
+  if (isRecent(deps, segment)) return segment.memberCount
+  return deps.turns.take(`total ${segment.id}`, async () => {
+    const current = await loadSegment(deps.store.read, segment)
+    return isRecent(deps, current) ? current.memberCount : countSegment(deps, current)
+  })
+}
+
+function isRecent({ now }: CountDeps, { type, countedAt }: Segment): boolean {
+  return type === 'STATIC' || now() - (countedAt ?? 0) <= MAX_AGE_MS
+}
+
+async function countMatches(deps: CountDeps, segment: Segment): Promise<number> {
+  const countedAt = deps.now()
+  const memberCount = await countContacts(deps, await scopeOfSegment(deps, segment))
+  await keepCount(deps, segment, { memberCount, countedAt })
+  return memberCount
+}
+
+/** False when the condition is not the one that was counted by, or the segment is gone. */
+export async function keepCount(
+  { store }: Pick<Core, 'store'>,
+  counted: Segment,
+  count: Pick<Segment, 'memberCount' | 'countedAt'>,
+): Promise<boolean> {
+  return store.write(async (tx) => {
+    const current = await findSegment(tx, counted)
+    if (current === undefined || !hasConditionOf(current, counted)) return false
+    await tx.update(segments).set(count).where(isSegment(counted))
+    return true
+  })
+}
+
+/** Both numbers are of one snapshot, so what others write meanwhile is not undone. */
+async function correctCount({ store, now }: CountDeps, { id }: Segment): Promise<number> {
+  const [row] = await store.scan.all<{ counted: number; surplus: number }>(
+    sql`select counted, counted - member_count as surplus
+      from segments, (select count(*) as counted from segment_members
+        indexed by segment_members_newest where segment_id = ${id} and exited_at is null)
+      where id = ${id}`,
+  )
+  const { counted, surplus } = row ?? { counted: 0, surplus: 0 }
+  const memberCount = sql`${segments.memberCount} + ${surplus}`
+  await store.write((tx) =>
+    tx.update(segments).set({ memberCount, countedAt: now() }).where(sql`${segments.id} = ${id}`),
+  )
+  return counted
+}

@@ -1,0 +1,56 @@
+import { newId } from '../../store/ids.ts'
+import { type SegmentType, segments } from '../../store/schema.ts'
+import { compileCondition } from '../conditions/compile.ts'
+import type { Condition } from '../conditions/condition.ts'
+import { countContacts } from '../contacts/walk.ts'
+import type { Core } from '../core.ts'
+import { requireReferences } from './references.ts'
+import { checkTexts, readCondition } from './rules.ts'
+import { type SegmentView, toSegmentView } from './view.ts'
+
+export type NewSegment = {
+  projectId: string
+  name: string
+  description?: string | null | undefined
+  /** DYNAMIC if absent. */
+  type?: SegmentType | undefined
+  /** What a DYNAMIC one needs and a STATIC one does not take. */
+  condition?: unknown
+  trackMembership?: boolean | undefined
+}
+
+/**
+ * Its members are counted at once. Nobody enters yet: the events of a tracked one come with its
+ * first compute, some minutes later unless it is asked for.
+ * @throws AppError VALIDATION_ERROR; BAD_REQUEST: a condition that refers to no segment
+ */
+export async function createSegment(
+  deps: Pick<Core, 'store' | 'now'>,
+  input: NewSegment,
+): Promise<SegmentView> {
+  const { projectId, name, description = null, type = 'DYNAMIC', trackMembership = false } = input
+  checkTexts({ name, description })
+  const condition = readCondition(type, input.condition)
+  const at = deps.now()
+  const memberCount = condition === null ? 0 : await countMatching(deps, { projectId, condition })
+  const row = await deps.store.write(async (tx) => {
+    if (condition !== null) await requireReferences(tx, { projectId, condition })
+    const definition = { id: newId(), projectId, name, description, type, condition }
+    const state = { trackMembership, memberCount, countedAt: at, createdAt: at, updatedAt: at }
+    return tx
+      .insert(segments)
+      .values({ ...definition, ...state })
+      .returning()
+      .get()
+  })
+  return toSegmentView(row)
+}
+
+/** How many contacts match; `ofSegmentId`: the segment that the condition is for. */
+export async function countMatching(
+  deps: Pick<Core, 'store' | 'now'>,
+  input: { projectId: string; condition: Condition; ofSegmentId?: string },
+): Promise<number> {
+  const condition = await compileCondition(deps, input)
+  return countContacts(deps, { projectId: input.projectId, condition })
+}

@@ -1,0 +1,73 @@
+import { AppError } from '../../errors.ts'
+import { enqueueJob } from '../../jobs/enqueue.ts'
+import type { RunningJob } from '../../jobs/jobs.ts'
+import { eq, sql } from '../../store/drizzle.ts'
+import { segmentMembers, segments } from '../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { isSegment, loadSegment } from './get.ts'
+import { listReferrers, type SegmentReference } from './references.ts'
+import type { SegmentTarget } from './view.ts'
+
+/** A transaction's worth: some 10 ms. */
+const CHUNK = 500
+
+const deleteMembers = statement(
+  () => sql`delete from segment_members
+    where segment_id = ${parameter('segmentId')} and contact_id in (
+      select contact_id from segment_members
+      where segment_id = ${parameter('segmentId')} limit ${sql.raw(String(CHUNK))})`,
+)
+
+/**
+ * It is gone at once and fires nothing; a job clears its memberships away.
+ * @throws AppError RESOURCE_NOT_FOUND; CONFLICT while another segment's condition refers to it, with
+ *   those in `details.segments`
+ */
+export async function deleteSegment(
+  { store, jobBell, now }: Pick<Core, 'store' | 'jobBell' | 'now'>,
+  target: SegmentTarget,
+): Promise<void> {
+  await store.write(async (tx) => {
+    await loadSegment(tx, target)
+    const referrers = await listReferrers(tx, target)
+    if (referrers.length > 0) throw isInUse(referrers)
+    await tx.delete(segments).where(isSegment(target))
+    if (!(await hasMembers(tx, target.id))) return
+    const { projectId, id: segmentId } = target
+    await enqueueJob(tx, { kind: 'clear-segment', projectId, payload: { segmentId }, now: now() })
+    tx.afterCommit(jobBell.ring)
+  })
+}
+
+/** The job: a second run goes on where the first one ended. */
+export async function clearMembers(
+  { store }: Pick<Core, 'store'>,
+  { payload, signal }: Pick<RunningJob, 'payload' | 'signal'>,
+): Promise<void> {
+  const segmentId = readPayload(payload)
+  let deleted = CHUNK
+  while (deleted === CHUNK) {
+    signal.throwIfAborted()
+    deleted = await store.write((tx) => tx.execute(deleteMembers, { segmentId }))
+  }
+}
+
+async function hasMembers(tx: Tx, segmentId: string): Promise<boolean> {
+  const isItsOwn = eq(segmentMembers.segmentId, segmentId)
+  const found = await tx.select().from(segmentMembers).where(isItsOwn).limit(1)
+  return found.length > 0
+}
+
+function readPayload(payload: unknown): string {
+  const isOne = typeof payload === 'object' && payload !== null && 'segmentId' in payload
+  if (isOne && typeof payload.segmentId === 'string') return payload.segmentId
+  throw new TypeError('The job names no segment.')
+}
+
+function isInUse(referrers: SegmentReference[]): AppError {
+  const names = referrers.map(({ name }) => `"${name}"`).join(', ')
+  return new AppError('CONFLICT', `The segment is in use by the condition of ${names}.`, {
+    details: { segments: referrers },
+  })
+}

@@ -1,0 +1,40 @@
+import { and, eq, type SQL } from '../../store/drizzle.ts'
+import { type Segment, segments } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { noSuchSegment, type SegmentTarget, type SegmentView, toSegmentView } from './view.ts'
+
+/** A transaction, or the read connection. */
+type Queries = Pick<Tx, 'select'>
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function getSegment(
+  { store }: Pick<Core, 'store'>,
+  target: SegmentTarget,
+): Promise<SegmentView> {
+  return toSegmentView(await loadSegment(store.read, target))
+}
+
+/** The row. @throws AppError RESOURCE_NOT_FOUND */
+export async function loadSegment(queries: Queries, target: SegmentTarget): Promise<Segment> {
+  const segment = await findSegment(queries, target)
+  if (segment === undefined) throw noSuchSegment(target.id)
+  return segment
+}
+
+/** The row; undefined when the project has none of that id. */
+export async function findSegment(
+  queries: Queries,
+  target: SegmentTarget,
+): Promise<Segment | undefined> {
+  return queries.select().from(segments).where(isSegment(target)).get()
+}
+
+export function isSegment({ projectId, id }: SegmentTarget): SQL | undefined {
+  return and(eq(segments.id, id), eq(segments.projectId, projectId))
+}
+
+/** Whether what was found out by the one's condition holds for the other. */
+export function hasConditionOf(one: Segment, other: Segment): boolean {
+  return JSON.stringify(one.condition) === JSON.stringify(other.condition)
+}

@@ -1,0 +1,17 @@
+import { desc, eq } from '../../store/drizzle.ts'
+import { segments } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { type SegmentView, toSegmentView } from './view.ts'
+
+/** All of a project's, newest first. */
+export async function listSegments(
+  { store }: Pick<Core, 'store'>,
+  { projectId }: { projectId: string },
+): Promise<SegmentView[]> {
+  const rows = await store.scan
+    .select()
+    .from(segments)
+    .where(eq(segments.projectId, projectId))
+    .orderBy(desc(segments.createdAt), desc(segments.id))
+  return rows.map(toSegmentView)
+}

@@ -1,0 +1,147 @@
+/**
+ * Who is in a static segment is said here, by address, and nowhere else. It fires no events. A few
+ * addresses make a transaction, and each keeps the segment's count with what it changes: a call that
+ * was cut short did some of them, and may be repeated.
+ */
+import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
+import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
+import { sql } from '../../store/drizzle.ts'
+import { segments } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
+import { findKnown } from '../contacts/known.ts'
+import { saveContacts } from '../contacts/save.ts'
+import type { Core } from '../core.ts'
+import { isSegment, loadSegment } from './get.ts'
+import { enterContacts, releaseContacts } from './membership.ts'
+import type { SegmentTarget } from './view.ts'
+
+export type MemberChange = SegmentTarget & { emails: readonly string[] }
+export type NewMembers = MemberChange & {
+  /** Whether unknown addresses become contacts. */
+  createMissing?: boolean | undefined
+  /** The state of those that do; true if absent. */
+  subscribed?: boolean | undefined
+}
+
+export type AddedMembers = {
+  /** Contacts of those addresses that are members now, the created and the earlier ones too. */
+  added: number
+  created: number
+  /** As they were written. */
+  notFound: string[]
+}
+
+/** `text`: as it was written. */
+type Named = { address: ParsedAddress; text: string }
+type Deps = Pick<Core, 'store' | 'now'>
+
+const MAX_EMAILS = 500
+/** A transaction's worth: creating a contact takes longest. */
+const CHUNK = 100
+
+/** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, BAD_REQUEST for a dynamic one */
+export async function addMembers(deps: Deps, input: NewMembers): Promise<AddedMembers> {
+  const members = readEmails(input.emails)
+  const sum: AddedMembers = { added: 0, created: 0, notFound: [] }
+  for (const chunk of chunksOf(members)) {
+    const { added, created, notFound } = await addSome(deps, input, chunk)
+    sum.added += added
+    sum.created += created
+    sum.notFound.push(...notFound)
+  }
+  return sum
+}
+
+/** @throws AppError as `addMembers` */
+export async function removeMembers(
+  { store, now }: Deps,
+  { emails, ...target }: MemberChange,
+): Promise<{ removed: number }> {
+  const members = readEmails(emails)
+  let removed = 0
+  for (const chunk of chunksOf(members)) {
+    removed += await store.write(async (tx) => {
+      await requireStatic(tx, target)
+      const contactIds = (await findContacts(tx, target, chunk)).map(({ id }) => id)
+      const left = await releaseContacts(tx, { segmentId: target.id, contactIds, at: now() })
+      await addToCount(tx, target, -left.length)
+      return left.length
+    })
+  }
+  return { removed }
+}
+
+async function addSome(
+  { store, now }: Deps,
+  { projectId, id, createMissing = false, subscribed = true }: NewMembers,
+  members: readonly Named[],
+): Promise<AddedMembers> {
+  const target = { projectId, id }
+  return store.write(async (tx) => {
+    await requireStatic(tx, target)
+    const at = now()
+    const change = { projectId, subscribed: undefined, subscribedByDefault: subscribed, at }
+    const entries = members.map(({ address }) => ({ address, changes: {} }))
+    const saved = createMissing ? await saveContacts(tx, change, entries) : []
+    const contacts = createMissing
+      ? saved.map(({ contact }) => contact)
+      : await findContacts(tx, target, members)
+    const contactIds = contacts.map((contact) => contact.id)
+    const entered = await enterContacts(tx, { segmentId: id, contactIds, at })
+    await addToCount(tx, target, entered.length)
+    const known = new Set(contacts.map(({ email }) => email))
+    const unknown = members.filter(({ address }) => !known.has(address.address))
+    return {
+      added: contacts.length,
+      created: saved.filter(({ isNew }) => isNew).length,
+      notFound: unknown.map(({ text }) => text),
+    }
+  })
+}
+
+async function findContacts(tx: Tx, { projectId }: SegmentTarget, members: readonly Named[]) {
+  const addresses = members.map(({ address }) => address.address)
+  const { contacts } = await findKnown(tx, projectId, addresses)
+  return [...contacts.values()]
+}
+
+async function requireStatic(tx: Tx, target: SegmentTarget): Promise<void> {
+  const { type } = await loadSegment(tx, target)
+  if (type === 'STATIC') return
+  throw new AppError('BAD_REQUEST', 'Members of a DYNAMIC segment follow from its condition.', {
+    suggestion: 'Change its condition, or use a STATIC segment.',
+  })
+}
+
+async function addToCount(tx: Tx, target: SegmentTarget, change: number): Promise<void> {
+  if (change === 0) return
+  const memberCount = sql`${segments.memberCount} + ${change}`
+  await tx.update(segments).set({ memberCount }).where(isSegment(target))
+}
+
+/** Each address once, as it was written first. */
+function readEmails(emails: readonly string[]): Named[] {
+  if (emails.length === 0) throw invalidField('emails', 'too_small', 'At least one is needed')
+  if (emails.length > MAX_EMAILS) throw invalidField('emails', 'too_big', `At most ${MAX_EMAILS}`)
+  const members = new Map<string, Named>()
+  const wrong: FieldError[] = []
+  for (const [index, text] of emails.entries()) {
+    const address = parseAddress(text)
+    if (address === undefined) wrong.push(noAddress(index))
+    else if (!members.has(address.address)) members.set(address.address, { address, text })
+  }
+  if (wrong.length > 0) throw invalid(wrong)
+  return [...members.values()]
+}
+
+function noAddress(index: number): FieldError {
+  return { field: `emails.${index}`, code: 'invalid_string', message: 'Not an email address' }
+}
+
+function chunksOf(members: readonly Named[]): Named[][] {
+  const chunks: Named[][] = []
+  for (let index = 0; index < members.length; index += CHUNK) {
+    chunks.push(members.slice(index, index + CHUNK))
+  }
+  return chunks
+}

@@ -1,0 +1,50 @@
+/**
+ * The rows of `segment_members`. Who enters or leaves is decided by the row as the transaction finds
+ * it, so a change that was made before is none, whoever made it. Who left keeps the row, and gets it
+ * back on coming again.
+ */
+import { sql } from '../../store/drizzle.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
+
+type MembershipChange = { segmentId: string; contactIds: readonly string[]; at: number }
+
+const insertMembers = statement<{ id: string }>(
+  () => sql`insert into segment_members
+      (segment_id, contact_id, entered_at, exited_at, created_at, updated_at)
+    select ${parameter('segmentId')}, contacts.id, ${parameter('at')}, null,
+      ${parameter('at')}, ${parameter('at')}
+    from json_each(${parameter('contactIds')}) as entry
+    join contacts on contacts.id = entry.value
+    where true
+    on conflict (segment_id, contact_id) do update
+      set entered_at = excluded.entered_at, exited_at = null, updated_at = excluded.updated_at
+      where segment_members.exited_at is not null
+    returning contact_id as id`,
+)
+
+const endMemberships = statement<{ id: string }>(
+  () => sql`update segment_members
+    set exited_at = ${parameter('at')}, updated_at = ${parameter('at')}
+    where segment_id = ${parameter('segmentId')}
+      and contact_id in (select value from json_each(${parameter('contactIds')}))
+      and exited_at is null
+    returning contact_id as id`,
+)
+
+/** The ids of those who were no members; contacts that are gone are left out. */
+export async function enterContacts(tx: Tx, change: MembershipChange): Promise<string[]> {
+  return idsOf(await tx.list(insertMembers, valuesOf(change)))
+}
+
+/** The ids of those who were members. */
+export async function releaseContacts(tx: Tx, change: MembershipChange): Promise<string[]> {
+  return idsOf(await tx.list(endMemberships, valuesOf(change)))
+}
+
+function valuesOf({ contactIds, ...rest }: MembershipChange) {
+  return { ...rest, contactIds: JSON.stringify(contactIds) }
+}
+
+function idsOf(rows: { id: string }[]): string[] {
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,39 @@
+/** By the clock: the tracked segments of all projects are computed, the other dynamic ones counted. */
+import { asc, eq } from '../../store/drizzle.ts'
+import { segments } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { computeSegment } from './compute.ts'
+import { countSegment } from './count.ts'
+import { findSegment } from './get.ts'
+import type { SegmentTarget } from './view.ts'
+
+type Deps = Pick<Core, 'store' | 'turns' | 'now' | 'log'>
+
+/**
+ * One after another, whose count is oldest first: what an interrupted round did not come to is first
+ * in the next. The counts of static ones are right already. A segment that fails is logged, and
+ * keeps nobody waiting. @throws the signal's reason when it aborts
+ */
+export async function refreshSegments(deps: Deps, signal: AbortSignal): Promise<void> {
+  const targets: SegmentTarget[] = await deps.store.scan
+    .select({ projectId: segments.projectId, id: segments.id })
+    .from(segments)
+    .where(eq(segments.type, 'DYNAMIC'))
+    .orderBy(asc(segments.countedAt), asc(segments.id))
+  for (const target of targets) {
+    signal.throwIfAborted()
+    try {
+      await refreshOne(deps, target, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      deps.log.warn({ error, segment: target.id }, 'a segment could not be refreshed')
+    }
+  }
+}
+
+async function refreshOne(deps: Deps, target: SegmentTarget, signal: AbortSignal): Promise<void> {
+  const segment = await findSegment(deps.store.read, target)
+  if (segment === undefined) return
+  if (segment.trackMembership) await computeSegment(deps, { ...target, signal })
+  else await countSegment(deps, segment)
+}

@@ -1,0 +1,43 @@
+/** What a segment must be to be saved. */
+import { type FieldError, invalid, invalidField } from '../../errors.ts'
+import type { SegmentType } from '../../store/schema.ts'
+import { type Condition, parseCondition } from '../conditions/condition.ts'
+
+export type SegmentTexts = { name?: string | undefined; description?: string | null | undefined }
+
+const MAX_NAME_LENGTH = 100
+const MAX_DESCRIPTION_LENGTH = 500
+const control = /[\x00-\x08\x0a-\x1f\x7f]/
+
+/** Checks the texts that are given. @throws AppError VALIDATION_ERROR */
+export function checkTexts({ name, description }: SegmentTexts): void {
+  const wrong: FieldError[] = []
+  if (name === '') wrong.push({ field: 'name', code: 'too_small', message: 'Must not be empty' })
+  if (name !== undefined && name.length > MAX_NAME_LENGTH) {
+    wrong.push(tooLong('name', MAX_NAME_LENGTH))
+  }
+  if (name !== undefined && control.test(name)) {
+    const message = 'Must not contain line breaks or control characters'
+    wrong.push({ field: 'name', code: 'invalid_string', message })
+  }
+  if ((description?.length ?? 0) > MAX_DESCRIPTION_LENGTH) {
+    wrong.push(tooLong('description', MAX_DESCRIPTION_LENGTH))
+  }
+  if (wrong.length > 0) throw invalid(wrong)
+}
+
+/**
+ * The condition that a segment of this type has; null of a static one, which takes none.
+ * @throws AppError VALIDATION_ERROR, naming the path that is wrong
+ */
+export function readCondition(type: SegmentType, value: unknown): Condition | null {
+  const isGiven = value !== undefined && value !== null
+  if (type === 'DYNAMIC' && isGiven) return parseCondition(value, 'condition')
+  if (type === 'STATIC' && !isGiven) return null
+  if (type === 'STATIC') throw invalidField('condition', 'custom', 'A STATIC segment takes none')
+  throw invalidField('condition', 'invalid_type', 'A DYNAMIC segment needs a condition')
+}
+
+function tooLong(field: string, max: number): FieldError {
+  return { field, code: 'too_big', message: `Must be at most ${max} characters long` }
+}

@@ -1,0 +1,90 @@
+import { AppError } from '../../errors.ts'
+import { type Segment, type SegmentType, segments } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { countMatching } from './create.ts'
+import { isSegment, loadSegment } from './get.ts'
+import { requireReferences } from './references.ts'
+import { checkTexts, readCondition, type SegmentTexts } from './rules.ts'
+import { type SegmentTarget, type SegmentView, toSegmentView } from './view.ts'
+
+export type SegmentChanges = SegmentTexts & {
+  /** Given again at most; it cannot change. */
+  type?: SegmentType | undefined
+  /** Ignored for a STATIC one. */
+  condition?: unknown
+  trackMembership?: boolean | undefined
+}
+
+/**
+ * Changes the fields that are given; null clears the description. No change by itself makes anybody
+ * enter or leave a tracked segment; the next compute does, by comparing whom the condition matches
+ * then with who was a member last:
+ *
+ *   a new condition     who no longer matches leaves, who newly matches enters, the rest stay
+ *                       without events
+ *   tracking off, on    the members of before are remembered: only those who came or went meanwhile
+ *                       enter or leave, so that nobody is greeted twice
+ *   a new name          no event; from then on events are called by the new name
+ *
+ * A new condition is counted at once.
+ * @throws AppError RESOURCE_NOT_FOUND, VALIDATION_ERROR; BAD_REQUEST: another type, a condition that
+ *   refers to no segment or to this one
+ */
+export async function updateSegment(
+  deps: Pick<Core, 'store' | 'now'>,
+  { changes, ...target }: SegmentTarget & { changes: SegmentChanges },
+): Promise<SegmentView> {
+  checkTexts(changes)
+  const { type } = await loadSegment(deps.store.read, target)
+  if (changes.type !== undefined && changes.type !== type) throw fixedType(type)
+  const definition = await readDefinition(deps, target, { ...changes, type })
+  const row = await deps.store.write(async (tx) => {
+    const current = await loadSegment(tx, target)
+    if (definition?.condition !== undefined) {
+      const { condition } = definition
+      await requireReferences(tx, { ...target, condition, ofSegmentId: target.id })
+    }
+    const columns = { ...given(changes), ...definition }
+    return tx
+      .update(segments)
+      .set({ ...columns, updatedAt: isChange(current, columns) ? deps.now() : current.updatedAt })
+      .where(isSegment(target))
+      .returning()
+      .get()
+  })
+  return toSegmentView(row)
+}
+
+/** The new condition with its count; undefined when there is none. */
+async function readDefinition(
+  deps: Pick<Core, 'store' | 'now'>,
+  { projectId, id }: SegmentTarget,
+  { type, condition: value }: { type: SegmentType; condition?: unknown },
+) {
+  if (type === 'STATIC' || value === undefined) return undefined
+  const condition = readCondition(type, value)
+  if (condition === null) return undefined
+  const countedAt = deps.now()
+  const memberCount = await countMatching(deps, { projectId, condition, ofSegmentId: id })
+  return { condition, memberCount, countedAt }
+}
+
+function given({ name, description, trackMembership }: SegmentChanges): Partial<Segment> {
+  const columns = Object.entries({ name, description, trackMembership })
+  return Object.fromEntries(columns.filter(([, value]) => value !== undefined))
+}
+
+/** Whether what people define differs; counts are no part of that. */
+function isChange(current: Segment, { name, description, ...rest }: Partial<Segment>): boolean {
+  const { condition = current.condition, trackMembership = current.trackMembership } = rest
+  return (
+    (name ?? current.name) !== current.name ||
+    (description === undefined ? current.description : description) !== current.description ||
+    trackMembership !== current.trackMembership ||
+    JSON.stringify(condition) !== JSON.stringify(current.condition)
+  )
+}
+
+function fixedType(type: SegmentType): AppError {
+  return new AppError('BAD_REQUEST', `The segment is ${type}; its type cannot change.`)
+}

@@ -1,0 +1,43 @@
+/** A segment as the API shows it. */
+import { formatInstant } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import type { Segment, SegmentType } from '../../store/schema.ts'
+
+export type SegmentView = {
+  id: string
+  name: string
+  description: string | null
+  type: SegmentType
+  /** Null of a static one. */
+  condition: unknown
+  trackMembership: boolean
+  /** As of the last count: of a dynamic one some minutes old, of a static one exact. */
+  memberCount: number
+  projectId: string
+  createdAt: string
+  updatedAt: string
+}
+
+/** One segment of one project: an id of another project's is as good as none. */
+export type SegmentTarget = { projectId: string; id: string }
+
+export function toSegmentView(segment: Segment): SegmentView {
+  return {
+    id: segment.id,
+    name: segment.name,
+    description: segment.description,
+    type: segment.type,
+    condition: segment.condition,
+    trackMembership: segment.trackMembership,
+    memberCount: segment.memberCount,
+    projectId: segment.projectId,
+    createdAt: formatInstant(segment.createdAt),
+    updatedAt: formatInstant(segment.updatedAt),
+  }
+}
+
+export function noSuchSegment(id: string): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', 'No segment of this project has that id.', {
+    details: { resource: 'segment', id },
+  })
+}

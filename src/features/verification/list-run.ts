@@ -1,0 +1,111 @@
+/**
+ * The job behind the verification of a list. Each domain is looked up once, a few at a time. What
+ * has been found out is saved every few seconds with the place it goes up to, so that a run which
+ * takes over goes on there and counts nothing twice.
+ */
+import { LRUCache } from 'lru-cache'
+import { loadProgress, saveProgress } from '../../jobs/progress.ts'
+import type { RunningJob } from '../../jobs/run.ts'
+import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
+import { createTurns } from '../../outbound/turns.ts'
+import type { Core } from '../core.ts'
+import { type DomainFacts, findDomainFacts } from './domain-facts.ts'
+import { judgeAddress, judgeText, type Verification } from './judge.ts'
+import type { ListOrder } from './list-order.ts'
+import { addResults, emptyResult, type Listed, type ListResult } from './list-result.ts'
+import { type ListedAddress, type ListRange, measureList, pagesOfList } from './list-source.ts'
+import type { KnownDomains } from './lists.ts'
+
+type Deps = Pick<Core, 'store' | 'now' | 'verifier'>
+
+type Progress = ListRange & { after: number; result: ListResult }
+
+/** Who is told what of each domain. */
+type FindFacts = (domain: string) => Promise<DomainFacts>
+
+const DOMAINS_AT_ONCE = 16
+/** Of domains, what is remembered for as long as the job runs. */
+const MAX_REMEMBERED = 50_000
+const SAVE_EVERY_MS = 2_000
+
+export async function verifyList(deps: Deps, job: RunningJob): Promise<ListResult> {
+  const order = job.payload as ListOrder
+  let progress = (await loadProgress<Progress>(deps.store.read, job.id)) ?? {
+    ...(await measureList(deps, order)),
+    after: 0,
+    result: emptyResult,
+  }
+  let savedAt = deps.now()
+  const findFacts = createFinder(deps, job.signal)
+  for await (const { addresses, missing, end } of pagesOfList(deps, order, progress)) {
+    job.signal.throwIfAborted()
+    const known = await deps.verifier.lists.load()
+    const listed = await judgePage(addresses, { findFacts, known })
+    const result = addResults(progress.result, listed)
+    const notFound = result.notFound + missing
+    progress = { ...progress, after: end, result: { ...result, notFound } }
+    if (deps.now() - savedAt < SAVE_EVERY_MS) continue
+    savedAt = deps.now()
+    await save(deps, job, progress)
+  }
+  job.signal.throwIfAborted()
+  return progress.result
+}
+
+async function save({ store, now }: Deps, job: RunningJob, progress: Progress): Promise<void> {
+  const { total, result } = progress
+  const done = result.total + result.notFound
+  const percent = total === 0 ? 99 : Math.min(99, (100 * done) / total)
+  await store.write((tx) => saveProgress(tx, job, { state: progress, percent, at: now() }))
+}
+
+/** Asks once for each domain, and no more when the job is to end. */
+function createFinder({ verifier }: Deps, signal: AbortSignal): FindFacts {
+  const asked = new LRUCache<string, Promise<DomainFacts>>({ max: MAX_REMEMBERED })
+  const turns = createTurns({ atOnce: DOMAINS_AT_ONCE, waiting: Number.POSITIVE_INFINITY })
+  return (domain) => {
+    const known = asked.get(domain)
+    if (known !== undefined) return known
+    const facts = turns.take(async () => {
+      signal.throwIfAborted()
+      return findDomainFacts(verifier.listDns, { domain, withWebsite: false })
+    })
+    asked.set(domain, facts)
+    return facts
+  }
+}
+
+type Means = { findFacts: FindFacts; known: KnownDomains }
+
+function judgePage(addresses: readonly ListedAddress[], means: Means): Promise<Listed[]> {
+  return Promise.all(addresses.map((one) => judge(one, means)))
+}
+
+async function judge({ text, contactId }: ListedAddress, means: Means): Promise<Listed> {
+  const address = parseAddress(text)
+  if (address === undefined) {
+    return toListed(judgeText(text), { contactId, state: 'invalid', cause: 'malformed' })
+  }
+  return judgeParsed(address, { ...means, text, contactId })
+}
+
+async function judgeParsed(
+  address: ParsedAddress,
+  { findFacts, known, text, contactId }: Means & ListedAddress,
+): Promise<Listed> {
+  const facts = await findFacts(address.domain)
+  const verification = judgeAddress({ text, address, facts, known })
+  if (facts.kind === 'unknown') {
+    return toListed(verification, { contactId, state: 'unknown', cause: null })
+  }
+  if (verification.valid) return toListed(verification, { contactId, state: 'valid', cause: null })
+  const cause = facts.kind === 'missing' ? 'domain-missing' : 'no-mx'
+  return toListed(verification, { contactId, state: 'invalid', cause })
+}
+
+function toListed(
+  { valid, hasWebsite, email, ...verification }: Verification,
+  { contactId, state, cause }: Pick<Listed, 'contactId' | 'state' | 'cause'>,
+): Listed {
+  return { email, contactId, state, cause, ...verification }
+}

@@ -1,0 +1,27 @@
+/** `POST /v1/verify`: one address, asked about by somebody who waits for the answer. */
+import { AppError } from '../../errors.ts'
+import { parseAddress } from '../../mail/address.ts'
+import type { Core } from '../core.ts'
+import { findDomainFacts } from './domain-facts.ts'
+import { judgeAddress, judgeText, type Verification } from './judge.ts'
+
+/**
+ * Any text may be asked about; what is no address is not valid.
+ * @throws AppError EXTERNAL_SERVICE_ERROR (503) where the name servers give no answer: that is not
+ *   the same as a domain which does not exist
+ */
+export async function verifyAddress(
+  { verifier, now }: Pick<Core, 'verifier' | 'now'>,
+  text: string,
+): Promise<Verification> {
+  const address = parseAddress(text)
+  if (address === undefined) return judgeText(text)
+  const { domain } = address
+  const facts = await findDomainFacts(verifier.dns, { domain, withWebsite: true })
+  if (facts.kind === 'unknown') {
+    const publicText = `The name servers of ${domain} gave no answer (${facts.error}).`
+    const details = { retryAfter: Math.max(1, Math.ceil((facts.retryAt - now()) / 1000)) }
+    throw new AppError('EXTERNAL_SERVICE_ERROR', publicText, { details })
+  }
+  return judgeAddress({ text, address, facts, known: await verifier.lists.load() })
+}

@@ -1,0 +1,229 @@
+/** `/events`: what was tracked, and what the service itself saw, by contact and by name (contract 3.8). */
+import { z } from 'zod'
+import { listEventsOf } from '../../features/contacts/contact-events.ts'
+import { recordEvent } from '../../features/contacts/record-event.ts'
+import { trackEvent } from '../../features/contacts/track.ts'
+import type { Core } from '../../features/core.ts'
+import { deleteEvents, findDeletionStatus } from '../../features/events/delete.ts'
+import { listEvents } from '../../features/events/list.ts'
+import { countByName } from '../../features/events/names.ts'
+import { findEventUsage } from '../../features/events/usage.ts'
+import { id, instant } from '../fields.ts'
+import { countParameter, cursorParameter, instantParameter } from '../paging.ts'
+import { json, keyedRoute, type Route } from '../route.ts'
+import { eventName, tracked, trackFields } from './track.ts'
+
+const listQuery = z.object({
+  eventName: z.string().min(1).optional(),
+  limit: countParameter({ fallback: 100, cap: 1_000 }),
+  cursor: cursorParameter,
+})
+
+const contactQuery = z.object({ limit: countParameter({ fallback: 50, cap: 1_000 }) })
+
+const statsQuery = z.object({
+  startDate: instantParameter('first'),
+  endDate: instantParameter('last'),
+})
+
+const trackBody = z
+  .object({
+    name: eventName.optional(),
+    contactId: id.optional(),
+    emailId: id.optional(),
+    ...trackFields,
+    event: eventName.optional(),
+    email: trackFields.email.optional(),
+  })
+  .superRefine(({ name, event, email }, context) => {
+    const missing = (field: string) =>
+      context.addIssue({
+        ...{ code: 'custom', path: [field], message: 'Required' },
+        params: { code: 'required' },
+      })
+    if (name !== undefined) return
+    if (event === undefined) return missing('name')
+    if (email === undefined) missing('email')
+  })
+
+const event = z.object({
+  id: z.string(),
+  name: z.string(),
+  data: z.record(z.string(), z.unknown()).nullable(),
+  projectId: z.string(),
+  contactId: z.string().nullable(),
+  emailId: z.string().nullable(),
+  createdAt: instant,
+})
+
+const eventPage = z.object({
+  events: z.array(event.extend({ contact: z.object({ email: z.string() }).nullable() })),
+  cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+  hasMore: z.boolean(),
+})
+
+const uses = z.array(z.object({ id: z.string(), name: z.string() }))
+
+const usage = z.object({
+  usedInSegments: uses,
+  usedInWorkflows: uses,
+  totalCount: z.int(),
+  uniqueContacts: z.int().meta({ description: 'How many contacts have one' }),
+  canDelete: z.boolean(),
+})
+
+const deletion = z.object({ deletedCount: z.int(), jobId: z.string().optional() })
+
+const deletionStatus = z.object({
+  id: z.string(),
+  state: z.enum(['waiting', 'active', 'completed', 'failed', 'delayed']),
+  progress: z.int().min(0).max(100),
+  result: z.object({ deletedCount: z.int() }).nullable().meta({ description: 'When completed' }),
+  data: z.object({ name: z.string(), total: z.int() }),
+  failedReason: z.string().nullable(),
+})
+
+const shared = { tag: 'Events', permission: 'secret' } as const
+const nameParam = { eventName: 'Percent-encoded' }
+
+export function eventRoutes(core: Core): Route[] {
+  return [...recordRoutes(core), ...nameRoutes(core), ...listRoutes(core)]
+}
+
+function recordRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/events/track',
+      summary: 'Record an event',
+      description:
+        'Either `name`, with the ids of a contact and of an email that it is about; or what ' +
+        '`POST /v1/track` takes, which then does the same.',
+      body: trackBody,
+      responses: {
+        200: { description: 'As of POST /v1/track', schema: tracked },
+        201: { description: 'The event', schema: event },
+      },
+      refusals: [404],
+      handle: async ({ project, body }) => {
+        const { name, event, email: address, contactId, emailId, ...rest } = body
+        const projectId = project.id
+        if (name === undefined && event !== undefined && address !== undefined) {
+          const data = await trackEvent(core, { projectId, request: { ...rest, event, address } })
+          return json(200, { success: true, data })
+        }
+        const draft = { projectId, name: name ?? '', contactId, emailId, data: body.data }
+        return json(201, await recordEvent(core, draft))
+      },
+    }),
+  ]
+}
+
+/** Before the lists: an event may be called `contact`. */
+function nameRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/events/:eventName/usage',
+      summary: 'Show what refers to a name of events',
+      params: nameParam,
+      responses: {
+        200: { description: 'What refers to it, and how many there are', schema: usage },
+      },
+      handle: async ({ project, params }) => {
+        const target = { projectId: project.id, name: params.eventName ?? '' }
+        return json(200, await findEventUsage(core, target))
+      },
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/events/:eventName',
+      summary: 'Delete all events of a name',
+      description:
+        'Events of the service itself stay, and those that a segment or a workflow refers to.',
+      params: nameParam,
+      responses: {
+        200: {
+          description: 'How many; with `jobId` they are going to be deleted, without they are',
+          schema: deletion,
+        },
+      },
+      refusals: [400],
+      handle: async ({ project, params }) => {
+        const target = { projectId: project.id, name: params.eventName ?? '' }
+        return json(200, await deleteEvents(core, target))
+      },
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/events/jobs/:jobId',
+      summary: 'Show how far the deletion of many events is',
+      responses: { 200: { description: 'The job', schema: deletionStatus } },
+      refusals: [404],
+      handle: async ({ project, params: { jobId = '' } }) =>
+        json(200, await findDeletionStatus(core, { projectId: project.id, jobId })),
+    }),
+  ]
+}
+
+function listRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/events',
+      summary: 'List events, newest first',
+      query: listQuery,
+      responses: { 200: { description: 'A page', schema: eventPage } },
+      handle: async ({ project, query: { eventName: name, limit, cursor } }) =>
+        json(200, await listEvents(core, { projectId: project.id, name, limit, cursor })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/events/stats',
+      summary: 'Count events by name, the most frequent first',
+      query: statsQuery,
+      responses: {
+        200: {
+          description: 'Names that have events in the range',
+          schema: z.array(z.object({ name: z.string(), count: z.int() })),
+        },
+      },
+      handle: async ({ project, query: { startDate, endDate } }) =>
+        json(200, await countByName(core, project.id, { startAt: startDate, endAt: endDate })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/events/names',
+      summary: 'List the names of events, the most frequent first',
+      responses: {
+        200: { description: 'The names', schema: z.object({ eventNames: z.array(z.string()) }) },
+      },
+      handle: async ({ project }) => {
+        const counts = await countByName(core, project.id)
+        return json(200, { eventNames: counts.map(({ name }) => name) })
+      },
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/events/contact/:contactId',
+      summary: 'List the newest events of a contact',
+      query: contactQuery,
+      responses: {
+        200: { description: 'The events', schema: z.object({ events: z.array(event) }) },
+      },
+      refusals: [404],
+      handle: async ({ project, params: { contactId = '' }, query: { limit } }) => {
+        const asked = { projectId: project.id, id: contactId.toLowerCase(), limit }
+        return json(200, { events: await listEventsOf(core, asked) })
+      },
+    }),
+  ]
+}

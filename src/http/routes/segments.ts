@@ -1,0 +1,234 @@
+/** Segments of a project (contract 3.6): by a condition or by hand, and who is in them. */
+import { z } from 'zod'
+import { conditionJsonSchema } from '../../features/conditions/json-schema.ts'
+import type { Core } from '../../features/core.ts'
+import { computeSegment } from '../../features/segments/compute.ts'
+import { listSegmentContacts } from '../../features/segments/contacts.ts'
+import { refreshSegment } from '../../features/segments/count.ts'
+import { createSegment } from '../../features/segments/create.ts'
+import { deleteSegment } from '../../features/segments/delete.ts'
+import { getSegment } from '../../features/segments/get.ts'
+import { listSegments } from '../../features/segments/list.ts'
+import { addMembers, removeMembers } from '../../features/segments/members.ts'
+import { updateSegment } from '../../features/segments/update.ts'
+import { instant, lineOfText } from '../fields.ts'
+import { countParameter } from '../paging.ts'
+import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../route.ts'
+
+const MAX_PAGE = 1_000_000
+const MAX_EMAILS = 500
+
+const type = z.enum(['DYNAMIC', 'STATIC'])
+/** The feature that knows the grammar checks it, and names what is wrong. */
+const condition = z.unknown().meta({ ...conditionJsonSchema })
+
+const fields = {
+  name: lineOfText(100).min(1),
+  description: z.string().max(500).nullable(),
+  type,
+  condition,
+  trackMembership: z.boolean(),
+}
+
+const newSegment = z.object({
+  ...fields,
+  description: fields.description.default(null),
+  type: type.default('DYNAMIC'),
+  condition: condition.optional(),
+  trackMembership: fields.trackMembership.default(false),
+})
+
+const changes = z.object(fields).partial()
+
+const emails = z
+  .array(z.string().meta({ format: 'email' }))
+  .min(1)
+  .max(MAX_EMAILS)
+
+const newMembers = z.object({
+  emails,
+  createMissing: z.boolean().default(false),
+  subscribed: z.boolean().default(true).meta({ description: 'Of contacts that are created' }),
+})
+
+const pageQuery = z.object({
+  page: countParameter({ fallback: 1, cap: MAX_PAGE }),
+  pageSize: countParameter({ fallback: 20, cap: 100 }),
+})
+
+const segment = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  type,
+  condition: z.unknown().meta({ description: 'Null of a STATIC one' }),
+  trackMembership: z.boolean(),
+  memberCount: z.int().meta({ description: 'Of a DYNAMIC one as of the last count' }),
+  projectId: z.string(),
+  createdAt: instant,
+  updatedAt: instant,
+})
+
+const contact = z.object({
+  id: z.string(),
+  email: z.string(),
+  subscribed: z.boolean(),
+  data: z.record(z.string(), z.unknown()).nullable(),
+  projectId: z.string(),
+  createdAt: instant,
+  updatedAt: instant,
+})
+
+const contactPage = z.object({
+  data: z.array(contact),
+  total: z.int().meta({ description: 'At most five minutes old' }),
+  page: z.int(),
+  pageSize: z.int(),
+  totalPages: z.int(),
+})
+
+const added = z.object({
+  added: z.int().meta({ description: 'Contacts of these addresses, earlier members too' }),
+  created: z.int(),
+  notFound: z.array(z.string()).meta({ description: 'As given' }),
+})
+
+const computed = z.object({ added: z.int(), removed: z.int(), total: z.int() })
+
+const shared = { tag: 'Segments', permission: 'secret' } as const
+
+export function segmentRoutes(core: Core): Route[] {
+  return [...definitionRoutes(core), ...memberRoutes(core), ...countRoutes(core)]
+}
+
+function definitionRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/segments',
+      summary: 'List all segments, newest first',
+      responses: { 200: { description: 'All of them', schema: z.array(segment) } },
+      handle: async ({ project }) => json(200, await listSegments(core, { projectId: project.id })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/segments',
+      summary: 'Create a segment',
+      description: 'A DYNAMIC one needs a condition, a STATIC one takes none.',
+      body: newSegment,
+      responses: { 201: { description: 'Created, its members counted', schema: segment } },
+      handle: async ({ project, body }) =>
+        json(201, await createSegment(core, { projectId: project.id, ...body })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/segments/:id',
+      summary: 'Get a segment',
+      responses: { 200: { description: 'The segment', schema: segment } },
+      refusals: [404],
+      handle: async (call) => json(200, await getSegment(core, named(call))),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'PATCH',
+      path: '/segments/:id',
+      summary: 'Change a segment',
+      description:
+        'Its type stays; a condition for a STATIC one is ignored. A new condition is counted at ' +
+        'once; contacts enter and leave a tracked segment with the next compute.',
+      body: changes,
+      responses: { 200: { description: 'As it is now', schema: segment } },
+      refusals: [404],
+      handle: async (call) =>
+        json(200, await updateSegment(core, { ...named(call), changes: call.body })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/segments/:id',
+      summary: 'Delete a segment that nothing refers to',
+      responses: { 204: { description: 'Deleted' } },
+      refusals: [404, 409],
+      handle: async (call) => {
+        await deleteSegment(core, named(call))
+        return noContent()
+      },
+    }),
+  ]
+}
+
+function memberRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/segments/:id/contacts',
+      summary: 'List who is in a segment',
+      description: 'Of a STATIC one as they entered, of a DYNAMIC one as they were created.',
+      query: pageQuery,
+      responses: { 200: { description: 'A page, newest first', schema: contactPage } },
+      refusals: [400, 404],
+      handle: async (call) =>
+        json(200, await listSegmentContacts(core, { ...named(call), ...call.query })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/segments/:id/members',
+      summary: 'Add members to a STATIC segment',
+      body: newMembers,
+      responses: { 200: { description: 'How many', schema: added } },
+      refusals: [404],
+      handle: async (call) => json(200, await addMembers(core, { ...named(call), ...call.body })),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/segments/:id/members',
+      summary: 'Remove members from a STATIC segment',
+      body: z.object({ emails }),
+      responses: {
+        200: { description: 'How many were members', schema: z.object({ removed: z.int() }) },
+      },
+      refusals: [404],
+      handle: async (call) =>
+        json(200, await removeMembers(core, { ...named(call), ...call.body })),
+    }),
+  ]
+}
+
+function countRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/segments/:id/compute',
+      summary: 'Compute a tracked segment',
+      description:
+        'Contacts enter and leave as its condition says, each with its event. Of a STATIC one ' +
+        'only the count is checked. It happens by itself every five minutes.',
+      responses: { 200: { description: 'How many did', schema: computed } },
+      refusals: [400, 404],
+      handle: async (call) => json(200, await computeSegment(core, named(call))),
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/segments/:id/refresh',
+      summary: 'Count a segment again',
+      description: 'Fires no events. It happens by itself every five minutes.',
+      responses: {
+        200: { description: 'The count', schema: z.object({ memberCount: z.int() }) },
+      },
+      refusals: [400, 404],
+      handle: async (call) => json(200, await refreshSegment(core, named(call))),
+    }),
+  ]
+}
+
+function named({ project, params }: KeyedCall<unknown, unknown>) {
+  return { projectId: project.id, id: params.id ?? '' }
+}

@@ -1,0 +1,69 @@
+/** `POST /v1/track`: something a contact did (contract 1.2). What it leads to is `trackEvent`'s. */
+import { z } from 'zod'
+import { trackEvent } from '../../features/contacts/track.ts'
+import type { Core } from '../../features/core.ts'
+import { emailAddress, instant } from '../fields.ts'
+import { json, keyedRoute, type Route } from '../route.ts'
+
+const MAX_NAME = 255
+
+/** Any text that can stand in a path, percent-encoded: no control characters, no half characters. */
+export const eventName = z
+  .string()
+  .min(1)
+  .max(MAX_NAME, `Must be at most ${MAX_NAME} characters long`)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Must not contain line breaks or control characters')
+
+export const trackFields = {
+  event: eventName,
+  email: emailAddress,
+  subscribed: z.boolean().optional().meta({
+    description:
+      'A new contact is subscribed unless this is false; others keep their state without it',
+  }),
+  data: z.unknown().optional().meta({
+    description: 'Kept with the event; stored with the contact unless {value, persistent: false}',
+  }),
+  preserveExistingSubscription: z.boolean().optional().meta({
+    description: 'With true, `subscribed` applies only where this call makes the contact',
+  }),
+}
+
+export const tracked = z.object({
+  success: z.literal(true),
+  data: z.object({
+    contact: z.string().meta({ description: 'The id of the contact' }),
+    event: z.string().meta({ description: 'The id of the event' }),
+    timestamp: instant,
+  }),
+})
+
+export function trackRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      method: 'POST',
+      path: '/v1/track',
+      permission: 'any',
+      tag: 'Public API',
+      summary: 'Track an event of a contact, who is made if need be',
+      description:
+        'Takes either key. Names of events that the service itself emits are refused: `email.*`, ' +
+        '`contact.subscribed`, `contact.unsubscribed`, `segment.*.entry`, `segment.*.exit`.',
+      takesIdempotencyKey: true,
+      body: z.object(trackFields),
+      responses: {
+        200: { description: 'Tracked: contact and event are durable', schema: tracked },
+      },
+      refusals: [400, 409],
+      handle: async ({ project, body, path, idempotencyKey: key }) => {
+        const { email: address, ...request } = body
+        const data = await trackEvent(core, {
+          projectId: project.id,
+          request: { ...request, address },
+          idempotency: key === undefined ? undefined : { key, method: 'POST', path },
+        })
+        return json(200, { success: true, data })
+      },
+    }),
+  ]
+}

@@ -1,0 +1,53 @@
+import type { Now } from '../clock.ts'
+import { AppError } from '../errors.ts'
+import { and, eq, inArray } from '../store/drizzle.ts'
+import { type Job, jobs } from '../store/schema.ts'
+import type { Store } from '../store/store.ts'
+
+/** A job as those who asked for it see it (contract 3.3). */
+export type JobStatus = {
+  id: string
+  /** `delayed`: tried in vain, and waiting for its next try. */
+  state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
+  /** From 0 to 100. */
+  progress: number
+  /** Null until it is completed. */
+  result: unknown
+  /** What was asked for. */
+  data: unknown
+  /** Of a try that failed. */
+  failedReason: string | null
+}
+
+export type JobQuestion = {
+  projectId: string
+  id: string
+  /** The kinds that are shown here; a job of another kind is not found. */
+  kinds: readonly string[]
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function findJobStatus(
+  { store, now }: { store: Store; now: Now },
+  { projectId, id, kinds }: JobQuestion,
+): Promise<JobStatus> {
+  const isMeant = and(
+    eq(jobs.id, id),
+    eq(jobs.projectId, projectId),
+    inArray(jobs.kind, [...kinds]),
+  )
+  const job = await store.read.select().from(jobs).where(isMeant).get()
+  if (job === undefined) throw new AppError('RESOURCE_NOT_FOUND', 'There is no such job.')
+  return {
+    id,
+    state: stateOf(job, now()),
+    progress: job.progress,
+    result: job.result,
+    data: job.payload,
+    failedReason: job.error,
+  }
+}
+
+function stateOf({ state, runAt }: Job, at: number): JobStatus['state'] {
+  return state === 'waiting' && runAt > at ? 'delayed' : state
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { compileCondition } from '../../../src/features/conditions/compile.ts'
+import { parseCondition } from '../../../src/features/conditions/condition.ts'
+import { compileSql } from '../../../src/store/database.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import { addProject, openWorld } from '../world.ts'
+import { condition, population } from './arbitraries.ts'
+import { type Grouping, matches } from './evaluator.ts'
+import { choose, crowd, populate } from './population.ts'
+
+test('any condition chooses whom the slow evaluator chooses', async (t) => {
+  const world = await openWorld(t)
+  const seed = fc.sample(fc.integer(), 1)[0] ?? 0
+  for (const [index, people] of fc.sample(population, { numRuns: 4, seed }).entries()) {
+    const { id: projectId } = await addProject(world)
+    await populate(world, projectId, people)
+    // With shortlists of events, and without.
+    const names = [...new Set(people.happenings.map(({ name }) => name))]
+    await crowd(world, { projectId, names, count: index % 2 === 0 ? 1 : 2001 })
+    const segmentIds = people.groupings.map(({ id }) => id)
+    const check = fc.asyncProperty(condition(segmentIds), async (chosenBy) => {
+      const wanted = people.people.filter((person) => matches(people, chosenBy, person))
+      const { ids, values } = await choose(world, { projectId, condition: chosenBy })
+      assert.deepEqual(ids, wanted.map(({ id }) => id).sort())
+      for (const { id } of people.people) assert.equal(values.get(id), Number(ids.includes(id)))
+    })
+    await t.test(`population ${index} of seed ${seed}`, () => fc.assert(check, { numRuns: 100 }))
+  }
+})
+
+test('no text that came from outside is part of the SQL', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const evil = `x') or 1 = 1; drop table contacts; --"`
+  const segment = { id: evil, type: 'STATIC', trackMembership: false, condition: null } as const
+  const facts = { people: [], happenings: [], groupings: [{ ...segment, members: [] }] }
+  await populate(world, projectId, facts)
+  const filters = [
+    ...['equals', 'notContains', 'lessThan'].map((operator) => ({
+      field: `data.${evil}`,
+      operator,
+      value: evil,
+    })),
+    { field: 'data.day', operator: 'notEquals', value: '2026-01-31' },
+    { field: 'data.size', operator: 'equals', value: 1234.5 },
+    { field: 'data.at', operator: 'within', value: 1234, unit: 'days' },
+    { field: 'email', operator: 'contains', value: evil },
+    { field: evil, operator: 'triggered' },
+    { field: `event.${evil}`, operator: 'triggeredOlderThan', value: 1234, unit: 'days' },
+    { field: `segment.${evil}`, operator: 'memberOfSegment' },
+    { field: 'createdAt', operator: 'lessThan', value: '2026-01-31' },
+  ]
+  const written = { logic: 'OR', groups: filters.map((filter) => ({ filters: [filter] })) }
+  const chosenBy = parseCondition(written, 'condition')
+  const compiled = compileSql(await compileCondition(world, { projectId, condition: chosenBy }))
+  assert.doesNotMatch(compiled.sql, /drop|1 = 1|2026|1234/)
+  assert.equal(compiled.sql.match(/\?/g)?.length, compiled.params.length)
+  assert.deepEqual((await choose(world, { projectId, condition: chosenBy })).ids, [])
+})
+
+test('the largest condition is inside what the database takes, also in both halves of a union', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const person = { id: 'ann', email: 'ann@a.test', subscribed: true, data: { n: 1 } }
+  const at = { createdAt: world.now(), updatedAt: world.now() }
+  const kinds = [
+    { field: 'data.n', operator: 'notEquals', value: 'x'.repeat(100) },
+    { field: 'data.n', operator: 'notEquals', value: '2026-01-31' },
+    { field: 'event.x', operator: 'notTriggered' },
+    { field: 'email.bounced', operator: 'notTriggeredWithin', value: 9, unit: 'days' },
+  ]
+  const filters = Array.from({ length: 100 }, (_, index) => kinds[index % kinds.length])
+  const full = parseCondition({ logic: 'AND', groups: [{ filters }] }, 'condition')
+  const segment: Grouping = {
+    id: 'full',
+    type: 'DYNAMIC',
+    trackMembership: false,
+    condition: full,
+    members: [],
+  }
+  await populate(world, projectId, {
+    people: [{ ...person, ...at }],
+    happenings: [],
+    groupings: [segment],
+  })
+
+  const member = { field: 'segment.full', operator: 'memberOfSegment' }
+  const leaf = { logic: 'AND', groups: Array.from({ length: 4 }, () => ({ filters: [member] })) }
+  const nest = (depth: number): unknown =>
+    depth === 1
+      ? leaf
+      : { logic: 'OR', groups: [{ filters: [kinds[0]], conditions: nest(depth - 1) }] }
+  const condition = parseCondition(nest(10), 'condition')
+  assert.deepEqual((await choose(world, { projectId, condition })).ids, ['ann'])
+  const expression = await compileCondition(world, { projectId, condition })
+  const half = sql`select id from contacts where project_id = ${projectId} and ${expression}`
+  const rows = await world.store.scan.all(sql`${half} union all ${half}`)
+  assert.equal(rows.length, 2)
+})
+
+test('windows reach back from the moment of compiling', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const at = { createdAt: world.now(), updatedAt: world.now() }
+  const person = { id: 'ann', email: 'ann@a.test', subscribed: true, data: null, ...at }
+  await populate(world, projectId, { people: [person], happenings: [], groupings: [] })
+  const within = { field: 'createdAt', operator: 'within', value: 1, unit: 'minutes' }
+  const condition = parseCondition({ logic: 'AND', groups: [{ filters: [within] }] }, 'condition')
+  world.clock.at += 60_000
+  assert.deepEqual((await choose(world, { projectId, condition })).ids, ['ann'])
+  world.clock.at += 1
+  assert.deepEqual((await choose(world, { projectId, condition })).ids, [])
+})

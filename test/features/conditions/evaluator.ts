@@ -1,0 +1,192 @@
+/**
+ * What a condition means, said once more from contract section 4 alone: one contact at a time, in
+ * memory, slowly. The compiled SQL is held against it.
+ */
+import type { Condition, Filter } from '../../../src/features/conditions/condition.ts'
+
+export type Person = {
+  id: string
+  email: string
+  subscribed: boolean
+  data: Record<string, unknown> | null
+  createdAt: number
+  updatedAt: number
+}
+
+export type Happening = { contactId: string; name: string; at: number; isTransient: boolean }
+
+export type Grouping = {
+  id: string
+  type: 'STATIC' | 'DYNAMIC'
+  trackMembership: boolean
+  condition: Condition | null
+  /** Of static and tracked ones: who is in it now. */
+  members: string[]
+}
+
+export type Population = {
+  now: number
+  people: Person[]
+  happenings: Happening[]
+  groupings: Grouping[]
+}
+
+const storedNames: Record<string, string> = {
+  delivered: 'delivery',
+  opened: 'open',
+  clicked: 'click',
+  bounced: 'bounce',
+  complained: 'complaint',
+}
+
+export function matches(population: Population, condition: Condition, person: Person): boolean {
+  const results = condition.groups.map((group) => {
+    const all = group.filters.map((filter) => holds(population, filter, person))
+    if (group.conditions) all.push(matches(population, group.conditions, person))
+    return !all.includes(false)
+  })
+  return condition.logic === 'AND' ? !results.includes(false) : results.includes(true)
+}
+
+function holds(population: Population, filter: Filter, person: Person): boolean {
+  const { field, operator, value } = filter
+  if (/trigger/i.test(operator)) return hasHappened(population, filter, person)
+  if (field === 'email') return onEmail(operator, person.email, String(value).toLowerCase())
+  if (field === 'subscribed') return (person.subscribed === value) === (operator === 'equals')
+  const cutoff = population.now - span(filter)
+  if (field === 'createdAt' || field === 'updatedAt') {
+    return onInstant(operator, person[field], { value, cutoff })
+  }
+  if (field.startsWith('segment.')) {
+    const isMember = belongs(population, field.slice('segment.'.length), person)
+    return isMember === (operator === 'memberOfSegment')
+  }
+  const key = field.slice('data.'.length)
+  const has = person.data !== null && Object.hasOwn(person.data, key)
+  return onData(operator, has ? person.data?.[key] : undefined, { value, cutoff })
+}
+
+function span({ value, unit }: Filter): number {
+  if (unit === undefined) return 0
+  return Number(value) * { minutes: 60, hours: 60 * 60, days: 24 * 60 * 60 }[unit] * 1000
+}
+
+function onEmail(operator: string, email: string, value: string): boolean {
+  if (operator === 'equals') return email === value
+  if (operator === 'notEquals') return email !== value
+  if (operator === 'contains') return email.includes(value)
+  if (operator === 'notContains') return !email.includes(value)
+  throw new TypeError(operator)
+}
+
+type Operand = { value: unknown; cutoff: number }
+
+function onInstant(operator: string, at: number, { value, cutoff }: Operand): boolean {
+  if (operator === 'within') return at >= cutoff
+  if (operator === 'olderThan') return at < cutoff
+  const instant = instantOf(String(value)) ?? Number.NaN
+  const isSameDay = dayOf(at) === dayOf(instant)
+  if (operator === 'equals') return isSameDay
+  if (operator === 'notEquals') return !isSameDay
+  return compares(operator, at - instant)
+}
+
+function onData(operator: string, actual: unknown, { value, cutoff }: Operand): boolean {
+  const isMissing = actual === undefined || actual === null
+  if (operator === 'exists') return !isMissing
+  if (operator === 'notExists') return isMissing
+  if (isMissing) return false
+  if (operator === 'equals') return equals(actual, value)
+  if (operator === 'notEquals') return !equals(actual, value)
+  const isPart = typeof actual === 'string' && actual.includes(String(value))
+  if (operator === 'contains') return isPart
+  if (operator === 'notContains') return !isPart
+  if (operator === 'within' || operator === 'olderThan') {
+    if (typeof actual !== 'string' || !/^\d{4}-\d\d-\d\d(?:T|$)/.test(actual)) return false
+    // As text, to the second; a date alone is its midnight.
+    const full = actual.length === 10 ? `${actual}T00:00:00.000Z` : actual
+    const isRecent = compareTexts(full, new Date(cutoff).toISOString().slice(0, 19)) >= 0
+    return isRecent === (operator === 'within')
+  }
+  if (typeof actual === 'string' && typeof value === 'string') {
+    return compares(operator, compareTexts(actual, value))
+  }
+  if (typeof actual !== 'number' || typeof value !== 'number') return false
+  return compares(operator, actual < value ? -1 : Number(actual > value))
+}
+
+function equals(actual: unknown, value: unknown): boolean {
+  const instant = typeof value === 'string' ? instantOf(value) : undefined
+  if (instant === undefined || typeof actual !== 'string') return actual === value
+  return actual === dayOf(instant) || actual.startsWith(`${dayOf(instant)}T`)
+}
+
+function compares(operator: string, order: number): boolean {
+  if (operator === 'greaterThan') return order > 0
+  if (operator === 'lessThan') return order < 0
+  if (operator === 'greaterThanOrEqual') return order >= 0
+  if (operator === 'lessThanOrEqual') return order <= 0
+  throw new TypeError(operator)
+}
+
+/** By code points, unlike JavaScript's own order. */
+function compareTexts(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other))
+}
+
+/** Undefined for what is no date or none that the calendar has. */
+function instantOf(text: string): number | undefined {
+  const match = /^(\d{4})-(\d\d)-(\d\d)(T\d\d:\d\d.*)?$/.exec(text)
+  if (match === null) return undefined
+  const [, year, month, day, time] = match
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day))
+    return undefined
+  if (time === undefined) return date.getTime()
+  const instant = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`)
+  return Number.isNaN(instant) ? undefined : instant
+}
+
+function dayOf(instant: number): string {
+  return new Date(instant).toISOString().slice(0, 10)
+}
+
+function hasHappened(population: Population, filter: Filter, person: Person): boolean {
+  const name = eventName(filter.field)
+  const times = population.happenings
+    .filter((event) => event.contactId === person.id && event.name === name)
+    .filter((event) => !(name === 'email.bounce' && event.isTransient))
+    .map(({ at }) => at)
+  const cutoff = population.now - span(filter)
+  const isRecent = times.some((at) => at >= cutoff)
+  switch (filter.operator) {
+    case 'triggered':
+      return times.length > 0
+    case 'notTriggered':
+      return times.length === 0
+    case 'triggeredWithin':
+      return isRecent
+    case 'notTriggeredWithin':
+      return !isRecent
+    case 'triggeredOlderThan':
+      return times.length > 0 && !isRecent
+    default:
+      throw new TypeError(filter.operator)
+  }
+}
+
+function eventName(field: string): string {
+  const name = field.startsWith('event.') ? field.slice('event.'.length) : field
+  if (!name.startsWith('email.')) return name
+  const activity = name.slice('email.'.length)
+  return `email.${storedNames[activity] ?? activity}`
+}
+
+function belongs(population: Population, id: string, person: Person): boolean {
+  const grouping = population.groupings.find((candidate) => candidate.id === id)
+  if (grouping === undefined) throw new TypeError(`no segment ${id}`)
+  if (grouping.type === 'STATIC' || grouping.trackMembership) {
+    return grouping.members.includes(person.id)
+  }
+  return grouping.condition !== null && matches(population, grouping.condition, person)
+}

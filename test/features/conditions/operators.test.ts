@@ -1,0 +1,492 @@
+/** Each operator by examples, with what it says of missing and null fields (contract 4.3). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compileCondition } from '../../../src/features/conditions/compile.ts'
+import { parseCondition } from '../../../src/features/conditions/condition.ts'
+import { eq, sql } from '../../../src/store/drizzle.ts'
+import { contacts } from '../../../src/store/schema.ts'
+import { addProject, openWorld, START, type World } from '../world.ts'
+import type { Happening, Person } from './evaluator.ts'
+import { populate } from './population.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const iso = (at: number) => new Date(at).toISOString()
+
+type Operand = { value?: unknown; unit?: string }
+/** What the field is: `yes` are matched, `no` are not; undefined is a missing key. */
+type Example = { operator: string; operand?: Operand; yes: unknown[]; no: unknown[] }
+
+type Facts = Partial<Person> & { happenings?: Happening[] }
+type Make = (value: unknown, contactId: string) => Facts
+
+const missing = [undefined, null]
+
+const onData: Example[] = [
+  {
+    operator: 'equals',
+    operand: { value: 'pro' },
+    yes: ['pro'],
+    no: [...missing, 'Pro', 'pro ', '', 'proper', ['pro'], { pro: 1 }, 1, true],
+  },
+  {
+    operator: 'equals',
+    operand: { value: 1 },
+    yes: [1, 1.0],
+    no: [...missing, '1', true, 1.5, [1]],
+  },
+  { operator: 'equals', operand: { value: 0 }, yes: [0, -0], no: [...missing, '0', false, '', []] },
+  { operator: 'equals', operand: { value: '1' }, yes: ['1'], no: [...missing, 1, true, ['1']] },
+  { operator: 'equals', operand: { value: true }, yes: [true], no: [...missing, 1, 'true', false] },
+  { operator: 'equals', operand: { value: false }, yes: [false], no: [...missing, 0, 'false', ''] },
+  { operator: 'equals', operand: { value: 'true' }, yes: ['true'], no: [...missing, true] },
+  { operator: 'equals', operand: { value: 'null' }, yes: ['null'], no: missing },
+  { operator: 'equals', operand: { value: '' }, yes: [''], no: [...missing, ' ', 0, false] },
+  { operator: 'equals', operand: { value: '["a"]' }, yes: ['["a"]'], no: [...missing, ['a']] },
+  {
+    operator: 'equals',
+    operand: { value: '{"a":1}' },
+    yes: ['{"a":1}'],
+    no: [...missing, { a: 1 }],
+  },
+  { operator: 'equals', operand: { value: 0.1 + 0.2 }, yes: [0.1 + 0.2], no: [...missing, 0.3] },
+  { operator: 'equals', operand: { value: 1e21 }, yes: [1e21], no: [...missing, '1e21'] },
+  // Integers that a double has no room for: what is stored is read as it was written.
+  ...[-785344513657948400, 2 ** 53 + 2, 1e19].flatMap((value) => [
+    { operator: 'equals', operand: { value }, yes: [value], no: missing },
+    { operator: 'greaterThanOrEqual', operand: { value }, yes: [value], no: missing },
+    { operator: 'lessThanOrEqual', operand: { value }, yes: [value], no: missing },
+    { operator: 'lessThan', operand: { value }, yes: [value - 1e9], no: [...missing, value] },
+  ]),
+  {
+    operator: 'equals',
+    operand: { value: '2026-11-20' },
+    yes: ['2026-11-20', '2026-11-20T00:00:00.000Z', '2026-11-20T23:59:59.999Z', '2026-11-20T08:15'],
+    no: [
+      ...missing,
+      '2026-11-21T00:00:00.000Z',
+      '2026-11-19T23:59:59.999Z',
+      '2026-11-201',
+      '2026-11-20 08:15',
+      ['2026-11-20'],
+      20261120,
+    ],
+  },
+  {
+    operator: 'equals',
+    // In UTC it is the next day.
+    operand: { value: '2026-11-20T23:00:00-05:00' },
+    yes: ['2026-11-21', '2026-11-21T17:00:00.000Z'],
+    no: [...missing, '2026-11-20', '2026-11-20T23:00:00-05:00'],
+  },
+  {
+    operator: 'equals',
+    operand: { value: '2026-11-20T08:15' },
+    yes: ['2026-11-20', '2026-11-20T09:00:00.000Z'],
+    no: [...missing, '2026-11-21'],
+  },
+  {
+    operator: 'equals',
+    operand: { value: '2026-02-30' },
+    yes: ['2026-02-30'],
+    no: [...missing, '2026-03-02', '2026-02-30T10:00:00.000Z'],
+  },
+  {
+    operator: 'notEquals',
+    operand: { value: 'pro' },
+    yes: ['Pro', '', 1, 0, true, false, ['pro'], {}],
+    no: [...missing, 'pro'],
+  },
+  { operator: 'notEquals', operand: { value: 1 }, yes: ['1', true, 2, []], no: [...missing, 1] },
+  {
+    operator: 'notEquals',
+    operand: { value: true },
+    yes: [false, 1, 'true'],
+    no: [...missing, true],
+  },
+  { operator: 'notEquals', operand: { value: '[]' }, yes: [[], 'x'], no: [...missing, '[]'] },
+  {
+    operator: 'notEquals',
+    operand: { value: '2026-11-20' },
+    yes: ['2026-11-21', '2026-11-19T23:59:59.999Z', 'soon', 5, true],
+    no: [...missing, '2026-11-20', '2026-11-20T12:00:00.000Z'],
+  },
+  {
+    operator: 'contains',
+    operand: { value: 'ro' },
+    yes: ['pro', 'ro', 'Zero'],
+    no: [...missing, 'PRO', 'r o', ['ro'], { ro: 'ro' }, 1, true],
+  },
+  { operator: 'contains', operand: { value: '%' }, yes: ['100%'], no: [...missing, '100', 'abc'] },
+  { operator: 'contains', operand: { value: '*' }, yes: ['a*b'], no: [...missing, 'ab'] },
+  { operator: 'contains', operand: { value: 'tru' }, yes: ['true'], no: [...missing, true] },
+  { operator: 'contains', operand: { value: '1' }, yes: ['21'], no: [...missing, 21, [1]] },
+  { operator: 'contains', operand: { value: '\0b' }, yes: ['a\0b'], no: [...missing, 'a', 'ab'] },
+  {
+    operator: 'notContains',
+    operand: { value: 'ro' },
+    yes: ['PRO', '', 1, false, ['ro']],
+    no: [...missing, 'pro'],
+  },
+  {
+    operator: 'greaterThan',
+    operand: { value: 18 },
+    yes: [18.5, 1e9],
+    no: [...missing, 18, 2, '19', true, [19]],
+  },
+  { operator: 'greaterThan', operand: { value: 0 }, yes: [1], no: [...missing, true, '1', 0] },
+  {
+    operator: 'greaterThanOrEqual',
+    operand: { value: 18 },
+    yes: [18, 19],
+    no: [...missing, 17, '18'],
+  },
+  {
+    operator: 'lessThan',
+    operand: { value: 18 },
+    yes: [-1, 17.9],
+    no: [...missing, 18, '17', false],
+  },
+  {
+    operator: 'lessThanOrEqual',
+    operand: { value: 18 },
+    yes: [18, 0],
+    no: [...missing, 19, '18', false],
+  },
+  {
+    operator: 'greaterThan',
+    operand: { value: 'b' },
+    yes: ['ba', 'c', 'é'],
+    no: [...missing, 'b', 'a', 'B', 99, ['c'], {}],
+  },
+  {
+    operator: 'lessThan',
+    operand: { value: 'b' },
+    yes: ['a', 'B', ''],
+    no: [...missing, 'b', 1, [], false],
+  },
+  // By code points, where JavaScript's own order differs.
+  { operator: 'greaterThan', operand: { value: '\uffff' }, yes: ['\u{10000}'], no: missing },
+  {
+    operator: 'greaterThan',
+    operand: { value: '2026-11-20' },
+    yes: ['2026-11-20T00:00:00.000Z', '2026-11-21'],
+    no: [...missing, '2026-11-20', '2026-11-19T23:59:59.999Z'],
+  },
+  { operator: 'exists', yes: ['', 0, false, [], {}, 'x'], no: missing },
+  { operator: 'notExists', yes: missing, no: ['', 0, false, [], {}, 'x'] },
+  {
+    operator: 'within',
+    operand: { value: 36, unit: 'hours' },
+    // Since midnight, which a date alone is.
+    yes: ['2026-11-20', '2026-11-20T00:00:00Z', '2026-11-20T00:00:00.000Z', iso(START + 9 * DAY)],
+    no: [
+      ...missing,
+      '2026-11-19',
+      '2026-11-19T23:59:59.999Z',
+      'tomorrow',
+      '2026-11-21 08:00',
+      START,
+      [iso(START)],
+      true,
+    ],
+  },
+  {
+    operator: 'within',
+    operand: { value: 90, unit: 'minutes' },
+    yes: ['2026-11-21T10:30:00Z', '2026-11-21T10:30:00.000Z', '2026-11-21T10:30:00'],
+    no: [...missing, '2026-11-21T10:29:59.999Z', '2026-11-21', '2026-11-21T10:29:59Z'],
+  },
+  {
+    operator: 'olderThan',
+    operand: { value: 1, unit: 'days' },
+    yes: ['2026-11-20T11:59:59.999Z', '2026-11-20', '0001-01-01'],
+    no: [
+      ...missing,
+      '2026-11-20T12:00:00.000Z',
+      '2026-11-20T12:00:00Z',
+      '2026-11-20T12:00:00',
+      iso(START),
+      'ages',
+      1,
+      ['2000-01-01'],
+    ],
+  },
+]
+
+const onCreatedAt: Example[] = [
+  {
+    operator: 'equals',
+    operand: { value: '2026-11-20' },
+    yes: [START - 36 * HOUR, START - 12 * HOUR - 1],
+    no: [START - 36 * HOUR - 1, START - 12 * HOUR],
+  },
+  {
+    operator: 'equals',
+    operand: { value: '2026-11-20T23:00:00-05:00' },
+    yes: [START - 12 * HOUR],
+    no: [START - DAY],
+  },
+  {
+    operator: 'notEquals',
+    operand: { value: '2026-11-20' },
+    yes: [START, START - 36 * HOUR - 1],
+    no: [START - 36 * HOUR, START - DAY],
+  },
+  {
+    operator: 'greaterThan',
+    operand: { value: '2026-11-21T12:00:00.000Z' },
+    yes: [START + 1],
+    no: [START],
+  },
+  {
+    operator: 'greaterThanOrEqual',
+    operand: { value: '2026-11-21T14:00:00+02:00' },
+    yes: [START],
+    no: [START - 1],
+  },
+  // Without an offset it is in UTC, wherever this runs.
+  {
+    operator: 'greaterThanOrEqual',
+    operand: { value: '2026-11-21T12:00' },
+    yes: [START],
+    no: [START - 1],
+  },
+  {
+    operator: 'lessThan',
+    operand: { value: '2026-11-21' },
+    yes: [START - 12 * HOUR - 1],
+    no: [START - 12 * HOUR],
+  },
+  {
+    operator: 'lessThanOrEqual',
+    operand: { value: '2026-11-21' },
+    yes: [START - 12 * HOUR],
+    no: [START - 12 * HOUR + 1],
+  },
+  {
+    operator: 'within',
+    operand: { value: 2, unit: 'hours' },
+    yes: [START - 2 * HOUR, START + DAY],
+    no: [START - 2 * HOUR - 1],
+  },
+  {
+    operator: 'olderThan',
+    operand: { value: 2, unit: 'hours' },
+    yes: [START - 2 * HOUR - 1],
+    no: [START - 2 * HOUR, START],
+  },
+]
+
+const onEmail: Example[] = [
+  {
+    operator: 'equals',
+    operand: { value: ' ANN@Shop.test' },
+    yes: ['ann@shop.test'],
+    no: ['xann@shop.test'],
+  },
+  {
+    operator: 'notEquals',
+    operand: { value: 'Ann@shop.test' },
+    yes: ['bob@shop.test'],
+    no: ['ann@shop.test'],
+  },
+  // A domain in A-labels is the same one.
+  ...['equals', 'notEquals'].map((operator, index) => ({
+    operator,
+    operand: { value: 'A@XN--Grsse-LVA.test' },
+    ...(index === 0
+      ? { yes: ['a@grüsse.test'], no: ['a@grusse.test'] }
+      : { yes: ['a@grusse.test'], no: ['a@grüsse.test'] }),
+  })),
+  {
+    operator: 'contains',
+    operand: { value: '@SHOP.' },
+    yes: ['ann@shop.test'],
+    no: ['shop@a.test'],
+  },
+  {
+    operator: 'contains',
+    operand: { value: 'GRÜSSE' },
+    yes: ['a@grüsse.test'],
+    no: ['a@grusse.test'],
+  },
+  // The same letters in decomposed Unicode.
+  {
+    operator: 'contains',
+    operand: { value: 'GRU\u0308S' },
+    yes: ['a@grüsse.test'],
+    no: ['a@grusse.test'],
+  },
+  { operator: 'contains', operand: { value: '_' }, yes: ['a_b@shop.test'], no: ['ab@shop.test'] },
+  {
+    operator: 'notContains',
+    operand: { value: 'Shop' },
+    yes: ['ann@a.test'],
+    no: ['ann@shop.test'],
+  },
+]
+
+const onSubscribed: Example[] = [
+  { operator: 'equals', operand: { value: true }, yes: [true], no: [false] },
+  ...[false, 'true', 1, 'yes', {}, []].map((value) => ({
+    operator: 'equals',
+    operand: { value },
+    yes: [false],
+    no: [true],
+  })),
+  { operator: 'notEquals', operand: { value: true }, yes: [false], no: [true] },
+  { operator: 'notEquals', operand: { value: 'no' }, yes: [true], no: [false] },
+]
+
+/** Each field value is the instants of the event. */
+const onEvents: Example[] = [
+  { operator: 'triggered', yes: [[START], [START - 900 * DAY]], no: [[]] },
+  { operator: 'notTriggered', yes: [[]], no: [[START]] },
+  {
+    operator: 'triggeredWithin',
+    operand: { value: 1, unit: 'days' },
+    yes: [[START - DAY], [START - 9 * DAY, START]],
+    no: [[], [START - DAY - 1]],
+  },
+  {
+    operator: 'triggeredOlderThan',
+    operand: { value: 1, unit: 'days' },
+    yes: [[START - DAY - 1], [START - 2 * DAY, START - 9 * DAY]],
+    no: [[], [START - DAY], [START - 9 * DAY, START]],
+  },
+  {
+    operator: 'notTriggeredWithin',
+    operand: { value: 1, unit: 'days' },
+    yes: [[], [START - DAY - 1]],
+    no: [[START - DAY], [START - 9 * DAY, START]],
+  },
+]
+
+/** The fields that mean an event, with its name as stored. */
+const eventFields = [
+  ['event.signup', 'signup'],
+  ['signup', 'signup'],
+  ['email.sent', 'email.sent'],
+  ['email.delivered', 'email.delivery'],
+  ['email.opened', 'email.open'],
+  ['email.open', 'email.open'],
+  ['email.clicked', 'email.click'],
+  ['email.bounced', 'email.bounce'],
+  ['email.complained', 'email.complaint'],
+  ['event.email.opened', 'email.open'],
+] as const
+
+const oddKeys = [
+  'plain',
+  'a.b',
+  'quo"te',
+  '"',
+  'back\\slash',
+  '\\',
+  "it's",
+  '$',
+  '$.plain',
+  '[0]',
+  '#',
+  '*',
+  '?',
+  'x\ny',
+  '\u001f',
+  '\u2028',
+  '\\u0061',
+  'é',
+  'e\u0301',
+  '😀',
+  '__proto__',
+  'constructor',
+  ' ',
+  'plain ',
+  "') or 1=1 --",
+]
+
+test('each operator means what the contract says', async (t) => {
+  const world = await openWorld(t)
+  const check = (field: string, examples: Example[], make: Make) =>
+    t.test(field, () => run(world, { field, examples, make }))
+
+  const around = { ' k': 'pro', K: 1, 'k.k': true, kk: '2026-11-20' }
+  await check('data.k', onData, (k) => ({ data: k === undefined ? around : { ...around, k } }))
+  await check('data.k', onData, (k) => ({ data: k === undefined ? null : { k } }))
+  await check('createdAt', onCreatedAt, (at) => ({ createdAt: Number(at) }))
+  await check('updatedAt', onCreatedAt, (at) => ({ updatedAt: Number(at) }))
+  await check('subscribed', onSubscribed, (value) => ({ subscribed: value === true }))
+  await check('email', onEmail, (value) => ({ email: String(value) }))
+  for (const [field, name] of eventFields) {
+    await check(field, onEvents, (times, contactId) => ({
+      happenings: [
+        ...(times as number[]).map((at) => ({ contactId, name, at, isTransient: false })),
+        ...neighbours({ contactId, name }),
+      ],
+    }))
+  }
+})
+
+test('every key of data is found as it is written, and no other', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const people = oddKeys.map((key, index) => person(index, { data: { other: 1, [key]: key } }))
+  await populate(world, projectId, { people, happenings: [], groupings: [] })
+  for (const [index, key] of oddKeys.entries()) {
+    for (const filter of [
+      { field: `data.${key}`, operator: 'exists' },
+      { field: `data.${key}`, operator: 'equals', value: key },
+      { field: `data.${key}`, operator: 'contains', value: key },
+    ]) {
+      assert.deepEqual(await choose(world, projectId, filter), [people[index]?.id], key)
+    }
+  }
+})
+
+/** Events of other names, and a bounce that was not the end, which is no bounce. */
+function neighbours({ contactId, name }: Pick<Happening, 'contactId' | 'name'>): Happening[] {
+  const names = ['other', `${name}x`, name.slice(1)]
+  const others = names.map((other) => ({ contactId, name: other, at: START, isTransient: false }))
+  return [...others, { contactId, name: 'email.bounce', at: START, isTransient: true }]
+}
+
+/** Each value of an example is a contact of a project of its own. */
+async function run(
+  world: World,
+  { field, examples, make }: { field: string; examples: Example[]; make: Make },
+): Promise<void> {
+  for (const { operator, operand, yes, no } of examples) {
+    const { id: projectId } = await addProject(world)
+    const made = [...yes, ...no].map((value, index) => {
+      const { happenings = [], ...facts } = make(value, person(index).id)
+      return { person: person(index, facts), happenings }
+    })
+    await populate(world, projectId, {
+      people: made.map((one) => ({ ...one.person, id: `${projectId}-${one.person.id}` })),
+      happenings: made.flatMap((one) =>
+        one.happenings.map((event) => ({ ...event, contactId: `${projectId}-${event.contactId}` })),
+      ),
+      groupings: [],
+    })
+    const chosen = await choose(world, projectId, { field, operator, ...operand })
+    const wanted = yes.map((_, index) => `${projectId}-${person(index).id}`)
+    const what = `${field} ${operator} ${JSON.stringify(operand)} of ${JSON.stringify([yes, no])}`
+    assert.deepEqual(chosen, wanted, what)
+  }
+}
+
+async function choose(world: World, projectId: string, filter: unknown): Promise<string[]> {
+  const condition = parseCondition({ logic: 'AND', groups: [{ filters: [filter] }] }, 'condition')
+  const expression = await compileCondition(world, { projectId, condition })
+  const rows = await world.store.scan
+    .select({ id: contacts.id, number: contacts.number })
+    .from(contacts)
+    .where(sql`${eq(contacts.projectId, projectId)} and ${expression}`)
+    .orderBy(contacts.number)
+  return rows.map(({ id }) => id)
+}
+
+function person(index: number, facts: Partial<Person> = {}): Person {
+  const common = { subscribed: true, data: null, createdAt: START, updatedAt: START }
+  return { id: `contact-${index}`, email: `p${index}@a.test`, ...common, ...facts }
+}

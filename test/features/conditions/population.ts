@@ -1,0 +1,80 @@
+/** Contacts, events, segments in a database, for conditions to choose from. */
+import { compileCondition } from '../../../src/features/conditions/compile.ts'
+import type { Condition } from '../../../src/features/conditions/condition.ts'
+import { and, eq, type SQL, sql } from '../../../src/store/drizzle.ts'
+import { contacts, events, segmentMembers, segments } from '../../../src/store/schema.ts'
+import type { World } from '../world.ts'
+import type { Grouping, Happening, Person, Population } from './evaluator.ts'
+
+export async function populate(
+  { store, now }: Pick<World, 'store' | 'now'>,
+  projectId: string,
+  { people, happenings, groupings }: Omit<Population, 'now'>,
+): Promise<void> {
+  const at = now()
+  await store.write(async (tx) => {
+    for (const person of people) await tx.insert(contacts).values({ projectId, ...person })
+    for (const row of happenings.map((one) => toEvent(projectId, one))) {
+      await tx.insert(events).values(row)
+    }
+    for (const grouping of groupings) {
+      const { id, type, trackMembership, condition } = grouping
+      const shared = { projectId, type, trackMembership, condition, createdAt: at, updatedAt: at }
+      await tx.insert(segments).values({ id, name: `Segment ${id}`, ...shared })
+      const rows = toMembers(grouping, { people, at })
+      if (rows.length > 0) await tx.insert(segmentMembers).values(rows)
+    }
+  })
+}
+
+/** So many events of each name, of nobody, that no shortlist is made of those that have it. */
+export async function crowd(
+  { store, now }: Pick<World, 'store' | 'now'>,
+  { projectId, names, count }: { projectId: string; names: string[]; count: number },
+): Promise<void> {
+  const numbers = sql`with recursive numbers (n) as (select 1 union all
+    select n + 1 from numbers where n < ${count})`
+  await store.write(async (tx) => {
+    for (const name of names) {
+      await tx.run(sql`insert into events (id, project_id, name, created_at)
+        ${numbers} select ${name} || n, ${projectId}, ${name}, ${now()} from numbers`)
+    }
+  })
+}
+
+/** The ids chosen, as a list has them; and what the expression is for each contact. */
+export async function choose(
+  deps: Pick<World, 'store' | 'now'>,
+  input: { projectId: string; condition: Condition },
+): Promise<{ ids: string[]; values: Map<string, unknown> }> {
+  const expression = await compileCondition(deps, input)
+  const isOfProject = eq(contacts.projectId, input.projectId)
+  const chosen = await deps.store.scan
+    .select({ id: contacts.id })
+    .from(contacts)
+    .where(and(isOfProject, expression))
+  const all = await deps.store.scan
+    .select({ id: contacts.id, value: sql`${expression}` as SQL<unknown> })
+    .from(contacts)
+    .where(isOfProject)
+  return { ids: chosen.map(({ id }) => id).sort(), values: new Map(all.map(toEntry)) }
+}
+
+function toEntry({ id, value }: { id: string; value: unknown }): [string, unknown] {
+  return [id, value]
+}
+
+function toEvent(projectId: string, { contactId, name, at, isTransient }: Happening) {
+  const data = isTransient ? { bounceType: 'Transient', transientBounce: true } : null
+  return { id: crypto.randomUUID(), projectId, name, contactId, data, createdAt: at }
+}
+
+/** Who is in it, and as one who left each contact with an id that ends in f. */
+function toMembers({ id, members }: Grouping, { people, at }: { people: Person[]; at: number }) {
+  const rows = people.flatMap((person) => {
+    const isIn = members.includes(person.id)
+    if (!isIn && !person.id.endsWith('f')) return []
+    return [{ segmentId: id, contactId: person.id, exitedAt: isIn ? null : at }]
+  })
+  return rows.map((row) => ({ ...row, enteredAt: at, createdAt: at, updatedAt: at }))
+}

@@ -1,0 +1,207 @@
+/** Segments in conditions (contract 4.3): members, nested conditions, loops, limits. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compileCondition } from '../../../src/features/conditions/compile.ts'
+import { type Condition, parseCondition } from '../../../src/features/conditions/condition.ts'
+import { and, eq } from '../../../src/store/drizzle.ts'
+import { contacts } from '../../../src/store/schema.ts'
+import { addProject, openWorld, START, type World } from '../world.ts'
+import type { Grouping, Person } from './evaluator.ts'
+import { populate } from './population.ts'
+
+const isPro = { field: 'data.plan', operator: 'equals', value: 'pro' }
+const inSegment = (id: string) => ({ field: `segment.${id}`, operator: 'memberOfSegment' })
+const notInSegment = (id: string) => ({ field: `segment.${id}`, operator: 'notMemberOfSegment' })
+
+function all(...filters: unknown[]): Condition {
+  return parseCondition({ logic: 'AND', groups: [{ filters }] }, 'condition')
+}
+
+const people: Person[] = ['pro', 'free', 'pro', null].map((plan, index) => ({
+  id: `contact-${index}`,
+  email: `p${index}@a.test`,
+  subscribed: true,
+  data: plan === null ? null : { plan },
+  createdAt: START,
+  updatedAt: START,
+}))
+
+function dynamic(id: string, condition: Condition, facts: Partial<Grouping> = {}): Grouping {
+  return { id, type: 'DYNAMIC', trackMembership: false, condition, members: [], ...facts }
+}
+
+function listed(id: string, members: string[], facts: Partial<Grouping> = {}): Grouping {
+  return { id, type: 'STATIC', trackMembership: false, condition: null, members, ...facts }
+}
+
+type Setting = { world: World; projectId: string }
+
+async function setUp(t: Parameters<typeof openWorld>[0], groupings: Grouping[]): Promise<Setting> {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  await populate(world, projectId, { people, happenings: [], groupings })
+  return { world, projectId }
+}
+
+async function choose({ world, projectId }: Setting, condition: Condition): Promise<string[]> {
+  const expression = await compileCondition(world, { projectId, condition })
+  const rows = await world.store.scan
+    .select({ id: contacts.id })
+    .from(contacts)
+    .where(and(eq(contacts.projectId, projectId), expression))
+    .orderBy(contacts.number)
+  return rows.map(({ id }) => id)
+}
+
+test('members are who is listed, or whom the condition of an untracked segment matches', async (t) => {
+  const setting = await setUp(t, [
+    listed('static', ['contact-1', 'contact-3']),
+    // What its condition says is not asked: its members are computed now and then.
+    dynamic('tracked', all(isPro), { trackMembership: true, members: ['contact-1'] }),
+    dynamic('untracked', all(isPro)),
+    dynamic('nested', all(notInSegment('untracked'), inSegment('static'))),
+    dynamic('unset', all(isPro), { condition: null }),
+  ])
+  const cases: [unknown, string[]][] = [
+    [inSegment('static'), ['1', '3']],
+    [notInSegment('static'), ['0', '2']],
+    [inSegment('tracked'), ['1']],
+    [notInSegment('tracked'), ['0', '2', '3']],
+    [inSegment('untracked'), ['0', '2']],
+    // Who has no such field is not in it.
+    [notInSegment('untracked'), ['1', '3']],
+    [inSegment('nested'), ['1', '3']],
+    [notInSegment('nested'), ['0', '2']],
+    [inSegment('unset'), []],
+    [notInSegment('unset'), ['0', '1', '2', '3']],
+  ]
+  for (const [filter, wanted] of cases) {
+    const chosen = await choose(setting, all(filter))
+    assert.deepEqual(
+      chosen,
+      wanted.map((index) => `contact-${index}`),
+      JSON.stringify(filter),
+    )
+  }
+})
+
+test('who left a segment is no member', async (t) => {
+  const { world, projectId } = await setUp(t, [])
+  const [left, stayed] = ['contact-f', 'contact-g'].map((id) => ({
+    ...(people[0] as Person),
+    id,
+    email: `${id}@a.test`,
+  }))
+  await populate(world, projectId, {
+    people: [left as Person, stayed as Person],
+    happenings: [],
+    groupings: [listed('listed', ['contact-g'])],
+  })
+  assert.deepEqual(await choose({ world, projectId }, all(inSegment('listed'))), ['contact-g'])
+})
+
+test("S20: a segment that the project does not have is refused, another project's too", async (t) => {
+  const { world, projectId } = await setUp(t, [listed('theirs', ['contact-0'])])
+  const { id: other } = await addProject(world)
+  assert.equal((await choose({ world, projectId }, all(inSegment('theirs')))).length, 1)
+  for (const condition of [all(inSegment('theirs')), all(notInSegment('theirs'))]) {
+    await assert.rejects(choose({ world, projectId: other }, condition), {
+      code: 'BAD_REQUEST',
+      status: 400,
+      message: 'There is no segment "theirs" in this project.',
+    })
+  }
+  await assert.rejects(choose({ world, projectId }, all(inSegment('x'.repeat(900)))), {
+    code: 'BAD_REQUEST',
+    message: `There is no segment "${'x'.repeat(60)}…" in this project.`,
+  })
+})
+
+test('a segment that is missing below a tracked one does not matter', async (t) => {
+  const setting = await setUp(t, [
+    dynamic('tracked', all(inSegment('gone')), { trackMembership: true, members: ['contact-2'] }),
+    dynamic('untracked', all(inSegment('gone'))),
+  ])
+  assert.deepEqual(await choose(setting, all(inSegment('tracked'))), ['contact-2'])
+  await assert.rejects(choose(setting, all(inSegment('untracked'))), { code: 'BAD_REQUEST' })
+})
+
+test('segments that refer to each other in a loop are refused', async (t) => {
+  const { world, projectId } = await setUp(t, [
+    dynamic('self', all(inSegment('self'))),
+    dynamic('a', all(isPro, inSegment('b'))),
+    dynamic('b', all(notInSegment('c'))),
+    dynamic('c', all(inSegment('a'))),
+    dynamic('tracked', all(inSegment('new')), { trackMembership: true }),
+    dynamic('beside', all(inSegment('leaf'), inSegment('other'))),
+    dynamic('other', all(inSegment('leaf'))),
+    listed('leaf', []),
+  ])
+  const loop = { code: 'BAD_REQUEST', status: 400, message: /loop/ }
+  for (const id of ['self', 'a', 'b', 'c']) {
+    await assert.rejects(choose({ world, projectId }, all(inSegment(id))), loop, id)
+  }
+  // The segment that is being defined is part of the loop, whatever it was before.
+  const define = (ofSegmentId: string, condition: Condition) =>
+    compileCondition(world, { projectId, condition, ofSegmentId })
+  await assert.rejects(define('leaf', all(inSegment('leaf'))), loop)
+  await assert.rejects(define('leaf', all(inSegment('other'))), loop)
+  await assert.rejects(define('new', all(inSegment('tracked'))), loop)
+  await assert.rejects(define('new', all(notInSegment('new'))), loop)
+  // Twice the same segment by two ways is none.
+  assert.ok(await define('new', all(inSegment('beside'), inSegment('leaf'))))
+  // A new condition may break the loop that the old one made.
+  assert.ok(await define('c', all(isPro)))
+})
+
+test('a long chain of tracked segments is followed to its loop', async (t) => {
+  const chain = Array.from({ length: 300 }, (_, index) =>
+    dynamic(`s${index}`, all(inSegment(`s${(index + 1) % 300}`)), { trackMembership: true }),
+  )
+  const setting = await setUp(t, chain)
+  await assert.rejects(choose(setting, all(inSegment('s0'))), { message: /loop/ })
+})
+
+test('each segment is looked at once, however many ways lead to it', async (t) => {
+  const layers = Array.from({ length: 40 }, (_, layer) =>
+    ['a', 'b'].map((side) => {
+      const below = [inSegment(`a${layer + 1}`), inSegment(`b${layer + 1}`)]
+      const condition = layer < 39 ? all(...below) : all(isPro)
+      return dynamic(`${side}${layer}`, condition, { trackMembership: true })
+    }),
+  )
+  const setting = await setUp(t, layers.flat())
+  assert.deepEqual(await choose(setting, all(notInSegment('a0'), isPro)), [
+    'contact-0',
+    'contact-2',
+  ])
+})
+
+test('segments nest ten deep', async (t) => {
+  const setting = await setUp(t, [
+    dynamic('s0', all(isPro)),
+    ...Array.from({ length: 10 }, (_, index) =>
+      dynamic(`s${index + 1}`, all(inSegment(`s${index}`))),
+    ),
+  ])
+  assert.deepEqual(await choose(setting, all(inSegment('s9'))), ['contact-0', 'contact-2'])
+  await assert.rejects(choose(setting, all(inSegment('s10'))), {
+    code: 'BAD_REQUEST',
+    message: /at most segments 10 deep/,
+  })
+})
+
+test('segments that multiply each other are refused', async (t) => {
+  const fifty = (id: string) => all(...Array.from({ length: 50 }, () => inSegment(id)))
+  const setting = await setUp(t, [
+    dynamic('s0', all(isPro)),
+    ...Array.from({ length: 8 }, (_, index) => dynamic(`s${index + 1}`, fifty(`s${index}`))),
+  ])
+  assert.equal((await choose(setting, all(inSegment('s1')))).length, 2)
+  for (const id of ['s2', 's8']) {
+    await assert.rejects(choose(setting, all(inSegment(id))), {
+      code: 'BAD_REQUEST',
+      message: /at most 500 filters/,
+    })
+  }
+})

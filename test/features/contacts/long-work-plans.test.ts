@@ -1,0 +1,33 @@
+/** Batches find their contacts by their keys, and pages go on where the last one ended. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { selectKnown } from '../../../src/features/contacts/bulk-run.ts'
+import { removeKey, selectHolders } from '../../../src/features/contacts/delete-field.ts'
+import { selectPageEnd, selectPageValues } from '../../../src/features/contacts/field-values.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import type { Statement } from '../../../src/store/store.ts'
+import { openWorld } from '../world.ts'
+
+const byPlace =
+  /USING (COVERING )?INDEX contacts_order \(project_id=\? AND subscribed=\? AND rowid>\?/
+
+const expectations: [string, Statement<unknown>, RegExp][] = [
+  ['contacts of a batch', selectKnown, /USING INDEX sqlite_autoindex_contacts_1 \(id=\?\)/],
+  ['a key of a batch', removeKey, /USING INTEGER PRIMARY KEY \(rowid=\?\)/],
+  ['who has a key', selectHolders, byPlace],
+  ['the end of a page of values', selectPageEnd, byPlace],
+  ['a page of values', selectPageValues, byPlace],
+]
+
+test('no batch and no page of long work reads more contacts than it is about', async (t) => {
+  const { store } = await openWorld(t)
+  for (const [name, statement, place] of expectations) {
+    const text = statement.compiled().text.replaceAll('?', 'null')
+    const plan = await store.read.all<{ detail: string }>(sql.raw(`explain query plan ${text}`))
+    const ways = plan.map(({ detail }) => detail).filter((detail) => /contacts/.test(detail))
+    const unsorted = plan.filter(({ detail }) => /TEMP B-TREE FOR ORDER/.test(detail))
+    assert.ok(ways.length > 0, name)
+    for (const way of ways) assert.match(way, place, name)
+    assert.deepEqual(unsorted, [], name)
+  }
+})

@@ -1,0 +1,44 @@
+/** Contacts for tests, written straight into the table. */
+import type { Core } from '../../../src/features/core.ts'
+import { sql } from '../../../src/store/drizzle.ts'
+import { newId } from '../../../src/store/ids.ts'
+import { contacts } from '../../../src/store/schema.ts'
+
+type Store = Pick<Core, 'store'>
+
+export type Person = {
+  email: string
+  subscribed?: boolean
+  data?: Record<string, unknown>
+}
+
+/** Their ids, in the order given, which is the order of their numbers. */
+export async function addPeople(
+  { store }: Store,
+  projectId: string,
+  people: readonly Person[],
+): Promise<string[]> {
+  const at = { createdAt: 1, updatedAt: 1 }
+  const rows = people.map(({ email, subscribed = true, data = null }) => ({
+    ...{ id: newId(), projectId, email, subscribed, data },
+    ...at,
+  }))
+  await store.write(async (tx) => {
+    for (const row of rows) await tx.insert(contacts).values(row)
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** Makes the search take a project for one that is too large to look at every address. */
+export async function pretendLarge({ store }: Store, projectId: string): Promise<void> {
+  await store.write((tx) =>
+    tx.run(sql`update projects set contact_count = 1000000 where id = ${projectId}`),
+  )
+}
+
+export async function countBacklog({ store }: Store): Promise<number> {
+  const [[count] = []] = await store.read.values<[number]>(
+    sql`select count(*) from contact_search_backlog`,
+  )
+  return count ?? 0
+}

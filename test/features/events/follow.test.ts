@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { appendEvents } from '../../../src/features/events/append.ts'
+import { type FollowerOptions, startFollower } from '../../../src/features/events/follow.ts'
+import { type EventRow, eventFollowers, holds } from '../../../src/store/schema.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { openWorld, START, type World } from '../world.ts'
+
+async function happen(world: World, ...names: string[]): Promise<void> {
+  const event = { projectId: 'p', contactId: null, emailId: null, data: null, at: START }
+  await world.store.write((tx) =>
+    appendEvents(
+      tx,
+      names.map((name) => ({ ...event, name })),
+    ),
+  )
+}
+
+const names = (events: readonly EventRow[]) => events.map(({ name }) => name)
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `e${index}`)
+
+/** What it handled, batch by batch, as far as it stayed. */
+function follow(world: World, options: Partial<FollowerOptions> = {}) {
+  const batches: string[][] = []
+  const follower = startFollower(world, {
+    name: 'test',
+    handle: async (tx, events) => tx.afterCommit(() => batches.push(names(events))),
+    ...options,
+  })
+  return { follower, batches }
+}
+
+test('events come once, in order, in batches, and their cursor with them', async (t) => {
+  const world = await openWorld(t)
+  await happen(world, ...numbered(25))
+  const { follower, batches } = follow(world, { batch: 10 })
+  await follower.caughtUp()
+  assert.deepEqual(
+    batches.map(({ length }) => length),
+    [10, 10, 5],
+  )
+  assert.deepEqual(batches.flat(), numbered(25))
+  const [cursor] = await world.store.read.select().from(eventFollowers)
+  assert.deepEqual(cursor, { name: 'test', seq: 25, updatedAt: START })
+  await follower.stop()
+})
+
+test('a commit wakes it, and one that holds no event brings nothing', async (t) => {
+  const world = await openWorld(t)
+  const came = Promise.withResolvers<string[]>()
+  const follower = startFollower(world, {
+    name: 'test',
+    handle: async (tx, events) => tx.afterCommit(() => came.resolve(names(events))),
+  })
+  await follower.caughtUp()
+  await world.store.write((tx) => tx.insert(holds).values({ domain: 'a.test', heldAt: 1 }))
+  await happen(world, 'first')
+  assert.deepEqual(await came.promise, ['first'])
+  await follower.stop()
+})
+
+test('while nothing is committed it asks the database nothing', async (t) => {
+  const world = await openWorld(t)
+  let asked = 0
+  const read = Object.create(world.store.read, {
+    find: {
+      value: (...args: Parameters<Store['read']['find']>) => {
+        asked += 1
+        return world.store.read.find(...args)
+      },
+    },
+  })
+  const { follower } = follow({ ...world, store: { ...world.store, read } })
+  await follower.caughtUp()
+  const before = asked
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  t.mock.timers.tick(3_600_000)
+  assert.equal(asked, before)
+  await follower.stop()
+})
+
+test('it goes on where the last one of its name ended; another name begins anew', async (t) => {
+  const world = await openWorld(t)
+  await happen(world, 'a', 'b')
+  const first = follow(world)
+  await first.follower.caughtUp()
+  await first.follower.stop()
+  await happen(world, 'c')
+  const second = follow(world)
+  const other = follow(world, { name: 'other' })
+  await Promise.all([second.follower.caughtUp(), other.follower.caughtUp()])
+  assert.deepEqual(first.batches, [['a', 'b']])
+  assert.deepEqual(second.batches, [['c']])
+  assert.deepEqual(other.batches, [['a', 'b', 'c']])
+  await Promise.all([second.follower.stop(), other.follower.stop()])
+})
+
+test('one that begins with the newest sees nothing of what was before it, also later', async (t) => {
+  const world = await openWorld(t)
+  await happen(world, 'old')
+  const first = follow(world, { beginsAt: 'newest' })
+  await first.follower.caughtUp()
+  await first.follower.stop()
+  await happen(world, 'new')
+  const second = follow(world, { beginsAt: 'newest' })
+  await second.follower.caughtUp()
+  assert.deepEqual([first.batches, second.batches], [[], [['new']]])
+  await second.follower.stop()
+})
+
+test('an event that cannot be handled is tried again, alone, and nothing passes it', async (t) => {
+  const world = await openWorld(t)
+  await happen(world, 'a', 'b', 'bad', 'c')
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const failed: string[][] = []
+  const { follower, batches } = follow(world, {
+    handle: async (tx, events) => {
+      for (const { name } of events) await tx.insert(holds).values({ domain: name, heldAt: 1 })
+      if (names(events).includes('bad') && failed.length < 4) {
+        failed.push(names(events))
+        throw new Error('not now')
+      }
+      tx.afterCommit(() => batches.push(names(events)))
+    },
+  })
+  for (const [index, pauseMs] of [1_000, 2_000, 4_000].entries()) {
+    await until(() => failed.length === index + 2)
+    t.mock.timers.tick(pauseMs - 1)
+    await turn()
+    assert.equal(failed.length, index + 2)
+    t.mock.timers.tick(1)
+  }
+  await follower.caughtUp()
+  assert.deepEqual(failed, [['a', 'b', 'bad', 'c'], ['bad'], ['bad'], ['bad']])
+  assert.deepEqual(batches, [['a'], ['b'], ['bad'], ['c']])
+  const kept = await world.store.read.select({ domain: holds.domain }).from(holds)
+  assert.deepEqual(kept.map(({ domain }) => domain).sort(), ['a', 'b', 'bad', 'c'])
+  await follower.stop()
+})
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await turn()
+  await turn()
+}
+
+/** Whatever was under way has run as far as it comes without a timer. */
+async function turn(): Promise<void> {
+  for (let index = 0; index < 20; index += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+test('stopping ends a pause, and whoever waits is told', async (t) => {
+  const world = await openWorld(t)
+  await happen(world, 'bad')
+  const follower = startFollower(world, {
+    name: 'test',
+    handle: async () => {
+      throw new Error('never')
+    },
+  })
+  const waiting = assert.rejects(follower.caughtUp(), /stopped/)
+  await turn()
+  await follower.stop()
+  await waiting
+  await assert.rejects(follower.caughtUp(), /stopped/)
+  assert.deepEqual(await world.store.read.select().from(eventFollowers), [])
+})
+
+test('events that are deleted before they were followed keep nobody waiting', async (t) => {
+  const world = await openWorld(t)
+  await happen(world, 'a', 'b')
+  const { follower, batches } = follow(world)
+  await follower.caughtUp()
+  await world.store.write(async (tx) => {
+    const event = { projectId: 'p', contactId: null, emailId: null, data: null, at: START }
+    await appendEvents(tx, [{ ...event, name: 'c' }])
+    await tx.run('delete from events')
+  })
+  await follower.caughtUp()
+  await happen(world, 'd')
+  await follower.caughtUp()
+  assert.deepEqual(batches.flat(), ['a', 'b', 'd'])
+  await follower.stop()
+})

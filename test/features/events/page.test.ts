@@ -1,0 +1,172 @@
+/** Pages of events against the obvious way, and what SQLite makes of the statements over events. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { selectEvents } from '../../../src/features/activity/list.ts'
+import { appendEvents } from '../../../src/features/events/append.ts'
+import { deleteSome } from '../../../src/features/events/delete.ts'
+import { selectLines } from '../../../src/features/events/list.ts'
+import { selectCounts, selectNames } from '../../../src/features/events/names.ts'
+import { type EventScope, pageOf } from '../../../src/features/events/page.ts'
+import { findById } from '../../../src/features/events/position.ts'
+import { askContacts, countNamed, gatherContacts } from '../../../src/features/events/usage.ts'
+import { compileSql } from '../../../src/store/database.ts'
+import { type SQL, sql } from '../../../src/store/drizzle.ts'
+import { type EventRow, events } from '../../../src/store/schema.ts'
+import type { Statement } from '../../../src/store/store.ts'
+import { openWorld, type World } from '../world.ts'
+
+const names = ['a', 'b', 'c', 'email.open']
+const projects = ['p', 'q']
+
+const someEvents = fc.array(
+  fc.record({
+    projectId: fc.constantFrom(...projects),
+    name: fc.constantFrom(...names),
+    contact: fc.constantFrom(null, 'x', 'y'),
+    at: fc.nat(9),
+  }),
+  { minLength: 1, maxLength: 40 },
+)
+
+const bound = fc.option(fc.nat(9), { nil: undefined })
+const someNames = fc.option(fc.subarray(names), { nil: undefined })
+const someScope = fc.record({
+  projectId: fc.constantFrom(...projects),
+  contact: fc.option(fc.constantFrom('x', 'y'), { nil: undefined }),
+  names: someNames,
+  exceptNames: someNames,
+  startAt: bound,
+  endAt: bound,
+  after: fc.option(fc.record({ at: fc.nat(9), seq: fc.nat(60) }), { nil: undefined }),
+})
+
+/** A contact is of one project. */
+const contactOf = (projectId: string, contact: string | null | undefined) =>
+  contact == null ? contact : `${projectId}-${contact}`
+
+function isOn({ projectId, ...scope }: EventScope, event: EventRow): boolean {
+  const { startAt = 0, endAt = 99, after = { at: 99, seq: 0 }, contactId } = scope
+  if (event.projectId !== projectId) return false
+  if (contactId !== undefined && event.contactId !== contactId) return false
+  if (scope.names?.includes(event.name) === false) return false
+  if (scope.exceptNames?.includes(event.name)) return false
+  if (event.createdAt < startAt || event.createdAt > endAt) return false
+  return event.createdAt < after.at || (event.createdAt === after.at && event.seq < after.seq)
+}
+
+test('a page of any scope is what sorting all events gives', async (t) => {
+  const { store } = await openWorld(t)
+  await fc.assert(
+    fc.asyncProperty(someEvents, someScope, fc.integer({ min: 1, max: 20 }), async (...given) => {
+      const [rows, { contact, ...rest }, limit] = given
+      await store.write(async (tx) => {
+        await tx.delete(events)
+        await tx.run(sql`delete from sqlite_sequence`)
+        await appendEvents(
+          tx,
+          rows.map(({ contact, ...row }) => ({
+            ...{ ...row, emailId: null, data: null },
+            contactId: contactOf(row.projectId, contact) ?? null,
+          })),
+        )
+      })
+      const contactId = contactOf(rest.projectId, contact) ?? undefined
+      const scope: EventScope = { ...rest, contactId }
+      const shown = await store.read.all<{ seq: number }>(pageOf(scope, limit))
+      const all = await store.read.select().from(events)
+      const expected = all
+        .filter((event) => isOn(scope, event))
+        .sort((one, other) => other.createdAt - one.createdAt || other.seq - one.seq)
+        .slice(0, limit)
+      assert.deepEqual(
+        shown.map(({ seq }) => seq),
+        expected.map(({ seq }) => seq),
+      )
+    }),
+    { numRuns: 150 },
+  )
+})
+
+async function planOf({ store }: World, text: string): Promise<string[]> {
+  const explained = sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`)
+  const rows = await store.read.all<{ detail: string }>(explained)
+  return rows.map(({ detail }) => detail)
+}
+
+const textOf = (query: SQL) => compileSql(query).sql
+const compiled = (made: Statement<unknown>) => made.compiled().text
+const after = { at: 7, seq: 7 }
+
+const scopes: [string, Partial<EventScope>, RegExp][] = [
+  ['of a project', {}, /events_newest \(project_id=\?\)/],
+  ['behind a cursor', { after }, /events_newest \(project_id=\? AND created_at<\?\)/],
+  ['of a range', { startAt: 1, endAt: 2 }, /project_id=\? AND created_at>\? AND created_at<\?/],
+  ['but some names', { exceptNames: names }, /events_newest \(project_id=\?\)/],
+  ['by name', { names, after }, /events_named \(project_id=\? AND name=\? AND created_at<\?\)/],
+  ['of a contact', { contactId: 'x', after }, /COVERING INDEX events_contact \(contact_id=\?\)/],
+  [
+    'of a contact by name',
+    { contactId: 'x', names, startAt: 1 },
+    /COVERING INDEX events_contact \(contact_id=\? AND name=\? AND created_at>\?\)/,
+  ],
+]
+
+for (const [name, part, expected] of scopes) {
+  test(`a page ${name} is walked along its index`, async (t) => {
+    const world = await openWorld(t)
+    const scope = { projectId: 'p', ...part }
+    const queries = [selectLines(scope, 50), selectEvents(world, scope, 50).getSQL()]
+    for (const query of queries) {
+      const plan = await planOf(world, textOf(query))
+      const steps = plan.filter((step) => /\bevents\b|events_/.test(step))
+      assert.ok(
+        steps.some((step) => expected.test(step)),
+        plan.join('\n'),
+      )
+      assert.deepEqual(
+        plan.filter((step) => /^SCAN (events|each|contacts|emails|contents)/.test(step)),
+        [],
+      )
+    }
+  })
+}
+
+test('the walked pages of a project and of each name are not sorted', async (t) => {
+  const world = await openWorld(t)
+  for (const part of [{}, { after }]) {
+    const plan = await planOf(world, textOf(pageOf({ projectId: 'p', ...part }, 50)))
+    assert.ok(!plan.some((step) => step.includes('TEMP B-TREE')), plan.join('\n'))
+  }
+  const plan = await planOf(world, textOf(pageOf({ projectId: 'p', names }, 50)))
+  assert.equal(plan.filter((step) => step.includes('TEMP B-TREE')).length, 1, plan.join('\n'))
+})
+
+test('names, counts, usage and deletion look at ranges of indexes alone', async (t) => {
+  const world = await openWorld(t)
+  const counts = selectCounts({ projectId: 'p', names, range: { startAt: 1, endAt: 2 } })
+  const named = /COVERING INDEX events_named \(project_id=\? AND name=\?/
+  const queries: [string, RegExp][] = [
+    [compiled(selectNames), /COVERING INDEX events_named \(project_id=\? AND name>\?\)/],
+    [
+      textOf(counts),
+      /events_named \(project_id=\? AND name=\? AND created_at>\? AND created_at<\?/,
+    ],
+    [compiled(countNamed), named],
+    [compiled(gatherContacts), /INDEX events_named \(project_id=\? AND name=\?\)/],
+    [compiled(askContacts), /COVERING INDEX events_contact \(contact_id=\? AND name=\?\)/],
+    [compiled(deleteSome), /INDEX events_named \(project_id=\? AND name=\?/],
+    [compiled(findById), /INDEX events_newest \(project_id=\? AND created_at<\?\)/],
+  ]
+  for (const [text, expected] of queries) {
+    const plan = await planOf(world, text)
+    assert.ok(
+      plan.some((step) => expected.test(step)),
+      plan.join('\n'),
+    )
+    assert.deepEqual(
+      plan.filter((step) => /^SCAN (events|contacts)/.test(step)),
+      [],
+    )
+  }
+})

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { importContacts } from '../../../src/features/imports/contacts.ts'
+import { loadProgress } from '../../../src/jobs/progress.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { subscriptionEvents } from '../contacts/recipient.ts'
+import { addProject, openWorld, type World } from '../world.ts'
+import { claim, countChunks, handIn, importFile, listPeople } from './desk.ts'
+
+const ROWS = 900
+const LEASE_MS = 61_000
+/** All known, every second one flips, every tenth is wrong. */
+const people = Array.from({ length: ROWS }, (_, at) => `p${at}@dest.test`)
+const first = `email\n${people.join('\n')}\n`
+const lines = people.map((email, at) => `${at % 10 === 9 ? 'nobody' : email},${at % 2},${at}`)
+const second = `email,subscribed,number\n${lines.join('\n')}\n`
+
+async function setUp(t: TestContext) {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  await importFile(world, first, { projectId })
+  await handIn(world, second, { projectId })
+  return { world, projectId }
+}
+
+async function assertDoneOnce(world: World, projectId: string, result: object): Promise<void> {
+  const { errors, ...counts } = result as { errors: { row: number }[] }
+  assert.deepEqual(counts, {
+    totalRows: ROWS,
+    successCount: ROWS * 0.9,
+    createdCount: 0,
+    updatedCount: ROWS * 0.9,
+    failureCount: ROWS / 10,
+    warnings: [],
+  })
+  assert.deepEqual(
+    errors.map(({ row }) => row),
+    Array.from({ length: ROWS / 10 }, (_, at) => 10 * at + 11),
+  )
+  const rows = await listPeople(world, projectId)
+  assert.equal(rows.length, ROWS)
+  for (const [at, { subscribed, data }] of rows.entries()) {
+    assert.deepEqual(
+      [subscribed, data],
+      at % 10 === 9 ? [true, null] : [at % 2 === 1, { number: at }],
+    )
+  }
+  // 450 even numbers, none of them ends with a nine.
+  assert.equal((await subscriptionEvents(world)).length, ROWS / 2)
+  assert.equal(await countChunks(world), 0)
+}
+
+type Death = 'before' | 'after'
+
+/** A store whose process dies with the `fatal`th write: before it is durable, or right after. */
+function dying(store: Store, fatal: number, death: Death): Store {
+  let writes = 0
+  return {
+    ...store,
+    write: async (fn) => {
+      writes += 1
+      const isLast = writes >= fatal
+      if (isLast && (death === 'before' || writes > fatal)) throw new Error('dead')
+      const value = await store.write(fn)
+      if (isLast) throw new Error('dead')
+      return value
+    },
+  }
+}
+
+for (const death of ['before', 'after'] as const) {
+  test(`no row is done or counted twice when the process dies right ${death} a commit`, async (t) => {
+    const { world, projectId } = await setUp(t)
+    const seen = new Set<number>()
+    // Each run gets one batch further and dies; the file has five of them at least.
+    for (let round = 0; round < 4; round += 1) {
+      const job = await claim(world)
+      const mortal = { ...world, store: dying(world.store, death === 'before' ? 2 : 1, death) }
+      await assert.rejects(importContacts(mortal, job), /dead/)
+      const state = await loadProgress<{ rows: number }>(world.store.read, job.id)
+      seen.add(state?.rows ?? 0)
+      world.clock.at += LEASE_MS
+    }
+    assert.equal(seen.size, 4, `it came further each time: ${[...seen]}`)
+    const job = await claim(world)
+    const result = await importContacts(world, job)
+    await assertDoneOnce(world, projectId, result)
+  })
+}
+
+test('a run that has finished and was not heard of ends again with the same result', async (t) => {
+  const { world, projectId } = await setUp(t)
+  const before = await importContacts(world, await claim(world))
+  world.clock.at += LEASE_MS
+  const after = await importContacts(world, await claim(world))
+  assert.deepEqual(after, before)
+  await assertDoneOnce(world, projectId, after)
+})
+
+test('a run that has lost its job to another one does nothing more', async (t) => {
+  const { world, projectId } = await setUp(t)
+  const slow = await claim(world)
+  let result: object = {}
+  let writes = 0
+  const store: Store = {
+    ...world.store,
+    write: async (fn) => {
+      writes += 1
+      if (writes === 2) {
+        world.clock.at += LEASE_MS
+        result = await importContacts(world, await claim(world))
+      }
+      return world.store.write(fn)
+    },
+  }
+  await assert.rejects(importContacts({ ...world, store }, slow), /lease/)
+  await assertDoneOnce(world, projectId, result)
+})
+
+test('a run that is told to stop stops between batches, and the next one ends it', async (t) => {
+  const { world, projectId } = await setUp(t)
+  const job = await claim(world)
+  const store: Store = {
+    ...world.store,
+    write: async (fn) => {
+      const value = await world.store.write(fn)
+      job.abort.abort(new Error('The program is stopping.'))
+      return value
+    },
+  }
+  await assert.rejects(importContacts({ ...world, store }, job), /stopping/)
+  const state = await loadProgress<{ rows: number }>(world.store.read, job.id)
+  assert.ok(state && state.rows > 0 && state.rows < ROWS)
+  world.clock.at += LEASE_MS
+  await assertDoneOnce(world, projectId, await importContacts(world, await claim(world)))
+})

@@ -1,0 +1,100 @@
+/** Contacts and conditions for the tests of segments. */
+import type { Condition, Filter } from '../../../src/features/conditions/condition.ts'
+import { asc, eq, sql } from '../../../src/store/drizzle.ts'
+import { newId } from '../../../src/store/ids.ts'
+import {
+  type ContactData,
+  contacts,
+  events,
+  type Segment,
+  segmentMembers,
+  segments,
+} from '../../../src/store/schema.ts'
+import type { World } from '../world.ts'
+
+export type Person = { email: string; data?: ContactData; subscribed?: boolean }
+
+/** Their ids, in order. */
+export async function addPeople(
+  { store, now }: Pick<World, 'store' | 'now'>,
+  projectId: string,
+  people: readonly Person[],
+): Promise<string[]> {
+  const rows = people.map(({ email, data = {}, subscribed = true }) => [
+    newId(),
+    email,
+    Number(subscribed),
+    JSON.stringify(data),
+  ])
+  await store.write((tx) =>
+    tx.run(sql`insert into contacts
+        (id, project_id, email, subscribed, data, created_at, updated_at)
+      select value ->> 0, ${projectId}, value ->> 1, value ->> 2, value ->> 3, ${now()}, ${now()}
+      from json_each(${JSON.stringify(rows)})`),
+  )
+  return rows.map(([id]) => String(id))
+}
+
+/** `person0@people.test` and so on, all of one plan. */
+export function crowd(count: number, plan = 'pro'): Person[] {
+  return Array.from({ length: count }, (_, index) => ({
+    email: `person${index}@people.test`,
+    data: { plan },
+  }))
+}
+
+export function where(...filters: Filter[]): Condition {
+  return { logic: 'AND', groups: [{ filters }] }
+}
+
+export function planIs(value: string): Condition {
+  return where({ field: 'data.plan', operator: 'equals', value })
+}
+
+export function inSegment(id: string): Condition {
+  return where({ field: `segment.${id}`, operator: 'memberOfSegment' })
+}
+
+export async function setPlan(
+  { store }: Pick<World, 'store'>,
+  id: string,
+  plan: string,
+): Promise<void> {
+  await store.write((tx) => tx.update(contacts).set({ data: { plan } }).where(eq(contacts.id, id)))
+}
+
+/** What was told of segments, in order: `pro entry 3` for the third of `ids`. */
+export async function toldOf(
+  { store }: Pick<World, 'store'>,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await store.read
+    .select()
+    .from(events)
+    .where(sql`${events.name} like 'segment.%'`)
+    .orderBy(asc(events.seq))
+  return rows.map(({ name, contactId }) => {
+    const [, slug, change] = name.split('.')
+    return `${slug} ${change} ${ids.indexOf(contactId ?? '')}`
+  })
+}
+
+/** The indexes in `ids` of who is in it by its rows. */
+export async function membersOf(
+  { store }: Pick<World, 'store'>,
+  segmentId: string,
+  ids: readonly string[],
+): Promise<number[]> {
+  const rows = await store.read
+    .select()
+    .from(segmentMembers)
+    .where(eq(segmentMembers.segmentId, segmentId))
+  const current = rows.filter(({ exitedAt }) => exitedAt === null)
+  return current.map(({ contactId }) => ids.indexOf(contactId)).sort((a, b) => a - b)
+}
+
+export async function rowOf({ store }: Pick<World, 'store'>, id: string): Promise<Segment> {
+  const row = await store.read.select().from(segments).where(eq(segments.id, id)).get()
+  if (row === undefined) throw new TypeError(`no segment ${id}`)
+  return row
+}

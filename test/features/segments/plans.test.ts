@@ -1,0 +1,76 @@
+/** That what is asked of a segment walks an index, whatever the project's size. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { computeSegment } from '../../../src/features/segments/compute.ts'
+import { listSegmentContacts } from '../../../src/features/segments/contacts.ts'
+import { refreshSegment } from '../../../src/features/segments/count.ts'
+import { createSegment } from '../../../src/features/segments/create.ts'
+import { type SQL, sql } from '../../../src/store/drizzle.ts'
+import { addProject, openWorld, type World } from '../world.ts'
+import { inSegment, planIs } from './people.ts'
+
+/** A world that keeps the queries that it was asked to scan. */
+function watching(world: World): { world: World; queries: SQL[] } {
+  const queries: SQL[] = []
+  const watched = (run: (query: SQL) => unknown) => ({
+    value: (query: SQL) => {
+      queries.push(query)
+      return run(query)
+    },
+  })
+  const { scan } = world.store
+  const watching: World['store']['scan'] = Object.create(scan, {
+    values: watched((query) => scan.values(query)),
+    all: watched((query) => scan.all(query)),
+  })
+  return { world: { ...world, store: { ...world.store, scan: watching } }, queries }
+}
+
+test('no query over contacts or members looks at rows of other projects or segments', async (t) => {
+  const { world, queries } = watching(await openWorld(t))
+  const { id: projectId } = await addProject(world)
+  const list = await createSegment(world, { projectId, name: 'List', type: 'STATIC' })
+  const tracked = { projectId, name: 'Pro', condition: planIs('pro'), trackMembership: true }
+  const pro = await createSegment(world, tracked)
+  const upper = { projectId, name: 'Both', condition: inSegment(list.id), trackMembership: true }
+  const both = await createSegment(world, upper)
+  for (const { id } of [list, pro, both]) {
+    await listSegmentContacts(world, { projectId, id, page: 3 })
+    await refreshSegment(world, { projectId, id })
+    await computeSegment(world, { projectId, id })
+  }
+  assert.ok(queries.length >= 12)
+  for (const query of queries) {
+    const plan = await world.store.read.all<{ detail: string }>(sql`explain query plan ${query}`)
+    const details = plan.map(({ detail }) => detail)
+    assert.ok(details.length > 0)
+    const scanned = details.filter((detail) =>
+      /SCAN (contacts|segment_members|events|segments)/.test(detail),
+    )
+    assert.deepEqual(scanned, [], details.join('\n'))
+    assert.ok(!details.some((detail) => detail.includes('AUTOMATIC')), details.join('\n'))
+  }
+})
+
+test('pages are cut from an index that has their order: none is sorted', async (t) => {
+  const { world, queries } = watching(await openWorld(t))
+  const { id: projectId } = await addProject(world)
+  const list = await createSegment(world, { projectId, name: 'List', type: 'STATIC' })
+  const pro = await createSegment(world, { projectId, name: 'Pro', condition: planIs('pro') })
+  queries.length = 0
+  await listSegmentContacts(world, { projectId, id: pro.id })
+  await listSegmentContacts(world, { projectId, id: list.id })
+  const [dynamicPage, staticPage] = await Promise.all(
+    queries.map((query) =>
+      world.store.read.all<{ detail: string }>(sql`explain query plan ${query}`),
+    ),
+  )
+  const sorts = (plan: { detail: string }[] | undefined) =>
+    plan?.filter(({ detail }) => detail.includes('TEMP B-TREE')).length
+  assert.equal(sorts(dynamicPage), 0)
+  // The page itself is put in order once more, after its contacts were looked up.
+  assert.ok(staticPage?.some(({ detail }) => detail.includes('segment_members_newest')))
+  const members = staticPage?.findIndex(({ detail }) => detail.includes('segment_members_newest'))
+  const before = staticPage?.slice(0, members)
+  assert.equal(sorts(before), 0)
+})

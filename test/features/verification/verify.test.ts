@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import type { AppError } from '../../../src/errors.ts'
+import { createVerifier } from '../../../src/features/verification/verifier.ts'
+import { verifyAddress } from '../../../src/features/verification/verify.ts'
+import { silentLog } from '../../../src/log.ts'
+import { type DnsZone, startDnsServer } from '../../fakes/dns-server.ts'
+
+const mail = { MX: [[10, 'mx.dest.test']] as [number, string][], A: ['192.0.2.1'] }
+
+async function setUp(t: TestContext, zone: DnsZone = {}) {
+  const dns = await startDnsServer({ 'dest.test': mail, ...zone })
+  const clock = { at: 1_800_000_000_000 }
+  const now = () => clock.at
+  const options = { dnsServers: [dns.address], dataDir: 'nowhere', now, log: silentLog() }
+  const verifier = createVerifier({ ...options, timeoutMs: 60 })
+  t.after(async () => {
+    verifier.stop()
+    await dns.stop()
+  })
+  return { dns, clock, verify: (text: string) => verifyAddress({ verifier, now }, text) }
+}
+
+test('an address of a domain that takes mail is valid, for one reason', async (t) => {
+  const { verify } = await setUp(t)
+  assert.deepEqual(await verify(' Ada@Dest.TEST '), {
+    email: ' Ada@Dest.TEST ',
+    valid: true,
+    isDisposable: false,
+    isAlias: false,
+    isTypo: false,
+    isPlusAddressed: false,
+    isPersonalEmail: false,
+    domainExists: true,
+    hasWebsite: true,
+    hasMxRecords: true,
+    reasons: ['The address is well formed and its domain takes mail'],
+  })
+})
+
+test('what is no address is not valid, and nobody is asked about it', async (t) => {
+  const { verify, dns } = await setUp(t)
+  const texts = [
+    ...['ada', 'ada@', '@dest.test', 'a@b@dest.test', 'ada @dest.test', 'ada@dest', 'a@dest..test'],
+    ...['ada@[192.0.2.1]', 'ada@192.0.2.1', '"a b"@dest.test', 'Ada <ada@dest.test>', 'a,b@x.test'],
+    ...[
+      'ada@-dest.test',
+      'ada@dest_1.test',
+      'a\n@dest.test',
+      'a\0@dest.test',
+      ' ',
+      '\ud800@dest.test',
+    ],
+    ...[
+      `${'a'.repeat(65)}@dest.test`,
+      `a@${'b'.repeat(64)}.test`,
+      'x'.repeat(65_536),
+      'ada@ｄest.test',
+    ],
+  ]
+  for (const text of texts) {
+    const verification = await verify(text)
+    assert.deepEqual(
+      { ...verification, email: '' },
+      {
+        email: '',
+        valid: false,
+        isDisposable: false,
+        isAlias: false,
+        isTypo: false,
+        isPlusAddressed: false,
+        isPersonalEmail: false,
+        domainExists: false,
+        hasWebsite: false,
+        hasMxRecords: false,
+        reasons: ['This is not an email address'],
+      },
+      text.slice(0, 40),
+    )
+    assert.equal(verification.email, text)
+  }
+  assert.deepEqual(dns.queries, [])
+})
+
+test('what DNS says of a domain decides', async (t) => {
+  const { verify } = await setUp(t, {
+    'a-only.test': { A: ['192.0.2.1'] },
+    'aaaa-only.test': { AAAA: ['2001:db8::1'] },
+    'empty.test': {},
+    'null.test': { MX: [[0, '']], A: ['192.0.2.1'] },
+    'mx-only.test': { MX: [[10, 'mx.dest.test']] },
+    'six.test': { MX: [[10, 'mx.dest.test']], AAAA: ['2001:db8::1'] },
+    'alias.test': { CNAME: 'dest.test' },
+    'astray.test': { CNAME: 'gone.test' },
+  })
+  const rows: [domain: string, valid: boolean, exists: boolean, mx: boolean, web: boolean][] = [
+    ['dest.test', true, true, true, true],
+    ['gone.test', false, false, false, false],
+    ['a-only.test', false, true, false, true],
+    ['aaaa-only.test', false, true, false, true],
+    ['empty.test', false, true, false, false],
+    ['null.test', false, true, false, true],
+    ['mx-only.test', true, true, true, false],
+    ['six.test', true, true, true, true],
+    ['alias.test', true, true, true, true],
+    ['astray.test', false, false, false, false],
+  ]
+  for (const row of rows) {
+    const { valid, domainExists, hasMxRecords, hasWebsite } = await verify(`ada@${row[0]}`)
+    assert.deepEqual([row[0], valid, domainExists, hasMxRecords, hasWebsite], row)
+  }
+  const reasonOf = async (domain: string) => (await verify(`ada@${domain}`)).reasons
+  assert.deepEqual(await reasonOf('gone.test'), ['The domain gone.test does not exist'])
+  assert.deepEqual(await reasonOf('a-only.test'), ['a-only.test has no MX record'])
+  assert.deepEqual(await reasonOf('null.test'), ['null.test says that it takes no mail (null MX)'])
+})
+
+test('name servers that give no answer are an error, never a missing domain', async (t) => {
+  const { verify, dns, clock } = await setUp(t, {
+    'broken.test': 'SERVFAIL',
+    'refused.test': 'REFUSED',
+    'silent.test': 'SILENT',
+  })
+  for (const domain of ['broken.test', 'refused.test', 'silent.test']) {
+    await assert.rejects(verify(`ada@${domain}`), (error: AppError) => {
+      assert.equal(error.code, 'EXTERNAL_SERVICE_ERROR')
+      assert.equal(error.status, 503)
+      assert.equal(error.details?.retryAfter, 10)
+      assert.ok(error.message.includes(domain))
+      return true
+    })
+    assert.equal(dns.count(domain, 'MX'), 2, `${domain} is asked for twice`)
+  }
+  await assert.rejects(verify('eve@broken.test'))
+  assert.equal(dns.count('broken.test', 'MX'), 2, 'a failure is remembered for a while')
+  dns.set('broken.test', mail)
+  clock.at += 11_000
+  assert.equal((await verify('eve@broken.test')).valid, true)
+})
+
+test('a website that nobody can speak for is no error, and a reason says so', async (t) => {
+  const { verify } = await setUp(t, {
+    'half.test': { MX: [[10, 'mx.dest.test']], A: 'SERVFAIL', AAAA: [] },
+    'late.test': { MX: [[10, 'mx.dest.test']], A: ['192.0.2.1'], AAAA: 'SERVFAIL' },
+  })
+  const half = await verify('ada@half.test')
+  assert.deepEqual(
+    [half.valid, half.hasWebsite, half.reasons],
+    [true, false, ['Whether half.test has a website could not be found out']],
+  )
+  assert.equal((await verify('ada@late.test')).hasWebsite, true)
+})
+
+test('answers are remembered, those that a domain is missing too', async (t) => {
+  const { verify, dns, clock } = await setUp(t)
+  for (const name of ['ada', 'bob', 'eve']) {
+    await verify(`${name}@dest.test`)
+    await verify(`${name}@gone.test`)
+  }
+  assert.deepEqual([dns.count('dest.test'), dns.count('gone.test')], [3, 1])
+  clock.at += 61_000
+  await verify('ada@gone.test')
+  assert.equal(dns.count('gone.test'), 2)
+})
+
+test('flags tell what the lists know, and change nothing about validity', async (t) => {
+  const zone = Object.fromEntries(
+    ['mailinator.com', 'team.yopmail.com', 'mozmail.com', 'gmail.com'].map((name) => [name, mail]),
+  )
+  const { verify } = await setUp(t, zone)
+  const flagsOf = async (text: string) => {
+    const { valid, isDisposable, isAlias, isPersonalEmail, isPlusAddressed } = await verify(text)
+    return { valid, isDisposable, isAlias, isPersonalEmail, isPlusAddressed }
+  }
+  const none = {
+    valid: true,
+    isDisposable: false,
+    isAlias: false,
+    isPersonalEmail: false,
+    isPlusAddressed: false,
+  }
+  assert.deepEqual(await flagsOf('A@Mailinator.COM'), { ...none, isDisposable: true })
+  assert.deepEqual(await flagsOf('a@team.yopmail.com'), { ...none, isDisposable: true })
+  assert.deepEqual(await flagsOf('a@mozmail.com'), { ...none, isAlias: true })
+  assert.deepEqual(await flagsOf('a@gmail.com'), { ...none, isPersonalEmail: true })
+  assert.deepEqual(await flagsOf('a+b@dest.test'), { ...none, isPlusAddressed: true })
+  assert.equal((await verify('a@gmail.com')).reasons.length, 1)
+  assert.deepEqual((await verify('a+b@mailinator.com')).reasons, [
+    'mailinator.com gives out disposable addresses',
+    'The part before the @ has a plus in it, as aliases have',
+  ])
+})
+
+test('a mistyped domain gets a suggestion; its validity is what DNS says', async (t) => {
+  const { verify } = await setUp(t, { 'gmial.com': mail, 'bmail.com': mail, 'email.com': {} })
+  const missing = await verify('Ada.L+x@gmail.con')
+  assert.equal(missing.valid, false)
+  assert.equal(missing.isTypo, true)
+  assert.equal(missing.suggestedEmail, 'ada.l+x@gmail.com')
+  assert.ok(missing.reasons.some((reason) => reason.includes('ada.l+x@gmail.com')))
+  const squatted = await verify('ada@gmial.com')
+  assert.deepEqual(
+    [squatted.valid, squatted.isTypo, squatted.suggestedEmail],
+    [true, true, 'ada@gmail.com'],
+  )
+  for (const text of ['ada@bmail.com', 'ada@email.com', 'ada@gone.test']) {
+    const { isTypo, suggestedEmail } = await verify(text)
+    assert.deepEqual([isTypo, suggestedEmail], [false, undefined], text)
+  }
+})
+
+test('international domains are looked up as A-labels and shown as they are written', async (t) => {
+  const { verify, dns } = await setUp(t, { 'xn--bcher-kva.test': mail })
+  for (const text of [
+    'ada@bücher.test',
+    'ada@BÜCHER.test',
+    'ada@xn--bcher-kva.test',
+    'ädä@bücher.test',
+  ]) {
+    const verification = await verify(text)
+    assert.equal(verification.valid, true, text)
+    assert.equal(verification.email, text)
+  }
+  assert.deepEqual(new Set(dns.queries.map(({ name }) => name)), new Set(['xn--bcher-kva.test']))
+  assert.deepEqual((await verify('a@grün.test')).reasons, ['The domain grün.test does not exist'])
+})
+
+test('S15: a flood is asked in turns, and what cannot wait is an error to try again', async (t) => {
+  const { verify, dns } = await setUp(t)
+  const addresses = Array.from({ length: 1_300 }, (_, index) => `a@d${index}.test`)
+  const ends = await Promise.allSettled(addresses.map(verify))
+  const refused = ends.filter((end) => end.status === 'rejected')
+  assert.equal(refused.length, 1_300 - 1_256)
+  assert.ok(refused.every(({ reason }) => reason.code === 'EXTERNAL_SERVICE_ERROR'))
+  assert.equal(dns.queries.length, 1_256)
+  assert.equal((await verify('a@d1299.test')).domainExists, false)
+})
+
+test('whatever is asked gets an answer of the same shape', async (t) => {
+  const { verify } = await setUp(t)
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 80 }),
+    fc.emailAddress(),
+    fc.string({ maxLength: 40 }).map((text) => `${text}@dest.test`),
+  )
+  await fc.assert(
+    fc.asyncProperty(texts, async (text) => {
+      const verification = await verify(text)
+      assert.equal(verification.email, text)
+      assert.ok(verification.reasons.length > 0)
+      assert.equal(verification.isTypo, verification.suggestedEmail !== undefined)
+      if (verification.valid) assert.ok(verification.domainExists && verification.hasMxRecords)
+    }),
+    { numRuns: 100 },
+  )
+})

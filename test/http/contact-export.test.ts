@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, before, test } from 'node:test'
+import { saveContacts } from '../../src/features/contacts/save.ts'
+import { address } from '../features/world.ts'
+import { type Service, startService, type TestProject } from './service.ts'
+
+const PEOPLE = 3000
+
+let service: Service
+let mine: TestProject
+let other: TestProject
+
+before(async () => {
+  service = await startService()
+  mine = await service.makeProject('mine')
+  other = await service.makeProject('other')
+  const { store, now } = service.core
+  const change = { projectId: mine.id, subscribed: true, subscribedByDefault: true, at: now() }
+  for (let at = 0; at < PEOPLE; at += 500) {
+    const entries = Array.from({ length: 500 }, (_, index) => ({
+      address: address(`p${at + index}@dest.test`),
+      changes: { number: at + index, note: 'x'.repeat(2000) },
+    }))
+    await store.write((tx) => saveContacts(tx, change, entries))
+  }
+})
+
+after(() => service.stop())
+
+const headers = (by = mine) => ({ authorization: `Bearer ${by.secret}` })
+const get = (query: string, by = mine) =>
+  fetch(`${service.url}/contacts/export${query}`, { headers: headers(by) })
+
+test('all contacts are a file, whole, in pieces', async () => {
+  const response = await get('')
+  assert.equal(response.status, 200)
+  assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8')
+  assert.match(
+    response.headers.get('content-disposition') ?? '',
+    /^attachment; filename="contacts-\d{4}-\d\d-\d\d\.csv"$/,
+  )
+  assert.equal(response.headers.get('content-length'), null)
+  const text = await response.text()
+  const lines = text.split('\r\n')
+  assert.equal(lines[0], 'id,email,subscribed,createdAt,updatedAt,data.note,data.number')
+  assert.equal(lines.length, PEOPLE + 2)
+  assert.match(lines.at(-2) ?? '', new RegExp(`,p${PEOPLE - 1}@dest\\.test,.*,${PEOPLE - 1}$`))
+  const entry = service.requests.at(-1)
+  assert.equal(entry?.path, '/contacts/export')
+  assert.equal(entry?.responseSizeBytes, Buffer.byteLength(text))
+})
+
+test('a query says whom', async () => {
+  const filters = [{ field: 'data.number', operator: 'lessThan', value: 3 }]
+  const filter = encodeURIComponent(JSON.stringify({ logic: 'AND', groups: [{ filters }] }))
+  const lines = (await (await get(`?filter=${filter}&search=P2&subscribed=true`)).text()).split(
+    '\r\n',
+  )
+  assert.equal(lines.length, 3)
+  assert.match(lines[1] ?? '', /p2@dest\.test/)
+  assert.equal((await (await get('?subscribed=false')).text()).split('\r\n').length, 2)
+  const strangers = await (await get('', other)).text()
+  assert.equal(strangers, 'id,email,subscribed,createdAt,updatedAt\r\n')
+})
+
+test('by a segment, those who are in it', async () => {
+  const groups = [{ filters: [{ field: 'data.number', operator: 'equals', value: 7 }] }]
+  const body = JSON.stringify({ name: 'Seven', condition: { logic: 'AND', groups } })
+  const type = { 'content-type': 'application/json' }
+  const made = await fetch(`${service.url}/segments`, {
+    method: 'POST',
+    headers: { ...headers(), ...type },
+    body,
+  })
+  const { id } = (await made.json()) as { id: string }
+  const lines = (await (await get(`?segmentId=${id}`)).text()).split('\r\n')
+  assert.equal(lines.length, 3)
+  assert.match(lines[1] ?? '', /p7@dest\.test/)
+  const foreign = await get(`?segmentId=${id}`, other)
+  assert.equal(foreign.status, 404)
+})
+
+const wrong: [query: string, field: string][] = [
+  ['?filter=nonsense', 'filter'],
+  ['?filter=%7B%7D', 'filter'],
+  ['?segmentId=1', 'segmentId'],
+  ['?subscribed=maybe', 'subscribed'],
+  [`?search=${'x'.repeat(300)}`, 'search'],
+]
+
+for (const [query, field] of wrong) {
+  test(`an export with ${query.slice(0, 30)} is refused`, async () => {
+    const response = await get(query)
+    assert.equal(response.status, 422)
+    const { error } = (await response.json()) as { error: { errors: { field: string }[] } }
+    assert.ok(error.errors.some((each) => each.field.startsWith(field)))
+  })
+}
+
+test('an export whose client has gone is over, and no failure', async () => {
+  const { length: before } = service.requests
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+  const { authorization } = headers()
+  socket.write(
+    `GET /contacts/export HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
+  )
+  await new Promise((resolve) => socket.once('data', resolve))
+  socket.destroy()
+  while (service.requests.length === before) await new Promise(setImmediate)
+  const entry = service.requests.at(-1)
+  assert.equal(entry?.errorCode, null)
+  assert.equal(entry?.statusCode, 200)
+})
+
+test('an export that cannot go on breaks off: half a file does not look like a whole one', async () => {
+  const { store } = service.core
+  const { scan } = store
+  let queries = 0
+  const values = (query: Parameters<typeof scan.values>[0]) => {
+    queries += 1
+    if (queries > 3) throw new Error('the disk is gone')
+    return scan.values(query)
+  }
+  Object.assign(store, { scan: { values, list: scan.list.bind(scan) } })
+  try {
+    const response = await get('')
+    assert.equal(response.status, 200)
+    await assert.rejects(response.text())
+  } finally {
+    Object.assign(store, { scan })
+  }
+  assert.equal(service.requests.at(-1)?.errorCode, 'INTERNAL_SERVER_ERROR')
+})

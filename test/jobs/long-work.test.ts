@@ -1,0 +1,321 @@
+/** Work that requests ask for: its ids, its places, its progress, its end. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
+import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
+import { enqueueNamed } from '../../src/jobs/name.ts'
+import { createPace } from '../../src/jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../src/jobs/progress.ts'
+import type { RunningJob } from '../../src/jobs/run.ts'
+import { findJobStatus } from '../../src/jobs/status.ts'
+import { silentLog } from '../../src/log.ts'
+import { and, eq } from '../../src/store/drizzle.ts'
+import { type Job, jobProgress, jobs } from '../../src/store/schema.ts'
+import { openStore } from '../../src/store/store.ts'
+import { makePlace } from '../store/fixture.ts'
+import { claimJob } from './running.ts'
+
+const log = silentLog()
+const start = 1_700_000_000_000
+
+async function setUp(t: TestContext) {
+  const { path } = await makePlace(t)
+  const store = await openStore({ path, log })
+  const clock = { at: start }
+  const now = () => clock.at
+  const started: ReturnType<typeof startJobs>[] = []
+  t.after(async () => {
+    for (const each of started) await each.stop(0)
+    await store.close()
+  })
+  const find = async (id: string) => {
+    const job = await findJob(store.read, id)
+    assert.ok(job)
+    return job
+  }
+  return {
+    store,
+    now,
+    clock,
+    find,
+    run(options: Partial<JobsOptions>) {
+      const running = startJobs({ store, log, now, handlers: {}, ...options })
+      started.push(running)
+      return running
+    },
+    add: (job: Partial<NewJob> = {}) =>
+      store.write(async (tx) => {
+        const made = await enqueueJob(tx, { kind: 'long', payload: {}, now: clock.at, ...job })
+        assert.ok(made.isNew)
+        return made.id
+      }),
+    async reaches(id: string, state: Job['state']) {
+      for (;;) {
+        const job = await find(id)
+        if (job.state === state) return job
+        await new Promise(setImmediate)
+      }
+    },
+  }
+}
+
+/** A handler that ends when it is told to, or when it is interrupted. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const active: string[] = []
+  let most = 0
+  const handler = async ({ id, signal }: RunningJob) => {
+    active.push(id)
+    most = Math.max(most, active.length)
+    const aborted = new Promise<void>((_done, fail) => {
+      signal.addEventListener('abort', () => fail(signal.reason))
+    })
+    try {
+      await Promise.race([promise, aborted])
+    } finally {
+      active.splice(active.indexOf(id), 1)
+    }
+  }
+  return { handler, open: resolve, active, most: () => most }
+}
+
+test('a kind with a limit of its own runs that many at a time', async (t) => {
+  const { run, add, find, reaches } = await setUp(t)
+  const ids = [await add(), await add(), await add(), await add(), await add()]
+  const { handler, open, most, active } = gate()
+  const running = run({ handlers: { long: handler }, limits: { long: 2 } })
+  while (active.length < 2) await new Promise(setImmediate)
+  running.wake()
+  const states = await Promise.all(ids.map(async (id) => (await find(id)).state))
+  assert.deepEqual(states, ['active', 'active', 'waiting', 'waiting', 'waiting'])
+  open()
+  await Promise.all(ids.map((id) => reaches(id, 'completed')))
+  assert.equal(most(), 2)
+})
+
+test('long work takes no places from the rest, nor the rest from it', async (t) => {
+  const { run, add, reaches } = await setUp(t)
+  const { handler, open } = gate()
+  const short = gate()
+  const long = [await add(), await add()]
+  const waiting = await add({ kind: 'other-long' })
+  const shorts = [await add({ kind: 'short' }), await add({ kind: 'short' })]
+  run({
+    handlers: { long: handler, 'other-long': async () => 'done', short: short.handler },
+    limits: { long: 2, 'other-long': 1 },
+    concurrency: 1,
+  })
+  await Promise.all(long.map((id) => reaches(id, 'active')))
+  await reaches(waiting, 'completed')
+  while (short.active.length < 1) await new Promise(setImmediate)
+  short.open()
+  await Promise.all(shorts.map((id) => reaches(id, 'completed')))
+  assert.equal(short.most(), 1)
+  open()
+  await Promise.all(long.map((id) => reaches(id, 'completed')))
+})
+
+test('stop interrupts long work at once and hands it back, the attempt uncounted', async (t) => {
+  const { run, add, find, reaches } = await setUp(t)
+  const id = await add()
+  const { handler } = gate()
+  const running = run({ handlers: { long: handler }, limits: { long: 1 } })
+  await reaches(id, 'active')
+  // Would be waited for, were it not interrupted.
+  await running.stop(2_147_483_647)
+  const job = await find(id)
+  assert.equal(job.state, 'waiting')
+  assert.equal(job.attempts, 0)
+  assert.equal(job.leaseId, null)
+})
+
+test('what is saved is found by whoever runs the job next, and goes with its completion', async (t) => {
+  const bench = await setUp(t)
+  const { store, add, find, run, reaches, clock } = bench
+  const id = await add()
+  assert.equal(await loadProgress(store.read, id), undefined)
+  const job = await claimJob(bench, 'long')
+  const save = (state: unknown, percent?: number) =>
+    store.write((tx) =>
+      saveProgress(tx, job, {
+        state,
+        at: clock.at,
+        ...(percent === undefined ? {} : { percent }),
+      }),
+    )
+  await save({ row: 1 }, 12.6)
+  await save({ row: 2 })
+  assert.deepEqual(await loadProgress(store.read, id), { row: 2 })
+  assert.equal((await find(id)).progress, 13)
+  clock.at += 60_000
+  run({
+    handlers: { long: async (again) => loadProgress(store.read, again.id) },
+    limits: { long: 1 },
+  })
+  assert.deepEqual((await reaches(id, 'completed')).result, { row: 2 })
+  assert.equal(await store.read.$count(jobProgress), 0)
+})
+
+test('a run that has lost its lease commits nothing more', async (t) => {
+  const bench = await setUp(t)
+  const { store, add, clock, now } = bench
+  const id = await add()
+  const first = await claimJob(bench, 'long')
+  clock.at += 60_000
+  const second = await claimJob(bench, 'long')
+  assert.equal(second.id, first.id)
+  assert.equal(second.attempt, 2)
+  const batch = (job: RunningJob, row: number) =>
+    store.write(async (tx) => {
+      await enqueueJob(tx, { kind: `row ${row}`, payload: {}, now: now() })
+      await saveProgress(tx, job, { state: { row }, at: now() })
+    })
+  await batch(second, 1)
+  await assert.rejects(batch(first, 2), /lease of the job was lost/)
+  assert.deepEqual(await loadProgress(store.read, id), { row: 1 })
+  assert.equal(await store.read.$count(jobs, eq(jobs.kind, 'row 2')), 0)
+  second.abort.abort(new Error('The program is stopping.'))
+  await assert.rejects(batch(second, 3), /stopping/)
+  assert.equal(await store.read.$count(jobs, eq(jobs.kind, 'row 3')), 0)
+})
+
+test('named jobs of one millisecond have the ids of the next ones', async (t) => {
+  const { store } = await setUp(t)
+  const name = (projectId: string) =>
+    store.write((tx) =>
+      enqueueNamed(tx, { prefix: 'bulk-delete', kind: 'bulk', payload: {}, projectId, now: start }),
+    )
+  assert.deepEqual(
+    [await name('p'), await name('p'), await name('q'), await name('p')],
+    [
+      `bulk-delete-p-${start}`,
+      `bulk-delete-p-${start + 1}`,
+      `bulk-delete-q-${start}`,
+      `bulk-delete-p-${start + 2}`,
+    ],
+  )
+})
+
+test('the status of a job is that of its project and kind', async (t) => {
+  const bench = await setUp(t)
+  const { add, run, clock, reaches, find } = bench
+  const id = await add({ projectId: 'p', payload: { what: 1 }, maxAttempts: 2 })
+  const ask = (question: object = {}) =>
+    findJobStatus(bench, { projectId: 'p', id, kinds: ['long'], ...question })
+  const empty = { id, progress: 0, result: null, data: { what: 1 }, failedReason: null }
+  assert.deepEqual(await ask(), { ...empty, state: 'waiting' })
+  for (const question of [{ projectId: 'q' }, { kinds: ['other'] }, { id: 'nothing' }]) {
+    await assert.rejects(ask(question), { code: 'RESOURCE_NOT_FOUND' })
+  }
+  const long = async ({ attempt }: RunningJob) => {
+    if (attempt === 1) throw new Error('not now')
+    return { rows: 3 }
+  }
+  const running = run({ handlers: { long }, limits: { long: 1 } })
+  while ((await find(id)).error === null) await new Promise(setImmediate)
+  assert.deepEqual(await ask(), { ...empty, state: 'delayed', failedReason: 'not now' })
+  clock.at = (await find(id)).runAt
+  running.wake()
+  await reaches(id, 'completed')
+  assert.deepEqual(await ask(), {
+    ...empty,
+    state: 'completed',
+    progress: 100,
+    result: { rows: 3 },
+  })
+})
+
+test('a project keeps its last 50 completed and 100 failed jobs of each kind', async (t) => {
+  const { store, add, run, reaches } = await setUp(t)
+  const over = { payload: {}, runAt: start, maxAttempts: 1, createdAt: start, updatedAt: start }
+  const rows = (state: 'completed' | 'failed', count: number, of: { projectId: string }) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...over,
+      ...of,
+      id: `${state}-${of.projectId}-${String(index).padStart(3, '0')}`,
+      kind: 'long',
+      state,
+      completedAt: start - 1000 + index,
+    }))
+  await store.write(async (tx) => {
+    await tx.insert(jobs).values(rows('completed', 60, { projectId: 'p' }))
+    await tx.insert(jobs).values(rows('failed', 110, { projectId: 'p' }))
+    await tx.insert(jobs).values(rows('completed', 60, { projectId: 'q' }))
+    await tx
+      .insert(jobs)
+      .values({ ...rows('failed', 1, { projectId: 'p' })[0]!, id: 'other', kind: 'other' })
+  })
+  const id = await add({ projectId: 'p' })
+  run({ handlers: { long: async () => null }, limits: { long: 1 } })
+  await reaches(id, 'completed')
+  const left = async (projectId: string, state: Job['state']) => {
+    const isMeant = and(eq(jobs.projectId, projectId), eq(jobs.state, state), eq(jobs.kind, 'long'))
+    const rows = await store.read.select({ id: jobs.id }).from(jobs).where(isMeant).orderBy(jobs.id)
+    return rows.map((row) => row.id)
+  }
+  const completed = await left('p', 'completed')
+  assert.equal(completed.length, 50)
+  assert.ok(completed.includes(id))
+  assert.ok(completed.includes('completed-p-011'))
+  assert.ok(!completed.includes('completed-p-010'))
+  const failed = await left('p', 'failed')
+  assert.equal(failed.length, 100)
+  assert.equal(failed[0], 'failed-p-010')
+  assert.equal((await left('q', 'completed')).length, 60)
+  assert.equal(await store.read.$count(jobs, eq(jobs.id, 'other')), 1)
+})
+
+test('batches grow while they are quick, at most twofold, and shrink when they are not', async () => {
+  const clock = { at: 0 }
+  const pace = createPace({ first: 10, most: 60, targetMs: 10, clock: () => clock.at })
+  const sizes: number[] = []
+  for (const msPerRow of [0, 0.1, 0.1, 1, 1, 50, 0.2]) {
+    const rows = pace.size()
+    sizes.push(rows)
+    await pace.measure(rows, async () => {
+      clock.at += rows * msPerRow
+    })
+  }
+  assert.deepEqual([...sizes, pace.size()], [10, 20, 40, 60, 10, 10, 1, 2])
+})
+
+test('a batch is followed by a rest of twice its time, which an abort ends', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const clock = { at: 0 }
+  const pace = createPace({ first: 1, most: 1, clock: () => clock.at })
+  const { signal, abort } = aborting()
+  const turns: string[] = []
+  const take = async (name: string, ms: number) => {
+    const turn = pace.batch(async () => {
+      clock.at += ms
+      return name
+    }, signal)
+    turns.push(await turn)
+  }
+  const tick = async (ms: number) => {
+    await new Promise(setImmediate)
+    t.mock.timers.tick(ms)
+    await new Promise(setImmediate)
+  }
+  const first = take('first', 50)
+  await tick(99)
+  assert.deepEqual(turns, [])
+  await tick(1)
+  assert.deepEqual(turns, ['first'])
+  const long = take('long', 60_000)
+  await tick(1000)
+  assert.deepEqual(turns, ['first', 'long'])
+  const cut = take('cut', 50)
+  await tick(0)
+  assert.deepEqual(turns, ['first', 'long'])
+  abort()
+  await cut
+  await take('after the end', 50)
+  await Promise.all([first, long])
+  assert.deepEqual(turns, ['first', 'long', 'cut', 'after the end'])
+})
+
+function aborting() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
+}

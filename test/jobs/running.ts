@@ -1,0 +1,40 @@
+/** A job as its handler is given it, for tests that call the handler themselves. */
+import assert from 'node:assert/strict'
+import type { Now } from '../../src/clock.ts'
+import { claimJobs, reportProgress, returnLostJobs } from '../../src/jobs/ledger.ts'
+import type { RunningJob } from '../../src/jobs/run.ts'
+import type { Store } from '../../src/store/store.ts'
+
+export type ClaimedJob = RunningJob & { abort: AbortController }
+
+/**
+ * Takes the next waiting job of the kind, as the loop does, for `leaseMs`; those whose lease has
+ * ended by then wait again.
+ */
+export async function claimJob(
+  { store, now }: { store: Store; now: Now },
+  kind: string,
+  leaseMs = 60_000,
+): Promise<ClaimedJob> {
+  const at = now()
+  const [job] = await store.write(async (tx) => {
+    await returnLostJobs(tx, at)
+    return claimJobs(tx, { kinds: [kind], limit: 1, now: at, leaseUntil: at + leaseMs })
+  })
+  assert.ok(job, `a job of kind ${kind} waits`)
+  const { id, leaseId, projectId, payload, attempts } = job
+  const abort = new AbortController()
+  return {
+    id,
+    leaseId,
+    kind,
+    projectId,
+    payload,
+    attempt: attempts,
+    signal: abort.signal,
+    abort,
+    reportProgress: async (percent) => {
+      await store.write((tx) => reportProgress(tx, job, percent))
+    },
+  }
+}
