@@ -32,6 +32,7 @@ import { startSandboxSink } from './inbound/sandbox-sink.ts'
 import type { MailService } from './inbound/service.ts'
 import { startSubmission } from './inbound/submission.ts'
 import { startJobs } from './jobs/jobs.ts'
+import { endLeases } from './jobs/ledger.ts'
 import type { Log } from './log.ts'
 import type { Tracker } from './mail/tracking.ts'
 import { type Outbound, type OutboundDeps, startOutbound } from './outbound/outbound.ts'
@@ -89,6 +90,8 @@ async function start(config: Config, log: Log, stops: Stops): Promise<App> {
   const ends = await findEnds(base, stops)
   const core = await startDelivery(base, ends, stops)
   watchOtherProcesses(core, stops)
+  // The lock says that whoever held them is gone.
+  await core.store.write((tx) => endLeases(tx, now()))
   const jobs = startJobs({ store: core.store, log, now, ...createSchedule(core) })
   const unwatchJobs = core.jobBell.listen(jobs.wake)
   stops.push(jobs.stop, async () => unwatchJobs())

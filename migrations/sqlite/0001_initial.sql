@@ -21,6 +21,7 @@ CREATE TABLE projects (
   tracking TEXT NOT NULL DEFAULT 'ENABLED',
   language TEXT NOT NULL DEFAULT 'en',
   contact_count INTEGER NOT NULL DEFAULT 0,
+  subscribed_count INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
@@ -63,9 +64,10 @@ CREATE UNIQUE INDEX domains_owner ON domains (domain) WHERE is_verified = 1;
 CREATE INDEX domains_checked ON domains (checked_at);
 
 -- `number` rises with every contact: it is the order of lists and walks, and the row of the search
--- index. Nobody outside sees it.
+-- index. Nobody outside sees it. None is given twice: long work goes up to the last there was when
+-- it began.
 CREATE TABLE contacts (
-  number INTEGER PRIMARY KEY,
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
   email TEXT NOT NULL,
@@ -110,7 +112,8 @@ CREATE VIEW contact_values AS
       ELSE 'other' END AS kind
   FROM contacts, json_each(contacts.data) AS entry;
 CREATE TRIGGER contacts_come AFTER INSERT ON contacts BEGIN
-  UPDATE projects SET contact_count = contact_count + 1 WHERE id = NEW.project_id;
+  UPDATE projects SET contact_count = contact_count + 1,
+    subscribed_count = subscribed_count + NEW.subscribed WHERE id = NEW.project_id;
   INSERT INTO contact_search_backlog (number) VALUES (NEW.number)
     ON CONFLICT DO NOTHING;
 END;
@@ -119,22 +122,40 @@ CREATE TRIGGER contacts_come_with_data AFTER INSERT ON contacts WHEN NEW.data IS
     SELECT project_id, key, kind, 1 FROM contact_values WHERE number = NEW.number
     ON CONFLICT DO UPDATE SET contacts = contacts + 1;
 END;
-CREATE TRIGGER contacts_lose_data BEFORE UPDATE OF data ON contacts
-  WHEN OLD.data IS NOT NULL AND OLD.data IS NOT NEW.data BEGIN
-  UPDATE contact_fields SET contacts = contacts - 1 WHERE (project_id, key, kind) IN
-    (SELECT project_id, key, kind FROM contact_values WHERE number = OLD.number);
-END;
-CREATE TRIGGER contacts_gain_data AFTER UPDATE OF data ON contacts
-  WHEN NEW.data IS NOT NULL AND OLD.data IS NOT NEW.data BEGIN
+-- Most changes give no key another kind, and touch no count. The kinds are those of the view, which
+-- can show only one state of a contact at a time.
+CREATE TRIGGER contacts_change_data AFTER UPDATE OF data ON contacts
+  WHEN OLD.data IS NOT NEW.data BEGIN
   INSERT INTO contact_fields (project_id, key, kind, contacts)
-    SELECT project_id, key, kind, 1 FROM contact_values WHERE number = NEW.number
-    ON CONFLICT DO UPDATE SET contacts = contacts + 1;
+    SELECT NEW.project_id, entry.key, CASE entry.type
+        WHEN 'true' THEN 'boolean' WHEN 'false' THEN 'boolean'
+        WHEN 'integer' THEN 'number' WHEN 'real' THEN 'number'
+        WHEN 'text' THEN CASE
+          WHEN entry.value GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' THEN 'date'
+          WHEN entry.value GLOB
+            '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]*'
+            AND (substr(entry.value, 20) IN ('', 'Z')
+              OR substr(entry.value, 20) GLOB '.[0-9][0-9][0-9]'
+              OR substr(entry.value, 20) GLOB '.[0-9][0-9][0-9]Z')
+            THEN 'date'
+          ELSE 'string' END
+        ELSE 'other' END, sum(entry.more)
+      FROM (SELECT key, type, value, 1 AS more FROM json_each(NEW.data)
+        UNION ALL SELECT key, type, value, -1 FROM json_each(OLD.data)) AS entry
+      GROUP BY 2, 3 HAVING sum(entry.more) <> 0
+    ON CONFLICT DO UPDATE SET contacts = contacts + excluded.contacts;
 END;
 CREATE TRIGGER contacts_leave BEFORE DELETE ON contacts BEGIN
-  UPDATE projects SET contact_count = contact_count - 1 WHERE id = OLD.project_id;
+  UPDATE projects SET contact_count = contact_count - 1,
+    subscribed_count = subscribed_count - OLD.subscribed WHERE id = OLD.project_id;
   UPDATE contact_fields SET contacts = contacts - 1 WHERE (project_id, key, kind) IN
     (SELECT project_id, key, kind FROM contact_values WHERE number = OLD.number);
   INSERT INTO contact_search_backlog (number) VALUES (OLD.number) ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER contacts_turn AFTER UPDATE OF subscribed ON contacts
+  WHEN OLD.subscribed <> NEW.subscribed BEGIN
+  UPDATE projects SET subscribed_count = subscribed_count + NEW.subscribed - OLD.subscribed
+    WHERE id = NEW.project_id;
 END;
 CREATE TRIGGER contacts_move AFTER UPDATE OF email ON contacts WHEN OLD.email <> NEW.email BEGIN
   INSERT INTO contact_search_backlog (number) VALUES (NEW.number) ON CONFLICT DO NOTHING;
@@ -440,7 +461,9 @@ CREATE TABLE jobs (
   updated_at INTEGER NOT NULL,
   completed_at INTEGER
 ) STRICT;
-CREATE INDEX jobs_due ON jobs (priority, run_at) WHERE state = 'waiting';
+-- What waits of a kind, and of a project: the loop asks every second, and reads no payload.
+CREATE INDEX jobs_unfinished ON jobs (kind, state, project_id, priority, run_at, id)
+  WHERE state IN ('waiting', 'active');
 CREATE INDEX jobs_leased ON jobs (lease_until) WHERE state = 'active';
 CREATE UNIQUE INDEX jobs_unique ON jobs (unique_key)
   WHERE unique_key IS NOT NULL AND state IN ('waiting', 'active');

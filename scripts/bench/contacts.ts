@@ -5,6 +5,7 @@
  */
 import type { Api } from './api.ts'
 import { type People, withPeople } from './people-server.ts'
+import { printPlans } from './plans.ts'
 import { measure, printRows, type Row } from './rows.ts'
 
 /** Of the big project. */
@@ -33,6 +34,7 @@ await withPeople(async (people) => {
   for (const [name, rows] of tables) {
     if (chosen.length > 0 && !chosen.includes(name)) continue
     printRows(name, await measure(people, await rows()))
+    if (name === 'lists') printPlans(people)
   }
 })
 

@@ -5,7 +5,6 @@
  * activity in 1.5 s, pages in 50 ms, 300,000 changes in 15 s and 300 MB. Behind `--`, `conditions`
  * or `changes` alone.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Api } from './api.ts'
 import { segmentNames } from './people/segments.ts'
 import { type People, withPeople } from './people-server.ts'
@@ -27,7 +26,6 @@ type Change = {
 
 const COUNT_MS = 1_500
 const PAGE_MS = 50
-const WARM_UP_MS = 5_000
 
 const isPro: Filter = { field: 'data.plan', operator: 'equals', value: 'pro' }
 const isGrownUp: Filter = { field: 'data.age', operator: 'greaterThanOrEqual', value: 30 }
@@ -127,8 +125,6 @@ async function computeChanges(people: People, big: Api): Promise<Change[]> {
   const created = (await big.ask('POST', '/segments', {
     ...{ name: 'Over 33', type: 'DYNAMIC', trackMembership: true, condition },
   })) as { id: string }
-  // Sending alone takes memory, too, which is none of the segment's.
-  await people.besideSends(() => sleep(WARM_UP_MS))
   const compute = (name: string) => computeOnce(people, { big, id: created.id, name })
   const entered = await compute('all enter')
   const unchanged = await compute('nobody changes')

@@ -14,8 +14,8 @@ import type { Directory } from './accounts/directory.ts'
 import type { Bell } from './bell.ts'
 import type { QueueBell } from './messages/bell.ts'
 import type { IdempotencyClaims } from './requests/idempotency.ts'
+import type { SharedRuns } from './shared-runs.ts'
 import type { HitLog } from './tracking/hit-log.ts'
-import type { Turns } from './turns.ts'
 import type { Verifier } from './verification/verifier.ts'
 
 export type Core = {
@@ -38,7 +38,7 @@ export type Core = {
   /** Tells the job loop that there is a new job. */
   jobBell: Bell
   /** Who computes or counts a segment, one at a time. */
-  turns: Turns
+  sharedRuns: SharedRuns
   /** Takes opens and clicks. */
   hits: HitLog
   now: Now

@@ -13,7 +13,7 @@ import { createBell } from './bell.ts'
 import type { CommandCore } from './core.ts'
 import { checkSecret } from './domains/secret-check.ts'
 import { createQueueBell } from './messages/bell.ts'
-import { createTurns } from './turns.ts'
+import { createSharedRuns } from './shared-runs.ts'
 import { createVerifier } from './verification/verifier.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
@@ -50,6 +50,6 @@ export async function openCore(
   const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
   const bells = { bell, inbox: createBell(), jobBell: createBell() }
-  const shared = { ...bells, claims: new Map(), turns: createTurns(), now, log }
+  const shared = { ...bells, claims: new Map(), sharedRuns: createSharedRuns(), now, log }
   return { config, keyring, store, directory, resolver, verifier, publicFetch, ...shared, close }
 }

@@ -28,7 +28,10 @@ export type Schedule = {
   limits: Record<string, number>
 }
 
-/** `atOnce`: how many run, of what takes no places from the others and may be interrupted. */
+/**
+ * `atOnce`: how many run, of what takes no places from the others and may be interrupted. Of a
+ * project one does, so a kind that requests ask for has two at least.
+ */
 type Task = { name: string; schedule: string; atOnce?: number; run: JobHandler }
 
 export function createSchedule(core: Core): Schedule {
@@ -84,9 +87,9 @@ function longWork(core: Core): Required<Omit<Task, 'schedule'>>[] {
     { name: 'import', atOnce: 2, run: (job) => importContacts(core, job) },
     { name: 'suppressions-import', atOnce: 2, run: (job) => importSuppressions(core, job) },
     { name: 'bulk', atOnce: 3, run: (job) => runBulk(core, job) },
-    { name: 'delete-field', atOnce: 1, run: (job) => runFieldDeletion(core, job) },
-    { name: 'delete-events', atOnce: 1, run: (job) => runEventDeletion(core, job) },
-    { name: listJob, atOnce: 1, run: (job) => verifyList(core, job) },
-    { name: 'clear-segment', atOnce: 1, run: (job) => clearMembers(core, job) },
+    { name: 'delete-field', atOnce: 2, run: (job) => runFieldDeletion(core, job) },
+    { name: 'delete-events', atOnce: 2, run: (job) => runEventDeletion(core, job) },
+    { name: listJob, atOnce: 3, run: (job) => verifyList(core, job) },
+    { name: 'clear-segment', atOnce: 2, run: (job) => clearMembers(core, job) },
   ]
 }

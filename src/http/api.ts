@@ -36,7 +36,8 @@ export type ApiDeps = {
   limiter: RateLimiter
   requestLog: Pick<RequestLog, 'record'>
   gauges: readonly Gauge[]
-  isStopping(): boolean
+  /** Aborted when the server begins to stop. */
+  stopping: AbortSignal
 }
 
 export type TableDeps = Pick<ApiDeps, 'core' | 'gauges'> & {
@@ -49,7 +50,7 @@ export function createApi({
   limiter,
   requestLog,
   gauges,
-  isStopping,
+  stopping,
 }: ApiDeps): Hono<Bindings> {
   const { trustedProxies } = core.config.http
   const hall: Hall = {
@@ -58,7 +59,7 @@ export function createApi({
     limiter,
     traffic: createTraffic(),
     requestLog,
-    isStopping,
+    stopping,
   }
   return mount(hall, listRoutes({ core, gauges, traffic: hall.traffic, proxies: hall.proxies }))
 }

@@ -95,7 +95,7 @@ type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[] }
 
 /**
  * Takes the file in and queues its import; the job's id. What is refused leaves nothing.
- * @throws AppError VALIDATION_ERROR, PAYLOAD_TOO_LARGE, BAD_REQUEST, DATABASE_ERROR
+ * @throws AppError VALIDATION_ERROR, PAYLOAD_TOO_LARGE, BAD_REQUEST, CONFLICT, DATABASE_ERROR
  */
 export async function takeCsv(
   core: Pick<Core, 'store' | 'now' | 'jobBell'>,

@@ -4,7 +4,7 @@
  * business but the log's.
  */
 import { formatInstant } from '../clock.ts'
-import { AppError } from '../errors.ts'
+import { AppError, describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { json, type Reply } from './route.ts'
 
@@ -35,7 +35,13 @@ export function errorReply(error: AppError, place: ErrorPlace): Reply {
 /** Tells the log what the caller is not told. */
 export function logError(log: Log, error: AppError, requestId: string): void {
   if (error.status < 500) return
-  log.error({ requestId, code: error.code, error: error.cause ?? error }, 'a request failed')
+  const { code, cause } = error
+  // Others did not answer: where in the program that was noticed tells nothing.
+  if (code === 'EXTERNAL_SERVICE_ERROR') {
+    log.warn({ requestId, code, reason: describeError(cause ?? error) }, 'a request failed')
+    return
+  }
+  log.error({ requestId, code, error: cause ?? error }, 'a request failed')
 }
 
 function errorBody(error: AppError, place: ErrorPlace): Record<string, unknown> {

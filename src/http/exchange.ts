@@ -29,7 +29,8 @@ export type Hall = {
   limiter: RateLimiter
   traffic: Traffic
   requestLog: Pick<RequestLog, 'record'>
-  isStopping(): boolean
+  /** Aborted when the server begins to stop. */
+  stopping: AbortSignal
 }
 
 /** What hono has made of a request when its route is found. */
@@ -50,6 +51,8 @@ type Exchange = Arrival & {
   requestBytes: number
   stream: BodyStream | undefined
   headers: Record<string, string>
+  /** Runs a part of it as its project's: what that scans does not delay others. */
+  within<T>(act: () => T): T
 }
 
 export const MAX_BODY_BYTES = 50 * 1024 * 1024
@@ -85,7 +88,7 @@ export function requestIdOf(incoming: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-function open({ core, proxies }: Hall, route: Route, arrival: Arrival): Exchange {
+function open({ core, proxies, stopping }: Hall, route: Route, arrival: Arrival): Exchange {
   const { incoming, path } = arrival
   const id = requestIdOf(incoming)
   const isPublicApi = path.startsWith('/v1/')
@@ -100,8 +103,9 @@ function open({ core, proxies }: Hall, route: Route, arrival: Arrival): Exchange
     address: clientAddress(incoming, proxies),
     project: null,
     requestBytes: 0,
-    stream: route.takesStream === undefined ? undefined : openBody(incoming),
+    stream: route.takesStream === undefined ? undefined : openBody(incoming, stopping),
     headers,
+    within: (act) => act(),
   }
 }
 
@@ -113,7 +117,7 @@ async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
     await refuseUsedKey(hall.core, { projectId: exchange.project.id, key: idempotencyKey })
   }
   const body = route.body === undefined ? undefined : await takeBody(exchange)
-  return route.run(toCall(exchange, body, idempotencyKey))
+  return exchange.within(() => route.run(toCall(exchange, body, idempotencyKey)))
 }
 
 /** @throws AppError MISSING_AUTH, INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED */
@@ -125,6 +129,8 @@ async function admit(
   const { authorization } = exchange.incoming.headers
   const { project, key } = await authenticate(core, authorization, permission)
   exchange.project = project
+  const caller = { key: project.id, isJob: false }
+  exchange.within = (act) => core.store.scanFor(caller, act)
   if (project.isDisabled && exchange.route.method !== 'GET') {
     throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
   }
@@ -187,11 +193,17 @@ function finish(hall: Hall, exchange: Exchange, reply: Reply, error?: AppError):
   const { headers, incoming } = exchange
   const { status, body } = reply
   // After a 413 the rest of the upload is on its way; nobody is going to read it.
-  if (status === 413 || hall.isStopping()) headers.connection = 'close'
+  if (status === 413 || hall.stopping.aborted) headers.connection = 'close'
   Object.assign(headers, reply.headers)
   if (typeof body === 'string' || body instanceof Uint8Array) {
     settle(hall, exchange, { status, sizeBytes: Buffer.byteLength(body), error })
     return new Response(status === 204 ? null : body, { status, headers })
+  }
+  if (incoming.method === 'HEAD') {
+    // Nobody is going to ask for its pieces, nor say that there is no need of them.
+    void body[Symbol.asyncIterator]().return?.()
+    settle(hall, exchange, { status, sizeBytes: 0, error })
+    return new Response(null, { status, headers })
   }
   const stream = toStream(body, {
     onEnd({ sizeBytes, error: thrown }) {
@@ -200,6 +212,7 @@ function finish(hall: Hall, exchange: Exchange, reply: Reply, error?: AppError):
       settle(hall, exchange, { status, sizeBytes, error: failure })
     },
     cut: () => incoming.destroy(),
+    within: exchange.within,
   })
   return new Response(stream, { status, headers })
 }

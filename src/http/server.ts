@@ -1,6 +1,7 @@
 /**
- * The HTTP listener. `stop` stops accepting, lets requests in hand finish (their connections close
- * after the response), and cuts what is left when its time is over.
+ * The HTTP listener. `stop` stops accepting and lets requests in hand finish (their connections close
+ * after the response). It waits for clients for a short while only, for what is done here until its
+ * time is over, and cuts what is left then.
  */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -13,6 +14,7 @@ import type { Core } from '../features/core.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import { createRateLimiter, type RateLimiter } from '../features/requests/rate-limit.ts'
 import { createApi } from './api.ts'
+import { type Connections, watchConnections } from './connections.ts'
 import { errorReply } from './error-reply.ts'
 import type { Gauge } from './metrics.ts'
 import { commonHeaders } from './response-headers.ts'
@@ -40,6 +42,9 @@ const REQUEST_TIMEOUT_MS = 120_000
 /** Longer than proxies in front keep theirs, so that none sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000
 
+/** A stop waits that long for a client to send its request or take its response. */
+const CLIENT_GRACE_MS = 2_000
+
 /** For HTTP/1.0 without a Host header, as load balancers ask for `/health`; nothing reads it. */
 const UNNAMED_HOST = 'localhost'
 
@@ -49,25 +54,27 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const { listen } = core.config.http
   const limiter =
     deps.limiter ?? createRateLimiter(core.config.limits.apiRequestsPerMinute, core.now)
-  let isStopping = false
-  const api = createApi({ core, limiter, requestLog, gauges, isStopping: () => isStopping })
+  const stopping = new AbortController()
+  const api = createApi({ core, limiter, requestLog, gauges, stopping: stopping.signal })
+  const inHand = new Set<Promise<unknown>>()
   const server = createListener(
     core,
-    getRequestListener(api.fetch, {
+    getRequestListener((...request) => noted(inHand, api.fetch(...request)), {
       hostname: UNNAMED_HOST,
       errorHandler: (error) => unreadable(core, error),
     }) as RequestListener,
   )
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.requestTimeout = REQUEST_TIMEOUT_MS
+  const connections = watchConnections(server)
   await listening(server, listen.host, listen.port)
   const { port } = server.address() as AddressInfo
   return {
     address: { host: listen.host, port },
     url: urlOf(core.config.http.tls === null ? 'http' : 'https', listen.host, port),
     stop: (graceMs) => {
-      isStopping = true
-      return stopServer(server, graceMs)
+      stopping.abort()
+      return stopServer(server, { connections, inHand, graceMs })
     },
   }
 }
@@ -89,11 +96,31 @@ function listening(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-async function stopServer(server: Server, graceMs: number): Promise<void> {
+type Leaving = { connections: Connections; inHand: Set<Promise<unknown>>; graceMs: number }
+
+async function stopServer(
+  server: Server,
+  { connections, inHand, graceMs }: Leaving,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
+  const { promise: isOver, resolve: endGrace } = Promise.withResolvers<void>()
+  const cutting = setInterval(connections.cutWaiting, Math.min(CLIENT_GRACE_MS, graceMs))
+  const deadline = setTimeout(() => {
+    connections.cutAll()
+    endGrace()
+  }, graceMs)
   await closed
+  // Of a request whose client has gone there may be something left to put away.
+  await Promise.race([Promise.allSettled(inHand), isOver])
+  clearInterval(cutting)
   clearTimeout(deadline)
+}
+
+/** In `all` until it has settled. */
+function noted<T>(all: Set<Promise<unknown>>, work: T | Promise<T>): Promise<T> {
+  const done = Promise.resolve(work).finally(() => all.delete(done))
+  all.add(done)
+  return done
 }
 
 function urlOf(scheme: string, host: string, port: number): string {

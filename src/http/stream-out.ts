@@ -15,13 +15,15 @@ export type StreamOut = {
   onEnd(end: StreamEnd): void
   /** Breaks the connection off: the only way left to say that what was sent is not all. */
   cut(): void
+  /** Runs what makes a piece. */
+  within?<T>(make: () => T): T
 }
 
 const STALL_MS = 120_000
 
 export function toStream(
   pieces: AsyncIterable<Uint8Array>,
-  { onEnd, cut }: StreamOut,
+  { onEnd, cut, within = (make) => make() }: StreamOut,
 ): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
   let sizeBytes = 0
@@ -36,7 +38,7 @@ export function toStream(
     {
       async pull(controller) {
         clearTimeout(stall)
-        const next = await iterator.next().catch((error) => ({ error }))
+        const next = await within(() => iterator.next()).catch((error) => ({ error }))
         if (isOver) return
         if ('error' in next) {
           end(next.error)

@@ -7,21 +7,22 @@
  * error. A process that dies lets go of its jobs when their leases end. A job may therefore run
  * twice, never not at all: handlers are written so that a second run does no harm.
  *
- * Kinds with a limit of their own are long work. They take no places from the others, save how far
- * they have come (progress.ts), and are therefore interrupted at once when the program stops.
+ * Kinds with a limit of their own are long work. They take no places from the others, take turns
+ * between projects (due.ts), save how far they have come (progress.ts), and are therefore
+ * interrupted at once when the program stops.
  */
 import type { Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/store.ts'
 import { type CronEntry, startCron } from './cron.ts'
+import { type DueKinds, isWorkDue } from './due.ts'
 import { enqueueJob } from './enqueue.ts'
 import {
   type Claimed,
   claimJobs,
   extendLease,
   handBackJob,
-  isWorkDue,
   pruneJobs,
   returnLostJobs,
 } from './ledger.ts'
@@ -44,7 +45,7 @@ export type JobsOptions = {
   cron?: readonly CronEntry[]
   /** Jobs at a time, those of kinds with a limit of their own not counted; 4 if absent. */
   concurrency?: number
-  /** By kind: how many of it run at a time, beside the others. */
+  /** By kind: how many of it run at a time, beside the others; of a project, one. */
   limits?: Readonly<Record<string, number>>
   /** How long a job stays with a process that says nothing more. */
   leaseMs?: number
@@ -52,7 +53,7 @@ export type JobsOptions = {
 
 type Running = { job: Claimed; abort: AbortController; done: Promise<void> }
 /** Kinds that share a number of places. */
-type Lane = { kinds: string[]; places: number }
+type Lane = DueKinds & { places: number }
 type State = Required<Omit<JobsOptions, 'cron'>> & {
   lanes: Lane[]
   running: Map<string, Running>
@@ -125,8 +126,7 @@ async function lookWhileWoken(state: State): Promise<void> {
     state.isWoken = false
     await prune(state)
     const free = freeLanes(state)
-    const kinds = free.flatMap((lane) => lane.kinds)
-    if (kinds.length > 0 && (await isWorkDue(state.store, kinds, state.now()))) {
+    if (free.length > 0 && (await isWorkDue(state.store, free, state.now()))) {
       await claim(state, free)
     }
   }
@@ -137,9 +137,9 @@ function freeLanes({ lanes, running }: State): Lane[] {
   const takes = new Map<string, number>()
   for (const { job } of running.values()) takes.set(job.kind, (takes.get(job.kind) ?? 0) + 1)
   return lanes
-    .map(({ kinds, places }) => {
-      const taken = kinds.reduce((sum, kind) => sum + (takes.get(kind) ?? 0), 0)
-      return { kinds, places: places - taken }
+    .map((lane) => {
+      const taken = lane.kinds.reduce((sum, kind) => sum + (takes.get(kind) ?? 0), 0)
+      return { ...lane, places: lane.places - taken }
     })
     .filter(({ places }) => places > 0)
 }
@@ -151,9 +151,10 @@ function toLanes(
   const shared = kinds.filter((kind) => !Object.hasOwn(limits, kind))
   const own = kinds.flatMap((kind) => {
     const places = Object.hasOwn(limits, kind) ? limits[kind] : undefined
-    return places === undefined ? [] : [{ kinds: [kind], places }]
+    return places === undefined ? [] : [{ kinds: [kind], places, onePerProject: true }]
   })
-  return shared.length > 0 ? [{ kinds: shared, places: concurrency }, ...own] : own
+  if (shared.length === 0) return own
+  return [{ kinds: shared, places: concurrency, onePerProject: false }, ...own]
 }
 
 async function claim(state: State, free: readonly Lane[]): Promise<void> {
@@ -162,8 +163,8 @@ async function claim(state: State, free: readonly Lane[]): Promise<void> {
   const claimed = await state.store.write(async (tx) => {
     await returnLostJobs(tx, now)
     const taken: Claimed[] = []
-    for (const { kinds, places } of free) {
-      taken.push(...(await claimJobs(tx, { kinds, limit: places, now, leaseUntil })))
+    for (const { places, ...due } of free) {
+      taken.push(...(await claimJobs(tx, { ...due, limit: places, now, leaseUntil })))
     }
     return taken
   })

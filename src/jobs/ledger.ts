@@ -13,7 +13,8 @@ import { forClaim } from '../store/dialect.ts'
 import { and, eq, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
 import { newId } from '../store/ids.ts'
 import { type Job, jobProgress, jobs } from '../store/schema.ts'
-import type { Store, Tx } from '../store/store.ts'
+import type { Tx } from '../store/store.ts'
+import { isActive, selectDue } from './due.ts'
 
 export type Claimed = Job & { leaseId: string }
 /** Which active job is meant, as the one who claimed it knows it. */
@@ -21,27 +22,14 @@ export type Held = Pick<Claimed, 'id' | 'leaseId'>
 
 const maxErrorLength = 2000
 const keptJobs = { completed: 50, failed: 100 }
-/** Literal, as in the partial indexes: SQLite cannot tell that a parameter means the same. */
-const isWaiting = sql`state = 'waiting'`
-const isActive = sql`state = 'active'`
 const lostText = 'The process ended while the job was running.'
-
-/** Whether a claim would find anything; costs no transaction. */
-export async function isWorkDue(store: Store, kinds: string[], now: number): Promise<boolean> {
-  const due = and(isWaiting, lte(jobs.runAt, now), inArray(jobs.kind, kinds))
-  const row = await store.read.select({ id: jobs.id }).from(jobs).where(due).limit(1).get()
-  if (row) return true
-  const lost = and(isActive, lte(jobs.leaseUntil, now))
-  return !!(await store.read.select({ id: jobs.id }).from(jobs).where(lost).limit(1).get())
-}
 
 /** Takes up to `limit` due jobs, most urgent first. */
 export async function claimJobs(
   tx: Tx,
-  { kinds, limit, now, leaseUntil }: Claim,
+  { kinds, onePerProject = false, limit, now, leaseUntil }: Claim,
 ): Promise<Claimed[]> {
-  const ids = sql`(select id from jobs where ${isWaiting} and run_at <= ${now}
-    and ${inArray(jobs.kind, kinds)} order by priority, run_at limit ${limit} ${forClaim()})`
+  const ids = sql`(${selectDue({ kinds, onePerProject }, { limit, now })} ${forClaim()})`
   const leaseId = newId()
   const claimed = await tx
     .update(jobs)
@@ -57,7 +45,14 @@ export async function claimJobs(
   return claimed.map((job) => ({ ...job, leaseId })).sort(byUrgency)
 }
 
-export type Claim = { kinds: string[]; limit: number; now: number; leaseUntil: number }
+export type Claim = {
+  kinds: readonly string[]
+  /** False if absent. */
+  onePerProject?: boolean
+  limit: number
+  now: number
+  leaseUntil: number
+}
 
 /** Puts back what processes have left behind, or buries it when its attempts are used up. */
 export async function returnLostJobs(tx: Tx, now: number): Promise<void> {
@@ -72,6 +67,14 @@ export async function returnLostJobs(tx: Tx, now: number): Promise<void> {
     .update(jobs)
     .set({ ...idle, state: 'waiting', runAt: now })
     .where(isLost)
+}
+
+/**
+ * Ends all leases: for a program that knows itself to be the only one, and has claimed nothing yet.
+ * What another left behind is then due at once.
+ */
+export async function endLeases(tx: Tx, now: number): Promise<void> {
+  await tx.update(jobs).set({ leaseUntil: now }).where(isActive)
 }
 
 /** False when the lease is lost. */
@@ -100,16 +103,21 @@ export async function failJob(
   return change(tx, held, { ...text, state: 'waiting', runAt: retryAt, ...released(now) })
 }
 
-/** Gives an unfinished job back; this attempt does not count. */
+/** Gives an unfinished job back, to where it stood; this attempt does not count. */
 export async function handBackJob(tx: Tx, held: Held, now: number): Promise<boolean> {
   const attempts = sql`${jobs.attempts} - 1`
-  return change(tx, held, { state: 'waiting', attempts, runAt: now, ...released(now) })
+  return change(tx, held, { state: 'waiting', attempts, ...released(now) })
 }
 
-/** `percent` from 0 to 100; without, only asks whether the lease is still held. */
-export async function reportProgress(tx: Tx, held: Held, percent?: number): Promise<boolean> {
+/** `percent` from 0 to 100. False when the lease is lost. */
+export async function reportProgress(tx: Tx, held: Held, percent: number): Promise<boolean> {
+  return change(tx, held, { progress: Math.round(percent) })
+}
+
+/** As `reportProgress`, of work that is kept: tries that brought it further count no more. */
+export async function reportAdvance(tx: Tx, held: Held, percent?: number): Promise<boolean> {
   const progress = percent === undefined ? sql`${jobs.progress}` : Math.round(percent)
-  return change(tx, held, { progress })
+  return change(tx, held, { progress, attempts: 1 })
 }
 
 /**

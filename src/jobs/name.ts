@@ -1,4 +1,8 @@
-import type { Tx } from '../store/store.ts'
+import { AppError } from '../errors.ts'
+import { and, eq, sql } from '../store/drizzle.ts'
+import { jobs } from '../store/schema.ts'
+import { parameter, statement, type Tx } from '../store/store.ts'
+import { isUnfinished } from './due.ts'
 import { enqueueJob, type NewJob } from './enqueue.ts'
 
 export type NamedJob = Omit<NewJob, 'id' | 'uniqueKey' | 'projectId'> & {
@@ -7,13 +11,44 @@ export type NamedJob = Omit<NewJob, 'id' | 'uniqueKey' | 'projectId'> & {
   projectId: string
 }
 
+/** A project's jobs of one kind that wait or run. */
+export const MAX_UNFINISHED = 20
+
+export const countUnfinished = statement((db) =>
+  db
+    .select({ unfinished: sql<number>`count(*)` })
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.kind, parameter('kind')),
+        eq(jobs.projectId, parameter('projectId')),
+        isUnfinished,
+      ),
+    ),
+)
+
 /**
  * `enqueueJob` under the id that people are shown: `<prefix>-<projectId>-<epoch ms>`, the next free
  * millisecond where another has it.
+ * @throws AppError CONFLICT when the project has too many unfinished jobs of the kind
  */
 export async function enqueueNamed(tx: Tx, { prefix, ...job }: NamedJob): Promise<string> {
+  await refuseTooMany(tx, job)
   for (let at = job.now; ; at += 1) {
     const made = await enqueueJob(tx, { ...job, id: `${prefix}-${job.projectId}-${at}` })
     if (made.isNew) return made.id
   }
+}
+
+async function refuseTooMany(
+  tx: Tx,
+  { kind, projectId }: Pick<NamedJob, 'kind' | 'projectId'>,
+): Promise<void> {
+  const found = await tx.find(countUnfinished, { kind, projectId })
+  if (found === undefined || found.unfinished < MAX_UNFINISHED) return
+  const text = `The project has ${MAX_UNFINISHED} unfinished jobs of the kind "${kind}", as many as it may.`
+  throw new AppError('CONFLICT', text, {
+    suggestion: 'Nothing was queued. Wait until one of them has ended, then try again.',
+    details: { kind, limit: MAX_UNFINISHED },
+  })
 }

@@ -12,7 +12,7 @@ export type Pace = {
    * that the wait for its turn does not count.
    */
   measure<T>(rows: number, work: () => Promise<T>): Promise<T>
-  /** Runs a batch with all that belongs to it, then rests; not once `signal` has aborted. */
+  /** `withRest`, twice as long. */
   batch<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
@@ -45,13 +45,24 @@ export function createPace({
       size = Math.max(1, Math.min(most, size * 2, Math.floor((rows * targetMs) / tookMs)))
       return result
     },
-    async batch(act, signal) {
-      const from = clock()
-      const result = await act()
-      await rest(Math.min(MAX_REST_MS, REST_TIMES * (clock() - from)), signal)
-      return result
-    },
+    batch: (act, signal) => withRest(act, { times: REST_TIMES, signal, clock }),
   }
+}
+
+type Rest = { times: number; signal?: AbortSignal | undefined; clock?: (() => number) | undefined }
+
+/**
+ * Runs a batch with all that belongs to it, then rests so many times as long, a second at most; not
+ * once `signal` has aborted.
+ */
+export async function withRest<T>(
+  act: () => Promise<T>,
+  { times, signal, clock = () => performance.now() }: Rest,
+): Promise<T> {
+  const from = clock()
+  const result = await act()
+  await rest(Math.min(MAX_REST_MS, times * (clock() - from)), signal)
+  return result
 }
 
 function rest(ms: number, signal: AbortSignal | undefined): Promise<void> {

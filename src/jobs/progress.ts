@@ -17,7 +17,7 @@
 import { eq } from '../store/drizzle.ts'
 import { jobProgress } from '../store/schema.ts'
 import { parameter, type Reader, statement, type Tx } from '../store/store.ts'
-import { reportProgress } from './ledger.ts'
+import { reportAdvance } from './ledger.ts'
 import type { RunningJob } from './run.ts'
 
 const selectState = statement((db) =>
@@ -48,6 +48,7 @@ export async function loadProgress<State>(
 
 /**
  * Saves the state, and what the job's status shows (`percent` from 0 to 100; unchanged if absent).
+ * However often the program dies, a job that gets further each time does not run out of tries.
  * @throws Error when this run was aborted or has lost its lease: the batch must not stay
  */
 export async function saveProgress(
@@ -56,7 +57,7 @@ export async function saveProgress(
   { state, percent, at }: { state: unknown; percent?: number; at: number },
 ): Promise<void> {
   job.signal.throwIfAborted()
-  const isHeld = await reportProgress(tx, job, percent)
+  const isHeld = await reportAdvance(tx, job, percent)
   if (!isHeld) throw new Error('The lease of the job was lost.')
   await tx.execute(upsertState, { jobId: job.id, state, at })
 }

@@ -1,5 +1,5 @@
 import type { Now } from '../clock.ts'
-import { describeError } from '../errors.ts'
+import { AppError, describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/store.ts'
 import { retryDelayMs } from './backoff.ts'
@@ -22,13 +22,18 @@ export type RunningJob = {
   reportProgress(percent: number): Promise<void>
 }
 
-/** Thrown by a handler that knows why no other try would end better: the job has failed at once. */
+/**
+ * Thrown by a handler that knows why no other try would end better: the job has failed at once. Its
+ * text is shown to whoever asked for the work, as that of an `AppError` is.
+ */
 export class FinalFailure extends Error {
   override readonly name = 'FinalFailure'
 }
 
 /** Does the work; what it resolves to is stored as the job's result. */
 export type JobHandler = (job: RunningJob) => Promise<unknown>
+
+const INTERNAL = 'Something went wrong inside the server, whose log has the details.'
 
 type Deps = { store: Store; log: Log; now: Now; handlers: Record<string, JobHandler> }
 type Outcome = { result: unknown } | { error: string; isFinal: boolean }
@@ -54,11 +59,28 @@ async function attempt(deps: Deps, job: Claimed, signal: AbortSignal): Promise<O
     const handler = deps.handlers[kind]
     if (!handler) throw new TypeError(`No handler for "${kind}".`)
     const running = { id, leaseId, kind, projectId, payload, attempt: attempts, signal }
-    return { result: await handler({ ...running, reportProgress: report }) }
+    const caller = { key: projectId ?? '', isJob: true }
+    const work = () => handler({ ...running, reportProgress: report })
+    return { result: await deps.store.scanFor(caller, work) }
   } catch (error) {
-    deps.log.warn({ error, job: id, kind, attempt: attempts }, 'a job failed')
-    return { error: describeError(error), isFinal: error instanceof FinalFailure }
+    // Interrupted, it has not failed.
+    if (!signal.aborted) logFailure(deps.log, job, error)
+    return { error: reasonOf(error, projectId), isFinal: error instanceof FinalFailure }
   }
+}
+
+/** What could not be as it was asked for is no fault of the program. */
+function logFailure(log: Log, { id, kind, attempts }: Claimed, error: unknown): void {
+  const run = { job: id, kind, attempt: attempts }
+  if (error instanceof FinalFailure)
+    log.info({ ...run, reason: error.message }, 'a job was in vain')
+  else log.warn({ ...run, error }, 'a job failed')
+}
+
+/** A project is shown why its job failed: what was not said to it is for the log alone. */
+function reasonOf(error: unknown, projectId: string | null): string {
+  const isPublic = error instanceof AppError || error instanceof FinalFailure
+  return isPublic || projectId === null ? describeError(error) : INTERNAL
 }
 
 async function record({ store, now }: Deps, job: Claimed, outcome: Outcome): Promise<void> {

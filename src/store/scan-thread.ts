@@ -17,9 +17,9 @@ import type {
 const busyTimeoutMs = 1000
 /** The writer cannot begin while a checkpoint waits for readers. */
 const readerWaitMs = 30
-/** A pass leaves what was written during it; so many pages are worth another one. */
+/** A pass leaves what was written during it: one that found more than so many pages had left many. */
 const passPages = 500
-const maxPasses = 4
+const maxPasses = 6
 
 type Work = { [kind in ThreadRequest['kind']]?: Connection }
 
@@ -63,8 +63,11 @@ function openWritable(settings: ThreadSettings): Connection {
 function checkpoint(connection: Connection, { isQuiet, maxLogBytes }: Checkpoint): void {
   const pageBytes = Number(connection.value('PRAGMA page_size')())
   let log = copyPages(connection)
-  for (let pass = 1; pass < maxPasses && log.pages - log.copied > passPages; pass += 1) {
-    log = copyPages(connection)
+  let found = log.pages
+  for (let pass = 1; pass < maxPasses && found > passPages; pass += 1) {
+    const next = copyPages(connection)
+    found = next.pages - log.copied
+    log = next
   }
   if (isQuiet) connection.script('PRAGMA wal_checkpoint(TRUNCATE)')
   else if (log.pages * pageBytes > maxLogBytes) connection.script('PRAGMA wal_checkpoint(RESTART)')

@@ -42,6 +42,7 @@ export const projects = sqliteTable('projects', {
   tracking: text('tracking').$type<TrackingMode>().notNull().default('ENABLED'),
   language: text('language').notNull().default('en'),
   contactCount: integer('contact_count').notNull().default(0),
+  subscribedCount: integer('subscribed_count').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
@@ -85,7 +86,7 @@ export const domains = sqliteTable('domains', {
 
 export const contacts = sqliteTable('contacts', {
   /** The order of lists and walks; nobody outside sees it. */
-  number: integer('number').primaryKey(),
+  number: integer('number').primaryKey({ autoIncrement: true }),
   id: text('id').notNull(),
   projectId: text('project_id').notNull(),
   email: text('email').notNull(),

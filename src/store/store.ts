@@ -18,6 +18,7 @@ import { isBusy, openError } from './database-error.ts'
 import { sql } from './drizzle.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders } from './readers.ts'
+import type { ScanCaller } from './scan-turns.ts'
 import { createThread } from './thread.ts'
 import type { Tx } from './transaction.ts'
 import { watchExternalChanges } from './watch.ts'
@@ -48,6 +49,12 @@ export type Store = {
   write<T>(fn: (tx: Tx) => Promise<T>): Promise<T>
   read: Reader
   scan: Reader
+  /**
+   * Runs `fn`, whose scans, and those of whatever it starts, wait in the line of `caller`: lines take
+   * turns. Of a request whose line is too long already, the first scan is AppError
+   * RATE_LIMIT_EXCEEDED and no later one is. What a commit sets off belongs to nobody.
+   */
+  scanFor<T>(caller: ScanCaller, fn: () => T): T
   /** Calls `fn` whenever this process may have committed something. `fn` does not throw. */
   onCommit(fn: () => void): () => void
   /** Calls `fn` within 200 ms after another process has written, now and then without cause. */
@@ -91,7 +98,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     isReadOnly: true,
     busyTimeoutMs: readBusyTimeoutMs,
   })
-  const readers = createReaders(settings, readerThreads)
+  const threads = Array.from({ length: readerThreads }, () => createThread(settings))
+  const readers = createReaders(settings, threads)
   const walBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   const checkpoints = startCheckpoints({ thread: createThread(settings), walBytes, log })
   const commitListeners = new Set([checkpoints.committed])
@@ -106,6 +114,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     write: writer.write,
     read: new StoreDb(reading.run) as Reader,
     scan: new StoreDb(readers.run) as Reader,
+    scanFor: readers.scanFor,
     onCommit: (fn) => {
       commitListeners.add(fn)
       return () => commitListeners.delete(fn)

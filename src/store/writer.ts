@@ -12,7 +12,7 @@ import { createGroupRunner, type Request } from './group.ts'
 import type { Transaction, Tx } from './transaction.ts'
 
 const maxLockWaitMs = 5000
-const maxRetryDelayMs = 50
+const maxRetryDelayMs = 8
 
 export type Writer = {
   /** As `Store.write` (store.ts). */
@@ -30,6 +30,8 @@ type Deps = {
 
 export function createWriter({ connection, log, onCommit, onError }: Deps): Writer {
   const active = new AsyncLocalStorage<Transaction>()
+  /** A turn is work for many: nothing of it, or set off by it, is done in the name of one of them. */
+  const inNoName = AsyncLocalStorage.snapshot()
   const groups = createGroupRunner({ connection, active, log, onError })
   const queue: Request[] = []
   let isScheduled = false
@@ -55,7 +57,7 @@ export function createWriter({ connection, log, onCommit, onError }: Deps): Writ
   function schedule(): void {
     if (isScheduled) return
     isScheduled = true
-    setImmediate(turn)
+    setImmediate(inNoName, turn)
   }
 
   async function turn(): Promise<void> {

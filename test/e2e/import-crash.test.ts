@@ -4,7 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
-import { contacts, events, importChunks, jobs } from '../../src/store/schema.ts'
+import { contacts, events, importChunks } from '../../src/store/schema.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { eventually } from './program.ts'
 import { type Installation, install, makeProject } from './server.ts'
@@ -63,7 +63,6 @@ test('an import goes on after each kill -9, and does and counts every row once',
     const status = await until(route, (now) => isOver(now) || now.progress > progress)
     progress = status.progress
     await server.kill('SIGKILL')
-    await inDatabase(installation, endLeases)
     server = await installation.serve()
   }
   const { state, result } = await until(route, isOver)
@@ -93,6 +92,3 @@ async function inDatabase(
 }
 
 /** As a minute later. */
-async function endLeases({ write }: Store): Promise<void> {
-  await write((tx) => tx.update(jobs).set({ leaseUntil: 1 }).where(eq(jobs.state, 'active')).run())
-}

@@ -18,7 +18,7 @@ import type { CommandCore } from '../../src/features/core.ts'
 import { insertDomain } from '../../src/features/domains/add.ts'
 import { type DomainKeys, makeDomainKeys } from '../../src/features/domains/keys.ts'
 import { createQueueBell } from '../../src/features/messages/bell.ts'
-import { createTurns } from '../../src/features/turns.ts'
+import { createSharedRuns } from '../../src/features/shared-runs.ts'
 import { createVerifier } from '../../src/features/verification/verifier.ts'
 import { silentLog } from '../../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../../src/mail/address.ts'
@@ -81,9 +81,9 @@ export async function openWorld(
   const claims = new Map()
   const inbox = createBell()
   const jobBell = createBell()
-  const turns = createTurns()
+  const sharedRuns = createSharedRuns()
   const publicFetch = createPublicFetch({ resolver })
-  const shared = { publicFetch, claims, bell, inbox, jobBell, turns, now, log, clock, dns }
+  const shared = { publicFetch, claims, bell, inbox, jobBell, sharedRuns, now, log, clock, dns }
   return { config, keyring, store, directory, resolver, verifier, ...shared }
 }
 

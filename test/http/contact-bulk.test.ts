@@ -106,6 +106,7 @@ test('a body that is not exactly one of the two is refused, and nothing is queue
     [{ mode: 'query' }, 'filter', 'invalid_type'],
     [{ mode: 'query', contactIds: [id], filter: {} }, 'contactIds', 'custom'],
     [{ mode: 'query', filter: { search: 'x'.repeat(256) } }, 'filter.search', 'too_big'],
+    [{ mode: 'query', filter: { search: ' \t' } }, 'filter.search', 'custom'],
     [{ mode: 'query', filter: { subscribed: 'no' } }, 'filter.subscribed', 'invalid_type'],
     [{ mode: 'query', filter: { subscribd: false } }, 'filter', 'unrecognized_keys'],
     [{ mode: 'query', filter: {}, excludedIds: [id] }, '', 'unrecognized_keys'],

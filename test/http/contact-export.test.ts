@@ -113,6 +113,72 @@ test('an export whose client has gone is over, and no failure', async () => {
   assert.equal(entry?.statusCode, 200)
 })
 
+/** No page is read until `free` is called. */
+function holdPages() {
+  const { store } = service.core
+  const { scan } = store
+  const { promise: isFree, resolve: free } = Promise.withResolvers<void>()
+  const values = async (query: Parameters<typeof scan.values>[0]) => {
+    await isFree
+    return scan.values(query)
+  }
+  Object.assign(store, { scan: { values, list: scan.list.bind(scan) } })
+  return {
+    free: () => {
+      Object.assign(store, { scan })
+      free()
+    },
+  }
+}
+
+test('F10: a project has two exports open, and the next is refused until one is over', async () => {
+  const pages = holdPages()
+  const open = await Promise.all([get(''), get('')])
+  assert.deepEqual(
+    open.map(({ status }) => status),
+    [200, 200],
+  )
+  const refused = await get('?segmentId=01a1fdce-1230-766e-8336-ef84412dae6e')
+  assert.equal(refused.status, 429)
+  assert.equal(refused.headers.get('retry-after'), '10')
+  const { error } = (await refused.json()) as { error: { code: string; details: object } }
+  assert.equal(error.code, 'RATE_LIMIT_EXCEEDED')
+  assert.deepEqual(error.details, { limit: 2, retryAfter: 10 })
+  const others = await get('', other)
+  assert.equal(others.status, 200)
+  pages.free()
+  for (const response of [...open, others]) await response.text()
+  const next = await get('')
+  assert.equal(next.status, 200)
+  await next.text()
+})
+
+test('F10: who leaves, and who asks for the head alone, keeps no place', async () => {
+  const pages = holdPages()
+  const { authorization } = headers()
+  for (const method of ['HEAD', 'HEAD', 'HEAD']) {
+    const head = await fetch(`${service.url}/contacts/export`, { method, headers: headers() })
+    assert.equal(head.status, 200)
+  }
+  const { length: before } = service.requests
+  const sockets = [1, 2].map(() => connect(Number(new URL(service.url).port), '127.0.0.1'))
+  for (const socket of sockets) {
+    socket.write(
+      `GET /contacts/export HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
+    )
+    await new Promise((resolve) => socket.once('data', resolve))
+  }
+  for (const socket of sockets) socket.destroy()
+  while (service.requests.length < before + 2) await new Promise(setImmediate)
+  // The pages that were asked for are still being read.
+  assert.equal((await get('')).status, 429)
+  pages.free()
+  let response = await get('')
+  while (response.status === 429) response = await get('')
+  assert.equal(response.status, 200)
+  await response.text()
+})
+
 test('an export that cannot go on breaks off: half a file does not look like a whole one', async () => {
   const { store } = service.core
   const { scan } = store

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
-import { after, before, beforeEach, test } from 'node:test'
+import { after, before, beforeEach, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { createSchedule } from '../../src/features/schedule.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
+import { enqueueNamed } from '../../src/jobs/name.ts'
 import { contacts, importChunks, jobs, suppressions } from '../../src/store/schema.ts'
 import { type Service, startService, type TestProject } from './service.ts'
 
@@ -213,6 +215,21 @@ test('a file of exactly 5 MB is taken, and kept in pieces', async () => {
   assert.ok((service.requests.at(-1)?.requestSizeBytes ?? 0) > five)
 })
 
+test('a project with twenty unfinished imports waits, and the next file leaves nothing', async () => {
+  const { store, now } = service.core
+  for (let count = 0; count < 20; count += 1) {
+    const job = { prefix: 'import', kind: 'import', projectId: mine.id, payload: {}, now: now() }
+    await store.write((tx) => enqueueNamed(tx, job))
+  }
+  const answer = await post([['file', csv(big), 'a.csv']])
+  assert.equal(answer.status, 409)
+  assert.equal(answer.body.error.code, 'CONFLICT')
+  assert.match(answer.body.error.message, /20 unfinished jobs of the kind "import"/)
+  assert.equal(await store.read.$count(importChunks), 0)
+  assert.equal(await store.read.$count(jobs), 20)
+  assert.equal((await post([['file', csv(people), 'a.csv']], '/suppressions/import')).status, 202)
+})
+
 test('S23: a name with folders in it is a name, and leads nowhere', async () => {
   const { body } = await post([['file', csv(people), '../../etc/cron.d/people.csv']])
   const { body: status } = await get(`/contacts/import/${body.jobId}`)
@@ -317,6 +334,42 @@ test('an upload that its sender breaks off leaves nothing', async () => {
   socket.destroy()
   while ((await count()) > 0) await new Promise(setImmediate)
   await assertNothingLeft('broken off')
+})
+
+/** Another service with an upload of which some has been kept and the rest is to come. */
+async function beginUpload(t: TestContext) {
+  const stopping = await startService()
+  t.after(() => stopping.stop())
+  const { secret } = await stopping.makeProject('stopping')
+  const socket = connect(Number(new URL(stopping.url).port), '127.0.0.1')
+  const top = head('multipart/form-data; boundary=B', 1_000_000)
+  socket.write(top.replace(mine.secret, secret) + filePart.slice(0, -2))
+  socket.write('x'.repeat(300_000))
+  const { read } = stopping.core.store
+  const count = () => read.$count(importChunks)
+  while ((await count()) < 2) await new Promise(setImmediate)
+  return { stopping, socket, count }
+}
+
+test('an upload under way is refused when the server stops, and leaves nothing', async (t) => {
+  const { stopping, socket, count } = await beginUpload(t)
+  const answered = once(socket, 'data')
+  await stopping.stopHttp(60_000)
+  const text = String((await answered)[0])
+  assert.match(text, /^HTTP\/1\.1 503 /)
+  assert.match(text, /^retry-after: 5\r$/m)
+  assert.match(text, /^connection: close\r$/m)
+  assert.match(text, /Nothing was accepted/)
+  assert.equal(await count(), 0)
+  assert.equal(await stopping.core.store.read.$count(jobs), 0)
+})
+
+test('a stop waits for what an upload has to put away whose sender has gone', async (t) => {
+  const { stopping, socket, count } = await beginUpload(t)
+  socket.destroy()
+  await once(socket, 'close')
+  await stopping.stopHttp(60_000)
+  assert.equal(await count(), 0)
 })
 
 test('S23: whatever is done to a form, there is an answer, and what is refused leaves nothing', async () => {

@@ -305,23 +305,24 @@ test('below /events/contact there are only ids of contacts', async () => {
 })
 
 test('whatever an event is called, its percent-encoded name is that event', async () => {
-  const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).filter(isAddressable)
+  const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 })
   await fc.assert(
     fc.asyncProperty(names, async (name) => {
       const tracked = await ask('post', '/events/track').send({ name })
-      if (tracked.status !== 201) return assert.match(name, /[\p{Cc}\p{Cs}]/u)
+      if (tracked.status !== 201) return assert.match(name, unsayable)
       const place = `/events/${encodeURIComponent(name)}`
       assert.equal((await get(`${place}/usage`)).totalCount, 1)
       assert.deepEqual((await ask('delete', place)).body, { deletedCount: 1 })
     }),
-    { numRuns: 40, examples: [['a/b'], ['100%'], ['%25'], ['%2F'], ['a?b#c'], ['ä 😀'], ['..a']] },
+    {
+      numRuns: 40,
+      examples: [['a/b'], ['100%'], ['%25'], ['%2F'], ['a?b#c'], ['ä 😀'], ['..a'], ['..']],
+    },
   )
 })
 
 /** A path has no way to say `.` and `..`; half characters have no encoding. */
-function isAddressable(name: string): boolean {
-  return name !== '.' && name !== '..' && name.isWellFormed()
-}
+const unsayable = /[\p{Cc}\p{Cs}]|^\.{1,2}$/u
 
 test('every route of events wants the secret key', async () => {
   for (const path of ['', '/stats', '/names', '/x/usage', `/contact/${newId()}`]) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
@@ -22,9 +23,12 @@ const publicKey = `pk_${'6'.repeat(64)}`
 const bearer = `Bearer ${secret}`
 const project = { id: 'project-1', name: 'One', isDisabled: false } as Project
 
-const seen = { calls: 0, entries: [] as RequestLogEntry[], logged: '' }
-const state = { isDisabled: false, isStopping: false, at: 1_700_000_000_000 }
+const seen = { calls: 0, entries: [] as RequestLogEntry[], logged: '', given: [] as string[] }
+const state = { isDisabled: false, at: 1_700_000_000_000 }
+let stopping = new AbortController()
 let limiter = createRateLimiter(0, Date.now)
+
+const callers = new AsyncLocalStorage<object>()
 
 const core = {
   now: () => state.at,
@@ -35,13 +39,35 @@ const core = {
     findProjectByPublicKey: async (key: string) => (key === publicKey ? project : undefined),
   },
   claims: new Map(),
-  store: { read: { find: async () => undefined } },
+  store: {
+    read: { find: async () => undefined },
+    scanFor: <T>(caller: object, fn: () => T) => callers.run(caller, fn),
+  },
   config: { delivery: { mode: 'direct' } },
 } as unknown as Core
 
 function called(answer: unknown) {
   seen.calls += 1
   return json(200, answer)
+}
+
+/** For whom each piece is made, and whether that is one and the same request. */
+async function* tellCallers(first: object | undefined): AsyncGenerator<Uint8Array> {
+  for (let piece = 0; piece < 3; piece += 1) {
+    const caller = callers.getStore()
+    yield Buffer.from(`${JSON.stringify(caller)} ${caller === first}\n`)
+    await new Promise(setImmediate)
+  }
+}
+
+/** A body without end; what is asked of it. */
+function noteAsked(): AsyncIterable<Uint8Array> {
+  const note = async (asked: string, done: boolean) => {
+    seen.given.push(asked)
+    return { done, value: Buffer.from('x') }
+  }
+  const iterator = { next: () => note('next', false), return: () => note('return', true) }
+  return { [Symbol.asyncIterator]: () => iterator as AsyncIterator<Uint8Array> }
 }
 
 const shared = { tag: 'Test', summary: 'A test', responses: {} }
@@ -69,6 +95,27 @@ const routes: Route[] = [
     path: '/things/:id',
     permission: 'secret',
     handle: ({ params }) => called(params),
+  }),
+  keyedRoute({
+    ...shared,
+    method: 'GET',
+    path: '/callers',
+    permission: 'secret',
+    handle: () => ({ status: 200, body: tellCallers(callers.getStore()), headers: {} }),
+  }),
+  keyedRoute({
+    ...shared,
+    method: 'GET',
+    path: '/given-up',
+    permission: 'secret',
+    handle: () => ({ status: 200, body: noteAsked(), headers: {} }),
+  }),
+  openRoute({
+    ...shared,
+    method: 'GET',
+    path: '/stranger',
+    permission: 'none',
+    handle: () => json(200, callers.getStore() ?? 'nobody'),
   }),
   openRoute({
     ...shared,
@@ -99,7 +146,9 @@ before(async () => {
     limiter: { take: (caller) => limiter.take(caller), size: () => 0 },
     traffic: createTraffic(),
     requestLog: { record: (entry) => seen.entries.push(entry) },
-    isStopping: () => state.isStopping,
+    get stopping() {
+      return stopping.signal
+    },
   }
   server = createServer(getRequestListener(mount(hall, routes).fetch))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -111,8 +160,9 @@ after(() => {
 })
 
 beforeEach(() => {
-  Object.assign(seen, { calls: 0, entries: [], logged: '' })
-  Object.assign(state, { isDisabled: false, isStopping: false })
+  Object.assign(seen, { calls: 0, entries: [], logged: '', given: [] })
+  Object.assign(state, { isDisabled: false })
+  stopping = new AbortController()
   limiter = createRateLimiter(0, () => state.at)
 })
 
@@ -346,6 +396,13 @@ function rateOf(headers: Record<string, string>) {
   return ['limit', 'remaining', 'reset'].map((name) => headers[`ratelimit-${name}`])
 }
 
+test('a request scans as its project until the last piece of its response', async () => {
+  const { text } = await supertest(server).get('/callers').set('Authorization', bearer).buffer()
+  assert.equal(text, '{"key":"project-1","isJob":false} true\n'.repeat(3))
+  const open = await supertest(server).get('/stranger').set('Authorization', bearer)
+  assert.equal(open.body, 'nobody')
+})
+
 test('an unknown key has no window of its own', async () => {
   limiter = createRateLimiter(1, () => state.at)
   const auth = `Bearer sk_${'0'.repeat(64)}`
@@ -387,6 +444,17 @@ test('what is not possible right now says when to come back', async () => {
   const response = await supertest(server).get('/busy')
   assert.equal(response.status, 503)
   assert.equal(response.headers['retry-after'], '8')
+})
+
+test('that others gave no answer is one warning of the log, without a stack', async () => {
+  const { body } = await supertest(server).get('/busy')
+  const lines = seen.logged.split('\n').filter((line) => line.includes(body.error.requestId))
+  const told = lines.map((line) => JSON.parse(line)).filter(({ level }) => level > 30)
+  assert.deepEqual(
+    told.map(({ level, code, reason }) => ({ level, code, reason })),
+    [{ level: 40, code: 'EXTERNAL_SERVICE_ERROR', reason: 'No answer' }],
+  )
+  assert.doesNotMatch(lines.join(), /"stack"/)
 })
 
 test('every page may call /v1/ and none may call the rest', async () => {
@@ -431,9 +499,16 @@ test('each request leaves one line in the log, without query or key', async () =
 })
 
 test('a server that is stopping closes the connections of those it still answers', async () => {
-  state.isStopping = true
+  stopping.abort()
   const response = await supertest(server).get('/things/1').set('Authorization', bearer)
   assert.equal(response.headers.connection, 'close')
+})
+
+test('HEAD begins no body that is made while it is sent, and says that there is none to make', async () => {
+  const response = await supertest(server).head('/given-up').set('Authorization', bearer)
+  assert.equal(response.status, 200)
+  assert.deepEqual(seen.given, ['return'])
+  assert.equal(seen.entries[0]?.responseSizeBytes, 0)
 })
 
 test('HEAD is GET without a body', async () => {

@@ -231,3 +231,34 @@ test('a stop does not wait for ever', async () => {
   await closed
   await stopping.stop()
 })
+
+test('a stop waits for a client for two seconds, and longer for what is done here', async (t) => {
+  const stopping = await startService()
+  const { secret } = await stopping.makeProject('stopping')
+  const { store } = stopping.core
+  const { promise: isFree, resolve: free } = Promise.withResolvers<void>()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const { write } = store
+  Object.assign(store, {
+    write: async (fn: Parameters<typeof write>[0]) => {
+      begin()
+      await isFree
+      return write(fn)
+    },
+  })
+  const headers = { authorization: `Bearer ${secret}` }
+  const body = JSON.stringify({ email: 'a@dest.test', event: 'signup' })
+  const tracked = fetch(`${stopping.url}/v1/track`, { method: 'POST', headers, body })
+  await begun
+  const slow = await beginSend(stopping.url, secret)
+  const isCut = once(slow, 'close')
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  const stopped = stopping.stopHttp(60_000)
+  t.mock.timers.tick(2_000)
+  await isCut
+  t.mock.timers.reset()
+  free()
+  assert.equal((await tracked).status, 200)
+  await stopped
+  await stopping.stop()
+})

@@ -11,8 +11,8 @@ import { createBell } from '../../src/features/bell.ts'
 import type { Core } from '../../src/features/core.ts'
 import { createQueueBell } from '../../src/features/messages/bell.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
+import { createSharedRuns } from '../../src/features/shared-runs.ts'
 import { startHitLog } from '../../src/features/tracking/hit-log.ts'
-import { createTurns } from '../../src/features/turns.ts'
 import { createDomainLists } from '../../src/features/verification/lists.ts'
 import { type HttpServer, startHttp } from '../../src/http/server.ts'
 import { silentLog } from '../../src/log.ts'
@@ -65,6 +65,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     verifier: {
       dns: (options.resolver ?? {}) as Core['resolver'],
       listDns: (options.resolver ?? {}) as Core['resolver'],
+      listTurns: { take: (work) => work() },
       lists: createDomainLists({ dataDir: folder, now: Date.now, log }),
       stop: () => undefined,
     },
@@ -74,7 +75,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     bell: createQueueBell(),
     inbox: createBell(),
     jobBell: createBell(),
-    turns: createTurns(),
+    sharedRuns: createSharedRuns(),
     hits,
     now: Date.now,
     log,

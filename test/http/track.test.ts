@@ -155,7 +155,16 @@ for (const event of [...reserved, 'segment.vip.entry', 'segment.a.b.exit']) {
   })
 }
 
-const free = ['contact.created', 'segment.foo', 'Email.sent', 'emails', 'stats', 'names', 'contact']
+const free = [
+  'contact.created',
+  'segment.foo',
+  '...',
+  'Email.sent',
+  'emails',
+  'stats',
+  'names',
+  'contact',
+]
 test(`${free.join(', ')} are names like any other`, async () => {
   for (const event of free) assert.equal((await track({ ...valid, event })).status, 200, event)
   assert.deepEqual(await eventNames(), free)
@@ -168,6 +177,8 @@ const wrong: [object, string, string][] = [
   [{ event: 'a\nb' }, 'event', 'invalid_string'],
   [{ event: 'a\u0000' }, 'event', 'invalid_string'],
   [{ event: 'half \ud800' }, 'event', 'invalid_string'],
+  [{ event: '.' }, 'event', 'invalid_string'],
+  [{ event: '..' }, 'event', 'invalid_string'],
   [{ event: 'x'.repeat(256) }, 'event', 'too_big'],
   [{ email: undefined }, 'email', 'invalid_type'],
   [{ email: 'nobody' }, 'email', 'invalid_string'],

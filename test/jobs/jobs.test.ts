@@ -64,6 +64,19 @@ async function setUp(t: TestContext): Promise<Bench> {
   }
 }
 
+test('a job scans behind requests, in the line of its project', async (t) => {
+  const { store, run, add, reaches } = await setUp(t)
+  const callers: object[] = []
+  const scanFor: Store['scanFor'] = (caller, fn) => {
+    callers.push(caller)
+    return store.scanFor(caller, fn)
+  }
+  const id = await add({ projectId: 'p' })
+  run({ store: { ...store, scanFor }, handlers: { work: async () => 'done' } })
+  await reaches(id, 'completed')
+  assert.deepEqual(callers, [{ key: 'p', isJob: true }])
+})
+
 test('a job runs with its payload and keeps its result', async (t) => {
   const { run, add, reaches } = await setUp(t)
   const id = await add({ payload: { n: 2 }, projectId: 'p' })

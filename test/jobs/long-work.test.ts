@@ -1,12 +1,14 @@
 /** Work that requests ask for: its ids, its places, its progress, its end. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { AppError } from '../../src/errors.ts'
 import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
 import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
+import { returnLostJobs } from '../../src/jobs/ledger.ts'
 import { enqueueNamed } from '../../src/jobs/name.ts'
 import { createPace } from '../../src/jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../src/jobs/progress.ts'
-import type { RunningJob } from '../../src/jobs/run.ts'
+import { FinalFailure, type RunningJob } from '../../src/jobs/run.ts'
 import { findJobStatus } from '../../src/jobs/status.ts'
 import { silentLog } from '../../src/log.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
@@ -156,6 +158,24 @@ test('what is saved is found by whoever runs the job next, and goes with its com
   assert.equal(await store.read.$count(jobProgress), 0)
 })
 
+test('a job that gets further each time may be cut off more often than it may fail', async (t) => {
+  const bench = await setUp(t)
+  const { store, add, find, clock } = bench
+  const id = await add()
+  const { maxAttempts } = await find(id)
+  for (let row = 1; row <= maxAttempts + 2; row += 1) {
+    const job = await claimJob(bench, 'long')
+    await store.write((tx) => saveProgress(tx, job, { state: { row }, at: clock.at }))
+    clock.at += 60_000
+  }
+  for (let attempt = 2; attempt <= maxAttempts; attempt += 1) {
+    assert.equal((await claimJob(bench, 'long')).attempt, attempt)
+    clock.at += 60_000
+  }
+  await store.write((tx) => returnLostJobs(tx, clock.at))
+  assert.equal((await find(id)).state, 'failed')
+})
+
 test('a run that has lost its lease commits nothing more', async (t) => {
   const bench = await setUp(t)
   const { store, add, clock, now } = bench
@@ -213,7 +233,8 @@ test('the status of a job is that of its project and kind', async (t) => {
   }
   const running = run({ handlers: { long }, limits: { long: 1 } })
   while ((await find(id)).error === null) await new Promise(setImmediate)
-  assert.deepEqual(await ask(), { ...empty, state: 'delayed', failedReason: 'not now' })
+  const failedReason = 'Something went wrong inside the server, whose log has the details.'
+  assert.deepEqual(await ask(), { ...empty, state: 'delayed', failedReason })
   clock.at = (await find(id)).runAt
   running.wake()
   await reaches(id, 'completed')
@@ -223,6 +244,34 @@ test('the status of a job is that of its project and kind', async (t) => {
     progress: 100,
     result: { rows: 3 },
   })
+})
+
+test('a project is told the reasons that were meant for it, the operator all of them', async (t) => {
+  const { add, run, reaches } = await setUp(t)
+  const thrown = [
+    new AppError('BAD_REQUEST', 'public', { cause: new Error('private') }),
+    new FinalFailure('final', { cause: new Error('private') }),
+    new Error('private: /var/lib/file'),
+  ]
+  const long = async ({ payload }: RunningJob) => {
+    throw thrown[payload as number]
+  }
+  const once = { maxAttempts: 1 }
+  const ids = [
+    await add({ payload: 0, projectId: 'p', ...once }),
+    await add({ payload: 1, projectId: 'p', ...once }),
+    await add({ payload: 2, projectId: 'p', ...once }),
+    await add({ payload: 2, ...once }),
+  ]
+  run({ handlers: { long }, limits: { long: 4 } })
+  const errors = []
+  for (const id of ids) errors.push((await reaches(id, 'failed')).error)
+  assert.deepEqual(errors, [
+    'public',
+    'final',
+    'Something went wrong inside the server, whose log has the details.',
+    'private: /var/lib/file',
+  ])
 })
 
 test('a project keeps its last 50 completed and 100 failed jobs of each kind', async (t) => {

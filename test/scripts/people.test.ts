@@ -49,11 +49,11 @@ describe('the seeded database', () => {
   })
 
   it('counts contacts and fields as the triggers of the program do', () => {
-    const counts = 'select name, contact_count from projects order by name'
+    const counts = 'select name, contact_count, subscribed_count from projects order by name'
     const fields = 'select * from contact_fields order by project_id, key, kind'
     copyRows({ from: seeded, to: empty, table: 'users' })
     copyRows({ from: seeded, to: empty, table: 'projects' })
-    empty.exec('update projects set contact_count = 0')
+    empty.exec('update projects set contact_count = 0, subscribed_count = 0')
     copyRows({ from: seeded, to: empty, table: 'contacts' })
     assert.deepEqual(seeded.prepare(counts).all(), empty.prepare(counts).all())
     assert.deepEqual(seeded.prepare(fields).all(), empty.prepare(fields).all())

@@ -52,6 +52,14 @@ test('more scans than threads wait for their turn', async (t) => {
   assert.deepEqual(counts, Array(10).fill(5))
 })
 
+test('whoever scans for somebody gets what others get', async (t) => {
+  const store = await openTestStore(t, { readerThreads: 1 })
+  await fill(store, 5)
+  const callers = ['a', 'b', 'a'].map((key, index) => ({ key, isJob: index === 2 }))
+  const counts = callers.map((caller) => store.scanFor(caller, () => store.scan.$count(notes)))
+  assert.deepEqual(await Promise.all(counts), [5, 5, 5])
+})
+
 test('a scan with a mistake in it fails as SQLite says, and the thread lives on', async (t) => {
   const store = await openTestStore(t, { readerThreads: 1 })
   await assert.rejects(store.scan.all(sql`select x from nowhere`), {
@@ -75,9 +83,14 @@ test('neither reader can write', async (t) => {
 test('close answers the scans that run and leaves one file', async (t) => {
   const store = await openTestStore(t)
   await fill(store, 10)
-  const scan = store.scan.get<{ total: number }>(slowCount)
+  // A builder begins when somebody waits for it.
+  const scan = store.scan.get<{ total: number }>(slowCount).then((row) => row)
   await store.close()
   assert.deepEqual(await scan, { total: 1_000_000 })
+  await assert.rejects(
+    async () => store.scan.$count(notes),
+    (error) => error instanceof AppError && error.code === 'DATABASE_ERROR',
+  )
   assert.equal(store.walBytes(), 0)
 })
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { AppError } from '../../src/errors.ts'
@@ -31,6 +32,21 @@ test('what a closure wrote is there when its write resolves', async (t) => {
   })
   assert.equal(result, 42)
   assert.deepEqual(await bodies(store), ['a'])
+})
+
+test('what a commit sets off is in the name of nobody who wrote', async (t) => {
+  const store = await openTestStore(t)
+  const names = new AsyncLocalStorage<string>()
+  const seen: (string | undefined)[] = []
+  store.onCommit(() => seen.push(names.getStore()))
+  await names.run('a', async () => {
+    await store.write(async (tx) => {
+      tx.afterCommit(() => seen.push(names.getStore()))
+      await addNote(tx)
+    })
+    assert.equal(names.getStore(), 'a')
+  })
+  assert.deepEqual(seen, [undefined, undefined])
 })
 
 test('a closure sees its own writes, and nobody else does before they are durable', async (t) => {

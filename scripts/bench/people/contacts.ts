@@ -103,8 +103,9 @@ function createData(random: Random, end: number): (person: Person, at: number) =
 function keepWhatTriggersKeep(database: Database.Database, progress: Progress): void {
   progress.step('contact counts and fields')
   database.exec(`
-    update projects set contact_count =
-      (select count(*) from contacts where contacts.project_id = projects.id);
+    update projects set (contact_count, subscribed_count) =
+      (select count(*), coalesce(sum(subscribed), 0) from contacts
+        where contacts.project_id = projects.id);
     insert into contact_fields (project_id, key, kind, contacts)
       select project_id, key, kind, count(*) from contact_values group by project_id, key, kind`)
   progress.step('contact_search')

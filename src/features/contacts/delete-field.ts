@@ -1,7 +1,7 @@
 /**
  * Takes a key out of the data of all contacts of a project. Few contacts change while the caller
- * waits; many are a job, which goes on after a crash where it was. Contacts that come, or are given
- * the key anew, while it runs keep it.
+ * waits; many are a job, which goes on after a crash where it was. Contacts that come while it runs
+ * keep the key, and so do those that are given it anew behind it: it goes through them once.
  */
 import { AppError, invalidField } from '../../errors.ts'
 import { enqueueNamed } from '../../jobs/name.ts'
@@ -51,7 +51,7 @@ export const removeKey = statement(
 
 /**
  * @throws AppError VALIDATION_ERROR for a field that is not `data.<key>`; BAD_REQUEST while a
- * segment refers to it
+ * segment refers to it; CONFLICT when the project has too many such jobs unfinished
  */
 export async function deleteField(
   deps: Pick<Core, 'store' | 'now' | 'jobBell'>,

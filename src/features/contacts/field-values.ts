@@ -4,7 +4,7 @@
  * to contact (`email`, `createdAt`, `updatedAt`).
  */
 import { jsonPath } from '../../store/dialect.ts'
-import { type SQL, sql } from '../../store/drizzle.ts'
+import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { countHolders, readFieldName, type StandardField } from './fields.ts'
@@ -17,37 +17,26 @@ type Deps = Pick<Core, 'store'>
 
 /** As long as a condition's own values may be. */
 const MAX_LENGTH = 1000
-/** Most fields show what they hold at once; where they do not, larger pieces are read. */
-const FIRST_PAGE = 500
-const PAGE = 50_000
+/** Of such a text in quotes, where nothing in it is escaped. */
+const MAX_PLAIN = MAX_LENGTH + 2
 
-/** `type` as SQLite names it. */
-type Row = { type: 'text' | 'integer' | 'real' | 'true' | 'false'; value: string | number }
-
-/** Of one half of a project (`subscribed`): either is in the order of its numbers. */
-const page = (columns: SQL) => sql`
-  select ${columns} from contacts indexed by contacts_order
-  where project_id = ${parameter('projectId')} and subscribed = ${parameter('subscribed')}
-    and number > ${parameter('after')}
-  order by number limit ${parameter('size')}`
-
-/** Read before the values: contacts that come between the two are seen once more. */
-export const selectPageEnd = statement<{ last: number | null; contacts: number }>(
-  () => sql`select max(number) as last, count(*) as contacts from (${page(sql`number`)})`,
-)
-
-const valueColumns = sql`json_type(data, ${parameter('path')}) as type,
-  json_extract(data, ${parameter('path')}) as value`
-
-export const selectPageValues = statement<Row>(
+/**
+ * Of one half of a project (`subscribed`), which the index has in the order of its numbers, until
+ * there are enough. Each value is taken out of its data once, as JSON: without the inner limit
+ * SQLite would do that again for every term outside.
+ */
+export const selectValues = statement<{ json: string }>(
   () => sql`
-    select distinct type, value from (${page(valueColumns)})
-    where type in ('true', 'false', 'integer', 'real')
-      or (type = 'text' and length(value) <= ${MAX_LENGTH})
+    select distinct json from (
+      select data -> ${parameter('path')} as json from contacts indexed by contacts_order
+        where project_id = ${parameter('projectId')} and subscribed = ${parameter('subscribed')}
+        limit -1)
+    where json <> 'null' and substr(json, 1, 1) not in ('[', '{')
+      and (length(json) <= ${MAX_PLAIN} or length(json ->> '$') <= ${MAX_LENGTH})
     limit ${parameter('most')}`,
 )
 
-/** At most `limit` of them, in order; of more, those of the oldest contacts. */
+/** At most `limit` of them, in order; of more, those of the oldest contacts, subscribed ones first. */
 export async function listFieldValues(
   deps: Deps,
   { projectId, field, limit }: { projectId: string; field: string; limit: number },
@@ -66,30 +55,29 @@ function standardValues(field: StandardField): FieldValue[] {
 
 type Search = { projectId: string; key: string; limit: number }
 
-/** Reads until there are enough; nothing where the writer knows of nobody who has the key. */
-async function findValues({ store }: Deps, search: Search): Promise<FieldValue[]> {
-  const { projectId, key, limit } = search
-  const found = new Set<FieldValue>()
-  if ((await countHolders(store.scan, search)) === 0) return []
-  for (const subscribed of [1, 0]) {
-    // A text and the number that it spells are one value, and some were found before.
-    const values = { projectId, path: jsonPath(key), subscribed, most: 4 * limit }
-    let range = { after: 0, size: FIRST_PAGE }
-    while (found.size < limit) {
-      const end = await store.scan.find(selectPageEnd, { projectId, subscribed, ...range })
-      const rows = await store.scan.list(selectPageValues, { ...values, ...range })
-      for (const row of rows) found.add(toValue(row))
-      if (end?.last == null || end.contacts < range.size) break
-      range = { after: end.last, size: PAGE }
-    }
-  }
+/** Nothing is read where the writer knows of nobody who has the key. */
+async function findValues(deps: Deps, search: Search): Promise<FieldValue[]> {
+  const { limit } = search
+  if ((await countHolders(deps.store.scan, search)) === 0) return []
+  const first = await readHalves(deps, search, limit)
+  // A text and the number that it spells are one value: of twice as many there are enough.
+  const isShort = first.found.size < limit && first.hasMore
+  const { found } = isShort ? await readHalves(deps, search, 2 * limit) : first
   return [...found].slice(0, limit).sort(compareValues)
 }
 
-function toValue({ type, value }: Row): FieldValue {
-  if (type === 'true' || type === 'false') return type === 'true'
-  if (typeof value === 'number') return value
-  return typed(value)
+/** At most so many of either half, both at the same time. */
+async function readHalves({ store }: Deps, { projectId, key }: Search, most: number) {
+  const values = { projectId, path: jsonPath(key), most }
+  const halves = await Promise.all(
+    [1, 0].map((subscribed) => store.scan.list(selectValues, { ...values, subscribed })),
+  )
+  const found = new Set(halves.flat().map(({ json }) => toValue(JSON.parse(json) as FieldValue)))
+  return { found, hasMore: halves.some((rows) => rows.length === most) }
+}
+
+function toValue(value: FieldValue): FieldValue {
+  return typeof value === 'string' ? typed(value) : value
 }
 
 /** Texts that spell a boolean or a number are that, where nothing of the text is lost. */

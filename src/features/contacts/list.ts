@@ -22,13 +22,15 @@ import {
   selectAmong,
   selectByAddress,
   selectByNumber,
+  selectHits,
   selectScanned,
   selectSorted,
   selectWindow,
   WINDOW,
 } from './select.ts'
+import { type Stretch, throughStretches } from './stretches.ts'
 import { type ContactView, toContactView } from './view.ts'
-import { countFrom } from './walk.ts'
+import { countFrom, findByNumber } from './walk.ts'
 
 export type ContactQuery = Omit<ContactScope, 'condition'> & {
   condition?: Condition | undefined
@@ -78,23 +80,64 @@ async function scopeOf(deps: Deps, query: ContactQuery): Promise<ContactScope> {
 
 type PagePlan = { scope: ContactScope; source: Source; range: PageRange }
 
-async function findPage({ store }: Deps, plan: PagePlan): Promise<NumberedContact[]> {
+async function findPage(deps: Deps, plan: PagePlan): Promise<NumberedContact[]> {
+  return (await findRows(deps, plan)).map(readContact)
+}
+
+async function findRows(deps: Deps, plan: PagePlan): Promise<ContactRow[]> {
   const { scope, range } = plan
+  const { store } = deps
+  if (isByNumber(plan)) {
+    const after = range.after === undefined ? undefined : Number(range.after)
+    return findByNumber(deps, scope, { ...range, after })
+  }
   const { near, far } = chooseQueries(plan)
-  const rows = (await store.scan.values<ContactRow>(near)).map(readContact)
+  const rows = await store.scan.values<ContactRow>(near)
   if (far === undefined || rows.length === range.limit) return rows
   const [[seen] = []] = await store.scan.values<[number]>(countWindow(scope, range))
   if (seen !== undefined && seen < WINDOW) return rows
-  return (await store.scan.values<ContactRow>(far)).map(readContact)
+  if (plan.source.kind === 'none') return findSorted(deps, plan)
+  return store.scan.values(far)
 }
+
+function isByNumber({ scope, source, range }: PagePlan): boolean {
+  if (range.sort !== 'createdAt' || 'candidates' in source) return false
+  return source.kind === 'none' || !isAddressOnly(scope)
+}
+
+/** By address: the first of each stretch, and of those the first. */
+async function findSorted(deps: Deps, { scope, range }: PagePlan): Promise<ContactRow[]> {
+  const direction = range.dir === 'asc' ? 1 : -1
+  const look = (stretch: Stretch) =>
+    deps.store.scan.values<ContactRow>(selectSorted(scope, { ...range, stretch }))
+  let first: ContactRow[] = []
+  for await (const rows of throughStretches(deps, { scope, range: {} }, look)) {
+    // As SQLite compares texts: by their octets.
+    first = [...first, ...rows]
+      .sort((one, other) => direction * Buffer.compare(addressOf(one), addressOf(other)))
+      .slice(0, range.limit)
+  }
+  return first
+}
+
+function addressOf([, , , email]: ContactRow): Buffer {
+  return Buffer.from(email)
+}
+
+/** More hits are not sorted by address for each page: one in so many of the next addresses is one. */
+const MAX_SORTED = 2_000
 
 /** `near` looks at the next few contacts, and `far` at all, for when those do not make a page. */
 export function chooseQueries({ scope, source, range }: PagePlan) {
+  if (source.kind === 'hits' && range.sort === 'createdAt') {
+    return { near: selectHits(source, scope, range) }
+  }
+  if (source.kind === 'hits' && source.count > MAX_SORTED) {
+    return { near: selectByAddress(scope, range) }
+  }
   if ('candidates' in source) return { near: selectAmong(source.candidates, scope, range) }
   const isSearched = source.kind === 'scan'
-  if (range.sort === 'createdAt' && !(isSearched && isAddressOnly(scope))) {
-    return { near: selectByNumber(scope, range) }
-  }
+  if (isByNumber({ scope, source, range })) return { near: selectByNumber(scope, range) }
   if (range.sort === 'email' && (isSearched || matchesScope(scope) === undefined)) {
     return { near: selectByAddress(scope, range) }
   }

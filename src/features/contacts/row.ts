@@ -17,12 +17,15 @@ export type ContactRow = [
   updatedAt: number,
 ]
 
+const otherColumns = ['id', 'project_id', 'email', 'subscribed', 'data', 'created_at', 'updated_at']
+
 /** Of the table `contacts`, unaliased. */
-export const contactColumns: SQL = sql.raw(
-  ['number', 'id', 'project_id', 'email', 'subscribed', 'data', 'created_at', 'updated_at']
-    .map((column) => `contacts.${column}`)
-    .join(', '),
-)
+export const contactColumns: SQL = columnsBehind(sql`contacts.number`)
+
+/** `number`: the same of another table, in whose order they come. */
+export function columnsBehind(number: SQL): SQL {
+  return sql`${number}, ${sql.raw(otherColumns.map((column) => `contacts.${column}`).join(', '))}`
+}
 
 export function readContact(row: ContactRow): NumberedContact {
   const [number, id, projectId, email, subscribed, data, createdAt, updatedAt] = row

@@ -2,6 +2,7 @@
  * Writing to contacts by their addresses: known ones change, others come into being. `saveContacts`
  * is what every path but sending does within its transaction; `saveContact` is POST /contacts.
  */
+import type { AppError } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address.ts'
 import type { Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
@@ -12,6 +13,7 @@ import {
   type ContactEntry,
   type UpsertedContact,
   upsertContacts,
+  upsertEach,
 } from './upsert.ts'
 
 export type NewContact = {
@@ -32,9 +34,22 @@ export async function saveContacts(
   change: ContactChange,
   entries: readonly ContactEntry[],
 ): Promise<UpsertedContact[]> {
+  return upsertContacts(tx, await withKnown(tx, change, entries), entries)
+}
+
+/** As `saveContacts`; an entry whose data breaks a limit gives why, and hinders no other. */
+export async function saveEach(
+  tx: Tx,
+  change: ContactChange,
+  entries: readonly ContactEntry[],
+): Promise<(UpsertedContact | AppError)[]> {
+  return upsertEach(tx, await withKnown(tx, change, entries), entries)
+}
+
+async function withKnown(tx: Tx, change: ContactChange, entries: readonly ContactEntry[]) {
   const addresses = entries.map(({ address }) => address.address)
   const { contacts: found, suppressed } = await findKnown(tx, change.projectId, addresses)
-  return upsertContacts(tx, { ...change, found, suppressed }, entries)
+  return { ...change, found, suppressed }
 }
 
 /** @throws AppError VALIDATION_ERROR for data that breaks a limit */

@@ -64,6 +64,15 @@ export function behind(range: Pick<PageRange, 'sort' | 'dir' | 'after'>): SQL | 
   return sql`${sortColumn(range)} ${than} ${range.after}`
 }
 
+/** The same of a number that stands for it in another table, as an integer. */
+export function behindNumber(
+  number: SQL,
+  { dir, after }: Pick<PageRange, 'dir' | 'after'>,
+): SQL | undefined {
+  if (after === undefined) return undefined
+  return sql`${number} ${dir === 'asc' ? sql`>` : sql`<`} cast(${after} as integer)`
+}
+
 export function inDirection({ dir }: Pick<ContactOrder, 'dir'>): SQL {
   return dir === 'asc' ? sql`asc` : sql`desc`
 }

@@ -5,10 +5,12 @@
  * a search is right at any moment: it looks at what stands in the backlog by itself.
  *
  * An entry costs 10 to 20 us, so batches are small and far enough apart to leave the writer to
- * others. What they leave behind is merged in steps as small, for a search reads each piece.
+ * others: the longer a batch waited for them, the longer is the rest behind it. What batches leave
+ * behind is merged in steps as small, for a search reads each piece.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../../errors.ts'
+import { withRest } from '../../jobs/pace.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
@@ -21,8 +23,8 @@ export type SearchIndex = { stop(): Promise<void> }
 const BATCH = 200
 /** Pages of the index: 2 ms, and enough to keep up with what the batches add. */
 const MERGE_PAGES = 16
-/** Between two batches: two thirds of the writer's time stay free. */
-const PAUSE_MS = 10
+/** Between two batches, of the time that the first took: 20 to 30 ms when nobody else writes. */
+const REST_TIMES = 4
 /** How soon the index begins with what writes owe it, and tries again what failed. */
 const IDLE_MS = 500
 
@@ -61,13 +63,14 @@ export function startSearchIndex(
 ): SearchIndex {
   const stopping = new AbortController()
   const { signal } = stopping
-  const pause = (ms: number) => delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
+  const idle = () => delay(idleMs, undefined, { signal, ref: false }).catch(() => undefined)
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      const isBehind = await tryBatch(deps)
-      if (!isBehind) onIdle?.()
-      await pause(isBehind ? PAUSE_MS : idleMs)
+      const isBehind = await withRest(() => tryBatch(deps), { times: REST_TIMES, signal })
+      if (isBehind) continue
+      onIdle?.()
+      await idle()
     }
   }
 

@@ -3,8 +3,9 @@
  * Creating one emits nothing; a flip of `subscribed` on an existing one emits
  * `contact.subscribed` or `contact.unsubscribed` in the same transaction.
  */
+import { AppError } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address.ts'
-import { eq, sql } from '../../store/drizzle.ts'
+import { and, eq, sql } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import {
   type Contact,
@@ -70,7 +71,8 @@ const insertContact = statement((db) =>
   }),
 )
 
-const updateContact = statement((db) =>
+/** By what it was looked up with: the way to it has been read then. */
+export const updateByAddress = statement((db) =>
   db
     .update(contacts)
     .set({
@@ -78,7 +80,9 @@ const updateContact = statement((db) =>
       subscribed: parameter('subscribed'),
       updatedAt: parameter('updatedAt'),
     })
-    .where(eq(contacts.id, parameter('id'))),
+    .where(
+      and(eq(contacts.projectId, parameter('projectId')), eq(contacts.email, parameter('email'))),
+    ),
 )
 
 const updateSubscribed = statement((db) =>
@@ -109,16 +113,44 @@ export async function upsertContacts(
 ): Promise<UpsertedContact[]> {
   const known = new Map(change.found)
   const upserted: UpsertedContact[] = []
-  for (const entry of entries) {
-    const before = known.get(entry.address.address)
-    const contact =
-      before === undefined
-        ? await createContact(tx, change, entry)
-        : await changeContact(tx, before, change, entry)
-    known.set(contact.email, contact)
-    upserted.push({ contact, isNew: before === undefined })
-  }
+  for (const entry of entries) upserted.push(await upsertContact(tx, { change, known }, entry))
   return upserted
+}
+
+/** As `upsertContacts`; an entry whose data would become too large gives why, and hinders no other. */
+export async function upsertEach(
+  tx: Tx,
+  change: ContactChange & Known,
+  entries: readonly ContactEntry[],
+): Promise<(UpsertedContact | AppError)[]> {
+  const known = new Map(change.found)
+  const outcomes: (UpsertedContact | AppError)[] = []
+  for (const entry of entries) {
+    try {
+      outcomes.push(await upsertContact(tx, { change, known }, entry))
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
+      outcomes.push(error)
+    }
+  }
+  return outcomes
+}
+
+type Changing = { change: ContactChange & Known; known: Map<string, Contact> }
+
+/** Notes the contact in `known`. @throws AppError VALIDATION_ERROR before anything is written */
+async function upsertContact(
+  tx: Tx,
+  { change, known }: Changing,
+  entry: ContactEntry,
+): Promise<UpsertedContact> {
+  const before = known.get(entry.address.address)
+  const contact =
+    before === undefined
+      ? await createContact(tx, change, entry)
+      : await changeContact(tx, before, change, entry)
+  known.set(contact.email, contact)
+  return { contact, isNew: before === undefined }
 }
 
 async function createContact(
@@ -158,7 +190,7 @@ type Kept = { before: Contact; contact: Contact; reason?: SubscriptionReason | u
 
 /** Writes what may differ, but for the address; a flip of `subscribed` emits its event. */
 export async function keepContact(tx: Tx, { before, contact, reason }: Kept): Promise<void> {
-  await tx.execute(updateContact, contact)
+  await tx.execute(updateByAddress, contact)
   if (contact.subscribed === before.subscribed) return
   await appendSubscriptionEvent(tx, contact, { at: contact.updatedAt, reason })
 }

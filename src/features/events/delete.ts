@@ -39,7 +39,10 @@ export const deleteSome = statement(
     order by created_at limit ${parameter('limit')})`,
 )
 
-/** @throws AppError BAD_REQUEST for a reserved name, and while anything refers to it */
+/**
+ * @throws AppError BAD_REQUEST for a reserved name, and while anything refers to it; CONFLICT when
+ * the project has too many such jobs unfinished
+ */
 export async function deleteEvents(
   deps: Deps & Pick<Core, 'jobBell'>,
   target: EventTarget,
@@ -63,14 +66,16 @@ export async function runEventDeletion(deps: Deps, job: RunningJob): Promise<Pro
     job.signal.throwIfAborted()
     const before = state
     const limit = pace.size()
-    state = await deps.store.write(async (tx) => {
-      const asked = { ...work, limit }
-      const deleted = await pace.measure(limit, () => tx.execute(deleteSome, asked))
-      const next = { deletedCount: before.deletedCount + deleted }
-      const percent = Math.min(99, (100 * next.deletedCount) / work.total)
-      await saveProgress(tx, job, { state: next, percent, at: deps.now() })
-      return next
-    })
+    const act = () =>
+      deps.store.write(async (tx) => {
+        const asked = { ...work, limit }
+        const deleted = await pace.measure(limit, () => tx.execute(deleteSome, asked))
+        const next = { deletedCount: before.deletedCount + deleted }
+        const percent = Math.min(99, (100 * next.deletedCount) / work.total)
+        await saveProgress(tx, job, { state: next, percent, at: deps.now() })
+        return next
+      })
+    state = await pace.batch(act, job.signal)
     if (state.deletedCount - before.deletedCount < limit) return state
   }
 }

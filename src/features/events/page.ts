@@ -27,7 +27,9 @@ export type EventScope = {
 /** A select of `seq` and `created_at`, in order; `limit` rows at most. */
 export function pageOf(scope: EventScope, limit: number): SQL {
   const { projectId, contactId, exceptNames } = scope
-  const names = scope.names?.filter((name) => !exceptNames?.includes(name))
+  const given = scope.names?.filter((name) => !exceptNames?.includes(name))
+  // A name that came twice would bring its events twice.
+  const names = given === undefined ? undefined : [...new Set(given)]
   if (contactId !== undefined) return newest(scope, limit, ofContact(contactId, scope))
   if (names === undefined) return newest(scope, limit, ofProject(scope))
   const ofName = sql`indexed by events_named where project_id = ${projectId}

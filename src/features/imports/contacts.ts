@@ -1,10 +1,10 @@
 /** Rows as contacts (contract 3.2): known addresses change, others come into being. */
-import { invalidField } from '../../errors.ts'
+import { AppError, invalidField } from '../../errors.ts'
 import type { RunningJob } from '../../jobs/run.ts'
 import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
-import type { ContactData } from '../../store/schema.ts'
 import { readData } from '../contacts/data.ts'
-import { saveContacts } from '../contacts/save.ts'
+import { saveEach } from '../contacts/save.ts'
+import type { ContactEntry } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
 import { type CellRules, readCell, readText } from './cell.ts'
 import type { Cell, CsvRecord } from './csv-parser.ts'
@@ -24,7 +24,6 @@ export type ImportResult = {
 }
 
 type Deps = Pick<Core, 'store' | 'now'>
-type Row = { address: ParsedAddress; subscribed: boolean | undefined; changes: ContactData }
 
 /** @throws FinalFailure for a file that cannot be read */
 export async function importContacts(deps: Deps, job: RunningJob): Promise<ImportResult> {
@@ -44,7 +43,7 @@ export function toResult({ rows, newCount, knownCount, ...tally }: Tally): Impor
   }
 }
 
-function contactTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): Target<Row> {
+function contactTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): Target<ContactEntry> {
   const projectId = job.projectId ?? ''
   const { subscribed: subscribedByDefault } = job.payload as ImportPayload
   return {
@@ -53,10 +52,10 @@ function contactTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): Target<Row>
       subscribed: readSubscribed(record, header),
       changes: readChanges(record, { header, areStrings: options.areStrings }),
     }),
-    apply: async (tx, { subscribed, ...entry }) => {
-      const change = { projectId, subscribed, subscribedByDefault, at: now() }
-      const [saved] = await saveContacts(tx, change, [entry])
-      return saved?.isNew ?? false
+    apply: async (tx, entries) => {
+      const change = { projectId, subscribed: undefined, subscribedByDefault, at: now() }
+      const saved = await saveEach(tx, change, entries)
+      return saved.map((each) => (each instanceof AppError ? each : { isNew: each.isNew }))
     },
   }
 }
@@ -82,7 +81,7 @@ function readSubscribed(record: CsvRecord, header: Header): boolean | undefined 
 function readChanges(
   record: CsvRecord,
   { header, areStrings }: { header: Header; areStrings: boolean },
-): ContactData {
+): ContactEntry['changes'] {
   const entries: [string, unknown][] = []
   const rules = { isOwn: header.isOwn, areStrings }
   for (const [field, indexes] of header.columns) {

@@ -3,7 +3,6 @@
  * that a spreadsheet program would run is written so that it does not (cell.ts), and what is
  * exported can be imported again as it was.
  */
-import { setImmediate as turn } from 'node:timers/promises'
 import { formatInstant } from '../../clock.ts'
 import { and, sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/store.ts'
@@ -14,7 +13,8 @@ import type { Core } from '../core.ts'
 import { loadSegment } from '../segments/get.ts'
 import { scopeOfSegment } from '../segments/scope.ts'
 import { writeText, writeValue } from './cell.ts'
-import { writeRecord } from './csv-writer.ts'
+import { type PlacedCell, writeRecord, writeSparseRecord } from './csv-writer.ts'
+import type { ExportRoom } from './export-room.ts'
 import { EXPORT_COLUMNS } from './header.ts'
 
 export type ExportQuery = {
@@ -27,11 +27,13 @@ export type ExportQuery = {
   hasMark?: boolean | undefined
 }
 
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Core, 'store' | 'now'> & { room: ExportRoom }
 
 const PAGE = 200
-/** How long contacts are written before others have their turn: there may be any number of keys. */
-const TURN_MS = 10
+/** How long contacts are written before others have their turn. */
+const TURN_MS = 5
+/** There may be any number of keys, each of which is a comma at least. */
+const PIECE_CHARS = 1024 * 1024
 const MARK = '\ufeff'
 
 const listKeys = statement<{ key: string }>(
@@ -40,20 +42,50 @@ const listKeys = statement<{ key: string }>(
 )
 
 /**
- * The file, piece by piece; those whose data gets new keys meanwhile are exported without them.
- * @throws AppError RESOURCE_NOT_FOUND for the segment, BAD_REQUEST for a segment of the condition
+ * The file, piece by piece; those whose data gets new keys meanwhile are exported without them. It
+ * has its place in the room until it is over: read to its end, or given up with `return`.
+ * @throws AppError RATE_LIMIT_EXCEEDED without a place, before anything else; RESOURCE_NOT_FOUND for
+ * the segment, BAD_REQUEST for a segment of the condition
  */
 export async function exportContacts(
   deps: Deps,
   query: ExportQuery,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const scope = await toScope(deps, query)
-  const fields = await deps.store.scan.list(listKeys, { projectId: query.projectId })
-  const keys = fields.map(({ key }) => key)
-  return write(deps, { scope, keys, hasMark: query.hasMark ?? false })
+  const leave = deps.room.enter(query.projectId)
+  try {
+    const scope = await toScope(deps, query)
+    const fields = await deps.store.scan.list(listKeys, { projectId: query.projectId })
+    const keys = fields.map(({ key }) => key)
+    return holding(write(deps, { scope, keys, hasMark: query.hasMark ?? false }), leave)
+  } catch (error) {
+    leave()
+    throw error
+  }
 }
 
-async function toScope(deps: Deps, query: ExportQuery): Promise<ContactScope> {
+/** The same pieces; `leave` is called when no more are made, also where none was asked for. */
+function holding(pieces: AsyncGenerator<Uint8Array>, leave: () => void): AsyncIterable<Uint8Array> {
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      try {
+        const next = await pieces.next()
+        if (next.done) leave()
+        return next
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+    // Resolves when the scan that runs for it has ended: till then it has its place.
+    return: () => pieces.return(undefined).finally(leave),
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
+async function toScope(
+  deps: Pick<Deps, 'store' | 'now'>,
+  query: ExportQuery,
+): Promise<ContactScope> {
   const { projectId, subscribed, search, condition, segmentId } = query
   const segment =
     segmentId === undefined
@@ -64,44 +96,59 @@ async function toScope(deps: Deps, query: ExportQuery): Promise<ContactScope> {
 }
 
 type File = { scope: ContactScope; keys: readonly string[]; hasMark: boolean }
+/** Which column each key has, among those of data. */
+type Columns = ReadonlyMap<string, number>
 
 async function* write(
-  deps: Pick<Deps, 'store'>,
+  deps: Pick<Deps, 'store' | 'room'>,
   { scope, keys, hasMark }: File,
 ): AsyncGenerator<Uint8Array> {
+  const columns = new Map(keys.map((key, index) => [key, index]))
   const header = writeRecord([...EXPORT_COLUMNS, ...keys.map((key) => `data.${key}`)])
   yield Buffer.from((hasMark ? MARK : '') + header)
   for await (const page of walkContacts(deps, scope, { size: PAGE })) {
-    yield* writePage(page, keys)
+    yield* writePage(page, { columns, room: deps.room })
   }
 }
 
 async function* writePage(
   page: readonly NumberedContact[],
-  keys: readonly string[],
+  { columns, room }: { columns: Columns; room: ExportRoom },
 ): AsyncGenerator<Uint8Array> {
   let text = ''
-  let endsAt = performance.now() + TURN_MS
+  let endsAt = 0
   for (const contact of page) {
-    text += writeContact(contact, keys)
-    if (performance.now() < endsAt) continue
+    if (text === '') {
+      await room.turn()
+      endsAt = performance.now() + TURN_MS
+    }
+    text += writeContact(contact, columns)
+    if (performance.now() < endsAt && text.length < PIECE_CHARS) continue
     yield Buffer.from(text)
     text = ''
-    await turn()
-    endsAt = performance.now() + TURN_MS
   }
   if (text !== '') yield Buffer.from(text)
 }
 
-function writeContact(contact: NumberedContact, keys: readonly string[]): string {
-  const { id, email, subscribed, createdAt, updatedAt } = contact
-  const data = new Map(Object.entries(contact.data ?? {}))
-  return writeRecord([
+function writeContact(contact: NumberedContact, columns: Columns): string {
+  const { id, email, subscribed, createdAt, updatedAt, data } = contact
+  const own = [
     id,
     writeText(email),
     String(subscribed),
     formatInstant(createdAt),
     formatInstant(updatedAt),
-    ...keys.map((key) => writeValue(data.get(key))),
-  ])
+  ].map((cell, at) => ({ at, cell }))
+  const cells = [...own, ...placeData(data, columns)]
+  return writeSparseRecord(cells, EXPORT_COLUMNS.length + columns.size)
+}
+
+function placeData(data: NumberedContact['data'], columns: Columns): PlacedCell[] {
+  const cells: PlacedCell[] = []
+  for (const [key, value] of Object.entries(data ?? {})) {
+    const column = columns.get(key)
+    if (column === undefined) continue
+    cells.push({ at: EXPORT_COLUMNS.length + column, cell: writeValue(value) })
+  }
+  return cells.sort((one, other) => one.at - other.at)
 }

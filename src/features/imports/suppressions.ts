@@ -61,9 +61,13 @@ function suppressionTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): Target<
       address: readAddress(record, header),
       ...readReason(record, header),
     }),
-    apply: async (tx, { address, ...why }) => {
-      const emails = [address.address]
-      return (await suppressAddresses(tx, { projectId, emails, ...why, at: now() })) === 1
+    apply: async (tx, rows) => {
+      const outcomes: { isNew: boolean }[] = []
+      for (const { address, ...why } of rows) {
+        const suppression = { projectId, emails: [address.address], ...why, at: now() }
+        outcomes.push({ isNew: (await suppressAddresses(tx, suppression)) === 1 })
+      }
+      return outcomes
     },
   }
 }

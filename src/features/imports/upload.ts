@@ -30,9 +30,12 @@ export type ImportPayload = ImportOptions & { uploadId: string; sizeBytes: numbe
 export type Upload = {
   /** Resolves when there is room for more. @throws AppError DATABASE_ERROR */
   write(bytes: Uint8Array): Promise<void>
-  /** Makes the job; its id. Durable when it resolves. @throws AppError DATABASE_ERROR */
+  /**
+   * Makes the job; its id. Durable when it resolves. @throws AppError DATABASE_ERROR; CONFLICT when
+   * the project has too many such jobs unfinished
+   */
   finish(options: ImportOptions): Promise<string>
-  /** Leaves nothing of it. */
+  /** Leaves nothing of it; what cannot be deleted now, the sweep deletes. Never rejects. */
   discard(): Promise<void>
 }
 
@@ -105,7 +108,8 @@ export function openUpload(
         return enqueueNamed(tx, job)
       })
     },
-    discard: () => store.write((tx) => deleteUpload(tx, uploadId)),
+    // Whoever gives up has a reason of its own to tell.
+    discard: () => store.write((tx) => deleteUpload(tx, uploadId)).catch(() => undefined),
   }
 }
 

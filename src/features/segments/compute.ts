@@ -24,7 +24,7 @@ import { compileDefinition } from './scope.ts'
 import { segmentEvent } from './slug.ts'
 import type { SegmentTarget } from './view.ts'
 
-export type ComputeDeps = Pick<Core, 'store' | 'turns' | 'now'>
+export type ComputeDeps = Pick<Core, 'store' | 'sharedRuns' | 'now'>
 export type Computed = { added: number; removed: number; total: number }
 type Applied = Omit<Computed, 'total'>
 
@@ -48,7 +48,7 @@ export async function computeSegment(
     return { added: 0, removed: 0, total: await countSegment(deps, segment) }
   }
   requireTracking(segment)
-  return deps.turns.take(`compute ${segment.id}`, () => compute(deps, target, signal))
+  return deps.sharedRuns.take(`compute ${segment.id}`, () => compute(deps, target, signal))
 }
 
 async function compute(

@@ -3,8 +3,11 @@ import { invalidField } from '../../errors.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema.ts'
 import { type ContactRow, contactColumns, readContact } from '../contacts/row.ts'
+import type { ContactScope } from '../contacts/scope.ts'
 import { selectByNumber } from '../contacts/select.ts'
+import { type Stretch, throughStretches } from '../contacts/stretches.ts'
 import { type ContactView, toContactView } from '../contacts/view.ts'
+import { countStretch } from '../contacts/walk.ts'
 import type { Core } from '../core.ts'
 import { type CountDeps, totalOf } from './count.ts'
 import { loadSegment } from './get.ts'
@@ -40,7 +43,7 @@ export async function listSegmentContacts(
   const pageSize = Math.min(readCount('pageSize', wished), MAX_PAGE_SIZE)
   const range = { limit: pageSize, offset: (readCount('page', page) - 1) * pageSize }
   const segment = await loadSegment(deps.store.read, target)
-  const rows = await deps.store.scan.values<ContactRow>(await selectPage(deps, segment, range))
+  const rows = await findPage(deps, segment, range)
   const total = await totalOf(deps, segment)
   return {
     data: rows.map((row) => toContactView(readContact(row))),
@@ -51,14 +54,38 @@ export async function listSegmentContacts(
   }
 }
 
-async function selectPage(
+async function findPage(
   deps: Pick<Core, 'store' | 'now'>,
   segment: Segment,
+  range: Range,
+): Promise<ContactRow[]> {
+  if (segment.type === 'STATIC') return deps.store.scan.values(selectMembers(segment.id, range))
+  return findMatching(deps, await scopeOfSegment(deps, segment), range)
+}
+
+/** Those before the page are counted, a stretch at a time. */
+async function findMatching(
+  deps: Pick<Core, 'store'>,
+  scope: ContactScope,
   { limit, offset }: Range,
-): Promise<SQL> {
-  if (segment.type === 'STATIC') return selectMembers(segment.id, { limit, offset })
-  const scope = await scopeOfSegment(deps, segment)
-  return sql`${selectByNumber(scope, { dir: 'desc', limit })} offset ${offset}`
+): Promise<ContactRow[]> {
+  const rows: ContactRow[] = []
+  let before = offset
+  const look = async (stretch: Stretch): Promise<void> => {
+    const passed = before === 0 ? 0 : await countStretch(deps, scope, { stretch })
+    if (passed <= before && before > 0) {
+      before -= passed
+      return
+    }
+    const place = { dir: 'desc' as const, limit: limit - rows.length, stretch }
+    const page = sql`${selectByNumber(scope, place)} offset ${before}`
+    rows.push(...(await deps.store.scan.values<ContactRow>(page)))
+    before = 0
+  }
+  for await (const _ of throughStretches(deps, { scope, range: { dir: 'desc' } }, look)) {
+    if (rows.length === limit) break
+  }
+  return rows
 }
 
 /** The page is cut from the index before contacts are looked at. */

@@ -10,7 +10,7 @@ import { findSegment, hasConditionOf, isSegment, loadSegment } from './get.ts'
 import { scopeOfSegment } from './scope.ts'
 import type { SegmentTarget } from './view.ts'
 
-export type CountDeps = Pick<Core, 'store' | 'turns' | 'now'>
+export type CountDeps = Pick<Core, 'store' | 'sharedRuns' | 'now'>
 
 /** How old the count of a dynamic segment may be where it is shown as a total. */
 const MAX_AGE_MS = 300_000
@@ -28,7 +28,7 @@ export async function refreshSegment(
  * segment as it is when its turn comes: who shares the turn may have asked after a change.
  */
 export async function countSegment(deps: CountDeps, target: Segment): Promise<number> {
-  return deps.turns.take(`count ${target.id}`, async () => {
+  return deps.sharedRuns.take(`count ${target.id}`, async () => {
     const segment = await loadSegment(deps.store.read, target)
     return segment.type === 'STATIC' ? correctCount(deps, segment) : countMatches(deps, segment)
   })
@@ -37,7 +37,7 @@ export async function countSegment(deps: CountDeps, target: Segment): Promise<nu
 /** At most five minutes old; whoever waits for a count that others asked for makes none. */
 export async function totalOf(deps: CountDeps, segment: Segment): Promise<number> {
   if (isRecent(deps, segment)) return segment.memberCount
-  return deps.turns.take(`total ${segment.id}`, async () => {
+  return deps.sharedRuns.take(`total ${segment.id}`, async () => {
     const current = await loadSegment(deps.store.read, segment)
     return isRecent(deps, current) ? current.memberCount : countSegment(deps, current)
   })

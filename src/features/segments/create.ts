@@ -1,5 +1,8 @@
+import { AppError } from '../../errors.ts'
+import { eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { type SegmentType, segments } from '../../store/schema.ts'
+import type { Tx } from '../../store/store.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { countContacts } from '../contacts/walk.ts'
@@ -19,10 +22,14 @@ export type NewSegment = {
   trackMembership?: boolean | undefined
 }
 
+/** The list shows all of them, and each is counted every five minutes. */
+const MAX_SEGMENTS = 1_000
+
 /**
  * Its members are counted at once. Nobody enters yet: the events of a tracked one come with its
  * first compute, some minutes later unless it is asked for.
- * @throws AppError VALIDATION_ERROR; BAD_REQUEST: a condition that refers to no segment
+ * @throws AppError VALIDATION_ERROR; BAD_REQUEST: a condition that refers to no segment,
+ *   or the project has as many segments as it may
  */
 export async function createSegment(
   deps: Pick<Core, 'store' | 'now'>,
@@ -34,6 +41,7 @@ export async function createSegment(
   const at = deps.now()
   const memberCount = condition === null ? 0 : await countMatching(deps, { projectId, condition })
   const row = await deps.store.write(async (tx) => {
+    await requireRoom(tx, projectId)
     if (condition !== null) await requireReferences(tx, { projectId, condition })
     const definition = { id: newId(), projectId, name, description, type, condition }
     const state = { trackMembership, memberCount, countedAt: at, createdAt: at, updatedAt: at }
@@ -53,4 +61,10 @@ export async function countMatching(
 ): Promise<number> {
   const condition = await compileCondition(deps, input)
   return countContacts(deps, { projectId: input.projectId, condition })
+}
+
+async function requireRoom(tx: Tx, projectId: string): Promise<void> {
+  const count = await tx.$count(segments, eq(segments.projectId, projectId))
+  if (count < MAX_SEGMENTS) return
+  throw new AppError('BAD_REQUEST', `A project may have ${MAX_SEGMENTS} segments.`)
 }

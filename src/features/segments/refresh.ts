@@ -7,7 +7,7 @@ import { countSegment } from './count.ts'
 import { findSegment } from './get.ts'
 import type { SegmentTarget } from './view.ts'
 
-type Deps = Pick<Core, 'store' | 'turns' | 'now' | 'log'>
+type Deps = Pick<Core, 'store' | 'sharedRuns' | 'now' | 'log'>
 
 /**
  * One after another, whose count is oldest first: what an interrupted round did not come to is first

@@ -23,7 +23,7 @@ type Deps = Pick<Core, 'store' | 'now' | 'jobBell'>
 /**
  * The id of the job. A condition is given as it came.
  * @throws AppError VALIDATION_ERROR for a condition that is none; BAD_REQUEST for one that refers to
- * an unknown segment
+ * an unknown segment; CONFLICT when the project has too many such jobs unfinished
  */
 export async function startListVerification(
   deps: Deps,

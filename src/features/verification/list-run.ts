@@ -23,6 +23,7 @@ type Progress = ListRange & { after: number; result: ListResult }
 /** Who is told what of each domain. */
 type FindFacts = (domain: string) => Promise<DomainFacts>
 
+/** No more of a job wait for their turn, so that jobs share it evenly. */
 const DOMAINS_AT_ONCE = 16
 /** Of domains, what is remembered for as long as the job runs. */
 const MAX_REMEMBERED = 50_000
@@ -66,10 +67,11 @@ function createFinder({ verifier }: Deps, signal: AbortSignal): FindFacts {
   return (domain) => {
     const known = asked.get(domain)
     if (known !== undefined) return known
-    const facts = turns.take(async () => {
+    const ask = async () => {
       signal.throwIfAborted()
       return findDomainFacts(verifier.listDns, { domain, withWebsite: false })
-    })
+    }
+    const facts = turns.take(() => verifier.listTurns.take(ask))
     asked.set(domain, facts)
     return facts
   }

@@ -5,6 +5,7 @@
 import type { Now } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { createResolver, type Resolver } from '../../outbound/resolver.ts'
+import { createTurns, type Turns } from '../../outbound/turns.ts'
 import { createDomainLists, type DomainLists } from './lists.ts'
 
 export type Verifier = {
@@ -12,6 +13,8 @@ export type Verifier = {
   dns: Resolver
   /** For jobs, which take their time and mind how much they ask at once. */
   listDns: Resolver
+  /** Of the look-ups of all jobs together. */
+  listTurns: Pick<Turns, 'take'>
   lists: DomainLists
   /** Open look-ups end as failed. */
   stop(): void
@@ -32,6 +35,7 @@ const MAX_CACHED = 5_000
 /** A question that nobody answers keeps its place for both rounds: 64 of them a second are bearable. */
 const MAX_OPEN = 256
 const MAX_WAITING = 1_000
+const LIST_DOMAINS_AT_ONCE = 16
 
 /** Reads and asks nothing before it is used. */
 export function createVerifier(options: VerifierOptions): Verifier {
@@ -43,6 +47,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
   return {
     dns,
     listDns,
+    // Jobs wait without end: each asks for few turns at a time.
+    listTurns: createTurns({ atOnce: LIST_DOMAINS_AT_ONCE, waiting: Number.POSITIVE_INFINITY }),
     lists: createDomainLists({ dataDir, now, log }),
     stop() {
       dns.stop()

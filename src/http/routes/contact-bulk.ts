@@ -16,7 +16,13 @@ const MAX_EXCLUDED = 10_000
 
 // A name that is not known here must not widen what is deleted.
 const filter = z.strictObject({
-  search: z.string().max(255).optional().meta({ description: 'Part of the address' }),
+  // Blanks are no part of any address, and would mean everybody.
+  search: z
+    .string()
+    .max(255)
+    .refine((text) => text === '' || text.trim() !== '', 'Must not be blank: leave it out')
+    .optional()
+    .meta({ description: 'Part of the address' }),
   subscribed: z.boolean().optional(),
   condition: z.unknown().optional().meta(conditionJsonSchema),
 })
@@ -94,7 +100,7 @@ function bulkRoute(core: Core, operation: BulkOperation, summary: string): Route
     description: `Those that are named, or all that match the filter when the job begins. Ids that are not the project's are failures of the result.`,
     body: order,
     responses: { 202: { description: 'Queued', schema: queued } },
-    refusals: [400],
+    refusals: [400, 409],
     handle: async ({ project, body }) => {
       const jobId = await startBulk(core, { projectId: project.id, operation, target: body })
       return json(202, { message: `The bulk ${operation} is queued.`, jobId })

@@ -4,6 +4,7 @@ import { formatInstant } from '../../clock.ts'
 import { parseConditionText } from '../../features/conditions/condition.ts'
 import type { Core } from '../../features/core.ts'
 import { exportContacts } from '../../features/imports/export.ts'
+import { createExportRoom } from '../../features/imports/export-room.ts'
 import { id } from '../fields.ts'
 import { keyedRoute, type Route } from '../route.ts'
 
@@ -26,6 +27,7 @@ const exportQuery = z.object({
 })
 
 export function contactExportRoutes(core: Core): Route[] {
+  const room = createExportRoom()
   return [
     keyedRoute({
       tag: 'Contacts',
@@ -34,7 +36,7 @@ export function contactExportRoutes(core: Core): Route[] {
       path: '/contacts/export',
       summary: 'Export contacts as a CSV, oldest first',
       description:
-        'Columns id, email, subscribed, createdAt, updatedAt, and data.<key> for each key in use. A text that a spreadsheet program would run as a formula has an apostrophe before it, which an import of the file takes off again. Lists and objects are JSON.',
+        'Columns id, email, subscribed, createdAt, updatedAt, and data.<key> for each key in use. A text that a spreadsheet program would run as a formula has an apostrophe before it, which an import of the file takes off again. Lists and objects are JSON. A project has at most 2 exports open at a time, the server 8; more are 429.',
       query: exportQuery,
       responses: {
         200: { description: 'The file', contentType: 'text/csv' },
@@ -44,7 +46,7 @@ export function contactExportRoutes(core: Core): Route[] {
         const { filter, bom: hasMark, ...rest } = query
         const condition = filter === undefined ? undefined : parseConditionText(filter, 'filter')
         const wanted = { ...rest, projectId: project.id, condition, hasMark }
-        const body = await exportContacts(core, wanted)
+        const body = await exportContacts({ ...core, room }, wanted)
         const name = `contacts-${formatInstant(core.now()).slice(0, 10)}.csv`
         return { status: 200, body, headers: headersOf(name) }
       },

@@ -95,17 +95,15 @@ export function contactFieldRoutes(core: Core): Route[] {
       description: 'Many contacts are a job: GET /contacts/bulk/:jobId shows how far it is.',
       params,
       responses: {
-        200: { description: 'Deleted', schema: z.object({ deletedFrom }) },
-        202: {
-          description: 'Queued',
-          schema: z.object({ deletedFrom, jobId: z.string() }),
+        200: {
+          description: 'Deleted, or being deleted by a job',
+          schema: z.object({ deletedFrom, jobId: z.string().optional() }),
         },
       },
-      refusals: [400, 422],
+      refusals: [400, 409, 422],
       handle: async ({ project, params }) => {
         const { field = '' } = params
-        const deletion = await deleteField(core, { projectId: project.id, field })
-        return json(deletion.jobId === undefined ? 200 : 202, deletion)
+        return json(200, await deleteField(core, { projectId: project.id, field }))
       },
     }),
   ]

@@ -63,6 +63,7 @@ export function contactImportRoutes(core: Core): Route[] {
         'The header row has a column `email`; `subscribed` (true, 1, yes: subscribed; any other word: not) and all other columns are optional. `data.<key>` is that key, any other header a key in lower case. Empty cells change nothing.',
       takesStream: contactsForm,
       responses: { 202: { description: 'Queued', schema: queued } },
+      refusals: [409],
       handle: async (call) => {
         const fields = ['mapping', 'types', 'subscribed'] as const
         const jobId = await takeCsv(core, call, { kind: 'import', fields })
@@ -79,6 +80,7 @@ export function contactImportRoutes(core: Core): Route[] {
         'The header row has a column `email`; `reason` is optional: HARD_BOUNCE, COMPLAINT, STRIKES or MANUAL, or what other services call it (bounce, spam, unsubscribed). Any other word is MANUAL, and stands in `source`. Who is on the list keeps the first reason.',
       takesStream: suppressionsForm,
       responses: { 202: { description: 'Queued', schema: queued } },
+      refusals: [409],
       handle: async (call) => {
         const jobId = await takeCsv(core, call, {
           kind: 'suppressions-import',

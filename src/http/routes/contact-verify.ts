@@ -96,7 +96,7 @@ export function contactVerifyRoutes(core: Core): Route[] {
         'changes by it.',
       body: order,
       responses: { 202: { description: 'Queued', schema: queued } },
-      refusals: [400],
+      refusals: [400, 409],
       handle: async ({ project, body }) => {
         const jobId = await startListVerification(core, { projectId: project.id, target: body })
         return json(202, { message: 'The verification is queued.', jobId })

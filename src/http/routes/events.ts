@@ -151,7 +151,7 @@ function nameRoutes(core: Core): Route[] {
           schema: deletion,
         },
       },
-      refusals: [400],
+      refusals: [400, 409],
       handle: async ({ project, params }) => {
         const target = { projectId: project.id, name: params.eventName ?? '' }
         return json(200, await deleteEvents(core, target))

@@ -7,12 +7,16 @@ import { json, keyedRoute, type Route } from '../route.ts'
 
 const MAX_NAME = 255
 
-/** Any text that can stand in a path, percent-encoded: no control characters, no half characters. */
+/**
+ * Any text that can stand in a path, percent-encoded: no control characters, no half characters, and
+ * not what a path takes for a step (RFC 3986, section 5.2.4), however it is encoded.
+ */
 export const eventName = z
   .string()
   .min(1)
   .max(MAX_NAME, `Must be at most ${MAX_NAME} characters long`)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Must not contain line breaks or control characters')
+  .regex(/^(?!\.{1,2}$)/, 'Must not be . or ..')
 
 export const trackFields = {
   event: eventName,

@@ -10,7 +10,7 @@ import { findFieldUsage } from '../../../src/features/contacts/field-usage.ts'
 import { listFieldValues } from '../../../src/features/contacts/field-values.ts'
 import { listFields } from '../../../src/features/contacts/fields.ts'
 import { saveContacts } from '../../../src/features/contacts/save.ts'
-import { eq, sql } from '../../../src/store/drizzle.ts'
+import { and, eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import {
   type ContactData,
@@ -137,6 +137,7 @@ test('the counts of keys are right after whatever is done to contacts', async ()
       assert.deepEqual(await kept(id), recount(all))
       const [project] = await world.store.read.select().from(projects).where(eq(projects.id, id))
       assert.equal(project?.contactCount, all.length)
+      assert.equal(project?.subscribedCount, await countSubscribed(id))
       await world.store.write((tx) => tx.delete(projects).where(eq(projects.id, id)).run())
       assert.equal((await kept(id)).size, 0)
     }),
@@ -144,6 +145,11 @@ test('the counts of keys are right after whatever is done to contacts', async ()
   )
   assert.deepEqual(await kept(other.id), untouched)
 })
+
+async function countSubscribed(projectId: string): Promise<number> {
+  const isMeant = and(eq(contacts.projectId, projectId), eq(contacts.subscribed, true))
+  return world.store.read.$count(contacts, isMeant)
+}
 
 async function take(
   tx: Tx,
@@ -248,24 +254,52 @@ test('of the standard fields only subscribed has values to list', async () => {
   }
 })
 
-test('values are looked for until there are enough, and not at all where there are none', async (t) => {
+test('of many values those of the oldest contacts are listed, subscribed ones first', async () => {
   const { id } = await addProject(world)
-  await insertMany(id, 1_200, `json_object('n', i, 'rare', iif(i = 600, 'x', null))`)
+  await insertMany(id, 1_200, `json_object('n', i)`)
   await world.store.write((tx) =>
-    tx.run(sql`update contacts set data = json_remove(data, '$.rare')
-      where project_id = ${id} and json_type(data, '$.rare') = 'null'`),
+    tx.run(sql`update contacts set subscribed = 0, data = json_set(data, '$.rare', 'x' || number)
+      where project_id = ${id} and data ->> '$.n' in (1, 2, 700)`),
+  )
+  const from = (first: number, count: number) =>
+    Array.from({ length: count }, (_, index) => first + index)
+  assert.deepEqual((await valuesOf(id, 'n', 200)).values, from(3, 200))
+  assert.equal((await valuesOf(id, 'n', 1_200)).count, 1_200)
+  assert.equal((await valuesOf(id, 'rare')).count, 3, 'whoever has them')
+})
+
+test('texts and the numbers that they spell leave room for others', async () => {
+  const { id } = await addProject(world)
+  await addContacts(
+    id,
+    [1, '1', 2, '2', 'last'].map((n) => ({ n })),
+  )
+  assert.deepEqual((await valuesOf(id, 'n', 3)).values, [1, 2, 'last'])
+  assert.deepEqual((await valuesOf(id, 'n', 2)).values, [1, 2])
+})
+
+test('nothing is looked for where nobody has the key', async (t) => {
+  const { id } = await addProject(world)
+  await addContacts(id, [{ plan: 'pro' }, { gone: 1 }])
+  await world.store.write((tx) =>
+    tx.run(sql`update contacts set data = null where data ->> '$.gone' = 1`),
   )
   const list = t.mock.method(world.store.scan, 'list')
-  const many = await valuesOf(id, 'n', 200)
-  assert.deepEqual(
-    many.values,
-    Array.from({ length: 200 }, (_, index) => index + 1),
-  )
-  assert.equal(list.mock.callCount(), 1)
-  assert.deepEqual((await valuesOf(id, 'rare')).values, ['x'])
-  assert.equal(list.mock.callCount(), 4)
+  assert.deepEqual((await valuesOf(id, 'plan')).values, ['pro'])
+  assert.equal(list.mock.callCount(), 2, 'one for either half')
   assert.deepEqual((await valuesOf(id, 'nobody')).values, [])
-  assert.equal(list.mock.callCount(), 4)
+  assert.deepEqual((await valuesOf(id, 'gone')).values, [])
+  assert.equal(list.mock.callCount(), 2)
+})
+
+test('escapes in a text count for one character each', async () => {
+  const { id } = await addProject(world)
+  const kept = ['"'.repeat(1_000), '\u0001'.repeat(1_000), 'é'.repeat(1_000)]
+  await addContacts(
+    id,
+    [...kept, '"'.repeat(1_001), 'null', ''].map((text) => ({ text })),
+  )
+  assert.deepEqual((await valuesOf(id, 'text')).values, [...kept, 'null'].sort())
 })
 
 test('a field is used by the segments whose conditions refer to it, at whatever depth', async () => {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { selectKnown } from '../../../src/features/contacts/bulk-run.ts'
 import { removeKey, selectHolders } from '../../../src/features/contacts/delete-field.ts'
-import { selectPageEnd, selectPageValues } from '../../../src/features/contacts/field-values.ts'
+import { selectValues } from '../../../src/features/contacts/field-values.ts'
+import { updateByAddress } from '../../../src/features/contacts/upsert.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import type { Statement } from '../../../src/store/store.ts'
 import { openWorld } from '../world.ts'
@@ -15,8 +16,12 @@ const expectations: [string, Statement<unknown>, RegExp][] = [
   ['contacts of a batch', selectKnown, /USING INDEX sqlite_autoindex_contacts_1 \(id=\?\)/],
   ['a key of a batch', removeKey, /USING INTEGER PRIMARY KEY \(rowid=\?\)/],
   ['who has a key', selectHolders, byPlace],
-  ['the end of a page of values', selectPageEnd, byPlace],
-  ['a page of values', selectPageValues, byPlace],
+  ['a contact that changes', updateByAddress, /contacts_address \(project_id=\? AND email=\?\)/],
+  [
+    'values of a half',
+    selectValues,
+    /USING INDEX contacts_order \(project_id=\? AND subscribed=\?\)/,
+  ],
 ]
 
 test('no batch and no page of long work reads more contacts than it is about', async (t) => {

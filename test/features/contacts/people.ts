@@ -29,10 +29,14 @@ export async function addPeople(
   return rows.map(({ id }) => id)
 }
 
+/** So many more contacts, all of them subscribed, does a project that pretends to be large count. */
+export const PRETENDED = 1_000_000
+
 /** Makes the search take a project for one that is too large to look at every address. */
 export async function pretendLarge({ store }: Store, projectId: string): Promise<void> {
   await store.write((tx) =>
-    tx.run(sql`update projects set contact_count = 1000000 where id = ${projectId}`),
+    tx.run(sql`update projects set contact_count = contact_count + ${PRETENDED},
+      subscribed_count = subscribed_count + ${PRETENDED} where id = ${projectId}`),
   )
 }
 

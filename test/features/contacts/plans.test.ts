@@ -8,12 +8,14 @@ import { chooseQueries } from '../../../src/features/contacts/list.ts'
 import { selectEmails } from '../../../src/features/contacts/lookup.ts'
 import type { ContactScope, PageRange } from '../../../src/features/contacts/scope.ts'
 import {
-  candidatesOf,
-  listCandidates,
+  countHits,
+  hitsOf,
   newestOf,
   type Source,
   selectSamples,
 } from '../../../src/features/contacts/search.ts'
+import { countByNumber, selectByNumber } from '../../../src/features/contacts/select.ts'
+import { selectEnd } from '../../../src/features/contacts/stretches.ts'
 import { countQuery } from '../../../src/features/contacts/walk.ts'
 import { selectSubscribed } from '../../../src/features/suppressions/add.ts'
 import { compileSql } from '../../../src/store/database.ts'
@@ -60,7 +62,8 @@ const planOf = (query: SQL) => explain(compileSql(query).sql)
 
 const inOrder = { source: { kind: 'none' } as Source, sort: 'createdAt', dir: 'desc' } as const
 const byAddress = { ...inOrder, sort: 'email', dir: 'asc' } as const
-const few = { kind: 'few', candidates: candidatesOf([3, 1, 2]) } as const
+const some = hitsOf('"ada" AND "dam"', 10_000)
+const few = { ...some, count: 100 }
 const searched = { kind: 'scan' } as const
 
 type Case = Pick<PageRange, 'sort' | 'dir'> & { source: Source; scope?: Partial<ContactScope> }
@@ -117,14 +120,41 @@ for (const [name, kind, index] of pages) {
   })
 }
 
-test('a page of few candidates looks at those alone', async () => {
-  for (const sort of ['createdAt', 'email'] as const) {
-    const { near, far } = queriesOf({ ...inOrder, sort, source: few, scope: { search: 'ada' } })
+/** In FTS5's words: by rowid, behind one, forwards or backwards. */
+const inIndex = {
+  asc: /^SCAN contact_search VIRTUAL TABLE INDEX 64:M1>$/,
+  desc: /^SCAN contact_search VIRTUAL TABLE INDEX 192:M1<$/,
+}
+
+for (const dir of ['asc', 'desc'] as const) {
+  test(`a page of hits is read from the search index as it comes, ${dir}`, async () => {
+    const { near, far } = queriesOf({ ...inOrder, dir, source: some, scope: { search: 'adam' } })
     assert.equal(far, undefined)
     const plan = await planOf(near)
-    assert.match(plan.join('\n'), /SEARCH contacts USING INTEGER PRIMARY KEY \(rowid=\?\)/)
-    assertNoScan(plan)
-  }
+    const own = plan.filter((step) => /^S\w+ contact/.test(step))
+    const [index = '', known = '', backlog = '', owed = ''] = own
+    assert.equal(own.length, 4, plan.join('\n'))
+    assert.match(index, inIndex[dir])
+    assert.match(
+      backlog,
+      /^SEARCH contact_search_backlog USING INTEGER PRIMARY KEY \(rowid[<>]\?\)/,
+    )
+    for (const row of [known, owed]) {
+      assert.match(row, /^SEARCH contacts USING INTEGER PRIMARY KEY \(rowid=\?\)/)
+    }
+    assertNoSort(plan)
+    // From another number than an integer FTS5 would begin at the end.
+    assert.match(compileSql(near).sql, /contact_search\.rowid [<>] cast\(\? as integer\)/)
+  })
+}
+
+test('a page by address looks at few hits alone, and at the next addresses when there are more', async () => {
+  const query = { ...byAddress, scope: { search: 'adam' } }
+  const ofFew = await planOf(queriesOf({ ...query, source: few }).near)
+  assert.match(ofFew.join('\n'), /SEARCH contacts USING INTEGER PRIMARY KEY \(rowid=\?\)/)
+  assertNoScan(ofFew)
+  const ofSome = await planOf(queriesOf({ ...query, source: some }).near)
+  assert.match(ofSome.join('\n'), /^SEARCH contacts USING INDEX contacts_address \(.* email>\?\)$/)
 })
 
 const windowed: [string, Case, RegExp, RegExp][] = [
@@ -169,11 +199,12 @@ test('the newest contacts are found in the index of the order alone', async () =
 
 test('candidates come from the index of parts of addresses', async () => {
   const samples = await planOf(selectSamples(['ada', 'dam']))
-  const candidates = await explain(listCandidates.compiled().text)
-  for (const plan of [samples, candidates]) {
-    const searches = plan.filter((step) => step.includes('contact_search '))
+  const counted = await explain(countHits.compiled().text)
+  const looked = await planOf(countQuery(some, { projectId, search: 'adam' }))
+  for (const plan of [samples, counted, looked]) {
+    const searches = plan.filter((step) => step.startsWith('SCAN contact_search '))
     assert.ok(searches.length > 0, plan.join('\n'))
-    assert.ok(searches.every((step) => /VIRTUAL TABLE INDEX 0:M/.test(step)))
+    assert.ok(searches.every((step) => /VIRTUAL TABLE INDEX \d+:M1$/.test(step)))
     assertNoSort(plan)
   }
 })
@@ -182,14 +213,40 @@ test('counts look at one index of the project, or at the counter', async () => {
   const count = (source: Source, scope: Partial<ContactScope>) =>
     planOf(countQuery(source, { projectId, ...scope }))
   const none: Source = { kind: 'none' }
-  assert.match((await count(none, {})).join(), /^SEARCH projects USING INDEX \S+ \(id=\?\)$/)
-  const unsubscribed = (await count(none, { subscribed: false })).join()
-  assert.match(unsubscribed, /^SEARCH contacts USING COVERING INDEX contacts_order/)
+  for (const subscribed of [undefined, true, false]) {
+    const counter = (await count(none, { subscribed })).join()
+    assert.match(counter, /^SEARCH projects USING INDEX \S+ \(id=\?\)$/)
+  }
   const addresses = (await count({ kind: 'scan' }, { search: 'gmail' })).join()
   assert.match(addresses, /^SEARCH contacts USING COVERING INDEX contacts_address/)
-  const chosen = await count(none, { condition })
-  assert.match(chosen[0] ?? '', /^SEARCH contacts USING INDEX contacts_order/)
-  assertNoScan(chosen)
+})
+
+test('a stretch of contacts is found in the index of the order, from its begin to its end', async () => {
+  const stretch = { above: 5, upTo: 9 }
+  const range = /^SEARCH contacts USING INDEX contacts_order \(.*rowid>\? AND rowid<\?\)/
+  for (const subscribed of [undefined, false]) {
+    const scope = { projectId, condition, subscribed }
+    const counted = await planOf(countByNumber(scope, { isMost: subscribed === false, stretch }))
+    assert.match(counted[0] ?? '', range)
+    assertNoScan(counted)
+    const page = await planOf(selectByNumber(scope, { dir: 'desc', limit: 9, stretch }))
+    const own = page.filter((step) => /\bcontacts\b/.test(step))
+    assert.ok(own.length > 0 && own.every((step) => range.test(step)), page.join('\n'))
+    assertNoSort(page)
+  }
+  for (const dir of ['asc', 'desc'] as const) {
+    const ends = await planOf(selectEnd({ projectId }, { dir, from: 7, size: 9 }))
+    const own = ends.filter((step) => /\bcontacts\b/.test(step))
+    assert.ok(own.length === 2 && own.every((step) => /COVERING INDEX contacts_order/.test(step)))
+    assertNoSort(ends)
+  }
+})
+
+test('counts of a project that has most contacts look at the rows of a stretch', async () => {
+  const scope = { projectId, condition }
+  const plan = await planOf(countByNumber(scope, { isMost: true, stretch: { above: 5, upTo: 9 } }))
+  const own = plan.filter((step) => /\bcontacts\b/.test(step))
+  assert.deepEqual(own, ['SEARCH contacts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'])
 })
 
 test('contacts are looked up by a seek for each address', async () => {

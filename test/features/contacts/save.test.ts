@@ -172,6 +172,17 @@ test("a change that changes nothing writes nothing, and another's address change
   assert.deepEqual(await subscriptionEvents(world), [])
 })
 
+test('a contact that comes after the newest has gone does not get its number', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const [newest = ''] = await addPeople(world, projectId, [{ email: 'ada@x.test' }])
+  const [before] = await listRows(world)
+  await deleteContact(world, { projectId, id: newest })
+  await saveContact(world, { projectId, address: address('bob@x.test') })
+  const [after] = await listRows(world)
+  assert.ok(before && after && after.number > before.number)
+})
+
 test('a contact goes with all that hangs on it, and nothing of another does', async (t) => {
   const world = await openWorld(t)
   const { id: projectId } = await addProject(world)

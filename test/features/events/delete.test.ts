@@ -8,6 +8,7 @@ import { findEventUsage } from '../../../src/features/events/usage.ts'
 import type { JobHandler } from '../../../src/jobs/jobs.ts'
 import { startJobs } from '../../../src/jobs/jobs.ts'
 import { findJobStatus } from '../../../src/jobs/status.ts'
+import { claimJob } from '../../jobs/running.ts'
 import { addProject, address, openWorld, START, type World } from '../world.ts'
 
 type Brief = { name: string; count: number; contactId?: string; projectId?: string }
@@ -91,6 +92,24 @@ test('a job that broke off goes on where it was, and counts each event once', as
   const { result } = await statusOf(world, project.id, jobId)
   assert.deepEqual(result, { deletedCount: 800 })
   assert.deepEqual(await listNames(world, { projectId: project.id }), [])
+})
+
+test('the job rests between two batches, so that others get to write', async (t) => {
+  const { world, happen, target } = await openShop(t)
+  await happen({ name: 'old', count: 600 })
+  await deleteEvents(world, target('old'))
+  const job = await claimJob(world, 'delete-events')
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const write = t.mock.method(world.store, 'write')
+  const running = runEventDeletion(world, job)
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  while (write.mock.callCount() === 0) await turn()
+  await write.mock.calls[0]?.result
+  for (let index = 0; index < 20; index += 1) await turn()
+  assert.equal(write.mock.callCount(), 1)
+  job.abort.abort(new Error('The program is stopping.'))
+  await assert.rejects(running, /stopping/)
+  assert.equal(write.mock.callCount(), 1)
 })
 
 test('one who comes while a job deletes is told what is left', async (t) => {

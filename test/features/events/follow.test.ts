@@ -70,11 +70,13 @@ test('while nothing is committed it asks the database nothing', async (t) => {
       },
     },
   })
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const { follower } = follow({ ...world, store: { ...world.store, read } })
   await follower.caughtUp()
+  await turn()
   const before = asked
-  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   t.mock.timers.tick(3_600_000)
+  await turn()
   assert.equal(asked, before)
   await follower.stop()
 })

@@ -29,16 +29,19 @@ const someEvents = fc.array(
   { minLength: 1, maxLength: 40 },
 )
 
-const bound = fc.option(fc.nat(9), { nil: undefined })
-const someNames = fc.option(fc.subarray(names), { nil: undefined })
+/** Left out every other time: what is narrow in all ways shows next to nothing. */
+const maybe = <Value>(given: fc.Arbitrary<Value>) => fc.option(given, { nil: undefined, freq: 2 })
+const bound = maybe(fc.nat(9))
+/** Some of them twice: whoever asks may say so. */
+const someNames = maybe(fc.array(fc.constantFrom(...names), { maxLength: 6 }))
 const someScope = fc.record({
   projectId: fc.constantFrom(...projects),
-  contact: fc.option(fc.constantFrom('x', 'y'), { nil: undefined }),
+  contact: maybe(fc.constantFrom('x', 'y')),
   names: someNames,
   exceptNames: someNames,
   startAt: bound,
   endAt: bound,
-  after: fc.option(fc.record({ at: fc.nat(9), seq: fc.nat(60) }), { nil: undefined }),
+  after: maybe(fc.record({ at: fc.nat(9), seq: fc.nat(60) })),
 })
 
 /** A contact is of one project. */

@@ -131,6 +131,49 @@ test('a bad row is told with its row, its line and the reason, and hinders no ot
   )
 })
 
+test('a row that would make its contact too large changes nothing and hinders no other', async (t) => {
+  const { run, people } = await setUp(t)
+  const half = 'x'.repeat(40_000)
+  await run(`email,first\na@dest.test,${half}\n`)
+  const rows = ['b@dest.test,1,', `a@dest.test,2,${half}`, 'a@dest.test,3,', 'c@dest.test,4,']
+  const result = await run(`email,n,second\n${rows.join('\n')}\n`)
+  assert.deepEqual(result.errors, [
+    {
+      row: 3,
+      line: 3,
+      email: 'a@dest.test',
+      error: 'The data of the contact would be larger than 65536 bytes of JSON',
+    },
+  ])
+  assert.deepEqual([result.createdCount, result.updatedCount, result.failureCount], [2, 1, 1])
+  assert.deepEqual(
+    (await people()).map(({ email, data }) => [email, data]),
+    [
+      ['a@dest.test', { first: half, n: 3 }],
+      ['b@dest.test', { n: 1 }],
+      ['c@dest.test', { n: 4 }],
+    ],
+  )
+})
+
+test('S23: a column whose name no key can have is an error of the rows that use it, by name', async (t) => {
+  const { run, people } = await setUp(t)
+  const long = 'k'.repeat(256)
+  const rows = [`email,"a\0b",${long}`, 'a@dest.test,1,', 'b@dest.test,,2', 'c@dest.test,,']
+  const result = await run(rows.join('\n'))
+  assert.deepEqual(
+    result.errors.map(({ email, error }) => [email, error]),
+    [
+      ['a@dest.test', 'data.a\0b: A key must not have control or broken characters'],
+      ['b@dest.test', `data.${long.slice(0, 60)}…: A key must be at most 255 characters long`],
+    ],
+  )
+  assert.deepEqual(
+    (await people()).map(({ email }) => email),
+    ['c@dest.test'],
+  )
+})
+
 test('data that becomes too large with what is there is an error of its row alone', async (t) => {
   const { run, people } = await setUp(t)
   const half = 'x'.repeat(40_000)

@@ -59,6 +59,19 @@ test('an upload that is given up leaves nothing', async (t) => {
   assert.equal(await countChunks(world), 0)
 })
 
+test('what cannot be deleted when an upload is given up is no error of its own', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  let tries = 0
+  const write = () => {
+    tries += 1
+    return Promise.reject(new TypeError('The store is closed.'))
+  }
+  const store = { ...world.store, write }
+  await openUpload({ ...world, store }, { projectId, kind: 'import' }).discard()
+  assert.equal(tries, 1)
+})
+
 test('a chunk that cannot be kept is told, and no job is made of the rest', async (t) => {
   const world = await openWorld(t)
   const { id: projectId } = await addProject(world)

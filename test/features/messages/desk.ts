@@ -10,7 +10,7 @@ import type { Core } from '../../../src/features/core.ts'
 import { type Accepted, acceptMessage } from '../../../src/features/messages/accept.ts'
 import { createQueueBell } from '../../../src/features/messages/bell.ts'
 import type { SendRequest } from '../../../src/features/messages/plan.ts'
-import { createTurns } from '../../../src/features/turns.ts'
+import { createSharedRuns } from '../../../src/features/shared-runs.ts'
 import { silentLog } from '../../../src/log.ts'
 import { parseAddress } from '../../../src/mail/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
@@ -83,7 +83,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     bell: createQueueBell(),
     inbox: createBell(),
     jobBell: createBell(),
-    turns: createTurns(),
+    sharedRuns: createSharedRuns(),
     hits: {} as Core['hits'],
     now: () => clock.now,
     log: silentLog(),

@@ -8,7 +8,7 @@ import { createSegment } from '../../../src/features/segments/create.ts'
 import { deleteSegment } from '../../../src/features/segments/delete.ts'
 import { addMembers } from '../../../src/features/segments/members.ts'
 import { updateSegment } from '../../../src/features/segments/update.ts'
-import { createTurns } from '../../../src/features/turns.ts'
+import { createSharedRuns } from '../../../src/features/shared-runs.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { contacts, events, segmentMembers } from '../../../src/store/schema.ts'
 import { addProject, openWorld, type World } from '../world.ts'
@@ -172,7 +172,7 @@ test('a tracked segment is what another one refers to', async (t) => {
 
 test('two computes at once, in one process or two, fire each event once', async (t) => {
   const { world, ids, target } = await openTracked(t, crowd(700))
-  const elsewhere = { ...world, turns: createTurns() }
+  const elsewhere = { ...world, sharedRuns: createSharedRuns() }
   const done = await Promise.all([
     computeSegment(world, target),
     computeSegment(elsewhere, target),
@@ -200,7 +200,7 @@ test('what another process computed meanwhile is not told again', async (t) => {
   await setPlan(world, ids[2] ?? '', 'free')
   await addPeople(world, target.projectId, [{ email: 'new@x.test', data: { plan: 'pro' } }])
   const before = await toldOf(world, ids)
-  const elsewhere = { ...world, turns: createTurns() }
+  const elsewhere = { ...world, sharedRuns: createSharedRuns() }
   const meanwhile = () => computeSegment(elsewhere, target)
   const computed = await computeSegment(beforeWrite(world, 1, meanwhile), target)
   assert.deepEqual(computed, { added: 0, removed: 0, total: 3 })
@@ -305,7 +305,7 @@ test('whatever happens, entries and exits of a contact alternate, and the last i
     const crash = () => Promise.reject(new Error('power'))
     const computes = {
       compute: [world],
-      both: [world, { ...world, turns: createTurns() }],
+      both: [world, { ...world, sharedRuns: createSharedRuns() }],
       crash: [beforeWrite(world, 2, crash)],
     }[taken]
     return Promise.allSettled((computes ?? []).map((deps) => computeSegment(deps, target)))

@@ -7,6 +7,7 @@ import { getSegment } from '../../../src/features/segments/get.ts'
 import { listSegments } from '../../../src/features/segments/list.ts'
 import { addMembers } from '../../../src/features/segments/members.ts'
 import { updateSegment } from '../../../src/features/segments/update.ts'
+import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { events, jobs, segmentMembers, segments } from '../../../src/store/schema.ts'
 import { addProject, openWorld } from '../world.ts'
@@ -93,6 +94,20 @@ test('the type stays, and a condition for a static one is ignored', async (t) =>
     updateSegment(world, { projectId, id: own.id, changes: { condition: null } }),
     isCoded('VALIDATION_ERROR', 'condition'),
   )
+})
+
+test('a project has at most a thousand segments, and another one is not counted with it', async (t) => {
+  const world = await openWorld(t)
+  const [full, other] = [await addProject(world), await addProject(world, 'Other')]
+  const make = (projectId: string) =>
+    createSegment(world, { projectId, name: 'One', type: 'STATIC' })
+  const { id } = await make(full.id)
+  await world.store.write((tx) =>
+    tx.run(sql`insert into segments (id, project_id, name, created_at, updated_at)
+      select ${id} || value, ${full.id}, 'Many', 0, 0 from json_each(${JSON.stringify(Array.from({ length: 999 }, (_, at) => at))})`),
+  )
+  await assert.rejects(make(full.id), { code: 'BAD_REQUEST' })
+  await make(other.id)
 })
 
 test('segments cannot be made to refer to each other in a loop', async (t) => {

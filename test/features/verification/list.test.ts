@@ -312,11 +312,58 @@ test('a run that is told to stop asks nothing more and keeps what was saved', as
   assert.equal(questions, 16, 'sixteen at once, and none after the end was told')
 })
 
-test('the job loop does it, one list at a time, and its status shows the result', async (t) => {
+test('the lists of several projects are looked up at the pace of one', async (t) => {
+  const { world, start, projectId } = await setUp(t)
+  const others = [await addProject(world), await addProject(world)]
+  const lists = [
+    await start({ mode: 'emails', emails: manyEmails(40, (index) => `a${index}.test`) }),
+    ...(await Promise.all(
+      others.map(({ id }, list) =>
+        startListVerification(world, {
+          projectId: id,
+          target: { mode: 'emails', emails: [`one@b${list}.test`] },
+        }),
+      ),
+    )),
+  ]
+  assert.equal(new Set(lists).size, 3)
+  const open: (() => void)[] = []
+  const asked: string[] = []
+  let most = 0
+  const listDns: Core['resolver'] = {
+    ...world.verifier.listDns,
+    async mx(domain) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      asked.push(domain)
+      most = Math.max(most, open.push(resolve))
+      await promise
+      return { kind: 'nxdomain', expiresAt: 0 }
+    },
+  }
+  const core = { ...world, verifier: { ...world.verifier, listDns } }
+  const claimed = [await claimJob(world, 'verify-list'), await claimJob(world, 'verify-list')]
+  claimed.push(await claimJob(world, 'verify-list'))
+  assert.equal(claimed[0]?.projectId, projectId)
+  const results: ListResult[] = []
+  const runs = claimed.map(async (job) => results.push(await verifyList(core, job)))
+  while (results.length < 3) {
+    await new Promise(setImmediate)
+    open.shift()?.()
+  }
+  await Promise.all(runs)
+  assert.equal(most, 16)
+  assert.equal(asked.length, 42, 'each domain once')
+  const last = Math.max(asked.indexOf('b0.test'), asked.indexOf('b1.test'))
+  assert.ok(last < 40, 'a short list does not wait for the whole of a long one')
+  assert.deepEqual(results.map(({ total }) => total).sort(), [1, 1, 40])
+  await world.store.write((tx) => tx.delete(jobs).run())
+})
+
+test('the job loop does it, three lists at a time, and its status shows the result', async (t) => {
   const { world, start, projectId } = await setUp(t)
   const core = { ...world, outbound: {}, hits: {} } as unknown as Core
   const { handlers, limits } = createSchedule(core)
-  assert.equal(limits['verify-list'], 1)
+  assert.equal(limits['verify-list'], 3)
   const { store, log, now, jobBell } = world
   const running = startJobs({ store, log, now, handlers, limits })
   t.after(() => running.stop(0))

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTurns } from '../../src/features/turns.ts'
+import { createSharedRuns } from '../../src/features/shared-runs.ts'
 
 test('who comes during a run waits for the next one, and shares it', async () => {
-  const turns = createTurns()
+  const sharedRuns = createSharedRuns()
   const gates = [0, 1, 2].map(() => Promise.withResolvers<void>())
   const begun: number[] = []
   const act = async () => {
@@ -11,42 +11,42 @@ test('who comes during a run waits for the next one, and shares it', async () =>
     await gates[run]?.promise
     return run
   }
-  const first = turns.take('a', act)
-  const waiting = [turns.take('a', act), turns.take('a', act)]
+  const first = sharedRuns.take('a', act)
+  const waiting = [sharedRuns.take('a', act), sharedRuns.take('a', act)]
   assert.deepEqual(begun, [0])
   gates[0]?.resolve()
   assert.equal(await first, 0)
   gates[1]?.resolve()
   assert.deepEqual(await Promise.all(waiting), [1, 1])
   gates[2]?.resolve()
-  assert.equal(await turns.take('a', act), 2)
+  assert.equal(await sharedRuns.take('a', act), 2)
   assert.deepEqual(begun, [0, 1, 2])
 })
 
 test('other names do not wait', async () => {
-  const turns = createTurns()
+  const sharedRuns = createSharedRuns()
   const gate = Promise.withResolvers<string>()
-  const held = turns.take('a', () => gate.promise)
-  assert.equal(await turns.take('b', async () => 'at once'), 'at once')
+  const held = sharedRuns.take('a', () => gate.promise)
+  assert.equal(await sharedRuns.take('b', async () => 'at once'), 'at once')
   gate.resolve('later')
   assert.equal(await held, 'later')
 })
 
 test("a run that fails is its callers' alone; the next one takes place", async () => {
-  const turns = createTurns()
+  const sharedRuns = createSharedRuns()
   const gate = Promise.withResolvers<void>()
   const fail = async () => {
     await gate.promise
     throw new Error('no')
   }
-  const failing = turns.take('a', fail)
-  const next = turns.take('a', async () => 'well')
+  const failing = sharedRuns.take('a', fail)
+  const next = sharedRuns.take('a', async () => 'well')
   gate.resolve()
   await assert.rejects(failing, /no/)
   assert.equal(await next, 'well')
   await assert.rejects(
-    turns.take('a', async () => Promise.reject(new Error('again'))),
+    sharedRuns.take('a', async () => Promise.reject(new Error('again'))),
     /again/,
   )
-  assert.equal(await turns.take('a', async () => 'free'), 'free')
+  assert.equal(await sharedRuns.take('a', async () => 'free'), 'free')
 })

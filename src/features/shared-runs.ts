@@ -4,14 +4,14 @@
  * gets what a run made that began after they asked, and no crowd makes more than one run wait.
  */
 
-export type Turns = {
+export type SharedRuns = {
   /** Runs `act`, now or as the next one of that name. The name tells what the result is. */
   take<T>(name: string, act: () => Promise<T>): Promise<T>
 }
 
 type Turn = { ended: Promise<unknown>; next: Promise<unknown> | undefined }
 
-export function createTurns(): Turns {
+export function createSharedRuns(): SharedRuns {
   const turns = new Map<string, Turn>()
 
   function start(name: string, act: () => Promise<unknown>): Promise<unknown> {

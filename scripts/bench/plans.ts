@@ -1,0 +1,48 @@
+/** How SQLite finds the pages of lists of contacts: `EXPLAIN QUERY PLAN` of the queries themselves. */
+import { chooseQueries } from '../../src/features/contacts/list.ts'
+import type { ContactOrder, ContactScope } from '../../src/features/contacts/scope.ts'
+import { hitsOf, type Source } from '../../src/features/contacts/search.ts'
+import { compileSql } from '../../src/store/database.ts'
+import { type SQL, sql } from '../../src/store/drizzle.ts'
+import type { People } from './people-server.ts'
+
+type List = { name: string; scope?: Partial<ContactScope>; source?: Source } & Partial<ContactOrder>
+
+const LIMIT = 101
+const condition = sql`json_extract(contacts.data, '$.plan') = 'pro'`
+const none: Source = { kind: 'none' }
+const hits: Source = hitsOf('"kel" AND "ell"', 10_000)
+
+const lists: readonly List[] = [
+  { name: 'newest first' },
+  { name: 'unsubscribed', scope: { subscribed: false } },
+  { name: 'by address', sort: 'email', dir: 'asc' },
+  { name: 'by address, unsubscribed', sort: 'email', dir: 'asc', scope: { subscribed: false } },
+  { name: 'filter', scope: { condition } },
+  { name: 'search, some hits', scope: { search: 'keller' }, source: hits },
+  { name: 'search, many hits', scope: { search: 'gmail' }, source: { kind: 'scan' } },
+]
+
+export function printPlans({ look }: People): void {
+  for (const { name, scope, source = none, sort = 'createdAt', dir = 'desc' } of lists) {
+    const after = sort === 'email' ? 'm' : 500_000
+    const queries = chooseQueries({
+      scope: { projectId: 'big', ...scope },
+      source,
+      range: { sort, dir, after, limit: LIMIT },
+    })
+    for (const [which, query] of Object.entries(queries)) {
+      console.log(`${name}${which === 'far' ? ', when the next ones make no page' : ''}`)
+      for (const step of look((database) => explain(database, query))) console.log(`  ${step}`)
+    }
+  }
+}
+
+type Database = Parameters<Parameters<People['look']>[0]>[0]
+
+function explain(database: Database, query: SQL): string[] {
+  const { sql: text, params } = compileSql(query)
+  const values = params.map((value) => (typeof value === 'boolean' ? Number(value) : value))
+  const steps = database.prepare(`explain query plan ${text}`).all(values)
+  return (steps as { detail: string }[]).map(({ detail }) => detail)
+}

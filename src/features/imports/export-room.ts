@@ -1,0 +1,61 @@
+/**
+ * Room for exports. Each may last for as long as its client reads, so there are few at a time, and
+ * in each turn of the event loop one of them at most is written: what else the program does is not
+ * held up by their number.
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import { AppError } from '../../errors.ts'
+
+export type ExportRoom = {
+  /** Takes a place; what is returned gives it back. @throws AppError RATE_LIMIT_EXCEEDED */
+  enter(projectId: string): () => void
+  /** Resolves for one caller in each turn of the loop, in the order of the calls. */
+  turn(): Promise<void>
+}
+
+export type ExportPlaces = { perProject: number; all: number }
+
+const PLACES: ExportPlaces = { perProject: 2, all: 8 }
+const RETRY_AFTER_SECONDS = 10
+
+export function createExportRoom({ perProject, all }: ExportPlaces = PLACES): ExportRoom {
+  const open = new Map<string, number>()
+  let total = 0
+  let last: Promise<unknown> = Promise.resolve()
+
+  return {
+    enter(projectId) {
+      const own = open.get(projectId) ?? 0
+      if (own >= perProject) throw full('This project has', perProject)
+      if (total >= all) throw full('The server has', all)
+      open.set(projectId, own + 1)
+      total += 1
+      return once(() => {
+        const left = (open.get(projectId) ?? 1) - 1
+        if (left === 0) open.delete(projectId)
+        else open.set(projectId, left)
+        total -= 1
+      })
+    },
+    turn() {
+      const mine = last.then(() => turn())
+      last = mine
+      return mine
+    },
+  }
+}
+
+function full(whose: string, limit: number): AppError {
+  return new AppError('RATE_LIMIT_EXCEEDED', `${whose} ${limit} exports open already.`, {
+    details: { limit, retryAfter: RETRY_AFTER_SECONDS },
+  })
+}
+
+function once(act: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (isDone) return
+    isDone = true
+    act()
+  }
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { formatInstant } from '../src/clock.ts'
+
+const DAY_MS = 86_400_000
+const END = Date.UTC(10_000, 0, 1)
+const byDate = (at: number) => new Date(at).toISOString()
+
+test('an instant is written as Date writes it, on every day of the first 130 years', () => {
+  for (let at = 0; at < Date.UTC(2100, 2, 2); at += DAY_MS) {
+    const last = at + DAY_MS - 1
+    assert.deepEqual([formatInstant(at), formatInstant(last)], [byDate(at), byDate(last)])
+  }
+})
+
+test('an instant is written as Date writes it, around leap days and at any other time', () => {
+  for (let year = 1970; year < 10_000; year += 1) {
+    for (const at of [Date.UTC(year, 1, 28), Date.UTC(year, 2, 1) - 1, Date.UTC(year, 11, 31)]) {
+      assert.equal(formatInstant(at), byDate(at))
+    }
+  }
+  fc.assert(
+    fc.property(fc.integer({ min: -8.64e15, max: 8.64e15 }), fc.nat(END), (any, usual) => {
+      assert.equal(formatInstant(any), byDate(any))
+      assert.equal(formatInstant(usual), byDate(usual))
+    }),
+    { numRuns: 1_000 },
+  )
+  for (const at of [-1, 0, 0.5, 1.9, END - 1, END - 0.5, END, 8.64e15]) {
+    assert.equal(formatInstant(at), byDate(at))
+  }
+  assert.throws(() => formatInstant(Number.NaN), RangeError)
+})
