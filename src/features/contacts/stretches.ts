@@ -31,6 +31,8 @@ const MOST = 1_000_000
 /** Less is too little for a query, more too long for those who wait. */
 const QUICK_MS = 60
 const SLOW_MS = 240
+/** Of that, so little that a shortlist or an index had the answer. */
+const INSTANT_MS = 20
 
 /** What `look` makes of each stretch in turn; what the caller does meanwhile takes no part in it. */
 export async function* throughStretches<T>(
@@ -48,7 +50,8 @@ export async function* throughStretches<T>(
     const tookMs = clock() - began
     yield found
     if (end === undefined) return
-    if (tookMs < QUICK_MS) size = Math.min(most, size * 3)
+    if (tookMs < INSTANT_MS) size = Math.min(most, size * 10)
+    else if (tookMs < QUICK_MS) size = Math.min(most, size * 3)
     else if (tookMs > SLOW_MS) size = Math.max(LEAST, Math.floor(size / 3))
     from = end
   }

@@ -57,7 +57,8 @@ async function openNumbers(t: Parameters<typeof openWorld>[0]) {
 test('stretches grow while they are quick, shrink when they are slow, and miss nobody', async (t) => {
   const { own, walk, sizes } = await openNumbers(t)
   assert.deepEqual(await sizes(await walk(own, {}, () => 100)), [10_000, 10_000, 10_000, 10_000, 0])
-  assert.deepEqual(await sizes(await walk(own, {}, () => 1)), [10_000, 30_000, 0])
+  assert.deepEqual(await sizes(await walk(own, {}, () => 30)), [10_000, 30_000, 0])
+  assert.deepEqual(await sizes(await walk(own, {}, () => 1)), [10_000, 30_000])
   const slow = await walk(own, {}, (at) => (at === 0 ? 1_000 : 100))
   assert.deepEqual((await sizes(slow)).slice(0, 3), [10_000, 3_333, 3_333])
   const down = await walk(own, { dir: 'desc' }, () => 100)
