@@ -54,7 +54,7 @@ const zone: DnsZone = {
 
 /**
  * A server of its own with two projects. What is tried works on a database of any size too:
- * PILLARBOX_PEOPLE_DATA names a data folder to copy, PILLARBOX_PEOPLE_PROJECT a project in it.
+ * PEOPLE_DATA names a data folder to copy, PEOPLE_PROJECT a project in it.
  */
 export async function startClient(t: Pick<TestContext, 'after'>): Promise<Client> {
   const dns = await startDnsServer(zone)
@@ -98,7 +98,7 @@ level = "error"
 type Keys = { public: string; secret: string; stranger: string }
 
 async function prepareKeys(installation: Installation): Promise<Keys> {
-  const { PILLARBOX_PEOPLE_DATA: data, PILLARBOX_PEOPLE_PROJECT: project } = process.env
+  const { PEOPLE_DATA: data, PEOPLE_PROJECT: project } = process.env
   if (data !== undefined) {
     await run('cp', ['-r', '--reflink=auto', data, path.join(installation.folder, 'data')])
   }
