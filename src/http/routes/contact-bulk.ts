@@ -9,6 +9,7 @@ import {
 } from '../../features/contacts/bulk.ts'
 import type { Core } from '../../features/core.ts'
 import { id } from '../fields.ts'
+import { jobStatus, queuedJob } from '../job-fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
 
 const MAX_IDS = 1_000
@@ -55,19 +56,12 @@ const order = z
     return { mode, filter: filter ?? {}, excludeIds: excludeIds ?? [] }
   })
 
-const queued = z.object({ message: z.string(), jobId: z.string() })
-
-const status = z.object({
-  id: z.string(),
-  state: z.enum(['waiting', 'active', 'completed', 'failed', 'delayed']),
-  progress: z.int().min(0).max(100),
-  result: z.unknown().meta({
+const status = jobStatus(
+  z.unknown().meta({
     description:
       'When completed: operation, totalRequested, successCount, unchangedCount, failureCount, errors (contactId, email, error)',
   }),
-  data: z.unknown().meta({ description: 'What was asked for' }),
-  failedReason: z.string().nullable(),
-})
+)
 
 const shared = { tag: 'Contacts', permission: 'secret' } as const
 
@@ -99,7 +93,7 @@ function bulkRoute(core: Core, operation: BulkOperation, summary: string): Route
     summary,
     description: `Those that are named, or all that match the filter when the job begins. Ids that are not the project's are failures of the result.`,
     body: order,
-    responses: { 202: { description: 'Queued', schema: queued } },
+    responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [400, 409],
     handle: async ({ project, body }) => {
       const jobId = await startBulk(core, { projectId: project.id, operation, target: body })

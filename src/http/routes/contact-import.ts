@@ -4,9 +4,8 @@ import type { Core } from '../../features/core.ts'
 import { findImport } from '../../features/imports/status.ts'
 import type { ImportKind } from '../../features/imports/upload.ts'
 import { contactsForm, suppressionsForm, takeCsv } from '../csv-form.ts'
+import { jobStatus, queuedJob } from '../job-fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
-
-const queued = z.object({ message: z.string(), jobId: z.string() })
 
 const rowError = z.object({
   row: z.int().meta({ description: 'The first one under the header is 2' }),
@@ -39,14 +38,8 @@ const given = z.object({
 })
 
 function statusOf(schema: z.ZodType) {
-  return z.object({
-    id: z.string(),
-    state: z.enum(['waiting', 'active', 'completed', 'failed', 'delayed']),
-    progress: z.int().min(0).max(100),
-    result: schema.nullable(),
-    data: given.meta({ description: 'What was handed in, without the file' }),
-    failedReason: z.string().nullable(),
-  })
+  const data = given.meta({ description: 'What was handed in, without the file' })
+  return jobStatus(schema.nullable(), data)
 }
 
 const contacts = { tag: 'Contacts', permission: 'secret' } as const
@@ -62,7 +55,7 @@ export function contactImportRoutes(core: Core): Route[] {
       description:
         'The header row has a column `email`; `subscribed` (true, 1, yes: subscribed; any other word: not) and all other columns are optional. `data.<key>` is that key, any other header a key in lower case. Empty cells change nothing.',
       takesStream: contactsForm,
-      responses: { 202: { description: 'Queued', schema: queued } },
+      responses: { 202: { description: 'Queued', schema: queuedJob } },
       refusals: [409],
       handle: async (call) => {
         const fields = ['mapping', 'types', 'subscribed'] as const
@@ -79,7 +72,7 @@ export function contactImportRoutes(core: Core): Route[] {
       description:
         'The header row has a column `email`; `reason` is optional: HARD_BOUNCE, COMPLAINT, STRIKES or MANUAL, or what other services call it (bounce, spam, unsubscribed). Any other word is MANUAL, and stands in `source`. Who is on the list keeps the first reason.',
       takesStream: suppressionsForm,
-      responses: { 202: { description: 'Queued', schema: queued } },
+      responses: { 202: { description: 'Queued', schema: queuedJob } },
       refusals: [409],
       handle: async (call) => {
         const jobId = await takeCsv(core, call, {

@@ -9,6 +9,7 @@ import {
 } from '../../features/verification/list-order.ts'
 import { MAX_RESULTS } from '../../features/verification/list-result.ts'
 import { id } from '../fields.ts'
+import { jobStatus, queuedJob } from '../job-fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
 import { addressText } from './verify.ts'
 
@@ -61,13 +62,8 @@ const order = z.strictObject(fields).transform((body, context): ListTarget<unkno
   return { mode: 'query', filter: filter ?? {}, excludeIds: excludeIds ?? [] }
 })
 
-const queued = z.object({ message: z.string(), jobId: z.string() })
-
-const status = z.object({
-  id: z.string(),
-  state: z.enum(['waiting', 'active', 'completed', 'failed', 'delayed']),
-  progress: z.int().min(0).max(100),
-  result: z.unknown().meta({
+const status = jobStatus(
+  z.unknown().meta({
     description:
       'When completed: total = valid + invalid + unknown (name servers gave no answer); of the ' +
       'invalid malformed, domainMissing, noMx; disposable, alias, personal, typo, plusAddressed; ' +
@@ -77,9 +73,7 @@ const status = z.object({
       '(valid, invalid, unknown), cause (malformed, domain-missing, no-mx or null), the flags of ' +
       'POST /v1/verify without hasWebsite, reasons and suggestedEmail.',
   }),
-  data: z.unknown().meta({ description: 'What was asked for' }),
-  failedReason: z.string().nullable(),
-})
+)
 
 const shared = { tag: 'Contacts', permission: 'secret' } as const
 
@@ -95,7 +89,7 @@ export function contactVerifyRoutes(core: Core): Route[] {
         'job begins. Each as POST /v1/verify does it; each domain is looked up once. No contact ' +
         'changes by it.',
       body: order,
-      responses: { 202: { description: 'Queued', schema: queued } },
+      responses: { 202: { description: 'Queued', schema: queuedJob } },
       refusals: [400, 409],
       handle: async ({ project, body }) => {
         const jobId = await startListVerification(core, { projectId: project.id, target: body })

@@ -14,7 +14,8 @@ import { saveContact } from '../../features/contacts/save.ts'
 import { updateContact } from '../../features/contacts/update.ts'
 import { toContactView } from '../../features/contacts/view.ts'
 import type { Core } from '../../features/core.ts'
-import { emailAddress, instant } from '../fields.ts'
+import { contactData, contactRecord } from '../contact-record.ts'
+import { emailAddress } from '../fields.ts'
 import { choiceParameter, countParameter } from '../paging.ts'
 import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../route.ts'
 
@@ -74,39 +75,27 @@ const queryBody = z
     message: 'Give either filter or condition',
   })
 
-const data = z.record(z.string(), z.unknown())
-
 const newContact = z.object({
   email: emailAddress,
   subscribed: z
     .boolean()
     .optional()
     .meta({ description: 'Of a new contact true; an existing one stays as it is' }),
-  data: data.nullish(),
+  data: contactData.nullish(),
 })
 
 const changes = z.object({
   email: emailAddress,
   subscribed: z.boolean(),
-  data: data.nullable().meta({ description: 'Merged with what is there; null clears it' }),
+  data: contactData.nullable().meta({ description: 'Merged with what is there; null clears it' }),
 })
 
-const contact = z.object({
-  id: z.string(),
-  email: z.string(),
-  subscribed: z.boolean(),
-  data: data.nullable(),
-  projectId: z.string(),
-  createdAt: instant,
-  updatedAt: instant,
-})
-
-const saved = contact.extend({
+const saved = contactRecord.extend({
   _meta: z.object({ isNew: z.boolean(), isUpdate: z.boolean() }),
 })
 
 const page = z.object({
-  data: z.array(contact),
+  data: z.array(contactRecord),
   cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
   hasMore: z.boolean(),
   total: z.int().meta({ description: '0 where a cursor was given' }),
@@ -218,7 +207,7 @@ function oneRoutes(core: Core): Route[] {
       method: 'GET',
       path: '/contacts/:id',
       summary: 'Show a contact',
-      responses: { 200: { description: 'The contact', schema: contact } },
+      responses: { 200: { description: 'The contact', schema: contactRecord } },
       refusals: [404],
       handle: async (call) => json(200, toContactView(await getContact(core, target(call)))),
     }),
@@ -231,7 +220,7 @@ function oneRoutes(core: Core): Route[] {
         'What is left out stays. A contact that gets a suppressed address is unsubscribed, unless ' +
         'the same request says otherwise.',
       body: changes.partial(),
-      responses: { 200: { description: 'The contact', schema: contact } },
+      responses: { 200: { description: 'The contact', schema: contactRecord } },
       refusals: [404, 409],
       handle: async (call) => {
         const { email: address, ...rest } = call.body

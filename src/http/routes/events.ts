@@ -9,6 +9,7 @@ import { listEvents } from '../../features/events/list.ts'
 import { countByName } from '../../features/events/names.ts'
 import { findEventUsage } from '../../features/events/usage.ts'
 import { id, instant } from '../fields.ts'
+import { jobStatus } from '../job-fields.ts'
 import { countParameter, cursorParameter, instantParameter } from '../paging.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
 import { eventName, tracked, trackFields } from './track.ts'
@@ -74,14 +75,10 @@ const usage = z.object({
 
 const deletion = z.object({ deletedCount: z.int(), jobId: z.string().optional() })
 
-const deletionStatus = z.object({
-  id: z.string(),
-  state: z.enum(['waiting', 'active', 'completed', 'failed', 'delayed']),
-  progress: z.int().min(0).max(100),
-  result: z.object({ deletedCount: z.int() }).nullable().meta({ description: 'When completed' }),
-  data: z.object({ name: z.string(), total: z.int() }),
-  failedReason: z.string().nullable(),
-})
+const deletionStatus = jobStatus(
+  z.object({ deletedCount: z.int() }).nullable().meta({ description: 'When completed' }),
+  z.object({ name: z.string(), total: z.int() }),
+)
 
 const shared = { tag: 'Events', permission: 'secret' } as const
 const nameParam = { eventName: 'Percent-encoded' }

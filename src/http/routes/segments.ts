@@ -11,6 +11,7 @@ import { getSegment } from '../../features/segments/get.ts'
 import { listSegments } from '../../features/segments/list.ts'
 import { addMembers, removeMembers } from '../../features/segments/members.ts'
 import { updateSegment } from '../../features/segments/update.ts'
+import { contactRecord } from '../contact-record.ts'
 import { instant, lineOfText } from '../fields.ts'
 import { countParameter } from '../paging.ts'
 import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../route.ts'
@@ -69,18 +70,8 @@ const segment = z.object({
   updatedAt: instant,
 })
 
-const contact = z.object({
-  id: z.string(),
-  email: z.string(),
-  subscribed: z.boolean(),
-  data: z.record(z.string(), z.unknown()).nullable(),
-  projectId: z.string(),
-  createdAt: instant,
-  updatedAt: instant,
-})
-
 const contactPage = z.object({
-  data: z.array(contact),
+  data: z.array(contactRecord),
   total: z.int().meta({ description: 'At most five minutes old' }),
   page: z.int(),
   pageSize: z.int(),

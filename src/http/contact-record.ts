@@ -1,0 +1,16 @@
+/** A contact in responses (contract 2.1). */
+import { z } from 'zod'
+import { instant } from './fields.ts'
+
+/** What is known of a contact, by key. */
+export const contactData = z.record(z.string(), z.unknown())
+
+export const contactRecord = z.object({
+  id: z.string(),
+  email: z.string(),
+  subscribed: z.boolean(),
+  data: contactData.nullable(),
+  projectId: z.string(),
+  createdAt: instant,
+  updatedAt: instant,
+})
