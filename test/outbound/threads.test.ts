@@ -32,7 +32,7 @@ function content(name: string) {
 }
 
 test('S19: a template that takes too long is ended with its thread and sent with its placeholders', async () => {
-  const { sendAll, sink } = await start({}, { deps: { hangMs: 100 } })
+  const { sendAll, sink } = await start({}, { deps: { hangMs: 400 } })
   const others = makeTasks(20, { domain: 'a.test' })
   const tasks = [...others.slice(0, 10), ...makeTasks(1, { domain: 'a.test', source: endless })]
   const attempts = await sendAll([...tasks, ...others.slice(10)])
@@ -47,7 +47,7 @@ test('S19: a template that takes too long is ended with its thread and sent with
 test('S19: what was delivered before a thread had to be ended is reported, and not sent again', async () => {
   const { outbound, reported, reports, sink } = await start(
     {},
-    { deps: { hangMs: 100 }, delivery: { maxConnectionsPerSite: 1 } },
+    { deps: { hangMs: 400 }, delivery: { maxConnectionsPerSite: 1 } },
   )
   const tasks = makeTasks(5, { domain: 'a.test' })
   outbound.deliver([...tasks, ...makeTasks(1, { domain: 'a.test', source: endless })])
@@ -94,7 +94,7 @@ test('messages are looked at by the same rendering, in the order they were asked
 })
 
 test('S19: a look at a template that takes too long shows its placeholders filled in', async () => {
-  const { outbound } = await start({}, { deps: { hangMs: 100 } })
+  const { outbound } = await start({}, { deps: { hangMs: 400 } })
   const [look] = await outbound.preview([endless])
   assert.equal(look?.subject, 'Hello Ann')
   assert.match(look?.text ?? '', /Ann/)
