@@ -1,5 +1,5 @@
 /** A hundred large items are more than a response can hold: a page ends before, and the next begins there. */
-export const MAX_PAGE_BYTES = 32 * 1024 * 1024
+const MAX_PAGE_BYTES = 32 * 1024 * 1024
 
 /** The first item, and those behind it as long as all together are not larger than a page may be. */
 export function fitPage<Item>(items: readonly Item[], sizeOf: (item: Item) => number): Item[] {

@@ -79,7 +79,7 @@ export function keyOf(field: string): string | undefined {
 }
 
 /** The field that a mapping's word means: `plan` and `data.plan` are the same. */
-export function toField(word: string): string {
+function toField(word: string): string {
   if (word === 'email' || word === 'subscribed') return word
   return word.startsWith(DATA) ? word : DATA + word
 }
