@@ -13,7 +13,7 @@ export type Packages = { dependencies: string[]; devDependencies: string[] }
 
 type Import = { from: string; specifier: string; isType: boolean }
 
-const free = ['errors', 'log', 'clock']
+const free = ['errors', 'log', 'clock', 'health', 'counters']
 
 /** Room -> the rooms it may import, besides `free` and itself. */
 const table: Record<string, string[] | 'any'> = {
@@ -22,6 +22,8 @@ const table: Record<string, string[] | 'any'> = {
   errors: [],
   log: [],
   clock: [],
+  health: [],
+  counters: [],
   config: [],
   mail: [],
   store: ['config'],

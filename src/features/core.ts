@@ -5,6 +5,8 @@
 import type { Now } from '../clock.ts'
 import type { Config } from '../config/config.ts'
 import type { Keyring } from '../config/keyring.ts'
+import type { Counters } from '../counters.ts'
+import type { Health } from '../health.ts'
 import type { Log } from '../log.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { PublicFetch } from '../outbound/public-fetch.ts'
@@ -41,6 +43,10 @@ export type Core = {
   sharedRuns: SharedRuns
   /** Takes opens and clicks. */
   hits: HitLog
+  /** Why `/health` says `degraded`. */
+  health: Health
+  /** Counts for `/metrics`. */
+  counters: Counters
   now: Now
   log: Log
 }

@@ -4,6 +4,8 @@ import { nativeBindingPath } from '../config/assets.ts'
 import type { Config } from '../config/config.ts'
 import { createKeyring } from '../config/keyring.ts'
 import { loadSecret, prepareDataDir } from '../config/secret.ts'
+import { createCounters } from '../counters.ts'
+import { createHealth } from '../health.ts'
 import type { Log } from '../log.ts'
 import { createPublicFetch } from '../outbound/public-fetch.ts'
 import { createResolver } from '../outbound/resolver.ts'
@@ -50,6 +52,8 @@ export async function openCore(
   const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
   const bells = { bell, inbox: createBell(), jobBell: createBell() }
-  const shared = { ...bells, claims: new Map(), sharedRuns: createSharedRuns(), now, log }
-  return { config, keyring, store, directory, resolver, verifier, publicFetch, ...shared, close }
+  const figures = { health: createHealth(), counters: createCounters() }
+  const shared = { ...bells, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
+  const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
+  return { ...parts, ...shared, now, log, close }
 }

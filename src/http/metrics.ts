@@ -3,6 +3,7 @@
  * by the first scrape: a server that nobody scrapes pays nothing for it.
  */
 import type { Registry } from 'prom-client'
+import { type CounterName, type Counters, counterTexts } from '../counters.ts'
 import type { Traffic } from './traffic.ts'
 
 /** A number that another part of the server tells; with several lines, each by its labels. */
@@ -18,7 +19,9 @@ export type GaugeValue = { value: number; labels?: Record<string, string> }
 
 export type Metrics = { text(): Promise<string>; contentType: string }
 
-export function createMetrics(deps: { traffic: Traffic; gauges: readonly Gauge[] }): Metrics {
+export type MetricsDeps = { traffic: Traffic; gauges: readonly Gauge[]; counters: Counters }
+
+export function createMetrics(deps: MetricsDeps): Metrics {
   let registry: Promise<Registry> | undefined
   return {
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
@@ -29,7 +32,7 @@ export function createMetrics(deps: { traffic: Traffic; gauges: readonly Gauge[]
   }
 }
 
-async function buildRegistry({ traffic, gauges }: { traffic: Traffic; gauges: readonly Gauge[] }) {
+async function buildRegistry({ traffic, gauges, counters }: MetricsDeps) {
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client')
   const registry = new Registry()
   const registers = [registry]
@@ -55,6 +58,19 @@ async function buildRegistry({ traffic, gauges }: { traffic: Traffic; gauges: re
       for (const { totalMs, ...line } of traffic.lines()) this.inc(labelsOf(line), totalMs / 1000)
     },
   })
+  for (const name of Object.keys(counterTexts) as CounterName[]) {
+    const { help, labelNames } = counterTexts[name]
+    new Counter({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers,
+      collect() {
+        this.reset()
+        for (const { labels, count } of counters.lines(name)) this.inc(labels, count)
+      },
+    })
+  }
   for (const { name, help, labelNames = [], read } of gauges) {
     new Gauge({
       name,

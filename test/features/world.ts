@@ -9,6 +9,7 @@ import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { createCounters } from '../../src/counters.ts'
 import { createDirectory } from '../../src/features/accounts/directory.ts'
 import { makeKeys } from '../../src/features/accounts/keys.ts'
 import { insertProject } from '../../src/features/accounts/projects.ts'
@@ -20,6 +21,7 @@ import { type DomainKeys, makeDomainKeys } from '../../src/features/domains/keys
 import { createQueueBell } from '../../src/features/messages/bell.ts'
 import { createSharedRuns } from '../../src/features/shared-runs.ts'
 import { createVerifier } from '../../src/features/verification/verifier.ts'
+import { createHealth } from '../../src/health.ts'
 import { silentLog } from '../../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../../src/mail/address.ts'
 import { createPublicFetch } from '../../src/outbound/public-fetch.ts'
@@ -84,7 +86,8 @@ export async function openWorld(
   const sharedRuns = createSharedRuns()
   const publicFetch = createPublicFetch({ resolver })
   const shared = { publicFetch, claims, bell, inbox, jobBell, sharedRuns, now, log, clock, dns }
-  return { config, keyring, store, directory, resolver, verifier, ...shared }
+  const figures = { health: createHealth(), counters: createCounters() }
+  return { config, keyring, store, directory, resolver, verifier, ...shared, ...figures }
 }
 
 let projectCount = 0

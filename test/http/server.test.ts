@@ -35,6 +35,7 @@ test('/health tells everything to the operator', async () => {
     'uptime',
     'memoryUsage',
     'walBytes',
+    'reasons',
   ])
   assert.equal(body.status, 'ok')
   assert.equal(body.environment, 'direct')
@@ -56,6 +57,34 @@ test('/health says that the disk takes no more', async () => {
   } finally {
     await full.stop()
   }
+})
+
+test('/health is degraded, with reasons, while a part of the server reports trouble', async () => {
+  const { health } = service.core
+  health.report('dns', 'No DNS server answers.')
+  const { status, body } = await supertest(service.url).get('/health')
+  assert.equal(status, 200)
+  assert.equal(body.status, 'degraded')
+  assert.deepEqual(body.reasons, [{ cause: 'dns', reason: 'No DNS server answers.' }])
+  health.report('dns', null)
+  const after = await supertest(service.url).get('/health')
+  assert.equal(after.body.status, 'ok')
+  assert.deepEqual(after.body.reasons, [])
+})
+
+test('/health answers 503 while the files of the database are gone', async () => {
+  const { health } = service.core
+  health.report('database-files', 'The file of the database was removed.')
+  const { status, body } = await supertest(service.url).get('/health')
+  health.report('database-files', null)
+  assert.equal(status, 503)
+  assert.equal(body.status, 'unwritable')
+})
+
+test('/metrics shows what parts of the server have counted', async () => {
+  service.core.counters.add('pillarbox_log_lines_suppressed_total', {}, 3)
+  const { text } = await supertest(service.url).get('/metrics')
+  assert.match(text, /^pillarbox_log_lines_suppressed_total 3$/m)
 })
 
 test('/health tells strangers that it is well, and /metrics nothing', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Config } from '../../src/config/config.ts'
 import { createKeyring } from '../../src/config/keyring.ts'
+import { createCounters } from '../../src/counters.ts'
 import { createDirectory } from '../../src/features/accounts/directory.ts'
 import { createProject } from '../../src/features/accounts/projects.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
@@ -14,6 +15,7 @@ import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { createSharedRuns } from '../../src/features/shared-runs.ts'
 import { startHitLog } from '../../src/features/tracking/hit-log.ts'
 import { createDomainLists } from '../../src/features/verification/lists.ts'
+import { createHealth } from '../../src/health.ts'
 import { type HttpServer, startHttp } from '../../src/http/server.ts'
 import { silentLog } from '../../src/log.ts'
 import { openStore } from '../../src/store/store.ts'
@@ -76,6 +78,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     inbox: createBell(),
     jobBell: createBell(),
     sharedRuns: createSharedRuns(),
+    health: createHealth(),
+    counters: createCounters(),
     hits,
     now: Date.now,
     log,

@@ -9,31 +9,36 @@ import { type Call, json, openRoute, type Route } from '../route.ts'
 import type { Traffic } from '../traffic.ts'
 
 export type HealthDeps = {
-  core: Pick<Core, 'config' | 'now' | 'store'>
+  core: Pick<Core, 'config' | 'now' | 'store' | 'health' | 'counters'>
   gauges: readonly Gauge[]
   traffic: Traffic
   proxies: AddressList
 }
 
 const health = z.object({
-  status: z.enum(['ok', 'unwritable']),
+  status: z.enum(['ok', 'degraded', 'unwritable']),
   time: z.iso.datetime(),
   environment: z.enum(['sandbox', 'direct', 'relay']).optional(),
   uptime: z.number().meta({ description: 'Seconds' }).optional(),
   memoryUsage: z.record(z.string(), z.number()).meta({ description: 'Bytes' }).optional(),
   walBytes: z.number().meta({ description: "Size of the database's log" }).optional(),
+  reasons: z
+    .array(z.object({ cause: z.string(), reason: z.string() }))
+    .meta({ description: 'Why the status is `degraded`' })
+    .optional(),
 })
 
 export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Route[] {
-  const { config, now, store } = core
+  const { config, now, store, counters } = core
   const detail = () => ({
     environment: config.delivery.mode,
     uptime: process.uptime(),
     memoryUsage: process.memoryUsage(),
     walBytes: store.walBytes(),
+    reasons: core.health.reasons(),
   })
   const allowed = createAddressList(config.http.metricsAllow)
-  const metrics = createMetrics({ traffic, gauges })
+  const metrics = createMetrics({ traffic, gauges, counters })
   const isInsider = ({ address, incoming }: Call<undefined, undefined>) =>
     allowed.has(address) && isDirect(incoming, proxies)
 
@@ -45,12 +50,13 @@ export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Ro
       tag: 'Service',
       summary: 'Whether the server is well',
       responses: {
-        200: { description: 'It is', schema: health },
+        200: { description: 'Well, or `degraded`: with reasons to look into', schema: health },
         503: { description: 'The database cannot be written: `unwritable`', schema: health },
       },
       handle: (call) => {
-        const isWell = store.isWritable()
-        const basic = { status: isWell ? 'ok' : 'unwritable', time: formatInstant(now()) }
+        const status = statusOf(core)
+        const isWell = status !== 'unwritable'
+        const basic = { status, time: formatInstant(now()) }
         return json(isWell ? 200 : 503, isInsider(call) ? { ...basic, ...detail() } : basic)
       },
     }),
@@ -69,4 +75,12 @@ export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Ro
       },
     }),
   ]
+}
+
+/** Trouble with the files of the database is as bad as a disk that takes no writes. */
+function statusOf({ store, health }: Pick<Core, 'store' | 'health'>) {
+  const reasons = health.reasons()
+  const hasLostFiles = reasons.some(({ cause }) => cause === 'database-files')
+  if (!store.isWritable() || hasLostFiles) return 'unwritable'
+  return reasons.length > 0 ? 'degraded' : 'ok'
 }

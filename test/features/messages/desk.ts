@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { createKeyring } from '../../../src/config/keyring.ts'
+import { createCounters } from '../../../src/counters.ts'
 import { createDirectory } from '../../../src/features/accounts/directory.ts'
 import { createBell } from '../../../src/features/bell.ts'
 import type { Core } from '../../../src/features/core.ts'
@@ -11,6 +12,7 @@ import { type Accepted, acceptMessage } from '../../../src/features/messages/acc
 import { createQueueBell } from '../../../src/features/messages/bell.ts'
 import type { SendRequest } from '../../../src/features/messages/plan.ts'
 import { createSharedRuns } from '../../../src/features/shared-runs.ts'
+import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
 import { parseAddress } from '../../../src/mail/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
@@ -84,6 +86,8 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     inbox: createBell(),
     jobBell: createBell(),
     sharedRuns: createSharedRuns(),
+    health: createHealth(),
+    counters: createCounters(),
     hits: {} as Core['hits'],
     now: () => clock.now,
     log: silentLog(),
