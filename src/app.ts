@@ -1,10 +1,12 @@
 /**
  * The composition root: builds every part, starts them in order, stops them in reverse.
  *
- * Start: database, sandbox sink, delivery, queue, jobs, HTTP, listeners for mail. By the time they
- * answer, everything behind them works. Stop: messages on their way in are taken, HTTP finishes what
- * it was asked, the queue claims no more, delivery finishes or returns what it has, outcomes reach
- * the disk, the rest follows.
+ * Start: database, sandbox sink, delivery threads; then the listeners, HTTP before mail; then those
+ * that work by themselves: reading, the jobs, the queue. So a start that fails, on a taken port, has
+ * claimed nothing. What the listeners take meanwhile is on disk, and waits for the workers.
+ *
+ * Stop: messages on their way in are taken, HTTP finishes what it was asked, the queue claims no
+ * more, delivery finishes or returns what it has, outcomes reach the disk, the rest follows.
  */
 import { now } from './clock.ts'
 import { nativeBindingPath } from './config/assets.ts'
@@ -61,11 +63,16 @@ export type App = {
   stop(): Promise<void>
 }
 
-/** What to do to stop, in the order of starting; each is told how long it may take. */
-type Stops = ((graceMs: number) => Promise<void>)[]
+type Stop = (graceMs: number) => Promise<void>
+
+/**
+ * What to do to stop, in the order of starting; each is told how long it may take. The listeners end
+ * before all others, which still do for them what they were asked.
+ */
+type Stops = { listeners: Stop[]; parts: Stop[] }
 
 export async function startApp(config: Config, { log }: { log: Log }): Promise<App> {
-  const stops: Stops = []
+  const stops: Stops = { listeners: [], parts: [] }
   try {
     return await start(config, log, stops)
   } catch (error) {
@@ -74,47 +81,65 @@ export async function startApp(config: Config, { log }: { log: Log }): Promise<A
   }
 }
 
-async function stopAll(stops: Stops): Promise<void> {
+async function stopAll({ listeners, parts }: Stops): Promise<void> {
   const deadline = performance.now() + STOP_WITHIN_MS
-  for (const stop of stops.splice(0).reverse()) {
+  for (const stop of [...parts.splice(0), ...listeners.splice(0)].reverse()) {
     await stop(Math.max(LEAST_GRACE_MS, deadline - performance.now()))
   }
 }
 
 async function start(config: Config, log: Log, stops: Stops): Promise<App> {
   const base = await openCore(config, { log, watch: true })
-  stops.push(base.close)
+  stops.parts.push(base.close)
   const lock = takeServeLock(config.database.file, nativeBindingPath(config.dataDir))
-  stops.push(async () => lock.release())
+  stops.parts.push(async () => lock.release())
   if (config.secretPrevious !== null) await resealDomainKeys(base)
   const ends = await findEnds(base, stops)
-  const core = await startDelivery(base, ends, stops)
+  const { core, delivery } = await prepareDelivery(base, ends, stops)
   watchOtherProcesses(core, stops)
-  // The lock says that whoever held them is gone.
-  await core.store.write((tx) => endLeases(tx, now()))
-  const jobs = startJobs({ store: core.store, log, now, ...createSchedule(core) })
-  const unwatchJobs = core.jobBell.listen(jobs.wake)
-  stops.push(jobs.stop, async () => unwatchJobs())
-  const searchIndex = startSearchIndex(core)
-  stops.push(searchIndex.stop)
-  const requestLog = startRequestLog(core)
-  stops.push(requestLog.stop)
-  const limiter = createRateLimiter(config.limits.apiRequestsPerMinute, now)
-  const http = await startHttp({ core, requestLog, limiter, gauges: [queueGauge(core)] })
-  stops.push(http.stop)
-  await startReading(core, stops)
-  const inbound = await startInbound(core)
-  stops.push(mailStop(inbound))
-  ends.listeners.push(...inbound.addresses)
-  const submission = await startSubmission(core, { limiter })
-  stops.push(mailStop(submission))
+  const listening = await listen(core, ends, stops)
+  await work(core, delivery, stops)
   // Last, so that credentials are made only when they will be shown.
   const sandbox = config.delivery.mode === 'sandbox' ? await prepareSandbox(base) : null
-  const ready: App['ready'] = { event: 'ready', http: http.url, mode: config.delivery.mode }
-  if (ends.listeners.length > 0) ready.inbound = ends.listeners.map(formatListenAddress)
-  const { addresses } = submission
-  if (addresses.length > 0) ready.submission = addresses.map(formatListenAddress)
+  const ready = { event: 'ready', mode: config.delivery.mode, ...listening } as const
   return { ready, sandbox, stop: () => stopAll(stops) }
+}
+
+/** Binds every address; what comes in by them is taken from now on. */
+async function listen(
+  core: Core,
+  ends: Ends,
+  stops: Stops,
+): Promise<Pick<App['ready'], 'http' | 'inbound' | 'submission'>> {
+  const requestLog = startRequestLog(core)
+  stops.parts.push(requestLog.stop)
+  const limiter = createRateLimiter(core.config.limits.apiRequestsPerMinute, now)
+  const http = await startHttp({ core, requestLog, limiter, gauges: [queueGauge(core)] })
+  stops.listeners.push(http.stop)
+  const inbound = await startInbound(core)
+  stops.listeners.push(mailStop(inbound))
+  ends.listeners.push(...inbound.addresses)
+  const submission = await startSubmission(core, { limiter })
+  stops.listeners.push(mailStop(submission))
+  const places = ([name, { addresses }]: [string, MailService]) =>
+    addresses.length === 0 ? [] : [[name, addresses.map(formatListenAddress)]]
+  const mail = Object.entries({ inbound, submission }).flatMap(places)
+  return { http: http.url, ...Object.fromEntries(mail) }
+}
+
+/** From here on what waits is claimed. */
+async function work(core: Core, delivery: Delivery, stops: Stops): Promise<void> {
+  const { store, log } = core
+  const queue = startQueue(core, delivery)
+  stops.parts.push(queue.stop)
+  // The lock says that whoever held them is gone.
+  await store.write((tx) => endLeases(tx, now()))
+  const jobs = startJobs({ store, log, now, ...createSchedule(core) })
+  const unwatchJobs = core.jobBell.listen(jobs.wake)
+  stops.parts.push(jobs.stop, async () => unwatchJobs())
+  const searchIndex = startSearchIndex(core)
+  stops.parts.push(searchIndex.stop)
+  await startReading(core, stops)
 }
 
 /** Where mail ends here: a route to one of our listeners is a loop, unless it is for us. */
@@ -126,7 +151,7 @@ type Ends = Required<Pick<OutboundDeps, 'inboundListeners' | 'receivesFor'>> & {
 async function findEnds(base: OpenCore, stops: Stops): Promise<Ends> {
   const listeners: ListenAddress[] = []
   const domains = await startReceivingDomains(base)
-  stops.push(async () => domains.stop())
+  stops.parts.push(async () => domains.stop())
   return {
     listeners,
     inboundListeners: () => listeners,
@@ -139,17 +164,21 @@ async function startReading(core: Core, stops: Stops): Promise<void> {
   const { config, log } = core
   const settings = { dnsServers: config.dns.servers, hostname: config.delivery.hostname }
   const reader = startReader({ settings, log })
-  stops.push(reader.stop)
+  stops.parts.push(reader.stop)
   const processing = await startProcessing(core, reader)
-  stops.push(processing.stop)
+  stops.parts.push(processing.stop)
 }
 
-function mailStop(service: MailService): (graceMs: number) => Promise<void> {
+function mailStop(service: MailService): Stop {
   return (graceMs) => service.stop(Math.min(graceMs, MAIL_GRACE_MS))
 }
 
-/** Outbound, the recording of its outcomes and of hits, and the queue that feeds it. */
-async function startDelivery(base: OpenCore, ends: Ends, stops: Stops): Promise<Core> {
+/** Outbound, the recording of its outcomes and of hits; nothing is delivered before the queue starts. */
+async function prepareDelivery(
+  base: OpenCore,
+  ends: Ends,
+  stops: Stops,
+): Promise<{ core: Core; delivery: Delivery }> {
   const { config, log, resolver } = base
   const sandboxPort = await startSink(base, stops)
   let delivery: Delivery | undefined
@@ -158,17 +187,15 @@ async function startDelivery(base: OpenCore, ends: Ends, stops: Stops): Promise<
     { report: (reports) => delivery?.report(reports) },
   )
   const hits = startHitLog(base)
-  stops.push(hits.stop)
+  stops.parts.push(hits.stop)
   const core: Core = { ...base, outbound, hits }
   delivery = createDelivery(core)
-  const queue = startQueue(core, delivery)
   const { settled } = delivery
-  stops.push(async (graceMs) => {
-    await queue.stop()
+  stops.parts.push(async (graceMs) => {
     await outbound.stop(graceMs)
     await settled(graceMs)
   })
-  return core
+  return { core, delivery }
 }
 
 function trackerOf({ config, keyring }: OpenCore): Tracker {
@@ -179,17 +206,18 @@ function trackerOf({ config, keyring }: OpenCore): Tracker {
 async function startSink(base: OpenCore, stops: Stops): Promise<number | undefined> {
   if (base.config.delivery.mode !== 'sandbox') return undefined
   const sink = await startSandboxSink(base)
-  stops.push(sink.stop)
+  stops.parts.push(sink.stop)
   return sink.port
 }
 
-/** A command took effect on the same file: forget what was remembered, look at the queue. */
-function watchOtherProcesses({ store, directory, bell }: Core, stops: Stops): void {
+/** A command took effect on the same file: forget what was remembered, look at what waits. */
+function watchOtherProcesses({ store, directory, bell, inbox }: Core, stops: Stops): void {
   const unwatch = store.onExternalChange(() => {
     directory.drop()
     bell.ring('anywhere')
+    inbox.ring()
   })
-  stops.push(async () => unwatch())
+  stops.parts.push(async () => unwatch())
 }
 
 function queueGauge(core: Core): Gauge {

@@ -24,6 +24,7 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
       listen: values['inbound.listen'],
       tls: tlsFiles(values['inbound.tls_cert'], values['inbound.tls_key']),
       maxMessageBytes: values['inbound.max_message_bytes'],
+      maxBytesPerProject: values['inbound.max_bytes_per_project'],
     },
     submission: {
       listen: values['submission.listen'],

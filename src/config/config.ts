@@ -63,6 +63,8 @@ export type Config = {
     listen: readonly ListenAddress[]
     tls: TlsFiles | null
     maxMessageBytes: number
+    /** Of received mail that is kept; 0 is no limit. */
+    maxBytesPerProject: number
   }
   submission: { listen: readonly ListenAddress[]; tls: TlsFiles | null }
   sns: { topicArns: readonly string[] }

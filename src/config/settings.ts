@@ -173,6 +173,11 @@ export const settings = {
     40 * MIB,
     'Largest message taken in.',
   ),
+  'inbound.max_bytes_per_project': setting(
+    kind.integer(0, 2 ** 50),
+    5 * 1024 * MIB,
+    "Most bytes of received mail kept for a project's mailboxes; 0 is no limit.",
+  ),
 
   'submission.listen': setting(
     kind.listOf(kind.listenAddressOrTls),

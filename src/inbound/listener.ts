@@ -6,7 +6,9 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Core } from '../features/core.ts'
 import { canKeep, type InboundRecipient, keepInbound } from '../features/receiving/keep.ts'
+import { hasRoom, MailboxFull, SERVER_MESSAGE_BYTES } from '../features/receiving/quota.ts'
 import { admitRecipient, type Refusal } from '../features/receiving/recipient.ts'
+import { createVisitors, type Visitors } from '../features/receiving/visitors.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { type Allowance, createAllowance, createIntake } from './intake.ts'
 import { refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
@@ -23,7 +25,13 @@ export type InboundOptions = {
 }
 
 /** `admitted`: what each recipient of a session is, as RCPT found. */
-type Desk = Deps & { allowance: Allowance; admitted: WeakMap<SMTPServerAddress, InboundRecipient> }
+type Desk = Deps & {
+  allowance: Allowance
+  admitted: WeakMap<SMTPServerAddress, InboundRecipient>
+  visitors: Visitors
+}
+
+type Refused = Refusal['refuse'] | 'full' | 'too-large' | 'too-often'
 
 const MEMORY_BYTES = 80 * 1024 * 1024
 /** Of it for small messages: more than one address can hold by them. */
@@ -32,10 +40,13 @@ const MAX_RECIPIENTS = 100
 /** RFC 5321 section 4.5.3.1.4, with room for the parameters of extensions. */
 const MAX_COMMAND_BYTES = 2_048
 
-const refusals: Record<Refusal['refuse'], [code: string, text: string]> = {
+const refusals: Record<Refused, [code: string, text: string]> = {
   relay: ['550 5.7.1', 'We do not relay'],
   forged: ['550 5.7.1', 'This return path was not made here'],
   unknown: ['550 5.1.1', 'There is no such mailbox here'],
+  full: ['452 4.2.2', 'The mailbox is full, try again later'],
+  'too-large': ['552 5.3.4', `More than ${SERVER_MESSAGE_BYTES} bytes for this mailbox`],
+  'too-often': ['452 4.7.1', 'Enough mail for this mailbox from your network, try again later'],
 }
 
 /** On `inbound.listen`. @throws Error when an address or the certificate cannot be used */
@@ -46,7 +57,8 @@ export async function startInbound(
   const { listen, tls, maxMessageBytes } = deps.config.inbound
   const bytes = memoryBytes ?? Math.max(MEMORY_BYTES, 2.5 * maxMessageBytes)
   const allowance = createAllowance(bytes, bytes * SMALL_SHARE)
-  const desk: Desk = { ...deps, allowance, admitted: new WeakMap() }
+  const visitors = createVisitors(deps.now)
+  const desk: Desk = { ...deps, allowance, admitted: new WeakMap(), visitors }
   return startMailService({ log: deps.log, listen, tls, limits, certificateEveryMs }, (parts) =>
     createServer(desk, parts),
   )
@@ -94,15 +106,35 @@ async function admit(
   session: SMTPServerSession,
 ): Promise<void> {
   const found = await admitRecipient(desk, recipient)
-  if ('for' in found) {
+  const refused = 'for' in found ? await findExcess(desk, found, session) : found.refuse
+  if ('for' in found && refused === undefined) {
     desk.admitted.set(recipient, found)
     return
   }
-  desk.log.info(
-    { ...describe(session), to: recipient.address },
-    `refused a recipient: ${found.refuse}`,
-  )
-  throw refusal(...refusals[found.refuse])
+  const reason = refused ?? 'unknown'
+  desk.log.info({ ...describe(session), to: recipient.address }, `refused a recipient: ${reason}`)
+  throw refusal(...refusals[reason])
+}
+
+/** Of a message of the size that MAIL declared, if it did. */
+async function findExcess(
+  desk: Desk,
+  recipient: InboundRecipient,
+  session: SMTPServerSession,
+): Promise<Refused | undefined> {
+  const sizeBytes = declaredSize(session)
+  if (recipient.for === 'server') {
+    if (sizeBytes > SERVER_MESSAGE_BYTES) return 'too-large'
+    if (!desk.visitors.mayCome(session.remoteAddress)) return 'too-often'
+  }
+  const isRoom = await hasRoom(desk, desk.store.read, { recipient, sizeBytes: sizeBytes || 1 })
+  return isRoom ? undefined : 'full'
+}
+
+/** RFC 1870; 0 without it. */
+function declaredSize({ envelope }: SMTPServerSession): number {
+  const { args } = envelope.mailFrom || {}
+  return (args && Number(Object(args).SIZE)) || 0
 }
 
 /** The id of the row. @throws SmtpRefusal, AppError DATABASE_ERROR, Error when the client leaves */
@@ -111,21 +143,49 @@ async function take(
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
 ): Promise<string> {
-  const { allowance, config } = desk
-  const intake = createIntake({ maxBytes: config.inbound.maxMessageBytes, allowance })
+  const recipients = session.envelope.rcptTo.flatMap((one) => desk.admitted.get(one) ?? [])
+  const isForServer = recipients.some((one) => one.for === 'server')
+  const { maxMessageBytes } = desk.config.inbound
+  const maxBytes = isForServer ? Math.min(SERVER_MESSAGE_BYTES, maxMessageBytes) : maxMessageBytes
+  const intake = createIntake({ maxBytes, allowance: desk.allowance })
   try {
     for await (const chunk of stream) intake.write(chunk as Buffer)
+    const content = intake.finish()
+    if (!isForServer) return await keep(desk, session, { recipients, content })
+    return await keepVisit(desk, session, { recipients, content })
+  } finally {
+    intake.release()
+  }
+}
+
+type Taken = { recipients: InboundRecipient[]; content: Buffer }
+
+/** Mail to the server itself: of a network only so many. @throws SmtpRefusal */
+async function keepVisit(desk: Desk, session: SMTPServerSession, taken: Taken): Promise<string> {
+  const takeBack = desk.visitors.come(session.remoteAddress)
+  if (takeBack === undefined) throw refusal(...refusals['too-often'])
+  try {
+    return await keep(desk, session, taken)
+  } catch (error) {
+    takeBack()
+    throw error
+  }
+}
+
+/** @throws SmtpRefusal, AppError DATABASE_ERROR */
+async function keep(desk: Desk, session: SMTPServerSession, taken: Taken): Promise<string> {
+  try {
     return await keepInbound(desk, {
+      ...taken,
       reversePath: senderOf(session),
-      recipients: session.envelope.rcptTo.flatMap((one) => desk.admitted.get(one) ?? []),
       clientAddress: session.remoteAddress,
       clientName: session.hostNameAppearsAs,
       protocol: session.transmissionType,
       tls: session.tlsOptions ? `${session.tlsOptions.version} ${session.tlsOptions.name}` : null,
-      content: intake.finish(),
     })
-  } finally {
-    intake.release()
+  } catch (error) {
+    if (error instanceof MailboxFull) throw refusal(...refusals.full)
+    throw error
   }
 }
 

@@ -55,9 +55,15 @@ async function readMail(
   message: Unread & { raw: Buffer },
 ): Promise<Reading['mail']> {
   const { readIncoming } = await import('../mail/incoming/read.ts')
-  const { checkSender } = await import('./verdicts.ts')
+  const { checkSender, isAligned } = await import('./verdicts.ts')
   const mail = await readIncoming(message.raw)
-  return { ...mail, verdicts: await checkSender(deps, message) }
+  const { verdicts, domains } = await checkSender(deps, message)
+  const author = mail.from?.address.domain ?? domainOf(message.reversePath)
+  return { ...mail, verdicts, isAuthenticated: isAligned(author, domains) }
+}
+
+function domainOf(reversePath: string): string {
+  return reversePath.slice(reversePath.lastIndexOf('@') + 1)
 }
 
 function createResolve({ dnsServers }: ReaderSettings): VerdictDeps['resolve'] {

@@ -6,6 +6,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { dmarc } from 'mailauth/lib/dmarc/index.js'
 import { spf } from 'mailauth/lib/spf/index.js'
+import { getDomain } from 'tldts'
 import type { SenderVerdict, SenderVerdicts, Unread } from '../features/receiving/reading.ts'
 
 /** As `Resolver.resolve` of node:dns: rejects with an error that has a `code`. */
@@ -27,27 +28,38 @@ const failed: SenderVerdicts = {
   dmarc: 'PROCESSING_FAILED',
 }
 
-type Checked = Pick<Unread, 'reversePath' | 'clientAddress' | 'clientName'> & { raw: Buffer }
+export type CheckedSender = {
+  verdicts: SenderVerdicts
+  /** Domains that SPF or a signature that holds speaks for. */
+  domains: string[]
+}
+
+type Message = Pick<Unread, 'reversePath' | 'clientAddress' | 'clientName'> & { raw: Buffer }
 
 /** Never rejects. */
-export async function checkSender(deps: VerdictDeps, message: Checked): Promise<SenderVerdicts> {
+export async function checkSender(deps: VerdictDeps, message: Message): Promise<CheckedSender> {
   const header = headerOf(message.raw)
   if (countSignatures(header) > MAX_SIGNATURES || countLines(header) > MAX_HEADER_LINES) {
-    return failed
+    return { verdicts: failed, domains: [] }
   }
-  const found = { ...failed }
+  const found: CheckedSender = { verdicts: { ...failed }, domains: [] }
   const { promise: timeOut, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, MAX_MS)
   await Promise.race([check(deps, message, found), timeOut])
   clearTimeout(timer)
-  return { ...found }
+  return { verdicts: { ...found.verdicts }, domains: [...found.domains] }
+}
+
+/** Whether one of the domains speaks for the author's: relaxed alignment (RFC 7489 section 3.1). */
+export function isAligned(author: string, domains: readonly string[]): boolean {
+  return domains.some((domain) => organizationOf(domain) === organizationOf(author))
 }
 
 /** Writes into `found` what it finds out, as it does. */
 async function check(
   { resolve, hostname: mta }: VerdictDeps,
-  { raw, reversePath: sender, clientAddress: ip, clientName: helo }: Checked,
-  found: SenderVerdicts,
+  { raw, reversePath: sender, clientAddress: ip, clientName: helo }: Message,
+  { verdicts, domains }: CheckedSender,
 ): Promise<void> {
   const resolver = limitLookups(resolve)
   const [signatures, path] = await Promise.all([
@@ -55,20 +67,20 @@ async function check(
     spf({ resolver, sender, ip, helo, mta }).catch(() => undefined),
   ])
   const results = signatures?.results ?? []
-  if (path !== undefined) found.spf = wordOf(path.status.result)
+  const spfDomains = path?.status.result === 'pass' && path.domain ? [path.domain] : []
+  const dkimDomains = results.flatMap(({ signingDomain: domain, status }) =>
+    status.result === 'pass' && domain ? [{ domain, aligned: status.aligned ?? false }] : [],
+  )
+  domains.push(...spfDomains, ...dkimDomains.map(({ domain }) => domain))
+  if (path !== undefined) verdicts.spf = wordOf(path.status.result)
   if (signatures === undefined) return
-  found.dkim = bestOf(results.map(({ status }) => status.result))
+  verdicts.dkim = bestOf(results.map(({ status }) => status.result))
   if (path === undefined) return
-  const policy = await dmarc({
-    resolver,
-    headerFrom: signatures.headerFrom,
-    fromFields: signatures.fromFields,
-    spfDomains: path.status.result === 'pass' && path.domain ? [path.domain] : [],
-    dkimDomains: results.flatMap(({ signingDomain: domain, status }) =>
-      status.result === 'pass' && domain ? [{ domain, aligned: status.aligned ?? false }] : [],
-    ),
-  }).catch(() => undefined)
-  if (policy !== undefined) found.dmarc = policy ? wordOf(policy.status.result) : 'FAIL'
+  const { headerFrom, fromFields } = signatures
+  const policy = await dmarc({ resolver, headerFrom, fromFields, spfDomains, dkimDomains }).catch(
+    () => undefined,
+  )
+  if (policy !== undefined) verdicts.dmarc = policy ? wordOf(policy.status.result) : 'FAIL'
 }
 
 /** One signature that holds is enough (RFC 6376 section 6.1). */
@@ -92,6 +104,11 @@ function wordOf(result: string): SenderVerdict {
     default:
       return 'GRAY'
   }
+}
+
+function organizationOf(domain: string): string {
+  const name = domain.toLowerCase().replace(/\.+$/, '')
+  return getDomain(name, { allowPrivateDomains: true }) ?? name
 }
 
 function limitLookups(resolve: ResolveDns): ResolveDns {

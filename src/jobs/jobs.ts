@@ -4,8 +4,8 @@
  *
  * A job is claimed under a lease that a heartbeat renews. A handler that fails is tried again after
  * a growing delay until its attempts are used up; what remains is the dead letter with its last
- * error. A process that dies lets go of its jobs when their leases end. A job may therefore run
- * twice, never not at all: handlers are written so that a second run does no harm.
+ * error. A process that dies lets go of its jobs when their leases end, which is no attempt of
+ * theirs (ledger.ts). A job may therefore run twice, never not at all: handlers are written so that a second run does no harm.
  *
  * Kinds with a limit of their own are long work. They take no places from the others, take turns
  * between projects (due.ts), save how far they have come (progress.ts), and are therefore

@@ -2,15 +2,18 @@
  * The jobs table as the loop uses it:
  *
  *   waiting --claim--> active --complete--> completed
- *      ^                  |---fail, attempts left (later), hand back (at once), lease over
+ *      ^                  |---fail, attempts left (later), hand back (at once), lost
  *      |__________________|
- *                         |---fail, none left------> failed (the dead letter, error kept)
+ *                         |---fail, none left; lost too often ------> failed (the dead letter)
  *
- * An attempt is counted when it is claimed, so that a job which kills the process runs out of
- * attempts too. Every change of an active job asks for its lease: who lost it changes nothing.
+ * A job is lost when its lease ends: the process died, or fell silent, for whatever reason. That is
+ * no attempt of the job's. A lost job runs again at once, then later each time, so that processes
+ * that are killed in a loop find it resting; one that was lost five times over minutes, and came no
+ * further in between, is taken for the cause. Every change of an active job asks for its lease: who
+ * lost it changes nothing.
  */
 import { forClaim } from '../store/dialect.ts'
-import { and, eq, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
+import { and, eq, gte, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
 import { newId } from '../store/ids.ts'
 import { type Job, jobProgress, jobs } from '../store/schema.ts'
 import type { Tx } from '../store/store.ts'
@@ -21,6 +24,9 @@ export type Claimed = Job & { leaseId: string }
 export type Held = Pick<Claimed, 'id' | 'leaseId'>
 
 const maxErrorLength = 2000
+const maxLosses = 5
+/** After the second loss, doubled with each. */
+const firstRestMs = 60_000
 const keptJobs = { completed: 50, failed: 100 }
 const lostText = 'The process ended while the job was running.'
 
@@ -54,18 +60,25 @@ export type Claim = {
   leaseUntil: number
 }
 
-/** Puts back what processes have left behind, or buries it when its attempts are used up. */
+/** Puts back what processes have left behind, its attempt uncounted, or buries what was lost too often. */
 export async function returnLostJobs(tx: Tx, now: number): Promise<void> {
   const isLost = and(isActive, lte(jobs.leaseUntil, now))
-  const isLast = sql`${jobs.attempts} >= ${jobs.maxAttempts}`
-  const idle = { leaseId: null, leaseUntil: null, error: lostText, updatedAt: now }
+  const lost = {
+    leaseId: null,
+    leaseUntil: null,
+    attempts: sql`max(0, ${jobs.attempts} - 1)`,
+    losses: sql`${jobs.losses} + 1`,
+    error: lostText,
+    updatedAt: now,
+  }
   await tx
     .update(jobs)
-    .set({ ...idle, state: 'failed', completedAt: now })
-    .where(and(isLost, isLast))
+    .set({ ...lost, state: 'failed', completedAt: now })
+    .where(and(isLost, gte(jobs.losses, maxLosses - 1)))
+  const restMs = sql`case ${jobs.losses} when 0 then 0 else ${firstRestMs} << (${jobs.losses} - 1) end`
   await tx
     .update(jobs)
-    .set({ ...idle, state: 'waiting', runAt: now })
+    .set({ ...lost, state: 'waiting', runAt: sql`${now} + ${restMs}` })
     .where(isLost)
 }
 
@@ -114,10 +127,10 @@ export async function reportProgress(tx: Tx, held: Held, percent: number): Promi
   return change(tx, held, { progress: Math.round(percent) })
 }
 
-/** As `reportProgress`, of work that is kept: tries that brought it further count no more. */
+/** As `reportProgress`, of work that is kept: tries and losses before it count no more. */
 export async function reportAdvance(tx: Tx, held: Held, percent?: number): Promise<boolean> {
   const progress = percent === undefined ? sql`${jobs.progress}` : Math.round(percent)
-  return change(tx, held, { progress, attempts: 1 })
+  return change(tx, held, { progress, attempts: 1, losses: 0 })
 }
 
 /**

@@ -356,6 +356,8 @@ export const jobs = sqliteTable('jobs', {
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
   completedAt: integer('completed_at'),
+  /** How often the process ended, or fell silent, while it ran. */
+  losses: integer('losses').notNull().default(0),
 })
 
 export const sandboxMessages = sqliteTable('sandbox_messages', {
@@ -383,7 +385,7 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   sizeBytes: integer('size_bytes').notNull(),
   /** Null once a report was read, or retention cleared it. */
   raw: blob('raw', { mode: 'buffer' }),
-  /** Times that reading it began. */
+  /** A reader's own ends at this message. */
   attempts: integer('attempts').notNull().default(0),
   kind: text('kind').$type<InboundKind>(),
   sender: text('sender'),
@@ -392,6 +394,38 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   summary: json('summary').$type<Record<string, unknown>>(),
   error: text('error'),
   processedAt: integer('processed_at'),
+  /** To be read alone: it may be what ended a reader thread, or the process. */
+  isSuspect: bool('is_suspect').notNull().default(false),
+  /** How often the process ended while it was read alone. */
+  interruptions: integer('interruptions').notNull().default(0),
+  /** Since when it is read alone. */
+  begunAt: integer('begun_at'),
+  /** When an interrupted one is read again. */
+  dueAt: integer('due_at').notNull().default(0),
+  /** Why mail for people had less effect than other mail has. */
+  remark: text('remark'),
+})
+
+/** One row: whether a process reads, or died while it did. */
+export const inboundReading = sqliteTable('inbound_reading', {
+  id: integer('id').primaryKey(),
+  isUnderWay: bool('is_under_way').notNull(),
+})
+
+/** Kept by triggers. */
+export const inboundUsage = sqliteTable('inbound_usage', {
+  /** A project's id, `server`, or `reports`. */
+  owner: text('owner').primaryKey(),
+  bytes: integer('bytes').notNull(),
+})
+
+/** Received mail that was announced within the last hour. */
+export const receivedRecently = sqliteTable('received_recently', {
+  projectId: text('project_id').notNull(),
+  /** An address that proved to be it, or the client's network. */
+  sender: text('sender').notNull(),
+  mailbox: text('mailbox').notNull(),
+  at: integer('at').notNull(),
 })
 
 export const snsNotifications = sqliteTable('sns_notifications', {

@@ -115,6 +115,7 @@ const cases: Record<SettingKey, Case> = {
   'inbound.tls_cert': file!,
   'inbound.tls_key': file!,
   'inbound.max_message_bytes': { right: [65_536, 41_943_040], wrong: [0, 65_535, '40MB'] },
+  'inbound.max_bytes_per_project': { right: [0, 5_368_709_120], wrong: [-1, 1.5, '5GB'] },
   'submission.listen': {
     right: [[], ['127.0.0.1:0', 'tls://0.0.0.0:465']],
     wrong: ['0.0.0.0:587', ['587'], ['ssl://0.0.0.0:465']],

@@ -44,12 +44,8 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
       clientName: 'client.test',
       tls: null,
       sizeBytes: raw?.length,
-      attempts: 0,
-      kind: null,
-      sender: null,
-      subject: null,
-      summary: null,
-      error: null,
+      ...{ attempts: 0, isSuspect: false, interruptions: 0, begunAt: null, dueAt: 0 },
+      ...{ kind: null, sender: null, subject: null, summary: null, error: null, remark: null },
       processedAt: null,
     })
     assert.deepEqual(await client.say('QUIT'), { code: 221, text: '2.0.0 Bye' })

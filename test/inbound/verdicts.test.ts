@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { checkSender, type ResolveDns } from '../../src/inbound/verdicts.ts'
+import { checkSender, isAligned, type ResolveDns } from '../../src/inbound/verdicts.ts'
 import { dkimRecord, signDkim } from '../../src/mail/dkim.ts'
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -20,7 +20,7 @@ const resolve: ResolveDns = async (name, type) => {
   throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
 }
 
-const broken: ResolveDns = async () => {
+const silent: ResolveDns = async () => {
   throw Object.assign(new Error('no answer'), { code: 'ETIMEOUT' })
 }
 
@@ -42,11 +42,36 @@ function signed(message = text): string {
 const client = { clientAddress: '192.0.2.7', clientName: 'mx.people.test' }
 const deps = { resolve, hostname: 'mx.example.test' }
 
-const check = (raw: string, change: Partial<Parameters<typeof checkSender>[1]> = {}, by = deps) =>
+type Change = Partial<Parameters<typeof checkSender>[1]>
+
+const checkAll = (raw: string, change: Change = {}, by = deps) =>
   checkSender(by, { ...client, reversePath: 'bob@people.test', raw: Buffer.from(raw), ...change })
+
+const check = async (...given: Parameters<typeof checkAll>) => (await checkAll(...given)).verdicts
 
 test('what is signed and comes from where it may passes all three', async () => {
   assert.deepEqual(await check(signed()), { spf: 'PASS', dkim: 'PASS', dmarc: 'PASS' })
+})
+
+test('S13: a sender is who it says by SPF or a signature of its own organization, by nothing else', async () => {
+  const elsewhere = { clientAddress: '192.0.2.9' }
+  const cases: [string, Change, boolean][] = [
+    [text, {}, true],
+    [signed(), { ...elsewhere, reversePath: 'x@soft.test' }, true],
+    [text, elsewhere, false],
+    [text, { ...elsewhere, reversePath: 'bob@soft.test' }, false],
+    [signed().replace('Hello', 'Bye'), elsewhere, false],
+  ]
+  for (const [raw, change, isAuthentic] of cases) {
+    const { domains } = await checkAll(raw, change)
+    assert.equal(isAligned('people.test', domains), isAuthentic, JSON.stringify([raw, change]))
+    assert.equal(isAligned('mail.people.test', domains), isAuthentic)
+    assert.equal(isAligned('other.test', domains), false)
+    assert.equal(isAligned('', domains), false)
+  }
+  assert.equal(isAligned('ann.github.io', ['eve.github.io']), false)
+  const broken = await checkAll(signed(), {}, { ...deps, resolve: silent })
+  assert.deepEqual(broken.domains, [])
 })
 
 test('a changed body fails DKIM, and DMARC where SPF does not hold it', async () => {
@@ -74,7 +99,7 @@ test('two authors of two domains are no author', async () => {
 })
 
 test('a DNS that fails is told apart from a sender that does', async () => {
-  const verdicts = await check(signed(), {}, { ...deps, resolve: broken })
+  const verdicts = await check(signed(), {}, { ...deps, resolve: silent })
   assert.deepEqual(verdicts, {
     spf: 'PROCESSING_FAILED',
     dkim: 'PROCESSING_FAILED',

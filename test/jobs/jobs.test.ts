@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { retryDelayMs } from '../../src/jobs/backoff.ts'
 import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
 import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
-import { claimJobs, pruneJobs } from '../../src/jobs/ledger.ts'
+import { claimJobs, pruneJobs, returnLostJobs } from '../../src/jobs/ledger.ts'
 import { FinalFailure } from '../../src/jobs/run.ts'
 import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
@@ -255,19 +255,50 @@ test('a job whose process died returns when its lease ends', async (t) => {
   assert.equal((await find(id)).state, 'active')
   clock.at += 1
   running.wake()
-  assert.equal((await reaches(id, 'completed')).result, 2)
+  // Nothing says that the job was to blame: its first attempt still lies ahead.
+  assert.equal((await reaches(id, 'completed')).result, 1)
 })
 
-test('a job that keeps killing its process runs out of attempts', async (t) => {
-  const { run, store, add, clock, reaches } = await setUp(t)
+/** Claims the job that waits, for a process that dies then; when the job may run again. */
+async function dieOverJob({ store, clock, find }: Bench, id: string): Promise<number> {
+  const leaseUntil = clock.at + 60_000
+  const claim = { kinds: ['work'], limit: 1, now: clock.at, leaseUntil }
+  const claimed = await store.write((tx) => claimJobs(tx, claim))
+  assert.equal(claimed.length, 1)
+  clock.at = leaseUntil
+  await store.write((tx) => returnLostJobs(tx, clock.at))
+  return (await find(id)).runAt
+}
+
+test('F1: processes that are killed in a loop use up no attempt of a job, whatever it may have', async (t) => {
+  const bench = await setUp(t)
+  const { run, add, clock, find, reaches } = bench
   const id = await add({ maxAttempts: 1 })
-  const claim = { kinds: ['work'], limit: 1, now: start, leaseUntil: start + 60_000 }
-  await store.write((tx) => claimJobs(tx, claim))
-  clock.at += 60_000
+  const rests: number[] = []
+  for (let deaths = 0; deaths < 4; deaths += 1) {
+    const runAt = await dieOverJob(bench, id)
+    rests.push(runAt - clock.at)
+    const { state, attempts } = await find(id)
+    assert.deepEqual([state, attempts], ['waiting', 0])
+    clock.at = runAt
+  }
+  // A loop that is quicker than that does not even find the job.
+  assert.deepEqual(rests, [0, 60_000, 120_000, 240_000])
+  run({ handlers: { work: async ({ attempt }) => attempt } })
+  assert.equal((await reaches(id, 'completed')).result, 1)
+})
+
+test('a job over which five processes have died is taken for the cause', async (t) => {
+  const bench = await setUp(t)
+  const { run, add, clock, reaches } = bench
+  const id = await add({})
+  for (let deaths = 0; deaths < 5; deaths += 1) {
+    clock.at = Math.max(clock.at, await dieOverJob(bench, id))
+  }
   run({ handlers: { work: async () => 'never' } })
   const dead = await reaches(id, 'failed')
   assert.match(dead.error ?? '', /process ended/)
-  assert.equal(dead.result, null)
+  assert.deepEqual([dead.result, dead.attempts, dead.losses], [null, 0, 5])
 })
 
 test('a heartbeat keeps the lease of a long job', async (t) => {

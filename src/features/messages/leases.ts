@@ -22,7 +22,8 @@ export async function renewLeases(
 
 /**
  * Emails whose lease ended by `until`, but for those still in hand, are due when their next attempt
- * is; how many.
+ * is; how many. Nothing is on record of the attempt that was under way, and nobody knows whether
+ * it began: the attempt is not counted.
  */
 export async function recoverLeases(
   { store, now }: Deps,
@@ -38,6 +39,7 @@ export async function recoverLeases(
         retryAt: null,
         leaseId: null,
         leaseUntil: null,
+        attemptCount: sql`max(0, ${emails.attemptCount} - 1)`,
         updatedAt: now(),
       })
       .where(

@@ -6,7 +6,7 @@ import type { Reading } from './reading.ts'
 export type Act = {
   did: 'bounced' | 'delayed' | 'delivered' | 'complained' | 'unsubscribed' | 'received' | 'ignored'
   emailId?: string
-  /** Why nothing came of it. */
+  /** Why nothing came of it, or less than of other mail. */
   why?: string
 }
 

@@ -9,6 +9,7 @@ import { type Act, type Arrival, ignore, isDealtWith } from './act.ts'
 import { applyReturned, applyStray } from './apply-report.ts'
 import { applyWish } from './apply-wish.ts'
 import { endPending, isPending } from './pending.ts'
+import { mayKeepReport } from './quota.ts'
 import { receiveMail } from './receive.ts'
 
 type Deps = Pick<Core, 'now' | 'keyring' | 'log'>
@@ -30,17 +31,26 @@ export async function applyArrival(deps: Deps, tx: Tx, arrival: Arrival): Promis
     sender: (reading.header.fromField || row.reversePath).slice(0, MAX_SENDER_LENGTH),
     subject: reading.header.subject,
     summary: { report: reading.report.kind, acts },
-    keepsRaw: isForPeople(arrival) || kind === 'other',
+    remark: isForMailboxes(arrival) ? remarkOf(acts) : null,
+    keepsRaw: isForPeople(arrival) || (kind === 'other' && (await mayKeepReport(tx, row))),
     at: deps.now(),
   })
-  const ignored = acts.filter((act) => act.did === 'ignored')
-  if (ignored.length === 0) return
-  tx.afterCommit(() => {
-    deps.log.info(
-      { inbound: row.id, from: row.clientAddress, ignored },
-      'mail that changes nothing',
-    )
-  })
+  tx.afterCommit(() => tell(deps, row, acts))
+}
+
+/** In the log, what did not take effect like other mail. */
+function tell({ log }: Deps, row: Arrival['row'], acts: readonly Act[]): void {
+  const facts = { inbound: row.id, from: row.clientAddress }
+  const ignored = acts.filter(({ did }) => did === 'ignored')
+  if (ignored.length > 0) log.info({ ...facts, ignored }, 'mail that changes nothing')
+  const capped = acts.filter(({ did, why }) => did === 'received' && why !== undefined)
+  if (capped.length > 0) log.warn({ ...facts, capped }, 'received mail is capped')
+}
+
+/** What an operator is to see at a glance; a report about our own mail took its effect. */
+function remarkOf(acts: readonly Act[]): string | null {
+  const reasons = acts.flatMap((act) => (isDealtWith(act) && act.did !== 'received' ? [] : act.why))
+  return [...new Set(reasons.filter((why) => why !== undefined))].join('; ') || null
 }
 
 async function applyReturns(deps: Deps, tx: Tx, arrival: Arrival): Promise<Act[]> {
@@ -90,6 +100,10 @@ function mailboxesOf({ row }: Arrival): Map<string, string[]> {
 
 function isForPeople({ row }: Arrival): boolean {
   return row.recipients.some(({ for: purpose }) => purpose === 'mailbox' || purpose === 'server')
+}
+
+function isForMailboxes({ row }: Arrival): boolean {
+  return row.recipients.some(({ for: purpose }) => purpose === 'mailbox')
 }
 
 function kindOf(arrival: Arrival, acts: readonly Act[]): InboundKind {

@@ -7,6 +7,7 @@ import { newId } from '../../store/ids.ts'
 import { type InboundRecipient, inboundMessages } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
+import { requireRoom } from './quota.ts'
 
 export type { InboundRecipient } from '../../store/schema.ts'
 
@@ -47,14 +48,14 @@ export function canKeep({ store }: Pick<Core, 'store'>): boolean {
   return store.isWritable()
 }
 
-/** Its id, once it is durable. @throws AppError DATABASE_ERROR: nothing was kept */
+/** Its id, once it is durable. @throws MailboxFull, AppError DATABASE_ERROR: nothing was kept */
 export async function keepInbound(deps: Deps, message: NewInboundMessage): Promise<string> {
   const row = toRow(deps, message)
   await deps.store.write((tx) => insertRow(deps, tx, row))
   return row.id
 }
 
-/** As `keepInbound`, in a transaction of the caller's. */
+/** As `keepInbound`, in a transaction of the caller's. @throws MailboxFull */
 export async function insertInbound(
   deps: Omit<Deps, 'store'>,
   tx: Tx,
@@ -82,10 +83,11 @@ function toRow(deps: Pick<Core, 'config' | 'now'>, message: NewInboundMessage) {
 }
 
 async function insertRow(
-  { inbox }: Pick<Core, 'inbox'>,
+  { config, inbox }: Pick<Core, 'config' | 'inbox'>,
   tx: Tx,
   row: ReturnType<typeof toRow>,
 ): Promise<void> {
+  await requireRoom({ config }, tx, row)
   await tx.execute(insertMessage, row)
   tx.afterCommit(() => inbox.ring())
 }

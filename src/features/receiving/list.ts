@@ -1,4 +1,7 @@
-/** Inbound mail that is the operator's to look at: to the server itself, or not to be read. */
+/**
+ * Inbound mail that is the operator's to look at: to the server itself, not to be read, or of less
+ * effect than other mail.
+ */
 import { desc, sql } from '../../store/drizzle.ts'
 import { inboundMessages } from '../../store/schema.ts'
 import { parameter, type RowOf, statement } from '../../store/store.ts'
@@ -18,9 +21,10 @@ export const selectListed = statement((db) =>
       sender: inboundMessages.sender,
       subject: inboundMessages.subject,
       error: inboundMessages.error,
+      remark: inboundMessages.remark,
     })
     .from(inboundMessages)
-    .where(sql`state = 'failed' or instr(recipients, '"for":"server"') > 0`)
+    .where(sql`state = 'failed' or remark is not null or instr(recipients, '"for":"server"') > 0`)
     .orderBy(desc(inboundMessages.id))
     .limit(parameter('limit')),
 )

@@ -1,4 +1,7 @@
-/** Rows of mail that waits to be read, and how each ends. `keep.ts` writes them. */
+/**
+ * Rows of mail that waits to be read, and how each ends. `keep.ts` writes them; those that are read
+ * alone are in `suspects.ts`.
+ */
 import { eq, sql } from '../../store/drizzle.ts'
 import {
   type InboundKind,
@@ -10,7 +13,7 @@ import { parameter, type RowOf, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
 /** Without the message itself. */
-const columns = {
+export const columns = {
   id: inboundMessages.id,
   receivedAt: inboundMessages.receivedAt,
   reversePath: inboundMessages.reversePath,
@@ -19,29 +22,22 @@ const columns = {
   clientName: inboundMessages.clientName,
   sizeBytes: inboundMessages.sizeBytes,
   attempts: inboundMessages.attempts,
+  isSuspect: inboundMessages.isSuspect,
+  interruptions: inboundMessages.interruptions,
+  dueAt: inboundMessages.dueAt,
 }
 
-/** Of one lane: `isMail` is 1 for mail to mailboxes. The expression is that of its index. */
+/** Of one lane: `isMail` is 1 for mail to mailboxes. The expressions are those of its index. */
 export const selectPending = statement((db) =>
   db
     .select(columns)
     .from(inboundMessages)
     .where(
-      sql`state = 'pending' and attempts = 0
+      sql`state = 'pending' and is_suspect = 0
         and (instr(recipients, '"for":"mailbox"') > 0) = ${parameter('isMail')}`,
     )
     .orderBy(inboundMessages.id)
     .limit(parameter('limit')),
-)
-
-/** To be read alone. */
-export const selectSuspect = statement((db) =>
-  db
-    .select(columns)
-    .from(inboundMessages)
-    .where(sql`${inboundMessages.state} = 'pending' and ${inboundMessages.attempts} > 0`)
-    .orderBy(inboundMessages.id)
-    .limit(1),
 )
 
 export type Pending = RowOf<typeof selectPending>
@@ -61,42 +57,41 @@ const selectState = statement((db) =>
     .where(eq(inboundMessages.id, parameter('id'))),
 )
 
-const raiseAttempts = statement((db) =>
+const end = {
+  state: 'processed',
+  kind: parameter('kind'),
+  sender: parameter('sender'),
+  subject: parameter('subject'),
+  summary: parameter('summary'),
+  remark: parameter('remark'),
+  error: null,
+  begunAt: null,
+  processedAt: parameter('at'),
+} as const
+
+const endKeeping = statement((db) =>
   db
     .update(inboundMessages)
-    .set({ attempts: sql`${inboundMessages.attempts} + 1` })
-    .where(
-      sql`${inboundMessages.id} = ${parameter('id')} and ${inboundMessages.state} = 'pending'`,
-    ),
+    .set(end)
+    .where(eq(inboundMessages.id, parameter('id'))),
 )
 
-export const suspectFirst = statement(
-  () => sql`update inbound_messages set attempts = 1 where id in (
-    select id from inbound_messages where state = 'pending' and attempts = 0
-      and (instr(recipients, '"for":"mailbox"') > 0) = ${parameter('isMail')}
-    order by id limit ${parameter('limit')})`,
-)
-
-const endRow = statement((db) =>
+const endClearing = statement((db) =>
   db
     .update(inboundMessages)
-    .set({
-      state: 'processed',
-      kind: parameter('kind'),
-      sender: parameter('sender'),
-      subject: parameter('subject'),
-      summary: parameter('summary'),
-      raw: sql`case when ${parameter('keepsRaw')} then ${inboundMessages.raw} end`,
-      error: null,
-      processedAt: parameter('at'),
-    })
+    .set({ ...end, raw: null })
     .where(eq(inboundMessages.id, parameter('id'))),
 )
 
 const failRow = statement((db) =>
   db
     .update(inboundMessages)
-    .set({ state: 'failed', error: parameter('error'), processedAt: parameter('at') })
+    .set({
+      state: 'failed',
+      error: parameter('error'),
+      begunAt: null,
+      processedAt: parameter('at'),
+    })
     .where(
       sql`${inboundMessages.id} = ${parameter('id')} and ${inboundMessages.state} = 'pending'`,
     ),
@@ -113,26 +108,9 @@ export function listPending(
   return store.read.list(selectPending, { isMail: lane === 'mail' ? 1 : 0, limit })
 }
 
-/** The oldest that was tried before. */
-export function listSuspect({ store }: Pick<Core, 'store'>): Promise<readonly Pending[]> {
-  return store.read.list(selectSuspect, {})
-}
-
 /** Null when the row, or its message, is gone. */
 export async function findRaw({ store }: Pick<Core, 'store'>, id: string): Promise<Buffer | null> {
   return (await store.read.find(selectRaw, { id }))?.raw ?? null
-}
-
-/** Durable before the message is read (again). */
-export async function countAttempt({ store }: Pick<Core, 'store'>, id: string): Promise<void> {
-  await store.write((tx) => tx.execute(raiseAttempts, { id }))
-}
-
-/** What a process that died may have had in hand of each lane: any of it may be the cause. */
-export async function suspectOldest({ store }: Pick<Core, 'store'>, limit: number): Promise<void> {
-  await store.write(async (tx) => {
-    for (const isMail of [0, 1]) await tx.execute(suspectFirst, { isMail, limit })
-  })
 }
 
 /** False for what was done with since it was listed. */
@@ -146,12 +124,14 @@ export type Ended = {
   sender: string | null
   subject: string | null
   summary: InboundMessage['summary']
+  /** Why mail for people had less effect than other mail has. */
+  remark: string | null
   keepsRaw: boolean
   at: number
 }
 
-export async function endPending(tx: Tx, ended: Ended): Promise<void> {
-  await tx.execute(endRow, { ...ended, keepsRaw: ended.keepsRaw ? 1 : 0 })
+export async function endPending(tx: Tx, { keepsRaw, ...ended }: Ended): Promise<void> {
+  await tx.execute(keepsRaw ? endKeeping : endClearing, ended)
 }
 
 /** For the operator to look at: it is not read again. */

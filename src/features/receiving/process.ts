@@ -2,16 +2,8 @@
  * Reads what came in, a window of the oldest at a time, and puts it into effect in batches. A row
  * waits until what it leads to is on disk; a crash leaves it where it was.
  *
- * A message that ends the thread that reads it, or the whole process, is tried three times:
- *
- * | tries so far | read                                                     |
- * |--------------|----------------------------------------------------------|
- * | 0            | together with others                                     |
- * | 1, 2         | alone, the try counted durably before it begins          |
- * | 3            | no more: state `failed`, kept for the operator           |
- *
- * What shared a thread with such a message, or was in hand when the process died, counts as tried
- * once: it is read alone, and done with.
+ * A message that may have ended the thread that read it, or the whole process, is read alone, so that
+ * only its own failures are tries of it (`suspects.ts`).
  *
  * Reports, mail to mailboxes and what is read alone keep none of each other waiting.
  */
@@ -20,29 +12,34 @@ import type { Core } from '../core.ts'
 import type { Arrival } from './act.ts'
 import { applyArrival } from './apply.ts'
 import {
-  countAttempt,
   failPending,
   findRaw,
   isMail,
   type Lane,
   laneOf,
   listPending,
-  listSuspect,
   type Pending,
-  suspectOldest,
 } from './pending.ts'
-import type { Reader } from './reading.ts'
+import { type Reader, ReaderLost } from './reading.ts'
+import {
+  beginAlone,
+  closeReading,
+  findSuspect,
+  openReading,
+  reasonToFail,
+  suspect,
+  waitOf,
+} from './suspects.ts'
 
 export type Processing = {
   /** Resolves when nothing that was kept so far waits to be read. */
   idle(): Promise<void>
-  /** Resolves when what was read is on disk; what is being read is left for the next start. */
+  /** Resolves when what was read is on disk; what is being read is given back. */
   stop(): Promise<void>
 }
 
 export type ProcessDeps = Pick<Core, 'store' | 'keyring' | 'inbox' | 'now' | 'log'>
 
-const MAX_TRIES = 3
 /** In hand at a time, of each lane: read, or waiting to be written. */
 const WINDOW = 128
 const WINDOW_BYTES = 16 * 1024 * 1024
@@ -54,13 +51,14 @@ const RETRY_MS = 1_000
 const LOOK_EVERY_MS = 30_000
 
 export async function startProcessing(deps: ProcessDeps, reader: Reader): Promise<Processing> {
-  await suspectOldest(deps, WINDOW)
+  await note(deps, () => openReading(deps, WINDOW))
   const inHand = new Map<string, Pending>()
   const read: Arrival[] = []
   let idlers: (() => void)[] = []
-  let suspect: string | undefined
+  let alone: string | undefined
   let looking: Promise<void> | undefined
   let writing: Promise<void> | undefined
+  let alarm: NodeJS.Timeout | undefined
   let isRung = false
   let isStopped = false
 
@@ -90,7 +88,8 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
   }
 
   async function listWaiting(): Promise<Pending[]> {
-    const waiting = [...(await listSuspect(deps))]
+    const next = await findSuspect(deps)
+    const waiting = next === undefined ? [] : [next]
     for (const lane of LANES) {
       if (isLow(lane)) waiting.push(...(await listPending(deps, { lane, limit: WINDOW })))
     }
@@ -98,26 +97,34 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
   }
 
   async function take(row: Pending): Promise<void> {
-    const isAlone = row.attempts > 0
-    const mayBegin = isAlone ? suspect === undefined : hasRoom(inLane(laneOf(row)), row)
-    if (inHand.has(row.id) || !mayBegin) return
-    if (row.attempts >= MAX_TRIES) {
-      const error = `reading it failed ${row.attempts} times`
+    const { id, isSuspect } = row
+    const mayBegin = isSuspect ? alone === undefined : hasRoom(inLane(laneOf(row)), row)
+    if (inHand.has(id) || !mayBegin) return
+    const error = reasonToFail(row)
+    if (error !== undefined) {
       deps.log.error(
-        { inbound: row.id },
+        { inbound: id, reason: error },
         'inbound mail that cannot be read is kept for the operator',
       )
-      await failPending(deps, { id: row.id, error })
+      await failPending(deps, { id, error })
       isRung = true
       return
     }
-    inHand.set(row.id, row)
-    if (isAlone) suspect = row.id
-    void readOne(row, isAlone).catch((error) => fault(row, error))
+    const waitMs = waitOf(row, deps.now())
+    if (waitMs > 0) return lookIn(waitMs)
+    inHand.set(id, row)
+    if (isSuspect) alone = id
+    void readOne(row).catch((reason) => fault(row, reason))
   }
 
-  async function readOne(row: Pending, isAlone: boolean): Promise<void> {
-    if (isAlone) await keepTrying(() => countAttempt(deps, row.id))
+  function lookIn(waitMs: number): void {
+    clearTimeout(alarm)
+    alarm = setTimeout(look, waitMs).unref()
+  }
+
+  async function readOne(row: Pending): Promise<void> {
+    const isAlone = row.isSuspect
+    if (isAlone) await keepTrying(() => beginAlone(deps, row.id))
     const raw = await findRaw(deps, row.id)
     if (raw === null) {
       await failPending(deps, { id: row.id, error: 'its text is gone' })
@@ -132,12 +139,13 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
     })
   }
 
-  /** Not to be tried again as if nothing had been: whatever it was, it counts. */
+  /** Not to be read again as if nothing had been. */
   async function fault(row: Pending, error: unknown): Promise<void> {
     if (isStopped) return
     deps.log.error({ inbound: row.id, error: describeError(error) }, 'inbound mail was not read')
+    const isTry = row.isSuspect || !(error instanceof ReaderLost)
     try {
-      if (row.attempts === 0) await keepTrying(() => countAttempt(deps, row.id))
+      await keepTrying(() => suspect(deps, { id: row.id, isTry }))
       release([row])
     } catch (failure) {
       const facts = { inbound: row.id, error: describeError(failure) }
@@ -180,7 +188,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
   function release(rows: readonly Pending[]): void {
     for (const { id } of rows) {
       inHand.delete(id)
-      if (suspect === id) suspect = undefined
+      if (alone === id) alone = undefined
     }
     lookIfLow()
   }
@@ -196,7 +204,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
 
   /** In hand of it, beside what is read alone. */
   function inLane(lane: Lane): Pending[] {
-    return [...inHand.values()].filter((row) => row.attempts === 0 && laneOf(row) === lane)
+    return [...inHand.values()].filter((row) => !row.isSuspect && laneOf(row) === lane)
   }
 
   const unlisten = deps.inbox.listen(lookIfLow)
@@ -212,10 +220,21 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
       isStopped = true
       unlisten()
       clearInterval(timer)
+      clearTimeout(alarm)
       idlers = []
       await looking
       await writing
+      await note(deps, () => closeReading(deps))
     },
+  }
+}
+
+/** Where the database takes no writes, the next start may take what was in hand for suspects. */
+async function note({ log }: ProcessDeps, act: () => Promise<void>): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    log.error({ error: describeError(error) }, 'whether inbound mail is read could not be recorded')
   }
 }
 

@@ -21,11 +21,17 @@ export type Unread = {
   isMail: boolean
 }
 
+export type ReadMail = IncomingMail & {
+  verdicts: SenderVerdicts
+  /** SPF or DKIM speaks for the author's domain: the sender is who the message says. */
+  isAuthenticated: boolean
+}
+
 export type Reading = {
   report: Report
   header: IncomingHeader
   /** Null unless it is mail. */
-  mail: (IncomingMail & { verdicts: SenderVerdicts }) | null
+  mail: ReadMail | null
   durationMs: number
 }
 

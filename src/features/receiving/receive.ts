@@ -4,11 +4,12 @@
  * subscribed; a known one keeps its state. Nothing is ever sent in answer.
  *
  * Loops end here: mail of the project's own that comes back is no news, and of one sender to one
- * mailbox 30 an hour are; what comes beyond is kept without an event.
+ * mailbox 30 an hour are (`recently.ts`). What comes beyond is kept, and its event is marked
+ * `isCapped`: people see it, and nothing else may act on it.
  */
 import { formatInstant } from '../../clock.ts'
 import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
-import { and, eq, sql } from '../../store/drizzle.ts'
+import { and, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { type Contact, contacts, contents, emails, projects } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
@@ -17,15 +18,10 @@ import { appendEvent } from '../events/append.ts'
 import { type Act, type ApplyDeps, type Arrival, ignore } from './act.ts'
 import { findAnswered } from './answered.ts'
 import { readMarks } from './ours.ts'
-import type { Reading } from './reading.ts'
+import type { ReadMail } from './reading.ts'
+import { countSender } from './recently.ts'
 
-type Mail = NonNullable<Reading['mail']>
 type Mailboxes = { projectId: string; addresses: readonly string[] }
-
-const HOUR_MS = 3_600_000
-const MAX_EVENTS_PER_HOUR = 30
-/** Of one sender, whatever mailboxes it makes up, and so many are looked at for each that comes. */
-const MAX_COUNTED = 1_000
 
 const findProject = statement((db) =>
   db
@@ -48,15 +44,6 @@ const findOwner = statement((db) =>
     .select({ projectId: emails.projectId })
     .from(emails)
     .where(eq(emails.id, parameter('id'))),
-)
-
-/** Of the newest of a contact's: those to this mailbox, and all. */
-export const countRecent = statement<{ own: number; all: number }>(
-  () => sql`select count(*) filter (where mailbox = ${parameter('mailbox')}) as own,
-      count(*) as "all"
-    from (select from_address as mailbox from emails
-      where contact_id = ${parameter('contactId')} and created_at > ${parameter('after')}
-        and source_type = 'INBOUND' order by created_at desc limit ${MAX_COUNTED})`,
 )
 
 const insertContent = statement((db) =>
@@ -101,7 +88,7 @@ const insertEmail = statement((db) =>
 export async function receiveMail(
   deps: ApplyDeps,
   tx: Tx,
-  { row, reading, mail, ...to }: Arrival & Mailboxes & { mail: Mail },
+  { row, reading, mail, ...to }: Arrival & Mailboxes & { mail: ReadMail },
 ): Promise<Act> {
   const { header } = reading
   if (await isOwn(deps, tx, { token: header.ownToken, projectId: to.projectId })) {
@@ -114,14 +101,20 @@ export async function receiveMail(
   }
   const at = deps.now()
   const contact = await upsertSender(tx, { ...to, address: sender.address, at })
-  const isNews = await isBelowCap(tx, { contact, mailbox: to.addresses[0] ?? '', at })
+  const cap = await countSender(tx, {
+    projectId: to.projectId,
+    mailbox: to.addresses[0] ?? '',
+    authenticated: mail.isAuthenticated ? sender.address.address : null,
+    clientAddress: row.clientAddress,
+    at,
+  })
   const received = { ...to, id: newId(), at, contact, sender, mail, reading, row }
   const answered = { projectId: to.projectId, messageIds: header.answers }
   const answeredEmailId = await findAnswered(tx, answered)
   await insertReceived(tx, { ...received, answeredEmailId })
-  if (isNews) await announce(tx, { ...received, answeredEmailId })
+  await announce(tx, { ...received, answeredEmailId, isCapped: cap !== undefined })
   const did = { did: 'received', emailId: received.id } as const
-  return isNews ? did : { ...did, why: 'too many of this sender within an hour: no event' }
+  return cap === undefined ? did : { ...did, why: cap }
 }
 
 /** What another project of this server sent is mail like any other. */
@@ -139,7 +132,7 @@ async function isOwn(
 type Sender = { address: ParsedAddress; name: string | null }
 
 /** Who wrote it; where the header section does not say, who sent it. */
-function chooseSender(mail: Mail, reversePath: string): Sender | undefined {
+function chooseSender(mail: ReadMail, reversePath: string): Sender | undefined {
   if (mail.from !== null) return mail.from
   const address = parseAddress(reversePath)
   return address === undefined ? undefined : { address, name: null }
@@ -157,23 +150,13 @@ async function upsertSender(
   return upserted.contact
 }
 
-async function isBelowCap(
-  tx: Tx,
-  { contact, mailbox, at }: { contact: Contact; mailbox: string; at: number },
-): Promise<boolean> {
-  const recent = { contactId: contact.id, mailbox, after: at - HOUR_MS }
-  const found = await tx.find(countRecent, recent)
-  const { own, all } = found ?? { own: 0, all: 0 }
-  return own < MAX_EVENTS_PER_HOUR && all < MAX_COUNTED
-}
-
 type Received = Arrival &
   Mailboxes & {
     id: string
     at: number
     contact: Contact
     sender: Sender
-    mail: Mail
+    mail: ReadMail
     answeredEmailId: string | null
   }
 
@@ -201,12 +184,12 @@ async function insertReceived(tx: Tx, received: Received): Promise<void> {
   })
 }
 
-function bodyOf({ html, text }: Mail): { body: string; isText: boolean } {
+function bodyOf({ html, text }: ReadMail): { body: string; isText: boolean } {
   return html === null ? { body: text ?? '', isText: true } : { body: html, isText: false }
 }
 
 /** Of `email.received` (contract 7.1) all but the body, which is the email's content. */
-async function announce(tx: Tx, received: Received): Promise<void> {
+async function announce(tx: Tx, received: Received & { isCapped: boolean }): Promise<void> {
   const { id: emailId, projectId, contact, mail, reading, row, at } = received
   const { header, report } = reading
   const { spf, dkim, dmarc } = mail.verdicts
@@ -234,6 +217,7 @@ async function announce(tx: Tx, received: Received): Promise<void> {
       autoReply: report.kind !== 'other' || header.isAutoSubmitted,
       inReplyTo: received.answeredEmailId,
       ...(mail.isPartial ? { isPartial: true } : {}),
+      ...(received.isCapped ? { isCapped: true } : {}),
     },
     at,
   })

@@ -2,12 +2,14 @@
  * Mail that SES took in for a domain of ours and hands on: from here it goes the way of what comes
  * by SMTP. The domain's MX is SES's then, so that its being verified is all that is asked.
  */
+import { AppError } from '../../errors.ts'
 import { parseAddress } from '../../mail/address.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { domains, type InboundRecipient } from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { insertInbound } from '../receiving/keep.ts'
+import { MailboxFull } from '../receiving/quota.ts'
 import type { ReceivedMail } from './notification.ts'
 import { takeOnce } from './once.ts'
 
@@ -21,7 +23,10 @@ const findOwner = statement((db) =>
     .where(and(eq(domains.domain, parameter('domain')), eq(domains.isVerified, true))),
 )
 
-/** False when none of its recipients is at a domain of ours. */
+/**
+ * False when none of its recipients is at a domain of ours.
+ * @throws AppError EXTERNAL_SERVICE_ERROR while a mailbox is full: SNS comes again
+ */
 export async function keepReceivedMail(
   deps: Pick<Core, 'config' | 'store' | 'inbox' | 'now'>,
   mail: ReceivedMail,
@@ -31,9 +36,14 @@ export async function keepReceivedMail(
   if (recipients.length === 0) return false
   const { reversePath, clientAddress, clientName, content } = mail
   const message = { reversePath, recipients, clientAddress, clientName, content }
-  await takeOnce(deps, notificationId, async (tx) => {
-    await insertInbound(deps, tx, { ...message, protocol: 'HTTP', tls: null })
-  })
+  try {
+    await takeOnce(deps, notificationId, async (tx) => {
+      await insertInbound(deps, tx, { ...message, protocol: 'HTTP', tls: null })
+    })
+  } catch (cause) {
+    if (!(cause instanceof MailboxFull)) throw cause
+    throw new AppError('EXTERNAL_SERVICE_ERROR', 'The mailbox is full.', { cause })
+  }
   return true
 }
 

@@ -174,7 +174,7 @@ const configuration = {
     giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
     returnPathDomain: 'bounce.mail.example.test',
   },
-  inbound: { listen: [] },
+  inbound: { listen: [], maxBytesPerProject: 0 },
   limits: { idempotencyHours: 24, emailsPerSecond: 0 },
   retention: { bodyDays: 90, requestLogDays: 30, sandboxMessages: 3 },
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listActivity } from '../../../src/features/activity/list.ts'
+import { listInbound } from '../../../src/features/receiving/list.ts'
+import type { Reader } from '../../../src/features/receiving/reading.ts'
 import { createReturnPathLocalPart } from '../../../src/mail/tokens.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { contents, type Email, emails } from '../../../src/store/schema.ts'
@@ -240,36 +242,102 @@ test('what another project of this server sent is mail like any other', async (t
   )
 })
 
-test('S12: of one sender to one mailbox 30 an hour are news, the rest is kept without an event', async (t) => {
-  const box = await openPostbox(t, shared)
+const pass = { spf: 'PASS', dkim: 'GRAY', dmarc: 'GRAY' } as const
+
+/** Reads as the shared reader does, but knows who really sent what says so. */
+const knowing: Reader = {
+  read: async (message, options) => {
+    const reading = await shared.reader.read(message, options)
+    const isReal = Buffer.from(message.raw).includes('X-Real: yes')
+    if (reading.mail === null || !isReal) return reading
+    return { ...reading, mail: { ...reading.mail, verdicts: pass, isAuthenticated: true } }
+  },
+}
+
+const cappedOf = async (box: Postbox) => {
+  const told = await box.told()
+  return told.filter(({ data }) => data?.isCapped === true)
+}
+
+test('S12: of one sender to one mailbox 30 an hour are news, the rest is seen and marked', async (t) => {
+  const box = await openPostbox(t, { reader: knowing })
   const write = (address = 'help@example.test') =>
-    box.arrive({ to: [box.mailbox(address)], raw: letter({}), from: bob })
+    box.arrive({ to: [box.mailbox(address)], raw: letter({ 'X-Real': 'yes' }), from: bob })
   const rows = await Promise.all(Array.from({ length: 32 }, () => write()))
-  assert.equal(rows.length, 32)
   assert.equal((await box.counts()).emails, 32)
-  assert.equal((await box.told()).length, 30)
-  await write('sales@example.test')
-  assert.equal((await box.told()).length, 31)
-  box.clock.now += 3_600_001
-  await write()
   assert.equal((await box.told()).length, 32)
+  assert.equal((await cappedOf(box)).length, 2)
+  const [first, second] = rows.filter(({ remark }) => remark !== null)
+  assert.equal(first?.remark, 'capped: more than 30 of bob@people.test within an hour')
+  assert.equal(second?.remark, first?.remark)
+  assert.deepEqual(
+    box.logged.filter((text) => text === 'received mail is capped'),
+    ['received mail is capped', 'received mail is capped'],
+  )
+  assert.equal((await write('sales@example.test')).remark, null)
+  box.clock.now += 3_600_001
+  assert.equal((await write()).remark, null)
+  assert.equal((await cappedOf(box)).length, 2)
+  assert.deepEqual(
+    (await listInbound(box.core)).map(({ id }) => id).toSorted(),
+    [first?.id, second?.id].toSorted(),
+  )
 })
 
 test('S12: a sender that writes to a thousand mailboxes in an hour is no news either', async (t) => {
-  const box = await openPostbox(t, shared)
-  await box.arrive({ to: [box.mailbox('a@example.test')], raw: letter({}), from: bob })
-  const { store } = box.core
-  const [{ names } = { names: '' }] = await store.read.all<{ names: string }>(
-    sql`select group_concat(name) as names from pragma_table_info('emails') where name <> 'id'`,
-  )
-  await store.write((tx) =>
+  const box = await openPostbox(t, { reader: knowing })
+  const raw = letter({ 'X-Real': 'yes' })
+  await box.arrive({ to: [box.mailbox('a@example.test')], raw, from: bob })
+  await box.core.store.write((tx) =>
     tx.run(sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 999)
-      insert into emails (id, ${sql.raw(names)})
-      select 'x' || n, ${sql.raw(names)} from emails, numbers`),
+      insert into received_recently (project_id, sender, mailbox, at)
+      select project_id, sender, 'x' || n, at from received_recently, numbers`),
   )
-  await box.arrive({ to: [box.mailbox('b@example.test')], raw: letter({}), from: bob })
-  assert.equal((await box.told()).length, 1)
-  assert.equal((await box.counts()).emails, 1_001)
+  const row = await box.arrive({ to: [box.mailbox('b@example.test')], raw, from: bob })
+  assert.equal(row.remark, 'capped: more than 1000 of bob@people.test within an hour')
+  assert.equal((await cappedOf(box)).length, 1)
+})
+
+test('S13: forged mail of a stranger takes nothing from the customer in whose name it comes', async (t) => {
+  const box = await openPostbox(t, { reader: knowing })
+  const forge = (clientAddress: string) =>
+    box.arrive({ to: [box.mailbox()], raw: letter({}), from: bob, clientAddress })
+  for (let count = 0; count < 40; count += 1) await forge(`203.0.113.${count}`)
+  assert.equal((await cappedOf(box)).length, 10)
+  const real = letter({ 'X-Real': 'yes', Subject: 'The real one' })
+  const row = await box.arrive({ to: [box.mailbox()], raw: real, from: bob })
+  assert.equal(row.remark, null)
+  const [event] = (await box.told()).slice(-1)
+  assert.equal(event?.data?.subject, 'The real one')
+  assert.equal(event?.data?.isCapped, undefined)
+  // Nor does the network of one stranger count for another's.
+  assert.equal((await forge('198.51.100.1')).remark, null)
+  const again = await forge('203.0.113.77')
+  assert.equal(
+    again.remark,
+    'capped: more than 30 of unproven senders of the network 203.0.113.0/24 within an hour',
+  )
+})
+
+test('S13: whatever is taken stands in the feed, in the list of the operator and in the log', async (t) => {
+  const box = await openPostbox(t, { reader: knowing })
+  for (let count = 0; count < 31; count += 1) {
+    const raw = letter({ Subject: `Number ${count}` })
+    await box.arrive({ to: [box.mailbox()], raw, from: bob })
+  }
+  const outbound = { preview: async () => [] } as unknown as typeof box.core.outbound
+  const query = { limit: 50, startAt: 0 }
+  const { data } = await listActivity({ ...box.core, outbound }, box.project.id, query)
+  assert.equal(data.length, 31)
+  assert.equal(data[0]?.metadata.subject, 'Number 30')
+  assert.equal(data[0]?.metadata.isCapped, true)
+  const [listed] = await listInbound(box.core)
+  assert.equal(listed?.subject, 'Number 30')
+  assert.match(listed?.remark ?? '', /^capped: more than 30 of unproven senders/)
+  const nobody = await box.arrive({ to: [box.mailbox()], raw: letter({ From: '' }), from: '' })
+  assert.equal(nobody.remark, 'it names no sender')
+  assert.equal((await listInbound(box.core))[0]?.id, nobody.id)
+  assert.equal(box.logged.at(-1), 'mail that changes nothing')
 })
 
 test('odd senders: the first that is an address, else the envelope’s, else nobody', async (t) => {

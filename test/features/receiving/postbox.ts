@@ -60,7 +60,7 @@ export async function openPostbox(t: TestContext, options: Options = {}): Promis
   const { store, keyring } = desk.core
   const logged: string[] = []
   const note = (_facts: object, text: string) => void logged.push(text)
-  const log = Object.assign(Object.create(silentLog()), { info: note, error: note })
+  const log = Object.assign(Object.create(silentLog()), { info: note, warn: note, error: note })
   const core = { ...desk.core, log }
   const reader = options.reader ?? startOwnReader(t)
   const processing = await startProcessing(core, reader)

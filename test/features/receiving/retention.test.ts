@@ -11,13 +11,10 @@ import {
   findByOwnId,
   findByProviderId,
 } from '../../../src/features/receiving/answered.ts'
-import {
-  selectPending,
-  selectSuspect,
-  suspectFirst,
-} from '../../../src/features/receiving/pending.ts'
-import { countRecent } from '../../../src/features/receiving/receive.ts'
+import { selectPending } from '../../../src/features/receiving/pending.ts'
+import { countRecent, forgetSome } from '../../../src/features/receiving/recently.ts'
 import { deleteOldArrivals, listAged } from '../../../src/features/receiving/retention.ts'
+import { selectSuspect, suspectFirst } from '../../../src/features/receiving/suspects.ts'
 import { selectSubscribed } from '../../../src/features/suppressions/add.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
@@ -105,6 +102,7 @@ const statements: [string, Statement<unknown>][] = [
   ['an answered email by its own Message-ID', findByCustomId],
   ['an answered email by the smarthost’s id', findByProviderId],
   ['recent mail of a sender', countRecent],
+  ['what of it is an hour old', forgetSome],
   ['a sign of life', findProofOfLife],
   ['strikes', summariseStrikes],
   ['a report', findReport],
@@ -120,7 +118,7 @@ for (const [name, statement] of statements) {
       sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
     )
     const steps = plan.map(({ detail }) => detail)
-    const tables = 'inbound_messages|emails|strikes|attempts|contacts'
+    const tables = 'inbound_messages|received_recently|emails|strikes|attempts|contacts'
     const whole = steps.filter((step) => new RegExp(`^SCAN (?:${tables})(?! USING)`).test(step))
     assert.deepEqual(whole, [], steps.join('\n'))
   })

@@ -1,0 +1,10 @@
+import ipaddr from 'ipaddr.js'
+
+/** The /24 of an IPv4 address, the /48 of an IPv6 address; what is no address is itself. */
+export function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  const bits = parsed.kind() === 'ipv4' ? 24 : 48
+  const octets = parsed.toByteArray().map((octet, index) => (index * 8 < bits ? octet : 0))
+  return `${ipaddr.fromByteArray(octets).toString()}/${bits}`
+}
