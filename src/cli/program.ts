@@ -21,7 +21,7 @@ const groups: Record<string, string> = {
   project: 'projects and their keys',
   domain: 'domains to send from',
   queue: 'mail on its way',
-  inbound: 'mail to the server itself, and what could not be read',
+  inbound: 'mail to the server itself, and what could not be read or was capped',
   sandbox: 'mail that the sandbox kept',
   bounce: 'what came back',
 }
@@ -188,14 +188,30 @@ const specs: Spec[] = [
   },
   {
     name: 'inbound list',
-    summary: 'list mail to postmaster and abuse, and mail that could not be read, newest first',
+    summary:
+      'list mail to postmaster and abuse, what could not be read or was capped, newest first',
+    options: [['--all', 'whatever came in']],
     load: async () => (await import('./inbound.ts')).listInboundCommand,
   },
   {
     name: 'inbound show',
     summary: 'print a message as it came, or what is known of it when it is gone',
     args: idArgument,
+    options: [['--facts', 'what is known of it in any case']],
     load: async () => (await import('./inbound.ts')).showInboundCommand,
+  },
+  {
+    name: 'inbound retry',
+    summary: 'read again what could not be read',
+    args: '[id...]',
+    options: [['--failed', 'all of it']],
+    load: async () => (await import('./inbound.ts')).retryInboundCommand,
+  },
+  {
+    name: 'inbound delete',
+    summary: 'forget messages, which makes room for others',
+    args: '<id...>',
+    load: async () => (await import('./inbound.ts')).deleteInboundCommand,
   },
   {
     name: 'sandbox list',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, describe, it } from 'node:test'
-import { selectListed } from '../../src/features/receiving/list.ts'
+import { countAll, selectListed } from '../../src/features/receiving/list.ts'
 import { silentLog } from '../../src/log.ts'
-import { sql } from '../../src/store/drizzle.ts'
+import { eq, sql } from '../../src/store/drizzle.ts'
 import { newId } from '../../src/store/ids.ts'
 import { type InboundMessage, inboundMessages } from '../../src/store/schema.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
@@ -79,6 +79,7 @@ describe('pillarbox inbound', () => {
         kind: null,
         state: 'failed',
         error: 'it took too long',
+        remark: null,
         sizeBytes: raw.length,
       },
       {
@@ -90,6 +91,7 @@ describe('pillarbox inbound', () => {
         kind: 'mail',
         state: 'processed',
         error: null,
+        remark: null,
         sizeBytes: raw.length,
       },
     ])
@@ -127,6 +129,81 @@ describe('pillarbox inbound', () => {
     const unknown = await run('inbound', 'show', 'unknown', '--json')
     assert.equal(unknown.status, 1)
     assert.equal(JSON.parse(unknown.err).error.code, 'RESOURCE_NOT_FOUND')
+  })
+
+  it('list and show say what was capped, and why', async () => {
+    const remark = 'capped: more than 30 of bob@people.test within an hour'
+    const mailbox = { for: 'mailbox' as const, address: 'info@shop.test', projectId: 'p' }
+    const id = await keep({ recipients: [mailbox], remark })
+    const [listed] = await json('inbound', 'list')
+    assert.deepEqual([listed.id, listed.remark], [id, remark])
+    assert.match((await run('inbound', 'list')).out, /capped: more than 30 of bob@people\.test/)
+    const shown = await run('inbound', 'show', id)
+    assert.ok(shown.raw.equals(raw))
+    assert.equal(shown.err, `Note: ${remark}\n`)
+    const facts = await run('inbound', 'show', id, '--facts')
+    assert.match(facts.out, /^Inbound message \S+\.\n\n[\s\S]*note +capped: more than 30/)
+    assert.equal((await json('inbound', 'show', id, '--facts')).remark, remark)
+  })
+
+  it('retry reads again what failed, by its id or all of it', async () => {
+    const failed = { state: 'failed' as const, error: 'x', attempts: 3, interruptions: 10 }
+    const one = await keep(failed)
+    const other = await keep(failed)
+    const gone = await keep({ ...failed, raw: null })
+    assert.deepEqual(await json('inbound', 'retry', one), { ids: [one], messages: 1 })
+    const [row] = await withStore((store) =>
+      store.read.select().from(inboundMessages).where(eq(inboundMessages.id, one)),
+    )
+    assert.deepEqual(
+      [row?.state, row?.attempts, row?.interruptions, row?.isSuspect, row?.error],
+      ['pending', 0, 0, true, null],
+    )
+    const refused = await run('inbound', 'retry', other, gone)
+    assert.equal(refused.status, 1)
+    assert.match(refused.err, /text of inbound message \S+ is gone/)
+    assert.equal((await json('inbound', 'show', other, '--facts')).state, 'failed')
+    const done = await keep({})
+    assert.match((await run('inbound', 'retry', done)).err, /nothing to retry/)
+    assert.match((await run('inbound', 'retry', 'unknown')).err, /no inbound message unknown/)
+    for (const argv of [[], [other, '--failed']]) {
+      assert.equal((await run('inbound', 'retry', ...argv)).status, 2)
+    }
+    assert.deepEqual(await json('inbound', 'retry', '--failed'), { messages: 1 })
+    assert.match((await run('inbound', 'retry', '--failed')).out, /^To be read again: 0\.\n/)
+  })
+
+  it('delete forgets messages, but none that waits', async () => {
+    const id = await keep({})
+    const waiting = await keep({ state: 'pending' })
+    const refused = await run('inbound', 'delete', id, waiting)
+    assert.match(refused.err, /waits to be read/)
+    assert.deepEqual(await json('inbound', 'delete', id), { ids: [id] })
+    assert.match((await run('inbound', 'show', id)).err, /no inbound message/)
+  })
+
+  it('an empty list says how many were read, how many wait, and how to see them', async () => {
+    await withStore((store) => store.write((tx) => tx.delete(inboundMessages)))
+    const mailbox = { for: 'mailbox' as const, address: 'info@shop.test', projectId: 'p' }
+    const read = await keep({ recipients: [mailbox], kind: 'mail' })
+    await keep({ recipients: [mailbox], state: 'pending' })
+    await keep({ recipients: [mailbox], state: 'pending', isSuspect: true })
+    const { out } = await run('inbound', 'list')
+    assert.match(out, /could be read\.\nWaiting to be read: 2\.\nRead: 1\. .*inbound list --all\n/)
+    const all = await json('inbound', 'list', '--all')
+    assert.equal(all.length, 3)
+    assert.equal(all[2].id, read)
+  })
+
+  it('counting reads no message', async () => {
+    const plan = await withStore((store) =>
+      store.read.all<{ detail: string }>(
+        sql.raw(`explain query plan ${countAll.compiled().text.replaceAll('?', '9')}`),
+      ),
+    )
+    const scans = plan.filter(({ detail }) => detail.includes('inbound_messages'))
+    assert.equal(scans.length, 3)
+    for (const { detail } of scans) assert.match(detail, /USING COVERING INDEX/)
   })
 
   it('list reads no more than its rows, however much mail has come', async () => {

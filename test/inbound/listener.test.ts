@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { AppError } from '../../src/errors.ts'
 import { addProject, HOSTNAME, trustDomain } from '../features/world.ts'
-import { connect } from './dialogue.ts'
+import { connect, type Dialogue } from './dialogue.ts'
 import { openPlace, returnPathOf } from './place.ts'
 
 const hello = 'From: a@sender.test\r\nSubject: Hello\r\n\r\nHello\r\n'
@@ -76,6 +76,71 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
       projectId: project.id,
     })
     assert.doesNotMatch(String(row?.raw), /for <|shop\.test/)
+  })
+
+  it('F3: mail to the server itself is 1 MB at most, told at RCPT where the client said its size', async (t) => {
+    const { dial, rows, world } = await openPlace(t)
+    const project = await addProject(world)
+    await trustDomain(world, project.id, 'shop.test')
+    const client = await dial()
+    await client.say('MAIL FROM:<a@sender.test> SIZE=1048577')
+    const tooLarge = { code: 552, text: '5.3.4 More than 1048576 bytes for this mailbox' }
+    assert.deepEqual(await client.say('RCPT TO:<postmaster>'), tooLarge)
+    assert.deepEqual(await client.say(`RCPT TO:<abuse@${HOSTNAME}>`), tooLarge)
+    // Whoever else it is for gets it.
+    assert.equal((await client.say('RCPT TO:<info@shop.test>')).code, 250)
+    await client.say('RSET')
+    await client.say('MAIL FROM:<a@sender.test>')
+    assert.equal((await client.say('RCPT TO:<postmaster>')).code, 250)
+    await client.say('DATA')
+    const { code, text } = await client.data(`${hello}${'x'.repeat(78)}\r\n`.repeat(12_000))
+    assert.deepEqual([code, text], [552, '5.3.4 More than 1048576 bytes'])
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('F3: a network hands in 20 messages an hour for the server itself, whatever the sessions', async (t) => {
+    const { dial, rows, world } = await openPlace(t)
+    const postTo = async (client: Dialogue) => {
+      const { code } = await client.open('', 'postmaster')
+      return code === 354 ? await client.data(hello) : undefined
+    }
+    const early = await dial()
+    await early.say('MAIL FROM:<>')
+    await early.say('RCPT TO:<postmaster>')
+    const client = await dial()
+    for (let count = 0; count < 20; count += 1) assert.equal((await postTo(client))?.code, 250)
+    await client.say('MAIL FROM:<>')
+    const refused = await client.say('RCPT TO:<postmaster>')
+    const tooOften = '4.7.1 Enough mail for this mailbox from your network, try again later'
+    assert.deepEqual(refused, { code: 452, text: tooOften })
+    // Nor does it help to have asked before.
+    await early.say('DATA')
+    assert.deepEqual(await early.data(hello), { code: 452, text: tooOften })
+    assert.equal((await rows()).length, 20)
+    world.clock.at += 3_600_000
+    assert.equal((await postTo(await dial()))?.code, 250)
+  })
+
+  it('F3: a project whose mailboxes are full gets a 452 4.2.2, and no other does', async (t) => {
+    const settings = { PILLARBOX_INBOUND__MAX_BYTES_PER_PROJECT: '2000' }
+    const { dial, rows, world } = await openPlace(t, { settings })
+    const project = await addProject(world)
+    await trustDomain(world, project.id, 'shop.test')
+    const other = await addProject(world)
+    await trustDomain(world, other.id, 'other.test')
+    const full = { code: 452, text: '4.2.2 The mailbox is full, try again later' }
+    const client = await dial()
+    await client.open('a@sender.test', 'info@shop.test')
+    assert.equal((await client.data(`${hello}${'x'.repeat(900)}\r\n`)).code, 250)
+    // What does not say its size is refused when it is there, what does is refused at once.
+    await client.open('a@sender.test', 'info@shop.test')
+    assert.deepEqual(await client.data(`${hello}${'x'.repeat(900)}\r\n`), full)
+    await client.say('MAIL FROM:<a@sender.test> SIZE=1500')
+    assert.deepEqual(await client.say('RCPT TO:<info@shop.test>'), full)
+    assert.equal((await client.say('RCPT TO:<info@other.test>')).code, 250)
+    await client.say('DATA')
+    assert.equal((await client.data(hello)).code, 250)
+    assert.equal((await rows()).length, 2)
   })
 
   it('S10: nothing is relayed, with the null sender neither', async (t) => {

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { test } from 'node:test'
+import { keepInbound } from '../src/features/receiving/keep.ts'
+import { enqueueJob, findJob } from '../src/jobs/enqueue.ts'
+import { eq } from '../src/store/drizzle.ts'
+import { inboundMessages } from '../src/store/schema.ts'
+import { eventually, type Program, startProgram } from './e2e/program.ts'
+
+async function holdPort(port = 0): Promise<Server> {
+  const server = createServer().listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+async function free(server: Server): Promise<void> {
+  server.close()
+  await once(server, 'close')
+}
+
+const findMessage = async ({ core }: Program, id: string) =>
+  core.store.read.select().from(inboundMessages).where(eq(inboundMessages.id, id)).get()
+
+for (const key of ['HTTP__LISTEN', 'INBOUND__LISTEN', 'SUBMISSION__LISTEN']) {
+  test(`F1: a start that fails on a taken port has claimed nothing: ${key}`, async (t) => {
+    const holder = await holdPort()
+    const { port } = holder.address() as AddressInfo
+    await free(holder)
+    const program = await startProgram({ [`PILLARBOX_${key}`]: `127.0.0.1:${port}` })
+    t.after(program.close)
+    const { core, project } = program
+    await program.receive('dest.test')
+    await program.stop()
+    const email = await program.command(
+      ...['send', '--project', project.id, '--from', 'shop@example.test', '--to', 'a@dest.test'],
+      ...['--subject', 'Hello', '--html', '<p>Hello</p>'],
+    )
+    const { id } = email as { id: string }
+    const now = Date.now()
+    const job = await core.store.write((tx) =>
+      enqueueJob(tx, { kind: 'sweep-uploads', payload: {}, now }),
+    )
+    const jobId = job.isNew ? job.id : ''
+    const messageId = await keepInbound(core, {
+      ...{ reversePath: '', clientAddress: '192.0.2.1', clientName: 'x', protocol: 'SMTP' },
+      ...{ tls: null, recipients: [{ for: 'server', address: 'postmaster' }] },
+      content: Buffer.from('Subject: Hello\r\n\r\nHello\r\n'),
+    })
+    const held = await holdPort(port)
+    for (let starts = 0; starts < 3; starts += 1) {
+      await assert.rejects(program.start(), { code: 'EADDRINUSE' })
+    }
+    const story = await program.untilState(id, 'queued')
+    assert.deepEqual([story.email.attemptCount, story.email.retryAt], [0, null])
+    const waiting = await findJob(core.store.read, jobId)
+    assert.deepEqual([waiting?.state, waiting?.attempts, waiting?.losses], ['waiting', 0, 0])
+    const message = await findMessage(program, messageId)
+    assert.deepEqual([message?.state, message?.attempts], ['pending', 0])
+    await free(held)
+    await program.start()
+    await program.untilState(id, 'delivered')
+    await eventually(
+      async () => (await findJob(core.store.read, jobId))?.state === 'completed' || undefined,
+    )
+    await eventually(
+      async () => (await findMessage(program, messageId))?.state === 'processed' || undefined,
+    )
+  })
+}
