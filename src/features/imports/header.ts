@@ -2,14 +2,16 @@
  * Which column is what. Headers are compared in lower case without blanks around them, a line break
  * within being a blank. `email` and `subscribed` are themselves; `data.<key>` is that key as it is
  * spelled, which is how exports name them; any other header is a key in lower case. A mapping goes
- * before all that. Columns without a name are left out, and of a file of our own export those that
- * nobody sets: `id`, `createdAt`, `updatedAt`.
+ * before all that. Where none is `email` so far, the columns that people call by its other names are
+ * (`address-column.ts`). Columns without a name are left out, and of a file of our own export those
+ * that nobody sets: `id`, `createdAt`, `updatedAt`.
  *
  * Several columns may be the same: of each row the first that is not empty counts, so that nothing
  * is lost of a file that was put together from others; whoever asked is told.
  */
 import { FinalFailure } from '../../jobs/run.ts'
 import { isDataKey } from '../contacts/data.ts'
+import { isAddressColumn } from './address-column.ts'
 import { type CellRules, isBlank } from './cell.ts'
 import type { Cell, CsvRecord } from './csv-parser.ts'
 
@@ -54,13 +56,15 @@ export function readHeader({ cells, problem }: CsvRecord, mapping: Mapping): Hea
     const field = fieldOf(cell, { isOwn, mapping })
     if (field !== undefined) columns.set(field, [...(columns.get(field) ?? []), index])
   }
+  if (!columns.has('email')) findAddresses(columns, cells, mapping)
   if (!columns.has('email')) throw new FinalFailure(noEmail(cells))
   return { isOwn, columns, warnings: [...duplicates(columns), ...strangers(cells, mapping)] }
 }
 
 /** Whether a header, by itself or by the mapping, is the address. */
 export function isEmailHeader(text: string, mapping: Mapping): boolean {
-  return fieldOf({ text, isQuoted: false }, { isOwn: false, mapping }) === 'email'
+  if (fieldOf({ text, isQuoted: false }, { isOwn: false, mapping }) === 'email') return true
+  return isAddress(text, mapping)
 }
 
 /** As headers are compared. */
@@ -123,10 +127,36 @@ function fieldOf(
   return DATA + spelled.slice(DATA.length)
 }
 
+/** By another name; what the mapping speaks of is what the mapping says. */
+function isAddress(text: string, mapping: Mapping): boolean {
+  const header = normalizeHeader(text)
+  return mapping.every(([name]) => name !== header) && isAddressColumn(header)
+}
+
+/** Makes the columns that mean the address the address. */
+function findAddresses(
+  columns: Map<string, number[]>,
+  cells: readonly Cell[],
+  mapping: Mapping,
+): void {
+  const found = cells.flatMap(({ text }, index) => (isAddress(text, mapping) ? [index] : []))
+  if (found.length === 0) return
+  for (const [field, indexes] of columns) {
+    const left = indexes.filter((index) => !found.includes(index))
+    if (left.length === 0) columns.delete(field)
+    else columns.set(field, left)
+  }
+  columns.set('email', found)
+}
+
 function noEmail(cells: readonly Cell[]): string {
   const names = cells.slice(0, SHOWN).map(({ text }) => `"${shorten(text.trim())}"`)
   const more = cells.length > SHOWN ? ', …' : ''
-  return `The header row has no column "email". Its columns: ${names.join(', ')}${more}.`
+  const [name = '"Address"'] = names
+  return (
+    `The header row has no column "email". Its columns: ${names.join(', ')}${more}. ` +
+    `Where one of them is the address, say so by the field "mapping", as in {${name}: "email"}.`
+  )
 }
 
 function duplicates(columns: ReadonlyMap<string, readonly number[]>): string[] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { addressColumnNames } from '../../../src/features/imports/address-column.ts'
 import { createCsvParser } from '../../../src/features/imports/csv-parser.ts'
 import { detectDelimiter } from '../../../src/features/imports/delimiter.ts'
 import {
@@ -10,6 +11,7 @@ import {
   readHeader,
 } from '../../../src/features/imports/header.ts'
 import { FinalFailure } from '../../../src/jobs/run.ts'
+import { languages } from '../../../src/mail/languages.ts'
 
 function header(line: string, mapping: Mapping = []) {
   const parser = createCsvParser({ delimiter: ',', ...RECORD_LIMITS })
@@ -81,6 +83,57 @@ test('an export is known by its columns, and those that nobody sets are left out
   const other = header('email,subscribed,createdAt')
   assert.equal(other.isOwn, false)
   assert.deepEqual(other.columns['data.createdat'], [2])
+})
+
+test('the address has many names, in each of the 17 languages', () => {
+  assert.deepEqual(Object.keys(addressColumnNames).sort(), [...languages].sort())
+  for (const name of Object.values(addressColumnNames).flat()) {
+    const spelled = [name, name.toUpperCase(), ` ${name} *`, name.replaceAll(' ', '_')]
+    for (const text of spelled) {
+      assert.deepEqual(header(`Name,${text}`).columns, { 'data.name': [0], email: [1] }, text)
+    }
+  }
+  for (const text of [
+    'E-Mail',
+    'e_mail',
+    'E‑mail',
+    'Ｅメール',
+    'Adresse electronique',
+    '"E-mail:"',
+  ]) {
+    assert.deepEqual(header(`x,${text}`).columns.email, [1], text)
+  }
+  for (const text of ['mail', 'address', 'work email', 'email 2', 'emails sent', 'e', '...']) {
+    assert.throws(() => header(`name,${text}`), FinalFailure, text)
+  }
+})
+
+test('where a column is called email, or mapped to it, others are data as ever', () => {
+  assert.deepEqual(header('E-Mail,email').columns, { 'data.e-mail': [0], email: [1] })
+  const mapped = header('E-Mail,Courriel', [['courriel', 'email']])
+  assert.deepEqual(mapped.columns, { 'data.e-mail': [0], email: [1] })
+  const other = header('E-Mail,Courriel', [['e-mail', 'data.second']])
+  assert.deepEqual(other.columns, { 'data.second': [0], email: [1] })
+})
+
+test('two other names of the address are one field, which the result says', () => {
+  const { columns, warnings } = header('E-Mail,Name,Email Address')
+  assert.deepEqual(columns, { 'data.name': [1], email: [0, 2] })
+  assert.match(warnings[0] ?? '', /^2 columns are "email"/)
+})
+
+test('the delimiter is found by any name of the address', () => {
+  assert.ok(isEmailHeader('Adresse e-mail', []))
+  assert.ok(!isEmailHeader('Adresse e-mail', [['adresse e-mail', null]]))
+})
+
+test('the error about a missing address says how to name its column', () => {
+  assert.throws(
+    () => header('Kontakt,Name'),
+    (error) =>
+      error instanceof FinalFailure &&
+      error.message.endsWith('say so by the field "mapping", as in {"Kontakt": "email"}.'),
+  )
 })
 
 const refused: [name: string, line: string, reason: RegExp][] = [

@@ -243,6 +243,23 @@ test('F1: what a process that is gone had in hand comes back when its lease ends
   assert.equal((await desk.email(id)).state, 'sending')
 })
 
+test('F1: processes that are gone count no attempt of an email of which nothing is on record', async (t) => {
+  const desk = await openDesk(t)
+  const { emails: accepted } = await desk.send()
+  const id = accepted[0]?.email as string
+  for (let deaths = 0; deaths < 5; deaths += 1) {
+    const handed = Promise.withResolvers<void>()
+    desk.core.outbound.deliver = () => handed.resolve()
+    const queue = startQueue(desk.core, createDelivery(desk.core))
+    await handed.promise
+    // What stops here is the queue alone: its email stays in hand, as of a process that died.
+    await queue.stop()
+    const { state, attemptCount, retryAt } = await desk.email(id)
+    assert.deepEqual([state, attemptCount], ['sending', 1])
+    desk.clock.now = (retryAt ?? 0) + 1
+  }
+})
+
 test('what may no longer be sent is not: disabled, unverified, suppressed, unsubscribed', async (t) => {
   const cases = [
     {
