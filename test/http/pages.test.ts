@@ -205,6 +205,25 @@ test('S22: without a token of ours every page is 404, and one click does nothing
   assert.equal(await countEvents(), 0)
 })
 
+test('a link that was cut off, wherever, shows a page in the language of the reader', async () => {
+  for (const name of pages) {
+    const link = `/${name}/${ada.token}`
+    for (const length of [name.length + 1, name.length + 2, name.length + 3, link.length - 1]) {
+      const path = link.slice(0, length)
+      const answer = await get(path).set('accept-language', 'de').expect(404)
+      assert.match(answer.headers['content-type'] ?? '', /^text\/html/, path)
+      assert.match(answer.text, /<html lang="de"/, path)
+      assert.ok(answer.text.includes(textsOf('de').notFound.title), path)
+    }
+    await get(`${link.slice(0, -5)}%E0%A4`).expect(404).expect('content-type', /^text\/html/)
+  }
+  for (const path of ['/unsubscribe', '/unsubscribe/']) {
+    const answer = await post(path).type('form').send(oneClick).expect(200)
+    assert.equal(answer.text, 'OK\n')
+  }
+  assert.equal(await countEvents(), 0)
+})
+
 test('S22: no token that differs in a character acts', async () => {
   const { token } = ada
   const changed = fc

@@ -49,13 +49,24 @@ export function pageRoutes(core: Deps): Route[] {
       handle,
     })
   return [
-    page('/unsubscribe/:token{.+}', unsubscribeView),
-    act('/unsubscribe/:token{.+}', (press) => unsubscribe(core, press)),
-    page('/subscribe/:token{.+}', subscribeView),
-    act('/subscribe/:token{.+}', (press) => change(core, press, 'subscribe')),
-    page('/manage/:token{.+}', manageView),
-    act('/manage/:token{.+}', (press) => change(core, press, press.body.wish)),
+    ...pathsOf('unsubscribe').flatMap((path) => [
+      page(path, unsubscribeView),
+      act(path, (press) => unsubscribe(core, press)),
+    ]),
+    ...pathsOf('subscribe').flatMap((path) => [
+      page(path, subscribeView),
+      act(path, (press) => change(core, press, 'subscribe')),
+    ]),
+    ...pathsOf('manage').flatMap((path) => [
+      page(path, manageView),
+      act(path, (press) => change(core, press, press.body.wish)),
+    ]),
   ]
+}
+
+/** Also of a link that was cut off before its token: whoever follows it sees a page. */
+function pathsOf(name: 'unsubscribe' | 'subscribe' | 'manage'): string[] {
+  return [`/${name}/:token{.+}`, `/${name}/`, `/${name}`]
 }
 
 function sharedShape(layout: Layout) {
