@@ -1,27 +1,53 @@
 import { addDomain } from '../features/domains/add.ts'
+import { deleteDomain } from '../features/domains/delete.ts'
 import { listDomains } from '../features/domains/list.ts'
+import { describeRisk, formatZoneLine } from '../features/domains/records.ts'
+import { checkServerRecords, type ServerRecord } from '../features/domains/server-records.ts'
+import { type DomainTarget, getDomain } from '../features/domains/target.ts'
 import { verifyDomain } from '../features/domains/verify.ts'
 import type { DomainView } from '../features/domains/view.ts'
+import { displayDomain } from '../mail/address.ts'
 import { isUuid } from '../store/ids.ts'
 import { type Context, type Input, type Result, withCore } from './command.ts'
 import { escapeControls, formatTable } from './text.ts'
 
 export async function addDomainCommand(context: Context, input: Input): Promise<Result> {
   const [domain = ''] = input.args
-  const added = await withCore(context, (core) =>
-    addDomain(core, { projectId: input.required('project'), domain }),
-  )
+  const { added, server } = await withCore(context, async (core) => ({
+    added: await addDomain(core, { projectId: input.required('project'), domain }),
+    server: input.has('check') ? await checkServerRecords(core) : undefined,
+  }))
+  const shown = showRecords(added, input)
+  const zone = shown.map(formatZoneLine)
   const next = `Make these records, then run: pillarbox domain verify ${added.domain}`
-  return { json: added, text: `${describeDomain(added)}\n\n${escapeControls(next)}` }
+  const text = [
+    describeDomain(added, shown),
+    ['The same for a zone file:', '', ...zone].join('\n'),
+    ...(server === undefined ? [] : [describeServer(server)]),
+    escapeControls(next),
+  ]
+  const json = { ...added, zone, ...(server === undefined ? {} : { server }) }
+  return { json, text: text.join('\n\n') }
 }
 
 /** By its name, or by its id where several projects claim the same name. */
 export async function verifyDomainCommand(context: Context, input: Input): Promise<Result> {
-  const [name = ''] = input.args
-  const target = isUuid(name) ? { id: name } : { domain: name }
+  const target = readTarget(input)
   const trust = input.has('trust')
   const domain = await withCore(context, (core) => verifyDomain(core, target, { trust }))
-  return { json: domain, text: describeDomain(domain) }
+  return { json: domain, text: describeDomain(domain, showRecords(domain, input)) }
+}
+
+export async function removeDomainCommand(context: Context, input: Input): Promise<Result> {
+  const target = readTarget(input)
+  const { id, domain, projectId } = await withCore(context, async (core) => {
+    const found = await getDomain(core, target, { isOnly: true })
+    await deleteDomain(core, found)
+    return found
+  })
+  const name = displayDomain(domain)
+  const text = `Removed: ${escapeControls(name)} of project ${projectId}.`
+  return { json: { id, domain: name, projectId }, text }
 }
 
 export async function listDomainsCommand(context: Context, input: Input): Promise<Result> {
@@ -36,9 +62,28 @@ export async function listDomainsCommand(context: Context, input: Input): Promis
   return { json: domains, text: formatTable(head, rows, 'No domains yet.') }
 }
 
-function describeDomain(domain: DomainView): string {
+function readTarget({ args: [name = ''] }: Input): DomainTarget {
+  return isUuid(name) ? { id: name } : { domain: name }
+}
+
+/** All but the replies', which moves mail that goes elsewhere now. */
+function showRecords({ records }: DomainView, input: Input): DomainView['records'] {
+  return records.filter(({ purpose }) => purpose !== 'replies' || input.has('replies'))
+}
+
+function describeDomain(domain: DomainView, records: DomainView['records']): string {
   const head = `${escapeControls(domain.domain)}: ${describeStanding(domain)}`
-  return [head, ...domain.records.map(describeRecord)].join('\n\n')
+  return [head, ...records.map(describeRecord)].join('\n\n')
+}
+
+function describeServer(records: readonly ServerRecord[]): string {
+  const rows = records.map(({ name, type, value, required, state, found }) => [
+    state === 'missing' && !required ? 'missing (optional)' : state,
+    type,
+    name,
+    state === 'different' ? `${found.join(', ')}, not ${value}` : found.join(', ') || (value ?? ''),
+  ])
+  return `Records of the server itself:\n\n${formatTable(['STATE', 'TYPE', 'NAME', 'VALUE'], rows, '')}`
 }
 
 function describeStanding({ verified, trusted, status }: DomainView): string {
@@ -51,5 +96,7 @@ function describeRecord(record: DomainView['records'][number]): string {
   const need = required ? 'required' : purpose === 'replies' ? 'optional' : 'recommended'
   const lines = [`${purpose} (${need}): ${state}`, `  ${type}  ${name}`, `  ${value}`]
   if (state === 'different') lines.push(...found.map((other) => `  found instead: ${other}`))
+  const risk = describeRisk(record)
+  if (risk !== null) lines.push(`  ${risk}`)
   return lines.map(escapeControls).join('\n')
 }

@@ -27,6 +27,10 @@ const groups: Record<string, string> = {
 }
 
 const idArgument = '<id>'
+const repliesOption: [string, string] = [
+  '--replies',
+  'show the record that brings replies, and all other mail of the domain, here',
+]
 const domainOption: [string, string] = ['!--domain <domain>', 'recipient domain']
 
 const specs: Spec[] = [
@@ -117,7 +121,11 @@ const specs: Spec[] = [
     name: 'domain add',
     summary: 'claim a domain and print the DNS records to make',
     args: '<domain>',
-    options: [['!--project <id>', 'whose domain']],
+    options: [
+      ['!--project <id>', 'whose domain'],
+      ['--check', "look for the server's own records, too"],
+      repliesOption,
+    ],
     load: async () => (await import('./domain.ts')).addDomainCommand,
   },
   {
@@ -130,8 +138,17 @@ const specs: Spec[] = [
     name: 'domain verify',
     summary: 'look for its DNS records now',
     args: '<domain>',
-    options: [['--trust', 'take it as verified without a look, for sandbox and tests']],
+    options: [
+      ['--trust', 'take it as verified without a look, for sandbox and tests'],
+      repliesOption,
+    ],
     load: async () => (await import('./domain.ts')).verifyDomainCommand,
+  },
+  {
+    name: 'domain remove',
+    summary: 'forget a domain and its keys: nothing more is sent from it',
+    args: '<domain>',
+    load: async () => (await import('./domain.ts')).removeDomainCommand,
   },
   {
     name: 'queue list',

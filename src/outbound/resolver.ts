@@ -34,6 +34,8 @@ export type Resolver = {
   mx(name: string, options?: LookupOptions): Promise<DnsAnswer<MxRecord>>
   txt(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
   ns(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
+  /** `name` under in-addr.arpa or ip6.arpa. */
+  ptr(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
   /** Open look-ups end as failed. */
   stop(): void
 }
@@ -102,6 +104,14 @@ export function createResolver(options: ResolverOptions): Resolver {
     ns: (name, lookup = {}) =>
       lookUp(
         { key: `NS ${name}`, ask: async () => untimed((await dns.resolveNs(name)).map(bareName)) },
+        lookup,
+      ),
+    ptr: (name, lookup = {}) =>
+      lookUp(
+        {
+          key: `PTR ${name}`,
+          ask: async () => untimed((await dns.resolvePtr(name)).map(bareName)),
+        },
         lookup,
       ),
     stop() {

@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 
 export type DnsFailure = 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'SILENT'
-export type DnsType = 'A' | 'NS' | 'CNAME' | 'MX' | 'TXT' | 'AAAA'
+export type DnsType = 'A' | 'NS' | 'CNAME' | 'PTR' | 'MX' | 'TXT' | 'AAAA'
 export type DnsRecords = {
   A?: string[] | DnsFailure
   AAAA?: string[] | DnsFailure
@@ -18,6 +18,7 @@ export type DnsRecords = {
   /** Of any length: cut into strings of 255 octets. */
   TXT?: string[] | DnsFailure
   NS?: string[] | DnsFailure
+  PTR?: string[] | DnsFailure
   CNAME?: string
   /** Seconds, 300 by default. */
   ttl?: number
@@ -41,7 +42,9 @@ export type FakeDns = {
 type Question = { id: number; name: string; type: number; end: number; maxUdpBytes: number }
 type Reply = { bytes: Buffer; delayMs: number } | undefined
 
-const typeNumbers: Record<DnsType, number> = { A: 1, NS: 2, CNAME: 5, MX: 15, TXT: 16, AAAA: 28 }
+const typeNumbers: Record<DnsType, number> = {
+  ...{ A: 1, NS: 2, CNAME: 5, PTR: 12, MX: 15, TXT: 16, AAAA: 28 },
+}
 const typeNames = new Map(Object.entries(typeNumbers).map(([name, number]) => [number, name]))
 const codes = { OK: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 }
 
@@ -184,6 +187,8 @@ function encodeValues(type: DnsType | undefined, entry: DnsRecords): Buffer[] {
       return list(entry.TXT).map(encodeText)
     case 'NS':
       return list(entry.NS).map(encodeName)
+    case 'PTR':
+      return list(entry.PTR).map(encodeName)
     case 'CNAME':
       return entry.CNAME === undefined ? [] : [encodeName(entry.CNAME)]
     default:

@@ -215,7 +215,9 @@ test('a link that was cut off, wherever, shows a page in the language of the rea
       assert.match(answer.text, /<html lang="de"/, path)
       assert.ok(answer.text.includes(textsOf('de').notFound.title), path)
     }
-    await get(`${link.slice(0, -5)}%E0%A4`).expect(404).expect('content-type', /^text\/html/)
+    await get(`${link.slice(0, -5)}%E0%A4`)
+      .expect(404)
+      .expect('content-type', /^text\/html/)
   }
   for (const path of ['/unsubscribe', '/unsubscribe/']) {
     const answer = await post(path).type('form').send(oneClick).expect(200)

@@ -4,6 +4,7 @@ import { type Domain, domains, templates } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { requireEnabledProject } from './ownership.ts'
+import { noSuchDomain } from './target.ts'
 
 const MAX_NAMED = 10
 
@@ -20,9 +21,7 @@ export async function deleteDomain(
     await requireEnabledProject(tx, projectId)
     const isIt = and(eq(domains.id, id), eq(domains.projectId, projectId))
     const domain = await tx.select().from(domains).where(isIt).get()
-    if (domain === undefined) {
-      throw new AppError('RESOURCE_NOT_FOUND', 'There is no such domain.')
-    }
+    if (domain === undefined) throw noSuchDomain()
     await refuseWhileUsed(tx, domain)
     await tx.delete(domains).where(isIt)
     tx.afterCommit(directory.drop)

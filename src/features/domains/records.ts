@@ -28,6 +28,8 @@ export type WantedRecord = {
 export type DomainRecord = WantedRecord & Pick<RecordFinding, 'state' | 'found'>
 
 const MX_PREFERENCE = 10
+/** RFC 1035 section 3.3. */
+const MAX_STRING = 255
 
 /** `hostname`: `delivery.hostname`, whom the domain's mail servers shall be. */
 export function wantedRecords(domain: Domain, hostname: string): WantedRecord[] {
@@ -71,6 +73,29 @@ export function wantedRecords(domain: Domain, hostname: string): WantedRecord[] 
     },
     { purpose: 'replies', name, type: 'MX', value: mailServer, required: false },
   ]
+}
+
+/** What whoever makes a record ought to know first; null for most. */
+export function describeRisk({
+  purpose,
+  name,
+}: Pick<WantedRecord, 'purpose' | 'name'>): string | null {
+  if (purpose !== 'replies') return null
+  return (
+    `This record moves all mail of ${name} to this server, for whatever mailboxes it has now. ` +
+    `For replies only, add a domain of their own, such as replies.${name}.`
+  )
+}
+
+/** A record as a line of a zone file (RFC 1035 section 5.1); of a TXT the strings of 255 octets. */
+export function formatZoneLine({ name, type, value }: WantedRecord): string {
+  if (type === 'MX') return `${name}. IN MX ${value}.`
+  const octets = Buffer.from(value)
+  const strings = Array.from({ length: Math.ceil(octets.length / MAX_STRING) }, (_, index) =>
+    octets.toString('latin1', index * MAX_STRING, (index + 1) * MAX_STRING),
+  )
+  const quoted = strings.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`)
+  return `${name}. IN TXT ${quoted.join(' ')}`
 }
 
 /** The same with the states of the last check. */

@@ -1,18 +1,11 @@
 /** Checking a domain now, or trusting it without a check. */
-import { AppError } from '../../errors.ts'
-import { and, eq, type SQL } from '../../store/drizzle.ts'
+import { eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
-import { readDomainName } from './add.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
 import { isOwnedElsewhere, ownedElsewhere } from './ownership.ts'
+import { type DomainTarget, getDomain, noSuchDomain } from './target.ts'
 import { type DomainView, toDomainView } from './view.ts'
-
-/** By its id or its name; without a project, whichever has it (for operators). */
-export type DomainTarget = { projectId?: string | undefined } & (
-  | { id: string }
-  | { domain: string }
-)
 
 export type VerifyOptions = {
   /** Skips DNS, now and for ever: for the sandbox and for tests. */
@@ -63,28 +56,4 @@ async function trustDomain(
   })
   if (trusted === undefined) throw noSuchDomain()
   return trusted
-}
-
-async function getDomain({ store }: Pick<Core, 'store'>, target: DomainTarget): Promise<Domain> {
-  const conditions: SQL[] = [
-    'id' in target ? eq(domains.id, target.id) : eq(domains.domain, readDomainName(target.domain)),
-  ]
-  if (target.projectId !== undefined) conditions.push(eq(domains.projectId, target.projectId))
-  const claims = await store.read
-    .select()
-    .from(domains)
-    .where(and(...conditions))
-    .limit(100)
-  const [only, ...others] = claims
-  if (only === undefined) throw noSuchDomain()
-  if (others.length === 0) return only
-  const owner = claims.find(({ isVerified }) => isVerified)
-  if (owner !== undefined) return owner
-  throw new AppError('CONFLICT', 'Several projects claim this domain: name its id.', {
-    details: { ids: claims.map(({ id }) => id) },
-  })
-}
-
-function noSuchDomain(): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', 'There is no such domain.')
 }

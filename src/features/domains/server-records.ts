@@ -1,0 +1,78 @@
+/**
+ * The DNS records of the server itself: an address for its name, that name for its address, and the
+ * MX to which mail of domains without a return-path record comes back.
+ */
+import ipaddr from 'ipaddr.js'
+import type { DnsAnswer } from '../../outbound/resolver.ts'
+import type { RecordFinding } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+
+export type ServerRecord = Pick<RecordFinding, 'state' | 'found'> & {
+  name: string
+  type: 'A' | 'AAAA' | 'PTR' | 'MX'
+  /** What ought to stand there; null where any will do. */
+  value: string | null
+  /** For a sender; an IPv6 address need not be. */
+  required: boolean
+}
+
+type Deps = Pick<Core, 'config' | 'resolver'>
+
+/** Asks the servers anew. */
+export async function checkServerRecords(deps: Deps): Promise<ServerRecord[]> {
+  const { hostname, sourceAddresses } = deps.config.delivery
+  const addresses = await Promise.all([
+    checkAddress(deps, { name: hostname, type: 'A' }),
+    checkAddress(deps, { name: hostname, type: 'AAAA' }),
+  ])
+  const own = sourceAddresses.length > 0 ? sourceAddresses : addresses.flatMap(({ found }) => found)
+  const names = await Promise.all(own.map((address) => checkName(deps, address)))
+  return [...addresses, ...names, await checkReturnPath(deps)]
+}
+
+async function checkAddress(
+  { resolver }: Deps,
+  { name, type }: { name: string; type: 'A' | 'AAAA' },
+): Promise<ServerRecord> {
+  const fresh = { isFresh: true }
+  const answer = await (type === 'A' ? resolver.a(name, fresh) : resolver.aaaa(name, fresh))
+  const record = { name, type, value: null, required: type === 'A' }
+  if (answer.kind !== 'found') return { ...record, ...absence(answer) }
+  return { ...record, state: 'found', found: [...answer.records] }
+}
+
+async function checkName({ config, resolver }: Deps, address: string): Promise<ServerRecord> {
+  const { hostname } = config.delivery
+  const name = reverseNameOf(address)
+  const record = { name, type: 'PTR', value: hostname, required: true } as const
+  const answer = await resolver.ptr(name, { isFresh: true })
+  if (answer.kind !== 'found') return { ...record, ...absence(answer) }
+  const isRight = answer.records.includes(hostname)
+  return { ...record, state: isRight ? 'found' : 'different', found: [...answer.records] }
+}
+
+async function checkReturnPath({ config, resolver }: Deps): Promise<ServerRecord> {
+  const { hostname, returnPathDomain: name } = config.delivery
+  const record = { name, type: 'MX', value: `10 ${hostname}`, required: true } as const
+  const answer = await resolver.mx(name, { isFresh: true })
+  if (answer.kind !== 'found') return { ...record, ...absence(answer) }
+  const isRight = answer.records.some(({ host }) => host === hostname)
+  const found = answer.records.map(({ preference, host }) => `${preference} ${host || '.'}`)
+  return { ...record, state: isRight ? 'found' : 'different', found }
+}
+
+function absence(answer: DnsAnswer<unknown>): Pick<RecordFinding, 'state' | 'found'> {
+  return { state: answer.kind === 'failed' ? 'unknown' : 'missing', found: [] }
+}
+
+/** RFC 1035 section 3.5, RFC 3596 section 2.5. */
+function reverseNameOf(address: string): string {
+  const parsed = ipaddr.process(address)
+  const octets = parsed.toByteArray()
+  if (parsed.kind() === 'ipv4') return `${octets.reverse().join('.')}.in-addr.arpa`
+  const nibbles = octets.flatMap((octet) => [octet >> 4, octet & 15])
+  return `${nibbles
+    .map((nibble) => nibble.toString(16))
+    .reverse()
+    .join('.')}.ip6.arpa`
+}

@@ -1,0 +1,45 @@
+/** Which domain is meant, by its id or its name. */
+import { AppError } from '../../errors.ts'
+import { and, eq, type SQL } from '../../store/drizzle.ts'
+import { type Domain, domains } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { readDomainName } from './add.ts'
+
+/** Without a project, whichever has it (for operators). */
+export type DomainTarget = { projectId?: string | undefined } & (
+  | { id: string }
+  | { domain: string }
+)
+
+/**
+ * `isOnly`: a name has to be one project's alone; otherwise whoever has it verified goes before the
+ * others.
+ * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT (a name that several projects claim)
+ */
+export async function getDomain(
+  { store }: Pick<Core, 'store'>,
+  target: DomainTarget,
+  { isOnly = false }: { isOnly?: boolean } = {},
+): Promise<Domain> {
+  const conditions: SQL[] = [
+    'id' in target ? eq(domains.id, target.id) : eq(domains.domain, readDomainName(target.domain)),
+  ]
+  if (target.projectId !== undefined) conditions.push(eq(domains.projectId, target.projectId))
+  const claims = await store.read
+    .select()
+    .from(domains)
+    .where(and(...conditions))
+    .limit(100)
+  const [only, ...others] = claims
+  if (only === undefined) throw noSuchDomain()
+  if (others.length === 0) return only
+  const owner = claims.find(({ isVerified }) => isVerified)
+  if (owner !== undefined && !isOnly) return owner
+  throw new AppError('CONFLICT', 'Several projects claim this domain: name its id.', {
+    details: { ids: claims.map(({ id }) => id) },
+  })
+}
+
+export function noSuchDomain(): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', 'There is no such domain.')
+}
