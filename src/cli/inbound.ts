@@ -85,6 +85,8 @@ function toJson({ raw, ...message }: InboundMessage) {
     ...message,
     receivedAt: formatInstant(message.receivedAt),
     processedAt: formatOptionalInstant(message.processedAt),
+    begunAt: formatOptionalInstant(message.begunAt),
+    dueAt: message.dueAt === 0 ? null : formatInstant(message.dueAt),
   }
 }
 

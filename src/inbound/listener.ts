@@ -112,7 +112,9 @@ async function admit(
     return
   }
   const reason = refused ?? 'unknown'
-  desk.log.info({ ...describe(session), to: recipient.address }, `refused a recipient: ${reason}`)
+  // A full mailbox is something to do about.
+  const level = reason === 'full' ? 'warn' : 'info'
+  desk.log[level]({ ...describe(session), to: recipient.address }, `refused a recipient: ${reason}`)
   throw refusal(...refusals[reason])
 }
 

@@ -2,12 +2,12 @@
  * How much of what comes in is kept, so that strangers cannot fill the disk. Triggers count the kept
  * bytes (`inbound_usage`), so asking costs one row.
  *
- * | mail                    | bound                                                               |
- * |-------------------------|---------------------------------------------------------------------|
- * | to a project's mailboxes | `inbound.max_bytes_per_project`; beyond it the mailbox is full      |
- * | to the server itself    | 1 MB each, 100 MB in all, 20 an hour of one network (`visitors.ts`)  |
- * | returned, unsubscribing | taken, since it is read and forgotten; what could not be understood |
- * |                         | is kept up to 1 MB each, 100 MB in all                              |
+ * | mail                     | bound                                                                |
+ * |--------------------------|----------------------------------------------------------------------|
+ * | to a project's mailboxes | `inbound.max_bytes_per_project`; beyond it the mailbox is full       |
+ * | to the server itself     | 1 MB each, 100 MB in all, 20 an hour of one network (`visitors.ts`)  |
+ * | returned, unsubscribing  | none: it is read and forgotten; what could not be understood is kept |
+ * |                          | up to 1 MB each, 100 MB in all                                       |
  */
 import { eq } from '../../store/drizzle.ts'
 import { type InboundRecipient, inboundUsage } from '../../store/schema.ts'
