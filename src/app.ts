@@ -10,6 +10,7 @@ import { now } from './clock.ts'
 import { nativeBindingPath } from './config/assets.ts'
 import type { Config, ListenAddress } from './config/config.ts'
 import { formatListenAddress } from './config/listen-address.ts'
+import type { Counters } from './counters.ts'
 import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox.ts'
 import { startSearchIndex } from './features/contacts/search-index.ts'
 import type { Core } from './features/core.ts'
@@ -64,10 +65,13 @@ export type App = {
 /** What to do to stop, in the order of starting; each is told how long it may take. */
 type Stops = ((graceMs: number) => Promise<void>)[]
 
-export async function startApp(config: Config, { log }: { log: Log }): Promise<App> {
+export async function startApp(
+  config: Config,
+  options: { log: Log; counters?: Counters },
+): Promise<App> {
   const stops: Stops = []
   try {
-    return await start(config, log, stops)
+    return await start(config, options, stops)
   } catch (error) {
     await stopAll(stops)
     throw error
@@ -81,8 +85,12 @@ async function stopAll(stops: Stops): Promise<void> {
   }
 }
 
-async function start(config: Config, log: Log, stops: Stops): Promise<App> {
-  const base = await openCore(config, { log, watch: true })
+async function start(
+  config: Config,
+  { log, counters }: { log: Log; counters?: Counters },
+  stops: Stops,
+): Promise<App> {
+  const base = await openCore(config, { log, counters, watch: true })
   stops.push(base.close)
   const lock = takeServeLock(config.database.file, nativeBindingPath(config.dataDir))
   stops.push(async () => lock.release())

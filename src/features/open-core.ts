@@ -4,7 +4,7 @@ import { nativeBindingPath } from '../config/assets.ts'
 import type { Config } from '../config/config.ts'
 import { createKeyring } from '../config/keyring.ts'
 import { loadSecret, prepareDataDir } from '../config/secret.ts'
-import { createCounters } from '../counters.ts'
+import { type Counters, createCounters } from '../counters.ts'
 import { createHealth } from '../health.ts'
 import type { Log } from '../log.ts'
 import { createPublicFetch } from '../outbound/public-fetch.ts'
@@ -20,13 +20,21 @@ import { createVerifier } from './verification/verifier.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
 
+export type OpenOptions = {
+  log: Log
+  /** Whether to look for changes of other processes. */
+  watch?: boolean
+  /** Where somebody counts already. */
+  counters?: Counters | undefined
+}
+
 /**
  * Everything but delivery; commands work beside a running server, which `watch`es for them.
  * @throws AppError DATABASE_ERROR, ConfigError for a secret that is not this database's, Error when the data folder cannot be used
  */
 export async function openCore(
   config: Config,
-  { log, watch = false }: { log: Log; watch?: boolean },
+  { log, watch = false, counters = createCounters() }: OpenOptions,
 ): Promise<OpenCore> {
   await prepareDataDir(config)
   const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
@@ -52,7 +60,7 @@ export async function openCore(
   const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
   const bells = { bell, inbox: createBell(), jobBell: createBell() }
-  const figures = { health: createHealth(), counters: createCounters() }
+  const figures = { health: createHealth(), counters }
   const shared = { ...bells, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
   const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
   return { ...parts, ...shared, now, log, close }

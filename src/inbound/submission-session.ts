@@ -23,7 +23,7 @@ import type { SubmissionReader } from './submission-reader.ts'
 
 export type SubmissionDesk = Pick<
   Core,
-  'config' | 'store' | 'directory' | 'claims' | 'bell' | 'now' | 'log'
+  'config' | 'store' | 'directory' | 'claims' | 'bell' | 'counters' | 'now' | 'log'
 > & {
   limiter: RateLimiter
   reader: SubmissionReader

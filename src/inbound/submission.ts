@@ -19,7 +19,7 @@ import { type SubmissionDesk, submissionHandlers } from './submission-session.ts
 
 export type SubmissionDeps = Pick<
   Core,
-  'config' | 'store' | 'directory' | 'claims' | 'bell' | 'now' | 'log'
+  'config' | 'store' | 'directory' | 'claims' | 'bell' | 'counters' | 'now' | 'log'
 >
 
 export type SubmissionOptions = {

@@ -17,6 +17,7 @@ import { claimKey, type IdempotentRequest, keepKey } from '../requests/idempoten
 import { type ContentDraft, keepContent } from './content.ts'
 import { type EmailDraft, insertEmail } from './email-row.ts'
 import { isDomainHeld } from './holds.ts'
+import { noteOutcome } from './note-outcome.ts'
 import { type NamedAddress, type Plan, planRequest, type SendRequest } from './plan.ts'
 
 export type AcceptInput = {
@@ -30,7 +31,10 @@ export type Accepted = {
   timestamp: string
 }
 
-export type AcceptDeps = Pick<Core, 'store' | 'config' | 'directory' | 'claims' | 'bell' | 'now'>
+export type AcceptDeps = Pick<
+  Core,
+  'store' | 'config' | 'directory' | 'claims' | 'bell' | 'counters' | 'now' | 'log'
+>
 
 /**
  * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, FORBIDDEN (sender domain), BAD_REQUEST
@@ -71,6 +75,9 @@ async function acceptRecipients(deps: AcceptDeps, tx: Tx, plan: Plan): Promise<A
     const state = stateOf(draft, { suppressed, held })
     await insertEmail(tx, { ...draft, state })
     if (state === 'queued') tx.afterCommit(() => deps.bell.ring(callFor(draft)))
+    if (state === 'suppressed') {
+      tx.afterCommit(() => noteOutcome(deps, { email: draft, outcome: state, attempts: 0 }))
+    }
     accepted.push({ contact: { id: contact.id, email: contact.email }, email: draft.id })
   }
   return accepted

@@ -31,7 +31,7 @@ export type Delivery = {
 
 export type DeliveryDeps = Pick<
   Core,
-  'store' | 'config' | 'keyring' | 'directory' | 'outbound' | 'bell' | 'now' | 'log'
+  'store' | 'config' | 'keyring' | 'directory' | 'outbound' | 'bell' | 'counters' | 'now' | 'log'
 >
 
 /** After an error of ours an email waits that long, so that the error is not all we do. */
@@ -100,9 +100,9 @@ async function handOver(deps: DeliveryDeps, { emails, shelf, inHand }: Batch): P
 function toInFlight(email: ClaimedEmail | undefined): InFlightEmail | undefined {
   if (email === undefined) return undefined
   const { id, projectId, contactId, recipient, recipientDomain, queueClass } = email
-  const { subject, giveUpAt, failureCount } = email
+  const { subject, giveUpAt, failureCount, attemptCount } = email
   const lane = { projectId, recipientDomain, queueClass }
-  return { id, ...lane, contactId, recipient, subject, giveUpAt, failureCount }
+  return { id, ...lane, contactId, recipient, subject, giveUpAt, failureCount, attemptCount }
 }
 
 async function refuseAll(
@@ -117,8 +117,8 @@ async function refuseAll(
       const { id, recipientDomain: domain } = email
       const sending = { id, state: 'sending' } as const
       if (refusal === 'held') await holdEmail(deps, tx, { id, domain, at })
-      else if (refusal === 'suppressed') await endSuppressed(tx, sending, at)
-      else await failEmail(tx, sending, { error: refusal.error, at })
+      else if (refusal === 'suppressed') await endSuppressed(deps, tx, { email: sending, at })
+      else await failEmail(deps, tx, { email: sending, error: refusal.error, at })
     }
   })
   for (const { email } of refused) inHand.delete(email.id)

@@ -14,6 +14,7 @@ import { setSubscribed } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
 import { appendEvent } from '../events/append.ts'
 import { condemnAddress } from './condemn.ts'
+import { noteOutcome } from './note-outcome.ts'
 import { findReport, insertReport, type ReportResult } from './report-row.ts'
 import { suppress } from './suppression.ts'
 
@@ -47,11 +48,13 @@ const findEmail = statement((db) =>
       sentAt: emails.sentAt,
       deliveredAt: emails.deliveredAt,
       complainedAt: emails.complainedAt,
+      attemptCount: emails.attemptCount,
     })
     .from(emails)
     .where(eq(emails.id, parameter('id'))),
 )
 
+type Deps = Pick<Core, 'counters' | 'now' | 'log'>
 type ReportedEmail = RowOf<typeof findEmail>
 
 /** What is over for the queue, whatever it was waiting for. */
@@ -110,7 +113,7 @@ const setDelivered = statement((db) =>
 
 /** In their order; whether each changed anything. Of emails that are gone, none does. */
 export async function recordLater(
-  deps: Pick<Core, 'now'>,
+  deps: Deps,
   tx: Tx,
   reports: readonly LaterReport[],
 ): Promise<boolean[]> {
@@ -118,27 +121,31 @@ export async function recordLater(
   const changed: boolean[] = []
   for (const report of reports) {
     const email = await tx.find(findEmail, { id: report.emailId })
-    changed.push(email !== undefined && (await record(tx, { email, report, at })))
+    changed.push(email !== undefined && (await record(deps, tx, { email, report, at })))
   }
   return changed
 }
 
 type Reported<Report = LaterReport> = { email: ReportedEmail; report: Report; at: number }
 
-function record(tx: Tx, { email, report, at }: Reported): Promise<boolean> {
+function record(deps: Deps, tx: Tx, { email, report, at }: Reported): Promise<boolean> {
   switch (report.type) {
     case 'bounce':
-      return recordBounce(tx, { email, report, at })
+      return recordBounce(deps, tx, { email, report, at })
     case 'delay':
       return recordDelay(tx, { email, report, at })
     case 'delivery':
-      return recordDelivery(tx, { email, report, at })
+      return recordDelivery(deps, tx, { email, report, at })
     case 'complaint':
-      return recordComplaint(tx, { email, report, at })
+      return recordComplaint(deps, tx, { email, report, at })
   }
 }
 
-async function recordBounce(tx: Tx, reported: Reported<Of<'bounce'>>): Promise<boolean> {
+async function recordBounce(
+  deps: Deps,
+  tx: Tx,
+  reported: Reported<Of<'bounce'>>,
+): Promise<boolean> {
   const { email, report, at } = reported
   if (isOver(email)) return false
   const { verdict, reply, diagnostic, reportingMta: host } = report
@@ -149,6 +156,13 @@ async function recordBounce(tx: Tx, reported: Reported<Of<'bounce'>>): Promise<b
   const bounceType = verdict.isHard ? 'Permanent' : 'Undetermined'
   await emit(tx, reported, { name: 'email.bounce', data: { bounceType } })
   await condemnAddress(tx, { email, verdict, source: diagnostic, at })
+  const type = verdict.isHard ? 'hard' : 'soft'
+  tx.afterCommit(() => {
+    deps.counters.add('pillarbox_bounces_total', { source: 'report', type })
+    const { attemptCount: attempts } = email
+    const why = { class: verdict.class, reply, reason: diagnostic }
+    noteOutcome(deps, { email, outcome: 'bounced', ...why, attempts })
+  })
   return true
 }
 
@@ -164,16 +178,27 @@ async function recordDelay(tx: Tx, reported: Reported<Of<'delay'>>): Promise<boo
   return true
 }
 
-async function recordDelivery(tx: Tx, reported: Reported<Of<'delivery'>>): Promise<boolean> {
+async function recordDelivery(
+  deps: Deps,
+  tx: Tx,
+  reported: Reported<Of<'delivery'>>,
+): Promise<boolean> {
   const { email, at } = reported
   if (email.state !== 'relayed' || email.deliveredAt !== null || isOver(email)) return false
   await tx.execute(setDelivered, { id: email.id, at })
   await note(tx, reported, { result: 'reported-delivered' })
   await emit(tx, reported, { name: 'email.delivery', data: null })
+  tx.afterCommit(() => {
+    noteOutcome(deps, { email, outcome: 'delivered', attempts: email.attemptCount })
+  })
   return true
 }
 
-async function recordComplaint(tx: Tx, reported: Reported<Of<'complaint'>>): Promise<boolean> {
+async function recordComplaint(
+  deps: Deps,
+  tx: Tx,
+  reported: Reported<Of<'complaint'>>,
+): Promise<boolean> {
   const { email, report, at } = reported
   const { id: emailId, contactId } = email
   if (email.complainedAt !== null || !wasSent(email)) return false
@@ -191,6 +216,11 @@ async function recordComplaint(tx: Tx, reported: Reported<Of<'complaint'>>): Pro
   })
   await suppress(tx, { ...address(email), reason: 'COMPLAINT', source, emailId, at })
   await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'complaint', emailId })
+  tx.afterCommit(() => {
+    deps.counters.add('pillarbox_complaints_total')
+    const { projectId: project, recipient: to } = email
+    deps.log.info({ email: emailId, project, to, feedbackType }, 'email complained about')
+  })
   return true
 }
 

@@ -81,7 +81,7 @@ async function retryEmail(
 
 /** @throws AppError RESOURCE_NOT_FOUND, CONFLICT (no longer waiting); nothing is done then */
 export async function cancelEmails(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now, ...core }: Pick<Core, 'store' | 'counters' | 'now' | 'log'>,
   ids: readonly string[],
 ): Promise<void> {
   await store.write(async (tx) => {
@@ -90,7 +90,7 @@ export async function cancelEmails(
       if (!['queued', 'deferred', 'held'].includes(email.state)) {
         throw new AppError('CONFLICT', `Email ${id} is ${email.state}: it cannot be cancelled.`)
       }
-      await failEmail(tx, email, { error: 'cancelled', at: now() })
+      await failEmail(core, tx, { email, error: 'cancelled', at: now() })
     }
   })
 }

@@ -42,11 +42,16 @@ import type { Core } from '../core.ts'
 import { appendEvents, type NewEvent } from '../events/append.ts'
 import { type AttemptRecord, type InFlightEmail, insertAttempts } from './attempt-row.ts'
 import { condemnAddress } from './condemn.ts'
+import { type NotedOutcome, noteOutcome } from './note-outcome.ts'
 import { findLastWord } from './report-row.ts'
 import { retryDelayMs } from './schedule.ts'
 
+type NoteDeps = Pick<Core, 'log' | 'counters'>
+type Waiting = Pick<Email, 'id' | 'state'>
+type End = Pick<Email, 'status' | 'error'> & { state: 'failed' | 'suppressed' }
+
 type Transition = {
-  state: Email['state']
+  state: NotedOutcome['outcome']
   status: Email['status']
   error: string | null
   dueAt: number | null
@@ -81,7 +86,7 @@ const settleEmail = statement((db) =>
 
 /** Records attempts and all that follows from them; of emails that are gone meanwhile, nothing. */
 export async function recordAttempts(
-  deps: Pick<Core, 'config' | 'now' | 'bell'>,
+  deps: Pick<Core, 'config' | 'counters' | 'now' | 'log' | 'bell'>,
   tx: Tx,
   records: readonly AttemptRecord[],
 ): Promise<void> {
@@ -103,7 +108,10 @@ export async function recordAttempts(
   )
   for (const each of settled) await condemn(tx, each, at)
   tx.afterCommit(() => {
-    for (const each of settled) ringWhenDue(deps, each)
+    for (const each of settled) {
+      ringWhenDue(deps, each)
+      note(deps, each)
+    }
   })
 }
 
@@ -136,28 +144,49 @@ function ringWhenDue({ bell }: Pick<Core, 'bell'>, { record, transition }: Settl
   if (dueAt !== null) bell.ring({ queueClass, domain, projectId, dueAt })
 }
 
+function note(deps: NoteDeps, { record, transition }: Settlement): void {
+  const { email, site, outcome } = record
+  const { verdict, reply, durationMs } = outcome
+  const { state, error: reason } = transition
+  if (state === 'bounced') {
+    const type = verdict?.isHard === true ? 'hard' : 'soft'
+    deps.counters.add('pillarbox_bounces_total', { source: 'session', type })
+  }
+  noteOutcome(deps, {
+    email,
+    outcome: state,
+    class: verdict?.class,
+    site,
+    reply,
+    attempts: email.attemptCount,
+    durationMs,
+    reason,
+  })
+}
+
 /** An email that ends without an attempt: cancelled, forbidden by now, our own error. */
 export async function failEmail(
+  deps: NoteDeps,
   tx: Tx,
-  email: Pick<Email, 'id' | 'state'>,
-  { error, at }: { error: string; at: number },
+  { email, error, at }: { email: Waiting; error: string; at: number },
 ): Promise<boolean> {
-  return endEmail(tx, email, { state: 'failed', status: 'FAILED', error, at })
+  return endEmail(deps, tx, { email, state: 'failed', status: 'FAILED', error, at })
 }
 
 /** An email whose address was suppressed after its acceptance. */
 export async function endSuppressed(
+  deps: NoteDeps,
   tx: Tx,
-  email: Pick<Email, 'id' | 'state'>,
-  at: number,
+  { email, at }: { email: Waiting; at: number },
 ): Promise<boolean> {
-  return endEmail(tx, email, { state: 'suppressed', status: 'SUPPRESSED', error: null, at })
+  const end = { state: 'suppressed', status: 'SUPPRESSED', error: null } as const
+  return endEmail(deps, tx, { email, ...end, at })
 }
 
 async function endEmail(
+  deps: NoteDeps,
   tx: Tx,
-  email: Pick<Email, 'id' | 'state'>,
-  { at, ...end }: Pick<Email, 'state' | 'status' | 'error'> & { at: number },
+  { email, at, ...end }: End & { email: Waiting; at: number },
 ): Promise<boolean> {
   const ended = await tx
     .update(emails)
@@ -173,7 +202,17 @@ async function endEmail(
       updatedAt: at,
     })
     .where(and(eq(emails.id, email.id), eq(emails.state, email.state)))
-    .returning({ id: emails.id })
+    .returning({
+      id: emails.id,
+      projectId: emails.projectId,
+      recipient: emails.recipient,
+      attemptCount: emails.attemptCount,
+    })
+  tx.afterCommit(() => {
+    for (const { attemptCount: attempts, ...row } of ended) {
+      noteOutcome(deps, { email: row, outcome: end.state, attempts, reason: end.error })
+    }
+  })
   return ended.length > 0
 }
 

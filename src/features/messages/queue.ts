@@ -38,7 +38,7 @@ export type Queue = {
 
 export type QueueDeps = Pick<
   Core,
-  'store' | 'config' | 'outbound' | 'directory' | 'bell' | 'now' | 'log'
+  'store' | 'config' | 'outbound' | 'directory' | 'bell' | 'counters' | 'now' | 'log'
 >
 
 type Claim = { lane: QueueLane; limit: number }

@@ -11,7 +11,7 @@ import { applyWish } from './apply-wish.ts'
 import { endPending, isPending } from './pending.ts'
 import { receiveMail } from './receive.ts'
 
-type Deps = Pick<Core, 'now' | 'keyring' | 'log'>
+type Deps = Pick<Core, 'counters' | 'now' | 'keyring' | 'log'>
 
 const MAX_SENDER_LENGTH = 320
 
@@ -33,6 +33,7 @@ export async function applyArrival(deps: Deps, tx: Tx, arrival: Arrival): Promis
     keepsRaw: isForPeople(arrival) || kind === 'other',
     at: deps.now(),
   })
+  tx.afterCommit(() => deps.counters.add('pillarbox_inbound_messages_total', { kind }))
   const ignored = acts.filter((act) => act.did === 'ignored')
   if (ignored.length === 0) return
   tx.afterCommit(() => {

@@ -33,7 +33,10 @@ import { disbelieved } from './refusal.ts'
 import { toConsequence } from './report.ts'
 import { parseCertificateUrl } from './urls.ts'
 
-export type SnsDeps = Pick<Core, 'config' | 'store' | 'inbox' | 'now' | 'log' | 'publicFetch'>
+export type SnsDeps = Pick<
+  Core,
+  'config' | 'store' | 'inbox' | 'counters' | 'now' | 'log' | 'publicFetch'
+>
 
 export type SnsReceiver = {
   /** Whether any topic is believed. */
