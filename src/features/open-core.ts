@@ -38,10 +38,12 @@ export async function openCore(
 ): Promise<OpenCore> {
   await prepareDataDir(config)
   const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
+  const health = createHealth()
   const store = await openStore({
     path: config.database.file,
     nativeBinding: nativeBindingPath(config.dataDir),
     log,
+    health,
     watch,
   })
   await checkSecret({ store, keyring }).catch(async (error) => {
@@ -60,7 +62,7 @@ export async function openCore(
   const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
   const bells = { bell, inbox: createBell(), jobBell: createBell() }
-  const figures = { health: createHealth(), counters }
+  const figures = { health, counters }
   const shared = { ...bells, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
   const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
   return { ...parts, ...shared, now, log, close }

@@ -21,6 +21,8 @@ export type Delivery = {
   deliver(emails: readonly ClaimedEmail[]): Promise<void>
   /** Calls back what an operator has stopped meanwhile, as far as it has not begun. */
   recall(): Promise<void>
+  /** Calls back all that has not begun. */
+  recallAll(): void
   /** For outbound: what became of them. */
   report(reports: readonly DeliveryReport[]): void
   /** What has been claimed and is not on record yet. */
@@ -60,6 +62,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   return {
     deliver,
     recall: () => recall(deps, inHand),
+    recallAll: () => withdraw(deps, [...inHand.values()]),
     report: buffer.add,
     inHand: () => [...inHand.keys()],
     settled: (graceMs) =>
@@ -78,8 +81,15 @@ async function recall({ directory, outbound }: DeliveryDeps, inHand: InHand): Pr
   const stopped = emails.filter(({ projectId, recipientDomain }) => {
     return disabled.has(projectId) || held.has(recipientDomain)
   })
-  const sites = new Set(stopped.map(({ recipientDomain }) => outbound.siteOf(recipientDomain)))
-  for (const site of sites) outbound.withdraw(site)
+  withdraw({ outbound }, stopped)
+}
+
+function withdraw(
+  { outbound }: Pick<DeliveryDeps, 'outbound'>,
+  emails: readonly (InFlightEmail | undefined)[],
+): void {
+  const domains = emails.flatMap((email) => email?.recipientDomain ?? [])
+  for (const site of new Set(domains.map(outbound.siteOf))) outbound.withdraw(site)
 }
 
 type Batch = { emails: readonly ClaimedEmail[]; shelf: ContentShelf; inHand: InHand }

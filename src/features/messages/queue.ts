@@ -75,6 +75,8 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
   }
   const upkeep = createUpkeep(state)
   const stopListening = core.bell.listen((call) => hear(state, call, upkeep.run))
+  // What came of a message could not be recorded: it would be sent again.
+  const stopRecalling = core.store.onFilesLost(delivery.recallAll)
   const renewal = setInterval(
     () => upkeep.run(() => renewLeases(core, delivery.inHand(), core.now() + LEASE_MS)),
     RENEW_EVERY_MS,
@@ -85,6 +87,7 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
     stop: async () => {
       state.isStopping = true
       stopListening()
+      stopRecalling()
       clearInterval(renewal)
       clearInterval(sweep)
       state.wake()
