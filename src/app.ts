@@ -1,7 +1,7 @@
 /**
  * The composition root: builds every part, starts them in order, stops them in reverse.
  *
- * Start: database, sandbox sink, delivery, queue, jobs, HTTP, listeners for mail. By the time they
+ * Start: the lock of the server, database, sandbox sink, delivery, queue, jobs, HTTP, listeners for mail. By the time they
  * answer, everything behind them works. Stop: messages on their way in are taken, HTTP finishes what
  * it was asked, the queue claims no more, delivery finishes or returns what it has, outcomes reach
  * the disk, the rest follows.
@@ -10,6 +10,7 @@ import { now } from './clock.ts'
 import { nativeBindingPath } from './config/assets.ts'
 import type { Config, ListenAddress } from './config/config.ts'
 import { formatListenAddress } from './config/listen-address.ts'
+import { prepareDataDir } from './config/secret.ts'
 import type { Counters } from './counters.ts'
 import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox.ts'
 import { startSearchIndex } from './features/contacts/search-index.ts'
@@ -90,10 +91,12 @@ async function start(
   { log, counters }: { log: Log; counters?: Counters },
   stops: Stops,
 ): Promise<App> {
+  await prepareDataDir(config)
+  const nativeBinding = nativeBindingPath(config.dataDir)
+  const lock = await takeServeLock(config.database.file, { log, nativeBinding })
+  stops.push(async () => lock.release())
   const base = await openCore(config, { log, counters, watch: true })
   stops.push(base.close)
-  const lock = takeServeLock(config.database.file, nativeBindingPath(config.dataDir))
-  stops.push(async () => lock.release())
   if (config.secretPrevious !== null) await resealDomainKeys(base)
   const ends = await findEnds(base, stops)
   const core = await startDelivery(base, ends, stops)

@@ -88,7 +88,10 @@ describe('the files of the database', () => {
     await unlink(`${file}-wal`)
     await untilLost(store)
     for (let round = 0; round < 20; round += 1) note(insert(store))
-    assert.deepEqual(await Promise.all(results), [...Array(20).fill(true), ...Array(20).fill(false)])
+    assert.deepEqual(await Promise.all(results), [
+      ...Array(20).fill(true),
+      ...Array(20).fill(false),
+    ])
   })
 
   it('are well again when a move is undone', async (t) => {
