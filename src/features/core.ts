@@ -3,6 +3,7 @@
  * (`Pick<Core, 'store' | 'now'>`), edges hand theirs through.
  */
 import type { Now } from '../clock.ts'
+import type { Certificates } from '../config/certificate-watch.ts'
 import type { Config } from '../config/config.ts'
 import type { Keyring } from '../config/keyring.ts'
 import type { Counters } from '../counters.ts'
@@ -43,6 +44,8 @@ export type Core = {
   sharedRuns: SharedRuns
   /** Takes opens and clicks. */
   hits: HitLog
+  /** Of the listeners, renewed while they listen. */
+  certificates: Certificates
   /** Why `/health` says `degraded`. */
   health: Health
   /** Counts for `/metrics`. */

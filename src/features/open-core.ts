@@ -1,6 +1,7 @@
 /** Opens what every command and the server stand on: the data folder, its secret, the database. */
 import { now } from '../clock.ts'
 import { nativeBindingPath } from '../config/assets.ts'
+import { createCertificates } from '../config/certificate-watch.ts'
 import type { Config } from '../config/config.ts'
 import { createKeyring } from '../config/keyring.ts'
 import { loadSecret, prepareDataDir } from '../config/secret.ts'
@@ -54,7 +55,9 @@ export async function openCore(
   const resolver = createResolver({ servers: config.dns.servers, now })
   const { dataDir, dns } = config
   const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log })
+  const certificates = createCertificates({ config, health, log, now })
   const close = async () => {
+    certificates.stop()
     verifier.stop()
     resolver.stop()
     await store.close()
@@ -62,7 +65,7 @@ export async function openCore(
   const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
   const bells = { bell, inbox: createBell(), jobBell: createBell() }
-  const figures = { health, counters }
+  const figures = { health, counters, certificates }
   const shared = { ...bells, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
   const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
   return { ...parts, ...shared, now, log, close }

@@ -4,7 +4,6 @@
  * time is over, and cuts what is left then.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -79,11 +78,11 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   }
 }
 
-function createListener({ config }: Core, listener: RequestListener): Server {
-  const { tls } = config.http
-  if (tls === null) return createServer(listener)
-  const files = { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }
-  return createTlsServer(files, listener)
+function createListener({ certificates }: Core, listener: RequestListener): Server {
+  const pair = certificates.follow('http', (renewed) => server.setSecureContext(renewed))
+  if (pair === null) return createServer(listener)
+  const server = createTlsServer(pair, listener)
+  return server
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {

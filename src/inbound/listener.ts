@@ -13,13 +13,15 @@ import { refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
 
-type Deps = Pick<Core, 'config' | 'keyring' | 'directory' | 'store' | 'inbox' | 'now' | 'log'>
+type Deps = Pick<
+  Core,
+  'certificates' | 'config' | 'keyring' | 'directory' | 'store' | 'inbox' | 'now' | 'log'
+>
 
 export type InboundOptions = {
   limits?: Partial<SessionLimits>
   /** What all messages under way may hold. */
   memoryBytes?: number
-  certificateEveryMs?: number
 }
 
 /** `admitted`: what each recipient of a session is, as RCPT found. */
@@ -41,13 +43,14 @@ const refusals: Record<Refusal['refuse'], [code: string, text: string]> = {
 /** On `inbound.listen`. @throws Error when an address or the certificate cannot be used */
 export async function startInbound(
   deps: Deps,
-  { limits, memoryBytes, certificateEveryMs }: InboundOptions = {},
+  { limits, memoryBytes }: InboundOptions = {},
 ): Promise<MailService> {
-  const { listen, tls, maxMessageBytes } = deps.config.inbound
+  const { certificates, log } = deps
+  const { listen, maxMessageBytes } = deps.config.inbound
   const bytes = memoryBytes ?? Math.max(MEMORY_BYTES, 2.5 * maxMessageBytes)
   const allowance = createAllowance(bytes, bytes * SMALL_SHARE)
   const desk: Desk = { ...deps, allowance, admitted: new WeakMap() }
-  return startMailService({ log: deps.log, listen, tls, limits, certificateEveryMs }, (parts) =>
+  return startMailService({ name: 'inbound', log, listen, certificates, limits }, (parts) =>
     createServer(desk, parts),
   )
 }

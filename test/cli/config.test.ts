@@ -3,6 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import { makeFolder } from '../config/place.ts'
+import { makeCertificate } from '../fakes/certificate.ts'
 import { runAt } from '../fakes/terminal.ts'
 
 const skip = process.platform === 'win32' ? 'Windows has no file modes' : false
@@ -51,6 +52,33 @@ describe('pillarbox config', () => {
     assert.equal(warnings.length, 1)
     const { out: text } = await runAt({ cwd }, 'config', 'check')
     assert.match(text, /can be used\.\nWarning: base_url is http:\/\/localhost:8080/)
+  })
+
+  it('check warns of a certificate that expired or has a wrong name, and refuses a wrong key', async () => {
+    const cwd = makeFolder()
+    const day = 86_400_000
+    const dates = { validFrom: Date.now() - 9 * day, validTo: Date.now() - day }
+    const { cert, key } = makeCertificate(['mail.example.com'], dates)
+    writeFileSync(path.join(cwd, 'cert.pem'), cert)
+    writeFileSync(path.join(cwd, 'key.pem'), key)
+    const env = {
+      PILLARBOX_BASE_URL: 'https://app.example.com',
+      PILLARBOX_HTTP__TLS_CERT: 'cert.pem',
+      PILLARBOX_HTTP__TLS_KEY: 'key.pem',
+    }
+    const { status, out } = await runAt({ cwd, env }, 'config', 'check', '--json')
+    const file = path.join(cwd, 'cert.pem')
+    assert.equal(status, 0)
+    const [expired, named] = JSON.parse(out).warnings
+    assert.ok(expired.startsWith(`The certificate ${file} of http expired at `), expired)
+    assert.equal(
+      named,
+      `The certificate ${file} of http is not for app.example.com but for DNS:mail.example.com.`,
+    )
+    writeFileSync(path.join(cwd, 'key.pem'), makeCertificate().key)
+    const broken = await runAt({ cwd, env }, 'config', 'check')
+    assert.equal(broken.status, 2)
+    assert.match(broken.err, /http\.tls_cert.*key values mismatch/)
   })
 
   it('show prints effective values with secrets hidden', async () => {

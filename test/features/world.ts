@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
+import { createCertificates } from '../../src/config/certificate-watch.ts'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { createCounters } from '../../src/counters.ts'
@@ -36,6 +37,8 @@ export type World = CommandCore & {
 }
 
 export type WorldOptions = {
+  /** How often the files of certificates are looked at. */
+  certificateEveryMs?: number
   /** As the environment has them: `{ PILLARBOX_DELIVERY__MODE: 'direct' }`. */
   settings?: Record<string, string>
 }
@@ -47,7 +50,7 @@ export const HOSTNAME = 'mx.pillarbox.test'
 
 export async function openWorld(
   t: Pick<TestContext, 'after'>,
-  { settings = {} }: WorldOptions = {},
+  { settings = {}, certificateEveryMs }: WorldOptions = {},
 ): Promise<World> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-world-'))
   const dns = await startDnsServer()
@@ -86,7 +89,10 @@ export async function openWorld(
   const sharedRuns = createSharedRuns()
   const publicFetch = createPublicFetch({ resolver })
   const shared = { publicFetch, claims, bell, inbox, jobBell, sharedRuns, now, log, clock, dns }
-  const figures = { health: createHealth(), counters: createCounters() }
+  const health = createHealth()
+  const certificates = createCertificates({ config, health, log, now }, certificateEveryMs)
+  t.after(certificates.stop)
+  const figures = { health, counters: createCounters(), certificates }
   return { config, keyring, store, directory, resolver, verifier, ...shared, ...figures }
 }
 

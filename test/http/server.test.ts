@@ -7,6 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { runInNewContext } from 'node:vm'
 import supertest from 'supertest'
 import { sql } from '../../src/store/drizzle.ts'
@@ -218,6 +219,35 @@ test('HTTPS is served with the certificate of the configuration', async () => {
     await secure.stop()
     await rm(folder, { recursive: true })
   }
+})
+
+test('a renewed certificate is shown by HTTPS without a restart', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-tls-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const tls = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') }
+  const install = async ({ key, cert }: { key: string; cert: string }) => {
+    await writeFile(tls.certFile, cert)
+    await writeFile(tls.keyFile, key)
+  }
+  await install(makeCertificate(['localhost', 'first.test']))
+  const secure = await startService({ http: { tls } })
+  t.after(() => secure.stop())
+  const shown = async () => {
+    const port = Number(new URL(secure.url).port)
+    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
+    await once(socket, 'secureConnect')
+    const { subjectaltname = '' } = socket.getPeerCertificate()
+    socket.destroy()
+    return subjectaltname
+  }
+  assert.match(await shown(), /first\.test/)
+  await install(makeCertificate(['localhost', 'second.test']))
+  while ((await shown()).includes('first.test'));
+  assert.match(await shown(), /second\.test/)
+  assert.deepEqual(
+    secure.core.certificates.list().map(({ listener }) => listener),
+    ['http'],
+  )
 })
 
 test('an address in use refuses the start', async () => {

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { createCertificates } from '../../src/config/certificate-watch.ts'
 import type { Config } from '../../src/config/config.ts'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { createCounters } from '../../src/counters.ts'
@@ -57,6 +58,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const store = await openStore({ path: path.join(folder, 'a.db'), log, watch: false })
   const keyring = createKeyring('a secret of tests')
   const config = configOf(folder, options)
+  const health = createHealth()
+  const certificates = createCertificates({ config, health, log, now: Date.now }, 20)
   const hits = startHitLog({ store, config, now: Date.now, log }, { visitMs: 0 })
   const core: Core = {
     config,
@@ -78,7 +81,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     inbox: createBell(),
     jobBell: createBell(),
     sharedRuns: createSharedRuns(),
-    health: createHealth(),
+    certificates,
+    health,
     counters: createCounters(),
     hits,
     now: Date.now,
@@ -86,6 +90,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
   const requests: RequestLogEntry[] = []
   const close = async () => {
+    certificates.stop()
     await hits.stop()
     await store.close()
     await rm(folder, { recursive: true })

@@ -86,6 +86,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     inbox: createBell(),
     jobBell: createBell(),
     sharedRuns: createSharedRuns(),
+    certificates: {} as Core['certificates'],
     health: createHealth(),
     counters: createCounters(),
     hits: {} as Core['hits'],
