@@ -70,6 +70,12 @@ const meanings = {
     smtp: '451 4.3.0',
     suggestion: 'Nothing was accepted. Try again in a moment.',
   },
+  INSUFFICIENT_STORAGE: {
+    status: 503,
+    smtp: '452 4.3.1',
+    suggestion:
+      'Nothing was accepted: the disk of this server is nearly full. Reading and deleting go on.',
+  },
   EXTERNAL_SERVICE_ERROR: { status: 503, smtp: '451 4.4.3', suggestion: 'Try again in a moment.' },
 } as const satisfies Record<string, ErrorMeaning>
 

@@ -89,6 +89,7 @@ function buildLimits(values: SettingValues): Config['limits'] {
     attachmentsMaxBytes: values['limits.attachments_max_bytes'],
     messageMaxBytes: values['limits.message_max_bytes'],
     submissionRecipients: values['limits.submission_recipients'],
+    minFreeBytes: values['limits.min_free_bytes'],
     idempotencyHours: values['limits.idempotency_hours'],
   }
 }

@@ -75,6 +75,8 @@ export type Config = {
     attachmentsMaxBytes: number
     messageMaxBytes: number
     submissionRecipients: number
+    /** 0 = none */
+    minFreeBytes: number
     idempotencyHours: number
   }
   billing: BillingConfig | null

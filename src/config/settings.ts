@@ -227,6 +227,11 @@ export const settings = {
     5,
     'Most recipients of a message handed in over SMTP.',
   ),
+  'limits.min_free_bytes': setting(
+    kind.integer(0, 1_000_000 * MIB),
+    200 * MIB,
+    'Free bytes of the disk below which nothing more is taken in; sending goes on. 0 is no limit.',
+  ),
   'limits.idempotency_hours': setting(
     kind.integer(1, 8_760),
     24,

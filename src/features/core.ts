@@ -12,6 +12,7 @@ import type { Log } from '../log.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { PublicFetch } from '../outbound/public-fetch.ts'
 import type { Resolver } from '../outbound/resolver.ts'
+import type { Disk } from '../store/disk.ts'
 import type { Store } from '../store/store.ts'
 import type { Directory } from './accounts/directory.ts'
 import type { Bell } from './bell.ts'
@@ -46,6 +47,8 @@ export type Core = {
   hits: HitLog
   /** Of the listeners, renewed while they listen. */
   certificates: Certificates
+  /** Whether there is room for more. */
+  disk: Disk
   /** Why `/health` says `degraded`. */
   health: Health
   /** Counts for `/metrics`. */

@@ -1,4 +1,5 @@
 /** Opens what every command and the server stand on: the data folder, its secret, the database. */
+import path from 'node:path'
 import { now } from '../clock.ts'
 import { nativeBindingPath } from '../config/assets.ts'
 import { createCertificates } from '../config/certificate-watch.ts'
@@ -10,6 +11,7 @@ import { createHealth } from '../health.ts'
 import type { Log } from '../log.ts'
 import { createPublicFetch } from '../outbound/public-fetch.ts'
 import { createResolver } from '../outbound/resolver.ts'
+import { roomyDisk, watchDisk } from '../store/disk.ts'
 import { openStore } from '../store/store.ts'
 import { createDirectory } from './accounts/directory.ts'
 import { createBell } from './bell.ts'
@@ -55,9 +57,11 @@ export async function openCore(
   const resolver = createResolver({ servers: config.dns.servers, now })
   const { dataDir, dns } = config
   const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log })
+  const disk = watch ? await watchDisk({ ...diskOf(config), health, log }) : roomyDisk
   const certificates = createCertificates({ config, health, log, now })
   const close = async () => {
     certificates.stop()
+    disk.stop()
     verifier.stop()
     resolver.stop()
     await store.close()
@@ -65,8 +69,12 @@ export async function openCore(
   const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
   const bells = { bell, inbox: createBell(), jobBell: createBell() }
-  const figures = { health, counters, certificates }
+  const figures = { health, counters, certificates, disk }
   const shared = { ...bells, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
   const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
   return { ...parts, ...shared, now, log, close }
+}
+
+function diskOf({ database, limits }: Config) {
+  return { folder: path.dirname(database.file), minFreeBytes: limits.minFreeBytes }
 }

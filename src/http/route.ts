@@ -72,6 +72,11 @@ type Shape<Query, Body> = {
   /** Its body is left unread, for the handler to read from `stream`; this is what to say of it. */
   takesStream?: { contentType: string; schema: z.ZodType }
   takesIdempotencyKey?: boolean
+  /**
+   * Whether it is refused while the disk is nearly full. Where nothing is said: what a key is asked
+   * for, unless it reads or deletes.
+   */
+  growsDisk?: boolean
   /** Shows a refusal in a way of its own; the others show the envelope. */
   showError?(error: AppError, incoming: IncomingMessage): Promise<Reply>
   /** The answers to a request that succeeds. */
@@ -99,6 +104,7 @@ type KeyedShape<Query, Body> = Shape<Query, Body> & {
 
 export type Route = Omit<Shape<unknown, unknown>, 'query' | 'body'> & {
   permission: Permission
+  growsDisk: boolean
   isHidden: boolean
   isUnlogged: boolean
   query: z.ZodType | undefined
@@ -112,6 +118,7 @@ export function openRoute<Query = undefined, Body = undefined>(
 ): Route {
   return {
     ...shape,
+    growsDisk: shape.growsDisk ?? false,
     isHidden: shape.isHidden ?? false,
     isUnlogged: shape.isUnlogged ?? false,
     query: shape.query,
@@ -126,6 +133,7 @@ export function keyedRoute<Query = undefined, Body = undefined>(
 ): Route {
   return {
     ...shape,
+    growsDisk: shape.growsDisk ?? !['GET', 'DELETE'].includes(shape.method),
     isHidden: false,
     isUnlogged: false,
     query: shape.query,

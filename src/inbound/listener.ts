@@ -9,13 +9,13 @@ import { canKeep, type InboundRecipient, keepInbound } from '../features/receivi
 import { admitRecipient, type Refusal } from '../features/receiving/recipient.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { type Allowance, createAllowance, createIntake } from './intake.ts'
-import { refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
+import { cannotKeep, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
 
 type Deps = Pick<
   Core,
-  'certificates' | 'config' | 'keyring' | 'directory' | 'store' | 'inbox' | 'now' | 'log'
+  'certificates' | 'config' | 'disk' | 'keyring' | 'directory' | 'store' | 'inbox' | 'now' | 'log'
 >
 
 export type InboundOptions = {
@@ -85,10 +85,6 @@ function createServer(desk: Desk, { sessions, certificate }: ServerParts): Guard
 
 /** Nobody logs in here, and nobody plays. */
 const foreign = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
-
-function cannotKeep(): SmtpRefusal {
-  return refusal('452 4.3.1', 'Nothing can be kept at the moment, try again later')
-}
 
 /** @throws SmtpRefusal */
 async function admit(

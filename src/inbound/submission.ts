@@ -19,7 +19,16 @@ import { type SubmissionDesk, submissionHandlers } from './submission-session.ts
 
 export type SubmissionDeps = Pick<
   Core,
-  'certificates' | 'config' | 'store' | 'directory' | 'claims' | 'bell' | 'counters' | 'now' | 'log'
+  | 'certificates'
+  | 'config'
+  | 'disk'
+  | 'store'
+  | 'directory'
+  | 'claims'
+  | 'bell'
+  | 'counters'
+  | 'now'
+  | 'log'
 >
 
 export type SubmissionOptions = {

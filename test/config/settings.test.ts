@@ -133,6 +133,7 @@ const cases: Record<SettingKey, Case> = {
   'limits.attachments_max_bytes': { right: [0, 10_485_760], wrong: [-1, '10MB'] },
   'limits.message_max_bytes': { right: [65_536], wrong: [0, 1e12] },
   'limits.submission_recipients': { right: [1, 1_000], wrong: [0, 1_001] },
+  'limits.min_free_bytes': { right: [0, 200_000_000], wrong: [-1, 1.5, '200MB'] },
   'limits.idempotency_hours': { right: [1, 8_760], wrong: [0, 8_761, '24h'] },
   'billing.stripe_secret_key': text!,
   'billing.stripe_webhook_secret': text!,

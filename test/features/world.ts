@@ -27,6 +27,7 @@ import { silentLog } from '../../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../../src/mail/address.ts'
 import { createPublicFetch } from '../../src/outbound/public-fetch.ts'
 import { createResolver } from '../../src/outbound/resolver.ts'
+import { roomyDisk } from '../../src/store/disk.ts'
 import { openStore } from '../../src/store/store.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 
@@ -92,7 +93,7 @@ export async function openWorld(
   const health = createHealth()
   const certificates = createCertificates({ config, health, log, now }, certificateEveryMs)
   t.after(certificates.stop)
-  const figures = { health, counters: createCounters(), certificates }
+  const figures = { health, counters: createCounters(), certificates, disk: { ...roomyDisk } }
   return { config, keyring, store, directory, resolver, verifier, ...shared, ...figures }
 }
 

@@ -24,7 +24,7 @@ const bearer = `Bearer ${secret}`
 const project = { id: 'project-1', name: 'One', isDisabled: false } as Project
 
 const seen = { calls: 0, entries: [] as RequestLogEntry[], logged: '', given: [] as string[] }
-const state = { isDisabled: false, at: 1_700_000_000_000, elapsedMs: 0 }
+const state = { isDisabled: false, at: 1_700_000_000_000, elapsedMs: 0, isDiskLow: false }
 let stopping = new AbortController()
 let limiter = createRateLimiter(0, Date.now)
 
@@ -42,6 +42,7 @@ const core = {
       key === secret ? { ...project, isDisabled: state.isDisabled } : undefined,
     findProjectByPublicKey: async (key: string) => (key === publicKey ? project : undefined),
   },
+  disk: { isLow: () => state.isDiskLow },
   claims: new Map(),
   store: {
     read: { find: async () => undefined },
@@ -444,6 +445,25 @@ test('a failure of our own tells the log everything and the caller nothing', asy
   assert.doesNotMatch(response.text, /hunter2/)
   assert.match(seen.logged, /hunter2/)
   assert.ok(seen.logged.includes(response.body.error.requestId))
+})
+
+test('F3: while the disk is nearly full, what makes it fuller is refused and leaves no row', async () => {
+  state.isDiskLow = true
+  const { status, body, headers } = await post().send({ name: 'a' })
+  const read = await supertest(server).get('/things/7').set('Authorization', bearer)
+  const stranger = await post()
+    .set('Authorization', `Bearer sk_${'0'.repeat(64)}`)
+    .send({})
+  state.isDiskLow = false
+  assert.equal(status, 503)
+  assert.equal(body.error.code, 'INSUFFICIENT_STORAGE')
+  assert.equal(headers['retry-after'], '60')
+  assert.equal(seen.calls, 1)
+  assert.deepEqual([read.status, read.body.id], [200, '7'])
+  assert.equal(stranger.status, 401)
+  assert.deepEqual(seen.entries, [])
+  assert.equal(seen.logged, '', 'the disk itself is told of once')
+  assert.equal((await post().send({ name: 'a' })).status, 200)
 })
 
 test('what is not possible right now says when to come back', async () => {

@@ -13,6 +13,7 @@ const limits = {
   attachmentsMaxBytes: 30,
   messageMaxBytes: 1000,
   submissionRecipients: 5,
+  minFreeBytes: 0,
   idempotencyHours: 24,
 }
 const schema = sendBody(limits)

@@ -19,6 +19,7 @@ import { createDomainLists } from '../../src/features/verification/lists.ts'
 import { createHealth } from '../../src/health.ts'
 import { type HttpServer, startHttp } from '../../src/http/server.ts'
 import { silentLog } from '../../src/log.ts'
+import { roomyDisk } from '../../src/store/disk.ts'
 import { openStore } from '../../src/store/store.ts'
 
 export type TestProject = { id: string; secret: string; public: string }
@@ -49,6 +50,7 @@ export const defaultLimits: Config['limits'] = {
   attachmentsMaxBytes: 10 * 1024 * 1024,
   messageMaxBytes: 40 * 1024 * 1024,
   submissionRecipients: 5,
+  minFreeBytes: 0,
   idempotencyHours: 24,
 }
 
@@ -75,13 +77,18 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       stop: () => undefined,
     },
     publicFetch: options.publicFetch ?? nobody,
-    outbound: { preview: async () => [], inFlight: () => 0 } as unknown as Core['outbound'],
+    outbound: {
+      preview: async () => [],
+      inFlight: () => 0,
+      sites: () => [],
+    } as unknown as Core['outbound'],
     claims: new Map(),
     bell: createQueueBell(),
     inbox: createBell(),
     jobBell: createBell(),
     sharedRuns: createSharedRuns(),
     certificates,
+    disk: { ...roomyDisk },
     health,
     counters: createCounters(),
     hits,

@@ -90,6 +90,7 @@ function bulkRoute(core: Core, operation: BulkOperation, summary: string): Route
     ...shared,
     method: 'POST',
     path: `/contacts/bulk-${operation}`,
+    growsDisk: operation !== 'delete',
     summary,
     description: `Those that are named, or all that match the filter when the job begins. Ids that are not the project's are failures of the result.`,
     body: order,

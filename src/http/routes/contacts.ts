@@ -130,6 +130,7 @@ function listRoutes(core: Core): Route[] {
       ...table,
       method: 'POST',
       path: '/contacts/query',
+      growsDisk: false,
       summary: 'List contacts by a condition',
       description: 'As GET /contacts, for conditions that are too long for a URL.',
       body: queryBody,
@@ -144,6 +145,7 @@ function listRoutes(core: Core): Route[] {
       ...table,
       method: 'POST',
       path: '/contacts/lookup',
+      growsDisk: false,
       summary: 'Which of some addresses are contacts',
       body: lookup,
       responses: {

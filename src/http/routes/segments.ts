@@ -209,6 +209,7 @@ function countRoutes(core: Core): Route[] {
       ...shared,
       method: 'POST',
       path: '/segments/:id/refresh',
+      growsDisk: false,
       summary: 'Count a segment again',
       description: 'Fires no events. It happens by itself every five minutes.',
       responses: {

@@ -128,6 +128,7 @@ export function templateRoutes(core: Core): Route[] {
       ...shared,
       method: 'POST',
       path: '/templates/bulk-update',
+      growsDisk: false,
       summary: 'Delete several templates, all of them or none',
       body: bulkUpdate,
       responses: { 200: { description: 'How many', schema: bulkResult } },

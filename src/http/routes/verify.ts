@@ -39,6 +39,7 @@ export function verifyRoutes(core: Core): Route[] {
     keyedRoute({
       method: 'POST',
       path: '/v1/verify',
+      growsDisk: false,
       permission: 'secret',
       tag: 'Public API',
       summary: 'Verify an email address',

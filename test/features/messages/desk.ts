@@ -17,6 +17,7 @@ import { silentLog } from '../../../src/log.ts'
 import { parseAddress } from '../../../src/mail/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
 import type { DeliveryReport, DeliveryTask } from '../../../src/outbound/outbound.ts'
+import { roomyDisk } from '../../../src/store/disk.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import {
@@ -87,6 +88,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     jobBell: createBell(),
     sharedRuns: createSharedRuns(),
     certificates: {} as Core['certificates'],
+    disk: { ...roomyDisk },
     health: createHealth(),
     counters: createCounters(),
     hits: {} as Core['hits'],
