@@ -34,7 +34,7 @@ before(async () => {
   await verifyDomain(service.core, { id: added.id }, { trust: true })
   const { core } = service
   const proxies = createAddressList([])
-  routes = listRoutes({ core, gauges: [], traffic: createTraffic(), proxies })
+  routes = listRoutes({ core, traffic: createTraffic(), proxies })
   description = (await supertest(service.url).get('/openapi.json')).body
 })
 

@@ -13,6 +13,7 @@ export type { Attempt, Email } from '../../store/schema.ts'
 export { holdDomain, isDomainHeld, releaseDomain, releaseStray } from './holds.ts'
 export {
   countQueue,
+  findOldestDue,
   listQueue,
   type QueuedEmail,
   type QueueFilter,
