@@ -13,11 +13,11 @@ import { formatListenAddress } from './config/listen-address.ts'
 import { prepareDataDir } from './config/secret.ts'
 import type { Counters } from './counters.ts'
 import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox.ts'
+import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndex } from './features/contacts/search-index.ts'
 import type { Core } from './features/core.ts'
 import { resealDomainKeys } from './features/domains/reseal.ts'
 import { createDelivery, type Delivery } from './features/messages/deliver.ts'
-import { countQueue } from './features/messages/operate.ts'
 import { startQueue } from './features/messages/queue.ts'
 import { type OpenCore, openCore } from './features/open-core.ts'
 import { startReceivingDomains } from './features/receiving/domains.ts'
@@ -26,7 +26,6 @@ import { startRequestLog } from './features/requests/log.ts'
 import { createRateLimiter } from './features/requests/rate-limit.ts'
 import { createSchedule } from './features/schedule.ts'
 import { startHitLog } from './features/tracking/hit-log.ts'
-import type { Gauge } from './http/metrics.ts'
 import { startHttp } from './http/server.ts'
 import { startInbound } from './inbound/listener.ts'
 import { startReader } from './inbound/reader.ts'
@@ -97,6 +96,8 @@ async function start(
   stops.push(async () => lock.release())
   const base = await openCore(config, { log, counters, watch: true })
   stops.push(base.close)
+  const unwatchClock = watchClock(base)
+  stops.push(async () => unwatchClock())
   if (config.secretPrevious !== null) await resealDomainKeys(base)
   const ends = await findEnds(base, stops)
   const core = await startDelivery(base, ends, stops)
@@ -111,7 +112,7 @@ async function start(
   const requestLog = startRequestLog(core)
   stops.push(requestLog.stop)
   const limiter = createRateLimiter(config.limits.apiRequestsPerMinute, now)
-  const http = await startHttp({ core, requestLog, limiter, gauges: [queueGauge(core)] })
+  const http = await startHttp({ core, requestLog, limiter })
   stops.push(http.stop)
   await startReading(core, stops)
   const inbound = await startInbound(core)
@@ -201,14 +202,4 @@ function watchOtherProcesses({ store, directory, bell }: Core, stops: Stops): vo
     bell.ring('anywhere')
   })
   stops.push(async () => unwatch())
-}
-
-function queueGauge(core: Core): Gauge {
-  return {
-    name: 'pillarbox_queue_emails',
-    help: 'Emails on their way, by queue state',
-    labelNames: ['state'],
-    read: async () =>
-      (await countQueue(core)).map(({ state, count }) => ({ value: count, labels: { state } })),
-  }
 }

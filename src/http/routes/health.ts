@@ -51,7 +51,10 @@ export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Ro
       summary: 'Whether the server is well',
       responses: {
         200: { description: 'Well, or `degraded`: with reasons to look into', schema: health },
-        503: { description: 'The database cannot be written: `unwritable`', schema: health },
+        503: {
+          description: '`unwritable`: the database cannot be written, or its files are gone',
+          schema: health,
+        },
       },
       handle: (call) => {
         const status = statusOf(core)
