@@ -17,7 +17,9 @@ import { resealDomainKeys } from './features/domains/reseal.ts'
 import { createDelivery, type Delivery } from './features/messages/deliver.ts'
 import { countQueue } from './features/messages/operate.ts'
 import { startQueue } from './features/messages/queue.ts'
+import { createThrottle } from './features/messages/throttle.ts'
 import { type OpenCore, openCore } from './features/open-core.ts'
+import { startAnswering } from './features/questions/answer.ts'
 import { startReceivingDomains } from './features/receiving/domains.ts'
 import { startProcessing } from './features/receiving/process.ts'
 import { startRequestLog } from './features/requests/log.ts'
@@ -90,6 +92,7 @@ async function start(config: Config, log: Log, stops: Stops): Promise<App> {
   const ends = await findEnds(base, stops)
   const core = await startDelivery(base, ends, stops)
   watchOtherProcesses(core, stops)
+  stops.push(startAnswering(core).stop)
   // The lock says that whoever held them is gone.
   await core.store.write((tx) => endLeases(tx, now()))
   const jobs = startJobs({ store: core.store, log, now, ...createSchedule(core) })
@@ -159,7 +162,8 @@ async function startDelivery(base: OpenCore, ends: Ends, stops: Stops): Promise<
   )
   const hits = startHitLog(base)
   stops.push(hits.stop)
-  const core: Core = { ...base, outbound, hits }
+  const throttle = createThrottle(config.limits.emailsPerSecond, now)
+  const core: Core = { ...base, outbound, hits, throttle }
   delivery = createDelivery(core)
   const queue = startQueue(core, delivery)
   const { settled } = delivery

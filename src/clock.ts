@@ -57,6 +57,11 @@ function three(number: number): string {
   return number < 100 ? `0${two(number)}` : `${number}`
 }
 
+/** An instant in a sentence for people: UTC, to the second. */
+export function formatSecond(at: number): string {
+  return `${formatInstant(at).slice(0, -'.000Z'.length).replace('T', ' ')}Z`
+}
+
 /** As `formatInstant`, for columns that may be empty. */
 export function formatOptionalInstant(at: number | null): string | null {
   return at === null ? null : formatInstant(at)

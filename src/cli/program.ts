@@ -135,17 +135,23 @@ const specs: Spec[] = [
   },
   {
     name: 'queue list',
-    summary: 'list mail; without a state, what is still on its way; ended, of the newest million',
+    summary:
+      'list mail and why it is where it is; without a state, what is still on its way; ended, of the newest million',
     options: [
-      ['--state <state>', 'queued, deferred, held, sending, delivered, relayed, bounced ...'],
+      ['--to <address>', 'all mail to this recipient, ended mail too'],
+      [
+        '--state <state>',
+        'queued, deferred, held, sending, delivered, relayed, bounced ... or ended',
+      ],
+      ['--project <id>', 'of this project only'],
       ['--domain <domain>', 'recipient domain'],
       ['--sender-domain <domain>', 'domain of the From address'],
     ],
-    load: async () => (await import('./queue.ts')).listQueueCommand,
+    load: async () => (await import('./queue-list.ts')).listQueueCommand,
   },
   {
     name: 'queue show',
-    summary: 'tell the story of an email: every attempt, step and reply',
+    summary: 'tell the story of an email: why it is where it is, every attempt, step and reply',
     args: idArgument,
     load: async () => (await import('./queue-show.ts')).showEmailCommand,
   },
@@ -160,6 +166,17 @@ const specs: Spec[] = [
     summary: 'give up',
     args: '<id...>',
     load: async () => (await import('./queue.ts')).cancelCommand,
+  },
+  {
+    name: 'queue sites',
+    summary: 'list destinations: connections, rate, back-off, and the reply that caused it',
+    options: [['--lift <site>', 'end the back-off of a destination, also by a recipient domain']],
+    load: async () => (await import('./queue-sites.ts')).sitesCommand,
+  },
+  {
+    name: 'queue holds',
+    summary: 'list what is held, and how to release it',
+    load: async () => (await import('./queue.ts')).listHoldsCommand,
   },
   {
     name: 'queue hold',

@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts'
 import type { Directory } from './accounts/directory.ts'
 import type { Bell } from './bell.ts'
 import type { QueueBell } from './messages/bell.ts'
+import type { Throttle } from './messages/throttle.ts'
 import type { IdempotencyClaims } from './requests/idempotency.ts'
 import type { SharedRuns } from './shared-runs.ts'
 import type { HitLog } from './tracking/hit-log.ts'
@@ -33,6 +34,8 @@ export type Core = {
   outbound: Outbound
   /** Idempotency keys of requests in flight. */
   claims: IdempotencyClaims
+  /** How many emails of a project may start now. */
+  throttle: Throttle
   /** Tells the queue that something is due. */
   bell: QueueBell
   /** Tells whoever reads inbound mail that some was kept. */
@@ -52,4 +55,4 @@ export type Core = {
 }
 
 /** What a command has: everything but the means to deliver and to be called. */
-export type CommandCore = Omit<Core, 'outbound' | 'hits'>
+export type CommandCore = Omit<Core, 'outbound' | 'hits' | 'throttle'>

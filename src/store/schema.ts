@@ -156,6 +156,8 @@ export const contents = sqliteTable('contents', {
   body: text('body'),
   /** A plain text instead of HTML. */
   isText: bool('is_text').notNull().default(false),
+  /** The plain text beside an HTML body; null without one, or once retention cleared it. */
+  text: text('text'),
   /** Whole, with their base64 contents; null when there are none or retention cleared them. */
   attachments: json('attachments').$type<StoredAttachment[]>(),
   /** The links of a body that retention cleared; null while the body is there. */
@@ -236,6 +238,8 @@ export const attempts = sqliteTable('attempts', {
   error: text('error'),
   isMaybeDelivered: bool('is_maybe_delivered').notNull().default(false),
   steps: stepList('steps').notNull(),
+  /** Of a report: whom it says was not reached. */
+  finalRecipient: text('final_recipient'),
 })
 
 export const events = sqliteTable('events', {
@@ -303,6 +307,15 @@ export const jobProgress = sqliteTable('job_progress', {
 export const holds = sqliteTable('holds', {
   domain: text('domain').primaryKey(),
   heldAt: integer('held_at').notNull(),
+})
+
+/** What commands ask the running server. */
+export const serverQuestions = sqliteTable('server_questions', {
+  id: text('id').primaryKey(),
+  question: json('question').notNull(),
+  /** Null until the server has answered. */
+  answer: json('answer'),
+  askedAt: integer('asked_at').notNull(),
 })
 
 export const idempotencyKeys = sqliteTable(
@@ -476,6 +489,7 @@ export type Domain = InferSelectModel<typeof domains>
 /** `number` is left out: only queries need it. */
 export type Contact = Omit<InferSelectModel<typeof contacts>, 'number'>
 export type Segment = InferSelectModel<typeof segments>
+export type Hold = InferSelectModel<typeof holds>
 export type Suppression = InferSelectModel<typeof suppressions>
 export type Template = InferSelectModel<typeof templates>
 export type Content = InferSelectModel<typeof contents>

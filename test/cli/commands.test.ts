@@ -216,6 +216,7 @@ describe('pillarbox send and queue', () => {
       status: 'PENDING',
       nextAttemptAt: listed.nextAttemptAt,
       attempts: 0,
+      reason: 'It is due now, but no server is running.',
     })
   })
 
@@ -354,6 +355,7 @@ describe('pillarbox send and queue', () => {
         class: 'greylisted',
         reply,
         error: null,
+        finalRecipient: null,
         maybeDelivered: false,
         steps,
       },

@@ -11,6 +11,7 @@ import { createUser } from '../../src/features/accounts/users.ts'
 import { createBell } from '../../src/features/bell.ts'
 import type { Core } from '../../src/features/core.ts'
 import { createQueueBell } from '../../src/features/messages/bell.ts'
+import { createThrottle } from '../../src/features/messages/throttle.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { createSharedRuns } from '../../src/features/shared-runs.ts'
 import { startHitLog } from '../../src/features/tracking/hit-log.ts'
@@ -81,6 +82,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     health: createHealth(),
     counters: createCounters(),
     hits,
+    throttle: createThrottle(0, Date.now),
     now: Date.now,
     log,
   }

@@ -56,6 +56,7 @@ function emailFacts(event: FeedEvent, email: ShownEmail): Record<string, unknown
     ...emailEventData(event, email),
     subject: email.subject,
     body: email.body,
+    ...(event.name === 'email.received' ? { text: email.text } : {}),
     from: email.fromAddress,
     fromName: email.fromName,
     replyTo: email.replyTo,
@@ -63,6 +64,8 @@ function emailFacts(event: FeedEvent, email: ShownEmail): Record<string, unknown
     sourceType: email.sourceType,
     campaignName: null,
     workflowName: null,
+    status: email.status,
+    reason: email.reason,
     ...(isFailure ? { error: email.error } : {}),
   }
 }

@@ -69,7 +69,10 @@ async function showPage(deps: FeedDeps, rows: readonly FeedRow[]) {
     stored.flatMap(({ emailId }) => emailId ?? []),
   )
   const lines = stored.map((event) => toActivity(event, shown))
-  const data = fitPage(lines, ({ metadata }) => String(metadata.body ?? '').length)
+  const data = fitPage(
+    lines,
+    ({ metadata }) => String(metadata.body ?? '').length + String(metadata.text ?? '').length,
+  )
   return { data, last: stored[data.length - 1] }
 }
 

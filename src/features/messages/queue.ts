@@ -19,7 +19,6 @@ import { createLanes, type Lanes } from './lanes.ts'
 import { mendClock, recoverLeases, renewLeases } from './leases.ts'
 import { releaseStray } from './operate.ts'
 import { createReload } from './reload.ts'
-import { createThrottle, type Throttle } from './throttle.ts'
 
 export const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
@@ -38,7 +37,7 @@ export type Queue = {
 
 export type QueueDeps = Pick<
   Core,
-  'store' | 'config' | 'outbound' | 'directory' | 'bell' | 'now' | 'log'
+  'store' | 'config' | 'outbound' | 'directory' | 'throttle' | 'bell' | 'now' | 'log'
 >
 
 type Claim = { lane: QueueLane; limit: number }
@@ -47,7 +46,6 @@ type QueueState = {
   core: QueueDeps
   delivery: Delivery
   lanes: Lanes
-  throttle: Throttle
   leaseId: string
   /** Looks at the whole queue. */
   reload: () => Promise<void>
@@ -65,7 +63,6 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
     core,
     delivery,
     lanes,
-    throttle: createThrottle(core.config.limits.emailsPerSecond, core.now),
     leaseId: newId(),
     reload: createReload(core.store, lanes),
     giveUp: createGiveUp(core),
@@ -179,8 +176,8 @@ function idleMs({ lanes, core }: QueueState, isSomethingDue: boolean): number {
 }
 
 /** Shares what each site may take among its lanes, class by class. */
-function planClaims({ core, throttle }: QueueState, due: readonly QueueLane[]): Claim[] {
-  const { outbound } = core
+function planClaims({ core }: QueueState, due: readonly QueueLane[]): Claim[] {
+  const { outbound, throttle } = core
   const sites = due.map(({ domain }) => outbound.siteOf(domain))
   const lanesLeft = new Map<string, number>()
   const groupOf = (index: number) => `${due[index]?.queueClass} ${sites[index]}`
@@ -214,7 +211,7 @@ async function claimAll(state: QueueState, tx: Tx, claims: Claim[]): Promise<Cla
 }
 
 async function claimOne(
-  { core, lanes, throttle, leaseId }: QueueState,
+  { core, lanes, leaseId }: QueueState,
   tx: Tx,
   { lane, limit }: Claim,
 ): Promise<ClaimedEmail[]> {
@@ -227,7 +224,7 @@ async function claimOne(
     leaseUntil: now + LEASE_MS,
     delays: JSON.stringify(core.config.delivery.retrySchedule),
   })
-  tx.afterCommit(() => throttle.spend(lane.projectId, claimed.length))
+  tx.afterCommit(() => core.throttle.spend(lane.projectId, claimed.length))
   if (claimed.length < limit) {
     const next = await tx.find(findNextDue, lane)
     tx.afterCommit(() => lanes.settle(lane, next?.dueAt ?? null))

@@ -66,6 +66,7 @@ const insertContent = statement((db) =>
     subject: parameter('subject'),
     body: parameter('body'),
     isText: parameter('isText'),
+    text: parameter('text'),
     lastUsedAt: parameter('at'),
     createdAt: parameter('at'),
   }),
@@ -201,11 +202,12 @@ async function insertReceived(tx: Tx, received: Received): Promise<void> {
   })
 }
 
-function bodyOf({ html, text }: Mail): { body: string; isText: boolean } {
-  return html === null ? { body: text ?? '', isText: true } : { body: html, isText: false }
+function bodyOf({ html, text }: Mail): { body: string; isText: boolean; text: string | null } {
+  if (html === null) return { body: text ?? '', isText: true, text: null }
+  return { body: html, isText: false, text }
 }
 
-/** Of `email.received` (contract 7.1) all but the body, which is the email's content. */
+/** Of `email.received` (contract 7.1) all but body and text, which are the email's content. */
 async function announce(tx: Tx, received: Received): Promise<void> {
   const { id: emailId, projectId, contact, mail, reading, row, at } = received
   const { header, report } = reading

@@ -11,6 +11,7 @@ import type { Core } from '../../../src/features/core.ts'
 import { type Accepted, acceptMessage } from '../../../src/features/messages/accept.ts'
 import { createQueueBell } from '../../../src/features/messages/bell.ts'
 import type { SendRequest } from '../../../src/features/messages/plan.ts'
+import { createThrottle } from '../../../src/features/messages/throttle.ts'
 import { createSharedRuns } from '../../../src/features/shared-runs.ts'
 import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
@@ -89,6 +90,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     health: createHealth(),
     counters: createCounters(),
     hits: {} as Core['hits'],
+    throttle: createThrottle(0, () => clock.now),
     now: () => clock.now,
     log: silentLog(),
   }

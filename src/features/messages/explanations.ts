@@ -1,0 +1,139 @@
+/**
+ * The facts that sentences about emails rest on (`explain.ts`), for any number of emails at once:
+ * from the database, and, for what is still on its way, from the running server.
+ */
+import { sql } from '../../store/drizzle.ts'
+import { attempts, type Hold, holds, type Suppression, suppressions } from '../../store/schema.ts'
+import { parameter, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import {
+  type ExplainedEmail,
+  type Explanation,
+  explainEmail,
+  type LastWord,
+  type Live,
+} from './explain.ts'
+import type { LiveQuestion } from './live.ts'
+
+/** Asked only when some of the emails are on their way. */
+export type FindLive = (question: LiveQuestion) => Promise<Live>
+
+/** So many of what is being sent are asked after, one thread of the server after the other. */
+const MAX_PROGRESS = 100
+
+/** Later reports of a delay, a delivery or a complaint explain no state. */
+export const listLastWords = statement((db) =>
+  db
+    .select({
+      emailId: attempts.emailId,
+      at: attempts.at,
+      result: attempts.result,
+      class: attempts.class,
+      host: attempts.host,
+      address: attempts.address,
+      replyCode: attempts.replyCode,
+      enhancedCode: attempts.enhancedCode,
+      replyText: attempts.replyText,
+      error: attempts.error,
+      finalRecipient: attempts.finalRecipient,
+    })
+    .from(attempts)
+    .where(
+      sql`${attempts.id} in (select max(id) from attempts
+        where email_id in (select value from json_each(${parameter('ids')}))
+          and result not in ('reported-delayed', 'reported-delivered', 'reported-complaint')
+        group by email_id)`,
+    ),
+)
+
+/** `pairs`: of each a project and an address. */
+export const listSuppressionsOf = statement((db) =>
+  db
+    .select({
+      projectId: suppressions.projectId,
+      email: suppressions.email,
+      reason: suppressions.reason,
+      source: suppressions.source,
+      createdAt: suppressions.createdAt,
+    })
+    .from(suppressions)
+    .where(
+      sql`(${suppressions.projectId}, ${suppressions.email}) in
+        (select value ->> 0, value ->> 1 from json_each(${parameter('pairs')}))`,
+    ),
+)
+
+const listHolds = statement((db) => db.select().from(holds))
+
+const endedFor = new Set(['bounced', 'suppressed'])
+const onTheWay = new Set(['queued', 'deferred', 'held', 'sending'])
+
+/** By id. */
+export async function explainEmails(
+  deps: Pick<Core, 'store' | 'now'>,
+  emails: readonly ExplainedEmail[],
+  findLive: FindLive,
+): Promise<Map<string, Explanation>> {
+  const [words, lists, held, live] = await Promise.all([
+    findLastWords(deps, emails),
+    findSuppressions(deps, emails),
+    findHolds(deps, emails),
+    findLiveOf(emails, findLive),
+  ])
+  const now = deps.now()
+  return new Map(
+    emails.map((email) => {
+      const facts = {
+        hold: held.get(email.recipientDomain) ?? null,
+        suppression: lists.get(`${email.projectId} ${email.recipient}`) ?? null,
+        last: words.get(email.id) ?? null,
+      }
+      return [email.id, explainEmail({ email, ...facts, live, now })]
+    }),
+  )
+}
+
+async function findLastWords(
+  { store }: Pick<Core, 'store'>,
+  emails: readonly ExplainedEmail[],
+): Promise<Map<string, LastWord>> {
+  const ids = emails.filter(({ attemptCount, state }) => attemptCount > 0 || !onTheWay.has(state))
+  if (ids.length === 0) return new Map()
+  const rows = await store.scan.list(listLastWords, {
+    ids: JSON.stringify(ids.map(({ id }) => id)),
+  })
+  return new Map(rows.map(({ emailId, ...word }) => [emailId, word]))
+}
+
+type Listed = Pick<Suppression, 'reason' | 'source' | 'createdAt'>
+
+async function findSuppressions(
+  { store }: Pick<Core, 'store'>,
+  emails: readonly ExplainedEmail[],
+): Promise<Map<string, Listed>> {
+  const asked = emails.filter(({ state }) => endedFor.has(state))
+  if (asked.length === 0) return new Map()
+  const pairs = JSON.stringify(asked.map(({ projectId, recipient }) => [projectId, recipient]))
+  const rows = await store.scan.list(listSuppressionsOf, { pairs })
+  return new Map(rows.map(({ projectId, email, ...listed }) => [`${projectId} ${email}`, listed]))
+}
+
+async function findHolds(
+  { store }: Pick<Core, 'store'>,
+  emails: readonly ExplainedEmail[],
+): Promise<Map<string, Hold>> {
+  if (!emails.some(({ state }) => onTheWay.has(state))) return new Map()
+  const rows = await store.scan.list(listHolds)
+  return new Map(rows.map((hold) => [hold.domain, hold]))
+}
+
+async function findLiveOf(emails: readonly ExplainedEmail[], findLive: FindLive): Promise<Live> {
+  const asked = emails.filter(({ state }) => onTheWay.has(state) && state !== 'held')
+  if (asked.length === 0) return { server: 'silent' }
+  const sending = asked.filter(({ state }) => state === 'sending')
+  return findLive({
+    domains: [...new Set(asked.map(({ recipientDomain }) => recipientDomain))],
+    projectIds: [...new Set(asked.map(({ projectId }) => projectId))],
+    emailIds: sending.slice(0, MAX_PROGRESS).map(({ id }) => id),
+  })
+}
