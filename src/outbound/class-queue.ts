@@ -8,6 +8,7 @@ export type ClassQueue<T> = {
   shift(): T | undefined
   /** Empties the line. */
   takeAll(): T[]
+  some(test: (item: T) => boolean): boolean
   size(): number
 }
 
@@ -31,6 +32,7 @@ export function createClassQueue<T>(classOf: (item: T) => QueueClass): ClassQueu
       size = 0
       return inOrder.flatMap((line) => line.splice(0))
     },
+    some: (test) => inOrder.some((line) => line.some(test)),
     size: () => size,
   }
 }

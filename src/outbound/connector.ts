@@ -28,7 +28,7 @@ export function createConnector(settings: ThreadSettings): Connector {
   }
 
   async function openFor(input: OpenInput): Promise<OpenResult> {
-    const { lane, target, localAddress, isClear, beganAt } = input
+    const { lane, target, localAddress, isClear, beganAt, current } = input
     const { ehloName, timeouts } = settings
     const shared = {
       host: target.host,
@@ -39,6 +39,7 @@ export function createConnector(settings: ThreadSettings): Connector {
       timeouts,
       now,
       beganAt,
+      current,
     }
     if (lane.mode === 'relay') return openRelay(settings, shared)
     return openSession({
@@ -59,13 +60,14 @@ export function createConnector(settings: ThreadSettings): Connector {
 
   return {
     open,
-    send: (session, { recipient, reversePath }, { octets, needsSmtputf8 }, beganAt) =>
+    send: (session, { recipient, reversePath }, { octets, needsSmtputf8 }, { beganAt, current }) =>
       session.send({
         reversePath,
         recipient,
         message: octets,
         needsSmtputf8: needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath),
         beganAt,
+        current,
       }),
     isCut: () => isCut,
     cut() {

@@ -82,6 +82,10 @@ function main(settings: ThreadSettings): void {
         return
       case 'look':
         return look(message)
+      case 'progress': {
+        const { question, task } = message
+        return post({ type: 'progress', question, current: lanes.progressOf(task) ?? null })
+      }
       case 'stop':
         stop(message.graceMs).catch((error: unknown) =>
           post({ type: 'warning', text: describeError(error) }),

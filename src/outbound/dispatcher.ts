@@ -15,6 +15,8 @@ import { createLooks, type Looks } from './looks.ts'
 import { crashOutcome, unrecordedOutcome } from './outcomes.ts'
 import { createParcels, type Parcelled } from './parcels.ts'
 import type { FromThread, Lane, ThreadResult } from './protocol.ts'
+import { createQuestions } from './questions.ts'
+import type { DeliveryProgress } from './site-status.ts'
 import {
   createThreads,
   type DeliveryThread,
@@ -45,6 +47,10 @@ export type Dispatcher<T extends Work> = Pick<Looks, 'look'> & {
   /** Hands back what has not begun for a site. */
   withdraw(site: string): void
   inHand(): number
+  /** Connections granted to the site. */
+  connectionsOf(site: string): number
+  /** Of the task that the test finds; undefined when there is none, or not any more. */
+  progressOf(isIt: (work: T) => boolean): Promise<DeliveryProgress | undefined>
   stop(graceMs: number): Promise<void>
 }
 
@@ -54,6 +60,8 @@ type Job<T> = {
   thread: DeliveryThread | null
   /** How many threads ended under it. */
   ended: number
+  /** When it came. */
+  since: number
 }
 
 type SiteWork<T> = {
@@ -90,6 +98,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   const parcels = createParcels()
   const threads = createThreads({ ...deps, received, ended })
   const looks = createLooks({ nextTask, threadFor: () => leastLoaded() ?? threads.start() })
+  const questions = createQuestions()
   const sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
   let lastTask = 0
   let isStopping = false
@@ -112,7 +121,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   function add(works: readonly T[]): void {
     const touched = new Set<string>()
     for (const work of works) {
-      const job = { task: nextTask(), work, thread: null, ended: 0 }
+      const job = { task: nextTask(), work, thread: null, ended: 0, since: deps.now() }
       const site = siteOf(work.lane.site)
       jobs.set(job.task, job)
       site.waiting.push(job)
@@ -191,6 +200,9 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       case 'looked':
       case 'look failed':
         looks.received(message)
+        return
+      case 'progress':
+        questions.answered(message)
         return
       default:
     }
@@ -320,6 +332,19 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     return byLoad()[0]
   }
 
+  async function progressOf(isIt: (work: T) => boolean): Promise<DeliveryProgress | undefined> {
+    const job = jobs.values().find(({ work }) => isIt(work))
+    if (job === undefined) return undefined
+    const { thread, task, since, work } = job
+    const waiting = { site: work.lane.site, step: 'waiting', since, peer: null } as const
+    if (thread === null) return waiting
+    const current = await questions.ask(thread, task)
+    if (current === null) return undefined
+    // A thread without a word is busy making some message.
+    if (current === undefined || current.step === 'waiting') return waiting
+    return { ...current, site: work.lane.site }
+  }
+
   async function stop(graceMs: number): Promise<void> {
     isStopping = true
     clearInterval(sweeper)
@@ -335,6 +360,8 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     add,
     withdraw,
     inHand: () => jobs.size,
+    connectionsOf: grants.total,
+    progressOf,
     look: looks.look,
     stop,
   }

@@ -9,6 +9,7 @@ export type InFlight = {
   /** Messages of a site. */
   of(site: string): number
   total(): number
+  sites(): string[]
   contentBytes(): number
 }
 
@@ -38,6 +39,7 @@ export function createInFlight(): InFlight {
     },
     of: (site) => counts.get(site) ?? 0,
     total: () => total,
+    sites: () => [...counts.keys()],
     contentBytes: () => heldBytes,
   }
 }

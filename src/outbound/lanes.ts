@@ -10,6 +10,7 @@
 import type { Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
 import { type ClassQueue, createClassQueue } from './class-queue.ts'
+import type { CurrentStep } from './progress.ts'
 import type { Lane, ThreadResult, ThreadTask } from './protocol.ts'
 import type { Session } from './smtp/session.ts'
 import type { Tried, TryInput } from './try-task.ts'
@@ -36,6 +37,8 @@ export type Lanes = {
   /** Resolves when no task is in hand. */
   settle(): Promise<void>
   tasksInHand(): number
+  /** Where a task is; undefined when it is not here (any more). */
+  progressOf(task: number): CurrentStep | undefined
 }
 
 type LaneState = { lane: Lane; waiting: ClassQueue<ThreadTask>; kept: Kept[]; runners: number }
@@ -56,7 +59,7 @@ type Context = {
   deps: LaneDeps
   sites: Map<string, SiteState>
   lanes: Map<string, LaneState>
-  inHand: number
+  inHand: Map<number, CurrentStep>
   settled: (() => void)[]
 }
 
@@ -65,7 +68,7 @@ export function createLanes(deps: LaneDeps): Lanes {
     deps,
     sites: new Map(),
     lanes: new Map(),
-    inHand: 0,
+    inHand: new Map(),
     settled: [],
   }
   const touched = new Set<SiteState>()
@@ -93,11 +96,19 @@ export function createLanes(deps: LaneDeps): Lanes {
     },
     closeIdle: (idleMs) => closeIdle(context, idleMs),
     settle() {
-      if (context.inHand === 0) return Promise.resolve()
+      if (context.inHand.size === 0) return Promise.resolve()
       return new Promise((resolve) => context.settled.push(resolve))
     },
-    tasksInHand: () => context.inHand,
+    tasksInHand: () => context.inHand.size,
+    progressOf: (task) => context.inHand.get(task) ?? progressOfWaiting(context, task),
   }
+}
+
+/** Since when it has waited, only the main thread knows. */
+function progressOfWaiting({ lanes }: Context, task: number): CurrentStep | undefined {
+  for (const { waiting } of lanes.values())
+    if (waiting.some((one) => one.task === task)) return { step: 'waiting', since: 0, peer: null }
+  return undefined
 }
 
 function siteOf({ sites }: Context, name: string): SiteState {
@@ -183,11 +194,12 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
   for (;;) {
     const task = site.open > site.grant ? undefined : state.waiting.shift()
     if (task === undefined) break
-    context.inHand++
-    const tried = await deps.tryTask({ lane: state.lane, task, session })
+    const current: CurrentStep = { step: 'waiting', since: deps.now(), peer: null }
+    context.inHand.set(task.task, current)
+    const tried = await deps.tryTask({ lane: state.lane, task, session, current })
     session = tried.session
     deps.report(tried.result)
-    endTask(context)
+    endTask(context, task)
     if (session !== null && session.sendCount >= state.lane.messagesPerConnection) {
       await close(session)
       session = null
@@ -214,9 +226,9 @@ function yieldTurn(site: SiteState, state: LaneState): boolean {
   return true
 }
 
-function endTask(context: Context): void {
-  context.inHand--
-  if (context.inHand > 0) return
+function endTask(context: Context, { task }: ThreadTask): void {
+  context.inHand.delete(task)
+  if (context.inHand.size > 0) return
   for (const resolve of context.settled.splice(0)) resolve()
 }
 

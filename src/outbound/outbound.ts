@@ -20,6 +20,7 @@ import type { QueueClass } from './class-queue.ts'
 import { type Attempted, createDispatcher, type Returned } from './dispatcher.ts'
 import { createInFlight } from './in-flight.ts'
 import { createLaneOf } from './lane-of.ts'
+import { outcomeText } from './outcome-text.ts'
 import { closedOutcome, siteReportOf, withLookup } from './outcomes.ts'
 import type { Signing } from './parcels.ts'
 import type { Lane } from './protocol.ts'
@@ -27,8 +28,11 @@ import type { Resolver } from './resolver.ts'
 import type { ClosedRoute, Lookup, Route } from './route.ts'
 import { createRoutes } from './routes.ts'
 import { createShaping, type SiteReport } from './shaping.ts'
+import type { DeliveryProgress, SiteStatus } from './site-status.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 import { createSources } from './sources.ts'
+
+export type { DeliveryProgress, SiteStatus } from './site-status.ts'
 
 export type DeliveryTask = {
   emailId: string
@@ -93,6 +97,12 @@ export type Outbound = {
   /** What recipients would read, in the order of `sources`. Rejects while shutting down. */
   preview(sources: readonly RenderSource[]): Promise<readonly RenderedMessage[]>
   inFlight(): number
+  /** All sites that something is known of or in flight to. */
+  sites(): SiteStatus[]
+  /** Ends a site's back-off, rate and restriction at once; false when nothing was restricted. */
+  liftSite(site: string): boolean
+  /** How far a delivery has come; undefined when it is not here (any more). Answers within a second. */
+  progressOf(emailId: string): Promise<DeliveryProgress | undefined>
   /** Every task has been reported when it resolves, and nothing is left open. */
   stop(graceMs: number): Promise<void>
 }
@@ -100,7 +110,8 @@ export type Outbound = {
 /** A task under way: `lookup` is the DNS work that its route took. */
 type Work = DeliveryTask & { lane: Lane; lookup: Lookup | null; isOwnLookup: boolean }
 
-type Group = { tasks: readonly DeliveryTask[]; isDone: boolean }
+/** Tasks whose route is looked up. */
+type Group = { tasks: readonly DeliveryTask[]; since: number; isDone: boolean }
 
 const MAX_THREADS = 8
 const MAX_PER_THREAD = 500
@@ -183,7 +194,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       place(tasks, known, false)
       return
     }
-    const group: Group = { tasks, isDone: false }
+    const group: Group = { tasks, since: now(), isDone: false }
     groups.add(group)
     const end = (act: () => void) => {
       groups.delete(group)
@@ -293,7 +304,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   }
 
   function note(site: string, report: SiteReport, outcome: AttemptOutcome): void {
-    if (!shaping.record(site, report)) return
+    if (!shaping.record(site, report, outcomeText(outcome))) return
     const until = new Date(shaping.blockedUntil(site)).toISOString()
     const fact = { site, until, reply: outcome.reply?.text ?? outcome.error }
     if (report.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
@@ -301,6 +312,26 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       log.error(fact, 'a destination refuses all mail from here')
     else log.warn(fact, 'a destination wants less mail from here')
     dispatcher.withdraw(site)
+  }
+
+  function statusOf(site: string): SiteStatus {
+    const { pausedUntil, ...restriction } = shaping.restriction(site)
+    return {
+      site,
+      connections: dispatcher.connectionsOf(site),
+      maxConnections: shaping.connections(site),
+      inFlight: inFlight.of(site),
+      blockedUntil: pausedUntil,
+      ...restriction,
+    }
+  }
+
+  async function progressOf(emailId: string): Promise<DeliveryProgress | undefined> {
+    for (const { tasks, since } of groups) {
+      const task = tasks.find((one) => one.emailId === emailId)
+      if (task !== undefined) return { site: task.site, step: 'dns', peer: null, since }
+    }
+    return dispatcher.progressOf((work) => work.emailId === emailId)
   }
 
   async function stop(graceMs: number): Promise<void> {
@@ -321,6 +352,9 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     withdraw: dispatcher.withdraw,
     preview: dispatcher.look,
     inFlight: inFlight.total,
+    sites: () => [...new Set([...shaping.sites(), ...inFlight.sites()])].map(statusOf),
+    liftSite: shaping.lift,
+    progressOf,
     stop,
   }
 }

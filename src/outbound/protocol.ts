@@ -16,6 +16,7 @@ import type {
 import type { Tracker } from '../mail/tracking.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { QueueClass } from './class-queue.ts'
+import type { CurrentStep } from './progress.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 import type { SourceAddresses } from './sources.ts'
 import type { Target } from './targets.ts'
@@ -83,6 +84,8 @@ export type ToThread =
   | { type: 'withdraw'; site: string }
   | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
   | { type: 'look'; task: number; sources: readonly RenderSource[] }
+  /** How far is it? */
+  | { type: 'progress'; question: number; task: number }
   | { type: 'stop'; graceMs: number }
 
 export type ThreadResult =
@@ -102,5 +105,7 @@ export type FromThread =
   | { type: 'granted'; site: string; connections: number }
   | { type: 'looked'; task: number; messages: readonly RenderedMessage[] }
   | { type: 'look failed'; task: number; error: string }
+  /** Null: the task is not here (any more). */
+  | { type: 'progress'; question: number; current: CurrentStep | null }
   | { type: 'warning'; text: string }
   | { type: 'stopped' }

@@ -35,6 +35,7 @@
  * Waiting (queued, deferred, held) and being sent (sending) are the queue's: `queue.ts`, `operate.ts`.
  */
 import type { AttemptOutcome } from '../../outbound/attempt.ts'
+import { outcomeText } from '../../outbound/outcome-text.ts'
 import { and, eq, sql } from '../../store/drizzle.ts'
 import { type Email, emails } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
@@ -193,7 +194,7 @@ function decide(
     providerId: null,
     isFailure: false,
   }
-  const said = describeOutcome(outcome)
+  const said = outcomeText(outcome)
   switch (outcome.result) {
     case 'delivered':
       return { ...plain, state: 'delivered', status: 'DELIVERED', sentAt: at, deliveredAt: at }
@@ -227,14 +228,6 @@ function deferral(
   return { state: 'deferred', status: 'PENDING', dueAt, isFailure }
 }
 
-/** The refusal as one line, or what went wrong without one. */
-function describeOutcome({ reply, error }: AttemptOutcome): string {
-  const isRefusal = reply !== null && reply.code >= 400
-  if (!isRefusal) return error ?? 'no answer'
-  const text = reply.text.split('\n').join(' ')
-  return [reply.code, reply.enhancedCode, text].filter((part) => part !== null).join(' ')
-}
-
 /** The queue id in a smarthost's answer, as `250 2.0.0 Ok: queued as 4F2C91` or an SES message id. */
 export function providerIdOf({ reply }: AttemptOutcome): string | null {
   if (reply === null) return null
@@ -264,5 +257,5 @@ async function condemn(tx: Tx, { record, transition }: Settlement, at: number): 
   const { email, outcome } = record
   const { verdict } = outcome
   if (transition.state !== 'bounced' || verdict === null) return
-  await condemnAddress(tx, { email, verdict, source: describeOutcome(outcome), at })
+  await condemnAddress(tx, { email, verdict, source: outcomeText(outcome), at })
 }

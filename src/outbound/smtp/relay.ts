@@ -11,6 +11,7 @@ import { type Now, now as systemNow } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { isLoopback } from '../addresses.ts'
 import type { AttemptOutcome } from '../attempt.ts'
+import type { CurrentStep } from '../progress.ts'
 import {
   type MessageNeeds,
   noCapabilities,
@@ -42,6 +43,8 @@ export type RelayOptions = {
   timeouts?: Partial<Timeouts>
   now?: Now
   beganAt?: number
+  /** Kept up to date with the step at hand. */
+  current?: CurrentStep
 }
 
 type Relay = {
@@ -68,7 +71,7 @@ export async function openRelaySession(options: RelayOptions): Promise<OpenResul
   checkEhloName(options.ehloName)
   if (isIP(options.address) === 0) throw new TypeError('A socket is opened to an address.')
   const relay = createRelay(options)
-  const log = createStepLog(relay.now, options.beganAt ?? relay.now())
+  const log = createStepLog(relay.now, options.beganAt ?? relay.now(), options.current)
   if (options.username !== null && !relaySecurity(options).allowsAuth) {
     return openFailure(relay, log, 'AUTH without TLS is for a smarthost on loopback only')
   }
@@ -192,7 +195,7 @@ function createRelaySession(relay: Relay, openLog: StepLog): Session {
     checkEnvelope(input)
     const { sizeBytes, has8bit } = prepareData(input.message)
     const needs = { sizeBytes, has8bit, needsSmtputf8: input.needsSmtputf8 }
-    const log = createStepLog(relay.now, input.beganAt ?? relay.now())
+    const log = createStepLog(relay.now, input.beganAt ?? relay.now(), input.current)
     const place = { ...placeOf(relay, log), tls }
     const refusal = refuseLocally(capabilities, needs)
     if (refusal !== null) {

@@ -7,6 +7,7 @@ import type { SecureContext } from 'node:tls'
 import { type Now, now as systemNow } from '../../clock.ts'
 import { classifyLocally, type Reply } from '../../mail/replies.ts'
 import type { AttemptOutcome, StepName } from '../attempt.ts'
+import type { CurrentStep } from '../progress.ts'
 import { type Capabilities, namedHost, noCapabilities, parseCapabilities } from './capabilities.ts'
 import { checkEhloName } from './envelope.ts'
 import { outcomeOfFailure, outcomeOfRefusal, outcomeOfReply, type Place } from './outcome.ts'
@@ -36,6 +37,8 @@ export type SessionOptions = {
   now?: Now
   /** When the attempt began, for the steps' times; default now. */
   beganAt?: number
+  /** Kept up to date with the step at hand. */
+  current?: CurrentStep
 }
 
 export type Session = {
@@ -84,10 +87,11 @@ type Trouble =
 export async function openSession(options: SessionOptions): Promise<OpenResult> {
   checkEhloName(options.ehloName)
   const now = options.now ?? systemNow
-  const log = createStepLog(now, options.beganAt ?? now())
+  const log = createStepLog(now, options.beganAt ?? now(), options.current)
   const timeouts = { ...defaultTimeouts, ...options.timeouts }
   const { host, address, port, localAddress, knownReplies } = options
   const since = now()
+  log.begin('connect', since)
   const limitMs = timeouts.connect
   const connected = await connectWire({ address, port, localAddress, limitMs, now, knownReplies })
   const error = connected.failure === null ? {} : { error: connected.failure.text }
@@ -120,6 +124,7 @@ async function handshake(opening: Opening): Promise<Trouble | null> {
 
 async function greet({ wire, log, now, timeouts, options }: Opening): Promise<Trouble | null> {
   const since = now()
+  log.begin('greeting', since)
   const [greeting] = await wire.expect([timeouts.greeting])
   log.hear('greeting', greeting, since)
   return refusalOf('greeting', greeting) ?? loopOf(greeting, options)
@@ -148,6 +153,7 @@ async function startTls(opening: Opening): Promise<Trouble | null> {
   }
   if (answer.reply.code !== 220) return null
   const since = opening.now()
+  log.begin('starttls', since)
   const { host: servername, secureContext } = options
   const limitMs = timeouts.handshake
   const failure = await wire.upgrade({ servername, limitMs, secureContext })
@@ -166,6 +172,7 @@ async function ask(
   command: string,
 ): Promise<Answer> {
   const since = now()
+  log.begin(step, since)
   const answers = wire.expect([timeouts.command])
   wire.write(`${command}\r\n`)
   const [answer] = await answers
