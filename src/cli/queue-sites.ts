@@ -43,7 +43,7 @@ function toRow(site: Site): string[] {
     messagesPerMinute === null ? 'free' : `${messagesPerMinute} a minute`,
     stateOf(site),
     formatTime(site.restrictedSince) ?? '-',
-    formatTime(site.blockedUntil) ?? '-',
+    formatTime(site.blockedUntil ?? site.rateUntil) ?? '-',
     cause === null ? '-' : shorten(cause.text, MAX_REPLY),
   ]
 }
@@ -54,9 +54,10 @@ function stateOf({ blockedUntil, restrictedSince }: Site): string {
 }
 
 function toJson(site: Site) {
-  const { cause, restrictedSince, blockedUntil } = site
+  const { cause, rateUntil, restrictedSince, blockedUntil } = site
   return {
     ...site,
+    rateUntil: formatOptionalInstant(rateUntil),
     restrictedSince: formatOptionalInstant(restrictedSince),
     blockedUntil: formatOptionalInstant(blockedUntil),
     cause: cause === null ? null : { at: formatInstant(cause.at), text: cause.text },

@@ -52,7 +52,8 @@ export type Shaping = {
 /** What is known of a site that takes less than it might; of others all is null. */
 export type Restriction = {
   messagesPerMinute: number | null
-  /** Epoch ms, as all three. */
+  /** Until when that rate holds. Epoch ms, as all instants here. */
+  rateUntil: number | null
   restrictedSince: number | null
   /** Of a pause: nothing at all is sent before. Never in the past. */
   pausedUntil: number | null
@@ -143,6 +144,7 @@ export function createShaping(options: ShapingOptions): Shaping {
     const isNow = isRestricted(site, state)
     return {
       messagesPerMinute: rate === null ? null : MINUTE_MS / rate.everyMs,
+      rateUntil: rate === null ? null : Math.round(rate.until),
       restrictedSince: isNow ? state.restrictedSince : null,
       pausedUntil: state.pausedUntil > now() ? state.pausedUntil : null,
       cause: isNow ? state.cause : null,

@@ -8,6 +8,9 @@ import { AppError } from '../errors.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { isBusy, openError } from './database-error.ts'
 
+/** A command that looks whether a server runs (`is-served.ts`) is in the way for less than that. */
+const BUSY_MS = 200
+
 /** Gives the lock back. */
 export type ServeLock = { release(): void }
 
@@ -17,7 +20,7 @@ export function takeServeLock(databaseFile: string, nativeBinding?: string): Ser
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   let connection: Connection | undefined
   try {
-    connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
+    connection = openConnection({ path, nativeBinding, busyTimeoutMs: BUSY_MS })
     connection.script('BEGIN EXCLUSIVE')
   } catch (error) {
     connection?.close()

@@ -95,7 +95,13 @@ function describeFull(
   const others = inFlight === 1 ? '1 email is' : `${inFlight} emails are`
   const open = connections === 1 ? '1 connection' : `${connections} connections`
   const name = nameSite(site, recipientDomain)
-  return `It is due, and waits for a free place at ${name}: ${others} on the way there over ${open}.`
+  const { restrictedSince, cause } = status
+  const why = cause === null ? '' : `: ${quote(cause.text)}`
+  const trouble =
+    restrictedSince === null
+      ? ''
+      : ` It takes less than usual since ${formatSecond(restrictedSince)}${why}.`
+  return `It is due, and waits for a free place at ${name}: ${others} on the way there over ${open}.${trouble}`
 }
 
 export function explainSending({ email, live }: Facts): Explanation {

@@ -52,7 +52,7 @@ export function isRestricted({ blockedUntil, messagesPerMinute }: SiteStatus): b
 
 /** `Nothing is sent to dest.test until …: it has been in back-off since …, for 421 4.7.0 slow down.` */
 export function describeBackOff(status: SiteStatus, domain: string): string {
-  const { blockedUntil, messagesPerMinute, restrictedSince, cause } = status
+  const { blockedUntil, messagesPerMinute, rateUntil, restrictedSince, cause } = status
   const site = nameSite(status.site, domain)
   const since = restrictedSince === null ? '' : ` since ${formatSecond(restrictedSince)}`
   const why = cause === null ? '' : `: ${quote(cause.text)}`
@@ -61,7 +61,8 @@ export function describeBackOff(status: SiteStatus, domain: string): string {
     return `Nothing is sent to ${site} until ${until}; it is in back-off${since}${why}.`
   }
   const rate = messagesPerMinute === 1 ? '1 email' : `${messagesPerMinute} emails`
-  return `No more than ${rate} a minute may go to ${site}${since}${why}.`
+  const until = rateUntil === null ? '' : ` until ${formatSecond(rateUntil)}`
+  return `No more than ${rate} a minute may go to ${site}${until}; it is slowed down${since}${why}.`
 }
 
 /** A site is named after its mail servers, which people may never have heard of. */

@@ -52,6 +52,7 @@ const status: SiteStatus = {
   connections: 0,
   maxConnections: 10,
   messagesPerMinute: null,
+  rateUntil: null,
   inFlight: 0,
   restrictedSince: null,
   blockedUntil: null,
@@ -84,6 +85,12 @@ const inBackOff = {
   restrictedSince: NOW - 5 * MINUTE,
   blockedUntil: NOW + 2 * MINUTE,
   cause: { at: NOW - MINUTE, text: '421 4.7.0 too much' },
+}
+const slowed = {
+  ...inBackOff,
+  blockedUntil: null,
+  messagesPerMinute: 1,
+  rateUntil: NOW + 30 * MINUTE,
 }
 const held = { domain: 'dest.test', heldAt: NOW - MINUTE }
 
@@ -147,9 +154,9 @@ const waiting: Case[] = [
         enhancedCode: '4.7.0',
         replyText: 'too much',
       },
-      live: running({ sites: sites({ ...inBackOff, blockedUntil: null, messagesPerMinute: 1 }) }),
+      live: running({ sites: sites(slowed) }),
     },
-    'No more than 1 email a minute may go to dest.test since 2026-11-21 11:55:00Z: 421 4.7.0 too much. It is due.',
+    'No more than 1 email a minute may go to dest.test until 2026-11-21 12:30:00Z; it is slowed down since 2026-11-21 11:55:00Z: 421 4.7.0 too much. It is due.',
     'queue sites --lift dest.test',
   ],
   [
@@ -207,6 +214,18 @@ const waiting: Case[] = [
       }),
     },
     'It is due, and waits for a free place at dest.test: 25 emails are on the way there over 10 connections.',
+  ],
+  [
+    'a place at a site that is tried again after its back-off',
+    {
+      live: running({
+        sites: sites(
+          { ...inBackOff, blockedUntil: null, connections: 1, inFlight: 1 },
+          { hasRoom: { 1: false } },
+        ),
+      }),
+    },
+    'It is due, and waits for a free place at dest.test: 1 email is on the way there over 1 connection. It takes less than usual since 2026-11-21 11:55:00Z: 421 4.7.0 too much.',
   ],
   [
     'a place at the server',
