@@ -101,11 +101,15 @@ function repeatFilter(input: Input): string[] {
 
 function describeRecipient(
   recipient: string,
-  [newest]: readonly Listed[],
+  listed: readonly Listed[],
   suppressed: readonly SuppressedAddress[],
 ): string[] {
   const address = escapeControls(recipient)
-  const lists = suppressed.map(({ projectId, reason, source, createdAt }) => {
+  const [newest] = listed
+  const isSaid = ({ projectId }: SuppressedAddress) =>
+    listed.some((email) => email.projectId === projectId && email.state === 'suppressed')
+  const untold = suppressed.filter((one) => !isSaid(one))
+  const lists = untold.map(({ projectId, reason, source, createdAt }) => {
     const command = ['suppressions', 'remove', '--project', projectId, recipient]
     const why = escapeControls(shorten(source, MAX_REASON))
     return [

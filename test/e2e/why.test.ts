@@ -95,6 +95,10 @@ describe('why mail has not arrived, by its address alone', () => {
     const shown = (await program.command('queue', 'show', id)) as Sending
     assert.equal(shown.progress.step, 'greeting')
     assert.ok(Date.parse(shown.leaseUntil) < Date.parse(shown.nextAttemptAt))
+    await program.send({ to: Array.from({ length: 20 }, (_, at) => `user${at}@tar.test`) })
+    const behind =
+      /free place at tar\.test: .* mx\.tar\.test \[[\d.]+\] is connected and has not greeted/
+    await findOut(t, 'user19@tar.test', behind)
   })
 
   it('greylisted: that the receiver wants it again, and when that is', async (t) => {
@@ -115,12 +119,13 @@ describe('why mail has not arrived, by its address alone', () => {
     const [id = ''] = await program.send({ to: 'eve@no.test' })
     await program.untilState(id, 'bounced')
     const refused = /It was refused by mx\.no\.test at \d{4}-.*: 550 5\.1\.1 No such user here/
-    await findOut(t, 'eve@no.test', refused)
+    const { list: noted } = await findOut(t, 'eve@no.test', refused)
+    assert.match(noted, /on the suppression list of project .*: pillarbox suppressions remove/)
     await program.send({ to: 'eve@no.test' })
     const suppressed = /It was not sent: eve@no\.test is on the suppression list since \d{4}-.*550/
-    const { list } = await findOut(t, 'eve@no.test', suppressed)
-    assert.match(list, /on the suppression list of project .*: pillarbox suppressions remove/)
+    const { list, story } = await findOut(t, 'eve@no.test', suppressed)
     assert.match(list, refused)
+    assert.match(story, /to change it +pillarbox suppressions remove --project \S+ eve@no\.test/)
   })
 
   it('an address that nothing was sent to says so', async () => {

@@ -1,7 +1,7 @@
 /** What mail on its way waits for, or how far it has come; the order stands in `explain.ts`. */
 import { formatSecond } from '../../clock.ts'
 import { displayDomain } from '../../mail/address.ts'
-import type { SiteStatus } from '../../outbound/site-status.ts'
+import type { DeliveryProgress, SiteStatus } from '../../outbound/site-status.ts'
 import type { Explanation, Facts } from './explain.ts'
 import {
   describeBackOff,
@@ -71,7 +71,7 @@ function explainSchedule({ email, last, now }: Facts): Said {
 }
 
 /** Due, and not claimed yet. */
-function explainDue({ email, live }: Facts, site: LiveSite | undefined): Said {
+function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): Said {
   if (live.server !== 'running') return say('It is due now; the server did not say more.')
   const throttle = live.throttles[email.projectId]
   if (throttle?.isShort === true) {
@@ -80,7 +80,12 @@ function explainDue({ email, live }: Facts, site: LiveSite | undefined): Said {
       `It is due, and waits for its project's turn: of a project ${rate} a second may start (limits.emails_per_second), and more are due.`,
     )
   }
-  if (site?.hasRoom[email.queueClass] === false) return say(describeFull(site, email))
+  if (site?.hasRoom[email.queueClass] === false) {
+    const first = live.progress[ahead ?? '']
+    const doing =
+      first === undefined ? '' : ` Of the first of these, ${describeStep(first, email)}.`
+    return say(`${describeFull(site, email)}${doing}`)
+  }
   return say('It is due now, and goes as soon as the server comes to it.')
 }
 
@@ -112,22 +117,22 @@ export function explainSending({ email, live }: Facts): Explanation {
   }
   const progress = live.server === 'running' ? live.progress[email.id] : undefined
   if (progress === undefined) return { ...say('It is being sent.'), nextAttemptAt }
-  const { step, peer, since } = progress
-  const place =
-    peer === null
-      ? nameSite(progress.site, email.recipientDomain)
-      : `${peer.host} [${peer.address}]`
+  return { ...say(`It is being sent: ${describeStep(progress, email)}.`), nextAttemptAt }
+}
+
+function describeStep(
+  { site, step, peer, since }: DeliveryProgress,
+  { recipientDomain }: { recipientDomain: string },
+): string {
+  const place = peer === null ? nameSite(site, recipientDomain) : `${peer.host} [${peer.address}]`
   const doing = doings[step]?.(place) ?? `${step} at ${place}`
-  return {
-    ...say(`It is being sent, and since ${formatSecond(since)} ${doing}.`),
-    nextAttemptAt,
-  }
+  return `since ${formatSecond(since)} ${doing}`
 }
 
 /** By step of `DeliveryProgress`. */
 const doings: Record<string, (place: string) => string> = {
   dns: (place) => `the mail servers of ${place} are looked up in the DNS`,
-  waiting: (place) => `waits for a free connection to ${place}`,
+  waiting: (place) => `a free connection to ${place} is waited for`,
   compose: () => 'its text is made',
   connect: (place) => `a connection to ${place} is tried`,
   greeting: (place) => `${place} is connected and has not greeted yet`,

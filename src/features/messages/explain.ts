@@ -69,6 +69,8 @@ export type Facts = {
   /** Of its recipient in its project. */
   suppression: Pick<Suppression, 'reason' | 'source' | 'createdAt'> | null
   last: LastWord | null
+  /** The id of the first email to its domain that is being sent. */
+  ahead: string | null
   live: Live
   now: number
 }

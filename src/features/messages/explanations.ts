@@ -63,6 +63,14 @@ export const listSuppressionsOf = statement((db) =>
     ),
 )
 
+/** Of each domain the first email that is being sent: by it one sees what those behind wait for. */
+export const listAhead = statement<{ domain: string; id: string }>(
+  () => sql`select recipient_domain as domain, min(id) as id from emails indexed by emails_leased
+    where lease_until is not null
+      and recipient_domain in (select value from json_each(${parameter('domains')}))
+    group by recipient_domain`,
+)
+
 const listHolds = statement((db) => db.select().from(holds))
 
 const endedFor = new Set(['bounced', 'suppressed'])
@@ -74,11 +82,12 @@ export async function explainEmails(
   emails: readonly ExplainedEmail[],
   findLive: FindLive,
 ): Promise<Map<string, Explanation>> {
+  const ahead = await findAhead(deps, emails)
   const [words, lists, held, live] = await Promise.all([
     findLastWords(deps, emails),
     findSuppressions(deps, emails),
     findHolds(deps, emails),
-    findLiveOf(emails, findLive),
+    findLiveOf(emails, [...ahead.values()], findLive),
   ])
   const now = deps.now()
   return new Map(
@@ -87,10 +96,23 @@ export async function explainEmails(
         hold: held.get(email.recipientDomain) ?? null,
         suppression: lists.get(`${email.projectId} ${email.recipient}`) ?? null,
         last: words.get(email.id) ?? null,
+        ahead: ahead.get(email.recipientDomain) ?? null,
       }
       return [email.id, explainEmail({ email, ...facts, live, now })]
     }),
   )
+}
+
+/** By domain, of those that due mail waits for. */
+async function findAhead(
+  { store, now }: Pick<Core, 'store' | 'now'>,
+  emails: readonly ExplainedEmail[],
+): Promise<Map<string, string>> {
+  const due = emails.filter(({ dueAt }) => dueAt !== null && dueAt <= now())
+  if (due.length === 0) return new Map()
+  const domains = JSON.stringify([...new Set(due.map(({ recipientDomain }) => recipientDomain))])
+  const rows = await store.scan.list(listAhead, { domains })
+  return new Map(rows.map(({ domain, id }) => [domain, id]))
 }
 
 async function findLastWords(
@@ -127,13 +149,17 @@ async function findHolds(
   return new Map(rows.map((hold) => [hold.domain, hold]))
 }
 
-async function findLiveOf(emails: readonly ExplainedEmail[], findLive: FindLive): Promise<Live> {
+async function findLiveOf(
+  emails: readonly ExplainedEmail[],
+  ahead: readonly string[],
+  findLive: FindLive,
+): Promise<Live> {
   const asked = emails.filter(({ state }) => onTheWay.has(state) && state !== 'held')
   if (asked.length === 0) return { server: 'silent' }
-  const sending = asked.filter(({ state }) => state === 'sending')
+  const sending = asked.filter(({ state }) => state === 'sending').map(({ id }) => id)
   return findLive({
     domains: [...new Set(asked.map(({ recipientDomain }) => recipientDomain))],
     projectIds: [...new Set(asked.map(({ projectId }) => projectId))],
-    emailIds: sending.slice(0, MAX_PROGRESS).map(({ id }) => id),
+    emailIds: [...new Set([...sending, ...ahead])].slice(0, MAX_PROGRESS),
   })
 }

@@ -74,8 +74,9 @@ const sites = (change: Partial<SiteStatus>, more: Partial<LiveSite> = {}) => ({
 type Given = Partial<Omit<Facts, 'email'>> & { email?: Partial<ExplainedEmail> }
 
 function explain({ email: change = {}, ...facts }: Given) {
-  const none = { hold: null, suppression: null, last: null, live: running(), now: NOW }
-  return explainEmail({ ...none, ...facts, email: { ...email, ...change } })
+  const none = { hold: null, suppression: null, last: null, ahead: null }
+  const given = { ...none, live: running(), now: NOW, ...facts }
+  return explainEmail({ ...given, email: { ...email, ...change } })
 }
 
 type Case = [name: string, given: Given, reason: string, command?: string]
@@ -228,6 +229,22 @@ const waiting: Case[] = [
     'It is due, and waits for a free place at dest.test: 1 email is on the way there over 1 connection. It takes less than usual since 2026-11-21 11:55:00Z: 421 4.7.0 too much.',
   ],
   [
+    'a place at a site where those ahead hang',
+    {
+      ahead: 'e0',
+      live: running({
+        sites: sites({ connections: 5, inFlight: 5 }, { hasRoom: { 1: false } }),
+        progress: {
+          e0: {
+            ...{ site: 'dest.test', step: 'greeting', since: NOW - MINUTE },
+            peer: { host: 'mx.dest.test', address: '192.0.2.1' },
+          },
+        },
+      }),
+    },
+    'It is due, and waits for a free place at dest.test: 5 emails are on the way there over 5 connections. Of the first of these, since 2026-11-21 11:59:00Z mx.dest.test [192.0.2.1] is connected and has not greeted yet.',
+  ],
+  [
     'a place at the server',
     { live: running({ sites: sites({}, { hasRoom: { 1: false } }) }) },
     'It is due, and waits for a free connection: the server is busy with other mail.',
@@ -245,17 +262,17 @@ const onTheWay: Case[] = [
   [
     'a peer that does not greet',
     { email: sending, live: at('greeting') },
-    'It is being sent, and since 2026-11-21 11:59:00Z mx.dest.test [192.0.2.1] is connected and has not greeted yet.',
+    'It is being sent: since 2026-11-21 11:59:00Z mx.dest.test [192.0.2.1] is connected and has not greeted yet.',
   ],
   [
     'no connection yet',
     { email: sending, live: at('waiting', null) },
-    'It is being sent, and since 2026-11-21 11:59:00Z waits for a free connection to dest.test.',
+    'It is being sent: since 2026-11-21 11:59:00Z a free connection to dest.test is waited for.',
   ],
   [
     'a step nobody has words for',
     { email: sending, live: at('dance') },
-    'It is being sent, and since 2026-11-21 11:59:00Z dance at mx.dest.test [192.0.2.1].',
+    'It is being sent: since 2026-11-21 11:59:00Z dance at mx.dest.test [192.0.2.1].',
   ],
   ['no progress', { email: sending }, 'It is being sent.'],
   [

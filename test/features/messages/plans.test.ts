@@ -3,7 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { laterIds, waitingDomains } from '../../../src/features/messages/bring-forward.ts'
 import { claimLane, findNextDue } from '../../../src/features/messages/claim.ts'
-import { listLastWords, listSuppressionsOf } from '../../../src/features/messages/explanations.ts'
+import {
+  listAhead,
+  listLastWords,
+  listSuppressionsOf,
+} from '../../../src/features/messages/explanations.ts'
 import { findOverdue } from '../../../src/features/messages/give-up.ts'
 import {
   heldIds,
@@ -62,6 +66,7 @@ const queries: [string, SQL | Statement<unknown>][] = [
     sql`select id from emails where ${recipientCondition({ recipient: 'ada@dest.test' })}
       order by rowid desc limit 1000`,
   ],
+  ['looking for what is ahead', listAhead],
   ['counting what has ended', endedCounts({}, 100_000)],
   ['listing holds', holdsWithCounts()],
   ['listing the domains that mail waits for', waitingDomains()],
