@@ -6,9 +6,8 @@ import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import type { EventEmail } from '../events/email-data.ts'
 import { showReceived } from '../events/received.ts'
-import type { Live } from '../messages/explain.ts'
 import { explainEmails } from '../messages/explanations.ts'
-import { describeLive, type LiveQuestion } from '../messages/live.ts'
+import { findLiveForProject } from '../messages/live-for-project.ts'
 import { type LoadedEmail, loadEmails, loadTexts, toRenderSource } from '../messages/source.ts'
 
 export type FeedDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'outbound' | 'throttle' | 'now'>
@@ -72,7 +71,7 @@ export async function showEmails(
     .from(emails)
     .where(inArray(emails.id, ids))
     .all()
-  const explained = await explainEmails(deps, fates, (question) => findLive(deps, question))
+  const explained = await explainEmails(deps, fates, findLiveForProject(deps))
   const byId = new Map(loaded.map((email) => [email.id, email]))
   return new Map(
     fates.flatMap((fate) => {
@@ -83,16 +82,6 @@ export async function showEmails(
       return [[fate.id, { ...email, ...fate, ...text, reason }]]
     }),
   )
-}
-
-/** A destination's reply may have been to another project's mail, whose addresses it names. */
-async function findLive(deps: FeedDeps, question: LiveQuestion): Promise<Live> {
-  const { sites, ...answer } = await describeLive(deps, question)
-  const ownSites = Object.entries(sites).map(([domain, site]) => {
-    const status = site.status === null ? null : { ...site.status, cause: null }
-    return [domain, { ...site, status }] as const
-  })
-  return { server: 'running', ...answer, sites: Object.fromEntries(ownSites) }
 }
 
 async function findTexts(

@@ -200,19 +200,22 @@ function limitOf({ limit = 1_000 }: QueueFilter): number {
 export type EndedCount = {
   /** By state, of those among the newest emails that were looked at. */
   counts: { state: QueueState; count: number }[]
-  /** How many of the newest that were; null = all there are. */
+  /** How many of the newest that were; null = all. */
   lookedAt: number | null
 }
 
-/** How many have ended, and how: of the newest page, which tells what to look for. */
+/** How many have ended, and how: of the newest page in which any has, and those behind it. */
 export async function countEnded({ store }: Deps, filter: QueueFilter): Promise<EndedCount> {
   const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
-  const before = (newest?.number ?? 0) + 1
-  const rows = await store.scan.all<{ state: QueueState; count: number }>(
-    endedCounts(filter, before),
-  )
-  const counts = endStates.flatMap((state) => rows.filter((row) => row.state === state))
-  return { counts, lookedAt: before > PAGE ? PAGE : null }
+  const last = newest?.number ?? 0
+  const end = Math.max(0, last - MAX_LOOKED_THROUGH)
+  for (let before = last + 1; before > end; before -= PAGE) {
+    const rows = await store.scan.all<EndedCount['counts'][number]>(endedCounts(filter, before))
+    const counts = endStates.flatMap((state) => rows.filter((row) => row.state === state))
+    if (counts.length === 0) continue
+    return { counts, lookedAt: before > PAGE ? last + 1 - before + PAGE : null }
+  }
+  return { counts: [], lookedAt: null }
 }
 
 export function endedCounts(filter: QueueFilter, before: number): SQL {
