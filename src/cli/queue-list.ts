@@ -13,7 +13,7 @@ import {
 import { findSuppressed, type SuppressedAddress } from '../features/suppressions/find.ts'
 import { displayDomain, parseAddress } from '../mail/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
-import { findLive, formatCommand } from './live.ts'
+import { createLiveSource, describeSilence, formatCommand } from './live.ts'
 import { readDomain } from './queue.ts'
 import { escapeControls, formatTable, formatTime, shorten } from './text.ts'
 
@@ -26,10 +26,11 @@ export async function listQueueCommand(context: Context, input: Input): Promise<
   const { recipient } = filter
   const found = await withCore(context, async (core) => {
     const emails = await listQueue(core, filter)
-    const explained = await explainEmails(core, emails, findLive(core))
+    const source = createLiveSource(core)
+    const explained = await explainEmails(core, emails, source.find)
     const ended = recipient === undefined ? await countEnded(core, filter) : null
     const suppressed = recipient === undefined ? [] : await findSuppressed(core, recipient)
-    return { emails, explained, ended, suppressed, now: core.now() }
+    return { emails, explained, ended, suppressed, live: source.found(), now: core.now() }
   })
   const listed = found.emails.flatMap((email) => {
     const explanation = found.explained.get(email.id)
@@ -37,6 +38,7 @@ export async function listQueueCommand(context: Context, input: Input): Promise<
   })
   const text = [
     formatQueue(listed, { isWhole: recipient !== undefined, now: found.now }),
+    ...describeSilence(found.live),
     ...(found.ended === null ? [] : describeEnded(found.ended, input, listed.length)),
     ...(recipient === undefined ? [] : describeRecipient(recipient, listed, found.suppressed)),
   ]

@@ -6,20 +6,19 @@ import {
   type EmailStory,
   type Explanation,
   explainEmails,
-  type FindLive,
   showEmail,
 } from '../features/messages/operate.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { type Context, type Input, type Result, withCore } from './command.ts'
-import { findLive, formatCommand, silentText } from './live.ts'
+import { createLiveSource, describeSilence, formatCommand, type LiveSource } from './live.ts'
 import { formatAttempts } from './queue-attempts.ts'
 import { formatNext, toJson } from './queue-list.ts'
 import { formatFields, formatTime } from './text.ts'
 
-type Live = Awaited<ReturnType<FindLive>>
+type Live = ReturnType<LiveSource['found']>
 
 /** `live`: null where the server had not to be asked. */
-type Story = EmailStory & { explanation: Explanation; live: Live | null; now: number }
+type Story = EmailStory & { explanation: Explanation; live: Live; now: number }
 
 export async function showEmailCommand(context: Context, { args }: Input): Promise<Result> {
   const [id = ''] = args
@@ -29,15 +28,11 @@ export async function showEmailCommand(context: Context, { args }: Input): Promi
 
 async function findStory(core: OpenCore, id: string): Promise<Story> {
   const story = await showEmail(core, id)
-  const find = findLive(core)
-  let live: Live | null = null
-  const explained = await explainEmails(core, [story.email], async (question) => {
-    live = await find(question)
-    return live
-  })
+  const source = createLiveSource(core)
+  const explained = await explainEmails(core, [story.email], source.find)
   const explanation = explained.get(story.email.id)
   if (explanation === undefined) throw new TypeError('an email was not explained')
-  return { ...story, explanation, live, now: core.now() }
+  return { ...story, explanation, live: source.found(), now: core.now() }
 }
 
 function storyToJson({ email, attempts, explanation, live }: Story) {
@@ -90,10 +85,8 @@ function attemptToJson(attempt: Attempt) {
 
 function formatStory(story: Story): string {
   const { email, attempts, live } = story
-  const unknown = live?.server === 'silent' ? [silentText] : []
-  return [`Email ${email.id}`, formatSummary(story), ...unknown, ...formatAttempts(attempts)].join(
-    '\n\n',
-  )
+  const head = [`Email ${email.id}`, formatSummary(story), ...describeSilence(live)]
+  return [...head, ...formatAttempts(attempts)].join('\n\n')
 }
 
 function formatSummary({ email, explanation, live, now }: Story): string {
@@ -129,7 +122,7 @@ function formatSummary({ email, explanation, live, now }: Story): string {
 }
 
 /** Of what is being sent: with whom, how far, and how long the server keeps it to itself. */
-function formatProgress(email: Email, live: Live | null): Record<string, string | null> {
+function formatProgress(email: Email, live: Live): Record<string, string | null> {
   const progress = progressOf(email, live)
   const peer = progress?.peer
   return {
@@ -139,7 +132,7 @@ function formatProgress(email: Email, live: Live | null): Record<string, string 
   }
 }
 
-function progressOf({ id }: Email, live: Live | null) {
+function progressOf({ id }: Email, live: Live) {
   return live?.server === 'running' ? live.progress[id] : undefined
 }
 

@@ -5,6 +5,7 @@ import { before, describe, it } from 'node:test'
 import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { attempts, contacts, type Email, emails, suppressions } from '../../src/store/schema.ts'
+import { takeServeLock } from '../../src/store/serve-lock.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { makeFolder } from '../config/place.ts'
 import { runAt } from '../fakes/terminal.ts'
@@ -249,5 +250,26 @@ describe('pillarbox queue sites', () => {
     assert.deepEqual(await json('queue', 'sites', '--lift', 'dest.test'), {
       ...{ site: 'dest.test', lifted: false, emails: 0 },
     })
+  })
+})
+
+describe('a server that runs and does not answer', () => {
+  it('is told of, and what the database knows is shown', async (t) => {
+    const id = await send(first, 'silent@now.test', 'a@first.example')
+    const lock = takeServeLock(path.join(cwd, 'data', 'pillarbox.db'))
+    t.after(() => lock.release())
+    for (const argv of [
+      ['show', id],
+      ['list', '--to', 'silent@now.test'],
+    ]) {
+      const said = await text('queue', ...argv)
+      assert.match(said, /The server did not answer within 2 s: what only it knows is not shown\./)
+      assert.match(said, /It is due now; the server did not say more\./)
+    }
+    const { status, err } = await runAt({ cwd, env }, 'queue', 'sites')
+    assert.deepEqual(
+      [status, err.split('\n')[0]],
+      [...[1, 'pillarbox: The server did not answer within 2 s.']],
+    )
   })
 })

@@ -4,7 +4,7 @@
  */
 import { sql } from '../../store/drizzle.ts'
 import { attempts, type Hold, holds, type Suppression, suppressions } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { parameter, type Reader, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import {
   type ExplainedEmail,
@@ -18,6 +18,8 @@ import type { LiveQuestion } from './live.ts'
 /** Asked only when some of the emails are on their way. */
 export type FindLive = (question: LiveQuestion) => Promise<Live>
 
+/** Looked up on this thread: for more a reader thread is worth its start. */
+const FEW = 10
 /** So many of what is being sent are asked after, one thread of the server after the other. */
 const MAX_PROGRESS = 100
 
@@ -82,14 +84,15 @@ export async function explainEmails(
   emails: readonly ExplainedEmail[],
   findLive: FindLive,
 ): Promise<Map<string, Explanation>> {
-  const ahead = await findAhead(deps, emails)
+  const reader = emails.length <= FEW ? deps.store.read : deps.store.scan
+  const now = deps.now()
+  const ahead = await findAhead(reader, emails, now)
   const [words, lists, held, live] = await Promise.all([
-    findLastWords(deps, emails),
-    findSuppressions(deps, emails),
-    findHolds(deps, emails),
+    findLastWords(reader, emails),
+    findSuppressions(reader, emails),
+    findHolds(reader, emails),
     findLiveOf(emails, [...ahead.values()], findLive),
   ])
-  const now = deps.now()
   return new Map(
     emails.map((email) => {
       const facts = {
@@ -105,23 +108,24 @@ export async function explainEmails(
 
 /** By domain, of those that due mail waits for. */
 async function findAhead(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  reader: Reader,
   emails: readonly ExplainedEmail[],
+  now: number,
 ): Promise<Map<string, string>> {
-  const due = emails.filter(({ dueAt }) => dueAt !== null && dueAt <= now())
+  const due = emails.filter(({ dueAt }) => dueAt !== null && dueAt <= now)
   if (due.length === 0) return new Map()
   const domains = JSON.stringify([...new Set(due.map(({ recipientDomain }) => recipientDomain))])
-  const rows = await store.scan.list(listAhead, { domains })
+  const rows = await reader.list(listAhead, { domains })
   return new Map(rows.map(({ domain, id }) => [domain, id]))
 }
 
 async function findLastWords(
-  { store }: Pick<Core, 'store'>,
+  reader: Reader,
   emails: readonly ExplainedEmail[],
 ): Promise<Map<string, LastWord>> {
   const ids = emails.filter(({ attemptCount, state }) => attemptCount > 0 || !onTheWay.has(state))
   if (ids.length === 0) return new Map()
-  const rows = await store.scan.list(listLastWords, {
+  const rows = await reader.list(listLastWords, {
     ids: JSON.stringify(ids.map(({ id }) => id)),
   })
   return new Map(rows.map(({ emailId, ...word }) => [emailId, word]))
@@ -130,22 +134,22 @@ async function findLastWords(
 type Listed = Pick<Suppression, 'reason' | 'source' | 'createdAt'>
 
 async function findSuppressions(
-  { store }: Pick<Core, 'store'>,
+  reader: Reader,
   emails: readonly ExplainedEmail[],
 ): Promise<Map<string, Listed>> {
   const asked = emails.filter(({ state }) => endedFor.has(state))
   if (asked.length === 0) return new Map()
   const pairs = JSON.stringify(asked.map(({ projectId, recipient }) => [projectId, recipient]))
-  const rows = await store.scan.list(listSuppressionsOf, { pairs })
+  const rows = await reader.list(listSuppressionsOf, { pairs })
   return new Map(rows.map(({ projectId, email, ...listed }) => [`${projectId} ${email}`, listed]))
 }
 
 async function findHolds(
-  { store }: Pick<Core, 'store'>,
+  reader: Reader,
   emails: readonly ExplainedEmail[],
 ): Promise<Map<string, Hold>> {
   if (!emails.some(({ state }) => onTheWay.has(state))) return new Map()
-  const rows = await store.scan.list(listHolds)
+  const rows = await reader.list(listHolds)
   return new Map(rows.map((hold) => [hold.domain, hold]))
 }
 
