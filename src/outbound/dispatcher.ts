@@ -315,6 +315,8 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       case 'granted':
         grants.confirm(thread, message.site, message.connections)
         account(message.site, siteOf(message.site))
+        // It may seem to need it yet: what it has done is told a moment later.
+        if (starved.size > 0) feedStarved()
         pump([...unserved, message.site])
         return
       case 'greeted':
