@@ -73,9 +73,9 @@ function explainSchedule({ email, last, now }: Facts): Said {
 /** Due, and not claimed yet. */
 function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): Said {
   if (live.server !== 'running') return say('It is due now; the server did not say more.')
-  const throttle = live.throttles[email.projectId]
-  if (throttle?.isShort === true) {
-    const rate = throttle.emailsPerSecond === 1 ? '1 email' : `${throttle.emailsPerSecond} emails`
+  const project = live.projects[email.projectId]
+  if (project?.isShort === true) {
+    const rate = project.emailsPerSecond === 1 ? '1 email' : `${project.emailsPerSecond} emails`
     return say(
       `It is due, and waits for its project's turn: of a project ${rate} a second may start (limits.emails_per_second), and more are due.`,
     )
@@ -85,6 +85,11 @@ function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): 
     const doing =
       first === undefined ? '' : ` Of the first of these, ${describeStep(first, email)}.`
     return say(`${describeFull(site, email)}${doing}`)
+  }
+  if (project?.hasRoom[email.queueClass] === false) {
+    return say(
+      'It is due, and waits for other mail of its project, which has its share of the server.',
+    )
   }
   return say('It is due now, and goes as soon as the server comes to it.')
 }

@@ -11,7 +11,7 @@
  * | the back-off or the lowered rate of its site  | its end, or an operator lifts it         |
  * | its own retry schedule                        | the next attempt; why the last one failed |
  * | the rate of its project                       | its turn                                 |
- * | a site, or a server, with its hands full      | a connection is free                     |
+ * | a site, server or project with its hands full | there is room                            |
  * | nothing                                       | it is due now                            |
  *
  * Remote servers' words stand in the sentence as they were kept, on one line and bounded: whoever

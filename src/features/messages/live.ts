@@ -3,6 +3,7 @@
  * project is at its rate, how far a delivery has come. Nothing of it is on disk.
  */
 import type { DeliveryProgress, SiteStatus } from '../../outbound/site-status.ts'
+import type { QueueClass } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
 import type { ThrottleStatus } from './throttle.ts'
 
@@ -22,10 +23,15 @@ export type LiveSite = {
   hasRoom: { [queueClass: number]: boolean }
 }
 
+export type LiveProject = ThrottleStatus & {
+  /** Whether an email of that class may go within the project's share of the server. */
+  hasRoom: { [queueClass: number]: boolean }
+}
+
 /** By domain, project and email; a JSON value. */
 export type LiveAnswer = {
   sites: Record<string, LiveSite>
-  throttles: Record<string, ThrottleStatus>
+  projects: Record<string, LiveProject>
   progress: Record<string, DeliveryProgress>
 }
 
@@ -36,18 +42,24 @@ export async function describeLive(deps: LiveDeps, question: LiveQuestion): Prom
   const statuses = new Map(outbound.sites().map((status) => [status.site, status]))
   const sites = question.domains.map((domain) => {
     const site = outbound.siteOf(domain)
-    const mayTake = (queueClass: 1 | 5 | 10) => outbound.capacity(site, queueClass) > 0
-    const hasRoom = { 1: mayTake(1), 5: mayTake(5), 10: mayTake(10) }
+    const hasRoom = byClass((queueClass) => outbound.capacity(site, queueClass) > 0)
     return [domain, { site, status: statuses.get(site) ?? null, hasRoom }] as const
   })
-  const throttles = question.projectIds.map((id) => [id, throttle.status(id)] as const)
+  const projects = question.projectIds.map((id) => {
+    const hasRoom = byClass((queueClass) => outbound.projectCapacity(id, queueClass) > 0)
+    return [id, { ...throttle.status(id), hasRoom }] as const
+  })
   const progress = question.emailIds.map(async (id) => [id, await outbound.progressOf(id)] as const)
   const known = (await Promise.all(progress)).flatMap(([id, found]) =>
     found === undefined ? [] : [[id, found] as const],
   )
   return {
     sites: Object.fromEntries(sites),
-    throttles: Object.fromEntries(throttles),
+    projects: Object.fromEntries(projects),
     progress: Object.fromEntries(known),
   }
+}
+
+function byClass(mayTake: (queueClass: QueueClass) => boolean) {
+  return { 1: mayTake(1), 5: mayTake(5), 10: mayTake(10) }
 }

@@ -175,7 +175,7 @@ function idleMs({ lanes, core }: QueueState, isSomethingDue: boolean): number {
   return Math.min(SWEEP_EVERY_MS, Math.max(1, nextDueAt - core.now()))
 }
 
-/** Shares what each site may take among its lanes, class by class. */
+/** Shares what each site may take among its lanes, class by class; no project takes all room. */
 function planClaims({ core }: QueueState, due: readonly QueueLane[]): Claim[] {
   const { outbound, throttle } = core
   const sites = due.map(({ domain }) => outbound.siteOf(domain))
@@ -193,7 +193,9 @@ function planClaims({ core }: QueueState, due: readonly QueueLane[]): Claim[] {
     const left = lanesLeft.get(groupOf(index)) ?? 1
     lanesLeft.set(groupOf(index), left - 1)
     const free = outbound.capacity(site, lane.queueClass) - plannedOf(`site ${site}`)
-    const allowed = throttle.allowance(lane.projectId) - plannedOf(`project ${lane.projectId}`)
+    const share = outbound.projectCapacity(lane.projectId, lane.queueClass)
+    const allowed =
+      Math.min(share, throttle.allowance(lane.projectId)) - plannedOf(`project ${lane.projectId}`)
     const limit = Math.min(Math.ceil(free / left), allowed, LANE_BATCH, BATCH - total)
     if (limit < 1) continue
     claims.push({ lane, limit })

@@ -79,6 +79,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     outbound: {
       siteOf: (domain: string) => domain,
       capacity: (site: string) => capacity.get(site) ?? 1_000,
+      projectCapacity: () => 1_000,
       deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),
       withdraw: () => undefined,
     } as unknown as Core['outbound'],

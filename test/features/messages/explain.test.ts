@@ -60,10 +60,11 @@ const status: SiteStatus = {
 }
 
 const site: LiveSite = { site: 'dest.test', status, hasRoom: { 1: true, 5: true, 10: true } }
-const quiet = { emailsPerSecond: null, isShort: false }
+const hasRoom = { 1: true, 5: true, 10: true }
+const quiet = { emailsPerSecond: null, isShort: false, hasRoom }
 
 function running(change: Partial<Extract<Live, { server: 'running' }>> = {}): Live {
-  const calm = { sites: { 'dest.test': site }, throttles: { p1: quiet }, progress: {} }
+  const calm = { sites: { 'dest.test': site }, projects: { p1: quiet }, progress: {} }
   return { server: 'running', ...calm, ...change }
 }
 
@@ -201,8 +202,13 @@ const waiting: Case[] = [
   ],
   [
     "its project's rate",
-    { live: running({ throttles: { p1: { emailsPerSecond: 2, isShort: true } } }) },
+    { live: running({ projects: { p1: { emailsPerSecond: 2, isShort: true, hasRoom } } }) },
     "It is due, and waits for its project's turn: of a project 2 emails a second may start (limits.emails_per_second), and more are due.",
+  ],
+  [
+    "its project's share of the server",
+    { live: running({ projects: { p1: { ...quiet, hasRoom: { 1: false } } } }) },
+    'It is due, and waits for other mail of its project, which has its share of the server.',
   ],
   [
     'a place at its site',

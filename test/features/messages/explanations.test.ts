@@ -70,7 +70,8 @@ test("the API tells a project of a back-off, and not the reply to another projec
     ...{ messagesPerMinute: null, restrictedSince: START, blockedUntil: START + 60_000 },
     cause: { at: START, text: '450 <secret@dest.test> slow down' },
   }
-  const outbound = { sites: () => [status], siteOf: (site: string) => site, capacity: () => 0 }
+  const outbound = { sites: () => [status], siteOf: (site: string) => site }
+  Object.assign(outbound, { capacity: () => 0, projectCapacity: () => 0 })
   const deps = { outbound, throttle: createThrottle(0, desk.core.now) } as never
   const explained = await explainEmails(desk.core, [waits], findLiveForProject(deps))
   const reason = explained.get(waits.id)?.reason ?? ''

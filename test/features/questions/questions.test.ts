@@ -30,6 +30,7 @@ async function open(t: TestContext, sites: SiteStatus[] = [], { keptMs = 10_000 
     sites: () => sites,
     siteOf: (domain: string) => (domain.endsWith('.b.test') ? 'b.test' : domain),
     capacity: (site: string) => (site === 'b.test' ? 0 : 5),
+    projectCapacity: (_id: string, queueClass: number) => (queueClass === 1 ? 1 : 0),
     liftSite: (site: string) => {
       lifted.push(site)
       return sites.some((each) => each.site === site && each.restrictedSince !== null)
@@ -73,7 +74,9 @@ test('a command is told what only the server knows of mail on its way', async (t
           hasRoom: { 1: false, 5: false, 10: false },
         },
       },
-      throttles: { p1: { emailsPerSecond: 3, isShort: true } },
+      projects: {
+        p1: { emailsPerSecond: 3, isShort: true, hasRoom: { 1: true, 5: false, 10: false } },
+      },
       progress: { e1: progress },
     },
   })
