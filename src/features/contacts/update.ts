@@ -65,11 +65,12 @@ export async function updateContact(
     const before = await readContactOf(tx, target)
     const merged = read === null ? null : mergeData(before.data, read ?? {})
     const email = address?.address ?? before.email
-    const reason = email === before.email ? undefined : await takeAddress(tx, { ...before, email })
-    const subscribed = given ?? (before.subscribed && reason === undefined)
+    const cause = email === before.email ? undefined : await takeAddress(tx, { ...before, email })
+    const subscribed = given ?? (before.subscribed && cause === undefined)
     const contact = { ...before, email, subscribed, data: merged, updatedAt: now() }
     if (isSame(before, contact)) return before
-    await keepContact(tx, { before, contact, reason: given === undefined ? reason : undefined })
+    const reason = given === undefined ? (cause ?? 'api') : 'api'
+    await keepContact(tx, { before, contact, reason })
     return contact
   })
 }
