@@ -8,11 +8,14 @@ import { type LoadedEmail, loadEmails, loadTexts, toRenderSource } from '../mess
 
 export type FeedDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'outbound'>
 
-/** `subject` as the recipient read it; `body` is HTML, or a text; null once retention cleared it. */
+/**
+ * `subject` as the recipient read it; `body` is HTML, or a text; null once retention cleared it,
+ * undefined where nobody asked for it.
+ */
 export type ShownEmail = EventEmail &
-  Pick<Email, 'replyTo' | 'toName' | 'error'> & { body: string | null }
+  Pick<Email, 'replyTo' | 'toName' | 'error'> & { body: string | null | undefined }
 
-type Text = Pick<ShownEmail, 'subject' | 'body'>
+type Text = { subject: string; body: string | null }
 
 const fateColumns = {
   id: emails.id,
@@ -25,14 +28,19 @@ const fateColumns = {
   complainedAt: emails.complainedAt,
 }
 
-/** By id; ids may repeat, and those that are gone are left out. */
+/**
+ * By id; ids may repeat, and those that are gone are left out. A summary has no bodies: nothing is
+ * rendered for it.
+ */
 export async function showEmails(
   deps: FeedDeps,
   repeatedIds: readonly string[],
+  { isSummary }: { isSummary: boolean },
 ): Promise<Map<string, ShownEmail>> {
   const ids = [...new Set(repeatedIds)]
   const loaded = await loadEmails(deps, ids)
-  const texts = await findTexts(deps, loaded)
+  const texts = isSummary ? new Map<string, Text>() : await findTexts(deps, loaded)
+  const untold = { body: isSummary ? undefined : null }
   const fates = await deps.store.read
     .select(fateColumns)
     .from(emails)
@@ -43,7 +51,7 @@ export async function showEmails(
     fates.flatMap((fate) => {
       const email = byId.get(fate.id)
       if (email === undefined) return []
-      const text = texts.get(fate.id) ?? { subject: email.subject, body: null }
+      const text = texts.get(fate.id) ?? { subject: email.subject, ...untold }
       return [[fate.id, { ...email, ...fate, ...text }]]
     }),
   )

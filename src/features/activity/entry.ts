@@ -55,7 +55,7 @@ function emailFacts(event: FeedEvent, email: ShownEmail): Record<string, unknown
   return {
     ...emailEventData(event, email),
     subject: email.subject,
-    body: email.body,
+    ...(email.body === undefined ? {} : { body: email.body }),
     from: email.fromAddress,
     fromName: email.fromName,
     replyTo: email.replyTo,

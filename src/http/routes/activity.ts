@@ -18,6 +18,10 @@ const activityQuery = z.object({
     .optional()
     .meta({ description: 'Activity types, separated by commas; unknown ones are ignored' }),
   contactId: id.optional(),
+  fields: z
+    .enum(['summary'])
+    .optional()
+    .meta({ description: 'summary: emails without their bodies, which makes the feed quick' }),
   startDate: instantParameter('first'),
   endDate: instantParameter('last'),
 })
@@ -71,12 +75,13 @@ export function activityRoutes(core: Core): Route[] {
       query: activityQuery,
       responses: { 200: { description: 'A page of the feed', schema: activityPage } },
       handle: async ({ project, query }) => {
-        const { limit, cursor, types, contactId, startDate, endDate } = query
+        const { limit, cursor, types, contactId, fields, startDate, endDate } = query
         const page = await listActivity(core, project.id, {
           limit,
           cursor,
           types: listOf(types),
           contactId,
+          isSummary: fields === 'summary',
           startAt: startDate,
           endAt: endDate,
         })
@@ -99,7 +104,7 @@ export function activityRoutes(core: Core): Route[] {
       query: recentQuery,
       responses: {
         200: {
-          description: 'Events, those of emails included',
+          description: 'Events, emails and executions together',
           schema: z.object({ count: z.int(), minutes: z.int() }),
         },
       },
