@@ -245,6 +245,7 @@ export const events = sqliteTable('events', {
   name: text('name').notNull(),
   contactId: text('contact_id'),
   emailId: text('email_id'),
+  /** Of the service's own events. Of clients' events any JSON: read by `unwrapEventData`. */
   data: json('data').$type<Record<string, unknown>>(),
   createdAt: integer('created_at').notNull(),
 })
@@ -313,6 +314,8 @@ export const idempotencyKeys = sqliteTable(
     method: text('method').notNull(),
     path: text('path').notNull(),
     statusCode: integer('status_code'),
+    /** The ids that the request was answered with. */
+    answer: json('answer').$type<Record<string, unknown>>(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },

@@ -3,7 +3,7 @@
  * shown at its making only. Every change drops the directory, so that an old key is dead at once.
  */
 import { formatInstant } from '../../clock.ts'
-import { AppError, invalidField } from '../../errors.ts'
+import { type AppError, invalidField, notFound } from '../../errors.ts'
 import { desc, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import {
@@ -103,7 +103,7 @@ export async function updateProject(
       .returning()
     return row
   })
-  if (project === undefined) throw noSuchProject()
+  if (project === undefined) throw noSuchProject(id)
   return toProjectView(project)
 }
 
@@ -119,7 +119,7 @@ export async function regenerateKeys(
     const [row] = await tx.update(projects).set(change).where(eq(projects.id, id)).returning()
     return row
   })
-  if (project === undefined) throw noSuchProject()
+  if (project === undefined) throw noSuchProject(id)
   return { id, name: project.name, public: keys.publicKey, secret: keys.secretKey }
 }
 
@@ -129,7 +129,7 @@ export async function describeKeys(
   id: string,
 ): Promise<ProjectKeysView> {
   const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
-  if (project === undefined) throw noSuchProject()
+  if (project === undefined) throw noSuchProject(id)
   return toKeysView(project)
 }
 
@@ -186,6 +186,6 @@ function toProjectView(project: Project): ProjectView {
   }
 }
 
-function noSuchProject(): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', 'No project has this id.')
+function noSuchProject(id: string): AppError {
+  return notFound('project', id, 'No project has this id.')
 }

@@ -6,7 +6,7 @@ import { type EventEmail, emailEventData } from './email-data.ts'
 export type EventView = {
   id: string
   name: string
-  data: Record<string, unknown> | null
+  data: unknown
   projectId: string
   contactId: string | null
   emailId: string | null

@@ -68,8 +68,23 @@ const limit = z
 
 const condition = z.unknown().optional().meta(conditionJsonSchema)
 
+// A name that is not known here, or a condition in place of the body, must not mean all contacts.
 const queryBody = z
-  .object({ ...shared, limit, subscribed: z.boolean().optional(), filter: condition, condition })
+  .strictObject(
+    {
+      ...shared,
+      limit,
+      subscribed: z.boolean().optional(),
+      filter: condition,
+      condition,
+    },
+    {
+      error: ({ code, keys }) =>
+        code === 'unrecognized_keys' && keys.includes('groups')
+          ? 'A condition is the value of "filter", not the body itself'
+          : undefined,
+    },
+  )
   .refine((body) => body.filter === undefined || body.condition === undefined, {
     path: ['condition'],
     message: 'Give either filter or condition',

@@ -1,6 +1,6 @@
 /** The API described: `/openapi.json`, and `/docs` to read it and try it, with nothing from elsewhere. */
 import { productVersion, readAsset } from '../../config/assets.ts'
-import { AppError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import { describeApi } from '../openapi.ts'
 import { openRoute, type Reply, type Route } from '../route.ts'
@@ -88,7 +88,7 @@ function showPage(): Reply {
 function showFile(name: string): Reply {
   if (name === 'start.js') return file(start, 'text/javascript; charset=utf-8')
   const contentType = Object.hasOwn(files, name) ? files[name] : undefined
-  if (contentType === undefined) throw new AppError('RESOURCE_NOT_FOUND', 'There is no such file.')
+  if (contentType === undefined) throw notFound('file', name, 'There is no such file.')
   return file(new Uint8Array(readAsset(`docs/${name}`)), contentType)
 }
 

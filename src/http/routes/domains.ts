@@ -1,6 +1,6 @@
 /** Sender domains of a project (contract 3.9), with the DNS records that each asks for. */
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import { addDomain } from '../../features/domains/add.ts'
 import { deleteDomain } from '../../features/domains/delete.ts'
@@ -115,7 +115,5 @@ export function domainRoutes(core: Core): Route[] {
 /** Another project's id is always 404, whether or not there is one (section 0). */
 function refuseOthers(named: string | undefined, own: string): void {
   if (named?.toLowerCase() === own) return
-  throw new AppError('RESOURCE_NOT_FOUND', 'This key belongs to no project with that id.', {
-    details: { resource: 'project', id: named },
-  })
+  throw notFound('project', named ?? '', 'This key belongs to no project with that id.')
 }

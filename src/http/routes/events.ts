@@ -50,7 +50,7 @@ const trackBody = z
 const event = z.object({
   id: z.string(),
   name: z.string(),
-  data: z.record(z.string(), z.unknown()).nullable(),
+  data: z.unknown().meta({ description: 'As the client gave it; null without any' }),
   projectId: z.string(),
   contactId: z.string().nullable(),
   emailId: z.string().nullable(),
@@ -108,7 +108,7 @@ function recordRoutes(core: Core): Route[] {
         const projectId = project.id
         if (name === undefined && event !== undefined && address !== undefined) {
           const data = await trackEvent(core, { projectId, request: { ...rest, event, address } })
-          return json(200, { success: true, data })
+          return json(200, { success: true, data, ...data })
         }
         const draft = { projectId, name: name ?? '', contactId, emailId, data: body.data }
         return json(201, await recordEvent(core, draft))
