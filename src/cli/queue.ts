@@ -82,10 +82,7 @@ function formatQueue(emails: QueuedEmail[]): string {
 }
 
 function readState(input: Input) {
-  const given = input.text('state')
-  const state = queueStates.find((known) => known === given)
-  if (given === undefined || state !== undefined) return state
-  throw new UsageError(`--state: expected one of ${queueStates.join(', ')}`)
+  return input.choice('state', queueStates)
 }
 
 function readDomain(input: Input, option: string, flag: string): string | undefined {

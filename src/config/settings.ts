@@ -224,7 +224,7 @@ export const settings = {
   ),
   'limits.submission_recipients': setting(
     kind.integer(1, 1_000),
-    5,
+    100,
     'Most recipients of a message handed in over SMTP.',
   ),
   'limits.idempotency_hours': setting(
