@@ -38,30 +38,36 @@ const upcomingQuery = z.object({
   daysAhead: countParameter({ fallback: 30, cap: 90 }),
 })
 
-const activity = z.object({
-  id: z.string(),
-  type: z.string(),
-  timestamp: instant,
-  contactEmail: z.string().optional(),
-  contactId: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()),
-})
+const activity = z
+  .object({
+    id: z.string(),
+    type: z.string(),
+    timestamp: instant,
+    contactEmail: z.string().optional(),
+    contactId: z.string().optional(),
+    metadata: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Activity' })
 
-const activityPage = z.object({
-  data: z.array(activity),
-  cursor: z.string().nullable(),
-  hasMore: z.boolean(),
-})
+const activityPage = z
+  .object({
+    data: z.array(activity),
+    cursor: z.string().nullable(),
+    hasMore: z.boolean(),
+  })
+  .meta({ id: 'ActivityPage' })
 
-const activityStats = z.object({
-  totalEvents: z.int(),
-  totalEmailsSent: z.int(),
-  totalEmailsOpened: z.int(),
-  totalEmailsClicked: z.int(),
-  totalWorkflowsStarted: z.int(),
-  openRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
-  clickRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
-})
+const activityStats = z
+  .object({
+    totalEvents: z.int(),
+    totalEmailsSent: z.int(),
+    totalEmailsOpened: z.int(),
+    totalEmailsClicked: z.int(),
+    totalWorkflowsStarted: z.int(),
+    openRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
+    clickRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
+  })
+  .meta({ id: 'ActivityStats' })
 
 const shared = { method: 'GET', permission: 'secret', tag: 'Activity' } as const
 

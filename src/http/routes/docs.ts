@@ -22,24 +22,32 @@ const page = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Pillarbox API</title>
+    <meta name="color-scheme" content="light dark">
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <script src="/docs/start.js"></script>
+    <script src="/docs/swagger-ui-bundle.js" defer></script>
   </head>
   <body>
     <div id="api"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
   </body>
 </html>
 `
 
-/** Calls go where the page came from: its policy lets them go nowhere else, `base_url` or not. */
-const start = `fetch('/openapi.json')
-  .then((response) => response.json())
-  .then((api) => {
-    const spec = { ...api, servers: [{ url: location.origin }] }
-    SwaggerUIBundle({ spec, dom_id: '#api', deepLinking: true })
-  })
+/**
+ * The description comes while the page's program does. Calls go where the page came from: its policy
+ * lets them go nowhere else, `base_url` or not. The scheme of colours is the reader's.
+ */
+const start = `const description = fetch('/openapi.json').then((response) => response.json())
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', follow)
+follow()
+addEventListener('DOMContentLoaded', async () => {
+  const spec = { ...(await description), servers: [{ url: location.origin }] }
+  const shown = { deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 }
+  SwaggerUIBundle({ spec, dom_id: '#api', ...shown })
+})
 `
 
 const files: Readonly<Record<string, string>> = {

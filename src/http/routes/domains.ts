@@ -14,41 +14,47 @@ const newDomain = z.object({
   domain: z.string().trim().min(3).max(253).meta({ description: 'A host name: example.com' }),
 })
 
-const dnsRecord = z.object({
-  purpose: z.string().meta({ examples: ['dkim', 'return-path', 'dmarc'] }),
-  name: z.string(),
-  type: z.string(),
-  value: z.string(),
-  required: z.boolean(),
-  state: z
-    .enum(['found', 'missing', 'different', 'unknown'])
-    .meta({ description: 'What the last check saw of it' }),
-  found: z.array(z.string()).meta({ description: 'What stands there instead' }),
-})
+const dnsRecord = z
+  .object({
+    purpose: z.string().meta({ examples: ['dkim', 'return-path', 'dmarc'] }),
+    name: z.string(),
+    type: z.string(),
+    value: z.string(),
+    required: z.boolean(),
+    state: z
+      .enum(['found', 'missing', 'different', 'unknown'])
+      .meta({ description: 'What the last check saw of it' }),
+    found: z.array(z.string()).meta({ description: 'What stands there instead' }),
+  })
+  .meta({ id: 'DnsRecord' })
 
 const status = z.enum(['Pending', 'Success', 'Failed', 'TemporaryFailure'])
 const selectors = z.array(z.string()).meta({ description: 'DKIM selectors' })
 
-const domain = z.object({
-  id: z.string(),
-  domain: z.string(),
-  verified: z.boolean(),
-  trusted: z.boolean(),
-  status,
-  dkimTokens: selectors,
-  records: z.array(dnsRecord),
-  projectId: z.string(),
-  createdAt: instant,
-  updatedAt: instant,
-})
+const domain = z
+  .object({
+    id: z.string(),
+    domain: z.string(),
+    verified: z.boolean(),
+    trusted: z.boolean(),
+    status,
+    dkimTokens: selectors,
+    records: z.array(dnsRecord),
+    projectId: z.string(),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'Domain' })
 
-const verification = z.object({
-  domain: z.string(),
-  tokens: selectors,
-  status,
-  verified: z.boolean(),
-  records: z.array(dnsRecord),
-})
+const verification = z
+  .object({
+    domain: z.string(),
+    tokens: selectors,
+    status,
+    verified: z.boolean(),
+    records: z.array(dnsRecord),
+  })
+  .meta({ id: 'DomainVerification' })
 
 const shared = { tag: 'Domains', permission: 'secret' } as const
 

@@ -12,12 +12,16 @@ import type { PageToken } from '../../mail/tokens.ts'
 import { attribution, readPageLink } from '../page-link.ts'
 import { json, openRoute, type Route } from '../route.ts'
 
-const contact = z.object({
-  id: z.string(),
-  email: z.string().meta({ format: 'email' }),
-  subscribed: z.boolean(),
-  language: z.enum(languages).meta({ description: 'Of the pages and the footer of this contact' }),
-})
+const contact = z
+  .object({
+    id: z.string(),
+    email: z.string().meta({ format: 'email' }),
+    subscribed: z.boolean(),
+    language: z
+      .enum(languages)
+      .meta({ description: 'Of the pages and the footer of this contact' }),
+  })
+  .meta({ id: 'PublicContact' })
 
 const shared = {
   permission: 'none',

@@ -64,12 +64,14 @@ export function sendBody(limits: Limits) {
 
 type SendBody = z.output<ReturnType<typeof sendBody>>
 
-const sentEmails = z.array(
-  z.object({
+const sentEmail = z
+  .object({
     contact: z.object({ id: z.string(), email: z.string() }),
     email: z.string().meta({ description: 'The id of the email' }),
-  }),
-)
+  })
+  .meta({ id: 'Email' })
+
+const sentEmails = z.array(sentEmail)
 
 const sent = z.object({
   success: z.literal(true),

@@ -18,6 +18,7 @@ export const eventName = z
   .max(MAX_NAME, `Must be at most ${MAX_NAME} characters long`)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Must not contain line breaks or control characters')
   .regex(/^(?!\.{1,2}$)/, 'Must not be . or ..')
+  .meta({ pattern: '^[^\\p{Cc}\\p{Cs}]*$' })
 
 export const trackFields = {
   event: eventName,
