@@ -143,7 +143,7 @@ function configOf(folder: string, { http, limits, topicArns = [] }: ServiceOptio
       returnPathDomain: 'bounce.mx.pillarbox.test',
       giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
     },
-    dns: { servers: [] },
+    dns: { servers: [], canary: [] },
     sns: { topicArns },
     limits: { ...defaultLimits, ...limits },
     retention: { bodyDays: 90, requestLogDays: 30, sandboxMessages: 1000 },

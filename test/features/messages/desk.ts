@@ -171,6 +171,7 @@ const configuration = {
     mode: 'direct',
     hostname: 'mail.example.test',
     retrySchedule: [60_000, 300_000, 600_000],
+    fusePerMinute: 50,
     giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
     returnPathDomain: 'bounce.mail.example.test',
   },
