@@ -22,6 +22,7 @@ const groups: Record<string, string> = {
   domain: 'domains to send from',
   queue: 'mail on its way',
   inbound: 'mail to the server itself, and what could not be read',
+  suppressions: 'addresses that are not sent to',
   sandbox: 'mail that the sandbox kept',
   bounce: 'what came back',
 }
@@ -200,6 +201,55 @@ const specs: Spec[] = [
     summary: 'print a message as it came, or what is known of it when it is gone',
     args: idArgument,
     load: async () => (await import('./inbound.ts')).showInboundCommand,
+  },
+  {
+    name: 'suppressions list',
+    summary: 'list them, newest first; or those whose suppression is held',
+    options: [
+      ['--project <id>', 'of this project only'],
+      ['--reason <reason>', 'HARD_BOUNCE, COMPLAINT, MANUAL or STRIKES'],
+      ['--search <text>', 'part of the address'],
+      ['--held', 'what waits for confirm or undo, or for a second look at the domain'],
+      ['--limit <count>', 'at most so many; 100 if absent'],
+      ['--cursor <cursor>', 'the next page, as the one before named it'],
+    ],
+    load: async () => (await import('./suppressions.ts')).listSuppressionsCommand,
+  },
+  {
+    name: 'suppressions add',
+    summary: 'suppress addresses and unsubscribe their contacts',
+    args: '<address...>',
+    options: [
+      ['!--project <id>', 'whose list'],
+      ['--reason <reason>', 'MANUAL if absent; HARD_BOUNCE, COMPLAINT or STRIKES'],
+    ],
+    load: async () => (await import('./suppressions.ts')).addSuppressionsCommand,
+  },
+  {
+    name: 'suppressions remove',
+    summary: 'let addresses be sent to again; who is unsubscribed stays so',
+    args: '<address...>',
+    options: [['!--project <id>', 'whose list']],
+    load: async () => (await import('./suppressions.ts')).removeSuppressionsCommand,
+  },
+  {
+    name: 'suppressions confirm',
+    summary: 'the bounces were right: suppress what too many bounces at once left held',
+    options: [
+      ['!--since <when>', 'an instant, or how long ago: 30m, 2h'],
+      ['--project <id>', 'of this project only'],
+    ],
+    load: async () => (await import('./suppressions.ts')).confirmSuppressionsCommand,
+  },
+  {
+    name: 'suppressions undo',
+    summary:
+      'the bounces were wrong: drop what is held, take back what they suppressed and unsubscribed',
+    options: [
+      ['!--since <when>', 'an instant, or how long ago: 30m, 2h'],
+      ['--project <id>', 'of this project only'],
+    ],
+    load: async () => (await import('./suppressions.ts')).undoSuppressionsCommand,
   },
   {
     name: 'sandbox list',

@@ -87,6 +87,13 @@ export async function listProjects({ store }: Pick<Core, 'store'>): Promise<Proj
   return rows.map(toProjectView)
 }
 
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function getProject({ store }: Pick<Core, 'store'>, id: string): Promise<ProjectView> {
+  const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
+  if (project === undefined) throw noSuchProject()
+  return toProjectView(project)
+}
+
 /** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
 export async function updateProject(
   { store, directory, now }: ProjectDeps,

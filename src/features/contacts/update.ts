@@ -12,6 +12,7 @@ import type { Core } from '../core.ts'
 import { mergeData, readData } from './data.ts'
 import { type ContactTarget, readContactOf } from './get.ts'
 import { keepContact, type SubscriptionReason, suppressionReasons } from './upsert.ts'
+import { noteWish } from './wish.ts'
 
 /** What is left out stays. */
 export type ContactChanges = {
@@ -68,6 +69,9 @@ export async function updateContact(
     const cause = email === before.email ? undefined : await takeAddress(tx, { ...before, email })
     const subscribed = given ?? (before.subscribed && cause === undefined)
     const contact = { ...before, email, subscribed, data: merged, updatedAt: now() }
+    if (given === false && !before.subscribed) {
+      await noteWish(tx, { contactId: before.id, at: contact.updatedAt })
+    }
     if (isSame(before, contact)) return before
     const reason = given === undefined ? (cause ?? 'api') : 'api'
     await keepContact(tx, { before, contact, reason })

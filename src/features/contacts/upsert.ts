@@ -16,6 +16,7 @@ import {
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import { appendEvent } from '../events/append.ts'
 import { mergeData } from './data.ts'
+import { noteWish } from './wish.ts'
 
 export type ContactChange = {
   projectId: string
@@ -185,6 +186,9 @@ async function changeContact(
 ): Promise<Contact> {
   const data = mergeData(known.data, changes)
   const subscribed = given ?? known.subscribed
+  if (given === false && !known.subscribed) {
+    await noteWish(tx, { contactId: known.id, at: change.at })
+  }
   if (data === known.data && subscribed === known.subscribed) return known
   const contact = { ...known, data, subscribed, updatedAt: change.at }
   await keepContact(tx, { before: known, contact, reason: change.reason })
@@ -215,10 +219,13 @@ export async function setSubscribed(
   contactId: string,
   change: SubscriptionChange,
 ): Promise<boolean> {
-  const { subscribed, at } = change
+  const { subscribed, at, reason } = change
   const from = subscribed ? 0 : 1
   const changed = await tx.find(updateSubscribed, { id: contactId, subscribed, at, from })
-  if (changed === undefined) return false
+  if (changed === undefined) {
+    if (!subscribed && reason !== 'bounce') await noteWish(tx, { contactId, at })
+    return false
+  }
   const contact = { id: contactId, projectId: changed.projectId, subscribed }
   await appendSubscriptionEvent(tx, contact, change)
   return true

@@ -15,7 +15,7 @@ const RECORD_RETRY_MS = 1_000
 /** Others get their turn between two closures, when there has been much to do. */
 const CLOSURE_REPORTS = 50
 
-type Deps = Pick<Core, 'store' | 'config' | 'bell' | 'now' | 'log'>
+type Deps = Pick<Core, 'store' | 'config' | 'bell' | 'fuse' | 'knownDomains' | 'now' | 'log'>
 type InHand = Map<string, InFlightEmail | undefined>
 type Known = { email: InFlightEmail; report: DeliveryReport }
 
@@ -31,6 +31,7 @@ export async function recordReports(
     const email = inHand.get(report.emailId)
     return email === undefined ? [] : [{ email, report }]
   })
+  deps.fuse.tried(known.filter(({ report }) => report.kind === 'attempted').length)
   const closures: Promise<void>[] = []
   for (let from = 0; from < known.length; from += CLOSURE_REPORTS) {
     closures.push(recordSome(deps, inHand, known.slice(from, from + CLOSURE_REPORTS)))
