@@ -29,7 +29,7 @@ export type WatchOptions = {
   recheckMs?: number
 }
 
-const UNBELIEVED_MS = 10_000
+const UNBELIEVED_MS = 5_000
 const TIMEOUT_MS = 2_000
 /** Every server answers to this name, whether it exists or not. */
 const ANY_NAME = 'localhost'

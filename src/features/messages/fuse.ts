@@ -15,7 +15,7 @@ import { statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
 export type Fuse = {
-  /** So many emails were tried. */
+  /** So many emails were tried; those that found no way are not counted. */
   tried(count: number): void
   /** Whether the suppression that this email leads to has to wait. Asking twice counts once. */
   trips(emailId: string): boolean

@@ -91,6 +91,14 @@ test('up to a fifth of what was tried in a minute is everyday, however many', as
   assert.deepEqual(desk.core.health.reasons(), [])
 })
 
+test('mail that waits for DNS does not make a mass of bounces look small', async (t) => {
+  const desk = await openBounces(t)
+  const noAnswer = { host: null, reply: null, error: 'MX of wait.test: time-out' }
+  await desk.end(people(400, 'wait.test'), { kind: 'deferred', change: noAnswer })
+  await desk.end(people(70), hard)
+  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 20])
+})
+
 test('50 in one minute and 50 in the next blow nothing', async (t) => {
   const desk = await openBounces(t)
   await desk.end(people(50), hard)
