@@ -74,7 +74,10 @@ describe('verdicts of our own', () => {
     assert.match(reason?.reason ?? '', /held: 70 .*suppressions confirm --since .*undo --since /)
 
     const shown = await program.run('suppressions', 'list', '--held', '--limit', '2')
-    assert.match(shown.out, /^ADDRESS +REASON.*\nuser\d+@angry\.test +HARD_BOUNCE .*confirm or undo/)
+    assert.match(
+      shown.out,
+      /^ADDRESS +REASON.*\nuser\d+@angry\.test +HARD_BOUNCE .*confirm or undo/,
+    )
     assert.match(shown.out, /70 in all/)
     const done = await program.command('suppressions', 'undo', '--since', before.since)
     assert.deepEqual(done, {

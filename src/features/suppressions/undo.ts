@@ -8,7 +8,13 @@
  * that reason.
  */
 import { and, asc, eq, gt, gte, inArray, isNotNull, or, sql } from '../../store/drizzle.ts'
-import { emails, heldSuppressions, type Suppression, suppressions } from '../../store/schema.ts'
+import {
+  emails,
+  heldSuppressions,
+  projects,
+  type Suppression,
+  suppressions,
+} from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import { setSubscribed } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
@@ -70,15 +76,24 @@ const giveToPeople = statement((db) =>
 /** `since`: epoch ms. Doing it again changes nothing. */
 export async function undoSuppressions(deps: Deps, scope: Scope): Promise<Undone> {
   const undone = { dropped: await dropHeld(deps, scope), removed: 0, resubscribed: 0, kept: 0 }
-  for (let after: Position | undefined, found = CHUNK; found === CHUNK; ) {
-    const some = await deps.store.write((tx) => undoSome(deps, tx, { scope, after }))
-    undone.removed += some.removed
-    undone.resubscribed += some.resubscribed
-    undone.kept += some.kept
-    after = some.last
-    found = some.found
+  for (const projectId of await listProjectIds(deps, scope)) {
+    const { since } = scope
+    for (let page: UndonePage = { last: undefined, isLast: false }; !page.isLast; ) {
+      const after = page.last
+      const some = await deps.store.write((tx) => undoSome(deps, tx, { projectId, since, after }))
+      undone.removed += some.removed
+      undone.resubscribed += some.resubscribed
+      undone.kept += some.kept
+      page = some
+    }
   }
   return { ...undone, remaining: await countHeld(deps, { cause: 'fuse' }) }
+}
+
+/** One after the other: the index of the list is a project's. */
+async function listProjectIds({ store }: Deps, { projectId }: Scope): Promise<string[]> {
+  if (projectId !== undefined) return [projectId]
+  return (await store.scan.select({ id: projects.id }).from(projects)).map(({ id }) => id)
 }
 
 async function dropHeld({ store }: Deps, scope: Scope): Promise<number> {
@@ -102,10 +117,11 @@ async function dropSome(tx: Tx, scope: Scope): Promise<number> {
   return rows.length
 }
 
-type Page = { scope: Scope; after: Position | undefined }
+type Page = { projectId: string; since: number; after: Position | undefined }
+type UndonePage = { last: Position | undefined; isLast: boolean }
 
-async function undoSome({ now }: Deps, tx: Tx, { scope, after }: Page) {
-  const rows = await selectOurs(tx, { scope, after })
+async function undoSome({ now }: Deps, tx: Tx, page: Page) {
+  const rows = await selectOurs(tx, page)
   const counts = { removed: 0, resubscribed: 0, kept: 0 }
   for (const row of rows) {
     if (row.laterReason !== null) {
@@ -114,27 +130,26 @@ async function undoSome({ now }: Deps, tx: Tx, { scope, after }: Page) {
       continue
     }
     await tx.execute(deleteSuppression, { id: row.id })
-    await forgetStrikesSince(tx, { ...row, since: scope.since })
+    await forgetStrikesSince(tx, { ...row, since: page.since })
     counts.removed += 1
     if (await subscribeAgain(tx, row, now())) counts.resubscribed += 1
   }
-  return { ...counts, last: rows.at(-1), found: rows.length }
+  return { ...counts, last: rows.at(-1), isLast: rows.length < CHUNK }
 }
 
 /** Verdicts have an email that led to them; what people put on the list has none. */
-function selectOurs(tx: Tx, { scope: { projectId, since }, after }: Page): Promise<Suppression[]> {
+function selectOurs(tx: Tx, { projectId, since, after }: Page): Promise<Suppression[]> {
   const { createdAt, id } = suppressions
   return tx
     .select()
     .from(suppressions)
     .where(
       and(
-        projectId === undefined ? undefined : eq(suppressions.projectId, projectId),
-        gte(createdAt, since),
+        eq(suppressions.projectId, projectId),
+        gte(createdAt, after?.createdAt ?? since),
         inArray(suppressions.reason, ['HARD_BOUNCE', 'STRIKES']),
         isNotNull(suppressions.emailId),
-        after &&
-          or(gt(createdAt, after.createdAt), and(eq(createdAt, after.createdAt), gt(id, after.id))),
+        after && or(gt(createdAt, after.createdAt), gt(id, after.id)),
       ),
     )
     .orderBy(asc(createdAt), asc(id))

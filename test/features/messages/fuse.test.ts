@@ -1,9 +1,12 @@
 /** Mass bounces by verdicts of our own: what is held, and what an operator makes of it. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { saveContact } from '../../../src/features/contacts/save.ts'
 import { changeSubscription } from '../../../src/features/contacts/subscription.ts'
+import { updateContact } from '../../../src/features/contacts/update.ts'
 import { createFuse } from '../../../src/features/messages/fuse.ts'
 import { recordLater } from '../../../src/features/messages/later.ts'
+import { unsubscribe } from '../../../src/features/receiving/apply-wish.ts'
 import { addSuppressions } from '../../../src/features/suppressions/add.ts'
 import { confirmHeld } from '../../../src/features/suppressions/confirm.ts'
 import { listHeld } from '../../../src/features/suppressions/held.ts'
@@ -269,6 +272,24 @@ test("undo never takes back people's own wish", async (t) => {
   ])
   const { removed, kept } = await undoSuppressions(core, { since })
   assert.deepEqual([removed, kept], [0, 0])
+})
+
+test('a wish is one on whichever path it comes, though it changes nothing by then', async (t) => {
+  const desk = await openBounces(t)
+  const { core, project } = desk
+  const projectId = project.id
+  const ids = await desk.end(people(5), hard)
+  const [patched, saved, mailed, sent] = await Promise.all(
+    people(4).map((email) => contactOf(desk, email)),
+  )
+  assert.ok(patched && saved && mailed && sent)
+  await updateContact(core, { projectId, id: patched.id }, { subscribed: false })
+  await saveContact(core, { projectId, address: address(saved.email), subscribed: false })
+  await core.store.write((tx) => unsubscribe(core, tx, ids[2] ?? ''))
+  await desk.send({ to: [{ address: address(sent.email), name: null }], subscribed: false })
+  const { removed, resubscribed } = await undoSuppressions(core, { since: START })
+  assert.deepEqual([removed, resubscribed], [5, 1])
+  assert.deepEqual(await desk.subscribed(), ['user4@dest.test'])
 })
 
 test('undo forgets the strikes of the interval, and no older one', async (t) => {
