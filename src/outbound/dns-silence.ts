@@ -35,11 +35,8 @@ type Server = { name: string; dns: NodeResolver; isSilent: boolean }
 
 export function createDnsSilence(options: SilenceOptions): DnsSilence {
   const { name, now, changed, timeoutMs = TIMEOUT_MS, pauseMs = PAUSE_MS } = options
-  const servers: Server[] = listServers(options.servers).map((server) => {
-    const dns = new NodeResolver({ timeout: timeoutMs, tries: TRIES })
-    dns.setServers([server])
-    return { name: server, dns, isSilent: false }
-  })
+  /** Made when they are suspected first: commands hardly ever do. */
+  let servers: Server[] = []
   let isAsking = false
   let isStopped = false
   let askedAt = Number.NEGATIVE_INFINITY
@@ -55,6 +52,7 @@ export function createDnsSilence(options: SilenceOptions): DnsSilence {
 
   async function lookAtAll(): Promise<void> {
     isAsking = true
+    if (servers.length === 0) servers = openServers(options.servers, timeoutMs)
     askedAt = now()
     clearTimeout(timer)
     await Promise.all(servers.map(look))
@@ -77,8 +75,13 @@ export function createDnsSilence(options: SilenceOptions): DnsSilence {
   }
 }
 
-function listServers(servers: readonly string[]): readonly string[] {
-  return servers.length > 0 ? servers : new NodeResolver().getServers()
+function openServers(given: readonly string[], timeoutMs: number): Server[] {
+  const names = given.length > 0 ? given : new NodeResolver().getServers()
+  return names.map((name) => {
+    const dns = new NodeResolver({ timeout: timeoutMs, tries: TRIES })
+    dns.setServers([name])
+    return { name, dns, isSilent: false }
+  })
 }
 
 async function isSilentNow(dns: NodeResolver, name: string): Promise<boolean> {

@@ -59,7 +59,10 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
     changed({ server, isSilent, silent }) {
       if (isSilent) log.warn({ server }, 'a DNS server gives no answer')
       else log.info({ server }, 'a DNS server answers again')
-      tell('silence', silent.length === 0 ? null : `No answer from ${silent.join(', ')} (DNS).`)
+      tell(
+        'silence',
+        silent.length === 0 ? null : `No answer from these DNS servers: ${silent.join(', ')}.`,
+      )
     },
   })
 

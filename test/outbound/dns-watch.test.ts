@@ -203,7 +203,7 @@ test('a DNS server found silent is one line, and one when it answers again', asy
   assert.deepEqual(messages(), ['a DNS server gives no answer'])
   assert.equal(lines[0]?.server, dns.address)
   assert.deepEqual(health.reasons(), [
-    { cause: 'dns', reason: `No answer from ${dns.address} (DNS).` },
+    { cause: 'dns', reason: `No answer from these DNS servers: ${dns.address}.` },
   ])
   const back = once(logged, 'line')
   dns.answerAll(undefined)
