@@ -90,7 +90,7 @@ export async function listProjects({ store }: Pick<Core, 'store'>): Promise<Proj
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function getProject({ store }: Pick<Core, 'store'>, id: string): Promise<ProjectView> {
   const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
-  if (project === undefined) throw noSuchProject()
+  if (project === undefined) throw noSuchProject(id)
   return toProjectView(project)
 }
 
