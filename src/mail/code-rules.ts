@@ -9,6 +9,14 @@ export const enhancedRules: readonly ReplyRule[] = [
     codes: [501],
     mx: /(?:^|\.)(?:orange|wanadoo)\./,
   },
+  // An address that is refused at MAIL is the sender's.
+  {
+    class: 'syntax',
+    reason: 'rejected',
+    enhanced: ['1.0', '1.1', '1.2', '1.3'],
+    digit: 5,
+    commands: ['mail'],
+  },
   // What a late report says by a code alone: RFC 3463 and the registry of RFC 5248, narrowly.
   {
     class: 'hard',

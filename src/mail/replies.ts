@@ -76,7 +76,7 @@ export function readReply(input: ReplyContext): Reading {
 
 function basisOf(rule: ReplyRule | undefined): Reading['basis'] {
   if (rule === undefined) return 'none'
-  if (rule.text !== undefined) return 'text'
+  if (rule.text !== undefined || rule.raw !== undefined) return 'text'
   return rule.enhanced === undefined ? 'code' : 'enhanced'
 }
 

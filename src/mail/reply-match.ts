@@ -1,6 +1,6 @@
 /** Which rule of the tables a remote server's answer falls under. */
 import { codeRules, enhancedRules } from './code-rules.ts'
-import type { ReplyContext, ReplyRule } from './reply-rules.ts'
+import { beforeRecipient, type ReplyContext, type ReplyRule, type Stage } from './reply-rules.ts'
 import { textRules } from './text-rules.ts'
 
 /** `text`: the words as the rules read them. */
@@ -12,19 +12,22 @@ const noDetail = 'none'
 
 /** `digit`: the first of the reply, or what stands for one. */
 export function matchReply(input: ReplyContext, digit: number): Match {
-  const text = matchedText(input.reply.text)
+  const raw = input.reply.text.slice(0, maxMatchedLength).toLowerCase().replace(/\s+/g, ' ')
+  const text = dropNames(raw)
   const rule =
-    textRules.find((one) => fits(one, input, digit) && one.text?.test(text)) ??
+    textRules.find((one) => fits(one, input, digit) && isSaid(one, { raw, text })) ??
     enhancedRules.find((one) => fits(one, input, digit)) ??
     codeRules.find((one) => fits(one, input, digit))
   return { rule, digit, text }
 }
 
-/** Without addresses, so that no recipient's name reads as a verdict. */
-function matchedText(text: string): string {
-  return text
-    .slice(0, maxMatchedLength)
-    .toLowerCase()
+function isSaid(rule: ReplyRule, { raw, text }: { raw: string; text: string }): boolean {
+  return rule.raw === undefined ? rule.text?.test(text) === true : rule.raw.test(raw)
+}
+
+/** Without addresses, so that no recipient's name reads as a verdict, and without codes. */
+function dropNames(raw: string): string {
+  return raw
     .replace(/(?:\b[245]\d\d[ -])?#?\b[245]\.\d{1,3}\.\d{1,3}\b/g, ' ')
     .replace(/[^\s<>"'()[\],;:=/?]{1,80}@[^\s<>"'()[\],;:/?]{1,255}/g, ' ')
     .replace(/[<>]+/g, ' ')
@@ -33,16 +36,27 @@ function matchedText(text: string): string {
 }
 
 function fits(rule: ReplyRule, input: ReplyContext, digit: number): boolean {
-  const { stage, reply, mxHost, command } = input
+  const { stage, reply, command } = input
   const detail = reply.enhancedCode?.slice(2) ?? noDetail
   if (rule.digit !== undefined && rule.digit !== digit) return false
   if (rule.codes !== undefined && !rule.codes.includes(reply.code)) return false
   if (rule.stages !== undefined && !rule.stages.some((one) => one === stage || one === command)) {
     return false
   }
-  if (rule.commands !== undefined && !(command && rule.commands.includes(command))) return false
-  if (command !== undefined && rule.exceptCommands?.includes(command)) return false
   if (rule.unless?.includes(detail)) return false
   if (rule.enhanced !== undefined && !rule.enhanced.includes(detail)) return false
-  return rule.mx === undefined || (mxHost !== undefined && rule.mx.test(mxHost.toLowerCase()))
+  return fitsCommand(rule, command ?? stage) && fitsProvider(rule, input)
+}
+
+/** No address is at fault before the server has heard of it. */
+function fitsCommand(rule: ReplyRule, command: Stage): boolean {
+  const isOfAddress = rule.class === 'hard' && rule.reason !== 'rejected'
+  if (isOfAddress && beforeRecipient.includes(command)) return false
+  if (rule.commands !== undefined && !rule.commands.includes(command)) return false
+  return rule.exceptCommands?.includes(command) !== true
+}
+
+function fitsProvider({ mx }: ReplyRule, { mxHost, recipientDomain }: ReplyContext): boolean {
+  if (mx === undefined) return true
+  return [mxHost, recipientDomain].some((name) => name !== undefined && mx.test(name.toLowerCase()))
 }

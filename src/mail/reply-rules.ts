@@ -24,6 +24,8 @@ export type ReplyContext = {
   stage: Stage
   reply: Reply
   mxHost?: string
+  /** Late. */
+  recipientDomain?: string
   /** At stage `late`: what the reply was to, where the report tells. */
   command?: Stage
 }
@@ -84,21 +86,23 @@ export type ReplyRule = {
   readonly class: ReplyClass
   readonly reason: BounceReason
   readonly text?: RegExp
+  /** As `text`, of the words as they came: addresses and codes are in them. */
+  readonly raw?: RegExp
   /** "subject.detail" of the enhanced code; `none` for a reply without. */
   readonly enhanced?: readonly string[]
   readonly codes?: readonly number[]
   /** First digit of the reply. */
   readonly digit?: 4 | 5
   readonly stages?: readonly Stage[]
-  /** Late: what the other server answered to. */
+  /** What the server answered to: the stage in session, the command that a late report tells. */
   readonly commands?: readonly Stage[]
-  /** Late: not where it answered to one of these. */
+  /** Not where it answered to one of these. */
   readonly exceptCommands?: readonly Stage[]
   /** "subject.detail" that speaks against the rule. */
   readonly unless?: readonly string[]
   /** As that of a class; it stands before it. */
   readonly isStrike?: boolean
-  /** The MX host's name: the provider. */
+  /** The MX host's name or the recipient's domain: the provider. */
   readonly mx?: RegExp
   readonly retryAfterMs?: number
   readonly site?: SiteAction
@@ -109,6 +113,8 @@ export type ReplyRule = {
 const hour = 3_600_000
 /** Before the server has heard of a message. */
 export const beforeMail: readonly Stage[] = ['connect', 'greeting', 'ehlo']
+/** Before it has heard of a recipient: what it says is about us. */
+export const beforeRecipient: readonly Stage[] = [...beforeMail, 'starttls', 'auth', 'mail']
 
 export type ClassMeaning = {
   /** A 5yz of this class in session is tried again. */

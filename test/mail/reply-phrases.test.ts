@@ -585,14 +585,15 @@ for (const [reason, lines] of Object.entries(phrases)) {
   })
 }
 
-test('an unknown user of whom nothing tells the command counts as a strike, not as hard', () => {
+test('an unknown user is filtered where a code of policy or the end of the data speaks against it', () => {
   const late = (enhancedCode: string | null, command?: 'rcpt' | 'message') => {
     const reply = { code: 550, enhancedCode, text: 'User unknown' }
     const { verdict } = readReply({ stage: 'late', reply, ...(command ? { command } : {}) })
     return [verdict.reason, verdict.isHard, verdict.isStrike]
   }
-  assert.deepEqual(late(null), ['filtered', false, true])
-  assert.deepEqual(late('5.0.0'), ['filtered', false, true])
+  assert.deepEqual(late(null), ['userunknown', true, false])
+  assert.deepEqual(late('5.0.0'), ['userunknown', true, false])
+  assert.deepEqual(late('5.2.1'), ['filtered', false, true])
   assert.deepEqual(late('5.1.1'), ['userunknown', true, false])
   assert.deepEqual(late(null, 'rcpt'), ['userunknown', true, false])
   assert.deepEqual(late('5.7.1'), ['filtered', false, false])

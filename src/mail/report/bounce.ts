@@ -27,7 +27,7 @@ export type Findings = {
 const maxRecipients = 50
 
 /** Above the recipients, of each of whom the reply then says no more than `user unknown` (au). */
-const stateOfAll = /^\s{0,20}the user\(s\) account is\b/i
+const stateOfAll = /^\s{0,20}the user\(s\) account is\b[^\n]{0,120}/im
 
 /** The text of every delivery status: parts of that type, else fields in plain text. */
 export function listStatusTexts(entities: readonly Entity[], notice: string): string[] {
@@ -61,8 +61,10 @@ function evidenceOf({ group, prose, unnamed }: Told, { notice, signs }: Findings
     originalRecipient: group.originalRecipient,
     action: group.action ?? fallback,
     status: group.status,
-    texts: [group.diagnostic, block?.text ?? '', group.comment],
+    texts: [readState(prose), group.diagnostic, block?.text ?? '', group.comment],
     notice,
+    remoteMta: group.remoteMta,
+    command: group.command,
   }
 }
 
@@ -87,9 +89,13 @@ function proseEvidence({ recipient, text }: Block, { preamble }: Prose, signs: S
     originalRecipient: null,
     action: signs.isDelay ? 'delayed' : 'failed',
     status: null,
-    texts: stateOfAll.test(preamble) ? [preamble, text] : pickParagraphs(text || preamble),
+    texts: [readState({ preamble }), ...pickParagraphs(text || preamble)],
     notice: preamble,
   }
+}
+
+function readState({ preamble }: Pick<Prose, 'preamble'>): string {
+  return stateOfAll.exec(preamble)?.[0] ?? ''
 }
 
 /** The paragraph with a reply in it before the whole, which may end in advice. */

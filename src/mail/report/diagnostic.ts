@@ -17,15 +17,24 @@ const codePattern =
   /(?<![\w.=/@-])([245][0-5]\d)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
 
 const commands: readonly [Stage, RegExp][] = [
-  ['message', /end of (?:the )?data|after (?:sending )?(?:the )?(?:data|body|message)\b|\[body\]/],
+  [
+    'message',
+    /end of (?:the )?data|after (?:sending )?(?:the )?(?:data|body|message)\b|\[body\]|failed after i sent the message|our final data|(?:for|after) text command|\(state 1[5-8]\)/,
+  ],
   [
     'rcpt',
-    /does not like recipient|(?:after|reply to|our|was|>>>|-->|sent:|smtp:|during|at|\[) ?rcpt|rcpt[ _]to (?:response|command|not accepted)|rcpt command/,
+    /does not like recipient|(?:after|reply to|our|was|>>>|-->|sent:|smtp:|during|at|\[) ?rcpt|rcpt[ _]to (?:response|command|not accepted)|rcpt command|\(state 1[234]\)/,
   ],
-  ['mail', /(?:after|reply to|our|>>>|during|\[) ?mail[ _]from|smtp:mail|mail command/],
+  [
+    'mail',
+    /(?:after|reply to|our|>>>|during|\[) ?mail[ _]from|smtp:mail|mail command|but sender was rejected|\(state 9\)/,
+  ],
   ['data', /(?:to|after|our) data\b|\[data\]|>>> data|smtp:data|data command|smtp command\s+data/],
-  ['greeting', /refused to talk to me|initial connection|while waiting for (?:the )?greeting/],
-  ['ehlo', /\b(?:ehlo|helo)\b/],
+  [
+    'greeting',
+    /refused to talk to me|initial connection|but greeting failed|while waiting for (?:the )?greeting/,
+  ],
+  ['ehlo', /\b(?:ehlo|helo)\b|my name was rejected/],
 ]
 
 export function readDiagnosis(text: string): Diagnosis {
