@@ -26,6 +26,8 @@ export type ReplyContext = {
   mxHost?: string
   /** Late. */
   recipientDomain?: string
+  /** Late: the recipient's domain is not the own one of who reports. */
+  isForeign?: boolean
   /** At stage `late`: what the reply was to, where the report tells. */
   command?: Stage
 }
@@ -104,6 +106,8 @@ export type ReplyRule = {
   readonly isStrike?: boolean
   /** The MX host's name or the recipient's domain: the provider. */
   readonly mx?: RegExp
+  /** Only where the recipient's domain is not the own one of who reports. */
+  readonly isForeign?: true
   readonly retryAfterMs?: number
   readonly site?: SiteAction
   /** As that of a class; it stands before it. */

@@ -67,14 +67,15 @@ export function readReport(raw: Buffer): Report {
   const [root] = entities
   const notice = readNotice(entities)
   const complaint = readComplaint(entities)
-  const statusTexts = listStatusTexts(entities, notice.text)
+  const signs = root === undefined ? undefined : readSigns(root, notice.text)
+  const nested = signs?.isBounce === true ? notice.returned : ''
+  const statusTexts = listStatusTexts(entities, { notice: notice.text, nested })
   const reports = [...statusTexts.map((text) => readFields(text)), complaint?.fields ?? []]
   const original = readOriginal(entities, { returned: notice.returned, reports })
   if (complaint !== undefined) return complaintOf(complaint, original)
-  if (root === undefined) return reportOf('other', original)
+  if (root === undefined || signs === undefined) return reportOf('other', original)
   const ses = readSesNotice(notice.text)
   if (ses !== undefined) return sesReport(ses, original)
-  const signs = readSigns(root, notice.text)
   const findings: Findings = { entities, notice: notice.text, signs, original }
   const statuses = statusTexts.map(readDeliveryStatus)
   if (statuses.some(({ groups }) => groups.length > 0)) {

@@ -9,6 +9,15 @@ import { beforeMail, type ReplyRule, type Stage } from './reply-rules.ts'
 const hour = 3_600_000
 const envelopeStages: readonly Stage[] = ['connect', 'greeting', 'ehlo', 'mail', 'rcpt']
 
+/** X.4.300 to X.4.319, without X.4.310, a domain that does not exist. */
+const givenUp = Array.from({ length: 20 }, (_, n) => `4.${300 + n}`).filter(
+  (one) => one !== '4.310',
+)
+
+const owner =
+  '\\b(?:mail ?box|mailbox|inbox|user|account|recipient|maildir|mailfolder|folder|customer)\\b'
+const room = '(?:\\b(?:disk|storage|space|room|full)\\b)'
+
 /** Nobody there. */
 const nobody = anyOf(
   /(?:user|recipient|mail ?box|account|address|alias|customer|person|inbox|addressee|destination|userid|name)s?(?: name| address| account)?(?: you \S{1,20} \S{1,20} \S{1,20})?(?: is| was| are| that you tried to reach)?(?: an?)? ?(?:unknown|not (?:be )?(?:found|known|exist|recogni[sz]ed|listed|valid|here|local|a valid)|does(?:n't| not) (?:exist|have)|doesnt exist|invalid|unavailable|non-?exist)/,
@@ -66,7 +75,8 @@ const nobody = anyOf(
   /(?:address|account|user|mail ?box|recipient|e-?mail)\b.{0,30} no longer (?:valid|exists?|available|active|in use)/,
 )
 
-export const textRules: readonly ReplyRule[] = [
+/** Read whole, advice included: providers put their numbers and links at the end. */
+export const wholeTextRules: readonly ReplyRule[] = [
   // Our own credentials or the way there, not this message: it waits until that is put right.
   {
     class: 'network',
@@ -99,6 +109,18 @@ export const textRules: readonly ReplyRule[] = [
 
   ...providerRules,
 
+  // Microsoft's family of mail that was given up; an error of a socket beside it is only the cause.
+  {
+    class: 'network',
+    reason: 'expired',
+    stages: ['late'],
+    enhanced: givenUp,
+    text: /^/,
+  },
+]
+
+/** Read without the advice behind the verdict; where that says nothing, with it. */
+export const textRules: readonly ReplyRule[] = [
   // A domain that takes no mail at all is told by its DNS before any list. To a report of another
   // system that is a refusal, though no address there will ever work.
   {
@@ -193,7 +215,9 @@ export const textRules: readonly ReplyRule[] = [
       /\brp-00\d\b/,
       /too many (?:messages(?! on the server)|e-?mails|mails|commands|errors|attempts)/,
       /(?:sending|message|mail|hourly|daily) (?:rate|limit).{0,20}exceed/,
-      /(?:sending|message|hourly|daily) quota.{0,20}exceed/,
+      /(?:sending|send|message|hourly|daily|outgoing|outbound|relay|relaying) (?:\S{1,20} )?quota\b/,
+      /quota\b.{0,30}\bper (?:hour|day|minute|month)\b/,
+      /sender\b.{0,20}(?:over|exceed\w{0,3}) .{0,20}quota/,
       /exceed(?:ed|s|ing)? .{0,40}\b(?:rate|per (?:hour|minute|day|second))\b/,
       /sending too (?:fast|many|quickly)/,
       /slow(?:er)? down/,
@@ -226,7 +250,10 @@ export const textRules: readonly ReplyRule[] = [
       /headers? too (?:large|long|big)/,
       /(?:missing|invalid|malformed|bad|multiple(?! addresses)) .{0,20}headers?\b/,
       /bare ?(?:lf|cr|newline|line ?feed)/,
-      /line (?:is )?too long/,
+      /lines? (?:is |are )?too long/,
+      /line length\b.{0,30}(?:exceed|limit|allowed|too|maximum)/,
+      /(?:maximum|max)\.? (?:allowed )?line length/,
+      /lines? (?:longer|exceed)/,
       /improper use of 8-bit/,
       /improperly-?formatted/,
       /mime structure/,
@@ -255,7 +282,8 @@ export const textRules: readonly ReplyRule[] = [
       /\bptr\b/,
       /cannot find your (?:reverse )?host ?name/,
       /unverifyable sending ip/,
-      /helo.{0,30}(?:invalid|reject|not resolve|forged|mismatch)/,
+      /\b(?:helo|ehlo)\b.{0,60}(?:invalid|reject|not resolve|forged|faked?|mismatch|(?:not|n't) match|bogus|spoof)/,
+      /(?:domain|hostname|host name|name)\b.{0,40}(?:not|n't) match.{0,40}\b(?:ip|client|address|connecting|\d{1,3}\.\d)/,
       /fix reverse/,
       /ip name lookup failed/,
       /generic (?:dns|ptr|hostname)/,
@@ -710,15 +738,33 @@ export const textRules: readonly ReplyRule[] = [
     text: /^/,
   },
 
-  // The mailbox: full, switched off, gone.
+  // Room: of the system, of the mailbox that is named, and of nobody, which is the system again.
   {
     class: 'unknown',
     reason: 'systemerror',
+    text: anyOf(/insufficient system (?:storage|resources)/, /system (?:storage )?(?:is )?full/),
+  },
+  {
+    class: 'quota',
+    reason: 'mailboxfull',
+    text: new RegExp(`${owner}.{0,80}${room}|${room}.{0,40}${owner}`),
+  },
+  {
+    class: 'unknown',
+    reason: 'systemerror',
+    unless: ['2.1', '2.2'],
     text: anyOf(
-      /insufficient system (?:storage|resources)/,
-      /system (?:storage )?(?:is )?full/,
       /no space left/,
+      /(?:disk|file ?system|partition|spool|volume) (?:is )?full/,
+      /(?:out of|insufficient|not enough|not sufficient|low on) (?:free )?(?:disk |storage )?(?:space|storage|disk)\b/,
     ),
+  },
+  {
+    class: 'unknown',
+    reason: 'systemerror',
+    codes: [452],
+    unless: ['2.1', '2.2'],
+    text: /quota|space|storage|\bfull\b/,
   },
   {
     class: 'quota',
@@ -729,11 +775,8 @@ export const textRules: readonly ReplyRule[] = [
       /quota.?exceed/,
       /exceed\w{0,3} .{0,30}(?:quota|storage|local limit)/,
       /(?:mail ?box|inbox|account|folder|maildir|mailfolder|user|recipient)(?:'s)? (?:\S{1,20} )?(?:is |are |has |storage )?(?:over |too )?full\b/,
-      /out of (?:storage|disk|space)/,
-      /(?:insufficient|not sufficient) (?:disk |mailbox |storage )?(?:space|storage)/,
       /storage (?:limit|quota|full|exceed)/,
       /mailbox (?:size )?(?:limit|exceed)/,
-      /not enough (?:disk |storage )?space/,
       /full mailbox/,
       /(?:exceed|over|reach)\w{0,3} .{0,40}(?:quota|storage|space)/,
       /quota .{0,20}exceed/,
@@ -898,6 +941,33 @@ export const textRules: readonly ReplyRule[] = [
       /(?:zieldomain|domain|domaine|dominio|домен)\b.{0,20}(?:existiert nicht|n'existe pas|no existe|não existe|non esiste|не найден|не существует)/,
       /域名(?:不存在|解析失败)/,
       /ドメイン.{0,10}(?:見つかりません|存在しません)/,
+    ),
+  },
+
+  // What the reporting system found out by itself, without asking anybody.
+  {
+    class: 'hard',
+    reason: 'hostunknown',
+    stages: ['late'],
+    codes: [0],
+    isForeign: true,
+    text: /unrouteable address/,
+  },
+  {
+    class: 'hard',
+    reason: 'userunknown',
+    stages: ['late'],
+    digit: 5,
+    codes: [0, 501, 553],
+    text: anyOf(
+      /malformed address/,
+      /(?:domain|local part) missing or malformed/,
+      /missing or malformed local part/,
+      /angle-brackets nested/,
+      /expected word or/,
+      /(?:hostname|domain name|user address) required/,
+      /colon illegal in host name/,
+      /(?:recipient|destination mailbox) address syntax/,
     ),
   },
 
@@ -1177,6 +1247,14 @@ export const textRules: readonly ReplyRule[] = [
     codes: [450, 451],
     stages: ['mail', 'rcpt', 'data', 'message'],
     text: /(?:try|retry)(?: it| this| sending)? (?:again )?(?:later|in \d|after)/,
+  },
+
+  // Who names only an address of ours and whom to write to refuses that address.
+  {
+    class: 'block',
+    reason: 'blocked',
+    stages: ['late'],
+    text: /\b\d{1,3}(?:\.\d{1,3}){3}\b.{0,120}\b(?:contact|postmaster|questions|abuse)\b/,
   },
 ]
 

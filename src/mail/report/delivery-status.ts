@@ -11,6 +11,8 @@ import { findAddress, readTypedAddress } from './mailbox.ts'
 export type StatusGroup = {
   recipient: string
   originalRecipient: string | null
+  /** Whom the alias in `recipient` stands for. */
+  actualRecipient: string | null
   action: ReportedAction | null
   status: string | null
   /** The comment behind the status: prose. */
@@ -126,6 +128,7 @@ function readGroup(fields: Field[]): StatusGroup {
   return {
     recipient: final ?? original ?? actual ?? rawRecipient(value('final-recipient')),
     originalRecipient: original ?? null,
+    actualRecipient: actual ?? null,
     action: actions[word] ?? guessAction(status),
     status,
     comment: `${value('status').replace(status ?? '', '')} ${categories[category] ?? ''}`

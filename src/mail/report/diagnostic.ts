@@ -14,7 +14,11 @@ const maxLength = 8_000
 
 const statusPattern = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/g
 const codePattern =
-  /(?<![\w.=/@-])([245][0-5]\d)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
+  /(?<![\w.=/@-])([245][0-5]\d)(?![ \t]{0,3}(?:[kmg]?b|[kmg]?i?bytes?|kilobytes?|megabytes?|octets?|characters?|chars|lines?|messages?|mails?|e-?mails?|recipients?|rcpts?|users|connections?|sessions?|seconds?|secs?|minutes?|mins?|hours?|days?|times?|attempts?|tries|retries|errors|hops)\b)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
+
+/** Before a number that is a size, a count or a port. */
+const counted =
+  /\b(?:limit|limit of|limit is|limited to|size|size of|maximum|max|maximum of|maximum is|is|than|exceeds?|exceeding|exceeded|port|ports|count|count of|after|tried|least|most|up to|every|within|about|of|and|by|has|have|had|for)[ :=]{1,2}$/i
 
 const commands: readonly [Stage, RegExp][] = [
   [
@@ -43,9 +47,11 @@ export function readDiagnosis(text: string): Diagnosis {
   return { replyCode: pickCode(bounded, status), status, command: readCommand(bounded) }
 }
 
-/** The code in a text that says most. */
+/** The code in a text that says most; of success only where nothing was refused. */
 export function pickStatus(text: string): string | null {
-  return tellMost(Array.from(text.matchAll(statusPattern), (match) => match[0]))
+  const codes = Array.from(text.matchAll(statusPattern), (match) => match[0])
+  const refusals = codes.filter((code) => !code.startsWith('2'))
+  return tellMost(refusals.length > 0 ? refusals : codes)
 }
 
 /** The first of the codes that say most; null without any. */
@@ -76,8 +82,10 @@ function pickCode(text: string, status: string | null): number | null {
     const before = /(?<!\d)([245][0-5]\d)[ \t#'"-]{1,3}$/.exec(text.slice(Math.max(0, at - 8), at))
     if (before !== null) return Number(before[1])
   }
-  const [first] = text.matchAll(codePattern)
-  return first === undefined ? null : Number(first[1])
+  const codes = Array.from(text.matchAll(codePattern))
+    .filter(({ index }) => !counted.test(text.slice(Math.max(0, index - 30), index)))
+    .map(([, code]) => Number(code))
+  return codes.find((code) => code >= 400) ?? codes[0] ?? null
 }
 
 /** The command of a transcript's first refusal, else what the prose says. */

@@ -36,7 +36,8 @@ export function readProse(
     const others = marks.filter(({ recipient }) => !systemMailbox.test(recipient))
     const best = others.length > 0 ? others : marks
     if (best.length === 0) continue
-    return opening === transcript ? cutBefore(lines, best) : cutBlocks(lines, best)
+    const isBelow = opening === transcript || standsBelow(lines, best)
+    return isBelow ? cutBefore(lines, best) : cutBlocks(lines, best)
   }
   return { preamble: notice, blocks: [] }
 }
@@ -79,10 +80,32 @@ function findOpenings(lines: readonly string[], opening: RegExp): Mark[] {
   for (const [line, text] of lines.entries()) {
     if (!text.includes('@')) continue
     const found = opening.exec(text)?.[1]
-    if (found !== undefined) marks.push({ line, recipient: cleanAddress(found) })
+    if (found === undefined || isForHelp(lines, line, found)) continue
+    marks.push({ line, recipient: cleanAddress(found) })
     if (marks.length === maxBlocks) break
   }
   return marks
+}
+
+const help =
+  /\b(?:for (?:further |more |additional |any )?(?:assistance|help|information|questions|details)|contact(?:e[rz])?|contactar|kontakt\w{0,10}|questions|problem report|(?:send|forward|report|write|mail|e-?mail)(?: an?| this| your| the)?(?: e-?mail| mail| message| report| problem| error)? to|write(?: us)? (?:at|to)|support(?: team)?(?: at|:)?|help ?desk(?: at|:)?|get in touch with)\b[^@]{0,60}$/i
+
+/** Whether an address is one to turn to, by the words before it on its line or the line above. */
+function isForHelp(lines: readonly string[], line: number, found: string): boolean {
+  const text = lines[line] ?? ''
+  const before = text.slice(0, text.indexOf(found))
+  if (/\p{L}{2}/u.test(before)) return help.test(before)
+  const above = lines[line - 1]?.trimEnd() ?? ''
+  return !/[.:!]$/.test(above) && help.test(`${above} `)
+}
+
+/** `550 …` above `RCPT TO:<addr>`: nothing is refused below the last recipient. */
+function standsBelow(lines: readonly string[], marks: readonly Mark[]): boolean {
+  const first = marks[0]?.line ?? 0
+  const last = marks.at(-1)?.line ?? 0
+  if (!/^\s{0,20}rcpt to\b/i.test(lines[first] ?? '')) return false
+  const isRefusal = (text: string) => /^\s{0,20}[45]\d\d[ -]/.test(text)
+  return lines.slice(0, first).some(isRefusal) && !lines.slice(last).some(isRefusal)
 }
 
 /** Where the recipients that are known stand: at the begin of a line if any does, else anywhere. */

@@ -28,6 +28,8 @@ export type Evidence = {
   remoteMta?: string | null
   /** What was answered to, where a field says so. */
   command?: Stage | null
+  /** The recipient's domain is not the own one of who reports. */
+  isForeign?: boolean
 }
 
 const maxTextLength = 2_000
@@ -88,10 +90,10 @@ function chooseStatus(status: string | null, told: readonly Diagnosis[]): string
   return tellMost([best, ...others].filter((code) => code !== null))
 }
 
-/** Names of hosts are no words: many belong to who filters spam. */
+/** Names of hosts before an IP address are no words: many belong to who filters spam. */
 function dropHosts(text: string): string {
   return text.replace(
-    /\b[\w-]{1,63}(?:\.[\w-]{1,63}){1,8} ?\[(?:ipv6:)?[\d.:a-f]{3,45}\](?::\d{1,5})?/gi,
+    /(?<![\w.-])(?!(?:\d{3}[ -])?\d\.\d{1,3}\.\d{1,3} ?\[)[\w-]{1,63}(?:\.[\w-]{1,63}){1,8} ?\[(?:ipv6:)?(?=[\da-f]{0,4}[.:])[\d.:a-f]{3,45}\](?::\d{1,5})?/gi,
     ' ',
   )
 }
@@ -121,6 +123,7 @@ function readBest(evidence: Evidence, diagnosis: Diagnosis): Reading {
       stage: 'late',
       reply: { code, enhancedCode, text: text.slice(0, maxTextLength) },
       ...findProvider(evidence),
+      isForeign: evidence.isForeign === true,
       ...(command === null ? {} : { command }),
     })
   if (isDelivered) return read('')

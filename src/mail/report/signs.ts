@@ -9,6 +9,11 @@ const daemonAddress =
 /** Programs that are not only mail systems. */
 const machineAddress =
   /^(?:[\w.+-]{0,64}[._-])?(?:no-?reply|do-?not-?reply|sys-?admin|admin|administrator|system|server|gateway|filter|mailserver|notifications?)(?:[._+-][\w.+-]{0,64})?@/i
+/** Whom list servers write as; they mark what they write (`X-MLServer`, `X-Mailman-Version`). */
+const listAddress =
+  /^(?:[\w.+-]{1,64}-(?:admin|owner|request|bounces?|ctl|help|errors)|owner-[\w.+-]{1,64}|(?:majordomo|mailman|listserv|listmaster|sympa|lyris|fml|ezmlm)(?:-[\w.+-]{1,64})?)@/i
+const listField =
+  /^(?:x-ml(?:server|-name|-info)|x-mailman-|x-listserver|x-loop$|list-(?:id|help|post)$|mailing-list$)/
 const daemonName =
   /mailer.?daemon|mail deliver\w{0,3} (?:sub)?system|mail delivery (?:agent|service)|postmaster|mail ?system|system administrator|mail administrator|delivery subsystem|content.?filter|mail router|mail server at|microsoft outlook$|<@?>\s*$/i
 
@@ -52,7 +57,9 @@ function scoreSpeaker({ fields }: Entity): number {
   const isDaemon = daemonAddress.test(address) || daemonName.test(from) || /^(?:<>)?$/.test(address)
   const returnPath = findField(fields, 'return-path') ?? ''
   const isNullSender = /^\s*(?:<\s*>|<?mailer-daemon(?:@[^\s<>]{1,255})?>?)\s*$/i.test(returnPath)
-  return (isDaemon ? 2 : machineAddress.test(address) ? 1 : 0) + (isNullSender ? 1 : 0)
+  const isList = listAddress.test(address) && fields.some(({ name }) => listField.test(name))
+  const isMachine = isList || machineAddress.test(address)
+  return (isDaemon ? 2 : isMachine ? 1 : 0) + (isNullSender ? 1 : 0)
 }
 
 function isDelayNotice(subject: string, words: string): boolean {
