@@ -274,7 +274,7 @@ const specs: Spec[] = [
   },
   {
     name: 'bounce inspect',
-    summary: 'print what is understood of bounces, complaints and replies, a JSON line a file',
+    summary: 'print what is understood of bounces, complaints and replies',
     args: '<file...>',
     load: async () => (await import('./bounce.ts')).inspectBouncesCommand,
   },

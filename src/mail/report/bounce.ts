@@ -26,7 +26,8 @@ export type Findings = {
   original: Original
 }
 
-const maxRecipients = 50
+/** One more than is reported. */
+const maxRecipients = 51
 
 /** Above the recipients, of each of whom the reply then says no more than `user unknown` (au). */
 const stateOfAll = /^\s{0,20}the user\(s\) account is\b[^\n]{0,120}/im

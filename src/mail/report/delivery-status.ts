@@ -27,7 +27,8 @@ export type StatusGroup = {
 
 export type DeliveryStatus = { reportingMta: string | null; groups: StatusGroup[] }
 
-const maxGroups = 50
+/** One more than is reported. */
+const maxGroups = 51
 const maxCommentLength = 500
 
 const actions: Readonly<Record<string, ReportedAction>> = {

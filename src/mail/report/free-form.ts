@@ -12,7 +12,9 @@ export type Block = {
 
 export type Prose = { preamble: string; blocks: Block[] }
 
-const maxBlocks = 50
+/** One more than is reported. */
+const maxBlocks = 51
+const maxMarks = 200
 const maxLines = 1_200
 const maxLineLength = 1_000
 
@@ -82,7 +84,7 @@ function findOpenings(lines: readonly string[], opening: RegExp): Mark[] {
     const found = opening.exec(text)?.[1]
     if (found === undefined || isForHelp(lines, line, found)) continue
     marks.push({ line, recipient: cleanAddress(found) })
-    if (marks.length === maxBlocks) break
+    if (marks.length === maxMarks) break
   }
   return marks
 }
@@ -131,6 +133,7 @@ function cutBlocks(lines: readonly string[], marks: readonly Mark[]): Prose {
     const end = ordered.slice(index + 1).find((next) => next.line > line)?.line
     const text = lines.slice(line, end).join('\n')
     if (!blocks.has(recipient)) blocks.set(recipient, { recipient, text })
+    if (blocks.size === maxBlocks) break
   }
   return { preamble: lines.slice(0, ordered[0]?.line).join('\n'), blocks: [...blocks.values()] }
 }
@@ -142,6 +145,7 @@ function cutBefore(lines: readonly string[], marks: readonly Mark[]): Prose {
   for (const { line, recipient } of marks) {
     const text = lines.slice(start, line + 1).join('\n')
     if (!blocks.has(recipient)) blocks.set(recipient, { recipient, text })
+    if (blocks.size === maxBlocks) break
     start = line + 1
   }
   return { preamble: '', blocks: [...blocks.values()] }
