@@ -90,7 +90,7 @@ export const providerRules: readonly ReplyRule[] = [
     class: 'syntax',
     reason: 'rejected',
     stages: ['late'],
-    text: /banned sender(?! ip|ing)|spam abuse detected/,
+    text: /banned sender(?! ip|ing| ?\[)|spam abuse detected/,
   },
   // Google: the address is refused for good, not only for now.
   {

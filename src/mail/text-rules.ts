@@ -18,8 +18,50 @@ const owner =
   '\\b(?:mail ?box|mailbox|inbox|user|account|recipient|maildir|mailfolder|folder|customer)\\b'
 const room = '(?:\\b(?:disk|storage|space|room|full)\\b)'
 
+/** The same in other languages. */
+const nobodyAbroad = anyOf(
+  /non r.pertori./,
+  /no se encuentra en el directorio/,
+  /(?:utilisateur|destinataire|adresse(?! ip)|compte|bo[iî]te).{0,30}(?:inconnue?|inexistante?|invalide|n'existe pas|introuvable)/,
+  /aucun utilisateur/,
+  /(?:empf.nger|benutzer|adresse|postfach|konto|adressat).{0,40}(?:unbekannt|existiert nicht|nicht gefunden|nicht bekannt|ung.ltig)/,
+  /(?:unbekannter?|ung.ltiger?) (?:empf.nger|benutzer|adress|postfach)/,
+  /(?:usuario|buz[oó]n|destinatario|cuenta|direcci[oó]n).{0,30}(?:desconocid[oa]|no existe|inexistente|no (?:se )?encontrad[oa]|inv[aá]lid[oa])/,
+  /no existe (?:ese|este|esta|dicha|el|la|ning)/,
+  /(?:usu[aá]rio|destinat[aá]rio|conta|caixa|endere[cç]o).{0,30}(?:desconhecid[oa]|n[aã]o existe|inexistente|n[aã]o (?:foi )?encontrad[oa]|inv[aá]lid[oa])/,
+  /(?:utente|destinatario|casella|indirizzo|account).{0,30}(?:sconosciut[oa]|non esiste|inesistente|non (?:è stato )?trovat[oa])/,
+  /nessun utente/,
+  /(?:gebruiker|ontvanger|adres).{0,20}(?:onbekend|bestaat niet|niet gevonden)/,
+  /(?:пользовател|адрес|ящик|получател).{0,30}(?:не (?:найден|существует|зарегистрирован)|неизвест|несуществ)/,
+  /нет так(?:ого|ой)/,
+  /несуществующ/,
+  /(?:ユーザ|宛先|アドレス|受信者).{0,16}(?:見つかりません|存在しません|存在しない|不明)/,
+  /ディレクトリ.{0,10}(?:見つか|あ)りません/,
+  /(?:用户|收件人|邮箱|用戶|使用者|信箱|帳號|账号|地址).{0,8}(?:不存在|未找到|無效|无效)/,
+  /(?:找不到|没有|沒有|查無)(?:此|该|該|这个)?(?:收件人|用户|邮箱|使用者|信箱)/,
+  /(?:사용자|수신자|메일|주소).{0,12}(?:존재하지 않|없습니다|찾을 수 없)/,
+  /(?:użytkownik|adres|konto).{0,20}(?:nie istnieje|nieznany)/,
+  /nie ma takiego/,
+  /(?:kullanıcı|alıcı|adres).{0,20}(?:bulunamadı|yok|geçersiz)/,
+  /kein(?:e|en)? solche[rs]? (?:benutzer|empf.nger|adresse|postfach|konto)/,
+  /mailbox existiert nicht/,
+  /onbekende (?:gebruiker|ontvanger|adres)/,
+  /(?:användare|mottagare|adress|brevlåda)\w{0,3} (?:finns inte|okänd|saknas)/,
+  /ok[äe]nd (?:användare|mottagare|adress)/,
+  /(?:ukendt|ukjent) (?:bruger|bruker|modtager|mottaker|adresse)/,
+  /(?:bruger|bruker|modtager|mottaker|adresse)n? (?:findes|finnes|eksisterer) ikke/,
+  /(?:käyttäjää|vastaanottajaa|osoitetta) ei (?:löydy|ole)/,
+  /tuntematon (?:käyttäjä|vastaanottaja)/,
+  /nieznany (?:użytkownik|odbiorca|adres)/,
+  /(?:uživatel|příjemce|adresa|schránka).{0,20}(?:neexistuje|nenalezen|neznám)/,
+  /neznámý (?:uživatel|příjemce)/,
+  /(?:felhasználó|címzett).{0,20}(?:nem létezik|ismeretlen)/,
+  /존재하지 않는 (?:사용자|수신자|메일|주소|계정)/,
+)
+
 /** Nobody there. */
 const nobody = anyOf(
+  nobodyAbroad,
   /(?:user|mail ?box|account|recipient) \S{1,80} does(?:n't| not) exist/,
   /(?:user|recipient|mail ?box|account|address|alias|customer|person|inbox|addressee|destination|userid|name)s?(?: name| address| account)?(?: you \S{1,20} \S{1,20} \S{1,20})?(?: is| was| are| that you tried to reach)?(?: an?)? ?(?:unknown|not (?:be )?(?:found|known|exist|recogni[sz]ed|listed|valid|here|local|a valid)|does(?:n't| not) (?:exist|have)|doesnt exist|invalid|unavailable|non-?exist)/,
   /(?:unknown|no such|nonexistent|non-existent|undeliverable|unrecogni[sz]ed|invalid|bad|wrong)(?: final| local| remote| virtual| email| e-mail| to| smtp| destination| delivery)* (?:user|recipient|mail ?box|address|account|addressee|alias|person|customer|inbox|local.?part|userid|rcpt)/,
@@ -32,6 +74,12 @@ const nobody = anyOf(
   /address rejected\.?$/,
   /address rejected: access denied/,
   /mailbox not found/,
+  /\b(?:do|does) not know (?:this|that|the|any) (?:user|recipient|address|mailbox)/,
+  /(?:is|was) (?:not known|unknown) (?:here|at this|to (?:us|this))/,
+  /address you .{0,40}(?:was|is)(?:n't| not) found/,
+  /email address .{0,20}(?:could ?n't|could not|cannot|can't) be found/,
+  /not in (?:the )?(?:address|recipient|user) (?:list|book|table)/,
+  /mail ?box for (?:\S{1,40} )?(?:is )?unavailable/,
   /not listed in/,
   /address(?:es)? (?:were |was )?unknown/,
   /address (?:couldn't|could not) be found/,
@@ -121,6 +169,9 @@ export const wholeTextRules: readonly ReplyRule[] = [
 
 /** Read without the advice behind the verdict; where that says nothing, with it. */
 export const textRules: readonly ReplyRule[] = [
+  // Of the sender, not of the recipient.
+  { class: 'syntax', reason: 'rejected', text: /sender .{0,30}null ?mx/ },
+
   // A domain that takes no mail at all is told by its DNS before any list. To a report of another
   // system that is a refusal, though no address there will ever work.
   {
@@ -139,7 +190,7 @@ export const textRules: readonly ReplyRule[] = [
       /does(?:n't| not) receive e-?mail/,
       /indicated no smtp service/,
       /(?:host|domain) (?:does|do) not accept (?:e-?)?mail/,
-      /no mx (?:record )?found/,
+      /no mx (?:record )?(?:was )?(?:found|for (?:the )?domain)/,
       /find a mail exchanger/,
       /reject all mails/,
       /mail receiving disabled/,
@@ -201,6 +252,7 @@ export const textRules: readonly ReplyRule[] = [
       /numerous attempts to deliver/,
       /account service is temporarily unavailable/,
       /too many errors from/,
+      /thread limit/,
     ),
   },
   {
@@ -342,6 +394,7 @@ export const textRules: readonly ReplyRule[] = [
       /mta-sts/,
       /(?:remote|peer) certificate/,
       /certificate-/,
+      /certificate (?:is |was |has )?(?:not |expired|untrusted|verification)/,
       /tlsa-invalid/,
       /dnssec-invalid/,
       /retrieve credentials/,
@@ -482,6 +535,7 @@ export const textRules: readonly ReplyRule[] = [
       /blocked by(?! (?:by |the |our |a |for |of |site )?polic)/,
       /(?:black|block|deny|ban) ?-?list/,
       /banned (?:sending )?ip/,
+      /banned sender ?\[/,
       /s3150/,
       /\[bl\d\d\]/,
       /\bbl0000\d{1,2}\b/,
@@ -537,6 +591,7 @@ export const textRules: readonly ReplyRule[] = [
     stages: ['late'],
     text: anyOf(
       /\bgo away\b/,
+      /smtp server (?:is )?not available/,
       /blocked - see/,
       /abus d[eé]tect/,
       /no valid recipients from/,
@@ -557,6 +612,7 @@ export const textRules: readonly ReplyRule[] = [
     class: 'syntax',
     reason: 'systemerror',
     codes: [501, 553],
+    unless: ['1.1', '1.3'],
     text: anyOf(
       /\bbad (?:e-?mail )?address (?:form|syntax)\b/,
       /syntax error in (?:address|parameter)/,
@@ -571,6 +627,7 @@ export const textRules: readonly ReplyRule[] = [
       /\b(?:sender|mail from|from address|return.?path|reverse.?path)(?: e-?mail)?(?: address| domain)?(?: is| was| has been)? (?:rejected|refused|denied|not (?:allowed|accepted|verified|valid|permitted)|invalid|unknown|does not exist|blocked)/,
       /(?:reject|unknown|invalid|bad|unresolvable|deny)(?:ed)? sender(?! ip)/,
       /sender (?:address )?verif/,
+      /callback setup failed/,
       /bouncedeny/,
       /fully qualified e-?mail/,
       /returned mail not/,
@@ -705,7 +762,7 @@ export const textRules: readonly ReplyRule[] = [
       /bounced address/,
       /recipient access/,
       /cannot route mail to/,
-      /ambiguous recipient/,
+      /ambiguous (?:recipient|address|name)/,
     ),
   },
 
@@ -804,6 +861,12 @@ export const textRules: readonly ReplyRule[] = [
       /(?:메일함|편지함).{0,10}(?:가득|초과)/,
       /skrzynka .{0,20}(?:pełna|przepełniona)/,
       /posta kutusu .{0,10}dolu/,
+      /(?:postvak|mailbox).{0,20}\bvol\b/,
+      /brevlåd\S{1,3} .{0,10}full/,
+      /(?:postkasse|postboks|innboks)\w{0,3} .{0,10}full/,
+      /schránka .{0,10}pln/,
+      /sähköpostilaatikko .{0,10}täynnä/,
+      /megtelt|betelt/,
     ),
   },
   // What a program told the mail system that started it, whatever else its words say.
@@ -818,7 +881,8 @@ export const textRules: readonly ReplyRule[] = [
     class: 'disabled',
     reason: 'suspended',
     text: anyOf(
-      /(?:account|mail ?box|user|recipient|inbox|customer)\b(?: \S{1,40}){0,6} (?:is |has been |was |temporarily |currently )?(?:disabled|inactive|suspended|frozen|closed|deactivated|discontinued|locked|terminated|not active|blocked|bloqu[eé])\b/,
+      /(?:account|mail ?box|user|recipient|inbox|customer)\b(?: \S{1,40}){0,6} (?:is |has been |was |temporarily |currently )?(?:disabled|inactive|suspended|frozen|(?<!connection )closed|deactivated|discontinued|locked|terminated|not active|bloqu[eé])\b/,
+      /(?:account|mail ?box|user|inbox|customer|recipient)\b(?: \S{1,40}){0,3} (?:is|has been|was|temporarily) (?:temporarily |administratively )?blocked\b/,
       /(?:disabled|inactive|suspended|deactivated|closed|frozen) (?:account|mail ?box|user|recipient)/,
       /disableduser/,
       /\(554\.30\)/,
@@ -826,8 +890,10 @@ export const textRules: readonly ReplyRule[] = [
       /deactivated mailbox/,
       /(?:user|account|mailbox) (?:is )?(?:locked|terminated|expired)/,
       /no longer accepts mail/,
+      /(?:account|mailbox|user) .{0,20}not allowed to receive/,
       /suspend the service/,
       /inactive user/,
+      /inactive e-?mail address/,
       /account not enabled/,
       /extended inactivity/,
       /administrativ\w{2,5} disabled/,
@@ -837,7 +903,10 @@ export const textRules: readonly ReplyRule[] = [
       /has been (?:disabled|suspended|deactivated)/,
       /compte .{0,30}(?:bloqu|d[eé]sactiv|suspend|ferm)/,
       /archiv[eé]e/,
-      /konto .{0,30}(?:gesperrt|deaktiviert)/,
+      /(?:konto|postfach|mailbox|benutzer) .{0,30}(?:gesperrt|deaktiviert|stillgelegt)/,
+      /account .{0,20}(?:sospeso|disattivato|disabilitato|bloccato)/,
+      /casella .{0,20}(?:sospesa|disattivata|disabilitata|bloccata)/,
+      /konto .{0,20}(?:zablokowan|nieaktywn|wyłączon)/,
       /conta .{0,30}(?:suspensa|desativad|bloquead)/,
       /cuenta .{0,30}(?:suspendida|desactivada|deshabilitada|bloqueada)/,
       /(?:ящик|пользователь|аккаунт|учетная запись).{0,30}(?:заблокирован|отключ)/,
@@ -893,6 +962,9 @@ export const textRules: readonly ReplyRule[] = [
     text: anyOf(
       /dns (?:lookup )?(?:error|failure):? (?:host \S{1,100} not found|domain name not found|.{0,40}no data\b)/,
       /code nxdomain/,
+      /name or service not known/,
+      /nodename nor servname/,
+      /no address associated with/,
     ),
   },
   {
@@ -907,6 +979,7 @@ export const textRules: readonly ReplyRule[] = [
       /name ?server (?:failure|timeout)/,
       /name service error .{0,80}try again/,
       /servfail/,
+      /host lookup did not complete/,
       /unable to (?:look ?up|resolve)/,
       /failure in mx lookup/,
       /dns records for .{0,40}not be found/,
@@ -921,6 +994,10 @@ export const textRules: readonly ReplyRule[] = [
       /domain is not reachable/,
       /(?:unknown|invalid|illegal|no such|unrouteable|bad|nonexistent) (?:mail |destination |recipient )?(?:host|domain)/,
       /nxdomain/,
+      /(?:h[oô]te|domaine|serveur) inconnue?/,
+      /unbekannte[rs]? (?:host|domain|rechner)/,
+      /(?:host|domain|dominio|servidor) (?:desconocido|desconhecido|sconosciuto)/,
+      /no matches to nameserver query/,
       /find any host/,
       /no mx (?:record )?found/,
       /find a mail exchanger/,
@@ -933,7 +1010,7 @@ export const textRules: readonly ReplyRule[] = [
       /no data known/,
       /domain (?:part )?of (?:recipient|destination).{0,20}(?:not|invalid)/,
       /bad destination (?:host|system|domain)/,
-      /(?:zieldomain|domain|domaine|dominio|домен)\b.{0,20}(?:existiert nicht|n'existe pas|no existe|não existe|non esiste|не найден|не существует)/,
+      /(?:\b(?:zieldomain|domain|domaine|dominio|domínio)|домен).{0,20}(?:existiert nicht|n'existe pas|no existe|não existe|non esiste|не найден|не существует)/,
       /域名(?:不存在|解析失败)/,
       /ドメイン.{0,10}(?:見つかりません|存在しません)/,
     ),
@@ -964,6 +1041,15 @@ export const textRules: readonly ReplyRule[] = [
       /colon illegal in host name/,
       /(?:recipient|destination mailbox) address syntax/,
     ),
+  },
+
+  // RFC 5321: 450 is a mailbox that is busy, not one that is absent.
+  {
+    class: 'unknown',
+    reason: 'systemerror',
+    codes: [450, 451],
+    unless: ['1.1'],
+    text: /mail ?box (?:is )?(?:temporarily )?(?:unavailable|busy)/,
   },
 
   // Nobody there.
@@ -1011,43 +1097,6 @@ export const textRules: readonly ReplyRule[] = [
     text: nobody,
   },
 
-  // The same in other languages.
-  {
-    class: 'hard',
-    reason: 'userunknown',
-    text: anyOf(
-      /non r.pertori./,
-      /no se encuentra en el directorio/,
-      /(?:utilisateur|destinataire|adresse(?! ip)|compte|bo[iî]te).{0,30}(?:inconnue?|inexistante?|invalide|n'existe pas|introuvable)/,
-      /aucun utilisateur/,
-      /(?:empf.nger|benutzer|adresse|postfach|konto|adressat).{0,40}(?:unbekannt|existiert nicht|nicht gefunden|nicht bekannt|ung.ltig)/,
-      /(?:unbekannter?|ung.ltiger?) (?:empf.nger|benutzer|adress|postfach)/,
-      /(?:usuario|buz[oó]n|destinatario|cuenta|direcci[oó]n).{0,30}(?:desconocid[oa]|no existe|inexistente|no (?:se )?encontrad[oa]|inv[aá]lid[oa])/,
-      /no existe (?:ese|este|esta|dicha|el|la|ning)/,
-      /(?:usu[aá]rio|destinat[aá]rio|conta|caixa|endere[cç]o).{0,30}(?:desconhecid[oa]|n[aã]o existe|inexistente|n[aã]o (?:foi )?encontrad[oa]|inv[aá]lid[oa])/,
-      /(?:utente|destinatario|casella|indirizzo|account).{0,30}(?:sconosciut[oa]|non esiste|inesistente|non (?:è stato )?trovat[oa])/,
-      /nessun utente/,
-      /(?:gebruiker|ontvanger|adres).{0,20}(?:onbekend|bestaat niet|niet gevonden)/,
-    ),
-  },
-  {
-    class: 'hard',
-    reason: 'userunknown',
-    text: anyOf(
-      /(?:пользовател|адрес|ящик|получател).{0,30}(?:не (?:найден|существует|зарегистрирован)|неизвест|несуществ)/,
-      /нет так(?:ого|ой)/,
-      /несуществующ/,
-      /(?:ユーザ|宛先|アドレス|受信者).{0,16}(?:見つかりません|存在しません|存在しない|不明)/,
-      /ディレクトリ.{0,10}(?:見つか|あ)りません/,
-      /(?:用户|收件人|邮箱|用戶|使用者|信箱|帳號|账号|地址).{0,8}(?:不存在|未找到|無效|无效)/,
-      /(?:找不到|没有|沒有|查無)(?:此|该|該|这个)?(?:收件人|用户|邮箱|使用者|信箱)/,
-      /(?:사용자|수신자|메일|주소).{0,12}(?:존재하지 않|없습니다|찾을 수 없)/,
-      /(?:użytkownik|adres|konto).{0,20}(?:nie istnieje|nieznany)/,
-      /nie ma takiego/,
-      /(?:kullanıcı|alıcı|adres).{0,20}(?:bulunamadı|yok|geçersiz)/,
-    ),
-  },
-
   // Not of a user, so of a host.
   {
     class: 'hard',
@@ -1084,6 +1133,11 @@ export const textRules: readonly ReplyRule[] = [
       /dns violates/,
       /several matches found/,
       /homedir/,
+      /mail transport/,
+      /verification in progress/,
+      /points to local host/,
+      /is the local host/,
+      /aliasing loop/,
       /needs to be unique/,
       /no proxy for recipient/,
       /error while being processed/,
@@ -1130,7 +1184,7 @@ export const textRules: readonly ReplyRule[] = [
       /could not connect/,
       /name server reply/,
       /remote protocol error/,
-      /tls .{0,40}(?:handshake|fail)/,
+      /\btls\b.{0,40}(?:handshake|fail)/,
     ),
   },
   // Reports of other systems that gave up.
