@@ -10,7 +10,7 @@ const maxMatchedLength = 2_000
 const minVerdictLength = 8
 /** How advice begins, behind the end of a clause or not. */
 const advice =
-  /(?<=[.;,!)-] ?| )(?:please (?!(?:re)?try)|kindly |contact |to (?:fix|resolve|correct|learn|prevent|avoid|request) |for (?:more|further|additional|help|assistance|details|instructions)\b|see (?:also |our |the |below|http)|visit |refer to|learn more|set ?up |if you |you (?:should|must|may|can|need) )/
+  /(?<!: ?(?:please )?)(?<=[.;,!)-] ?| )(?:please (?!(?:re)?try)|kindly |contact |to (?:fix|resolve|correct|learn|prevent|avoid|request) |for (?:more|further|additional|help|assistance|details|instructions)\b|see (?:also |our |the |below|http)|visit |refer to|learn more|set ?up |if you |you (?:should|must|may|can|need) )/
 /** In a rule's `enhanced`: a reply without an enhanced code. */
 const noDetail = 'none'
 

@@ -47,7 +47,7 @@ export function readProse(
 type Mark = { line: number; recipient: string }
 
 function listOpenings(): RegExp[] {
-  const address = `<?\\s?"?'?(${addressPattern})'?"?\\s?>?`
+  const address = `<?\\s?"?'?(?<![\\w.+-])(${addressPattern})'?"?\\s?>?`
   const end = '(?=\\s*$|[\\s:;,.(\\[<>])'
   const label =
     '(?:final[- ]recipient|original[- ]recipient|(?:failed |invalid )?recipients?(?: e?-?mail)?(?: address(?:es)?)?|addressed to|rcpt to|e-?mail address|address(?:es)?|invalid final delivery userid|unknown user|user|mailbox|destinataire|empf.nger|destinatario|получатель|宛先|收件人)'
