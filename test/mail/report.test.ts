@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Report, readReport } from '../../src/mail/report.ts'
 import { familySamples } from './report-family-samples.ts'
+import { layoutSamples } from './report-layout-samples.ts'
 import { samples } from './report-samples.ts'
 
 const read = (text: string) => readReport(Buffer.from(text))
@@ -228,7 +229,11 @@ Status: 5.2.2`,
 })
 
 describe('a bounce in prose', () => {
-  for (const { name, head, body, expected, action = 'failed' } of [...samples, ...familySamples]) {
+  for (const { name, head, body, expected, action = 'failed' } of [
+    ...samples,
+    ...familySamples,
+    ...layoutSamples,
+  ]) {
     it(`is understood: ${name}`, () => {
       const report = read(`To: ${token}@bounce.sender.test\n${head}\n\n${body}`)
       assert.equal(report.kind, 'bounce')

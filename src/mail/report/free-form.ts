@@ -92,13 +92,17 @@ function findOpenings(lines: readonly string[], opening: RegExp): Mark[] {
 const help =
   /\b(?:for (?:further |more |additional |any )?(?:assistance|help|information|questions|details)|contact(?:e[rz])?|contactar|kontakt\w{0,10}|questions|problem report|(?:send|forward|report|write|mail|e-?mail)(?: an?| this| your| the)?(?: e-?mail| mail| message| report| problem| error)? to|write(?: us)? (?:at|to)|support(?: team)?(?: at|:)?|help ?desk(?: at|:)?|get in touch with)\b[^@]{0,60}$/i
 
-/** Whether an address is one to turn to, by the words before it on its line or the line above. */
+/** The same on the lines above, with no end of a sentence between. */
+const helpAbove =
+  /\b(?:assistance|help|contact(?:e[rz])?|kontakt\w{0,10}|questions|problem report|write(?: us)? (?:at|to)|get in touch)\b[^.!?@]{0,120}$|\b(?:send|forward)\b[^.!?@]{0,40} to:?\s{0,9}$/i
+
+/** Whether an address is one to turn to, by the words before it on its line or above. */
 function isForHelp(lines: readonly string[], line: number, found: string): boolean {
   const text = lines[line] ?? ''
   const before = text.slice(0, text.indexOf(found))
   if (/\p{L}{2}/u.test(before)) return help.test(before)
-  const above = lines[line - 1]?.trimEnd() ?? ''
-  return !/[.:!]$/.test(above) && help.test(`${above} `)
+  const above = lines.slice(Math.max(0, line - 4), line).filter((one) => one.trim() !== '')
+  return helpAbove.test(above.slice(-2).join(' '))
 }
 
 /** `550 …` above `RCPT TO:<addr>`: nothing is refused below the last recipient. */
