@@ -332,6 +332,26 @@ Out: 221 2.0.0 Bye`),
   ])
 })
 
+test('who misses recipients at DATA had refused them, wherever the refusal stands', () => {
+  assertAll([
+    [
+      sendmail({ said: '550 no such user\n554 5.5.1 Error: no valid recipients' }),
+      'hard userunknown 5.0.0',
+    ],
+    [
+      sendmail({ said: '550 no such user\n503 5.0.0 Need RCPT (recipient)' }),
+      'hard userunknown 5.0.0',
+    ],
+    [sendmail({ said: '550 no such user' }), 'soft filtered 5.0.0'],
+    [
+      exim(
+        'SMTP error from remote mail server after pipelined RCPT TO:<ann@reader.test>: 550 5.2.1 no such user',
+      ),
+      'hard userunknown 5.2.1',
+    ],
+  ])
+})
+
 test('a size or a count is no reply code', () => {
   const codeOf = (said: string) =>
     readReport(Buffer.from(fieldsOnly({ said }))).recipients[0]?.replyCode

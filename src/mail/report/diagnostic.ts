@@ -23,15 +23,15 @@ const counted =
 const commands: readonly [Stage, RegExp][] = [
   [
     'message',
-    /end of (?:the )?data|after (?:sending )?(?:the )?(?:data|body|message)\b|\[body\]|failed after i sent the message|our final data|(?:for|after) text command|\(state 1[5-8]\)/,
+    /end of (?:the )?data|after (?:sending )?data block|after (?:sending )?(?:the )?(?:data|body|message)\b|\[body\]|failed after i sent the message|our final data|(?:for|after) text command|\(state 1[5-8]\)/,
   ],
   [
     'rcpt',
-    /does not like recipient|(?:after|reply to|our|was|>>>|-->|sent:|smtp:|during|at|\[) ?rcpt|rcpt[ _]to (?:response|command|not accepted)|rcpt command|\(state 1[234]\)/,
+    /does not like recipient|(?:after|reply to|response to|our|was|>>>|-->|sent:|smtp:|during|at|following|[[(]) ?(?:the )?(?:pipelined )?rcpt|rcpt[ _]to (?:response|command|not accepted)|rcpt command|\(state 1[234]\)/,
   ],
   [
     'mail',
-    /(?:after|reply to|our|>>>|during|\[) ?mail[ _]from|smtp:mail|mail command|but sender was rejected|\(state 9\)/,
+    /(?:after|reply to|response to|our|>>>|during|at|[[(]) ?(?:the )?(?:pipelined )?mail[ _]from|smtp:mail|mail command|but sender was rejected|\(state 9\)/,
   ],
   ['data', /(?:to|after|our) data\b|\[data\]|>>> data|smtp:data|data command|smtp command\s+data/],
   [

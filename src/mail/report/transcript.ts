@@ -12,8 +12,9 @@ const commandLine =
 const answerLine =
   /^[\s>]{0,20}?(?:<<<|<--|<-|Out: |S: |RSP: |Received >>>) {0,3}((\d{3})\b([ -]?)[^\n]{0,1000})/i
 
+const missingRecipient = /need rcpt|no valid recipients|valid rcpt|rcpt first/i
 /** What a server says because it had refused something before. */
-const consequence = /^(?:503|221)|need rcpt|no valid recipients|valid rcpt|rcpt first/i
+const consequence = /^(?:503|221)/
 
 /**
  * The text with its session cut down to the last refusal, of this recipient where one is his; as
@@ -23,7 +24,7 @@ export function reduceTranscript(text: string, recipient: string): string {
   const lines = text.split('\n', maxLines)
   const first = lines.findIndex((line) => answerLine.test(line))
   if (first === -1) return text
-  const refusal = pickRefusal(listExchanges(lines), recipient)
+  const refusal = pickRefusal(correctPipelined(listExchanges(lines)), recipient)
   const others = lines.map((line) => (isSession(line) ? '' : line))
   const told = refusal === undefined ? [] : [`>>> ${refusal.command}`, ...refusal.lines]
   return [...others.slice(0, first), ...told, ...others.slice(first)].join('\n')
@@ -40,15 +41,33 @@ export function completeReply(text: string, reply: string): string {
   return whole ?? reply
 }
 
+function isConsequence(line: string): boolean {
+  return missingRecipient.test(line) || consequence.test(line.replace(/^<<< /, ''))
+}
+
 function isSession(line: string): boolean {
   return answerLine.test(line) || commandLine.test(line)
 }
 
+/**
+ * With pipelining (RFC 2920) what was said to RCPT may stand below DATA: who then misses recipients
+ * had refused them.
+ */
+function correctPipelined(exchanges: readonly Exchange[]): Exchange[] {
+  return exchanges.map((exchange, index) => {
+    const next = exchanges[index + 1]
+    const isMissing = next?.lines.some((line) => missingRecipient.test(line)) === true
+    return isMissing && /^data$/i.test(exchange.command)
+      ? { ...exchange, command: 'RCPT TO' }
+      : exchange
+  })
+}
+
 function pickRefusal(exchanges: readonly Exchange[], recipient: string): Exchange | undefined {
   const refusals = exchanges.filter(({ code, lines }) => {
-    return code >= 400 && !lines.some((line) => consequence.test(line.replace(/^<<< /, '')))
+    return code >= 400 && !lines.some(isConsequence)
   })
-  const isRcpt = ({ command }: Exchange) => /^rcpt/i.test(command)
+  const isRcpt = ({ command }: Exchange) => /^rcpt.{0,9}</i.test(command)
   const own = refusals.filter((one) => {
     return !isRcpt(one) || recipient === '' || one.command.toLowerCase().includes(recipient)
   })
