@@ -339,6 +339,7 @@ export const textRules: readonly ReplyRule[] = [
       /\bptr\b/,
       /cannot find your (?:reverse )?host ?name/,
       /unverifyable sending ip/,
+      /(?:invalid|forged|faked?|unacceptable|bogus) (?:helo|ehlo)/,
       /\b(?:helo|ehlo)\b.{0,60}(?:invalid|reject|not resolve|forged|faked?|mismatch|(?:not|n't) match|bogus|spoof)/,
       /(?:domain|hostname|host name|name)\b.{0,40}(?:not|n't) match.{0,40}\b(?:ip|client|address|connecting|\d{1,3}\.\d)/,
       /fix reverse/,

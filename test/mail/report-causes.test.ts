@@ -647,3 +647,22 @@ test('advice behind the verdict does not decide', () => {
   for (const [said, expected] of cases)
     assert.deepEqual(brief(fieldsOnly({ said })), [expected], said)
 })
+
+test('what was said of one recipient does not decide on another', () => {
+  const notice = `<ann@reader.test>: host mx.reader.test[192.0.2.7] said: 550 no such user (in
+    reply to end of DATA command)
+
+<bob@other.test>: host mx.other.test[192.0.2.8] said: 550 no such user`
+  const group = (recipient: string) =>
+    `Final-Recipient: rfc822; ${recipient}\nAction: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; 550 no such user`
+  assert.deepEqual(
+    brief(dsn(notice, `${group('ann@reader.test')}\n\n${group('bob@other.test')}`)),
+    ['soft filtered 5.0.0', 'hard userunknown 5.0.0'],
+  )
+  assertAll([
+    [
+      fieldsOnly({ said: '550 5.1.1 user unknown (helo=mx.test)', status: '5.1.1' }),
+      'hard userunknown 5.1.1',
+    ],
+  ])
+})

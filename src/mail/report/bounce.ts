@@ -67,15 +67,25 @@ export function readStatusBounce(statuses: readonly DeliveryStatus[], findings: 
   const unnamed = guess === '' ? (findings.original.recipients[0] ?? '') : guess
   const reporter = statuses.map((one) => one.reportingMta).find(Boolean) ?? null
   const recipients = groups.map((group) =>
-    judge(evidenceOf({ group, prose, unnamed, reporter }, findings)),
+    judge(evidenceOf({ group, prose, unnamed, reporter, isAlone: groups.length === 1 }, findings)),
   )
   return { reportingMta: reporter, recipients }
 }
 
 /** `unnamed`: who it was where the group does not say. */
-type Told = { group: StatusGroup; prose: Prose; unnamed: string; reporter: string | null }
+type Told = {
+  group: StatusGroup
+  prose: Prose
+  unnamed: string
+  reporter: string | null
+  /** The only recipient, so that all of the prose is about that one. */
+  isAlone: boolean
+}
 
-function evidenceOf({ group, prose, unnamed, reporter }: Told, findings: Findings): Evidence {
+function evidenceOf(
+  { group, prose, unnamed, reporter, isAlone }: Told,
+  findings: Findings,
+): Evidence {
   const { notice, signs } = findings
   const find = (name: string | null) => prose.blocks.find(({ recipient }) => recipient === name)
   const block = find(group.actualRecipient) ?? find(group.recipient)
@@ -92,7 +102,7 @@ function evidenceOf({ group, prose, unnamed, reporter }: Told, findings: Finding
       session(block?.text ?? ''),
       group.comment,
     ],
-    notice: session(notice),
+    notice: session(isAlone || block === undefined ? notice : prose.preamble),
     remoteMta: group.remoteMta,
     isForeign: isForeign(group.actualRecipient ?? group.recipient, findings, reporter),
     command: group.command,

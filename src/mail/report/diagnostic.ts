@@ -38,7 +38,10 @@ const commands: readonly [Stage, RegExp][] = [
     'greeting',
     /refused to talk to me|initial connection|but greeting failed|while waiting for (?:the )?greeting/,
   ],
-  ['ehlo', /\b(?:ehlo|helo)\b|my name was rejected/],
+  [
+    'ehlo',
+    /(?:after|reply to|response to|our|to|during|at|>>>|-->|smtp:|\[) ?(?:the )?(?:ehlo|helo|lhlo)\b|my name was rejected/,
+  ],
 ]
 
 export function readDiagnosis(text: string): Diagnosis {
