@@ -319,7 +319,7 @@ fields mailboxfull: 552 5.2.2 User is over quota
 fields userunknown: 550 5.1.1 No such user
 fields suspended: 550 Mailbox is frozen.
 fields userunknown: 550 5.7.1 Bad address mailbox syntax
-fields hasmoved: 550 5.1.1 Not our Customer
+fields userunknown: 550 5.1.1 Not our Customer
 fields blocked: 554 resimta.comcast.net ESMTP server not available
 fields ratelimited: 550 5.2.0 192.0.2.9 Throttled - RL000010
 fields blocked: 554 PTR lookup failure. PT000002
@@ -590,4 +590,58 @@ fields toobig: 552 Message size exceeds maximum value
 fields toobig: 523 the message size is bigger than the recipient's limit
 fields toobig: 550 Message exceeds local size limit.
 fields policyviolation: 554 Attachment rejected: .exe not allowed
+# Words on the sender, on us, or on nothing, that look like words on a mailbox
+fields systemerror: 550 5.4.4 SMTPSEND.DNS.MxLoopback; DNS records for this domain are configured in a loop
+fields userunknown: 550 5.1.1 Not our Customer
+fields hasmoved: 551 5.7.1 not our customer
+rcpt rejected: 550 5.7.1 The recipient's server does not accept mail from your address
+rcpt rejected: 550 Your address is not known to us as a sender
+rcpt rejected: 550 Unknown sender
+rcpt rejected: 550 Sender unknown
+rcpt rejected: 550 sender mailbox does not exist
+rcpt rejected: 550 The sender's mailbox is unknown
+rcpt userunknown: 550 Could not verify your e-mail address: no such user
+rcpt rejected: 550 Cannot verify sender: user unknown
+rcpt blocked: 550 We do not accept mail for unknown users from dynamic hosts
+rcpt blocked: 550 Your host is unknown
+rcpt blocked: 550 Host not found for your IP, reverse lookup failed
+rcpt blocked: 550 Your hostname does not exist
+rcpt blocked: 550 Client host name not found
+rcpt blocked: 550 HELO host not found
+rcpt blocked: 450 4.7.1 Helo command rejected: Host not found
+rcpt rejected: 550 5.7.1 Sender domain does not exist
+rcpt rejected: 550 Sender domain not found
+rcpt rejected: 550 unknown sender domain
+rcpt rejected: 550 domain of sender does not resolve
+rcpt hostunknown: 553 Invalid domain in your address
+rcpt securityerror: 550 Invalid credentials
+rcpt rejected: 550 Invalid sender address
+rcpt undetermined: 550 invalid message id
+rcpt policyviolation: 550 Attachment account.exe is not allowed
+rcpt undetermined: 550 Mail address not authorised
+message contenterror: 550 Invalid recipient headers
+message toomanyconn: 550 Too many recipients in header, invalid message
+message suspended: 550 the account of the sender has been suspended
+message blocked: 554 Your account has been suspended for sending spam
+rcpt suspended: 550 Sender account is disabled
+rcpt policyviolation: 550 relaying to ann@reader.test prohibited by administrator
+rcpt blocked: 550 no valid PTR for your host
+rcpt userunknown: 421 4.7.0 Try again later, user unknown attacks detected
+rcpt toomanyconn: 550 too many unknown users from your IP
+rcpt toomanyconn: 550 blocked due to too many invalid recipients
+rcpt toomanyconn: 550 directory harvest attack detected: too many unknown recipients
+rcpt systemerror: 550 Unknown command
+rcpt undetermined: 554 Unknown error
+rcpt undetermined: 550 unknown reason
+rcpt userunknown: 450 4.1.1 <ann@reader.test>: Recipient address rejected: User temporarily unavailable
+rcpt suspended: 451 4.2.1 mailbox temporarily disabled
+rcpt mailboxfull: 450 user is over quota
+rcpt mailboxfull: 550 Account inactive: over quota
+rcpt mailboxfull: 550 Recipient mailbox is full, unknown user
+rcpt policyviolation: 554 5.1.1 User unknown; rejecting due to policy
+rcpt blocked: 550 5.1.1 <ann@reader.test>... User unknown, but your IP is listed at spamhaus.org
+rcpt userunknown: 550 5.1.1 recipient unknown: see https://reader.test/blocked-list
+rcpt undetermined: 550 Not found: ann@reader.test
+rcpt securityerror: 550 <ann@reader.test> Access denied
+rcpt userunknown: 550 5.1.1 Access denied
 `
