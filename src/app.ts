@@ -15,6 +15,8 @@ import { startSearchIndex } from './features/contacts/search-index.ts'
 import type { Core } from './features/core.ts'
 import { resealDomainKeys } from './features/domains/reseal.ts'
 import { createDelivery, type Delivery } from './features/messages/deliver.ts'
+import { startFuse } from './features/messages/fuse.ts'
+import { createKnownDomains } from './features/messages/known-domains.ts'
 import { countQueue } from './features/messages/operate.ts'
 import { startQueue } from './features/messages/queue.ts'
 import { createThrottle } from './features/messages/throttle.ts'
@@ -162,8 +164,11 @@ async function startDelivery(base: OpenCore, ends: Ends, stops: Stops): Promise<
   )
   const hits = startHitLog(base)
   stops.push(hits.stop)
+  const fuse = await startFuse(base)
+  stops.push(async () => fuse.stop())
   const throttle = createThrottle(config.limits.emailsPerSecond, now)
-  const core: Core = { ...base, outbound, hits, throttle }
+  const knownDomains = createKnownDomains()
+  const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains }
   delivery = createDelivery(core)
   const queue = startQueue(core, delivery)
   const { settled } = delivery

@@ -11,6 +11,10 @@ export const counterTexts = {
     help: 'Log lines left out because the same line was logged less than a minute before',
     labelNames: [],
   },
+  pillarbox_suppressions_held_total: {
+    help: 'Suppressions held: for an operator (fuse), or for a second look at the domain (domain)',
+    labelNames: ['cause'],
+  },
 } as const satisfies Record<string, CounterText>
 
 export type CounterName = keyof typeof counterTexts

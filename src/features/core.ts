@@ -15,6 +15,8 @@ import type { Store } from '../store/store.ts'
 import type { Directory } from './accounts/directory.ts'
 import type { Bell } from './bell.ts'
 import type { QueueBell } from './messages/bell.ts'
+import type { Fuse } from './messages/fuse.ts'
+import type { KnownDomains } from './messages/known-domains.ts'
 import type { Throttle } from './messages/throttle.ts'
 import type { IdempotencyClaims } from './requests/idempotency.ts'
 import type { SharedRuns } from './shared-runs.ts'
@@ -44,6 +46,10 @@ export type Core = {
   jobBell: Bell
   /** Who computes or counts a segment, one at a time. */
   sharedRuns: SharedRuns
+  /** Whether our own verdicts may suppress. */
+  fuse: Fuse
+  /** Recipient domains where there was somebody. */
+  knownDomains: KnownDomains
   /** Takes opens and clicks. */
   hits: HitLog
   /** Why `/health` says `degraded`. */
@@ -55,4 +61,4 @@ export type Core = {
 }
 
 /** What a command has: everything but the means to deliver and to be called. */
-export type CommandCore = Omit<Core, 'outbound' | 'hits' | 'throttle'>
+export type CommandCore = Omit<Core, 'outbound' | 'hits' | 'throttle' | 'fuse' | 'knownDomains'>

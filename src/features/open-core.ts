@@ -7,6 +7,7 @@ import { loadSecret, prepareDataDir } from '../config/secret.ts'
 import { createCounters } from '../counters.ts'
 import { createHealth } from '../health.ts'
 import type { Log } from '../log.ts'
+import { createDnsWatch } from '../outbound/dns-watch.ts'
 import { createPublicFetch } from '../outbound/public-fetch.ts'
 import { createResolver } from '../outbound/resolver.ts'
 import { openStore } from '../store/store.ts'
@@ -26,7 +27,7 @@ export type OpenCore = CommandCore & { close(): Promise<void> }
  */
 export async function openCore(
   config: Config,
-  { log, watch = false }: { log: Log; watch?: boolean },
+  { log, watch: isWatching = false }: { log: Log; watch?: boolean },
 ): Promise<OpenCore> {
   await prepareDataDir(config)
   const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
@@ -34,17 +35,20 @@ export async function openCore(
     path: config.database.file,
     nativeBinding: nativeBindingPath(config.dataDir),
     log,
-    watch,
+    watch: isWatching,
   })
   await checkSecret({ store, keyring }).catch(async (error) => {
     await store.close()
     throw error
   })
   const directory = createDirectory({ store, keyring })
-  const resolver = createResolver({ servers: config.dns.servers, now })
+  const figures = { health: createHealth(), counters: createCounters() }
   const { dataDir, dns } = config
-  const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log })
+  const watch = createDnsWatch({ dns, now, log, health: figures.health })
+  const resolver = createResolver({ servers: dns.servers, now, watch })
+  const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log, watch })
   const close = async () => {
+    watch.stop()
     verifier.stop()
     resolver.stop()
     await store.close()
@@ -52,7 +56,6 @@ export async function openCore(
   const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
   const bells = { bell, inbox: createBell(), jobBell: createBell() }
-  const figures = { health: createHealth(), counters: createCounters() }
   const shared = { ...bells, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
   const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
   return { ...parts, ...shared, now, log, close }

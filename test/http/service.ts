@@ -11,6 +11,8 @@ import { createUser } from '../../src/features/accounts/users.ts'
 import { createBell } from '../../src/features/bell.ts'
 import type { Core } from '../../src/features/core.ts'
 import { createQueueBell } from '../../src/features/messages/bell.ts'
+import { createFuse } from '../../src/features/messages/fuse.ts'
+import { createKnownDomains } from '../../src/features/messages/known-domains.ts'
 import { createThrottle } from '../../src/features/messages/throttle.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { createSharedRuns } from '../../src/features/shared-runs.ts'
@@ -59,10 +61,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const keyring = createKeyring('a secret of tests')
   const config = configOf(folder, options)
   const hits = startHitLog({ store, config, now: Date.now, log }, { visitMs: 0 })
+  const base = { config, store, now: Date.now, log }
+  const figures = { health: createHealth(), counters: createCounters() }
   const core: Core = {
-    config,
+    ...base,
+    ...figures,
+    fuse: createFuse({ ...base, ...figures }),
+    knownDomains: createKnownDomains(),
     keyring,
-    store,
     directory: createDirectory({ store, keyring }),
     resolver: (options.resolver ?? {}) as Core['resolver'],
     verifier: {
@@ -79,12 +85,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     inbox: createBell(),
     jobBell: createBell(),
     sharedRuns: createSharedRuns(),
-    health: createHealth(),
-    counters: createCounters(),
     hits,
     throttle: createThrottle(0, Date.now),
-    now: Date.now,
-    log,
   }
   const requests: RequestLogEntry[] = []
   const close = async () => {
@@ -145,7 +147,7 @@ function configOf(folder: string, { http, limits, topicArns = [] }: ServiceOptio
       returnPathDomain: 'bounce.mx.pillarbox.test',
       giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
     },
-    dns: { servers: [] },
+    dns: { servers: [], canary: [] },
     sns: { topicArns },
     limits: { ...defaultLimits, ...limits },
     retention: { bodyDays: 90, requestLogDays: 30, sandboxMessages: 1000 },

@@ -13,17 +13,19 @@ import { type LoadedEmail, loadEmails, loadTexts, toRenderSource } from '../mess
 export type FeedDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'outbound' | 'throttle' | 'now'>
 
 /**
+/**
  * `subject` as the recipient read it; `body` is HTML, or a text, and `text` the plain text of received
- * mail; null once retention cleared them. `reason`: why it is where it is.
+ * mail; both are null once retention cleared them, undefined where nobody asked for them. `reason`:
+ * why it is where it is.
  */
 export type ShownEmail = EventEmail &
   Pick<Email, 'replyTo' | 'toName' | 'error' | 'state' | 'status'> & {
-    body: string | null
-    text: string | null
+    body: string | null | undefined
+    text: string | null | undefined
     reason: string
   }
 
-type Text = Pick<ShownEmail, 'subject' | 'body' | 'text'>
+type Text = { subject: string; body: string | null; text: string | null }
 
 const fateColumns = {
   id: emails.id,
@@ -58,14 +60,20 @@ const listPlainTexts = statement((db) =>
     ),
 )
 
-/** By id; ids may repeat, and those that are gone are left out. */
+/**
+ * By id; ids may repeat, and those that are gone are left out. A summary has no bodies: nothing is
+ * rendered for it.
+ */
 export async function showEmails(
   deps: FeedDeps,
   repeatedIds: readonly string[],
+  { isSummary }: { isSummary: boolean },
 ): Promise<Map<string, ShownEmail>> {
   const ids = [...new Set(repeatedIds)]
   const loaded = await loadEmails(deps, ids)
-  const texts = await findTexts(deps, loaded)
+  const texts = isSummary ? new Map<string, Text>() : await findTexts(deps, loaded)
+  const gone = isSummary ? undefined : null
+  const untold = { body: gone, text: gone }
   const fates = await deps.store.read
     .select(fateColumns)
     .from(emails)
@@ -77,7 +85,7 @@ export async function showEmails(
     fates.flatMap((fate) => {
       const email = byId.get(fate.id)
       if (email === undefined) return []
-      const text = texts.get(fate.id) ?? { subject: email.subject, body: null, text: null }
+      const text = texts.get(fate.id) ?? { subject: email.subject, ...untold }
       const reason = explained.get(fate.id)?.reason ?? ''
       return [[fate.id, { ...email, ...fate, ...text, reason }]]
     }),

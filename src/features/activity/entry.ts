@@ -55,8 +55,8 @@ function emailFacts(event: FeedEvent, email: ShownEmail): Record<string, unknown
   return {
     ...emailEventData(event, email),
     subject: email.subject,
-    body: email.body,
-    ...(event.name === 'email.received' ? { text: email.text } : {}),
+    ...(email.body === undefined ? {} : { body: email.body }),
+    ...(event.name === 'email.received' && email.text !== undefined ? { text: email.text } : {}),
     from: email.fromAddress,
     fromName: email.fromName,
     replyTo: email.replyTo,

@@ -7,7 +7,7 @@ import { type ReceivedContent, showReceived } from './received.ts'
 export type EventView = {
   id: string
   name: string
-  data: Record<string, unknown> | null
+  data: unknown
   projectId: string
   contactId: string | null
   emailId: string | null

@@ -31,7 +31,16 @@ export type Delivery = {
 
 export type DeliveryDeps = Pick<
   Core,
-  'store' | 'config' | 'keyring' | 'directory' | 'outbound' | 'bell' | 'now' | 'log'
+  | 'store'
+  | 'config'
+  | 'keyring'
+  | 'directory'
+  | 'outbound'
+  | 'bell'
+  | 'fuse'
+  | 'knownDomains'
+  | 'now'
+  | 'log'
 >
 
 /** After an error of ours an email waits that long, so that the error is not all we do. */

@@ -46,6 +46,7 @@ const findEmail = statement((db) =>
       projectId: emails.projectId,
       contactId: emails.contactId,
       recipient: emails.recipient,
+      recipientDomain: emails.recipientDomain,
       state: emails.state,
       status: emails.status,
       sentAt: emails.sentAt,

@@ -152,7 +152,8 @@ async function upsertSender(
 ): Promise<Contact> {
   const known = await tx.find(findContact, { projectId, email: address.address })
   const found = new Map(known === undefined ? [] : [[known.email, known]])
-  const change = { projectId, subscribed: undefined, subscribedByDefault: false, at, found }
+  const rule = { subscribed: undefined, subscribedByDefault: false, reason: 'mail' } as const
+  const change = { projectId, ...rule, at, found }
   const [upserted] = await upsertContacts(tx, change, [{ address, changes: {} }])
   if (upserted === undefined) throw new TypeError('an address gave no contact')
   return upserted.contact
