@@ -18,8 +18,12 @@ import { startSearchIndex } from './features/contacts/search-index.ts'
 import type { Core } from './features/core.ts'
 import { resealDomainKeys } from './features/domains/reseal.ts'
 import { createDelivery, type Delivery } from './features/messages/deliver.ts'
+import { startFuse } from './features/messages/fuse.ts'
+import { createKnownDomains } from './features/messages/known-domains.ts'
 import { startQueue } from './features/messages/queue.ts'
+import { createThrottle } from './features/messages/throttle.ts'
 import { type OpenCore, openCore } from './features/open-core.ts'
+import { startAnswering } from './features/questions/answer.ts'
 import { startReceivingDomains } from './features/receiving/domains.ts'
 import { startProcessing } from './features/receiving/process.ts'
 import { startRequestLog } from './features/requests/log.ts'
@@ -102,6 +106,7 @@ async function start(
   const ends = await findEnds(base, stops)
   const core = await startDelivery(base, ends, stops)
   watchOtherProcesses(core, stops)
+  stops.push(startAnswering(core).stop)
   // The lock says that whoever held them is gone.
   await core.store.write((tx) => endLeases(tx, now()))
   const jobs = startJobs({ store: core.store, log, now, ...createSchedule(core) })
@@ -171,7 +176,11 @@ async function startDelivery(base: OpenCore, ends: Ends, stops: Stops): Promise<
   )
   const hits = startHitLog(base)
   stops.push(hits.stop)
-  const core: Core = { ...base, outbound, hits }
+  const fuse = await startFuse(base)
+  stops.push(async () => fuse.stop())
+  const throttle = createThrottle(config.limits.emailsPerSecond, now)
+  const knownDomains = createKnownDomains()
+  const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains }
   delivery = createDelivery(core)
   const queue = startQueue(core, delivery)
   const { settled } = delivery

@@ -31,6 +31,10 @@ export const counterTexts = {
     help: 'Messages from outside that were read, by what they were',
     labelNames: ['kind'],
   },
+  pillarbox_suppressions_held_total: {
+    help: 'Suppressions held: for an operator (fuse), or for a second look at the domain (domain)',
+    labelNames: ['cause'],
+  },
 } as const satisfies Record<string, CounterText>
 
 export type CounterName = keyof typeof counterTexts

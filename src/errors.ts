@@ -122,6 +122,11 @@ export function invalid(fields: FieldError[], text = 'The request is not valid.'
   return new AppError('VALIDATION_ERROR', text, { fields })
 }
 
+/** Nothing of that kind has that id, for whoever asks; programs find both in `error.details`. */
+export function notFound(resource: string, id: string | number, publicText: string): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', publicText, { details: { resource, id } })
+}
+
 /** `invalid` for a single field. */
 export function invalidField(field: string, code: string, message: string): AppError {
   return invalid([{ field, message, code }])

@@ -9,10 +9,12 @@ import { settingKeys } from '../config/settings.ts'
 import { formatEffective, showSetting } from '../config/toml-text.ts'
 import { listWarnings } from '../config/warnings.ts'
 import { type Context, type Result, withCore } from './command.ts'
+import { asFileOwner } from './owner.ts'
 import { escapeControls } from './text.ts'
 
 export async function checkConfig(context: Context): Promise<Result> {
-  const loaded = load(context)
+  // The server must be able to read what root can.
+  const loaded = await asFileOwner(load(context).config, async () => load(context))
   const { file } = loaded.config
   const warnings = [
     ...(await listAllWarnings(context, loaded)),

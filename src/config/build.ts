@@ -19,7 +19,7 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
     },
     database: buildDatabase(values),
     delivery: buildDelivery(values),
-    dns: { servers: values['dns.servers'] },
+    dns: { servers: values['dns.servers'], canary: values['dns.canary'] },
     inbound: {
       listen: values['inbound.listen'],
       tls: tlsFiles(values['inbound.tls_cert'], values['inbound.tls_key']),
@@ -58,6 +58,7 @@ function buildDelivery(values: SettingValues): Config['delivery'] {
     maxConnectionsPerSite: values['delivery.max_connections_per_site'],
     messagesPerConnection: values['delivery.messages_per_connection'],
     retrySchedule: values['delivery.retry_schedule'],
+    fusePerMinute: values['delivery.fuse_per_minute'],
     giveUpAfter: {
       transactional: values['delivery.give_up_after.transactional'],
       workflow: values['delivery.give_up_after.workflow'],

@@ -17,6 +17,9 @@ import type { Store } from '../store/store.ts'
 import type { Directory } from './accounts/directory.ts'
 import type { Bell } from './bell.ts'
 import type { QueueBell } from './messages/bell.ts'
+import type { Fuse } from './messages/fuse.ts'
+import type { KnownDomains } from './messages/known-domains.ts'
+import type { Throttle } from './messages/throttle.ts'
 import type { IdempotencyClaims } from './requests/idempotency.ts'
 import type { SharedRuns } from './shared-runs.ts'
 import type { HitLog } from './tracking/hit-log.ts'
@@ -35,6 +38,8 @@ export type Core = {
   outbound: Outbound
   /** Idempotency keys of requests in flight. */
   claims: IdempotencyClaims
+  /** How many emails of a project may start now. */
+  throttle: Throttle
   /** Tells the queue that something is due. */
   bell: QueueBell
   /** Tells whoever reads inbound mail that some was kept. */
@@ -43,6 +48,10 @@ export type Core = {
   jobBell: Bell
   /** Who computes or counts a segment, one at a time. */
   sharedRuns: SharedRuns
+  /** Whether our own verdicts may suppress. */
+  fuse: Fuse
+  /** Recipient domains where there was somebody. */
+  knownDomains: KnownDomains
   /** Takes opens and clicks. */
   hits: HitLog
   /** Of the listeners, renewed while they listen. */
@@ -58,4 +67,4 @@ export type Core = {
 }
 
 /** What a command has: everything but the means to deliver and to be called. */
-export type CommandCore = Omit<Core, 'outbound' | 'hits'>
+export type CommandCore = Omit<Core, 'outbound' | 'hits' | 'throttle' | 'fuse' | 'knownDomains'>

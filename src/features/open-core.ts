@@ -9,6 +9,7 @@ import { loadSecret, prepareDataDir } from '../config/secret.ts'
 import { type Counters, createCounters } from '../counters.ts'
 import { createHealth } from '../health.ts'
 import type { Log } from '../log.ts'
+import { createDnsWatch } from '../outbound/dns-watch.ts'
 import { createPublicFetch } from '../outbound/public-fetch.ts'
 import { createResolver } from '../outbound/resolver.ts'
 import { roomyDisk, watchDisk } from '../store/disk.ts'
@@ -37,7 +38,7 @@ export type OpenOptions = {
  */
 export async function openCore(
   config: Config,
-  { log, watch = false, counters = createCounters() }: OpenOptions,
+  { log, watch: isWatching = false, counters = createCounters() }: OpenOptions,
 ): Promise<OpenCore> {
   await prepareDataDir(config)
   const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
@@ -47,21 +48,24 @@ export async function openCore(
     nativeBinding: nativeBindingPath(config.dataDir),
     log,
     health,
-    watch,
+    watch: isWatching,
   })
   await checkSecret({ store, keyring }).catch(async (error) => {
     await store.close()
     throw error
   })
   const directory = createDirectory({ store, keyring })
-  const resolver = createResolver({ servers: config.dns.servers, now })
   const { dataDir, dns } = config
-  const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log })
-  const disk = watch ? await watchDisk({ ...diskOf(config), health, log }) : roomyDisk
+  const watch = createDnsWatch({ dns, now, log, health })
+  const resolver = createResolver({ servers: dns.servers, now, watch })
+  const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log, watch })
+  const disk = isWatching ? await watchDisk({ ...diskOf(config), health, log }) : roomyDisk
   const certificates = createCertificates({ config, health, log, now })
+  const figures = { health, counters, certificates, disk }
   const close = async () => {
     certificates.stop()
     disk.stop()
+    watch.stop()
     verifier.stop()
     resolver.stop()
     await store.close()
@@ -69,7 +73,6 @@ export async function openCore(
   const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
   const bells = { bell, inbox: createBell(), jobBell: createBell() }
-  const figures = { health, counters, certificates, disk }
   const shared = { ...bells, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
   const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
   return { ...parts, ...shared, now, log, close }

@@ -48,6 +48,8 @@ export type RawCall = {
 export type Call<Query, Body> = Omit<RawCall, 'query' | 'body' | 'project'> & {
   query: Query
   body: Body
+  /** The body before its schema left out what it does not know. */
+  givenBody: unknown
 }
 export type KeyedCall<Query, Body> = Call<Query, Body> & { project: Project }
 
@@ -123,7 +125,7 @@ export function openRoute<Query = undefined, Body = undefined>(
     isUnlogged: shape.isUnlogged ?? false,
     query: shape.query,
     body: shape.body,
-    run: async (call) => shape.handle({ ...call, ...validated(shape, call) }),
+    run: async (call) => shape.handle({ ...call, ...validated(shape, call), givenBody: call.body }),
   }
 }
 
@@ -140,7 +142,8 @@ export function keyedRoute<Query = undefined, Body = undefined>(
     body: shape.body,
     run: async (call) => {
       if (call.project === null) throw new TypeError(`${shape.path} was called without a project`)
-      return shape.handle({ ...call, project: call.project, ...validated(shape, call) })
+      const { project, body: givenBody } = call
+      return shape.handle({ ...call, project, ...validated(shape, call), givenBody })
     },
   }
 }

@@ -20,6 +20,8 @@ export type LaneDeps = {
   report(result: ThreadResult): void
   /** The site has no more than its grant open. */
   granted(site: string, connections: number): void
+  /** Told once, as long as the site has connections. */
+  greeted(site: string): void
   warn(text: string): void
   now: Now
 }
@@ -30,6 +32,8 @@ export type Lanes = {
   /** Starts what may start; call after a batch of `add`. */
   start(): void
   grant(site: string, connections: number): void
+  /** A session has had its greeting. */
+  hear(site: string): void
   /** Hands back what has not begun. */
   withdraw(site?: string): void
   /** Closes sessions that nobody used for `idleMs`, and forgets lanes that nobody uses. */
@@ -49,6 +53,7 @@ type SiteState = {
   grant: number
   /** A lower grant was asked for and not yet answered. */
   isLowering: boolean
+  isHeard: boolean
   open: number
   /** Of the open ones, those on their way out. */
   closing: number
@@ -90,6 +95,12 @@ export function createLanes(deps: LaneDeps): Lanes {
       site.grant = connections
       pump(context, site)
     },
+    hear(name) {
+      const site = context.sites.get(name)
+      if (site === undefined || site.isHeard) return
+      site.isHeard = true
+      deps.greeted(name)
+    },
     withdraw(name) {
       for (const site of context.sites.values())
         if (name === undefined || site.site === name) handBack(context, site)
@@ -114,10 +125,12 @@ function progressOfWaiting({ lanes }: Context, task: number): CurrentStep | unde
 function siteOf({ sites }: Context, name: string): SiteState {
   const known = sites.get(name)
   if (known !== undefined) return known
-  const site = { site: name, grant: 0, isLowering: false, open: 0, closing: 0, lanes: new Map() }
+  const site = { ...newSite, site: name, lanes: new Map() }
   sites.set(name, site)
   return site
 }
+
+const newSite = { grant: 0, isLowering: false, isHeard: false, open: 0, closing: 0 }
 
 function setLane(context: Context, lane: Lane): void {
   const known = context.lanes.get(lane.key)
@@ -125,7 +138,7 @@ function setLane(context: Context, lane: Lane): void {
     known.lane = lane
     return
   }
-  const waiting = createClassQueue<ThreadTask>((task) => task.queueClass)
+  const waiting = createClassQueue<ThreadTask>((task) => task)
   const state = { lane, waiting, kept: [], runners: 0 }
   context.lanes.set(lane.key, state)
   siteOf(context, lane.site).lanes.set(lane.key, state)

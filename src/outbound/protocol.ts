@@ -63,6 +63,7 @@ export type SharedSource = Omit<MessageSource, 'content'> & { contentId: number 
 
 export type ThreadTask = {
   task: number
+  projectId: string
   queueClass: QueueClass
   lane: string
   recipient: string
@@ -80,6 +81,8 @@ export type ToThread =
       tasks: readonly ThreadTask[]
     }
   | { type: 'grant'; site: string; connections: number }
+  /** Ends one attempt to open a session that has had no greeting: others need the connection. */
+  | { type: 'cut'; site: string }
   /** What has not begun comes back as `returned`. */
   | { type: 'withdraw'; site: string }
   | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
@@ -103,6 +106,8 @@ export type ThreadResult =
 export type FromThread =
   | { type: 'results'; results: readonly ThreadResult[] }
   | { type: 'granted'; site: string; connections: number }
+  /** The first session of a site has had its greeting. */
+  | { type: 'greeted'; site: string }
   | { type: 'looked'; task: number; messages: readonly RenderedMessage[] }
   | { type: 'look failed'; task: number; error: string }
   /** Null: the task is not here (any more). */

@@ -23,6 +23,9 @@ export type SiteReport =
   | { kind: 'answered'; durationMs: number; action: SiteAction }
   | { kind: 'unreachable' }
 
+/** What the last attempts say: it answered about a message, it was silent, nothing is known. */
+export type Standing = 'answered' | 'silent' | 'new'
+
 export type Shaping = {
   /** How many connections may be open to the site. */
   connections(site: string): number
@@ -42,6 +45,7 @@ export type Shaping = {
    * reply or the error behind the report, one line.
    */
   record(site: string, report: SiteReport, said?: string): boolean
+  standing(site: string): Standing
   /** Sites that something was recorded of. */
   sites(): string[]
   restriction(site: string): Restriction
@@ -52,7 +56,8 @@ export type Shaping = {
 /** What is known of a site that takes less than it might; of others all is null. */
 export type Restriction = {
   messagesPerMinute: number | null
-  /** Epoch ms, as all three. */
+  /** Until when that rate holds. Epoch ms, as all instants here. */
+  rateUntil: number | null
   restrictedSince: number | null
   /** Of a pause: nothing at all is sent before. Never in the past. */
   pausedUntil: number | null
@@ -143,6 +148,7 @@ export function createShaping(options: ShapingOptions): Shaping {
     const isNow = isRestricted(site, state)
     return {
       messagesPerMinute: rate === null ? null : MINUTE_MS / rate.everyMs,
+      rateUntil: rate === null ? null : Math.round(rate.until),
       restrictedSince: isNow ? state.restrictedSince : null,
       pausedUntil: state.pausedUntil > now() ? state.pausedUntil : null,
       cause: isNow ? state.cause : null,
@@ -170,10 +176,16 @@ export function createShaping(options: ShapingOptions): Shaping {
     },
     blockedUntil: (site) => blockedUntil(stateOf(site), now()),
     record,
+    standing: (site) => standingOf(stateOf(site)),
     sites: () => [...sites.keys()],
     restriction,
     lift,
   }
+}
+
+function standingOf({ unreachable, isProbed, messageMs }: SiteState): Standing {
+  if (unreachable > 0 || isProbed) return 'silent'
+  return messageMs === null ? 'new' : 'answered'
 }
 
 function isTrouble(report: SiteReport): boolean {

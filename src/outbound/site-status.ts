@@ -9,6 +9,8 @@ export type SiteStatus = {
   maxConnections: number
   /** null = no limit of rate now. */
   messagesPerMinute: number | null
+  /** Until when that rate holds; null without one. Epoch ms. */
+  rateUntil: number | null
   /** Messages with the delivery threads or waiting for a connection. */
   inFlight: number
   /** Since when the site takes less or nothing; null = it is not restricted. Epoch ms. */

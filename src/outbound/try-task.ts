@@ -59,6 +59,8 @@ type Progress = TryInput & {
   /** Hosts whose TLS broke on the way. */
   brokenTls: readonly string[]
   sessionCount: number
+  /** Its connection went to other mail. */
+  isCut: boolean
 }
 
 const noSteps: readonly Step[] = []
@@ -78,7 +80,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     const outcome = ownFailure(describeError(error), deps.now() - beganAt)
     return { session, result: resultOf(task, outcome, { beganAt }) }
   }
-  const fresh = { steps: noSteps, brokenTls: noHosts, sessionCount: 0 }
+  const fresh = { steps: noSteps, brokenTls: noHosts, sessionCount: 0, isCut: false }
   const progress: Progress = { lane, task, session, current, letter, beganAt, ...fresh }
   deps.held.hold(letter.octets.length)
   const outcome = await deliver(deps, progress).catch((error) => fault(deps, progress, error))
@@ -100,6 +102,7 @@ async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcom
     if (progress.sessionCount >= MAX_SESSIONS) break
     const outcome = await tryTarget(deps, progress, target)
     last = moreHopeful(last, outcome)
+    if (progress.isCut) break
     if (!isOpenForOthers(outcome, progress)) return finish(deps, progress, outcome)
   }
   return finish(deps, progress, last ?? unreachable())
@@ -153,6 +156,7 @@ async function openTarget(deps: TryDeps, progress: Progress, target: Target): Pr
 
 /** An address that did not answer was dialled; one that did is a session, whatever it said. */
 function noteOpening(progress: Progress, opened: OpenResult): void {
+  progress.isCut = !opened.ok && opened.isCut
   const { steps } = opened.ok ? opened.session : opened.outcome
   addSteps(progress, steps)
   if (opened.ok || steps.at(-1)?.step !== 'connect') progress.sessionCount++

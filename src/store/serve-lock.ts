@@ -20,6 +20,9 @@ import type { Log } from '../log.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { isBusy, openError } from './database-error.ts'
 
+/** A command that looks whether a server runs (`is-served.ts`) is in the way for less than that. */
+const BUSY_MS = 200
+
 /** Gives the lock back. */
 export type ServeLock = { release(): void }
 
@@ -91,7 +94,7 @@ function hold(file: string, nativeBinding: string | undefined): Held {
 function lock(file: string, nativeBinding: string | undefined): Connection {
   let connection: Connection | undefined
   try {
-    connection = openConnection({ path: file, nativeBinding, busyTimeoutMs: 0 })
+    connection = openConnection({ path: file, nativeBinding, busyTimeoutMs: BUSY_MS })
     connection.script('BEGIN EXCLUSIVE')
     return connection
   } catch (error) {

@@ -95,6 +95,7 @@ const cases: Record<SettingKey, Case> = {
     right: [['1s'], ['1m', '5m']],
     wrong: [[], '1m', ['1m', 5], ['soon'], ['0s']],
   },
+  'delivery.fuse_per_minute': { right: [0, 50, 1_000_000], wrong: [-1, 1.5, '50', 1_000_001] },
   'delivery.give_up_after.transactional': duration!,
   'delivery.give_up_after.workflow': duration!,
   'delivery.give_up_after.campaign': duration!,
@@ -110,6 +111,10 @@ const cases: Record<SettingKey, Case> = {
   'dns.servers': {
     right: [[], ['127.0.0.1:5353', '192.0.2.53', '::1', '[::1]:53']],
     wrong: [['ns.example.com'], ['127.0.0.1:0'], ['tls://127.0.0.1:853'], '127.0.0.1'],
+  },
+  'dns.canary': {
+    right: [[], ['gmail.com', 'bücher.example']],
+    wrong: ['gmail.com', ['192.0.2.1'], ['a b'], ['']],
   },
   'inbound.listen': listen,
   'inbound.tls_cert': file!,

@@ -25,6 +25,7 @@ import { createVerifier } from '../../src/features/verification/verifier.ts'
 import { createHealth } from '../../src/health.ts'
 import { silentLog } from '../../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../../src/mail/address.ts'
+import { createDnsWatch } from '../../src/outbound/dns-watch.ts'
 import { createPublicFetch } from '../../src/outbound/public-fetch.ts'
 import { createResolver } from '../../src/outbound/resolver.ts'
 import { roomyDisk } from '../../src/store/disk.ts'
@@ -67,15 +68,23 @@ export async function openWorld(
   const log = silentLog()
   const keyring = createKeyring('the secret of the tests')
   const store = await openStore({ path: config.database.file, log })
-  const resolver = createResolver({ servers: config.dns.servers, now, timeoutMs: 500, tries: 1 })
+  const health = createHealth()
+  const certificates = createCertificates({ config, health, log, now }, certificateEveryMs)
+  t.after(certificates.stop)
+  const figures = { health, counters: createCounters(), certificates, disk: { ...roomyDisk } }
+  const { servers } = config.dns
+  const watch = createDnsWatch({ dns: config.dns, now, log, health: figures.health })
+  const resolver = createResolver({ servers, now, timeoutMs: 500, tries: 1, watch })
   const verifier = createVerifier({
-    dnsServers: config.dns.servers,
+    dnsServers: servers,
     dataDir: config.dataDir,
     now,
     log,
+    watch,
     timeoutMs: 500,
   })
   t.after(async () => {
+    watch.stop()
     verifier.stop()
     resolver.stop()
     await store.close()
@@ -90,10 +99,6 @@ export async function openWorld(
   const sharedRuns = createSharedRuns()
   const publicFetch = createPublicFetch({ resolver })
   const shared = { publicFetch, claims, bell, inbox, jobBell, sharedRuns, now, log, clock, dns }
-  const health = createHealth()
-  const certificates = createCertificates({ config, health, log, now }, certificateEveryMs)
-  t.after(certificates.stop)
-  const figures = { health, counters: createCounters(), certificates, disk: { ...roomyDisk } }
   return { config, keyring, store, directory, resolver, verifier, ...shared, ...figures }
 }
 

@@ -122,6 +122,15 @@ test('what monitors ask leaves no line in the request log, what strangers miss d
   assert.equal(service.requests[0]?.errorCode, 'RESOURCE_NOT_FOUND')
 })
 
+test('the documentation follows the colour scheme of its reader', async () => {
+  const { text } = await supertest(service.url).get('/docs/start.js')
+  assert.match(text, /prefers-color-scheme: dark/)
+  const page = await supertest(service.url).get('/docs')
+  assert.match(page.text, /<meta name="color-scheme" content="light dark">/)
+  const css = await supertest(service.url).get('/docs/swagger-ui.css')
+  assert.match(css.text, /html\.dark-mode/)
+})
+
 test('/ leads to the documentation, which comes from here alone', async () => {
   const root = await supertest(service.url).get('/')
   assert.equal(root.status, 302)
@@ -146,12 +155,23 @@ test('/ leads to the documentation, which comes from here alone', async () => {
 test('the documentation tries calls where it came from, whatever base_url says', async () => {
   const { text } = await supertest(service.url).get('/docs/start.js')
   const shown: { spec: { paths: object; servers: object[] } }[] = []
+  const loaded: (() => Promise<void>)[] = []
+  const classes: [string, boolean][] = []
   const page = {
     fetch: (url: string) => fetch(service.url + url),
     location: { origin: service.url },
+    matchMedia: () => ({ matches: true, addEventListener: () => undefined }),
+    document: {
+      documentElement: {
+        classList: { toggle: (name: string, isOn: boolean) => classes.push([name, isOn]) },
+      },
+    },
+    addEventListener: (_: string, listener: () => Promise<void>) => loaded.push(listener),
     SwaggerUIBundle: (options: (typeof shown)[number]) => shown.push(options),
   }
-  await runInNewContext(text, page)
+  runInNewContext(text, page)
+  assert.deepEqual(classes, [['dark-mode', true]])
+  for (const listener of loaded) await listener()
   assert.deepEqual(structuredClone(shown[0]?.spec.servers), [{ url: service.url }])
   assert.ok(Object.hasOwn(shown[0]?.spec.paths ?? {}, '/v1/send'))
 })

@@ -12,6 +12,9 @@ import { createUser } from '../../src/features/accounts/users.ts'
 import { createBell } from '../../src/features/bell.ts'
 import type { Core } from '../../src/features/core.ts'
 import { createQueueBell } from '../../src/features/messages/bell.ts'
+import { createFuse } from '../../src/features/messages/fuse.ts'
+import { createKnownDomains } from '../../src/features/messages/known-domains.ts'
+import { createThrottle } from '../../src/features/messages/throttle.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { createSharedRuns } from '../../src/features/shared-runs.ts'
 import { startHitLog } from '../../src/features/tracking/hit-log.ts'
@@ -63,10 +66,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const health = createHealth()
   const certificates = createCertificates({ config, health, log, now: Date.now }, 20)
   const hits = startHitLog({ store, config, now: Date.now, log }, { visitMs: 0 })
+  const base = { config, store, now: Date.now, log }
+  const figures = { health, counters: createCounters(), certificates, disk: { ...roomyDisk } }
   const core: Core = {
-    config,
+    ...base,
+    ...figures,
+    fuse: createFuse({ ...base, ...figures }),
+    knownDomains: createKnownDomains(),
     keyring,
-    store,
     directory: createDirectory({ store, keyring }),
     resolver: (options.resolver ?? {}) as Core['resolver'],
     verifier: {
@@ -87,13 +94,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     inbox: createBell(),
     jobBell: createBell(),
     sharedRuns: createSharedRuns(),
-    certificates,
-    disk: { ...roomyDisk },
-    health,
-    counters: createCounters(),
     hits,
-    now: Date.now,
-    log,
+    throttle: createThrottle(0, Date.now),
   }
   const requests: RequestLogEntry[] = []
   const close = async () => {
@@ -155,7 +157,7 @@ function configOf(folder: string, { http, limits, topicArns = [] }: ServiceOptio
       returnPathDomain: 'bounce.mx.pillarbox.test',
       giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
     },
-    dns: { servers: [] },
+    dns: { servers: [], canary: [] },
     sns: { topicArns },
     limits: { ...defaultLimits, ...limits },
     retention: { bodyDays: 90, requestLogDays: 30, sandboxMessages: 1000 },

@@ -38,6 +38,7 @@ test('a site that takes mail is shown with its connections and no restriction', 
     connections: 1,
     maxConnections: 10,
     messagesPerMinute: null,
+    rateUntil: null,
     inFlight: 0,
     restrictedSince: null,
     blockedUntil: null,
@@ -55,6 +56,7 @@ test('a site that throttles is shown with its rate and the reply that caused it'
   await send({ domain: 'a.test' })
   const found = status()
   assert.equal(found?.messagesPerMinute, 10)
+  assert.ok((found?.rateUntil ?? 0) > before + 30 * MINUTE)
   assert.equal(found?.maxConnections, 1)
   assert.equal(found?.blockedUntil, null)
   assert.equal(found?.cause?.text, '421 4.7.28 unusual rate\\x07 of mail')

@@ -7,6 +7,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../src/log.ts'
+import { isServed } from '../../src/store/is-served.ts'
 import { takeServeLock } from '../../src/store/serve-lock.ts'
 import { openStore } from '../../src/store/store.ts'
 import { makePlace, type Place } from './fixture.ts'
@@ -95,4 +96,17 @@ test('a command that ends soon is waited for where the lock is new', async (t) =
   const lock = await waiting
   lock.release()
   await rm(`${file}.serving`)
+})
+
+test('whether a server runs is seen without keeping one from starting', async (t) => {
+  const { path: file } = await makePlace(t)
+  assert.equal(isServed(file), false)
+  const lock = await takeServeLock(file, options)
+  assert.equal(isServed(file), true)
+  assert.equal(isServed(file), true)
+  await assert.rejects(takeServeLock(file, options), taken, 'the look let go of nothing')
+  lock.release()
+  assert.equal(isServed(file), false)
+  const next = await takeServeLock(file, options)
+  next.release()
 })

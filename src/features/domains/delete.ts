@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError, notFound } from '../../errors.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { type Domain, domains, templates } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
@@ -20,9 +20,7 @@ export async function deleteDomain(
     await requireEnabledProject(tx, projectId)
     const isIt = and(eq(domains.id, id), eq(domains.projectId, projectId))
     const domain = await tx.select().from(domains).where(isIt).get()
-    if (domain === undefined) {
-      throw new AppError('RESOURCE_NOT_FOUND', 'There is no such domain.')
-    }
+    if (domain === undefined) throw notFound('domain', id, 'There is no such domain.')
     await refuseWhileUsed(tx, domain)
     await tx.delete(domains).where(isIt)
     tx.afterCommit(directory.drop)

@@ -1,5 +1,5 @@
 /** Checking a domain now, or trusting it without a check. */
-import { AppError } from '../../errors.ts'
+import { AppError, notFound } from '../../errors.ts'
 import { and, eq, type SQL } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
@@ -35,7 +35,7 @@ export async function verifyDomain(
 
 async function checkNow(deps: CheckDeps, domain: Domain): Promise<Domain> {
   const checked = await checkDomain(deps, domain)
-  if (checked === undefined) throw noSuchDomain()
+  if (checked === undefined) throw noSuchDomain(domain.id)
   if (checked.isRefused) throw ownedElsewhere()
   return checked.domain
 }
@@ -61,7 +61,7 @@ async function trustDomain(
       .returning()
     return row
   })
-  if (trusted === undefined) throw noSuchDomain()
+  if (trusted === undefined) throw noSuchDomain(domain.id)
   return trusted
 }
 
@@ -76,7 +76,7 @@ async function getDomain({ store }: Pick<Core, 'store'>, target: DomainTarget): 
     .where(and(...conditions))
     .limit(100)
   const [only, ...others] = claims
-  if (only === undefined) throw noSuchDomain()
+  if (only === undefined) throw noSuchDomain('id' in target ? target.id : target.domain)
   if (others.length === 0) return only
   const owner = claims.find(({ isVerified }) => isVerified)
   if (owner !== undefined) return owner
@@ -85,6 +85,6 @@ async function getDomain({ store }: Pick<Core, 'store'>, target: DomainTarget): 
   })
 }
 
-function noSuchDomain(): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', 'There is no such domain.')
+function noSuchDomain(idOrName: string): AppError {
+  return notFound('domain', idOrName, 'There is no such domain.')
 }

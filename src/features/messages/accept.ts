@@ -5,6 +5,8 @@
  * row), and any refusal leaves nothing behind. When the promise resolves, every email is durable;
  * nothing has been rendered yet: each row carries the snapshot it will be rendered from.
  */
+
+import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import { newId } from '../../store/ids.ts'
@@ -45,13 +47,13 @@ export async function acceptMessage(deps: AcceptDeps, input: AcceptInput): Promi
   const claim = toClaim(input, at)
   return claimKey(deps.claims, claim, async () => {
     const plan = await planRequest(deps, input, at)
-    const emails = await deps.store.write(async (tx) => {
-      if (claim !== null) {
-        await keepKey(tx, claim, { statusCode: 200, hours: deps.config.limits.idempotencyHours })
-      }
-      return acceptRecipients(deps, tx, plan)
+    return deps.store.write(async (tx) => {
+      const emails = await acceptRecipients(deps, tx, plan)
+      const answer: Accepted = { emails, timestamp: formatInstant(at) }
+      const hours = deps.config.limits.idempotencyHours
+      if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
+      return answer
     })
-    return { emails, timestamp: new Date(at).toISOString() }
   })
 }
 
@@ -94,6 +96,7 @@ async function upsertRecipients(
       projectId: project.id,
       subscribed: request.subscribed,
       subscribedByDefault: false,
+      reason: 'api',
       at,
       found,
     },

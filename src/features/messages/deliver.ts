@@ -33,7 +33,17 @@ export type Delivery = {
 
 export type DeliveryDeps = Pick<
   Core,
-  'store' | 'config' | 'keyring' | 'directory' | 'outbound' | 'bell' | 'counters' | 'now' | 'log'
+  | 'store'
+  | 'config'
+  | 'keyring'
+  | 'directory'
+  | 'outbound'
+  | 'bell'
+  | 'fuse'
+  | 'counters'
+  | 'knownDomains'
+  | 'now'
+  | 'log'
 >
 
 /** After an error of ours an email waits that long, so that the error is not all we do. */

@@ -6,7 +6,7 @@
  * Every report counts once: the same again changes nothing and emits nothing, and neither does a
  * report of what the session had said already.
  */
-import type { Reply, Verdict } from '../../mail/replies.ts'
+import type { Verdict } from '../../mail/replies.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
 import { parameter, type RowOf, statement, type Tx } from '../../store/store.ts'
@@ -15,24 +15,28 @@ import type { Core } from '../core.ts'
 import { appendEvent } from '../events/append.ts'
 import { condemnAddress } from './condemn.ts'
 import { noteOutcome } from './note-outcome.ts'
-import { findReport, insertReport, type ReportResult } from './report-row.ts'
+import { findReport, insertReport, type ReportedReply, type ReportResult } from './report-row.ts'
 import { suppress } from './suppression.ts'
 
 export type LaterReport =
-  /** Action failed, of whatever class. `reply`: the remote server's, when the report quotes it. */
-  | {
-      type: 'bounce'
-      emailId: string
-      verdict: Verdict
-      reply: Reply | null
-      /** One line, control bytes escaped, bounded. */
-      diagnostic: string
-      reportingMta: string | null
-    }
-  | { type: 'delay'; emailId: string; diagnostic: string; status: string | null }
+  /** Action failed, of whatever class. */
+  | ({ type: 'bounce'; verdict: Verdict } & Told)
+  | ({ type: 'delay' } & Told)
   /** Relayed mail that is known to have arrived. */
   | { type: 'delivery'; emailId: string }
   | { type: 'complaint'; emailId: string; feedbackType: string | null }
+
+/** What a report says of a delivery. */
+type Told = {
+  emailId: string
+  /** The remote server's words and codes, when the report quotes them. */
+  reply?: ReportedReply | null
+  /** One line, control bytes escaped, bounded. */
+  diagnostic: string
+  reportingMta?: string | null
+  /** Whom it is about, as the report names them. */
+  finalRecipient?: string | null
+}
 
 type Of<Type extends LaterReport['type']> = Extract<LaterReport, { type: Type }>
 
@@ -43,6 +47,7 @@ const findEmail = statement((db) =>
       projectId: emails.projectId,
       contactId: emails.contactId,
       recipient: emails.recipient,
+      recipientDomain: emails.recipientDomain,
       state: emails.state,
       status: emails.status,
       sentAt: emails.sentAt,
@@ -148,10 +153,10 @@ async function recordBounce(
 ): Promise<boolean> {
   const { email, report, at } = reported
   if (isOver(email)) return false
-  const { verdict, reply, diagnostic, reportingMta: host } = report
+  const { verdict, diagnostic } = report
   await tellSent(tx, reported)
   await tx.execute(setBounced, { id: email.id, error: diagnostic, at })
-  const facts = { class: verdict.class, reply, error: diagnostic, host }
+  const facts = { class: verdict.class, ...factsOf(report) }
   await note(tx, reported, { result: 'reported-bounced', ...facts })
   const bounceType = verdict.isHard ? 'Permanent' : 'Undetermined'
   await emit(tx, reported, { name: 'email.bounce', data: { bounceType } })
@@ -160,10 +165,14 @@ async function recordBounce(
   tx.afterCommit(() => {
     deps.counters.add('pillarbox_bounces_total', { source: 'report', type })
     const { attemptCount: attempts } = email
-    const why = { class: verdict.class, reply, reason: diagnostic }
+    const why = { class: verdict.class, reply: facts.reply, reason: diagnostic }
     noteOutcome(deps, { email, outcome: 'bounced', ...why, attempts })
   })
   return true
+}
+
+function factsOf({ reply = null, diagnostic: error, reportingMta: host = null, ...told }: Told) {
+  return { reply, error, host, finalRecipient: told.finalRecipient ?? null }
 }
 
 /** The first of an email is news; its sender repeats it every few hours. */
@@ -172,7 +181,7 @@ async function recordDelay(tx: Tx, reported: Reported<Of<'delay'>>): Promise<boo
   if (isOver(email) || email.complainedAt !== null) return false
   const result = 'reported-delayed'
   if ((await tx.find(findReport, { emailId: email.id, result })) !== undefined) return false
-  await note(tx, reported, { result, error: report.diagnostic })
+  await note(tx, reported, { result, ...factsOf(report) })
   const data = { bounceType: 'Transient', transientBounce: true }
   await emit(tx, reported, { name: 'email.bounce', data })
   return true

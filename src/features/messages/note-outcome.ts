@@ -3,9 +3,11 @@
  * deferral, a count of every outcome and every deferral. To be called when that is durable.
  */
 import { maskAddresses } from '../../log.ts'
-import type { Reply } from '../../mail/replies.ts'
 import type { Email } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
+import type { ReportedReply } from './report-row.ts'
+
+type Codes = Pick<ReportedReply, 'code' | 'enhancedCode'>
 
 export type NotedOutcome = {
   email: Pick<Email, 'id' | 'projectId' | 'recipient'>
@@ -16,7 +18,7 @@ export type NotedOutcome = {
   /** Of the reply that decided, as `queue show` has it. */
   class?: string | null
   site?: string | null
-  reply?: Pick<Reply, 'code' | 'enhancedCode'> | null
+  reply?: Codes | null
   /** Those that were made so far. */
   attempts: number
   /** Of the attempt that decided. */
@@ -55,6 +57,7 @@ function factsOf({ email, site, reply, attempts, durationMs, reason, ...noted }:
 }
 
 /** `550 5.1.1` */
-function codeOf({ code, enhancedCode }: Pick<Reply, 'code' | 'enhancedCode'>): string {
-  return enhancedCode === null ? String(code) : `${code} ${enhancedCode}`
+function codeOf({ code, enhancedCode }: Codes): string | undefined {
+  const known = [code, enhancedCode].filter((part) => part !== null)
+  return known.length === 0 ? undefined : known.join(' ')
 }

@@ -10,9 +10,21 @@ import { failEmail } from './outcome.ts'
 
 export type { Step } from '../../outbound/attempt.ts'
 export type { Attempt, Email } from '../../store/schema.ts'
-export { holdDomain, isDomainHeld, releaseDomain, releaseStray } from './holds.ts'
+export { bringForward, listWaitingDomains } from './bring-forward.ts'
+export type { Explanation } from './explain.ts'
+export { explainEmails, type FindLive } from './explanations.ts'
 export {
+  holdDomain,
+  isDomainHeld,
+  type ListedHold,
+  listHolds,
+  releaseDomain,
+  releaseStray,
+} from './holds.ts'
+export {
+  countEnded,
   countQueue,
+  type EndedCount,
   findOldestDue,
   listQueue,
   type QueuedEmail,

@@ -8,8 +8,9 @@
  * | final 250 of an MX or the sandbox    | delivered | DELIVERED | sentAt = deliveredAt, `email.sent`,    |
  * |                                      |           |           | `email.delivery`                       |
  * | final 250 of a smarthost             | relayed   | SENT      | sentAt, providerId, `email.sent`       |
- * | final refusal: receiver or DNS       | bounced   | BOUNCED   | `email.bounce`; class hard: suppressed;|
- * |                                      |           |           | quota, disabled, unexplained: a strike |
+ * | final refusal: receiver or DNS       | bounced   | BOUNCED   | `email.bounce`; class hard: suppressed |
+ * |                                      |           |           | or held (`condemn.ts`); quota,         |
+ * |                                      |           |           | disabled, unexplained: a strike        |
  * | transient, and time is left          | deferred  | PENDING   | due again                              |
  * | transient, and the time is over      | failed    | FAILED    | error                                  |
  * | our own error, cancelled, forbidden  | failed    | FAILED    | error                                  |
@@ -42,7 +43,8 @@ import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { appendEvents, type NewEvent } from '../events/append.ts'
 import { type AttemptRecord, type InFlightEmail, insertAttempts } from './attempt-row.ts'
-import { condemnAddress } from './condemn.ts'
+import { condemnByUs } from './condemn.ts'
+import { learnDomains } from './known-domains.ts'
 import { type NotedOutcome, noteOutcome } from './note-outcome.ts'
 import { findLastWord } from './report-row.ts'
 import { retryDelayMs } from './schedule.ts'
@@ -87,7 +89,7 @@ const settleEmail = statement((db) =>
 
 /** Records attempts and all that follows from them; of emails that are gone meanwhile, nothing. */
 export async function recordAttempts(
-  deps: Pick<Core, 'config' | 'counters' | 'now' | 'log' | 'bell'>,
+  deps: Pick<Core, 'config' | 'counters' | 'now' | 'log' | 'bell' | 'fuse' | 'knownDomains'>,
   tx: Tx,
   records: readonly AttemptRecord[],
 ): Promise<void> {
@@ -107,7 +109,8 @@ export async function recordAttempts(
     tx,
     settled.flatMap((each) => outcomeEvents(each, at)),
   )
-  for (const each of settled) await condemn(tx, each, at)
+  await learnDomains(deps, tx, { seen: settled.map(({ record }) => record), at })
+  for (const each of settled) await condemn(deps, tx, each)
   tx.afterCommit(() => {
     for (const each of settled) {
       ringWhenDue(deps, each)
@@ -292,9 +295,15 @@ function outcomeEvents({ record, transition }: Settlement, at: number): NewEvent
   return events
 }
 
-async function condemn(tx: Tx, { record, transition }: Settlement, at: number): Promise<void> {
+async function condemn(
+  deps: Pick<Core, 'fuse'>,
+  tx: Tx,
+  { record, transition }: Settlement,
+): Promise<void> {
   const { email, outcome } = record
   const { verdict } = outcome
-  if (transition.state !== 'bounced' || verdict === null) return
-  await condemnAddress(tx, { email, verdict, source: outcomeText(outcome), at })
+  const { state, bouncedAt: at } = transition
+  if (state !== 'bounced' || at === null || verdict === null) return
+  const isByDns = outcome.host === null
+  await condemnByUs(deps, tx, { email, verdict, source: outcomeText(outcome), at, isByDns })
 }

@@ -15,18 +15,20 @@ export type HealthDeps = {
   proxies: AddressList
 }
 
-const health = z.object({
-  status: z.enum(['ok', 'degraded', 'unwritable']),
-  time: z.iso.datetime(),
-  environment: z.enum(['sandbox', 'direct', 'relay']).optional(),
-  uptime: z.number().meta({ description: 'Seconds' }).optional(),
-  memoryUsage: z.record(z.string(), z.number()).meta({ description: 'Bytes' }).optional(),
-  walBytes: z.number().meta({ description: "Size of the database's log" }).optional(),
-  reasons: z
-    .array(z.object({ cause: z.string(), reason: z.string() }))
-    .meta({ description: 'Why the status is `degraded`' })
-    .optional(),
-})
+const health = z
+  .object({
+    status: z.enum(['ok', 'degraded', 'unwritable']),
+    time: z.iso.datetime(),
+    environment: z.enum(['sandbox', 'direct', 'relay']).optional(),
+    uptime: z.number().meta({ description: 'Seconds' }).optional(),
+    memoryUsage: z.record(z.string(), z.number()).meta({ description: 'Bytes' }).optional(),
+    walBytes: z.number().meta({ description: "Size of the database's log" }).optional(),
+    reasons: z
+      .array(z.object({ cause: z.string(), reason: z.string() }))
+      .meta({ description: 'Why the status is `degraded`' })
+      .optional(),
+  })
+  .meta({ id: 'Health' })
 
 export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Route[] {
   const { config, now, store, counters } = core
@@ -56,6 +58,7 @@ export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Ro
           schema: health,
         },
       },
+      refusals: [400],
       handle: (call) => {
         const status = statusOf(core)
         const isWell = status !== 'unwritable'

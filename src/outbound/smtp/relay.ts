@@ -45,6 +45,7 @@ export type RelayOptions = {
   beganAt?: number
   /** Kept up to date with the step at hand. */
   current?: CurrentStep
+  onGreeted?: () => void
 }
 
 type Relay = {
@@ -77,6 +78,7 @@ export async function openRelaySession(options: RelayOptions): Promise<OpenResul
   }
   const error = (await connect(relay, log)) ?? (await login(relay))
   if (error === null) {
+    options.onGreeted?.()
     if (relay.connection._socket) relay.transcript.listen(relay.connection._socket)
     return { ok: true, session: createRelaySession(relay, log) }
   }
@@ -177,9 +179,14 @@ function openFailure(relay: Relay, log: StepLog, error: string): OpenFailure {
   const isLast = refusal !== undefined && log.steps.at(-1) === refusal
   if (isLast && refusal.reply && refusal.step !== 'dns') {
     const outcome = outcomeOfReply(place, { stage: refusal.step, reply: refusal.reply })
-    return { ok: false, outcome, isTlsBroken: false }
+    return { ok: false, outcome, isTlsBroken: false, isCut: false }
   }
-  return { ok: false, outcome: outcomeOfFailure(place, { error }), isTlsBroken: false }
+  return {
+    ok: false,
+    outcome: outcomeOfFailure(place, { error }),
+    isTlsBroken: false,
+    isCut: false,
+  }
 }
 
 function createRelaySession(relay: Relay, openLog: StepLog): Session {

@@ -16,7 +16,7 @@ import {
   type ServerReply,
 } from './reply-parser.ts'
 import { startTls, type UpgradeOptions } from './starttls.ts'
-import { networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
+import { cutFailure, networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
 
 /** `at`: epoch ms when it came. */
 export type Answer =
@@ -55,6 +55,8 @@ export type WireOptions = {
   limitMs: number
   now: Now
   knownReplies: KnownReplies | undefined
+  /** Gives up the connection while it is being made. */
+  cutSignal?: AbortSignal | undefined
 }
 
 type Waiter = {
@@ -79,16 +81,22 @@ export function connectWire(
   return new Promise((resolve) => {
     const line = openLine(options)
     const { socket } = line
+    const { cutSignal, now } = options
+    const since = now()
+    const cut = () => fail(cutFailure(now() - since))
     const fail = (failure: WireFailure) => {
       clearTimeout(timer)
+      cutSignal?.removeEventListener('abort', cut)
       socket.destroy()
       resolve({ wire: null, failure })
     }
     const timer = setTimeout(() => fail(timedOut('connecting')), options.limitMs)
     const onError = (error: Error) => fail(networkFailure(error))
     socket.once('error', onError)
+    cutSignal?.addEventListener('abort', cut)
     socket.once('connect', () => {
       clearTimeout(timer)
+      cutSignal?.removeEventListener('abort', cut)
       socket.removeListener('error', onError)
       socket.setNoDelay(true)
       resolve({ wire: createWire(line, options), failure: null })
