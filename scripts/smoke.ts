@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -70,6 +71,9 @@ async function checkSending(place: Place, { secret, records }: Project): Promise
   const server = serve(place)
   try {
     const url = await readyUrl(server)
+    if (process.platform === 'linux') {
+      assert.equal(readFileSync(`/proc/${server.pid}/comm`, 'utf8'), 'pillarbox\n')
+    }
     console.log(`serve: ready at ${url} after ${(performance.now() - startedAt).toFixed(0)} ms`)
     await send(url, secret)
     await checkSignatures(await firstMessage(place), records)

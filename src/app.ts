@@ -1,7 +1,7 @@
 /**
  * The composition root: builds every part, starts them in order, stops them in reverse.
  *
- * Start: database, sandbox sink, delivery threads; then the listeners, HTTP before mail; then those
+ * Start: the lock of the server, database, sandbox sink, delivery threads; then the listeners, HTTP before mail; then those
  * that work by themselves: reading, the jobs, the queue. So a start that fails, on a taken port, has
  * claimed nothing. What the listeners take meanwhile is on disk, and waits for the workers.
  *
@@ -12,21 +12,26 @@ import { now } from './clock.ts'
 import { nativeBindingPath } from './config/assets.ts'
 import type { Config, ListenAddress } from './config/config.ts'
 import { formatListenAddress } from './config/listen-address.ts'
+import { prepareDataDir } from './config/secret.ts'
+import type { Counters } from './counters.ts'
 import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox.ts'
+import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndex } from './features/contacts/search-index.ts'
 import type { Core } from './features/core.ts'
 import { resealDomainKeys } from './features/domains/reseal.ts'
 import { createDelivery, type Delivery } from './features/messages/deliver.ts'
-import { countQueue } from './features/messages/operate.ts'
+import { startFuse } from './features/messages/fuse.ts'
+import { createKnownDomains } from './features/messages/known-domains.ts'
 import { startQueue } from './features/messages/queue.ts'
+import { createThrottle } from './features/messages/throttle.ts'
 import { type OpenCore, openCore } from './features/open-core.ts'
+import { startAnswering } from './features/questions/answer.ts'
 import { startReceivingDomains } from './features/receiving/domains.ts'
 import { startProcessing } from './features/receiving/process.ts'
 import { startRequestLog } from './features/requests/log.ts'
 import { createRateLimiter } from './features/requests/rate-limit.ts'
 import { createSchedule } from './features/schedule.ts'
 import { startHitLog } from './features/tracking/hit-log.ts'
-import type { Gauge } from './http/metrics.ts'
 import { startHttp } from './http/server.ts'
 import { startInbound } from './inbound/listener.ts'
 import { startReader } from './inbound/reader.ts'
@@ -71,10 +76,13 @@ type Stop = (graceMs: number) => Promise<void>
  */
 type Stops = { listeners: Stop[]; parts: Stop[] }
 
-export async function startApp(config: Config, { log }: { log: Log }): Promise<App> {
+export async function startApp(
+  config: Config,
+  options: { log: Log; counters?: Counters },
+): Promise<App> {
   const stops: Stops = { listeners: [], parts: [] }
   try {
-    return await start(config, log, stops)
+    return await start(config, options, stops)
   } catch (error) {
     await stopAll(stops)
     throw error
@@ -88,15 +96,24 @@ async function stopAll({ listeners, parts }: Stops): Promise<void> {
   }
 }
 
-async function start(config: Config, log: Log, stops: Stops): Promise<App> {
-  const base = await openCore(config, { log, watch: true })
-  stops.parts.push(base.close)
-  const lock = takeServeLock(config.database.file, nativeBindingPath(config.dataDir))
+async function start(
+  config: Config,
+  { log, counters }: { log: Log; counters?: Counters },
+  stops: Stops,
+): Promise<App> {
+  await prepareDataDir(config)
+  const nativeBinding = nativeBindingPath(config.dataDir)
+  const lock = await takeServeLock(config.database.file, { log, nativeBinding })
   stops.parts.push(async () => lock.release())
+  const base = await openCore(config, { log, counters, watch: true })
+  stops.parts.push(base.close)
+  const unwatchClock = watchClock(base)
+  stops.parts.push(async () => unwatchClock())
   if (config.secretPrevious !== null) await resealDomainKeys(base)
   const ends = await findEnds(base, stops)
   const { core, delivery } = await prepareDelivery(base, ends, stops)
   watchOtherProcesses(core, stops)
+  stops.parts.push(startAnswering(core).stop)
   const listening = await listen(core, ends, stops)
   await work(core, delivery, stops)
   // Last, so that credentials are made only when they will be shown.
@@ -114,7 +131,7 @@ async function listen(
   const requestLog = startRequestLog(core)
   stops.parts.push(requestLog.stop)
   const limiter = createRateLimiter(core.config.limits.apiRequestsPerMinute, now)
-  const http = await startHttp({ core, requestLog, limiter, gauges: [queueGauge(core)] })
+  const http = await startHttp({ core, requestLog, limiter })
   stops.listeners.push(http.stop)
   const inbound = await startInbound(core)
   stops.listeners.push(mailStop(inbound))
@@ -188,7 +205,11 @@ async function prepareDelivery(
   )
   const hits = startHitLog(base)
   stops.parts.push(hits.stop)
-  const core: Core = { ...base, outbound, hits }
+  const fuse = await startFuse(base)
+  stops.parts.push(async () => fuse.stop())
+  const throttle = createThrottle(config.limits.emailsPerSecond, now)
+  const knownDomains = createKnownDomains()
+  const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains }
   delivery = createDelivery(core)
   const { settled } = delivery
   stops.parts.push(async (graceMs) => {
@@ -218,14 +239,4 @@ function watchOtherProcesses({ store, directory, bell, inbox }: Core, stops: Sto
     inbox.ring()
   })
   stops.parts.push(async () => unwatch())
-}
-
-function queueGauge(core: Core): Gauge {
-  return {
-    name: 'pillarbox_queue_emails',
-    help: 'Emails on their way, by queue state',
-    labelNames: ['state'],
-    read: async () =>
-      (await countQueue(core)).map(({ state, count }) => ({ value: count, labels: { state } })),
-  }
 }

@@ -20,6 +20,25 @@ export function formatInstant(at: number): string {
   return `${formatDay(day)}T${time}.${three(ms % 1000)}Z`
 }
 
+const INSTANT =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
+
+/**
+ * An instant as a request writes it (ISO 8601): a date, or a date and a time with T or a space
+ * between them. Without an offset the time is in UTC; a bare date is the beginning of its UTC day.
+ * @returns epoch ms; undefined for any other text, and for a day that no calendar has
+ */
+export function parseInstant(text: string): { at: number; isDay: boolean } | undefined {
+  const [, day, time, offset = 'Z'] = INSTANT.exec(text) ?? []
+  if (day === undefined) return undefined
+  const midnight = Date.parse(`${day}T00:00:00Z`)
+  // 30 February would be taken for 2 March.
+  if (Number.isNaN(midnight) || !formatInstant(midnight).startsWith(day)) return undefined
+  if (time === undefined) return { at: midnight, isDay: true }
+  const at = Date.parse(`${day}T${time}${offset.toUpperCase()}`)
+  return Number.isNaN(at) ? undefined : { at, isDay: false }
+}
+
 /** The days of 400, 100 and 4 years, and of one without a leap day. */
 const DAYS_400 = 146_097
 const DAYS_100 = 36_524
@@ -55,6 +74,11 @@ function two(number: number): string {
 
 function three(number: number): string {
   return number < 100 ? `0${two(number)}` : `${number}`
+}
+
+/** An instant in a sentence for people: UTC, to the second. */
+export function formatSecond(at: number): string {
+  return `${formatInstant(at).slice(0, -'.000Z'.length).replace('T', ' ')}Z`
 }
 
 /** As `formatInstant`, for columns that may be empty. */

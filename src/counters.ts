@@ -11,6 +11,30 @@ export const counterTexts = {
     help: 'Log lines left out because the same line was logged less than a minute before',
     labelNames: [],
   },
+  pillarbox_email_outcomes_total: {
+    help: 'Emails that ended, by how and by the class of the reply that decided',
+    labelNames: ['outcome', 'class'],
+  },
+  pillarbox_email_deferrals_total: {
+    help: 'Attempts after which an email waits for its next one, by the class of the reply',
+    labelNames: ['class'],
+  },
+  pillarbox_bounces_total: {
+    help: 'Final refusals, in session or by a later report; hard ones condemn the address',
+    labelNames: ['source', 'type'],
+  },
+  pillarbox_complaints_total: {
+    help: 'Emails that their recipients reported as spam',
+    labelNames: [],
+  },
+  pillarbox_inbound_messages_total: {
+    help: 'Messages from outside that were read, by what they were',
+    labelNames: ['kind'],
+  },
+  pillarbox_suppressions_held_total: {
+    help: 'Suppressions held: for an operator (fuse), or for a second look at the domain (domain)',
+    labelNames: ['cause'],
+  },
 } as const satisfies Record<string, CounterText>
 
 export type CounterName = keyof typeof counterTexts

@@ -70,6 +70,12 @@ const meanings = {
     smtp: '451 4.3.0',
     suggestion: 'Nothing was accepted. Try again in a moment.',
   },
+  INSUFFICIENT_STORAGE: {
+    status: 503,
+    smtp: '452 4.3.1',
+    suggestion:
+      'Nothing was accepted: the disk of this server is nearly full. Reading and deleting go on.',
+  },
   EXTERNAL_SERVICE_ERROR: { status: 503, smtp: '451 4.4.3', suggestion: 'Try again in a moment.' },
 } as const satisfies Record<string, ErrorMeaning>
 
@@ -114,6 +120,11 @@ export class AppError extends Error {
 /** A breach of a declared shape or limit: 422 with one entry a field. */
 export function invalid(fields: FieldError[], text = 'The request is not valid.'): AppError {
   return new AppError('VALIDATION_ERROR', text, { fields })
+}
+
+/** Nothing of that kind has that id, for whoever asks; programs find both in `error.details`. */
+export function notFound(resource: string, id: string | number, publicText: string): AppError {
+  return new AppError('RESOURCE_NOT_FOUND', publicText, { details: { resource, id } })
 }
 
 /** `invalid` for a single field. */

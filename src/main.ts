@@ -2,6 +2,8 @@
  * The entry of `pillarbox`. An old Node is told so before anything of ours is loaded: what it
  * would say itself about our syntax helps nobody.
  */
+// As `ps` and `top` name it, whatever runs the code.
+process.title = 'pillarbox'
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
 if (major < 22 || (major === 22 && minor < 19)) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { formatInstant } from '../src/clock.ts'
+import { formatInstant, parseInstant } from '../src/clock.ts'
 
 const DAY_MS = 86_400_000
 const END = Date.UTC(10_000, 0, 1)
@@ -32,3 +32,31 @@ test('an instant is written as Date writes it, around leap days and at any other
   }
   assert.throws(() => formatInstant(Number.NaN), RangeError)
 })
+
+const instants: [text: string, wanted: string][] = [
+  ['2026-01-31T09:30:15.123Z', '2026-01-31T09:30:15.123Z'],
+  ['2026-01-31 09:30:15', '2026-01-31T09:30:15.000Z'],
+  ['2026-01-31 09:30', '2026-01-31T09:30:00.000Z'],
+  ['2026-01-31T09:30', '2026-01-31T09:30:00.000Z'],
+  ['2026-01-31t09:30z', '2026-01-31T09:30:00.000Z'],
+  ['2026-01-31 09:30+02:00', '2026-01-31T07:30:00.000Z'],
+  ['2026-01-31T23:30-0500', '2026-02-01T04:30:00.000Z'],
+  ['2028-02-29', '2028-02-29T00:00:00.000Z'],
+]
+
+for (const [text, wanted] of instants) {
+  test(`${text} is an instant, in UTC unless it says otherwise`, () => {
+    const instant = parseInstant(text)
+    assert.equal(new Date(instant?.at ?? Number.NaN).toISOString(), wanted)
+    assert.equal(instant?.isDay, text.length === 10)
+  })
+}
+
+const noInstants = [
+  ...['', '2026', '2026-02-30', '2027-02-29', '2026-13-01', '2026-01-31T', '2026-01-31 09'],
+  ...['2026-01-31  09:30', '2026-01-31T25:00', '2026-01-31\n', '2026-02-30T10:00', 'tomorrow'],
+]
+
+for (const text of noInstants) {
+  test(`${JSON.stringify(text)} is no instant`, () => assert.equal(parseInstant(text), undefined))
+}

@@ -6,24 +6,25 @@ import { AppError } from '../errors.ts'
 import { type Report, readReport } from '../mail/report.ts'
 import type { Context, Input, Result } from './command.ts'
 import type { Terminal } from './terminal.ts'
+import { escapeControls, formatTable, shorten } from './text.ts'
 
 /** Messages are smaller; this is for whoever names a disk image by mistake. */
 const maxOctets = 64 * 1_048_576
 
 /**
- * One JSON line a file, in the order given; `-` is standard input. Needs no configuration. What
- * cannot be read does not stop the others.
+ * A paragraph a file, with `--json` a JSON line, in the order given; `-` is standard input. Needs no
+ * configuration. What cannot be read does not stop the others.
  * @throws AppError that names what could not be read, after all else is printed
  */
 export async function inspectBouncesCommand(
-  { terminal }: Context,
+  { terminal, isJson }: Context,
   { args }: Input,
 ): Promise<Result> {
   const faults: string[] = []
   for (const file of args) {
     const found = await readMessage(terminal, file)
     if (typeof found === 'string') faults.push(`cannot read ${file}: ${found}`)
-    else terminal.stdout.write(`${JSON.stringify(describe(file, readReport(found)))}\n`)
+    else terminal.stdout.write(`${format(file, readReport(found), isJson)}\n`)
   }
   if (faults.length > 0) throw new AppError('BAD_REQUEST', faults.join('\n'))
   return null
@@ -47,7 +48,28 @@ async function readAll(stdin: Terminal['stdin']): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-function describe(file: string, { kind, recipients, feedbackType }: Report) {
+function format(file: string, report: Report, isJson: boolean): string {
+  return isJson ? JSON.stringify(describe(file, report)) : toText(file, report)
+}
+
+function toText(file: string, { kind, feedbackType, truncated, recipients }: Report): string {
+  const what = feedbackType === null ? kind : `${kind} (${feedbackType})`
+  const bound = truncated ? ', truncated: the file holds more than was read' : ''
+  const rows = recipients.map((one) => [
+    one.recipient,
+    one.action,
+    one.class,
+    one.reason,
+    one.status ?? '-',
+    String(one.replyCode ?? '-'),
+    shorten(one.diagnostic, 100),
+  ])
+  const head = ['RECIPIENT', 'ACTION', 'CLASS', 'REASON', 'STATUS', 'CODE', 'DIAGNOSTIC']
+  const table = formatTable(head, rows, 'No recipient is named.')
+  return `${escapeControls(file)}: ${what}${bound}\n${table.replace(/^/gm, '  ')}\n`
+}
+
+function describe(file: string, { kind, recipients, feedbackType, truncated }: Report) {
   return {
     file,
     kind,
@@ -63,5 +85,6 @@ function describe(file: string, { kind, recipients, feedbackType }: Report) {
       }),
     ),
     feedbackType,
+    truncated,
   }
 }

@@ -16,8 +16,13 @@ export type Input = {
   args: readonly string[]
   /** The value of an option; undefined when it was not given. */
   text(option: string): string | undefined
-  /** Of an option that commander has seen to. */
+  /** Of an option that must be given, which the program has seen to. */
   required(option: string): string
+  /** One of a few words, in any case; undefined when it was not given. @throws UsageError */
+  choice<const Choice extends string>(
+    option: string,
+    choices: readonly Choice[],
+  ): Choice | undefined
   has(flag: string): boolean
 }
 
@@ -30,6 +35,8 @@ export type Command = (context: Context, input: Input) => Promise<Result>
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly code = 'WRONG_USAGE'
+  /** How the command is used, where it is known which one was meant. */
+  usage: string | undefined
 }
 
 /** @throws ConfigError */
@@ -38,20 +45,27 @@ export async function readConfig({ terminal, configPath }: Context): Promise<Con
   return loadConfig({ configPath, env: terminal.env, cwd: terminal.cwd })
 }
 
-/** Runs `act` on the database, beside a running server if there is one. */
+/**
+ * Runs `act` on the database, beside a running server if there is one; for root, as the owner of the
+ * server's files.
+ */
 export async function withCore<T>(
   context: Context,
   act: (core: OpenCore) => Promise<T>,
 ): Promise<T> {
   const config = await readConfig(context)
-  const [{ openCore }, { createLog }] = await Promise.all([
+  const [{ openCore }, { createLog }, { asFileOwner }] = await Promise.all([
     import('../features/open-core.ts'),
     import('../log.ts'),
+    import('./owner.ts'),
   ])
-  const core = await openCore(config, { log: createLog('fatal') })
-  try {
-    return await act(core)
-  } finally {
-    await core.close()
+  const run = async () => {
+    const core = await openCore(config, { log: createLog('fatal') })
+    try {
+      return await act(core)
+    } finally {
+      await core.close()
+    }
   }
+  return asFileOwner(config, run, { makesDataDir: true })
 }

@@ -1,5 +1,7 @@
 /** The configuration as it holds: can it be used, what should be looked at, what are the values. */
 import { existsSync } from 'node:fs'
+import { now } from '../clock.ts'
+import { listCertificateFaults } from '../config/certificate-faults.ts'
 import type { Config } from '../config/config.ts'
 import type { TomlValue } from '../config/kinds.ts'
 import { type Loaded, loadSettings } from '../config/load.ts'
@@ -7,12 +9,18 @@ import { settingKeys } from '../config/settings.ts'
 import { formatEffective, showSetting } from '../config/toml-text.ts'
 import { listWarnings } from '../config/warnings.ts'
 import { type Context, type Result, withCore } from './command.ts'
+import { asFileOwner } from './owner.ts'
 import { escapeControls } from './text.ts'
 
 export async function checkConfig(context: Context): Promise<Result> {
-  const loaded = load(context)
+  // The server must be able to read what root can.
+  const loaded = await asFileOwner(load(context).config, async () => load(context))
   const { file } = loaded.config
-  const warnings = await listAllWarnings(context, loaded)
+  const warnings = [
+    ...(await listAllWarnings(context, loaded)),
+    // A server follows its certificates and says so itself.
+    ...listCertificateFaults(loaded.config, now()),
+  ]
   const head = `${file ?? 'No file, defaults and environment'}: the configuration can be used.`
   const lines = [head, ...warnings.map((warning) => `Warning: ${warning}`)]
   return { json: { file, warnings }, text: lines.map(escapeControls).join('\n') }

@@ -36,7 +36,8 @@ function explain(error: unknown): Failure {
   }
   if (error instanceof AppError) return explainAppError(error)
   if (error instanceof UsageError) {
-    const lines = ['Run "pillarbox --help", or any command with --help.']
+    const general = 'Run "pillarbox --help", or any command with --help.'
+    const lines = error.usage === undefined ? [general] : ['', ...error.usage.split('\n')]
     return { code: error.code, message: error.message, lines, status: 2 }
   }
   if (error instanceof Error && 'problems' in error && 'code' in error) {

@@ -7,24 +7,58 @@ import { type SettingKey, settingOf } from '../config/settings.ts'
 import { formatNewFile } from '../config/toml-text.ts'
 import { AppError } from '../errors.ts'
 import { type Context, type Input, type Result, UsageError } from './command.ts'
+import { giveToFolderOwner } from './owner.ts'
+
+const modes = ['sandbox', 'direct', 'relay'] as const
+
+type Given = Partial<Record<SettingKey, TomlValue>>
 
 export async function init({ terminal, configPath }: Context, input: Input): Promise<Result> {
   const file = path.resolve(terminal.cwd, configPath ?? fileName)
-  const text = formatNewFile({
+  const given: Given = {
     ...readOption(input, '--base-url', 'base_url'),
+    ...readOption(input, '--data-dir', 'data_dir'),
     ...readOption(input, '--hostname', 'delivery.hostname'),
-  })
-  await writeNew(file, text)
-  const next = 'Edit it, then run "pillarbox config check" and "pillarbox serve".'
-  return { json: { file }, text: `${file} is written. ${next}` }
+    ...readMode(input),
+    ...listeners(input),
+  }
+  await writeNew(file, formatNewFile(given))
+  giveToFolderOwner(file)
+  const next = [...listNextSteps(given), 'Then run "pillarbox config check" and "pillarbox serve".']
+  return { json: { file }, text: [`${file} is written.`, ...next].join('\n') }
 }
 
-function readOption(
-  input: Input,
-  flag: string,
-  key: SettingKey,
-): Partial<Record<SettingKey, TomlValue>> {
-  const given = input.text(flag === '--hostname' ? 'hostname' : 'baseUrl')
+/** What is left to do by hand, as far as the options tell. */
+function listNextSteps(given: Given): string[] {
+  const certificates = (['inbound.tls_cert', 'submission.tls_cert'] as const).filter(
+    (key) => given[key] !== undefined,
+  )
+  return [
+    ...(given['delivery.mode'] === 'relay' ? ['Name the smarthost in [delivery.relay].'] : []),
+    ...certificates.map((key) => `Put the certificate and its key where ${key} and .tls_key say.`),
+    ...(given.base_url === undefined ? ['Set base_url to the public address of the API.'] : []),
+  ]
+}
+
+function readMode(input: Input): Given {
+  const mode = input.choice('mode', modes)
+  return mode === undefined ? {} : { 'delivery.mode': mode }
+}
+
+/** Submission needs a certificate; the one of `inbound` serves both. */
+function listeners(input: Input): Given {
+  const [hasInbound, hasSubmission] = [input.has('inbound'), input.has('submission')]
+  const room = hasInbound ? 'inbound' : 'submission'
+  return {
+    ...(hasInbound ? { 'inbound.listen': ['0.0.0.0:25'] } : {}),
+    ...(hasSubmission ? { 'submission.listen': ['0.0.0.0:587', 'tls://0.0.0.0:465'] } : {}),
+    ...(hasSubmission ? { [`${room}.tls_cert`]: 'cert.pem', [`${room}.tls_key`]: 'key.pem' } : {}),
+  }
+}
+
+function readOption(input: Input, flag: string, key: SettingKey): Given {
+  const name = flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  const given = input.text(name)
   if (given === undefined) return {}
   const { kind } = settingOf(key)
   const value = kind.read(given)

@@ -10,7 +10,7 @@ type Spec = {
   name: string
   summary: string
   args?: string
-  /** Flags and description, as commander takes them; `!` before the flags: it must be given. */
+  /** Flags and description, as commander takes them; `!` before the flags: it is required. */
   options?: [flags: string, description: string][]
   load(): Promise<Command>
 }
@@ -22,6 +22,7 @@ const groups: Record<string, string> = {
   domain: 'domains to send from',
   queue: 'mail on its way',
   inbound: 'mail to the server itself, and what could not be read or was capped',
+  suppressions: 'addresses that are not sent to',
   sandbox: 'mail that the sandbox kept',
   bounce: 'what came back',
 }
@@ -45,6 +46,10 @@ const specs: Spec[] = [
     options: [
       ['--hostname <host>', 'name of this server in mail sessions'],
       ['--base-url <url>', 'public address of this server'],
+      ['--data-dir <folder>', 'folder of the database'],
+      ['--mode <mode>', 'sandbox, direct (to the MX) or relay (a smarthost)'],
+      ['--inbound', 'take in bounces, complaints and replies at port 25'],
+      ['--submission', 'take in mail of programs at ports 587 and 465'],
     ],
     load: async () => (await import('./init.ts')).init,
   },
@@ -64,7 +69,7 @@ const specs: Spec[] = [
     options: [
       ['!--email <address>', 'whom to make'],
       ['--password-stdin', 'read the password from standard input'],
-      ['--password <password>', 'the password, for all to see who list processes'],
+      ['--password <password>', 'the password, visible to anyone who can list processes'],
     ],
     load: async () => (await import('./user.ts')).createUserCommand,
   },
@@ -74,7 +79,7 @@ const specs: Spec[] = [
     options: [
       ['!--email <address>', 'whose password'],
       ['--password-stdin', 'read the password from standard input'],
-      ['--password <password>', 'the password, for all to see who list processes'],
+      ['--password <password>', 'the password, visible to anyone who can list processes'],
     ],
     load: async () => (await import('./user.ts')).setPasswordCommand,
   },
@@ -152,17 +157,23 @@ const specs: Spec[] = [
   },
   {
     name: 'queue list',
-    summary: 'list mail; without a state, what is still on its way; ended, of the newest million',
+    summary:
+      'list mail and why it is where it is; without a state, what is still on its way; ended, of the newest million',
     options: [
-      ['--state <state>', 'queued, deferred, held, sending, delivered, relayed, bounced ...'],
+      ['--to <address>', 'all mail to this recipient, ended mail too'],
+      [
+        '--state <state>',
+        'queued, deferred, held, sending, delivered, relayed, bounced ... or ended',
+      ],
+      ['--project <id>', 'of this project only'],
       ['--domain <domain>', 'recipient domain'],
       ['--sender-domain <domain>', 'domain of the From address'],
     ],
-    load: async () => (await import('./queue.ts')).listQueueCommand,
+    load: async () => (await import('./queue-list.ts')).listQueueCommand,
   },
   {
     name: 'queue show',
-    summary: 'tell the story of an email: every attempt, step and reply',
+    summary: 'tell the story of an email: why it is where it is, every attempt, step and reply',
     args: idArgument,
     load: async () => (await import('./queue-show.ts')).showEmailCommand,
   },
@@ -177,6 +188,17 @@ const specs: Spec[] = [
     summary: 'give up',
     args: '<id...>',
     load: async () => (await import('./queue.ts')).cancelCommand,
+  },
+  {
+    name: 'queue sites',
+    summary: 'list destinations: connections, rate, back-off, and the reply that caused it',
+    options: [['--lift <site>', 'end the back-off of a destination, also by a recipient domain']],
+    load: async () => (await import('./queue-sites.ts')).sitesCommand,
+  },
+  {
+    name: 'queue holds',
+    summary: 'list what is held, and how to release it',
+    load: async () => (await import('./queue.ts')).listHoldsCommand,
   },
   {
     name: 'queue hold',
@@ -231,19 +253,78 @@ const specs: Spec[] = [
     load: async () => (await import('./inbound.ts')).deleteInboundCommand,
   },
   {
+    name: 'suppressions list',
+    summary: 'list them, newest first; or those whose suppression is held',
+    options: [
+      ['--project <id>', 'of this project only'],
+      ['--reason <reason>', 'HARD_BOUNCE, COMPLAINT, MANUAL or STRIKES'],
+      ['--search <text>', 'part of the address'],
+      ['--held', 'what waits for confirm or undo, or for a second look at the domain'],
+      ['--limit <count>', 'at most so many; 100 if absent'],
+      ['--cursor <cursor>', 'the next page, as the one before named it'],
+    ],
+    load: async () => (await import('./suppressions.ts')).listSuppressionsCommand,
+  },
+  {
+    name: 'suppressions add',
+    summary: 'suppress addresses and unsubscribe their contacts',
+    args: '<address...>',
+    options: [
+      ['!--project <id>', 'whose list'],
+      ['--reason <reason>', 'MANUAL if absent; HARD_BOUNCE, COMPLAINT or STRIKES'],
+    ],
+    load: async () => (await import('./suppressions.ts')).addSuppressionsCommand,
+  },
+  {
+    name: 'suppressions remove',
+    summary: 'let addresses be sent to again; who is unsubscribed stays so',
+    args: '<address...>',
+    options: [['!--project <id>', 'whose list']],
+    load: async () => (await import('./suppressions.ts')).removeSuppressionsCommand,
+  },
+  {
+    name: 'suppressions confirm',
+    summary: 'the bounces were right: suppress what too many bounces at once left held',
+    options: [
+      ['!--since <when>', 'an instant, or how long ago: 30m, 2h'],
+      ['--project <id>', 'of this project only'],
+    ],
+    load: async () => (await import('./suppressions.ts')).confirmSuppressionsCommand,
+  },
+  {
+    name: 'suppressions undo',
+    summary:
+      'the bounces were wrong: drop what is held, take back what they suppressed and unsubscribed',
+    options: [
+      ['!--since <when>', 'an instant, or how long ago: 30m, 2h'],
+      ['--project <id>', 'of this project only'],
+    ],
+    load: async () => (await import('./suppressions.ts')).undoSuppressionsCommand,
+  },
+  {
     name: 'sandbox list',
     summary: 'list messages, newest first',
     load: async () => (await import('./sandbox.ts')).listSandboxCommand,
   },
   {
     name: 'sandbox show',
-    summary: 'print a message as it arrived',
+    summary: 'print a message as it arrived, or one part of it decoded',
     args: idArgument,
+    options: [
+      ['--html', 'the HTML part'],
+      ['--text', 'the text part'],
+    ],
     load: async () => (await import('./sandbox.ts')).showSandboxCommand,
   },
   {
+    name: 'sandbox open',
+    summary: 'show a message in a browser of this machine',
+    args: idArgument,
+    load: async () => (await import('./sandbox-open.ts')).openSandboxCommand,
+  },
+  {
     name: 'bounce inspect',
-    summary: 'print what is understood of bounces, complaints and replies, a JSON line a file',
+    summary: 'print what is understood of bounces, complaints and replies',
     args: '<file...>',
     load: async () => (await import('./bounce.ts')).inspectBouncesCommand,
   },
@@ -273,8 +354,12 @@ export async function runProgram(terminal: Terminal, argv: readonly string[]): P
   for (const spec of specs) {
     addCommand(program, spec).action(async (...all: unknown[]) => {
       const command = all.at(-1) as CommanderCommand
+      const missing = findMissing(spec, command)
+      if (missing.length > 0) throw wrongUsage(command, describeMissing(missing))
       const run = await spec.load()
-      result = await run(toContext(terminal, program), toInput(command))
+      result = await explainUsage(command, () =>
+        run(toContext(terminal, program), toInput(command)),
+      )
     })
   }
   try {
@@ -294,10 +379,59 @@ function addCommand(program: CommanderCommand, { name, summary, args, options = 
   const command = parent.command(second ?? first).description(summary)
   if (args !== undefined) command.arguments(args)
   for (const [flags, description] of options) {
-    if (flags.startsWith('!')) command.requiredOption(flags.slice(1), description)
-    else command.option(flags, description)
+    const isRequired = flags.startsWith('!')
+    command.option(
+      isRequired ? flags.slice(1) : flags,
+      description + (isRequired ? ' (required)' : ''),
+    )
   }
-  return command
+  return command.exitOverride((error) => {
+    if (error.exitCode === 0) throw error
+    const isMissing = error.code === 'commander.missingArgument'
+    const missing = isMissing ? findMissing({ options }, command) : []
+    throw wrongUsage(command, isMissing ? describeMissing(missing) : withoutPrefix(error.message))
+  })
+}
+
+/** What must be given and was not: arguments first, then options. */
+function findMissing({ options = [] }: Pick<Spec, 'options'>, command: CommanderCommand): string[] {
+  const given: Record<string, unknown> = command.opts()
+  const required = options.flatMap(([flags]) => (flags.startsWith('!') ? [flags.slice(1)] : []))
+  const absent = command.options.filter(
+    (option) => required.includes(option.flags) && given[option.attributeName()] === undefined,
+  )
+  const missingArguments = command.registeredArguments
+    .filter((argument, index) => argument.required && command.args[index] === undefined)
+    .map((argument) => `<${argument.name()}>`)
+  return [...missingArguments, ...absent.map(({ flags }) => flags)]
+}
+
+function describeMissing(missing: readonly string[]): string {
+  return `missing: ${missing.join(', ')}`
+}
+
+/** What the command itself finds wrong of its options. */
+async function explainUsage<T>(command: CommanderCommand, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof UsageError) error.usage ??= usageOf(command)
+    throw error
+  }
+}
+
+function wrongUsage(command: CommanderCommand, text: string): UsageError {
+  const error = new UsageError(text)
+  error.usage = usageOf(command)
+  return error
+}
+
+function usageOf(command: CommanderCommand): string {
+  return command.helpInformation().trimEnd()
+}
+
+function withoutPrefix(message: string): string {
+  return message.replace(/^error: /, '')
 }
 
 function groupOf(program: CommanderCommand, name: string): CommanderCommand {
@@ -321,11 +455,19 @@ function toInput(command: CommanderCommand): Input {
     text,
     required: (option) => text(option) ?? '',
     has: (flag) => options[flag] === true,
+    choice: (option, choices) => {
+      const given = text(option)
+      if (given === undefined) return undefined
+      const found = choices.find((choice) => choice.toLowerCase() === given.toLowerCase())
+      if (found !== undefined) return found
+      const flag = command.options.find((each) => each.attributeName() === option)?.long ?? option
+      throw new UsageError(`${flag}: expected one of ${choices.join(', ')}`)
+    },
   }
 }
 
 /** Without a command commander gives the help as its error. */
 function describe({ code, message }: CommanderError, help: string): string {
-  if (code !== 'commander.help') return message.replace(/^error: /, '')
+  if (code !== 'commander.help') return withoutPrefix(message)
   return `which command?\n${help.trimEnd()}`
 }

@@ -46,9 +46,9 @@ export async function updateProjectCommand(context: Context, input: Input): Prom
   const [id = ''] = input.args
   const change = {
     name: input.text('name'),
-    tracking: input.text('tracking'),
+    tracking: input.text('tracking')?.toUpperCase(),
     language: input.text('language'),
-    disable: input.text('disable'),
+    disable: input.text('disable')?.toUpperCase(),
     enable: input.has('enable') || undefined,
   }
   if (Object.values(change).every((value) => value === undefined)) {

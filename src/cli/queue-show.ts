@@ -1,27 +1,47 @@
-/** The whole story of one email: what it is, and each attempt with each of its steps. */
+/** The whole story of one email: what it is, why it is where it is, and each attempt with its steps. */
 import { formatInstant, formatOptionalInstant } from '../clock.ts'
 import {
   type Attempt,
   type Email,
   type EmailStory,
-  isReport,
-  reportPrefix,
-  type Step,
+  type Explanation,
+  explainEmails,
   showEmail,
 } from '../features/messages/operate.ts'
+import type { OpenCore } from '../features/open-core.ts'
 import { type Context, type Input, type Result, withCore } from './command.ts'
-import { nextAttemptAt, toJson } from './queue.ts'
-import { escapeControls, formatFields, formatTime } from './text.ts'
+import { createLiveSource, describeSilence, formatCommand, type LiveSource } from './live.ts'
+import { formatAttempts } from './queue-attempts.ts'
+import { formatNext, toJson } from './queue-list.ts'
+import { formatFields, formatTime } from './text.ts'
+
+type Live = ReturnType<LiveSource['found']>
+
+/** `live`: null where the server had not to be asked. */
+type Story = EmailStory & { explanation: Explanation; live: Live; now: number }
 
 export async function showEmailCommand(context: Context, { args }: Input): Promise<Result> {
   const [id = ''] = args
-  const story = await withCore(context, (core) => showEmail(core, id))
+  const story = await withCore(context, (core) => findStory(core, id))
   return { json: storyToJson(story), text: formatStory(story) }
 }
 
-function storyToJson({ email, attempts }: EmailStory) {
+async function findStory(core: OpenCore, id: string): Promise<Story> {
+  const story = await showEmail(core, id)
+  const source = createLiveSource(core)
+  const explained = await explainEmails(core, [story.email], source.find)
+  const explanation = explained.get(story.email.id)
+  if (explanation === undefined) throw new TypeError('an email was not explained')
+  return { ...story, explanation, live: source.found(), now: core.now() }
+}
+
+function storyToJson({ email, attempts, explanation, live }: Story) {
+  const progress = progressOf(email, live)
   return {
-    ...toJson(email),
+    ...toJson({ ...email, ...explanation }),
+    command: explanation.command === null ? null : formatCommand(explanation.command),
+    progress: progress === undefined ? null : { ...progress, since: formatInstant(progress.since) },
+    leaseUntil: formatOptionalInstant(email.leaseUntil),
     projectId: email.projectId,
     contactId: email.contactId,
     templateId: email.templateId,
@@ -55,26 +75,31 @@ function attemptToJson(attempt: Attempt) {
     tls: attempt.tls,
     result: attempt.result,
     class: attempt.class,
-    reply: code === null ? null : { code, enhancedCode, text },
+    reply: code === null && enhancedCode === null ? null : { code, enhancedCode, text },
     error: attempt.error,
+    finalRecipient: attempt.finalRecipient,
     maybeDelivered: attempt.isMaybeDelivered,
     steps: attempt.steps,
   }
 }
 
-function formatStory({ email, attempts }: EmailStory): string {
-  let number = 0
-  const tries = attempts.map((row) =>
-    isReport(row) ? formatReport(row) : formatAttempt(row, ++number),
-  )
-  return [`Email ${email.id}`, formatSummary(email), ...tries].join('\n\n')
+function formatStory(story: Story): string {
+  const { email, attempts, live } = story
+  const head = [`Email ${email.id}`, formatSummary(story), ...describeSilence(live)]
+  return [...head, ...formatAttempts(attempts)].join('\n\n')
 }
 
-function formatSummary(email: Email): string {
+function formatSummary({ email, explanation, live, now }: Story): string {
   const from = email.fromName === null ? '' : `${email.fromName} `
   const to = email.toName === null ? '' : `${email.toName} `
+  const { reason, command, nextAttemptAt } = explanation
+  const isSending = email.state === 'sending'
+  const next = formatNext(nextAttemptAt, now)
   return formatFields({
     state: `${email.state} (${email.status})`,
+    reason,
+    'to change it': command === null ? null : formatCommand(command),
+    ...formatProgress(email, live),
     error: email.error,
     from: `${from}<${email.fromAddress}>`,
     to: `${to}<${email.recipient}>`,
@@ -84,7 +109,7 @@ function formatSummary(email: Email): string {
     accepted: formatTime(email.createdAt),
     held: formatTime(email.heldAt),
     attempts: String(email.attemptCount),
-    'next attempt': formatTime(nextAttemptAt(email)),
+    'next attempt': isSending && next !== null ? `${next}, if this one fails` : next,
     'gives up': isOpen(email) ? formatTime(email.giveUpAt) : null,
     delivered: formatTime(email.deliveredAt),
     relayed: email.deliveredAt === null ? formatTime(email.sentAt) : null,
@@ -94,6 +119,21 @@ function formatSummary(email: Email): string {
     opened: formatHits(email.opens, email.openedAt, email.machineOpens),
     clicked: formatHits(email.clicks, email.clickedAt, email.machineClicks),
   })
+}
+
+/** Of what is being sent: with whom, how far, and how long the server keeps it to itself. */
+function formatProgress(email: Email, live: Live): Record<string, string | null> {
+  const progress = progressOf(email, live)
+  const peer = progress?.peer
+  return {
+    peer: peer ? `${peer.host} [${peer.address}]` : null,
+    step: progress === undefined ? null : `${progress.step}, since ${formatTime(progress.since)}`,
+    'lease until': formatTime(email.leaseUntil),
+  }
+}
+
+function progressOf({ id }: Email, live: Live) {
+  return live?.server === 'running' ? live.progress[id] : undefined
 }
 
 /** `2 times, first 2026-11-21 12:00:00; 3 times by machines` */
@@ -111,39 +151,4 @@ function formatTimes(count: number): string {
 
 function isOpen({ state }: Email): boolean {
   return ['queued', 'deferred', 'held', 'sending'].includes(state)
-}
-
-function formatAttempt(attempt: Attempt, number: number): string {
-  const kind = attempt.class === null ? '' : ` (${attempt.class})`
-  const head = `Attempt ${number}, ${formatTime(attempt.at)}, ${attempt.durationMs} ms: ${attempt.result}${kind}`
-  const lines = [head]
-  if (attempt.host !== null || attempt.address !== null) lines.push(`  ${formatPeer(attempt)}`)
-  if (attempt.error !== null) lines.push(`  ${escapeControls(attempt.error)}`)
-  if (attempt.isMaybeDelivered) lines.push('  The other side may have taken it all the same.')
-  return [...lines, ...(attempt.steps as Step[]).flatMap(formatStep)].join('\n')
-}
-
-/** What came back after the session: a bounce, a complaint. */
-function formatReport({ at, result, class: kind, host, error }: Attempt): string {
-  const what = result.slice(reportPrefix.length)
-  const head = `Report, ${formatTime(at)}: ${what}${kind === null ? '' : ` (${kind})`}`
-  const from = host === null ? [] : [`  by ${escapeControls(host)}`]
-  return [head, ...from, ...(error === null ? [] : [`  ${escapeControls(error)}`])].join('\n')
-}
-
-function formatPeer({ host, address, tls }: Attempt): string {
-  const where = host === null ? `[${address}]` : `${host}${address === null ? '' : ` [${address}]`}`
-  return escapeControls(`${where}, ${tls ?? 'in clear'}`)
-}
-
-/** One line, and another for each further line of the reply. */
-function formatStep({ step, at, durationMs, host, address, reply, error }: Step): string[] {
-  const place = [host, address && `[${address}]`].filter((part) => part !== undefined).join(' ')
-  const code = reply === undefined ? '' : [reply.code, reply.enhancedCode].filter(Boolean).join(' ')
-  const [first = '', ...others] = reply?.text.split('\n') ?? []
-  const said = [place, code, first, error].filter((part) => part).join(' ')
-  const time = `+${at} ms`.padStart(12)
-  const lead = `${time}  ${step.padEnd(8)}  ${`${durationMs} ms`.padStart(9)}  `
-  const indent = ' '.repeat(lead.length + code.length + 1)
-  return [lead + escapeControls(said), ...others.map((line) => indent + escapeControls(line))]
 }

@@ -1,28 +1,17 @@
-/** Mail on its way: what is there, and what an operator does to it. */
-import { formatOptionalInstant } from '../clock.ts'
+/** What an operator does to mail on its way. */
+
+import { formatInstant } from '../clock.ts'
 import {
   cancelEmails,
   holdDomain,
-  listQueue,
-  type QueuedEmail,
-  queueStates,
+  listHolds,
   releaseDomain,
   retryEmails,
 } from '../features/messages/operate.ts'
 import { displayDomain, parseDomain } from '../mail/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
-import { escapeControls, formatTable, formatTime, shorten } from './text.ts'
-
-export async function listQueueCommand(context: Context, input: Input): Promise<Result> {
-  const senderDomain = readDomain(input, 'senderDomain', '--sender-domain')
-  const filter = {
-    state: readState(input),
-    domain: readDomain(input, 'domain', '--domain'),
-    senderDomain: senderDomain && displayDomain(senderDomain),
-  }
-  const emails = await withCore(context, (core) => listQueue(core, filter))
-  return { json: emails.map(toJson), text: formatQueue(emails) }
-}
+import { formatCommand } from './live.ts'
+import { escapeControls, formatTable, formatTime } from './text.ts'
 
 export async function retryCommand(context: Context, { args }: Input): Promise<Result> {
   await withCore(context, (core) => retryEmails(core, args))
@@ -48,47 +37,24 @@ export async function releaseCommand(context: Context, input: Input): Promise<Re
   return { json: { domain, emails }, text }
 }
 
-/** When it is tried next; null when it is not. */
-export function nextAttemptAt({ state, dueAt, retryAt }: QueuedEmail): number | null {
-  if (state === 'queued' || state === 'deferred') return dueAt
-  return state === 'sending' ? retryAt : null
-}
-
-export function toJson(email: QueuedEmail) {
-  return {
-    id: email.id,
-    to: email.recipient,
-    from: email.fromAddress,
-    subject: email.subject,
-    state: email.state,
-    status: email.status,
-    nextAttemptAt: formatOptionalInstant(nextAttemptAt(email)),
-    attempts: email.attemptCount,
-  }
-}
-
-function formatQueue(emails: QueuedEmail[]): string {
-  const rows = emails.map((email) => [
-    email.id,
-    email.state,
-    String(email.attemptCount),
-    formatTime(nextAttemptAt(email)) ?? '-',
-    email.fromAddress,
-    email.recipient,
-    shorten(email.subject, 50),
+export async function listHoldsCommand(context: Context): Promise<Result> {
+  const holds = await withCore(context, (core) => listHolds(core))
+  const json = holds.map(({ domain, heldAt, emails }) => ({
+    domain: displayDomain(domain),
+    heldAt: formatInstant(heldAt),
+    emails,
+  }))
+  const rows = holds.map(({ domain, heldAt, emails }) => [
+    displayDomain(domain),
+    formatTime(heldAt) ?? '',
+    String(emails),
+    formatCommand(['queue', 'release', '--domain', displayDomain(domain)]),
   ])
-  const head = ['ID', 'STATE', 'TRIES', 'NEXT', 'FROM', 'TO', 'SUBJECT']
-  return formatTable(head, rows, 'Nothing there.')
+  const head = ['DOMAIN', 'SINCE', 'WAITING', 'TO RELEASE']
+  return { json, text: formatTable(head, rows, 'No mail is held.') }
 }
 
-function readState(input: Input) {
-  const given = input.text('state')
-  const state = queueStates.find((known) => known === given)
-  if (given === undefined || state !== undefined) return state
-  throw new UsageError(`--state: expected one of ${queueStates.join(', ')}`)
-}
-
-function readDomain(input: Input, option: string, flag: string): string | undefined {
+export function readDomain(input: Input, option: string, flag: string): string | undefined {
   const given = input.text(option)
   if (given === undefined) return undefined
   const domain = parseDomain(given)

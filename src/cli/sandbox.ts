@@ -1,6 +1,8 @@
 /** The mail that the sandbox kept instead of sending it. */
 import { formatInstant } from '../clock.ts'
+import { AppError } from '../errors.ts'
 import { getSandboxMessage, listSandboxMessages } from '../features/messages/sandbox.ts'
+import { decodeMessage } from '../mail/decoded.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
 import { formatTable, formatTime, shorten } from './text.ts'
 
@@ -24,8 +26,25 @@ export async function listSandboxCommand(context: Context): Promise<Result> {
   return { json, text: formatTable(head, rows, 'The sandbox is empty.') }
 }
 
-export async function showSandboxCommand(context: Context, { args }: Input): Promise<Result> {
-  const [id = ''] = args
+/** As it arrived, or one part decoded. */
+export async function showSandboxCommand(context: Context, input: Input): Promise<Result> {
+  const id = readMessageNumber(input)
+  const parts = (['html', 'text'] as const).filter((part) => input.has(part))
+  if (parts.length > 1) throw new UsageError('either --html or --text, not both')
+  const raw = await withCore(context, (core) => getSandboxMessage(core, id))
+  const [part] = parts
+  return part === undefined ? { raw } : { raw: await readPart(raw, part) }
+}
+
+/** @throws UsageError */
+export function readMessageNumber({ args: [id = ''] }: Input): number {
   if (!/^\d{1,15}$/.test(id)) throw new UsageError('expected the number of a sandbox message')
-  return { raw: await withCore(context, (core) => getSandboxMessage(core, Number(id))) }
+  return Number(id)
+}
+
+/** Decoded, in UTF-8. */
+async function readPart(raw: Buffer, part: 'html' | 'text'): Promise<Buffer> {
+  const text = (await decodeMessage(raw))[part]
+  if (text === null) throw new AppError('BAD_REQUEST', `The message has no ${part} part.`)
+  return Buffer.from(text.endsWith('\n') ? text : `${text}\n`)
 }

@@ -1,7 +1,7 @@
 /** Hands in one email as `POST /v1/send` does; a running server delivers it. */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { AppError, describeError } from '../errors.ts'
+import { AppError, describeError, notFound } from '../errors.ts'
 import { acceptMessage } from '../features/messages/accept.ts'
 import type { NamedAddress, Project } from '../features/messages/plan.ts'
 import type { OpenCore } from '../features/open-core.ts'
@@ -63,7 +63,7 @@ async function readText(file: string): Promise<string> {
 /** @throws AppError RESOURCE_NOT_FOUND, PROJECT_DISABLED */
 async function getProject({ directory }: OpenCore, id: string): Promise<Project> {
   const project = await directory.findProject(id)
-  if (project === undefined) throw new AppError('RESOURCE_NOT_FOUND', 'No project has this id.')
+  if (project === undefined) throw notFound('project', id, 'No project has this id.')
   if (!project.isDisabled) return project
   throw new AppError('PROJECT_DISABLED', `This project is disabled: ${project.disabledReason}.`, {
     suggestion: `Run "pillarbox project update ${id} --enable" to let it send again.`,

@@ -4,6 +4,7 @@
  */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from '../app.ts'
+import { createCounters } from '../counters.ts'
 import { createLog, type Log } from '../log.ts'
 import type { Context, Result } from './command.ts'
 import { listAllWarnings, load } from './config.ts'
@@ -21,11 +22,14 @@ const stopSignals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
 export async function serve(context: Context): Promise<Result> {
   setFlagsFromString(heapFlags)
   const loaded = load(context)
-  const log = createLog(loaded.config.log.level)
+  const counters = createCounters()
+  const log = createLog(loaded.config.log.level, undefined, {
+    onLeftOut: () => counters.add('pillarbox_log_lines_suppressed_total'),
+  })
   for (const warning of await listAllWarnings(context, loaded)) log.warn(warning)
   const stopping = waitForSignal(context.terminal.signals)
   try {
-    const app = await startApp(loaded.config, { log })
+    const app = await startApp(loaded.config, { log, counters })
     announce(context, app)
     log.info({ signal: await stopping.signal }, 'stopping')
     await stop(app, log)

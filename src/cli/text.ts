@@ -3,6 +3,8 @@
  * replies of other servers), so nothing that a terminal obeys gets through (S18).
  */
 
+import { formatSecond } from '../clock.ts'
+
 const commands =
   /[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu
 
@@ -46,7 +48,7 @@ export function formatFields(fields: Record<string, string | null>): string {
 
 /** To the second, in UTC. */
 export function formatTime(at: number | null): string | null {
-  return at === null ? null : `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`
+  return at === null ? null : formatSecond(at)
 }
 
 function pad(cell: string, columns = 0): string {

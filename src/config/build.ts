@@ -19,7 +19,7 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
     },
     database: buildDatabase(values),
     delivery: buildDelivery(values),
-    dns: { servers: values['dns.servers'] },
+    dns: { servers: values['dns.servers'], canary: values['dns.canary'] },
     inbound: {
       listen: values['inbound.listen'],
       tls: tlsFiles(values['inbound.tls_cert'], values['inbound.tls_key']),
@@ -59,6 +59,7 @@ function buildDelivery(values: SettingValues): Config['delivery'] {
     maxConnectionsPerSite: values['delivery.max_connections_per_site'],
     messagesPerConnection: values['delivery.messages_per_connection'],
     retrySchedule: values['delivery.retry_schedule'],
+    fusePerMinute: values['delivery.fuse_per_minute'],
     giveUpAfter: {
       transactional: values['delivery.give_up_after.transactional'],
       workflow: values['delivery.give_up_after.workflow'],
@@ -90,6 +91,7 @@ function buildLimits(values: SettingValues): Config['limits'] {
     attachmentsMaxBytes: values['limits.attachments_max_bytes'],
     messageMaxBytes: values['limits.message_max_bytes'],
     submissionRecipients: values['limits.submission_recipients'],
+    minFreeBytes: values['limits.min_free_bytes'],
     idempotencyHours: values['limits.idempotency_hours'],
   }
 }

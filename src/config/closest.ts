@@ -6,8 +6,11 @@ export function findClosest(name: string, candidates: readonly string[]): string
     .map((candidate) => ({ candidate, changes: countChanges(name, candidate) }))
     .sort((left, right) => left.changes - right.changes)
   const [best] = ranked
-  const limit = Math.max(2, Math.floor(name.length / 4))
-  return best !== undefined && best.changes <= limit ? best.candidate : undefined
+  if (best === undefined) return undefined
+  // Two changes make any name of two letters out of any other.
+  const shorter = Math.min(name.length, best.candidate.length)
+  const limit = Math.min(Math.max(2, Math.floor(name.length / 4)), shorter - 1)
+  return best.changes <= limit ? best.candidate : undefined
 }
 
 /** Levenshtein's distance. */

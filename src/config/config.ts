@@ -53,12 +53,17 @@ export type Config = {
     maxConnectionsPerSite: number
     messagesPerConnection: number
     retrySchedule: readonly number[]
+    /** 0 = none. */
+    fusePerMinute: number
     giveUpAfter: { transactional: number; workflow: number; campaign: number }
     returnPathDomain: string
     relay: RelayConfig | null
   }
-  /** `address` or `address:port`; empty = the system's. */
-  dns: { servers: readonly string[] }
+  /**
+   * `servers`: `address` or `address:port`; empty = the system's. `canary`: domains that certainly
+   * exist, in A-labels; empty = every answer is believed.
+   */
+  dns: { servers: readonly string[]; canary: readonly string[] }
   inbound: {
     listen: readonly ListenAddress[]
     tls: TlsFiles | null
@@ -77,6 +82,8 @@ export type Config = {
     attachmentsMaxBytes: number
     messageMaxBytes: number
     submissionRecipients: number
+    /** 0 = none */
+    minFreeBytes: number
     idempotencyHours: number
   }
   billing: BillingConfig | null

@@ -10,6 +10,8 @@ import { isSettingKey, secretKeyOfFile, settingKeys } from './settings.ts'
 export const fileName = 'pillarbox.toml'
 const systemFile = '/etc/pillarbox/pillarbox.toml'
 
+const REDEFINED = /^trying to redefine .*|^.*redefine an already defined.*/i
+
 export type FileSearch = {
   /** `--config`: this file and no other. */
   configPath?: string | undefined
@@ -82,7 +84,11 @@ function parseToml(file: string, text: string): object {
     return parse(text)
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    const [reason = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n')
+    const [first = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n')
+    const reason = first.replace(
+      REDEFINED,
+      'this section or key stands in the file twice: keep one',
+    )
     const found = `an error at line ${error.line}, column ${error.column}: ${reason}`
     throw new ConfigError([{ key: file, found, expected: 'TOML', where: null }], { cause: error })
   }

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import path from 'node:path'
 import { describeError } from '../errors.ts'
 import type { Config } from './config.ts'
@@ -30,7 +31,7 @@ export async function loadSecret(config: Pick<Config, 'secret' | 'dataDir'>): Pr
     return (await readSecret(file)) ?? (await makeSecret(file))
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    throw unusable('secret', error, 'a data_dir to keep it in, or a secret of your own')
+    throw unusable('secret', error, expectedSecret(error, config.dataDir))
   }
 }
 
@@ -82,6 +83,16 @@ async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/** Files of another user, such as root, are the usual cause. */
+function expectedSecret(error: unknown, dataDir: string): string {
+  if (!hasCode(error, 'EACCES') && !hasCode(error, 'EPERM')) {
+    return 'a data_dir to keep it in, or a secret of your own'
+  }
+  const user = process.platform === 'win32' ? undefined : userInfo().username
+  const remedy = user === undefined ? '' : `: as root, run "chown -R ${user} ${dataDir}"`
+  return `a data_dir whose files belong to the user who runs Pillarbox${remedy}`
 }
 
 function unusable(key: string, error: unknown, expected: string): ConfigError {

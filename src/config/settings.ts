@@ -122,6 +122,11 @@ export const settings = {
     ['1m', '5m', '10m', '15m', '30m', '1h', '2h', '4h', '6h'],
     'Waits between attempts; the last one repeats, each varies by 15%.',
   ),
+  'delivery.fuse_per_minute': setting(
+    kind.integer(0, 1_000_000),
+    50,
+    'Suppressions in a minute, if they are over 20% of what was tried, beyond which further ones wait for your word; 0 is no limit.',
+  ),
   'delivery.give_up_after.transactional': setting(
     kind.duration,
     '24h',
@@ -155,6 +160,11 @@ export const settings = {
     kind.listOf(kind.dnsServer),
     [],
     "DNS servers to ask; empty means the system's.",
+  ),
+  'dns.canary': setting(
+    kind.listOf(kind.hostName),
+    ['gmail.com', 'outlook.com', 'yahoo.com', 'icloud.com'],
+    'Mail domains that certainly exist: "no such domain" is believed only while one of them resolves; empty believes it always.',
   ),
 
   'inbound.listen': setting(
@@ -229,8 +239,13 @@ export const settings = {
   ),
   'limits.submission_recipients': setting(
     kind.integer(1, 1_000),
-    5,
+    100,
     'Most recipients of a message handed in over SMTP.',
+  ),
+  'limits.min_free_bytes': setting(
+    kind.integer(0, 1_000_000 * MIB),
+    200 * MIB,
+    'Free bytes of the disk below which nothing more is taken in; sending goes on. 0 is no limit.',
   ),
   'limits.idempotency_hours': setting(
     kind.integer(1, 8_760),

@@ -16,6 +16,7 @@ export function listWarnings(loaded: Loaded): string[] {
     ...warnOfHttp(config),
     ...warnOfDelivery(config),
     ...warnOfRelay(config),
+    ...warnOfDns(config),
     ...warnOfLimits(config),
     ...warnOfFiles(loaded),
   ]
@@ -70,6 +71,13 @@ function warnOfDelivery({ delivery }: Config): string[] {
 function warnOfRelay({ delivery: { mode, relay } }: Config): string[] {
   if (mode !== 'relay' || relay?.tls !== 'none' || isLoopbackHost(relay.host)) return []
   return [`delivery.relay.tls is none: all mail goes to ${relay.host} in clear.`]
+}
+
+function warnOfDns({ dns }: Config): string[] {
+  if (dns.canary.length > 0) return []
+  return [
+    'dns.canary is empty: a DNS server that says of every name that it does not exist is believed, and the recipients are suppressed.',
+  ]
 }
 
 function warnOfLimits({ limits }: Config): string[] {

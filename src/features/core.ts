@@ -3,6 +3,7 @@
  * (`Pick<Core, 'store' | 'now'>`), edges hand theirs through.
  */
 import type { Now } from '../clock.ts'
+import type { Certificates } from '../config/certificate-watch.ts'
 import type { Config } from '../config/config.ts'
 import type { Keyring } from '../config/keyring.ts'
 import type { Counters } from '../counters.ts'
@@ -11,10 +12,14 @@ import type { Log } from '../log.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { PublicFetch } from '../outbound/public-fetch.ts'
 import type { Resolver } from '../outbound/resolver.ts'
+import type { Disk } from '../store/disk.ts'
 import type { Store } from '../store/store.ts'
 import type { Directory } from './accounts/directory.ts'
 import type { Bell } from './bell.ts'
 import type { QueueBell } from './messages/bell.ts'
+import type { Fuse } from './messages/fuse.ts'
+import type { KnownDomains } from './messages/known-domains.ts'
+import type { Throttle } from './messages/throttle.ts'
 import type { IdempotencyClaims } from './requests/idempotency.ts'
 import type { SharedRuns } from './shared-runs.ts'
 import type { HitLog } from './tracking/hit-log.ts'
@@ -33,6 +38,8 @@ export type Core = {
   outbound: Outbound
   /** Idempotency keys of requests in flight. */
   claims: IdempotencyClaims
+  /** How many emails of a project may start now. */
+  throttle: Throttle
   /** Tells the queue that something is due. */
   bell: QueueBell
   /** Tells whoever reads inbound mail that some was kept. */
@@ -41,8 +48,16 @@ export type Core = {
   jobBell: Bell
   /** Who computes or counts a segment, one at a time. */
   sharedRuns: SharedRuns
+  /** Whether our own verdicts may suppress. */
+  fuse: Fuse
+  /** Recipient domains where there was somebody. */
+  knownDomains: KnownDomains
   /** Takes opens and clicks. */
   hits: HitLog
+  /** Of the listeners, renewed while they listen. */
+  certificates: Certificates
+  /** Whether there is room for more. */
+  disk: Disk
   /** Why `/health` says `degraded`. */
   health: Health
   /** Counts for `/metrics`. */
@@ -52,4 +67,4 @@ export type Core = {
 }
 
 /** What a command has: everything but the means to deliver and to be called. */
-export type CommandCore = Omit<Core, 'outbound' | 'hits'>
+export type CommandCore = Omit<Core, 'outbound' | 'hits' | 'throttle' | 'fuse' | 'knownDomains'>

@@ -1,14 +1,18 @@
 /** Opens what every command and the server stand on: the data folder, its secret, the database. */
+import path from 'node:path'
 import { now } from '../clock.ts'
 import { nativeBindingPath } from '../config/assets.ts'
+import { createCertificates } from '../config/certificate-watch.ts'
 import type { Config } from '../config/config.ts'
 import { createKeyring } from '../config/keyring.ts'
 import { loadSecret, prepareDataDir } from '../config/secret.ts'
-import { createCounters } from '../counters.ts'
+import { type Counters, createCounters } from '../counters.ts'
 import { createHealth } from '../health.ts'
 import type { Log } from '../log.ts'
+import { createDnsWatch } from '../outbound/dns-watch.ts'
 import { createPublicFetch } from '../outbound/public-fetch.ts'
 import { createResolver } from '../outbound/resolver.ts'
+import { roomyDisk, watchDisk } from '../store/disk.ts'
 import { openStore } from '../store/store.ts'
 import { createDirectory } from './accounts/directory.ts'
 import { createBell } from './bell.ts'
@@ -20,31 +24,48 @@ import { createVerifier } from './verification/verifier.ts'
 
 export type OpenCore = CommandCore & { close(): Promise<void> }
 
+export type OpenOptions = {
+  log: Log
+  /** Whether to look for changes of other processes. */
+  watch?: boolean
+  /** Where somebody counts already. */
+  counters?: Counters | undefined
+}
+
 /**
  * Everything but delivery; commands work beside a running server, which `watch`es for them.
  * @throws AppError DATABASE_ERROR, ConfigError for a secret that is not this database's, Error when the data folder cannot be used
  */
 export async function openCore(
   config: Config,
-  { log, watch = false }: { log: Log; watch?: boolean },
+  { log, watch: isWatching = false, counters = createCounters() }: OpenOptions,
 ): Promise<OpenCore> {
   await prepareDataDir(config)
   const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
+  const health = createHealth()
   const store = await openStore({
     path: config.database.file,
     nativeBinding: nativeBindingPath(config.dataDir),
     log,
-    watch,
+    health,
+    watch: isWatching,
   })
   await checkSecret({ store, keyring }).catch(async (error) => {
     await store.close()
     throw error
   })
   const directory = createDirectory({ store, keyring })
-  const resolver = createResolver({ servers: config.dns.servers, now })
   const { dataDir, dns } = config
-  const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log })
+  const watch = createDnsWatch({ dns, now, log, health })
+  const resolver = createResolver({ servers: dns.servers, now, watch })
+  const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log, watch })
+  const disk = isWatching ? await watchDisk({ ...diskOf(config), health, log }) : roomyDisk
+  const certificates = createCertificates({ config, health, log, now })
+  const figures = { health, counters, certificates, disk }
   const close = async () => {
+    certificates.stop()
+    disk.stop()
+    watch.stop()
     verifier.stop()
     resolver.stop()
     await store.close()
@@ -52,8 +73,11 @@ export async function openCore(
   const publicFetch = createPublicFetch({ resolver })
   const bell = createQueueBell()
   const bells = { bell, inbox: createBell(), jobBell: createBell() }
-  const figures = { health: createHealth(), counters: createCounters() }
   const shared = { ...bells, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
   const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
   return { ...parts, ...shared, now, log, close }
+}
+
+function diskOf({ database, limits }: Config) {
+  return { folder: path.dirname(database.file), minFreeBytes: limits.minFreeBytes }
 }

@@ -10,6 +10,7 @@ import { runEventDeletion } from './events/delete.ts'
 import { importContacts } from './imports/contacts.ts'
 import { importSuppressions } from './imports/suppressions.ts'
 import { sweepUploads } from './imports/upload.ts'
+import { recheckDomains } from './messages/recheck.ts'
 import { clearOldBodies } from './messages/retention.ts'
 import { trimSandbox } from './messages/sandbox.ts'
 import { deleteOldStrikes } from './messages/strikes.ts'
@@ -57,6 +58,11 @@ export function createSchedule(core: Core): Schedule {
       run: () => forgetNotifications(core),
     },
     { name: 'delete-old-arrivals', schedule: '20 4 * * *', run: () => deleteOldArrivals(core) },
+    {
+      name: 'recheck-domains',
+      schedule: '*/10 * * * *',
+      run: ({ signal }) => recheckDomains(core, signal),
+    },
     { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteOldStrikes(core) },
     {
       name: 'refresh-segments',

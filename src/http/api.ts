@@ -5,7 +5,7 @@ import type { RequestLog } from '../features/requests/log.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { type AddressList, createAddressList } from './client-address.ts'
 import type { Hall } from './exchange.ts'
-import type { Gauge } from './metrics.ts'
+import { listGauges } from './gauges.ts'
 import { type Bindings, mount } from './mount.ts'
 import type { Route } from './route.ts'
 import { activityRoutes } from './routes/activity.ts'
@@ -35,23 +35,16 @@ export type ApiDeps = {
   core: Core
   limiter: RateLimiter
   requestLog: Pick<RequestLog, 'record'>
-  gauges: readonly Gauge[]
   /** Aborted when the server begins to stop. */
   stopping: AbortSignal
 }
 
-export type TableDeps = Pick<ApiDeps, 'core' | 'gauges'> & {
+export type TableDeps = Pick<ApiDeps, 'core'> & {
   traffic: Traffic
   proxies: AddressList
 }
 
-export function createApi({
-  core,
-  limiter,
-  requestLog,
-  gauges,
-  stopping,
-}: ApiDeps): Hono<Bindings> {
+export function createApi({ core, limiter, requestLog, stopping }: ApiDeps): Hono<Bindings> {
   const { trustedProxies } = core.config.http
   const hall: Hall = {
     core,
@@ -61,11 +54,11 @@ export function createApi({
     requestLog,
     stopping,
   }
-  return mount(hall, listRoutes({ core, gauges, traffic: hall.traffic, proxies: hall.proxies }))
+  return mount(hall, listRoutes({ core, traffic: hall.traffic, proxies: hall.proxies }))
 }
 
 /** The whole table. */
-export function listRoutes({ core, gauges, traffic, proxies }: TableDeps): Route[] {
+export function listRoutes({ core, traffic, proxies }: TableDeps): Route[] {
   const routes = [
     ...sendRoutes(core),
     ...trackRoutes(core),
@@ -87,34 +80,7 @@ export function listRoutes({ core, gauges, traffic, proxies }: TableDeps): Route
     ...pageRoutes(core),
     ...trackingRoutes(core),
     ...webhookRoutes(core),
-    ...healthRoutes({ core, gauges: [...ownGauges(core), ...gauges], traffic, proxies }),
+    ...healthRoutes({ core, gauges: listGauges(core), traffic, proxies }),
   ]
   return [...routes, ...docsRoutes(core, routes)]
-}
-
-function ownGauges({ store, outbound, hits }: Pick<Core, 'store' | 'outbound' | 'hits'>): Gauge[] {
-  return [
-    {
-      name: 'pillarbox_database_wal_bytes',
-      help: 'Size of the write-ahead log',
-      read: () => [{ value: store.walBytes() }],
-    },
-    {
-      name: 'pillarbox_deliveries_in_flight',
-      help: 'Messages with the delivery workers',
-      read: () => [{ value: outbound.inFlight() }],
-    },
-    {
-      name: 'pillarbox_tracking_hits',
-      help: 'Opens and clicks that wait to be written, and those that were lost',
-      labelNames: ['state'],
-      read: () => {
-        const { waiting, lost } = hits.counts()
-        return [
-          { value: waiting, labels: { state: 'waiting' } },
-          { value: lost, labels: { state: 'lost' } },
-        ]
-      },
-    },
-  ]
 }

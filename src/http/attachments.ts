@@ -1,7 +1,8 @@
-/** The attachments of a send request (contract 1.1). Contents stay base64 and are not decoded here. */
+/** The attachments of a send request (contract 1.1). Contents stay base64: checked, not decoded. */
 import { z } from 'zod'
 import type { Config } from '../config/config.ts'
 import type { StoredAttachment } from '../features/messages/plan.ts'
+import { isBase64 } from '../mail/base64-text.ts'
 import { lineOfText } from './fields.ts'
 
 const MAX_LENGTH = 255
@@ -11,7 +12,14 @@ const attachment = z
     filename: lineOfText(MAX_LENGTH)
       .min(1)
       .regex(/^[^"]*$/, 'Must not contain a double quote'),
-    content: z.string().min(1).meta({ format: 'byte', description: 'base64' }),
+    content: z
+      .string()
+      .min(1)
+      .refine((text) => text === '' || isBase64(text), {
+        error: 'Must be base64 (RFC 4648), without a data: prefix',
+        params: { code: 'invalid_string' },
+      })
+      .meta({ format: 'byte', description: 'base64' }),
     contentType: z
       .string()
       .min(1)

@@ -10,7 +10,7 @@ import { AppError, invalidField } from '../errors.ts'
 export type ReadBody = { value: unknown; sizeBytes: number }
 
 /** Deeper than any data that makes sense, far from where recursion ends. */
-export const MAX_JSON_DEPTH = 64
+export const MAX_JSON_DEPTH = 100
 
 /**
  * @throws AppError PAYLOAD_TOO_LARGE above `maxBytes`; VALIDATION_ERROR 400 for what is not JSON,

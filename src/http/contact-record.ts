@@ -5,12 +5,14 @@ import { instant } from './fields.ts'
 /** What is known of a contact, by key. */
 export const contactData = z.record(z.string(), z.unknown())
 
-export const contactRecord = z.object({
-  id: z.string(),
-  email: z.string(),
-  subscribed: z.boolean(),
-  data: contactData.nullable(),
-  projectId: z.string(),
-  createdAt: instant,
-  updatedAt: instant,
-})
+export const contactRecord = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    subscribed: z.boolean(),
+    data: contactData.nullable(),
+    projectId: z.string(),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'Contact' })

@@ -36,6 +36,8 @@ export function errorReply(error: AppError, place: ErrorPlace): Reply {
 export function logError(log: Log, error: AppError, requestId: string): void {
   if (error.status < 500) return
   const { code, cause } = error
+  // The log says so once, and `/health` for as long.
+  if (code === 'INSUFFICIENT_STORAGE') return
   // Others did not answer: where in the program that was noticed tells nothing.
   if (code === 'EXTERNAL_SERVICE_ERROR') {
     log.warn({ requestId, code, reason: describeError(cause ?? error) }, 'a request failed')

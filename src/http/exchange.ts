@@ -59,6 +59,9 @@ export const MAX_BODY_BYTES = 50 * 1024 * 1024
 /** A form of ours has one short field. */
 const MAX_FORM_BYTES = 16 * 1024
 
+/** Somebody has to make room first. */
+const FULL_RETRY_AFTER = 60
+
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
 
@@ -112,6 +115,7 @@ function open({ core, proxies, stopping }: Hall, route: Route, arrival: Arrival)
 async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
   const { route, incoming } = exchange
   if (route.permission !== 'none') await admit(hall, exchange, route.permission)
+  if (route.growsDisk && hall.core.disk.isLow()) throw noRoom()
   const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
   if (idempotencyKey !== undefined && exchange.project !== null) {
     await refuseUsedKey(hall.core, { projectId: exchange.project.id, key: idempotencyKey })
@@ -138,6 +142,12 @@ async function admit(
   if (verdict === undefined) return
   tellLimit(exchange.headers, verdict)
   if (!verdict.isAllowed) throw limited(verdict)
+}
+
+function noRoom(): AppError {
+  return new AppError('INSUFFICIENT_STORAGE', 'Nothing more can be stored at the moment.', {
+    details: { retryAfter: FULL_RETRY_AFTER },
+  })
 }
 
 function tellLimit(headers: Record<string, string>, verdict: RateVerdict): void {
@@ -225,6 +235,8 @@ function settle(hall: Hall, exchange: Exchange, outcome: Outcome): void {
   const { status } = outcome
   const durationMs = Math.max(0, hall.core.now() - receivedAt)
   hall.traffic.count(route, status, durationMs)
+  // What is left of the disk is for the outcomes of mail.
+  if (hall.core.disk.isLow()) return
   if (route.permission !== 'none' || (status >= 400 && !route.isUnlogged)) {
     hall.requestLog.record(toLogEntry(exchange, { ...outcome, durationMs }))
   }

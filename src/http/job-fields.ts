@@ -1,7 +1,9 @@
 /** What routes answer that queue a job, and those that show one (contract 3.3). */
 import { z } from 'zod'
 
-export const queuedJob = z.object({ message: z.string(), jobId: z.string() })
+export const queuedJob = z
+  .object({ message: z.string(), jobId: z.string() })
+  .meta({ id: 'QueuedJob' })
 
 const askedFor = z.unknown().meta({ description: 'What was asked for' })
 

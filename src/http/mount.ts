@@ -43,8 +43,9 @@ const nowhere = openRoute({
   tag: 'Service',
   summary: 'Where there is nothing',
   responses: {},
-  handle: () => {
+  handle: ({ path }) => {
     throw new AppError('RESOURCE_NOT_FOUND', 'There is nothing at this path for this method.', {
+      details: { resource: 'path', id: path },
       suggestion: 'The paths of this API are listed at /docs.',
     })
   },

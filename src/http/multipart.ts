@@ -13,7 +13,7 @@ import type { BodyStream } from './body-stream.ts'
 export type FormOptions = {
   /** The name of the field with the file. */
   fileField: string
-  /** The names of all other fields. */
+  /** The names of the text fields that are wanted; others are read over. */
   fields: readonly string[]
   maxFileBytes: number
   /** What is wrong with such a file, if anything. */
@@ -177,7 +177,7 @@ type FieldPart = { name: string | undefined; value: string; isCut: boolean }
 function takeField({ options, fields, wrong: list }: Reading, part: FieldPart): void {
   const { name, value, isCut } = part
   if (name === options.fileField) list.push(wrong(name, 'Must be a file, with a filename'))
-  else if (name === undefined || !options.fields.includes(name)) list.push(unknown(name))
+  else if (name === undefined || !options.fields.includes(name)) return
   else if (fields.has(name)) list.push(wrong(name, 'Given twice'))
   else if (isCut) list.push(wrong(name, `Longer than ${MAX_FIELD_BYTES} bytes`, 'too_big'))
   else fields.set(name, value)

@@ -3,6 +3,8 @@
  * generator is not loaded before).
  */
 import type { z } from 'zod'
+import type { OperationExample } from './examples/example.ts'
+import { findExample } from './examples.ts'
 import type { ResponseDoc, Route } from './route.ts'
 
 type Server = { url: string; version: string }
@@ -34,14 +36,27 @@ export async function describeApi(routes: readonly Route[], server: Server): Pro
   }
   const description = document.getOpenAPI31Document({
     openapi: '3.1.0',
-    info: { title: 'Pillarbox', version: server.version, description: introduction },
+    info: {
+      title: 'Pillarbox',
+      version: server.version,
+      description: introduction,
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
     servers: [{ url: server.url }],
+    tags: listTags(routes),
   })
   return JSON.stringify(description)
 }
 
+/** In the order of the table; each has its description. */
+function listTags(routes: readonly Route[]) {
+  const names = new Set(routes.filter(({ isHidden }) => !isHidden).map(({ tag }) => tag))
+  return [...names].map((name) => ({ name, description: tagTexts[name] ?? name }))
+}
+
 function describeRoute(route: Route) {
   const { method, path, tag, summary, description, permission } = route
+  const example = findExample(method, path)
   return {
     method: method.toLowerCase() as Lowercase<typeof method>,
     path: path.replaceAll(/:([A-Za-z]+)/g, '{$1}'),
@@ -50,9 +65,9 @@ function describeRoute(route: Route) {
     summary,
     ...(description === undefined ? {} : { description }),
     security: securityOf(permission),
-    parameters: [...pathParameters(route), ...idempotencyHeader(route)],
-    request: describeRequest(route),
-    responses: { ...successes(route), ...refusals(route) },
+    parameters: [...pathParameters(route, example), ...idempotencyHeader(route)],
+    request: describeRequest(route, example),
+    responses: { ...successes(route, example), ...refusals(route) },
   }
 }
 
@@ -68,7 +83,7 @@ function securityOf(permission: Route['permission']): Record<string, string[]>[]
   return permission === 'secret' ? [{ secretKey: [] }] : [{ secretKey: [] }, { publicKey: [] }]
 }
 
-function pathParameters({ path, params = {} }: Route) {
+function pathParameters({ path, params = {} }: Route, example?: OperationExample) {
   const names = [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name = '']) => name)
   return names.map((name) => ({
     name,
@@ -76,6 +91,7 @@ function pathParameters({ path, params = {} }: Route) {
     required: true,
     schema: { type: 'string' as const },
     ...(params[name] === undefined ? {} : { description: params[name] }),
+    ...(example?.params?.[name] === undefined ? {} : { example: example.params[name] }),
   }))
 }
 
@@ -92,31 +108,42 @@ function idempotencyHeader({ takesIdempotencyKey }: Route) {
   ]
 }
 
-function describeRequest(route: Route) {
+function describeRequest(route: Route, example?: OperationExample) {
   const { query } = route
   const body = bodyOf(route)
   return {
     ...(query === undefined ? {} : { query: query as z.ZodObject }),
     ...(body === undefined
       ? {}
-      : { body: { required: true, content: { [body.contentType]: { schema: body.schema } } } }),
+      : { body: { required: true, content: contentOf(body, example?.request) } }),
   }
 }
 
-function bodyOf({ body, takesStream }: Route): Route['takesStream'] {
+type Body = NonNullable<Route['takesStream']>
+
+function bodyOf({ body, takesStream }: Route): Body | undefined {
   if (takesStream !== undefined) return takesStream
   return body === undefined ? undefined : { contentType: 'application/json', schema: body }
 }
 
-function successes({ responses }: Route) {
-  const entries = Object.entries(responses).map(([status, doc]) => [status, success(doc)])
+function contentOf({ contentType, schema }: Body, example: unknown) {
+  return { [contentType]: { schema, ...(example === undefined ? {} : { example }) } }
+}
+
+function successes({ responses }: Route, example?: OperationExample) {
+  const entries = Object.entries(responses).map(([status, doc]) => [
+    status,
+    success(doc, example?.status === Number(status) ? example.response : undefined),
+  ])
   return Object.fromEntries(entries)
 }
 
-function success({ description, schema, contentType = 'application/json' }: ResponseDoc) {
-  return schema === undefined
-    ? { description }
-    : { description, content: { [contentType]: { schema } } }
+function success(
+  { description, schema, contentType = 'application/json' }: ResponseDoc,
+  example: unknown,
+) {
+  if (schema === undefined) return { description }
+  return { description, content: contentOf({ contentType, schema }, example) }
 }
 
 function refusals(route: Route) {
@@ -139,6 +166,18 @@ function refusalStatuses(route: Route): number[] {
   if (query !== undefined || body !== undefined) statuses.add(422)
   if (body !== undefined) for (const status of [400, 413]) statuses.add(status)
   return [...statuses].sort((one, other) => one - other)
+}
+
+const tagTexts: Readonly<Record<string, string>> = {
+  'Public API': 'What applications call: send an email, track an event, verify an address.',
+  Templates: 'Subjects and bodies in Liquid, to send by their id.',
+  Domains: 'Domains to send from, and the DNS records that they need.',
+  Segments: 'Contacts chosen by a condition, or by hand.',
+  Suppressions: 'Addresses that the project does not send to.',
+  Events: 'What was tracked, and what the service saw.',
+  Activity: 'What happened, newest first, and figures of it.',
+  Contacts: 'People with their data: one by one, in lists, as files and in bulk.',
+  Service: 'The server itself.',
 }
 
 const introduction = `Every call carries \`Authorization: Bearer <API_KEY>\`; the key names the project. Secret keys \

@@ -1,5 +1,6 @@
 /** Query parameters of lists, the same everywhere: a limit above the cap is the cap (section 0). */
 import { z } from 'zod'
+import { parseInstant } from '../clock.ts'
 
 /** A whole number of at least 1; above `cap` it is `cap`, left out it is `fallback`. */
 export function countParameter<Fallback extends number | undefined>({
@@ -57,14 +58,15 @@ export function choiceParameter<const Choice extends string>(
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** An instant as epoch milliseconds; a bare date is its first millisecond in UTC, or its last. */
+/** As epoch milliseconds; a bare date is its first millisecond in UTC, or its last. */
 export function instantParameter(bareDate: 'first' | 'last') {
   return z
     .string()
     .transform((text, context) => {
-      const isBare = /^\d{4}-\d\d-\d\d$/.test(text)
-      const at = isBare || isoInstant.test(text) ? Date.parse(text) : Number.NaN
-      if (!Number.isNaN(at)) return isBare && bareDate === 'last' ? at + DAY_MS - 1 : at
+      const instant = parseInstant(text)
+      if (instant !== undefined) {
+        return instant.isDay && bareDate === 'last' ? instant.at + DAY_MS - 1 : instant.at
+      }
       const message = 'Expected an ISO 8601 date or instant'
       context.addIssue({ code: 'custom', message, params: { code: 'invalid_date' } })
       return z.NEVER
@@ -72,5 +74,3 @@ export function instantParameter(bareDate: 'first' | 'last') {
     .optional()
     .meta({ type: 'string', format: 'date-time' })
 }
-
-const isoInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/

@@ -48,6 +48,8 @@ export type RawCall = {
 export type Call<Query, Body> = Omit<RawCall, 'query' | 'body' | 'project'> & {
   query: Query
   body: Body
+  /** The body before its schema left out what it does not know. */
+  givenBody: unknown
 }
 export type KeyedCall<Query, Body> = Call<Query, Body> & { project: Project }
 
@@ -72,6 +74,11 @@ type Shape<Query, Body> = {
   /** Its body is left unread, for the handler to read from `stream`; this is what to say of it. */
   takesStream?: { contentType: string; schema: z.ZodType }
   takesIdempotencyKey?: boolean
+  /**
+   * Whether it is refused while the disk is nearly full. Where nothing is said: what a key is asked
+   * for, unless it reads or deletes.
+   */
+  growsDisk?: boolean
   /** Shows a refusal in a way of its own; the others show the envelope. */
   showError?(error: AppError, incoming: IncomingMessage): Promise<Reply>
   /** The answers to a request that succeeds. */
@@ -99,6 +106,7 @@ type KeyedShape<Query, Body> = Shape<Query, Body> & {
 
 export type Route = Omit<Shape<unknown, unknown>, 'query' | 'body'> & {
   permission: Permission
+  growsDisk: boolean
   isHidden: boolean
   isUnlogged: boolean
   query: z.ZodType | undefined
@@ -112,11 +120,12 @@ export function openRoute<Query = undefined, Body = undefined>(
 ): Route {
   return {
     ...shape,
+    growsDisk: shape.growsDisk ?? false,
     isHidden: shape.isHidden ?? false,
     isUnlogged: shape.isUnlogged ?? false,
     query: shape.query,
     body: shape.body,
-    run: async (call) => shape.handle({ ...call, ...validated(shape, call) }),
+    run: async (call) => shape.handle({ ...call, ...validated(shape, call), givenBody: call.body }),
   }
 }
 
@@ -126,13 +135,15 @@ export function keyedRoute<Query = undefined, Body = undefined>(
 ): Route {
   return {
     ...shape,
+    growsDisk: shape.growsDisk ?? !['GET', 'DELETE'].includes(shape.method),
     isHidden: false,
     isUnlogged: false,
     query: shape.query,
     body: shape.body,
     run: async (call) => {
       if (call.project === null) throw new TypeError(`${shape.path} was called without a project`)
-      return shape.handle({ ...call, project: call.project, ...validated(shape, call) })
+      const { project, body: givenBody } = call
+      return shape.handle({ ...call, project, ...validated(shape, call), givenBody })
     },
   }
 }

@@ -4,7 +4,6 @@
  * time is over, and cuts what is left then.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -16,7 +15,6 @@ import { createRateLimiter, type RateLimiter } from '../features/requests/rate-l
 import { createApi } from './api.ts'
 import { type Connections, watchConnections } from './connections.ts'
 import { errorReply } from './error-reply.ts'
-import type { Gauge } from './metrics.ts'
 import { commonHeaders } from './response-headers.ts'
 
 export type HttpDeps = {
@@ -24,8 +22,6 @@ export type HttpDeps = {
   requestLog: Pick<RequestLog, 'record'>
   /** Shared with whatever else takes requests of projects; one of its own when absent. */
   limiter?: RateLimiter
-  /** Numbers of other parts for `/metrics`. */
-  gauges?: readonly Gauge[]
 }
 
 export type HttpServer = {
@@ -50,12 +46,12 @@ const UNNAMED_HOST = 'localhost'
 
 /** @throws Error when the address cannot be listened on or a TLS file not be read */
 export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
-  const { core, requestLog, gauges = [] } = deps
+  const { core, requestLog } = deps
   const { listen } = core.config.http
   const limiter =
     deps.limiter ?? createRateLimiter(core.config.limits.apiRequestsPerMinute, core.now)
   const stopping = new AbortController()
-  const api = createApi({ core, limiter, requestLog, gauges, stopping: stopping.signal })
+  const api = createApi({ core, limiter, requestLog, stopping: stopping.signal })
   const inHand = new Set<Promise<unknown>>()
   const server = createListener(
     core,
@@ -79,11 +75,11 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   }
 }
 
-function createListener({ config }: Core, listener: RequestListener): Server {
-  const { tls } = config.http
-  if (tls === null) return createServer(listener)
-  const files = { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }
-  return createTlsServer(files, listener)
+function createListener({ certificates }: Core, listener: RequestListener): Server {
+  const pair = certificates.follow('http', (renewed) => server.setSecureContext(renewed))
+  if (pair === null) return createServer(listener)
+  const server = createTlsServer(pair, listener)
+  return server
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {

@@ -11,17 +11,19 @@ import { admitRecipient, type Refusal } from '../features/receiving/recipient.ts
 import { createVisitors, type Visitors } from '../features/receiving/visitors.ts'
 import { GuardedServer } from './guarded-server.ts'
 import { type Allowance, createAllowance, createIntake } from './intake.ts'
-import { refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
+import { cannotKeep, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
 
-type Deps = Pick<Core, 'config' | 'keyring' | 'directory' | 'store' | 'inbox' | 'now' | 'log'>
+type Deps = Pick<
+  Core,
+  'certificates' | 'config' | 'disk' | 'keyring' | 'directory' | 'store' | 'inbox' | 'now' | 'log'
+>
 
 export type InboundOptions = {
   limits?: Partial<SessionLimits>
   /** What all messages under way may hold. */
   memoryBytes?: number
-  certificateEveryMs?: number
 }
 
 /** `admitted`: what each recipient of a session is, as RCPT found. */
@@ -52,14 +54,15 @@ const refusals: Record<Refused, [code: string, text: string]> = {
 /** On `inbound.listen`. @throws Error when an address or the certificate cannot be used */
 export async function startInbound(
   deps: Deps,
-  { limits, memoryBytes, certificateEveryMs }: InboundOptions = {},
+  { limits, memoryBytes }: InboundOptions = {},
 ): Promise<MailService> {
-  const { listen, tls, maxMessageBytes } = deps.config.inbound
+  const { certificates, log } = deps
+  const { listen, maxMessageBytes } = deps.config.inbound
   const bytes = memoryBytes ?? Math.max(MEMORY_BYTES, 2.5 * maxMessageBytes)
   const allowance = createAllowance(bytes, bytes * SMALL_SHARE)
   const visitors = createVisitors(deps.now)
   const desk: Desk = { ...deps, allowance, admitted: new WeakMap(), visitors }
-  return startMailService({ log: deps.log, listen, tls, limits, certificateEveryMs }, (parts) =>
+  return startMailService({ name: 'inbound', log, listen, certificates, limits }, (parts) =>
     createServer(desk, parts),
   )
 }
@@ -94,10 +97,6 @@ function createServer(desk: Desk, { sessions, certificate }: ServerParts): Guard
 
 /** Nobody logs in here, and nobody plays. */
 const foreign = ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL', 'HELP']
-
-function cannotKeep(): SmtpRefusal {
-  return refusal('452 4.3.1', 'Nothing can be kept at the moment, try again later')
-}
 
 /** @throws SmtpRefusal */
 async function admit(

@@ -22,6 +22,11 @@ export function refusal(code: string, text: string): SmtpRefusal {
   return new SmtpRefusal(code, text)
 }
 
+/** While the disk takes no writes or has no room. */
+export function cannotKeep(): SmtpRefusal {
+  return refusal('452 4.3.1', 'Nothing can be kept at the moment, try again later')
+}
+
 /** What a thrown value is to a client; faults of ours are logged and shown to nobody. */
 export function toRefusal(log: Log, error: unknown): SmtpRefusal {
   if (error instanceof SmtpRefusal) return error

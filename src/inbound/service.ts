@@ -2,9 +2,9 @@
  * A service over SMTP on the addresses that the configuration names: one server each, with the
  * sessions, their limits and the certificate in common.
  */
-import type { ListenAddress, TlsFiles } from '../config/config.ts'
+import type { CertificatePair, Certificates } from '../config/certificate-watch.ts'
+import type { ListenAddress } from '../config/config.ts'
 import type { Log } from '../log.ts'
-import { type CertificatePair, type CertificateWatch, watchCertificate } from './certificates.ts'
 import type { GuardedServer } from './guarded-server.ts'
 import { createSessions, defaultLimits, type SessionLimits, type Sessions } from './sessions.ts'
 
@@ -17,11 +17,10 @@ export type MailService = {
 
 export type ServiceOptions = {
   log: Log
+  name: 'inbound' | 'submission'
   listen: readonly ListenAddress[]
-  tls: TlsFiles | null
+  certificates: Pick<Certificates, 'follow'>
   limits?: Partial<SessionLimits> | undefined
-  /** How often the certificate's files are looked at. */
-  certificateEveryMs?: number | undefined
 }
 
 export type ServerParts = {
@@ -31,7 +30,7 @@ export type ServerParts = {
   certificate: CertificatePair | null
 }
 
-type Parts = { servers: GuardedServer[]; sessions: Sessions; certificate: CertificateWatch | null }
+type Parts = { servers: GuardedServer[]; sessions: Sessions }
 
 /** @throws Error when an address cannot be listened on or the certificate not be used */
 export async function startMailService(
@@ -39,14 +38,13 @@ export async function startMailService(
   createServer: (parts: ServerParts) => GuardedServer,
 ): Promise<MailService> {
   const servers: GuardedServer[] = []
-  const certificate = await watch(options, servers)
   const sessions = createSessions({ ...defaultLimits, ...options.limits })
-  const stop = (graceMs: number) => stopAll({ servers, sessions, certificate }, graceMs)
+  const stop = (graceMs: number) => stopAll({ servers, sessions }, graceMs)
   const addresses: ListenAddress[] = []
   try {
+    const certificate = follow(options, servers)
     for (const address of options.listen) {
-      const pair = certificate?.initial ?? null
-      const server = createServer({ address, sessions, certificate: pair })
+      const server = createServer({ address, sessions, certificate })
       server.on('error', (error) => options.log.debug({ error }, 'a mail session broke off'))
       servers.push(server)
       addresses.push(await server.bind(address))
@@ -58,19 +56,18 @@ export async function startMailService(
   return { addresses, stop }
 }
 
-async function watch(
-  { tls, log, certificateEveryMs }: ServiceOptions,
+/** Where nothing listens, nobody meets a certificate. */
+function follow(
+  { name, listen, certificates }: ServiceOptions,
   servers: readonly GuardedServer[],
-): Promise<CertificateWatch | null> {
-  if (tls === null) return null
-  const every = certificateEveryMs === undefined ? {} : { everyMs: certificateEveryMs }
-  return watchCertificate({ ...tls, ...every, log }, (pair) => {
+): CertificatePair | null {
+  if (listen.length === 0) return null
+  return certificates.follow(name, (pair) => {
     for (const server of servers) server.renew(pair)
   })
 }
 
-async function stopAll({ servers, sessions, certificate }: Parts, graceMs: number): Promise<void> {
-  certificate?.stop()
+async function stopAll({ servers, sessions }: Parts, graceMs: number): Promise<void> {
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(resolve)))
   await sessions.stop(graceMs)
   await Promise.all(closed)

@@ -12,18 +12,19 @@ import type {
 import type { Core } from '../features/core.ts'
 import { acceptMessage } from '../features/messages/accept.ts'
 import type { Project, SendRequest } from '../features/messages/plan.ts'
+import { canKeep } from '../features/receiving/keep.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address.ts'
 import type { Submitted } from '../mail/submitted.ts'
 import type { Guesses } from './guesses.ts'
 import { type Allowance, createIntake } from './intake.ts'
 import { confirmUser, logIn, type SubmissionUser } from './login.ts'
-import { refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
+import { cannotKeep, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
 import type { SubmissionReader } from './submission-reader.ts'
 
 export type SubmissionDesk = Pick<
   Core,
-  'config' | 'store' | 'directory' | 'claims' | 'bell' | 'now' | 'log'
+  'config' | 'disk' | 'store' | 'directory' | 'claims' | 'bell' | 'counters' | 'now' | 'log'
 > & {
   limiter: RateLimiter
   reader: SubmissionReader
@@ -140,6 +141,7 @@ async function checkSender(
   { address }: SMTPServerAddress,
 ): Promise<void> {
   const project = await confirm(desk, session)
+  if (!canKeep(desk)) throw cannotKeep()
   const verdict = desk.limiter.take(`secret ${project.id}`)
   if (verdict !== undefined && !verdict.isAllowed) {
     const seconds = Math.max(1, verdict.retryAfterSeconds)

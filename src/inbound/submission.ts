@@ -19,7 +19,16 @@ import { type SubmissionDesk, submissionHandlers } from './submission-session.ts
 
 export type SubmissionDeps = Pick<
   Core,
-  'config' | 'store' | 'directory' | 'claims' | 'bell' | 'now' | 'log'
+  | 'certificates'
+  | 'config'
+  | 'disk'
+  | 'store'
+  | 'directory'
+  | 'claims'
+  | 'bell'
+  | 'counters'
+  | 'now'
+  | 'log'
 >
 
 export type SubmissionOptions = {
@@ -27,7 +36,6 @@ export type SubmissionOptions = {
   limiter: RateLimiter
   limits?: Partial<SessionLimits>
   reader?: Partial<ReaderOptions>
-  certificateEveryMs?: number
   /** Whether nobody can listen in on what comes from this address. */
   isLocal?: (address: string) => boolean
   /** Waits before a failed login is answered. */
@@ -41,10 +49,10 @@ const LARGEST_AT_A_TIME = 4
 /** On `submission.listen`. @throws Error when an address or the certificate cannot be used */
 export async function startSubmission(
   deps: SubmissionDeps,
-  { limiter, limits, reader, certificateEveryMs, isLocal, wait }: SubmissionOptions,
+  { limiter, limits, reader, isLocal, wait }: SubmissionOptions,
 ): Promise<MailService> {
-  const { config, log, now } = deps
-  const { listen, tls } = config.submission
+  const { certificates, config, log, now } = deps
+  const { listen } = config.submission
   const { messageMaxBytes } = config.limits
   const submissionReader = createSubmissionReader({ limits: config.limits, log, ...reader })
   const desk: SubmissionDesk = {
@@ -57,7 +65,7 @@ export async function startSubmission(
     wait: wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms).unref())),
   }
   const { addresses, stop } = await startMailService(
-    { log, listen, tls, limits, certificateEveryMs },
+    { name: 'submission', log, listen, certificates, limits },
     (parts) => createServer(desk, parts),
   )
   return {

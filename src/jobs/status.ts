@@ -1,5 +1,5 @@
 import type { Now } from '../clock.ts'
-import { AppError } from '../errors.ts'
+import { notFound } from '../errors.ts'
 import { and, eq, inArray } from '../store/drizzle.ts'
 import { type Job, jobs } from '../store/schema.ts'
 import type { Store } from '../store/store.ts'
@@ -37,7 +37,7 @@ export async function findJobStatus(
     inArray(jobs.kind, [...kinds]),
   )
   const job = await store.read.select().from(jobs).where(isMeant).get()
-  if (job === undefined) throw new AppError('RESOURCE_NOT_FOUND', 'There is no such job.')
+  if (job === undefined) throw notFound('job', id, 'There is no such job.')
   return {
     id,
     state: stateOf(job, now()),

@@ -4,7 +4,39 @@
  */
 import type { ReplyRule } from './reply-rules.ts'
 
+const kddi = /(?:^|\.)(?:ezweb\.ne\.jp|au\.com)$/
+const docomo = /(?:^|\.)docomo\.ne\.jp$/
+
 export const providerRules: readonly ReplyRule[] = [
+  // KDDI (au) answers RCPT with the address that it does not know; to the end of the data it says
+  // of its filters that a user is unknown, and names none.
+  {
+    class: 'hard',
+    reason: 'userunknown',
+    digit: 5,
+    mx: kddi,
+    raw: /<?[^\s<>@]{1,64}@[^\s<>@]{1,255}>?\s?: user unknown/,
+  },
+  {
+    class: 'content',
+    reason: 'filtered',
+    digit: 5,
+    mx: kddi,
+    raw: /(?:^|[^>\w]): ?user unknown|\b550[ -]user unknown/,
+    isStrike: true,
+  },
+  // NTT docomo uses the same words for both.
+  {
+    class: 'content',
+    reason: 'filtered',
+    digit: 5,
+    mx: docomo,
+    exceptCommands: ['rcpt'],
+    unless: ['1.1'],
+    text: /unknown user|user unknown/,
+    isStrike: true,
+  },
+
   // Orange and Laposte: `OFR_506`, `LPN007_510`.
   { class: 'block', reason: 'blocked', text: /\b(?:ofr|lpn|ouk)\w{0,3}_(?:10[123]|510|999)\b/ },
   { class: 'throttle', reason: 'toomanyconn', text: /\b(?:ofr|lpn)\w{0,3}_104\b/ },
@@ -58,7 +90,7 @@ export const providerRules: readonly ReplyRule[] = [
     class: 'syntax',
     reason: 'rejected',
     stages: ['late'],
-    text: /banned sender(?! ip|ing)|spam abuse detected/,
+    text: /banned sender(?! ip|ing| ?\[)|spam abuse detected/,
   },
   // Google: the address is refused for good, not only for now.
   {

@@ -1,28 +1,30 @@
 /**
  * What a remote server's answer means: for the message, the recipient and the site. The rules are
- * data (`reply-rules.ts`); this file sets the bounds. In session the first digit rules: a 4yz is
+ * data (`text-rules.ts`, `code-rules.ts`); this file sets the bounds. In session the first digit rules: a 4yz is
  * never final and never suppresses, whatever its text; a 5yz is tried again only where its class
  * or its rule says so. A late bounce (stage `late`) is always final; the command that it answers
  * counts like a stage. Within the bounds text beats enhanced code, and enhanced code beats the
  * three digits.
  */
+import { type Match, matchReply } from './reply-match.ts'
 import {
   type BounceReason,
   beforeMail,
   classMeanings,
-  codeRules,
-  enhancedRules,
   type ReplyClass,
+  type ReplyContext,
   type ReplyRule,
   type SiteAction,
-  type Stage,
-  textRules,
 } from './reply-rules.ts'
 
-export type { BounceReason, ReplyClass, SiteAction, Stage } from './reply-rules.ts'
-
-/** RFC 5321 reply, RFC 3463 code. `text`: lines joined by '\n', control bytes escaped, bounded. */
-export type Reply = { code: number; enhancedCode: string | null; text: string }
+export type {
+  BounceReason,
+  Reply,
+  ReplyClass,
+  ReplyContext,
+  SiteAction,
+  Stage,
+} from './reply-rules.ts'
 
 export type Verdict = {
   /** Permanent for this message. */
@@ -40,21 +42,10 @@ export type Verdict = {
   countsAsFailure: boolean
 }
 
-export type ReplyContext = {
-  stage: Stage
-  reply: Reply
-  mxHost?: string
-  /** At stage `late`: what the reply was to, where the report tells. */
-  command?: Stage
-}
-
 /** A verdict and what it rests on. */
 export type Reading = { verdict: Verdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
 
 const maxHintMs = 6 * 3_600_000
-const maxMatchedLength = 2_000
-/** In a rule's `enhanced`: a reply without an enhanced code. */
-const noDetail = 'none'
 
 const accepted: Verdict = Object.freeze({
   isFinal: true,
@@ -79,14 +70,13 @@ export function classifyReply(input: ReplyContext): Verdict {
 export function readReply(input: ReplyContext): Reading {
   const digit = firstDigit(input)
   if (digit < 4) return { verdict: accepted, basis: 'code' }
-  const text = matchedText(input.reply.text)
-  const rule = findRule(input, { digit, text })
-  return { verdict: verdictOf(input, { digit, text, rule }), basis: basisOf(rule) }
+  const match = matchReply(input, digit)
+  return { verdict: verdictOf(input, match), basis: basisOf(match.rule) }
 }
 
 function basisOf(rule: ReplyRule | undefined): Reading['basis'] {
   if (rule === undefined) return 'none'
-  if (rule.text !== undefined) return 'text'
+  if (rule.text !== undefined || rule.raw !== undefined) return 'text'
   return rule.enhanced === undefined ? 'code' : 'enhanced'
 }
 
@@ -137,47 +127,7 @@ function firstDigit({ stage, reply }: ReplyContext): number {
   return Number(reply.enhancedCode?.charAt(0) ?? 5)
 }
 
-/** Without addresses, so that no recipient's name reads as a verdict. */
-function matchedText(text: string): string {
-  return text
-    .slice(0, maxMatchedLength)
-    .toLowerCase()
-    .replace(/(?:\b[245]\d\d[ -])?#?\b[245]\.\d{1,3}\.\d{1,3}\b/g, ' ')
-    .replace(/[^\s<>"'()[\],;:=/?]{1,80}@[^\s<>"'()[\],;:/?]{1,255}/g, ' ')
-    .replace(/[<>]+/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-}
-
-type Match = { digit: number; text: string }
-
-function findRule(input: ReplyContext, match: Match): ReplyRule | undefined {
-  return (
-    textRules.find((rule) => fits(rule, input, match) && rule.text?.test(match.text)) ??
-    enhancedRules.find((rule) => fits(rule, input, match)) ??
-    codeRules.find((rule) => fits(rule, input, match))
-  )
-}
-
-function fits(rule: ReplyRule, input: ReplyContext, { digit }: Match): boolean {
-  const { stage, reply, mxHost, command } = input
-  const detail = reply.enhancedCode?.slice(2) ?? noDetail
-  if (rule.digit !== undefined && rule.digit !== digit) return false
-  if (rule.codes !== undefined && !rule.codes.includes(reply.code)) return false
-  if (rule.stages !== undefined && !rule.stages.some((one) => one === stage || one === command)) {
-    return false
-  }
-  if (rule.commands !== undefined && !(command && rule.commands.includes(command))) return false
-  if (command !== undefined && rule.exceptCommands?.includes(command)) return false
-  if (rule.unless?.includes(detail)) return false
-  if (rule.enhanced !== undefined && !rule.enhanced.includes(detail)) return false
-  return rule.mx === undefined || (mxHost !== undefined && rule.mx.test(mxHost.toLowerCase()))
-}
-
-function verdictOf(
-  input: ReplyContext,
-  { digit, text, rule }: Match & { rule: ReplyRule | undefined },
-): Verdict {
+function verdictOf(input: ReplyContext, { digit, text, rule }: Match): Verdict {
   const replyClass = rule?.class ?? 'unknown'
   const reason = rule?.reason ?? 'undetermined'
   const meaning = classMeanings[replyClass]

@@ -15,7 +15,7 @@ import {
 } from './report/bounce.ts'
 import { readComplaint } from './report/complaint.ts'
 import { readDeliveryStatus } from './report/delivery-status.ts'
-import { readEntities } from './report/entity.ts'
+import { type Entity, maxReportOctets, readEntities } from './report/entity.ts'
 import { type Field, findField, readFields } from './report/fields.ts'
 import { judge, judgeAs } from './report/judge.ts'
 import { findAddress } from './report/mailbox.ts'
@@ -23,6 +23,9 @@ import { readNotice } from './report/notice.ts'
 import { type Original, readOriginal } from './report/original.ts'
 import { readSesNotice, type SesNotice } from './report/ses-notice.ts'
 import { readSigns } from './report/signs.ts'
+
+/** Readers look for one more, so that it shows when there is. */
+const maxReportRecipients = 50
 
 export type ReportedAction = 'failed' | 'delayed' | 'delivered' | 'expanded' | 'relayed'
 
@@ -57,24 +60,31 @@ export type Report = {
    * back or in the report's fields, lower case, unverified, at most 20.
    */
   tokens: string[]
+  /** There is more of it: octets beyond the first 8 MiB, or recipients beyond the first 50. */
+  truncated: boolean
   /** Of a bounce: what its prose calls the way to those who were not reached, lower case. */
   aliases: string[]
 }
 
 /** Never throws, whatever the octets are. */
 export function readReport(raw: Buffer): Report {
-  const entities = readEntities(raw)
+  const report = interpret(readEntities(raw))
+  return raw.length > maxReportOctets ? { ...report, truncated: true } : report
+}
+
+function interpret(entities: readonly Entity[]): Report {
   const [root] = entities
   const notice = readNotice(entities)
   const complaint = readComplaint(entities)
-  const statusTexts = listStatusTexts(entities, notice.text)
+  const signs = root === undefined ? undefined : readSigns(root, notice.text)
+  const nested = signs?.isBounce === true ? notice.returned : ''
+  const statusTexts = listStatusTexts(entities, { notice: notice.text, nested })
   const reports = [...statusTexts.map((text) => readFields(text)), complaint?.fields ?? []]
   const original = readOriginal(entities, { returned: notice.returned, reports })
   if (complaint !== undefined) return complaintOf(complaint, original)
-  if (root === undefined) return reportOf('other', original)
+  if (root === undefined || signs === undefined) return reportOf('other', original)
   const ses = readSesNotice(notice.text)
   if (ses !== undefined) return sesReport(ses, original)
-  const signs = readSigns(root, notice.text)
   const findings: Findings = { entities, notice: notice.text, signs, original }
   const statuses = statusTexts.map(readDeliveryStatus)
   if (statuses.some(({ groups }) => groups.length > 0)) {
@@ -89,13 +99,20 @@ export function readReport(raw: Buffer): Report {
 function reportOf(kind: Report['kind'], { messageId, subject, tokens }: Original): Report {
   const original = { messageId, subject }
   const nothing = { recipients: [], feedbackType: null, reportingMta: null, aliases: [] }
-  return { ...nothing, kind, original, tokens }
+  return { ...nothing, kind, original, tokens, truncated: false }
 }
 
 type Told = Pick<Findings, 'notice' | 'original'>
 
 function bounceOf(bounce: Bounce, { notice, original }: Told): Report {
-  return { ...reportOf('bounce', original), ...bounce, aliases: listAliases(notice) }
+  const { recipients } = bounce
+  return {
+    ...reportOf('bounce', original),
+    ...bounce,
+    recipients: recipients.slice(0, maxReportRecipients),
+    truncated: recipients.length > maxReportRecipients,
+    aliases: listAliases(notice),
+  }
 }
 
 type Complainers = { feedbackType: string; recipients: readonly string[]; fields?: Field[] }
@@ -106,8 +123,17 @@ function complaintOf(
 ): Report {
   const reportingMta =
     findField(fields, 'reporting-mta')?.replace(/^[\w-]{1,20}\s*;\s*/, '') ?? null
-  const judged = recipients.map((recipient) => judgeAs('feedback', recipient))
-  return { ...reportOf('complaint', original), recipients: judged, feedbackType, reportingMta }
+  const judged = recipients
+    .slice(0, maxReportRecipients)
+    .map((recipient) => judgeAs('feedback', recipient))
+  const truncated = recipients.length > maxReportRecipients
+  return {
+    ...reportOf('complaint', original),
+    recipients: judged,
+    feedbackType,
+    reportingMta,
+    truncated,
+  }
 }
 
 function sesReport(notice: SesNotice, original: Original): Report {

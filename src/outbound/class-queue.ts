@@ -1,36 +1,69 @@
-/** A waiting line of three classes: transactional before workflow before campaign. */
+/**
+ * A waiting line of three classes: transactional before workflow before campaign. Within a class
+ * projects take turns, so that nobody waits for a whole backlog of somebody else.
+ */
 export type QueueClass = 1 | 5 | 10
+
+type Queued = { queueClass: QueueClass; projectId: string }
 
 export type ClassQueue<T> = {
   push(item: T): void
-  /** The oldest of the most urgent class. */
+  /** Of the most urgent class the oldest of the project whose turn it is. */
   peek(): T | undefined
   shift(): T | undefined
   /** Empties the line. */
   takeAll(): T[]
+  some(test: (item: T) => boolean): boolean
   size(): number
 }
 
-export function createClassQueue<T>(classOf: (item: T) => QueueClass): ClassQueue<T> {
-  const lines: Record<QueueClass, T[]> = { 1: [], 5: [], 10: [] }
-  const inOrder = [lines[1], lines[5], lines[10]]
+/** The lines of a class by project, the next one first: a Map keeps the order of insertion. */
+type Lines<T> = Map<string, T[]>
+
+export function createClassQueue<T>(read: (item: T) => Queued): ClassQueue<T> {
+  const classes: Record<QueueClass, Lines<T>> = { 1: new Map(), 5: new Map(), 10: new Map() }
+  const inOrder = [classes[1], classes[5], classes[10]]
   let size = 0
-  const first = () => inOrder.find((line) => line.length > 0)
+  const first = () => inOrder.find((lines) => lines.size > 0)
   return {
     push(item) {
-      lines[classOf(item)].push(item)
+      const { queueClass, projectId } = read(item)
+      const line = classes[queueClass].get(projectId)
+      if (line === undefined) classes[queueClass].set(projectId, [item])
+      else line.push(item)
       size++
     },
-    peek: () => first()?.[0],
+    peek() {
+      for (const [line] of first()?.values() ?? []) return line
+      return undefined
+    },
     shift() {
-      const item = first()?.shift()
-      if (item !== undefined) size--
-      return item
+      const lines = first()
+      if (lines === undefined) return undefined
+      size--
+      return shiftNext(lines)
     },
     takeAll() {
+      const all = inOrder.flatMap((lines) => [...lines.values()].flat())
+      for (const lines of inOrder) lines.clear()
       size = 0
-      return inOrder.flatMap((line) => line.splice(0))
+      return all
     },
+    some: (test) => inOrder.some((lines) => lines.values().some((line) => line.some(test))),
     size: () => size,
   }
+}
+
+/** Who had a turn goes behind the others. */
+function shiftNext<T>(lines: Lines<T>): T | undefined {
+  for (const [projectId, line] of lines) {
+    const item = line.shift()
+    if (line.length === 0) lines.delete(projectId)
+    else if (lines.size > 1) {
+      lines.delete(projectId)
+      lines.set(projectId, line)
+    }
+    return item
+  }
+  return undefined
 }

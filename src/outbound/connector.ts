@@ -1,19 +1,29 @@
-/** In a delivery thread: opens sessions with the settings of their lane, and can cut them all. */
+/**
+ * In a delivery thread: opens sessions with the settings of their lane, and can cut them all, or
+ * one that nobody has greeted.
+ */
 import { createSecureContext } from 'node:tls'
 import { now } from '../clock.ts'
 import type { Lane, ThreadSettings } from './protocol.ts'
 import type { RelayOptions } from './smtp/relay.ts'
 import { createKnownReplies } from './smtp/reply-parser.ts'
-import { type OpenResult, openSession, type Session } from './smtp/session.ts'
+import { type OpenResult, openSession, type Session, type SessionOptions } from './smtp/session.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
 
 export type Connector = Pick<TryDeps, 'open' | 'send'> & {
   isCut(): boolean
   /** Ends every transaction under way; its outcome says how far it came. Nothing opens after. */
   cut(): void
+  /** Of the sessions to a site without a greeting the one that has waited longest. */
+  cutSilent(site: string): void
 }
 
-export function createConnector(settings: ThreadSettings): Connector {
+/** `greeted`: a session with the site has had its greeting. */
+export function createConnector(
+  settings: ThreadSettings,
+  greeted: (site: string) => void = () => undefined,
+): Connector {
+  const silent = new Set<{ site: string; cut: AbortController }>()
   const sessions = new Set<Session>()
   const secureContext = createSecureContext()
   const knownReplies = createKnownReplies()
@@ -22,13 +32,24 @@ export function createConnector(settings: ThreadSettings): Connector {
   async function open(input: OpenInput): Promise<OpenResult> {
     // The thread ends: what waits here was not delivered and is given back by the main thread.
     if (isCut) return new Promise(() => undefined)
-    const opened = await openFor(input)
+    const { site } = input.lane
+    const opening = { site, cut: new AbortController() }
+    silent.add(opening)
+    const onGreeted = () => {
+      silent.delete(opening)
+      greeted(site)
+    }
+    const opened = await openFor(input, { onGreeted, cutSignal: opening.cut.signal })
+    silent.delete(opening)
     if (opened.ok) keep(opened.session)
     return opened
   }
 
-  async function openFor(input: OpenInput): Promise<OpenResult> {
-    const { lane, target, localAddress, isClear, beganAt } = input
+  async function openFor(
+    input: OpenInput,
+    watch: Required<Pick<SessionOptions, 'onGreeted' | 'cutSignal'>>,
+  ): Promise<OpenResult> {
+    const { lane, target, localAddress, isClear, beganAt, current } = input
     const { ehloName, timeouts } = settings
     const shared = {
       host: target.host,
@@ -39,6 +60,8 @@ export function createConnector(settings: ThreadSettings): Connector {
       timeouts,
       now,
       beganAt,
+      current,
+      ...watch,
     }
     if (lane.mode === 'relay') return openRelay(settings, shared)
     return openSession({
@@ -59,15 +82,20 @@ export function createConnector(settings: ThreadSettings): Connector {
 
   return {
     open,
-    send: (session, { recipient, reversePath }, { octets, needsSmtputf8 }, beganAt) =>
+    send: (session, { recipient, reversePath }, { octets, needsSmtputf8 }, { beganAt, current }) =>
       session.send({
         reversePath,
         recipient,
         message: octets,
         needsSmtputf8: needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath),
         beganAt,
+        current,
       }),
     isCut: () => isCut,
+    cutSilent(site) {
+      const [longest] = silent.values().filter((opening) => opening.site === site)
+      longest?.cut.abort()
+    },
     cut() {
       isCut = true
       for (const session of sessions) session.close()

@@ -29,7 +29,7 @@ function main(settings: ThreadSettings): void {
   const post = (message: FromThread) => port.postMessage(message)
   lowerPriority()
   const letters = createLetters({ slot: settings.slot, tracker: settings.tracker, now })
-  const connector = createConnector(settings)
+  const connector = createConnector(settings, (site) => lanes.hear(site))
   const reporter = createReporter(settings.taken, (results: ThreadResult[]) =>
     post({ type: 'results', results }),
   )
@@ -46,6 +46,7 @@ function main(settings: ThreadSettings): void {
     tryTask: (input) => tryTask(deps, input),
     report: (result) => reporter.add(connector.isCut() ? afterCut(result) : result),
     granted: (site, connections) => post({ type: 'granted', site, connections }),
+    greeted: (site) => post({ type: 'greeted', site }),
     warn: (text) => post({ type: 'warning', text }),
     now,
   })
@@ -74,6 +75,8 @@ function main(settings: ThreadSettings): void {
         return lanes.start()
       case 'grant':
         return lanes.grant(message.site, message.connections)
+      case 'cut':
+        return connector.cutSilent(message.site)
       case 'withdraw':
         return lanes.withdraw(message.site)
       case 'forget':
@@ -82,6 +85,10 @@ function main(settings: ThreadSettings): void {
         return
       case 'look':
         return look(message)
+      case 'progress': {
+        const { question, task } = message
+        return post({ type: 'progress', question, current: lanes.progressOf(task) ?? null })
+      }
       case 'stop':
         stop(message.graceMs).catch((error: unknown) =>
           post({ type: 'warning', text: describeError(error) }),

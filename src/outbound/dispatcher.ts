@@ -6,15 +6,22 @@
  * (no template may fail a send), and the others go to another thread; whoever meets that several
  * times is returned for later.
  */
+import { LRUCache } from 'lru-cache'
 import type { Now } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { AttemptOutcome } from './attempt.ts'
+import { createBudgets } from './budgets.ts'
 import { type ClassQueue, createClassQueue } from './class-queue.ts'
 import { createGrants, type GrantChange } from './grants.ts'
 import { createLooks, type Looks } from './looks.ts'
 import { crashOutcome, unrecordedOutcome } from './outcomes.ts'
 import { createParcels, type Parcelled } from './parcels.ts'
 import type { FromThread, Lane, ThreadResult } from './protocol.ts'
+import { findProvider } from './providers.ts'
+import { createQuestions } from './questions.ts'
+import { chooseReclaim, type Holder } from './reclaim.ts'
+import type { Standing } from './shaping.ts'
+import type { DeliveryProgress } from './site-status.ts'
 import {
   createThreads,
   type DeliveryThread,
@@ -36,7 +43,9 @@ export type DispatcherDeps<T extends Work> = {
   hangMs: number
   log: Log
   now: Now
+  maxConnectionsPerSite: number
   connectionsOf(site: string): number
+  standingOf(site: string): Standing
   done(results: readonly { work: T; result: Attempted | Returned }[]): void
 }
 
@@ -45,6 +54,10 @@ export type Dispatcher<T extends Work> = Pick<Looks, 'look'> & {
   /** Hands back what has not begun for a site. */
   withdraw(site: string): void
   inHand(): number
+  /** Connections granted to the site. */
+  connectionsOf(site: string): number
+  /** Of the task that the test finds; undefined when there is none, or not any more. */
+  progressOf(isIt: (work: T) => boolean): Promise<DeliveryProgress | undefined>
   stop(graceMs: number): Promise<void>
 }
 
@@ -54,12 +67,25 @@ type Job<T> = {
   thread: DeliveryThread | null
   /** How many threads ended under it. */
   ended: number
+  /** When it came. */
+  since: number
 }
 
 type SiteWork<T> = {
   waiting: ClassQueue<Job<T>>
   jobCount: number
   load: Map<DeliveryThread, number>
+  /** How many of its jobs are of which project. */
+  projects: Map<string, number>
+  /** Where they may go, as far as that is told apart. */
+  addresses: readonly string[]
+  targets: Lane['targets'] | null
+  /** It has greeted us, and has not been silent since. */
+  isHeard: boolean
+  /** Since when it has had a connection. */
+  servedSince: number | null
+  /** When it was last told to give one up. */
+  loweredAt: number
   /** Since when there is nothing to do. */
   idleSince: number
 }
@@ -74,8 +100,17 @@ const MAX_ENDED = 3
 const MAX_TASK = 2 ** 31 - 1
 const AFTER_CRASH_MS = 60_000
 const SWEEP_EVERY_MS = 15_000
-/** So long a site waits before another one has to give up its only connection. */
-const PATIENCE_MS = 5_000
+/** How soon sites without a connection are looked at again when nothing happens. */
+const HUNGER_MS = 250
+/** So many connections may be on their way from others at once. */
+const MAX_AWAITED = 8
+/** A connection that is given up comes that soon, unless a message is on it. */
+const GIVE_UP_MS = 1_000
+/** What waited so long for a connection goes back to the queue, whose room is for others. */
+const MAX_STARVED_MS = 30_000
+const AFTER_STARVED_MS = 30_000
+const MAX_ADDRESSES_OF_SITE = 16
+const MAX_CUTS_KEPT = 10_000
 
 export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispatcher<T> {
   const { connectionsOf, done } = deps
@@ -87,10 +122,14 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   const starved = new Map<string, number>()
   const loads = new Map<DeliveryThread, number>()
   const grants = createGrants<DeliveryThread>(deps.maxConnections)
+  const budgets = createBudgets({ ...deps, maxPerSite: deps.maxConnectionsPerSite })
+  const cuts = new LRUCache<string, number>({ max: MAX_CUTS_KEPT })
   const parcels = createParcels()
   const threads = createThreads({ ...deps, received, ended })
   const looks = createLooks({ nextTask, threadFor: () => leastLoaded() ?? threads.start() })
+  const questions = createQuestions()
   const sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
+  let hunger: NodeJS.Timeout | undefined
   let lastTask = 0
   let isStopping = false
 
@@ -103,8 +142,18 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   function siteOf(name: string): SiteWork<T> {
     const known = sites.get(name)
     if (known !== undefined) return known
-    const waiting = createClassQueue<Job<T>>((job) => job.work.queueClass)
-    const site = { waiting, jobCount: 0, load: new Map(), idleSince: deps.now() }
+    const site: SiteWork<T> = {
+      waiting: createClassQueue<Job<T>>((job) => job.work),
+      jobCount: 0,
+      load: new Map(),
+      projects: new Map(),
+      addresses: [],
+      targets: null,
+      isHeard: false,
+      servedSince: null,
+      loweredAt: 0,
+      idleSince: deps.now(),
+    }
     sites.set(name, site)
     return site
   }
@@ -112,11 +161,13 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   function add(works: readonly T[]): void {
     const touched = new Set<string>()
     for (const work of works) {
-      const job = { task: nextTask(), work, thread: null, ended: 0 }
+      const job = { task: nextTask(), work, thread: null, ended: 0, since: deps.now() }
       const site = siteOf(work.lane.site)
       jobs.set(job.task, job)
       site.waiting.push(job)
       site.jobCount++
+      site.projects.set(work.projectId, (site.projects.get(work.projectId) ?? 0) + 1)
+      noteTargets(site, work.lane)
       touched.add(work.lane.site)
     }
     for (const site of touched) withdrawn.delete(site)
@@ -124,16 +175,16 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   }
 
   function pump(names: Iterable<string>): void {
-    for (const name of names) {
-      // There may be thousands of them, and this runs for every batch of results.
-      if (starved.has(name) && grants.isFull()) continue
-      const site = siteOf(name)
-      if (site.waiting.size() > 0) startThreads()
-      if (threads.list().length === 0) returnWaiting(name, AFTER_CRASH_MS)
-      else pumpSite(name, site)
-    }
+    for (const name of names) if (!starved.has(name)) serve(name)
     if (starved.size > 0) feedStarved()
     parcels.flush()
+  }
+
+  function serve(name: string): void {
+    const site = siteOf(name)
+    if (site.waiting.size() > 0) startThreads()
+    if (threads.list().length === 0) returnWaiting(name, AFTER_CRASH_MS)
+    else pumpSite(name, site)
   }
 
   function startThreads(): void {
@@ -145,8 +196,10 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   function pumpSite(name: string, site: SiteWork<T>): void {
     const limit = connectionsOf(name)
     send(grants.lower(name, limit))
-    const needs = Math.min(limit, site.jobCount)
+    account(name, site)
+    const needs = Math.min(limit, site.jobCount, grants.total(name) + budgets.room(name))
     send(grants.raise({ site: name, needs, threads: byLoad() }))
+    account(name, site)
     if (site.jobCount > limit * BUSY_SITE_JOBS) send(grants.rebalance(name, threads.list()))
     assign(name, site)
     if (site.waiting.size() > 0) unserved.add(name)
@@ -155,11 +208,86 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     else if (!starved.has(name)) starved.set(name, deps.now())
   }
 
-  /** Makes room for the site that has waited longest. */
+  /** What the site holds counts where it is shared with others. */
+  function account(name: string, site: SiteWork<T>): void {
+    const connections = grants.total(name)
+    const { addresses, isHeard, projects } = site
+    const [projectId = null] = projects.size === 1 ? projects.keys() : []
+    const standing = deps.standingOf(name)
+    budgets.update(name, { addresses, projectId, isHeard, standing }, connections)
+    if (connections === 0) site.servedSince = null
+    else site.servedSince ??= deps.now()
+  }
+
+  /** Sites without a connection: room that there is, then room that is made. */
   function feedStarved(): void {
-    const [since = 0] = starved.values()
-    const isIdle = (other: string) => (sites.get(other)?.jobCount ?? 0) === 0
-    send(grants.reclaim({ isIdle, mayTakeLast: deps.now() - since > PATIENCE_MS }))
+    const hungry = listHungry()
+    for (const name of hungry) if (budgets.room(name) > 0) serve(name)
+    const bySharers = Map.groupBy(hungry, (name) =>
+      starved.has(name) ? budgets.sharers(name) : undefined,
+    )
+    for (const [sharers, [first, ...others]] of bySharers)
+      if (sharers !== undefined && first !== undefined) makeRoom(first, sharers, 1 + others.length)
+    hunger ??= setInterval(feedAgain, HUNGER_MS).unref()
+  }
+
+  function feedAgain(): void {
+    for (const name of listHungry()) serve(name)
+    if (starved.size > 0) feedStarved()
+    parcels.flush()
+    if (starved.size > 0) return
+    clearInterval(hunger)
+    hunger = undefined
+  }
+
+  /** Urgent mail first, then what shares with less, then what waits longest. */
+  function listHungry(): string[] {
+    const ranked = [...starved.keys()].map((name) => ({
+      name,
+      queueClass: siteOf(name).waiting.peek()?.work.queueClass ?? 0,
+      rank: budgets.rank(name),
+    }))
+    ranked.sort((left, right) => left.queueClass - right.queueClass || left.rank - right.rank)
+    return ranked.map(({ name }) => name)
+  }
+
+  function isUrgent(name: string): boolean {
+    return siteOf(name).waiting.peek()?.work.queueClass === 1
+  }
+
+  /** For the first of so many sites that lack the same. */
+  function makeRoom(name: string, sharers: ReadonlySet<string>, count: number): void {
+    const now = deps.now()
+    const holding = grants.sites().filter((other) => sharers.has(other))
+    const onTheirWay = holding.filter(
+      (other) => grants.isLowering(other) && now - siteOf(other).loweredAt < GIVE_UP_MS,
+    )
+    if (onTheirWay.length >= Math.min(count, MAX_AWAITED)) return
+    const holders = holding.map((other) => holderOf(other, siteOf(name)))
+    const hungry = { since: starved.get(name) ?? now, isUrgent: isUrgent(name), now }
+    for (const { site, connections, isCut } of chooseReclaim(holders, hungry, count))
+      takeBack(site, connections, isCut)
+  }
+
+  function holderOf(name: string, hungry: SiteWork<T>): Holder {
+    const site = siteOf(name)
+    return {
+      site: name,
+      connections: grants.total(name),
+      isIdle: site.jobCount === 0,
+      isLowering: grants.isLowering(name),
+      silentSince: site.isHeard ? null : site.servedSince,
+      cuts: cuts.get(name) ?? 0,
+      isSameServer: site.addresses.some((address) => hungry.addresses.includes(address)),
+    }
+  }
+
+  function takeBack(name: string, connections: number, isCut: boolean): void {
+    send(grants.lower(name, connections))
+    siteOf(name).loweredAt = deps.now()
+    if (!isCut) return
+    cuts.set(name, (cuts.get(name) ?? 0) + 1)
+    for (const thread of grants.threads(name)) thread.post({ type: 'cut', site: name })
   }
 
   function assign(name: string, site: SiteWork<T>): void {
@@ -186,11 +314,20 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
         return
       case 'granted':
         grants.confirm(thread, message.site, message.connections)
-        pump([...starved.keys(), ...unserved, message.site])
+        account(message.site, siteOf(message.site))
+        // It may seem to need it yet: what it has done is told a moment later.
+        if (starved.size > 0) feedStarved()
+        pump([...unserved, message.site])
+        return
+      case 'greeted':
+        noteGreeting(message.site)
         return
       case 'looked':
       case 'look failed':
         looks.received(message)
+        return
+      case 'progress':
+        questions.answered(message)
         return
       default:
     }
@@ -211,7 +348,22 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       else siteOf(name).waiting.push(job)
     }
     if (finished.length > 0) done(finished)
+    for (const name of touched) noteStanding(name)
     if (!isStopping) pump(touched.union(unserved))
+  }
+
+  function noteGreeting(name: string): void {
+    const site = siteOf(name)
+    site.isHeard = true
+    cuts.delete(name)
+    account(name, site)
+    if (!isStopping) pump([name])
+  }
+
+  /** What is known of a site by what became of its mail. */
+  function noteStanding(name: string): void {
+    const standing = deps.standingOf(name)
+    if (standing !== 'new') siteOf(name).isHeard = standing === 'answered'
   }
 
   /** Ends the job's time with its thread. */
@@ -229,6 +381,9 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     jobs.delete(job.task)
     const site = siteOf(job.work.lane.site)
     site.jobCount--
+    const left = (site.projects.get(job.work.projectId) ?? 0) - 1
+    if (left > 0) site.projects.set(job.work.projectId, left)
+    else site.projects.delete(job.work.projectId)
     if (site.jobCount === 0) site.idleSince = deps.now()
     return job.work
   }
@@ -297,12 +452,15 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
 
   /** Sites that have had nothing to do for a while give up their connections and are forgotten. */
   function sweep(): void {
+    for (const [name, since] of starved)
+      if (since < deps.now() - MAX_STARVED_MS) returnWaiting(name, AFTER_STARVED_MS)
     const before = deps.now() - deps.settings.idleMs
     for (const [name, site] of sites) {
       if (site.jobCount > 0 || site.idleSince > before) continue
       send(grants.lower(name, 0))
       if (grants.total(name) > 0) continue
       sites.delete(name)
+      budgets.forget(name)
       withdrawn.delete(name)
     }
     pump([...unserved])
@@ -320,9 +478,23 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     return byLoad()[0]
   }
 
+  async function progressOf(isIt: (work: T) => boolean): Promise<DeliveryProgress | undefined> {
+    const job = jobs.values().find(({ work }) => isIt(work))
+    if (job === undefined) return undefined
+    const { thread, task, since, work } = job
+    const waiting = { site: work.lane.site, step: 'waiting', since, peer: null } as const
+    if (thread === null) return waiting
+    const current = await questions.ask(thread, task)
+    if (current === null) return undefined
+    // A thread without a word is busy making some message.
+    if (current === undefined || current.step === 'waiting') return waiting
+    return { ...current, site: work.lane.site }
+  }
+
   async function stop(graceMs: number): Promise<void> {
     isStopping = true
     clearInterval(sweeper)
+    clearInterval(hunger)
     for (const name of sites.keys()) returnWaiting(name, 0)
     await threads.stop(graceMs)
     looks.stop()
@@ -335,7 +507,21 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     add,
     withdraw,
     inHand: () => jobs.size,
+    connectionsOf: grants.total,
+    progressOf,
     look: looks.look,
     stop,
   }
+}
+
+/** A site of many domains has many routes; its first addresses stand for it. */
+function noteTargets<T>(site: SiteWork<T>, { site: name, targets }: Lane): void {
+  if (site.targets === targets) return
+  site.targets = targets
+  // Well-known providers have limits of their own.
+  if (findProvider(name) !== undefined) return
+  const more = targets.filter(({ address }) => !site.addresses.includes(address))
+  if (more.length === 0 || site.addresses.length >= MAX_ADDRESSES_OF_SITE) return
+  const all = [...site.addresses, ...new Set(more.map(({ address }) => address))]
+  site.addresses = all.slice(0, MAX_ADDRESSES_OF_SITE)
 }

@@ -12,16 +12,14 @@ export type Grants<T> = {
   lower(site: string, limit: number): GrantChange<T>[]
   /** What to send so that threads with few connections of a busy site can get more. */
   rebalance(site: string, threads: readonly T[]): GrantChange<T>[]
-  /**
-   * What to send so that another site can have a connection, when all are taken: those of idle
-   * sites, else one of the site with the most; the last one of the site that has had it longest
-   * only if it `mayTakeLast`.
-   */
-  reclaim(input: { isIdle: (site: string) => boolean; mayTakeLast: boolean }): GrantChange<T>[]
+  /** A lower grant of the site has not been confirmed yet. */
+  isLowering(site: string): boolean
   confirm(thread: T, site: string, connections: number): void
   /** Of the threads that may work for the site the one with the least `load` on a connection. */
   choose(site: string, load: (thread: T) => number): T | undefined
   total(site: string): number
+  /** Who has any of the site's. */
+  threads(site: string): T[]
   /** Every connection there may be is granted. */
   isFull(): boolean
   /** The thread is gone, and its connections with it. */
@@ -85,23 +83,6 @@ export function createGrants<T>(maxConnections: number): Grants<T> {
     return [lowerOne(site, richest, most - Math.floor((most - least) / 2))]
   }
 
-  function reclaim({ isIdle, mayTakeLast }: Parameters<Grants<T>['reclaim']>[0]) {
-    if (!isFull()) return []
-    const idle: { site: string; grant: Grant<T> }[] = []
-    let richest = { site: '', count: 0 }
-    // Of several with as many it is the one that came first.
-    for (const [site, list] of sites) {
-      if (list.some(({ lowerTo }) => lowerTo !== null)) return []
-      const count = total(site)
-      if (count > richest.count) richest = { site, count }
-      if (!isIdle(site)) continue
-      for (const grant of list) if (grant.connections > 0) idle.push({ site, grant })
-    }
-    if (idle.length > 0) return idle.map(({ site, grant }) => lowerOne(site, grant, 0))
-    if (richest.count < (mayTakeLast ? 1 : 2)) return []
-    return lower(richest.site, richest.count - 1)
-  }
-
   function confirm(thread: T, site: string, connections: number): void {
     const list = ofSite(site)
     const grant = list.find((one) => one.thread === thread)
@@ -116,9 +97,10 @@ export function createGrants<T>(maxConnections: number): Grants<T> {
     raise,
     lower,
     rebalance,
-    reclaim,
+    isLowering: (site) => ofSite(site).some(({ lowerTo }) => lowerTo !== null),
     confirm,
     total,
+    threads: (site) => ofSite(site).flatMap((grant) => (grant.connections > 0 ? grant.thread : [])),
     isFull,
     choose(site, load) {
       let best: { thread: T; load: number } | undefined

@@ -10,6 +10,7 @@
 import type { Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
 import { type ClassQueue, createClassQueue } from './class-queue.ts'
+import type { CurrentStep } from './progress.ts'
 import type { Lane, ThreadResult, ThreadTask } from './protocol.ts'
 import type { Session } from './smtp/session.ts'
 import type { Tried, TryInput } from './try-task.ts'
@@ -19,6 +20,8 @@ export type LaneDeps = {
   report(result: ThreadResult): void
   /** The site has no more than its grant open. */
   granted(site: string, connections: number): void
+  /** Told once, as long as the site has connections. */
+  greeted(site: string): void
   warn(text: string): void
   now: Now
 }
@@ -29,6 +32,8 @@ export type Lanes = {
   /** Starts what may start; call after a batch of `add`. */
   start(): void
   grant(site: string, connections: number): void
+  /** A session has had its greeting. */
+  hear(site: string): void
   /** Hands back what has not begun. */
   withdraw(site?: string): void
   /** Closes sessions that nobody used for `idleMs`, and forgets lanes that nobody uses. */
@@ -36,6 +41,8 @@ export type Lanes = {
   /** Resolves when no task is in hand. */
   settle(): Promise<void>
   tasksInHand(): number
+  /** Where a task is; undefined when it is not here (any more). */
+  progressOf(task: number): CurrentStep | undefined
 }
 
 type LaneState = { lane: Lane; waiting: ClassQueue<ThreadTask>; kept: Kept[]; runners: number }
@@ -46,6 +53,7 @@ type SiteState = {
   grant: number
   /** A lower grant was asked for and not yet answered. */
   isLowering: boolean
+  isHeard: boolean
   open: number
   /** Of the open ones, those on their way out. */
   closing: number
@@ -56,7 +64,7 @@ type Context = {
   deps: LaneDeps
   sites: Map<string, SiteState>
   lanes: Map<string, LaneState>
-  inHand: number
+  inHand: Map<number, CurrentStep>
   settled: (() => void)[]
 }
 
@@ -65,7 +73,7 @@ export function createLanes(deps: LaneDeps): Lanes {
     deps,
     sites: new Map(),
     lanes: new Map(),
-    inHand: 0,
+    inHand: new Map(),
     settled: [],
   }
   const touched = new Set<SiteState>()
@@ -87,26 +95,42 @@ export function createLanes(deps: LaneDeps): Lanes {
       site.grant = connections
       pump(context, site)
     },
+    hear(name) {
+      const site = context.sites.get(name)
+      if (site === undefined || site.isHeard) return
+      site.isHeard = true
+      deps.greeted(name)
+    },
     withdraw(name) {
       for (const site of context.sites.values())
         if (name === undefined || site.site === name) handBack(context, site)
     },
     closeIdle: (idleMs) => closeIdle(context, idleMs),
     settle() {
-      if (context.inHand === 0) return Promise.resolve()
+      if (context.inHand.size === 0) return Promise.resolve()
       return new Promise((resolve) => context.settled.push(resolve))
     },
-    tasksInHand: () => context.inHand,
+    tasksInHand: () => context.inHand.size,
+    progressOf: (task) => context.inHand.get(task) ?? progressOfWaiting(context, task),
   }
+}
+
+/** Since when it has waited, only the main thread knows. */
+function progressOfWaiting({ lanes }: Context, task: number): CurrentStep | undefined {
+  for (const { waiting } of lanes.values())
+    if (waiting.some((one) => one.task === task)) return { step: 'waiting', since: 0, peer: null }
+  return undefined
 }
 
 function siteOf({ sites }: Context, name: string): SiteState {
   const known = sites.get(name)
   if (known !== undefined) return known
-  const site = { site: name, grant: 0, isLowering: false, open: 0, closing: 0, lanes: new Map() }
+  const site = { ...newSite, site: name, lanes: new Map() }
   sites.set(name, site)
   return site
 }
+
+const newSite = { grant: 0, isLowering: false, isHeard: false, open: 0, closing: 0 }
 
 function setLane(context: Context, lane: Lane): void {
   const known = context.lanes.get(lane.key)
@@ -114,7 +138,7 @@ function setLane(context: Context, lane: Lane): void {
     known.lane = lane
     return
   }
-  const waiting = createClassQueue<ThreadTask>((task) => task.queueClass)
+  const waiting = createClassQueue<ThreadTask>((task) => task)
   const state = { lane, waiting, kept: [], runners: 0 }
   context.lanes.set(lane.key, state)
   siteOf(context, lane.site).lanes.set(lane.key, state)
@@ -183,11 +207,12 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
   for (;;) {
     const task = site.open > site.grant ? undefined : state.waiting.shift()
     if (task === undefined) break
-    context.inHand++
-    const tried = await deps.tryTask({ lane: state.lane, task, session })
+    const current: CurrentStep = { step: 'waiting', since: deps.now(), peer: null }
+    context.inHand.set(task.task, current)
+    const tried = await deps.tryTask({ lane: state.lane, task, session, current })
     session = tried.session
     deps.report(tried.result)
-    endTask(context)
+    endTask(context, task)
     if (session !== null && session.sendCount >= state.lane.messagesPerConnection) {
       await close(session)
       session = null
@@ -214,9 +239,9 @@ function yieldTurn(site: SiteState, state: LaneState): boolean {
   return true
 }
 
-function endTask(context: Context): void {
-  context.inHand--
-  if (context.inHand > 0) return
+function endTask(context: Context, { task }: ThreadTask): void {
+  context.inHand.delete(task)
+  if (context.inHand.size > 0) return
   for (const resolve of context.settled.splice(0)) resolve()
 }
 

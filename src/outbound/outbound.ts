@@ -18,8 +18,9 @@ import type { AttemptOutcome } from './attempt.ts'
 import { createBrokenTls } from './broken-tls.ts'
 import type { QueueClass } from './class-queue.ts'
 import { type Attempted, createDispatcher, type Returned } from './dispatcher.ts'
-import { createInFlight } from './in-flight.ts'
+import { createInFlight, type Flight } from './in-flight.ts'
 import { createLaneOf } from './lane-of.ts'
+import { outcomeText } from './outcome-text.ts'
 import { closedOutcome, siteReportOf, withLookup } from './outcomes.ts'
 import type { Signing } from './parcels.ts'
 import type { Lane } from './protocol.ts'
@@ -27,11 +28,16 @@ import type { Resolver } from './resolver.ts'
 import type { ClosedRoute, Lookup, Route } from './route.ts'
 import { createRoutes } from './routes.ts'
 import { createShaping, type SiteReport } from './shaping.ts'
+import type { DeliveryProgress, SiteStatus } from './site-status.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 import { createSources } from './sources.ts'
 
+export type { DeliveryProgress, SiteStatus } from './site-status.ts'
+
 export type DeliveryTask = {
   emailId: string
+  /** Whose it is: projects share the connections. */
+  projectId: string
   queueClass: QueueClass
   /** As on the wire: A-labels. */
   recipient: string
@@ -83,6 +89,8 @@ export type OutboundListener = { report(reports: DeliveryReport[]): void }
 export type Outbound = {
   /** How many messages of a class may be leased for a site now. */
   capacity(site: string, queueClass: QueueClass): number
+  /** How many of a project, to whatever site: no backlog takes the room of other projects. */
+  projectCapacity(projectId: string, queueClass: QueueClass): number
   /** The site of a domain (A-labels) as far as it is known; else the domain. */
   siteOf(domain: string): string
   /** Epoch ms before which the site takes nothing; 0 = it does. */
@@ -93,6 +101,12 @@ export type Outbound = {
   /** What recipients would read, in the order of `sources`. Rejects while shutting down. */
   preview(sources: readonly RenderSource[]): Promise<readonly RenderedMessage[]>
   inFlight(): number
+  /** All sites that something is known of or in flight to. */
+  sites(): SiteStatus[]
+  /** Ends a site's back-off, rate and restriction at once; false when nothing was restricted. */
+  liftSite(site: string): boolean
+  /** How far a delivery has come; undefined when it is not here (any more). Answers within a second. */
+  progressOf(emailId: string): Promise<DeliveryProgress | undefined>
   /** Every task has been reported when it resolves, and nothing is left open. */
   stop(graceMs: number): Promise<void>
 }
@@ -100,7 +114,8 @@ export type Outbound = {
 /** A task under way: `lookup` is the DNS work that its route took. */
 type Work = DeliveryTask & { lane: Lane; lookup: Lookup | null; isOwnLookup: boolean }
 
-type Group = { tasks: readonly DeliveryTask[]; isDone: boolean }
+/** Tasks whose route is looked up. */
+type Group = { tasks: readonly DeliveryTask[]; since: number; isDone: boolean }
 
 const MAX_THREADS = 8
 const MAX_PER_THREAD = 500
@@ -108,7 +123,7 @@ const IDLE_MS = 30_000
 const HANG_MS = 5_000
 /** After an error of ours, before it is tried again. */
 const FAULT_PAUSE_MS = 60_000
-/** Of contents under way; beyond it nothing more is leased. */
+/** Of contents under way; how it is shared: `in-flight.ts`. */
 const MAX_CONTENT_BYTES = 64 * 1024 * 1024
 
 export function startOutbound(deps: OutboundDeps, listener: OutboundListener): Outbound {
@@ -129,7 +144,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   const sources = createSources(delivery.sourceAddresses, now)
   const brokenTls = createBrokenTls(now)
   const laneDeps = { shaping, sources, brokenTls, receivesFor }
-  const inFlight = createInFlight()
+  const inFlight = createInFlight(MAX_CONTENT_BYTES)
   const groups = new Set<Group>()
   const dispatcher = createDispatcher<Work>({
     settings: {
@@ -144,16 +159,21 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     hangMs: deps.hangMs ?? HANG_MS,
     log,
     now,
+    maxConnectionsPerSite: delivery.maxConnectionsPerSite,
     connectionsOf: shaping.connections,
+    standingOf: shaping.standing,
     done: finish,
   })
   let isStopping = false
   let outbox: DeliveryReport[] = []
 
   function capacity(site: string, queueClass: QueueClass): number {
-    if (isStopping || inFlight.contentBytes() >= MAX_CONTENT_BYTES) return 0
-    const all = queueClass === 1 ? Math.ceil(maxInFlight * 1.25) : maxInFlight
-    return Math.max(0, Math.min(roomOf(site, queueClass), all - inFlight.total()))
+    if (isStopping || inFlight.isFull()) return 0
+    return Math.max(0, Math.min(roomOf(site, queueClass), roomFor(queueClass) - inFlight.total()))
+  }
+
+  function roomFor(queueClass: QueueClass): number {
+    return queueClass === 1 ? Math.ceil(maxInFlight * 1.25) : maxInFlight
   }
 
   function roomOf(site: string, queueClass: QueueClass): number {
@@ -166,7 +186,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   function deliver(tasks: readonly DeliveryTask[]): void {
     const byDomain = new Map<string, DeliveryTask[]>()
     for (const task of tasks) {
-      inFlight.enter(task.site, task.source.content)
+      inFlight.enter(flightOf(task, task.site))
       const group = byDomain.get(task.domain)
       if (group === undefined) byDomain.set(task.domain, [task])
       else group.push(task)
@@ -183,7 +203,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       place(tasks, known, false)
       return
     }
-    const group: Group = { tasks, isDone: false }
+    const group: Group = { tasks, since: now(), isDone: false }
     groups.add(group)
     const end = (act: () => void) => {
       groups.delete(group)
@@ -203,7 +223,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       for (const task of tasks) close(task, found)
       return
     }
-    for (const task of tasks) inFlight.leave(task.site, task.source.content)
+    for (const task of tasks) inFlight.leave(flightOf(task, task.site))
     const { site } = found
     const laneOf = createLaneOf(laneDeps, found)
     const taken = tasks
@@ -211,7 +231,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       .filter((task) => {
         const isTaken = roomOf(site, task.queueClass) > 0
         if (isTaken) {
-          inFlight.enter(site, task.source.content)
+          inFlight.enter(flightOf(task, site))
           shaping.take(site, 1)
         } else post(returned(task, site, 0))
         return isTaken
@@ -227,7 +247,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   }
 
   function close(task: DeliveryTask, found: ClosedRoute): void {
-    inFlight.leave(task.site, task.source.content)
+    inFlight.leave(flightOf(task, task.site))
     const { emailId, site } = task
     if (found.site !== null && shaping.blockedUntil(found.site) > 0) {
       post(returned(task, site, 0))
@@ -240,7 +260,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
 
   function giveBack(tasks: readonly DeliveryTask[], delayMs = 0): void {
     for (const task of tasks) {
-      inFlight.leave(task.site, task.source.content)
+      inFlight.leave(flightOf(task, task.site))
       post(returned(task, task.site, delayMs))
     }
   }
@@ -264,7 +284,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   function finish(finished: readonly { work: Work; result: Attempted | Returned }[]): void {
     const reports = finished.map(({ work, result }) => {
       const { site } = work.lane
-      inFlight.leave(site, work.source.content)
+      inFlight.leave(flightOf(work, site))
       if (result.kind === 'returned') return returned(work, site, result.delayMs)
       if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
       learn(work, result.outcome)
@@ -293,7 +313,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   }
 
   function note(site: string, report: SiteReport, outcome: AttemptOutcome): void {
-    if (!shaping.record(site, report)) return
+    if (!shaping.record(site, report, outcomeText(outcome))) return
     const until = new Date(shaping.blockedUntil(site)).toISOString()
     const fact = { site, until, reply: outcome.reply?.text ?? outcome.error }
     if (report.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
@@ -301,6 +321,26 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       log.error(fact, 'a destination refuses all mail from here')
     else log.warn(fact, 'a destination wants less mail from here')
     dispatcher.withdraw(site)
+  }
+
+  function statusOf(site: string): SiteStatus {
+    const { pausedUntil, ...restriction } = shaping.restriction(site)
+    return {
+      site,
+      connections: dispatcher.connectionsOf(site),
+      maxConnections: shaping.connections(site),
+      inFlight: inFlight.of(site),
+      blockedUntil: pausedUntil,
+      ...restriction,
+    }
+  }
+
+  async function progressOf(emailId: string): Promise<DeliveryProgress | undefined> {
+    for (const { tasks, since } of groups) {
+      const task = tasks.find((one) => one.emailId === emailId)
+      if (task !== undefined) return { site: task.site, step: 'dns', peer: null, since }
+    }
+    return dispatcher.progressOf((work) => work.emailId === emailId)
   }
 
   async function stop(graceMs: number): Promise<void> {
@@ -315,12 +355,20 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
 
   return {
     capacity,
+    projectCapacity: (projectId, queueClass) => inFlight.roomOf(projectId, roomFor(queueClass)),
     siteOf: routes.siteOf,
     blockedUntil: shaping.blockedUntil,
     deliver,
     withdraw: dispatcher.withdraw,
     preview: dispatcher.look,
     inFlight: inFlight.total,
+    sites: () => [...new Set([...shaping.sites(), ...inFlight.sites()])].map(statusOf),
+    liftSite: shaping.lift,
+    progressOf,
     stop,
   }
+}
+
+function flightOf({ projectId, source }: DeliveryTask, site: string): Flight {
+  return { site, projectId, content: source.content }
 }

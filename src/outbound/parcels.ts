@@ -17,6 +17,7 @@ export type Signing = {
 }
 
 export type Parcelled = {
+  projectId: string
   queueClass: QueueClass
   recipient: string
   reversePath: string
@@ -104,9 +105,10 @@ function createShelf(signingKey: (signing: Signing) => string) {
       return id
     })
     used.set(task, { content: contentUse.id, keys: keyIds })
-    const { queueClass, recipient, reversePath } = work
+    const { projectId, queueClass, recipient, reversePath } = work
     const source = { ...rest, contentId: contentUse.id }
-    return { task, queueClass, lane: lane.key, recipient, reversePath, source, keys: keyIds }
+    const own = { projectId, queueClass, recipient, reversePath, source }
+    return { ...own, task, lane: lane.key, keys: keyIds }
   }
 
   function release(task: number): void {

@@ -16,6 +16,7 @@ import type {
 import type { Tracker } from '../mail/tracking.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { QueueClass } from './class-queue.ts'
+import type { CurrentStep } from './progress.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 import type { SourceAddresses } from './sources.ts'
 import type { Target } from './targets.ts'
@@ -62,6 +63,7 @@ export type SharedSource = Omit<MessageSource, 'content'> & { contentId: number 
 
 export type ThreadTask = {
   task: number
+  projectId: string
   queueClass: QueueClass
   lane: string
   recipient: string
@@ -79,10 +81,14 @@ export type ToThread =
       tasks: readonly ThreadTask[]
     }
   | { type: 'grant'; site: string; connections: number }
+  /** Ends one attempt to open a session that has had no greeting: others need the connection. */
+  | { type: 'cut'; site: string }
   /** What has not begun comes back as `returned`. */
   | { type: 'withdraw'; site: string }
   | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
   | { type: 'look'; task: number; sources: readonly RenderSource[] }
+  /** How far is it? */
+  | { type: 'progress'; question: number; task: number }
   | { type: 'stop'; graceMs: number }
 
 export type ThreadResult =
@@ -100,7 +106,11 @@ export type ThreadResult =
 export type FromThread =
   | { type: 'results'; results: readonly ThreadResult[] }
   | { type: 'granted'; site: string; connections: number }
+  /** The first session of a site has had its greeting. */
+  | { type: 'greeted'; site: string }
   | { type: 'looked'; task: number; messages: readonly RenderedMessage[] }
   | { type: 'look failed'; task: number; error: string }
+  /** Null: the task is not here (any more). */
+  | { type: 'progress'; question: number; current: CurrentStep | null }
   | { type: 'warning'; text: string }
   | { type: 'stopped' }

@@ -5,12 +5,14 @@
  *
  * Answers live as long as their TTL where the resolver shows it (A and AAAA), else 5 minutes;
  * negative answers 1 minute; failures 10 seconds, so that a dead server is not asked for every
- * message. The same question asked twice at once is sent once.
+ * message. The same question asked twice at once is sent once. A denial (no such name, no such
+ * record, a null MX) that the watch does not believe is a failure, and is kept as one.
  */
 import { Resolver as NodeResolver } from 'node:dns/promises'
 import { LRUCache } from 'lru-cache'
 import type { Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
+import type { DnsWatch } from './dns-watch.ts'
 import { createTurns, TurnRefused, type Turns } from './turns.ts'
 
 /** `expiresAt`: epoch ms until which the answer may be used. */
@@ -24,8 +26,13 @@ export type DnsAnswer<T> =
 /** `host` in lower case without the final dot; '' is the root, which makes a null MX (RFC 7505). */
 export type MxRecord = { preference: number; host: string }
 
-/** `isFresh`: asks the server even when an answer is known. */
-export type LookupOptions = { isFresh?: boolean }
+export type DnsQuestion = { type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'NS' | 'PTR'; name: string }
+
+/**
+ * `isFresh`: asks the server even when an answer is known. `isUnjudged`: a denial is taken as it is,
+ * by who has another way and draws no conclusion from it.
+ */
+export type LookupOptions = { isFresh?: boolean; isUnjudged?: boolean }
 
 /** The strings of one TXT record are joined. */
 export type Resolver = {
@@ -57,20 +64,26 @@ export type ResolverOptions = {
   maxOpen?: number
   /** So many may wait; who comes then is told `failed`, which is not remembered. */
   maxWaiting?: number
+  /** Whether denials are believed; all are if absent. */
+  watch?: Pick<DnsWatch, 'judge' | 'suspect'> | undefined
 }
 
-type Question<T> = { key: string; ask: () => Promise<{ records: T[]; ttlMs: number }> }
+type Question<T> = DnsQuestion & { ask: () => Promise<{ records: T[]; ttlMs: number }> }
 
 const UNSHOWN_TTL_MS = 5 * 60_000
 const MAX_TTL_MS = 24 * 3_600_000
 const NEGATIVE_TTL_MS = 60_000
 const FAILURE_TTL_MS = 10_000
+const TIMEOUT_MS = 3_000
 
 /** A TXT answer of 60 KB is legal and of no use: records longer than that are cut. */
 const MAX_TXT_LENGTH = 16_384
 
 export function createResolver(options: ResolverOptions): Resolver {
-  const dns = new NodeResolver({ timeout: options.timeoutMs ?? 3000, tries: options.tries ?? 3 })
+  const dns = new NodeResolver({
+    timeout: options.timeoutMs ?? TIMEOUT_MS,
+    tries: options.tries ?? 3,
+  })
   if (options.servers.length > 0) dns.setServers(options.servers)
   const turns = createTurns({
     atOnce: options.maxOpen ?? Number.POSITIVE_INFINITY,
@@ -79,37 +92,36 @@ export function createResolver(options: ResolverOptions): Resolver {
   const lookUp = createLookUp(options, turns)
   return {
     a: (name, lookup = {}) =>
-      lookUp(
-        { key: `A ${name}`, ask: () => dns.resolve4(name, { ttl: true }).then(timed) },
-        lookup,
-      ),
+      lookUp({ type: 'A', name, ask: () => dns.resolve4(name, { ttl: true }).then(timed) }, lookup),
     aaaa: (name, lookup = {}) =>
       lookUp(
-        { key: `AAAA ${name}`, ask: () => dns.resolve6(name, { ttl: true }).then(timed) },
+        { type: 'AAAA', name, ask: () => dns.resolve6(name, { ttl: true }).then(timed) },
         lookup,
       ),
     mx: (name, lookup = {}) =>
       lookUp(
         {
-          key: `MX ${name}`,
+          type: 'MX',
+          name,
           ask: async () => untimed((await dns.resolveMx(name)).map(toMxRecord)),
         },
         lookup,
       ),
     txt: (name, lookup = {}) =>
       lookUp(
-        { key: `TXT ${name}`, ask: async () => untimed((await dns.resolveTxt(name)).map(toText)) },
+        { type: 'TXT', name, ask: async () => untimed((await dns.resolveTxt(name)).map(toText)) },
         lookup,
       ),
     ns: (name, lookup = {}) =>
       lookUp(
-        { key: `NS ${name}`, ask: async () => untimed((await dns.resolveNs(name)).map(bareName)) },
+        { type: 'NS', name, ask: async () => untimed((await dns.resolveNs(name)).map(bareName)) },
         lookup,
       ),
     ptr: (name, lookup = {}) =>
       lookUp(
         {
-          key: `PTR ${name}`,
+          type: 'PTR',
+          name,
           ask: async () => untimed((await dns.resolvePtr(name)).map(bareName)),
         },
         lookup,
@@ -122,7 +134,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 }
 
 function createLookUp(options: ResolverOptions, turns: Turns) {
-  const { now, maxCached = 20_000, rounds = 1 } = options
+  const { now, maxCached = 20_000, rounds = 1, timeoutMs = TIMEOUT_MS, watch } = options
   const cache = new LRUCache<string, DnsAnswer<unknown>>({ max: maxCached })
   const open = new Map<string, Promise<DnsAnswer<unknown>>>()
 
@@ -132,25 +144,51 @@ function createLookUp(options: ResolverOptions, turns: Turns) {
       (error: unknown) => toFailure(error, now()),
     )
 
-  async function ask(question: Question<unknown>): Promise<DnsAnswer<unknown>> {
-    let answer = await askOnce(question)
-    for (let round = 1; round < rounds && answer.kind === 'failed'; round += 1) {
-      answer = await askOnce(question)
+  const askWatched = async (question: Question<unknown>, isUnjudged: boolean) => {
+    let askedAt = performance.now()
+    const ask = () => {
+      askedAt = performance.now()
+      return question.ask()
     }
-    open.delete(question.key)
-    cache.set(question.key, answer)
+    const answer = await askOnce({ ...question, ask })
+    // The first server was silent if the answer took as long as one try.
+    if (performance.now() - askedAt >= timeoutMs || isSilence(answer)) watch?.suspect()
+    return watch === undefined || isUnjudged ? answer : watch.judge(question, answer)
+  }
+
+  async function ask(
+    question: Question<unknown>,
+    isUnjudged: boolean,
+  ): Promise<DnsAnswer<unknown>> {
+    let answer = await askWatched(question, isUnjudged)
+    for (let round = 1; round < rounds && answer.kind === 'failed'; round += 1) {
+      answer = await askWatched(question, isUnjudged)
+    }
+    open.delete(keyOf(question))
+    cache.set(keyOf(question), answer)
     return answer
   }
 
-  return <T>(question: Question<T>, { isFresh }: LookupOptions): Promise<DnsAnswer<T>> => {
-    const known = isFresh === true ? undefined : cache.get(question.key)
+  return <T>(question: Question<T>, options: LookupOptions): Promise<DnsAnswer<T>> => {
+    const { isFresh = false, isUnjudged = false } = options
+    const key = keyOf(question)
+    const known = isFresh ? undefined : cache.get(key)
     // A key names the type of record, so what is kept under it is of the question's own type.
     if (known !== undefined && known.expiresAt > now())
       return Promise.resolve(known as DnsAnswer<T>)
-    const asked = open.get(question.key) ?? ask(question)
-    open.set(question.key, asked)
+    const asked = open.get(key) ?? ask(question, isUnjudged)
+    open.set(key, asked)
     return asked as Promise<DnsAnswer<T>>
   }
+}
+
+function keyOf({ type, name }: DnsQuestion): string {
+  return `${type} ${name}`
+}
+
+function isSilence(answer: DnsAnswer<unknown>): boolean {
+  if (answer.kind !== 'failed') return false
+  return answer.error === failureNames.ETIMEOUT || answer.error === failureNames.ECONNREFUSED
 }
 
 function toAnswer(records: unknown[], expiresAt: number, at: number): DnsAnswer<unknown> {

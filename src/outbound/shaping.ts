@@ -23,6 +23,9 @@ export type SiteReport =
   | { kind: 'answered'; durationMs: number; action: SiteAction }
   | { kind: 'unreachable' }
 
+/** What the last attempts say: it answered about a message, it was silent, nothing is known. */
+export type Standing = 'answered' | 'silent' | 'new'
+
 export type Shaping = {
   /** How many connections may be open to the site. */
   connections(site: string): number
@@ -37,8 +40,28 @@ export type Shaping = {
   take(site: string, count: number): void
   /** Epoch ms before which nothing may be sent; 0 when it may. */
   blockedUntil(site: string): number
-  /** Returns true when from now on nothing, or little, may be sent that could be before. */
-  record(site: string, report: SiteReport): boolean
+  /**
+   * Returns true when from now on nothing, or little, may be sent that could be before. `said`: the
+   * reply or the error behind the report, one line.
+   */
+  record(site: string, report: SiteReport, said?: string): boolean
+  standing(site: string): Standing
+  /** Sites that something was recorded of. */
+  sites(): string[]
+  restriction(site: string): Restriction
+  /** Ends every restriction at once; false when there was none. */
+  lift(site: string): boolean
+}
+
+/** What is known of a site that takes less than it might; of others all is null. */
+export type Restriction = {
+  messagesPerMinute: number | null
+  /** Until when that rate holds. Epoch ms, as all instants here. */
+  rateUntil: number | null
+  restrictedSince: number | null
+  /** Of a pause: nothing at all is sent before. Never in the past. */
+  pausedUntil: number | null
+  cause: { at: number; text: string } | null
 }
 
 export type ShapingOptions = {
@@ -68,6 +91,9 @@ type SiteState = {
   rate: Rate | null
   /** Mean time of a message, moving; null before the first was accepted. */
   messageMs: number | null
+  /** Since when the site has been restricted without a break; what it was last restricted for. */
+  restrictedSince: number
+  cause: { at: number; text: string } | null
 }
 
 const MAX_SITES = 20_000
@@ -90,14 +116,20 @@ const UNPROVEN_ROOM = 5
 export function createShaping(options: ShapingOptions): Shaping {
   const { now, random, maxConnectionsPerSite } = options
   const sites = new LRUCache<string, SiteState>({ max: MAX_SITES })
-  const stateOf = (site: string) =>
-    sites.get(site) ?? freshState(startConnections(site, maxConnectionsPerSite))
+  const startOf = (site: string) => startConnections(site, maxConnectionsPerSite)
+  const stateOf = (site: string) => sites.get(site) ?? freshState(startOf(site))
+  const isRestricted = (site: string, state: SiteState) =>
+    state.connections < startOf(site) ||
+    state.isProbed ||
+    state.pausedUntil > now() ||
+    rateOf(state, now()) !== null
   const spread = (ms: number) => Math.round(ms * (0.75 + random() / 2))
 
-  function record(site: string, report: SiteReport): boolean {
+  function record(site: string, report: SiteReport, said = ''): boolean {
     const state = stateOf(site)
     sites.set(site, state)
     const wasBlocked = blockedUntil(state, now()) > 0
+    const before = isRestricted(site, state) ? { ...state } : null
     if (report.kind === 'unreachable') countUnreachable(state, { now: now(), spread })
     else {
       revive(state)
@@ -105,7 +137,29 @@ export function createShaping(options: ShapingOptions): Shaping {
       if (report.kind === 'accepted') grow(state, report.durationMs, canGrow)
       else react(state, report, { now: now(), random, spread })
     }
+    if (isTrouble(report) && isRestricted(site, state))
+      noteCause(state, before, { at: now(), text: said })
     return !wasBlocked && blockedUntil(state, now()) > 0
+  }
+
+  function restriction(site: string): Restriction {
+    const state = stateOf(site)
+    const rate = rateOf(state, now())
+    const isNow = isRestricted(site, state)
+    return {
+      messagesPerMinute: rate === null ? null : MINUTE_MS / rate.everyMs,
+      rateUntil: rate === null ? null : Math.round(rate.until),
+      restrictedSince: isNow ? state.restrictedSince : null,
+      pausedUntil: state.pausedUntil > now() ? state.pausedUntil : null,
+      cause: isNow ? state.cause : null,
+    }
+  }
+
+  function lift(site: string): boolean {
+    const state = stateOf(site)
+    if (!isRestricted(site, state)) return false
+    sites.set(site, { ...freshState(startOf(site)), messageMs: state.messageMs })
+    return true
   }
 
   return {
@@ -122,7 +176,36 @@ export function createShaping(options: ShapingOptions): Shaping {
     },
     blockedUntil: (site) => blockedUntil(stateOf(site), now()),
     record,
+    standing: (site) => standingOf(stateOf(site)),
+    sites: () => [...sites.keys()],
+    restriction,
+    lift,
   }
+}
+
+function standingOf({ unreachable, isProbed, messageMs }: SiteState): Standing {
+  if (unreachable > 0 || isProbed) return 'silent'
+  return messageMs === null ? 'new' : 'answered'
+}
+
+function isTrouble(report: SiteReport): boolean {
+  if (report.kind === 'answered') return report.action !== 'none' && report.action !== 'reconnect'
+  return report.kind === 'unreachable'
+}
+
+/** `before`: the state as it was, null when it was not restricted. */
+function noteCause(
+  state: SiteState,
+  before: SiteState | null,
+  cause: { at: number; text: string },
+): void {
+  if (before === null) state.restrictedSince = cause.at
+  const isTightened =
+    before === null ||
+    state.connections < before.connections ||
+    state.pausedUntil > before.pausedUntil ||
+    state.rate !== before.rate
+  if (isTightened) state.cause = cause
 }
 
 function startConnections(site: string, max: number): number {
@@ -141,6 +224,8 @@ function freshState(connections: number): SiteState {
     throttledAt: 0,
     rate: null,
     messageMs: null,
+    restrictedSince: 0,
+    cause: null,
   }
 }
 

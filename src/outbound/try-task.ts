@@ -13,6 +13,7 @@ import type { AttemptOutcome, Step } from './attempt.ts'
 import type { HeldBytes } from './held-bytes.ts'
 import type { Letter } from './letters.ts'
 import { localOutcome } from './outcomes.ts'
+import type { CurrentStep } from './progress.ts'
 import type { Lane, ThreadResult, ThreadTask } from './protocol.ts'
 import type { OpenResult, Session } from './smtp/session.ts'
 import type { SendResult } from './smtp/transaction.ts'
@@ -23,20 +24,30 @@ export type OpenInput = {
   target: Target
   localAddress: string | undefined
   isClear: boolean
-  beganAt: number
-}
+} & Pick<Progress, 'beganAt' | 'current'>
 
 export type TryDeps = {
   make(task: ThreadTask): Letter
   held: HeldBytes
   open(input: OpenInput): Promise<OpenResult>
-  send(session: Session, task: ThreadTask, letter: Letter, beganAt: number): Promise<SendResult>
+  send(
+    session: Session,
+    task: ThreadTask,
+    letter: Letter,
+    progress: Pick<Progress, 'beganAt' | 'current'>,
+  ): Promise<SendResult>
   findFamilies(): LocalFamilies
   now: Now
   random(): number
 }
 
-export type TryInput = { lane: Lane; task: ThreadTask; session: Session | null }
+/** `current` is kept up to date with the step at hand. */
+export type TryInput = {
+  lane: Lane
+  task: ThreadTask
+  session: Session | null
+  current: CurrentStep
+}
 
 /** `session`: open and fit for the next message, or null. */
 export type Tried = { result: ThreadResult; session: Session | null }
@@ -48,6 +59,8 @@ type Progress = TryInput & {
   /** Hosts whose TLS broke on the way. */
   brokenTls: readonly string[]
   sessionCount: number
+  /** Its connection went to other mail. */
+  isCut: boolean
 }
 
 const noSteps: readonly Step[] = []
@@ -57,16 +70,18 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   // Others may have been let in at the same time.
   for (let room = deps.held.waitForRoom(); room !== null; room = deps.held.waitForRoom()) await room
   const beganAt = deps.now()
+  const { lane, task, session, current } = input
+  current.step = 'compose'
+  current.since = beganAt
   let letter: Letter
   try {
     letter = deps.make(input.task)
   } catch (error) {
     const outcome = ownFailure(describeError(error), deps.now() - beganAt)
-    return { session: input.session, result: resultOf(input.task, outcome, { beganAt }) }
+    return { session, result: resultOf(task, outcome, { beganAt }) }
   }
-  const { lane, task, session } = input
-  const fresh = { steps: noSteps, brokenTls: noHosts, sessionCount: 0 }
-  const progress: Progress = { lane, task, session, letter, beganAt, ...fresh }
+  const fresh = { steps: noSteps, brokenTls: noHosts, sessionCount: 0, isCut: false }
+  const progress: Progress = { lane, task, session, current, letter, beganAt, ...fresh }
   deps.held.hold(letter.octets.length)
   const outcome = await deliver(deps, progress).catch((error) => fault(deps, progress, error))
   deps.held.release(letter.octets.length)
@@ -87,6 +102,7 @@ async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcom
     if (progress.sessionCount >= MAX_SESSIONS) break
     const outcome = await tryTarget(deps, progress, target)
     last = moreHopeful(last, outcome)
+    if (progress.isCut) break
     if (!isOpenForOthers(outcome, progress)) return finish(deps, progress, outcome)
   }
   return finish(deps, progress, last ?? unreachable())
@@ -124,31 +140,35 @@ async function tryTarget(
 
 /** One address; in clear once more when its TLS breaks, unless the site is known to want TLS. */
 async function openTarget(deps: TryDeps, progress: Progress, target: Target): Promise<OpenResult> {
-  const { lane, beganAt } = progress
+  const { lane, beganAt, current } = progress
+  current.peer = { host: target.host, address: target.address }
   const localAddress = target.address.includes(':') ? lane.source.ipv6 : lane.source.ipv4
   const isClear = !lane.requiresTls && isTlsBroken(progress, target.host)
-  const opened = await deps.open({ lane, target, localAddress, isClear, beganAt })
+  const opened = await deps.open({ lane, target, localAddress, isClear, beganAt, current })
   noteOpening(progress, opened)
   if (opened.ok || !opened.isTlsBroken) return opened
   progress.brokenTls = [...progress.brokenTls, target.host]
   if (lane.requiresTls || progress.sessionCount >= MAX_SESSIONS) return opened
-  const again = await deps.open({ lane, target, localAddress, isClear: true, beganAt })
+  const again = await deps.open({ lane, target, localAddress, isClear: true, beganAt, current })
   noteOpening(progress, again)
   return again
 }
 
 /** An address that did not answer was dialled; one that did is a session, whatever it said. */
 function noteOpening(progress: Progress, opened: OpenResult): void {
+  progress.isCut = !opened.ok && opened.isCut
   const { steps } = opened.ok ? opened.session : opened.outcome
   addSteps(progress, steps)
   if (opened.ok || steps.at(-1)?.step !== 'connect') progress.sessionCount++
 }
 
 async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {
-  const { session, task, letter, beganAt } = progress
+  const { session, task, letter, beganAt, current } = progress
   if (session === null) throw new TypeError('there is no session to send on')
   try {
-    return await deps.send(session, task, letter, beganAt)
+    const { host, address } = session
+    current.peer = { host, address }
+    return await deps.send(session, task, letter, progress)
   } catch (error) {
     return { outcome: ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
   }

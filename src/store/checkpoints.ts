@@ -25,10 +25,16 @@ export type Checkpoints = {
   stop(): Promise<void>
 }
 
-type Deps = { thread: StoreThread; walBytes(): number; log: Log }
+type Deps = {
+  thread: StoreThread
+  walBytes(): number
+  /** A thread that opens the files now would get others. */
+  areFilesLost(): boolean
+  log: Log
+}
 
 export function startCheckpoints(deps: Deps, limits: CheckpointLimits = usual): Checkpoints {
-  const { thread, walBytes, log } = deps
+  const { thread, walBytes, areFilesLost, log } = deps
   const { intervalMs, smallBytes, maxLogBytes } = limits
   let isWritten = false
   let timer: NodeJS.Timeout | undefined
@@ -43,7 +49,7 @@ export function startCheckpoints(deps: Deps, limits: CheckpointLimits = usual): 
   async function tick(): Promise<void> {
     const isQuiet = !isWritten
     isWritten = false
-    if (walBytes() >= smallBytes) await copy(isQuiet)
+    if (!areFilesLost() && walBytes() >= smallBytes) await copy(isQuiet)
     timer = undefined
     if (isWritten || walBytes() >= smallBytes) arm()
   }

@@ -7,6 +7,8 @@
  *   it awaits more than queries   (not settled when the microtasks have run out) the same, TypeError
  *   no transaction is left open   (disk full, I/O error) nothing of the group stays, all callers
  *                                 get DATABASE_ERROR
+ *   the files are no longer there (removed under the server) nobody is told that it is durable:
+ *                                 all callers get DATABASE_ERROR
  *
  * Undoing one closure takes a savepoint, which costs as much as a closure's own statements (SQLite
  * copies every page before its first change) and is seldom needed. So a group goes without: when a
@@ -42,6 +44,8 @@ type Deps = {
   connection: Connection
   active: AsyncLocalStorage<Transaction>
   log: Log
+  /** @throws when what was committed may be lost */
+  checkFiles(): void
   /** Hears of every error of a query or of the transaction. */
   onError(error: unknown): void
 }
@@ -57,7 +61,7 @@ export type GroupRunner = {
 }
 
 export function createGroupRunner(deps: Deps): GroupRunner {
-  const { connection, active, log } = deps
+  const { connection, active, log, checkFiles } = deps
   const begin = connection.command('BEGIN IMMEDIATE')
   const commit = connection.command('COMMIT')
   const rollback = connection.command('ROLLBACK')
@@ -87,6 +91,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
       performance.now() < endsAt
     )
     group.attempt(mustUndo ? rollback : commit)
+    group.attempt(checkFiles)
     if (group.failure()) abandon(group.failure())
     group.close()
     const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isKept

@@ -40,6 +40,12 @@ export function idTime(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
+/** Smaller than every UUIDv7 of that millisecond and after it, greater than every earlier one. */
+export function firstIdAt(at: number): string {
+  const time = Math.max(0, Math.floor(at)).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}
+
 /** A new millisecond starts its counter in the lower half, so that there is room to count. */
 function advance(state: Sequence, at: number, random: string): void {
   if (at > state.at) {

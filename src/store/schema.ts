@@ -119,6 +119,33 @@ export const suppressions = sqliteTable('suppressions', {
   source: text('source').notNull(),
   emailId: text('email_id'),
   createdAt: integer('created_at').notNull(),
+  /** Under which people put it on the list too, after a verdict of ours had. */
+  laterReason: text('later_reason').$type<SuppressionReason>(),
+  /** When the contact, unsubscribed by a verdict of ours, said that it wants no mail. */
+  wishedAt: integer('wished_at'),
+})
+
+/** Suppressions by verdicts of ours that have to wait. */
+export const heldSuppressions = sqliteTable('held_suppressions', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  contactId: text('contact_id').notNull(),
+  email: text('email').notNull(),
+  /** In A-labels. */
+  domain: text('domain').notNull(),
+  reason: text('reason').$type<SuppressionReason>().notNull(),
+  source: text('source').notNull(),
+  emailId: text('email_id').notNull(),
+  cause: text('cause').$type<HeldCause>().notNull(),
+  /** When the domain is asked for again; of cause `domain` only. */
+  dueAt: integer('due_at'),
+  createdAt: integer('created_at').notNull(),
+})
+
+/** Recipient domains that have taken mail or put it off. */
+export const knownDomains = sqliteTable('known_domains', {
+  domain: text('domain').primaryKey(),
+  createdAt: integer('created_at').notNull(),
 })
 
 export const strikes = sqliteTable('strikes', {
@@ -156,6 +183,8 @@ export const contents = sqliteTable('contents', {
   body: text('body'),
   /** A plain text instead of HTML. */
   isText: bool('is_text').notNull().default(false),
+  /** The plain text beside an HTML body; null without one, or once retention cleared it. */
+  text: text('text'),
   /** Whole, with their base64 contents; null when there are none or retention cleared them. */
   attachments: json('attachments').$type<StoredAttachment[]>(),
   /** The links of a body that retention cleared; null while the body is there. */
@@ -236,6 +265,8 @@ export const attempts = sqliteTable('attempts', {
   error: text('error'),
   isMaybeDelivered: bool('is_maybe_delivered').notNull().default(false),
   steps: stepList('steps').notNull(),
+  /** Of a report: whom it says was not reached. */
+  finalRecipient: text('final_recipient'),
 })
 
 export const events = sqliteTable('events', {
@@ -245,6 +276,7 @@ export const events = sqliteTable('events', {
   name: text('name').notNull(),
   contactId: text('contact_id'),
   emailId: text('email_id'),
+  /** Of the service's own events. Of clients' events any JSON: read by `unwrapEventData`. */
   data: json('data').$type<Record<string, unknown>>(),
   createdAt: integer('created_at').notNull(),
 })
@@ -305,6 +337,15 @@ export const holds = sqliteTable('holds', {
   heldAt: integer('held_at').notNull(),
 })
 
+/** What commands ask the running server. */
+export const serverQuestions = sqliteTable('server_questions', {
+  id: text('id').primaryKey(),
+  question: json('question').notNull(),
+  /** Null until the server has answered. */
+  answer: json('answer'),
+  askedAt: integer('asked_at').notNull(),
+})
+
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
@@ -313,6 +354,8 @@ export const idempotencyKeys = sqliteTable(
     method: text('method').notNull(),
     path: text('path').notNull(),
     statusCode: integer('status_code'),
+    /** The ids that the request was answered with. */
+    answer: json('answer').$type<Record<string, unknown>>(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },
@@ -445,6 +488,8 @@ export type DomainStatus = 'Pending' | 'Success' | 'Failed' | 'TemporaryFailure'
 export type ContentType = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS'
 export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
 export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKES'
+/** What a held suppression waits for: an operator's word, or a second look at the domain. */
+export type HeldCause = 'fuse' | 'domain'
 export type JobState = 'waiting' | 'active' | 'completed' | 'failed'
 /** Transactional before workflow before campaign. */
 export type QueueClass = 1 | 5 | 10
@@ -510,6 +555,7 @@ export type Domain = InferSelectModel<typeof domains>
 /** `number` is left out: only queries need it. */
 export type Contact = Omit<InferSelectModel<typeof contacts>, 'number'>
 export type Segment = InferSelectModel<typeof segments>
+export type Hold = InferSelectModel<typeof holds>
 export type Suppression = InferSelectModel<typeof suppressions>
 export type Template = InferSelectModel<typeof templates>
 export type Content = InferSelectModel<typeof contents>

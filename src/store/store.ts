@@ -8,14 +8,16 @@
  *
  * Other processes (the command line) may work on the same file at the same time.
  */
-import { closeSync, openSync, statSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Health } from '../health.ts'
 import type { Log } from '../log.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { type Db, type Statements, StoreDb } from './database.ts'
 import { isBusy, openError } from './database-error.ts'
 import { sql } from './drizzle.ts'
+import { openDatabaseFiles, refuseSecondName } from './files.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders } from './readers.ts'
 import type { ScanCaller } from './scan-turns.ts'
@@ -59,8 +61,10 @@ export type Store = {
   onCommit(fn: () => void): () => void
   /** Calls `fn` within 200 ms after another process has written, now and then without cause. */
   onExternalChange(fn: () => void): () => void
+  /** Calls `fn`, again and again, while files of the database are gone. `fn` does not throw. */
+  onFilesLost(fn: () => void): () => void
   /**
-   * False after a write that failed for lack of space or a fault of the file, until none has failed
+   * False while files of the database are gone, and after a write that failed for lack of space or a fault of the file, until none has failed
    * so for five seconds and the store's own attempt reaches the disk.
    */
   isWritable(): boolean
@@ -73,6 +77,8 @@ export type Store = {
 export type StoreOptions = {
   path: string
   log: Log
+  /** Told when files of the database are gone. */
+  health?: Pick<Health, 'report'>
   /** A folder of migrations in place of the program's own. */
   migrationsDir?: string
   /** The SQLite addon, where it lies beside no package. */
@@ -90,8 +96,9 @@ const readBusyTimeoutMs = 1000
  * @throws AppError DATABASE_ERROR: a newer database, a broken or unreadable file.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { path, nativeBinding, log, readerThreads = 2, watch = true } = options
+  const { path, nativeBinding, log, health, readerThreads = 2, watch = true } = options
   const writable = await openWritable(options, readMigrations(options.migrationsDir))
+  const files = openDatabaseFiles(path, { log, health })
   const settings = { path, nativeBinding }
   const reading = openConnection({
     ...settings,
@@ -100,15 +107,25 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   })
   const threads = Array.from({ length: readerThreads }, () => createThread(settings))
   const readers = createReaders(settings, threads)
-  const walBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  const checkpoints = startCheckpoints({ thread: createThread(settings), walBytes, log })
+  const walBytes = files.logBytes
+  const areFilesLost = files.areLost
+  const thread = createThread(settings)
+  const checkpoints = startCheckpoints({ thread, walBytes, areFilesLost, log })
   const commitListeners = new Set([checkpoints.committed])
   const onCommit = () => {
     for (const listener of commitListeners) listener()
   }
   const writability = createWritability(() => probe(writable, writer))
   const onError = writability.failed
-  const writer = createWriter({ connection: writable, log, onCommit, onError })
+  const checkFiles = files.check
+  const writer = createWriter({ connection: writable, log, checkFiles, onCommit, onError })
+  const lossListeners = new Set<() => void>()
+  if (watch) {
+    files.watch(({ isLogAloneGone }) => {
+      if (isLogAloneGone) rescueLog(writable, log)
+      for (const listener of lossListeners) listener()
+    })
+  }
   const watching = watch ? watchExternalChanges(writable, log) : undefined
   return {
     write: writer.write,
@@ -120,10 +137,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return () => commitListeners.delete(fn)
     },
     onExternalChange: (fn) => watching?.subscribe(fn) ?? (() => undefined),
-    isWritable: writability.isWritable,
+    onFilesLost: (fn) => {
+      lossListeners.add(fn)
+      return () => lossListeners.delete(fn)
+    },
+    isWritable: () => writability.isWritable() && !files.areLost(),
     walBytes,
     async close() {
       writability.stop()
+      files.stop()
       await writer.close()
       watching?.stop()
       await Promise.all([readers.stop(), checkpoints.stop()])
@@ -141,6 +163,19 @@ function probe(connection: Connection, writer: Writer): Promise<void> {
   })
 }
 
+/**
+ * What was acknowledged and stands in a log without a name goes into the database, which has one: a
+ * crash would lose it.
+ */
+function rescueLog(connection: Connection, log: Log): void {
+  if (connection.isInTransaction()) return
+  try {
+    connection.script('PRAGMA wal_checkpoint(PASSIVE)')
+  } catch (error) {
+    log.error({ error }, 'the lost log could not be copied into the database')
+  }
+}
+
 /** Waits for other processes: turning a new file into a WAL one does not honour busy timeouts. */
 async function openWritable(options: StoreOptions, migrations: Migration[]): Promise<Connection> {
   const endsAt = performance.now() + openTimeoutMs
@@ -156,6 +191,7 @@ async function openWritable(options: StoreOptions, migrations: Migration[]): Pro
 
 function setUp({ path, nativeBinding }: StoreOptions, migrations: Migration[]): Connection {
   createFile(path)
+  refuseSecondName(path)
   const connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
   try {
     // Pages that hold a message's text without a chain, and a cache that holds the busy ones.

@@ -24,15 +24,18 @@ export type Writer = {
 type Deps = {
   connection: Connection
   log: Log
+  /** @throws when what is written now would be lost */
+  checkFiles(): void
   onCommit(): void
   onError(error: unknown): void
 }
 
-export function createWriter({ connection, log, onCommit, onError }: Deps): Writer {
+export function createWriter(deps: Deps): Writer {
+  const { connection, checkFiles, onCommit, onError } = deps
   const active = new AsyncLocalStorage<Transaction>()
   /** A turn is work for many: nothing of it, or set off by it, is done in the name of one of them. */
   const inNoName = AsyncLocalStorage.snapshot()
-  const groups = createGroupRunner({ connection, active, log, onError })
+  const groups = createGroupRunner({ ...deps, active })
   const queue: Request[] = []
   let isScheduled = false
   let closed: (() => void) | undefined
@@ -76,6 +79,7 @@ export function createWriter({ connection, log, onCommit, onError }: Deps): Writ
   /** False when there is nothing to run now: the lock is held by others, or everybody was told. */
   function begin(): boolean {
     try {
+      checkFiles()
       groups.begin()
       retryDelayMs = 1
       return true

@@ -32,9 +32,15 @@ function parseLines(out: string): unknown[] {
     .map((line) => JSON.parse(line))
 }
 
-test('bounce inspect prints one JSON line a file, without any configuration', async () => {
+test('bounce inspect --json prints one JSON line a file, without any configuration', async () => {
   const files = [write('bounce.eml', bounce), write('reply.eml', reply), write('empty.eml', '')]
-  const { status, out, err } = await runAt({ cwd, env: {} }, 'bounce', 'inspect', ...files)
+  const { status, out, err } = await runAt(
+    { cwd, env: {} },
+    'bounce',
+    'inspect',
+    '--json',
+    ...files,
+  )
   assert.deepEqual([status, err], [0, ''])
   assert.deepEqual(parseLines(out), [
     {
@@ -61,6 +67,7 @@ test('bounce inspect prints one JSON line a file, without any configuration', as
         },
       ],
       feedbackType: null,
+      truncated: false,
     },
     {
       file: 'reply.eml',
@@ -77,13 +84,67 @@ test('bounce inspect prints one JSON line a file, without any configuration', as
         },
       ],
       feedbackType: null,
+      truncated: false,
     },
-    { file: 'empty.eml', kind: 'other', recipients: [], feedbackType: null },
+    { file: 'empty.eml', kind: 'other', recipients: [], feedbackType: null, truncated: false },
   ])
 })
 
+test('bounce inspect prints text that no terminal obeys', async () => {
+  const files = [write('bounce.eml', bounce), write('reply.eml', reply), write('empty.eml', '')]
+  const { status, out } = await runAt({ cwd, env: {} }, 'bounce', 'inspect', ...files)
+  assert.equal(status, 0)
+  assert.match(out, /^bounce\.eml: bounce\n {2}RECIPIENT +ACTION +CLASS +REASON +STATUS +CODE/)
+  assert.match(out, / {2}ann@reader\.test +failed +hard +userunknown +5\.1\.1 +550 +<ann/)
+  assert.match(out, / {2}bob@full\.test +failed +soft +mailboxfull +5\.2\.2 +- /)
+  assert.match(out, /^reply\.eml: auto-reply$/m)
+  assert.match(out, /^empty\.eml: other\n {2}No recipient is named\.\n/m)
+  assert.ok(!out.includes('\x1b') && !out.includes('truncated'))
+})
+
+test('bounce inspect says truncated of what it does not report to the end', async () => {
+  const many = (count: number) => {
+    const lines = Array.from(
+      { length: count },
+      (_, n) => `<r${n}@reader.test>:\n550 no such user\n`,
+    )
+    return `From: MAILER-DAEMON@mx.test\nSubject: failure notice\n\n${lines.join('\n')}`
+  }
+  const fields = (count: number) => {
+    const groups = Array.from(
+      { length: count },
+      (_, n) => `Final-Recipient: rfc822; r${n}@reader.test\nAction: failed\nStatus: 5.1.1\n`,
+    )
+    return `From: MAILER-DAEMON@mx.test\nSubject: failure notice\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; mx.test\n\n${groups.join('\n')}`
+  }
+  const complaint = (count: number) =>
+    `From: fbl@mx.test\nContent-Type: message/feedback-report\n\nFeedback-Type: abuse\n${'Original-Rcpt-To: a@reader.test\n'.repeat(count)}`
+  for (const [text, count, truncated] of [
+    [many(50), 50, false],
+    [many(51), 50, true],
+    [fields(50), 50, false],
+    [fields(60), 50, true],
+    [complaint(50), 50, false],
+    [complaint(51), 50, true],
+    [`${bounce}${' '.repeat(8_388_608)}`, 2, true],
+  ] as const) {
+    const file = write('long.eml', text)
+    const json = await runAt({ cwd, env: {} }, 'bounce', 'inspect', '--json', file)
+    const [line] = parseLines(json.out) as { recipients: unknown[]; truncated: boolean }[]
+    assert.deepEqual([line?.recipients.length, line?.truncated], [count, truncated])
+    const { out } = await runAt({ cwd, env: {} }, 'bounce', 'inspect', file)
+    assert.equal(/^long\.eml: .*truncated/.test(out), truncated)
+  }
+})
+
 test('bounce inspect reads standard input as -', async () => {
-  const { status, out } = await runAt({ cwd, env: {}, input: bounce }, 'bounce', 'inspect', '-')
+  const { status, out } = await runAt(
+    { cwd, env: {}, input: bounce },
+    'bounce',
+    'inspect',
+    '-',
+    '--json',
+  )
   assert.equal(status, 0)
   const [line] = parseLines(out) as { file: string; kind: string }[]
   assert.deepEqual([line?.file, line?.kind], ['-', 'bounce'])
@@ -93,7 +154,7 @@ test('what cannot be read is named, and the others are printed', async () => {
   const files = ['absent.eml', write('reply.eml', reply), '.']
   const { status, out, err } = await runAt({ cwd, env: {} }, 'bounce', 'inspect', ...files)
   assert.equal(status, 1)
-  assert.equal(parseLines(out).length, 1)
+  assert.equal(out.match(/: auto-reply$/gm)?.length, 1)
   assert.match(err, /^pillarbox: cannot read absent\.eml: no such file or directory\n/)
   assert.match(err, /cannot read \.: illegal operation on a directory\n$/)
   const json = await runAt({ cwd, env: {} }, 'bounce', 'inspect', 'absent.eml', '--json')

@@ -48,9 +48,17 @@ describe('the command line', () => {
       [['queu'], /unknown command 'queu'\n\(Did you mean queue\?\)/],
       [['version', 'extra'], /too many arguments/],
       [['version', '--nonsense'], /unknown option '--nonsense'/],
-      [['user', 'create'], /required option '--email <address>' not specified/],
-      [['queue', 'show'], /missing required argument 'id'/],
-      [['queue', 'retry'], /missing required argument 'id'/],
+      [['user', 'create'], /missing: --email <address>\n[\s\S]*Usage: pillarbox user create/],
+      [['queue', 'show'], /missing: <id>\n[\s\S]*Usage: pillarbox queue show/],
+      [['queue', 'retry'], /missing: <id>\n[\s\S]*Usage: pillarbox queue retry/],
+      [['domain', 'add'], /missing: <domain>, --project <id>\n/],
+      [['domain', 'add', 'x.test'], /missing: --project <id>\n/],
+      [
+        ['send', '--from', 'a@b.test'],
+        /missing: --project <id>, --to <address>, --subject <text>\n/,
+      ],
+      [['queue', 'list', '--state', 'lost'], /Usage: pillarbox queue list[\s\S]*--sender-domain/],
+      [['init', '--mode', 'pigeon'], /--mode: expected one of sandbox, direct, relay/],
       [['queue', 'hold'], /--domain/],
       [['queue', 'hold', '--domain', 'x'], /--domain: expected a domain name/],
       [['queue', 'list', '--state', 'lost'], /--state: expected one of queued, deferred/],
@@ -76,7 +84,7 @@ describe('the command line', () => {
     assert.equal(status, 2)
     const { error } = JSON.parse(err)
     assert.equal(error.code, 'WRONG_USAGE')
-    assert.match(error.message, /missing required argument/)
+    assert.equal(error.message, 'missing: <id>')
   })
 
   it('answers a wrong configuration with status 2, whatever the command', async () => {

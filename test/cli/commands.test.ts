@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { before, describe, it } from 'node:test'
+import { runCli } from '../../src/cli/cli.ts'
 import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { attempts, type Email, emails, sandboxMessages } from '../../src/store/schema.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { makeFolder } from '../config/place.ts'
-import { runAt } from '../fakes/terminal.ts'
+import { makeTerminal, runAt } from '../fakes/terminal.ts'
 
 const cwd = makeFolder()
 const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
@@ -216,6 +217,7 @@ describe('pillarbox send and queue', () => {
       status: 'PENDING',
       nextAttemptAt: listed.nextAttemptAt,
       attempts: 0,
+      reason: 'It is due now, but no server is running.',
     })
   })
 
@@ -354,6 +356,7 @@ describe('pillarbox send and queue', () => {
         class: 'greylisted',
         reply,
         error: null,
+        finalRecipient: null,
         maybeDelivered: false,
         steps,
       },
@@ -419,6 +422,61 @@ describe('pillarbox sandbox', () => {
     }
     const unknown = await failure('sandbox', 'show', '999')
     assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
+  })
+})
+
+describe('pillarbox sandbox, decoded', () => {
+  const source = (part: string) =>
+    `From: Shop <s@example.test>\r\nTo: a@example.net\r\nSubject: Hi\r\nContent-Type: ${part}; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n`
+  const keep = async (part: string, body: string) => {
+    const raw = Buffer.from(source(part) + Buffer.from(body).toString('base64'))
+    const row = { sender: 's@example.test', recipient: 'a@example.net', subject: 'Hi', raw }
+    await withStore((store) =>
+      store.write(async (tx) => {
+        await tx.insert(sandboxMessages).values({ ...row, receivedAt: 0 })
+      }),
+    )
+    return String((await json('sandbox', 'list'))[0].id)
+  }
+
+  it('shows one part decoded, and says when there is none', async () => {
+    const id = await keep('text/html', '<p>Grüße</p>')
+    assert.equal(await text('sandbox', 'show', id, '--html'), '<p>Grüße</p>\n')
+    const none = await failure('sandbox', 'show', id, '--text')
+    assert.deepEqual([none.status, none.message], [1, 'The message has no text part.'])
+    assert.equal((await failure('sandbox', 'show', id, '--text', '--html')).status, 2)
+  })
+
+  it('S18: open serves the message to whoever knows its address, and nothing of it runs', async () => {
+    const id = await keep('text/html', '<script>alert(1)</script><p>Grüße</p>')
+    const terminal = makeTerminal({ cwd, env })
+    const running = runCli(['sandbox', 'open', id, '--json'], terminal)
+    await terminal.seen(/\n/)
+    const { url } = JSON.parse(terminal.out())
+    const page = await fetch(url)
+    assert.match(await page.text(), /<h1>Hi<\/h1>[\s\S]*<iframe src="html"/)
+    assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+    const body = await fetch(`${url}html`)
+    assert.match(await body.text(), /<p>Grüße<\/p>/)
+    assert.match(body.headers.get('content-security-policy') ?? '', /^sandbox (?!.*allow-scripts)/)
+    assert.equal(body.headers.get('x-content-type-options'), 'nosniff')
+    for (const other of ['/', '/html', `${new URL(url).pathname}file/0`]) {
+      const answer = await fetch(new URL(other, url))
+      assert.equal(answer.status, 404)
+      await answer.text()
+    }
+    terminal.signals.emit('SIGINT')
+    assert.equal(await running, 0)
+    await assert.rejects(fetch(url))
+  })
+})
+
+describe('options of a few words', () => {
+  it('are taken in any case', async () => {
+    const { tracking } = await json('project', 'update', project.id, '--tracking', 'marketing_only')
+    assert.equal(tracking, 'MARKETING_ONLY')
+    await json('project', 'update', project.id, '--tracking', 'enabled')
+    assert.ok(Array.isArray(await json('queue', 'list', '--state', 'Queued')))
   })
 })
 

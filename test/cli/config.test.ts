@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
+import { parse } from 'smol-toml'
 import { makeFolder } from '../config/place.ts'
+import { makeCertificate } from '../fakes/certificate.ts'
 import { runAt } from '../fakes/terminal.ts'
 
 const skip = process.platform === 'win32' ? 'Windows has no file modes' : false
@@ -24,6 +26,44 @@ describe('pillarbox init', () => {
     assert.match(second.err, /exists already and was not touched/)
     assert.equal(readFileSync(file, 'utf8'), written)
     assert.equal((await runAt({ cwd }, 'config', 'check')).status, 0)
+  })
+
+  it('writes the sections that its options name, in use', async () => {
+    const cwd = makeFolder()
+    const hosts = ['--hostname', 'mail.example.com', '--base-url', 'https://mail.example.com']
+    const services = ['--inbound', '--submission', '--mode', 'Direct', '--data-dir', '/var/lib/p']
+    const { status, out } = await runAt({ cwd }, 'init', ...hosts, ...services)
+    assert.equal(status, 0)
+    assert.match(out, /certificate and its key where inbound\.tls_cert and \.tls_key say/)
+    const written = readFileSync(path.join(cwd, 'pillarbox.toml'), 'utf8')
+    const inUse = written.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    assert.deepEqual(
+      inUse.filter((line) => !line.startsWith('[')),
+      [
+        'base_url = "https://mail.example.com"',
+        'data_dir = "/var/lib/p"',
+        'mode = "direct"',
+        'hostname = "mail.example.com"',
+        'listen = [ "0.0.0.0:25" ]',
+        'tls_cert = "cert.pem"',
+        'tls_key = "key.pem"',
+        'listen = [ "0.0.0.0:587", "tls://0.0.0.0:465" ]',
+      ],
+    )
+    const { status: checked, err } = await runAt({ cwd }, 'config', 'check')
+    assert.equal(checked, 2)
+    assert.match(err, /inbound\.tls_cert: found ENOENT/)
+  })
+
+  it('writes a certificate for submission where nothing comes in', async () => {
+    const cwd = makeFolder()
+    await runAt({ cwd }, 'init', '--submission')
+    const { submission } = parse(readFileSync(path.join(cwd, 'pillarbox.toml'), 'utf8'))
+    const listen = ['0.0.0.0:587', 'tls://0.0.0.0:465']
+    assert.deepEqual(
+      { ...Object(submission) },
+      { listen, tls_cert: 'cert.pem', tls_key: 'key.pem' },
+    )
   })
 
   it('writes where --config says, for its owner alone', { skip }, async () => {
@@ -51,6 +91,42 @@ describe('pillarbox config', () => {
     assert.equal(warnings.length, 1)
     const { out: text } = await runAt({ cwd }, 'config', 'check')
     assert.match(text, /can be used\.\nWarning: base_url is http:\/\/localhost:8080/)
+  })
+
+  it('check warns of a certificate that expired or has a wrong name, and refuses a wrong key', async () => {
+    const cwd = makeFolder()
+    const day = 86_400_000
+    const dates = { validFrom: Date.now() - 9 * day, validTo: Date.now() - day }
+    const { cert, key } = makeCertificate(['mail.example.com'], dates)
+    writeFileSync(path.join(cwd, 'cert.pem'), cert)
+    writeFileSync(path.join(cwd, 'key.pem'), key)
+    const env = {
+      PILLARBOX_BASE_URL: 'https://app.example.com',
+      PILLARBOX_HTTP__TLS_CERT: 'cert.pem',
+      PILLARBOX_HTTP__TLS_KEY: 'key.pem',
+    }
+    const { status, out } = await runAt({ cwd, env }, 'config', 'check', '--json')
+    const file = path.join(cwd, 'cert.pem')
+    assert.equal(status, 0)
+    const [expired, named] = JSON.parse(out).warnings
+    assert.ok(expired.startsWith(`The certificate ${file} of http expired at `), expired)
+    assert.equal(
+      named,
+      `The certificate ${file} of http is not for app.example.com but for DNS:mail.example.com.`,
+    )
+    writeFileSync(path.join(cwd, 'key.pem'), makeCertificate().key)
+    const broken = await runAt({ cwd, env }, 'config', 'check')
+    assert.equal(broken.status, 2)
+    assert.match(broken.err, /http\.tls_cert.*key values mismatch/)
+  })
+
+  it('check names a section that stands in the file twice', async () => {
+    const cwd = makeFolder()
+    const text = '[delivery]\nport = 25\n\n[delivery]\nmode = "direct"\n'
+    writeFileSync(path.join(cwd, 'pillarbox.toml'), text)
+    const { status, err } = await runAt({ cwd }, 'config', 'check')
+    assert.equal(status, 2)
+    assert.match(err, /line 4.*stands in the file twice: keep one/)
   })
 
   it('show prints effective values with secrets hidden', async () => {

@@ -10,7 +10,8 @@ function given(options: Record<string, string | true>): Input {
     return typeof value === 'string' ? value : undefined
   }
   const required = (option: string) => text(option) ?? ''
-  return { args: [], text, required, has: (flag) => options[flag] === true }
+  const choice = () => undefined
+  return { args: [], text, required, choice, has: (flag) => options[flag] === true }
 }
 
 describe('a password', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
@@ -114,7 +114,7 @@ describe('pillarbox serve', () => {
     assert.equal(await stop(), 0)
   })
 
-  it('is a process that SIGTERM ends well', async () => {
+  it('is a process called pillarbox that SIGTERM ends well', async () => {
     const cwd = makeFolder()
     const child = spawn(process.execPath, [main, 'serve'], { cwd, env: { ...process.env, ...env } })
     try {
@@ -124,6 +124,10 @@ describe('pillarbox serve', () => {
         assert.equal(statSync(path.join(cwd, 'data')).mode & 0o777, 0o700)
         assert.equal(statSync(path.join(cwd, 'data', 'secret')).mode & 0o777, 0o600)
         assert.equal(statSync(path.join(cwd, 'data', 'pillarbox.db')).mode & 0o777, 0o600)
+      }
+      if (process.platform === 'linux') {
+        assert.equal(readFileSync(`/proc/${child.pid}/comm`, 'utf8'), 'pillarbox\n')
+        assert.match(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8'), /^pillarbox\0/)
       }
       child.kill('SIGTERM')
       const [status] = await once(child, 'exit')

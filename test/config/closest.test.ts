@@ -13,5 +13,6 @@ describe('the closest name', () => {
   it('is none when they are all too different', () => {
     assert.equal(findClosest('something', ['http.listen', 'log.level']), undefined)
     assert.equal(findClosest('x', []), undefined)
+    assert.equal(findClosest('cc', ['to', 'from']), undefined)
   })
 })

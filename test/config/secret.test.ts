@@ -38,6 +38,24 @@ describe('the data folder', () => {
 })
 
 describe('the secret', () => {
+  it('of another user is refused with the command that mends it', { skip: isWindows }, async () => {
+    const dataDir = makeFolder()
+    writeFileSync(path.join(dataDir, 'secret'), 'x', { mode: 0o000 })
+    const user = process.geteuid?.()
+    // Root reads everything.
+    if (user === 0) process.seteuid?.(65_534)
+    try {
+      await assert.rejects(loadSecret({ secret: null, dataDir }), (error) => {
+        assert.ok(error instanceof ConfigError)
+        assert.match(error.problems[0]?.found ?? '', /^EACCES/)
+        assert.match(error.problems[0]?.expected ?? '', /chown -R \S+ \S+pillarbox/)
+        return true
+      })
+    } finally {
+      if (user === 0) process.seteuid?.(0)
+    }
+  })
+
   it('is that of the configuration when there is one, and nothing is kept then', async () => {
     const dataDir = makeFolder()
     const secret = 'x'.repeat(40)

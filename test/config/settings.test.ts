@@ -95,6 +95,7 @@ const cases: Record<SettingKey, Case> = {
     right: [['1s'], ['1m', '5m']],
     wrong: [[], '1m', ['1m', 5], ['soon'], ['0s']],
   },
+  'delivery.fuse_per_minute': { right: [0, 50, 1_000_000], wrong: [-1, 1.5, '50', 1_000_001] },
   'delivery.give_up_after.transactional': duration!,
   'delivery.give_up_after.workflow': duration!,
   'delivery.give_up_after.campaign': duration!,
@@ -110,6 +111,10 @@ const cases: Record<SettingKey, Case> = {
   'dns.servers': {
     right: [[], ['127.0.0.1:5353', '192.0.2.53', '::1', '[::1]:53']],
     wrong: [['ns.example.com'], ['127.0.0.1:0'], ['tls://127.0.0.1:853'], '127.0.0.1'],
+  },
+  'dns.canary': {
+    right: [[], ['gmail.com', 'bücher.example']],
+    wrong: ['gmail.com', ['192.0.2.1'], ['a b'], ['']],
   },
   'inbound.listen': listen,
   'inbound.tls_cert': file!,
@@ -134,6 +139,7 @@ const cases: Record<SettingKey, Case> = {
   'limits.attachments_max_bytes': { right: [0, 10_485_760], wrong: [-1, '10MB'] },
   'limits.message_max_bytes': { right: [65_536], wrong: [0, 1e12] },
   'limits.submission_recipients': { right: [1, 1_000], wrong: [0, 1_001] },
+  'limits.min_free_bytes': { right: [0, 200_000_000], wrong: [-1, 1.5, '200MB'] },
   'limits.idempotency_hours': { right: [1, 8_760], wrong: [0, 8_761, '24h'] },
   'billing.stripe_secret_key': text!,
   'billing.stripe_webhook_secret': text!,

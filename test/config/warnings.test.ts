@@ -33,6 +33,7 @@ const cases: [toml: string, warning: RegExp | null][] = [
   [`${secure}[http]\nlisten = '0.0.0.0:80'\n${direct}`, /API keys travel in clear/],
   [`${secure}[http]\nlisten = '0.0.0.0:80'\ntrusted_proxies = ['10.0.0.1']\n${direct}`, null],
   ["[http]\nlisten = '0.0.0.0:80'\ntrusted_proxies = ['10.0.0.1']\n", /delivery.mode is sandbox/],
+  ['[dns]\ncanary = []\n', /dns.canary is empty/],
   ['[limits]\nattachments_max_bytes = 40000000\n', /limits.attachments_max_bytes/],
 ]
 

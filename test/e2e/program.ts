@@ -10,6 +10,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, startApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { prepareDataDir } from '../../src/config/secret.ts'
 import { makeKeys } from '../../src/features/accounts/keys.ts'
 import { insertProject } from '../../src/features/accounts/projects.ts'
 import { insertUser } from '../../src/features/accounts/users.ts'
@@ -19,6 +20,7 @@ import { type DomainRecord, describeRecords } from '../../src/features/domains/r
 import { type EmailStory, showEmail } from '../../src/features/messages/operate.ts'
 import { type OpenCore, openCore } from '../../src/features/open-core.ts'
 import { silentLog } from '../../src/log.ts'
+import { takeServeLock } from '../../src/store/serve-lock.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
@@ -79,6 +81,10 @@ export async function startProgram(settings: Record<string, string> = {}): Promi
   }
   const config = loadConfig({ cwd: folder, systemFile: path.join(folder, 'none'), env })
   const log = silentLog()
+  // A server has run here before: the lock's file is there, and who has the database open is welcome.
+  await prepareDataDir(config)
+  const lock = await takeServeLock(config.database.file, { log })
+  lock.release()
   const core = await openCore(config, { log })
   const { project, records } = await makeProject(core)
   let app: App | undefined

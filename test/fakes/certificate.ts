@@ -34,7 +34,7 @@ export function makeCertificate(
   )
   const signature = sign('sha256', body, privateKey)
   const der = sequence(body, algorithm, tagged(0x03, Buffer.concat([Buffer.from([0]), signature])))
-  const base64 = der.toString('base64').replace(/.{64}/g, '$&\n')
+  const base64 = der.toString('base64').replace(/.{64}(?=.)/g, '$&\n')
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,

@@ -2,7 +2,7 @@
  * An authoritative DNS server in this process, on UDP and TCP of one free loopback port, for tests
  * (RFC 1035). It answers what `zone` says, follows CNAMEs as a recursive server does, truncates a
  * UDP answer that does not fit and keeps every query it saw. A name that is not in the zone does
- * not exist.
+ * not exist, but for the canaries that a configuration has by default.
  */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -34,6 +34,8 @@ export type FakeDns = {
   queries: DnsQuery[]
   /** How many queries came for `name`, of `type` or of any. */
   count(name: string, type?: DnsType): number
+  /** Every question gets this answer, whatever the zone says; `undefined` ends it. */
+  answerAll(failure: DnsFailure | 'NODATA' | undefined): void
   /** Replaces what is known of a name; `undefined` makes it unknown. */
   set(name: string, records: DnsRecords | DnsFailure | undefined): void
   stop(): Promise<void>
@@ -46,17 +48,25 @@ const typeNumbers: Record<DnsType, number> = {
   ...{ A: 1, NS: 2, CNAME: 5, PTR: 12, MX: 15, TXT: 16, AAAA: 28 },
 }
 const typeNames = new Map(Object.entries(typeNumbers).map(([name, number]) => [number, name]))
+/** As `dns.canary` has them by default. */
+export const canaries = ['gmail.com', 'outlook.com', 'yahoo.com', 'icloud.com']
+
 const codes = { OK: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 }
 
 export async function startDnsServer(zone: DnsZone = {}): Promise<FakeDns> {
-  const names = new Map(Object.entries(zone).map(([name, entry]) => [name.toLowerCase(), entry]))
+  const names = new Map<string, DnsRecords | DnsFailure>([
+    ...canaries.map((name) => [name, { MX: [[10, `mx.${name}`]] }] as [string, DnsRecords]),
+    ...Object.entries(zone).map(([name, entry]) => [name.toLowerCase(), entry] as const),
+  ])
+  let forAll: DnsRecords | DnsFailure | undefined
   const queries: DnsQuery[] = []
   const timers = new Set<NodeJS.Timeout>()
   const respond = (packet: Buffer, transport: 'udp' | 'tcp', send: (bytes: Buffer) => void) => {
     const question = readQuestion(packet)
     const type = typeNames.get(question.type) ?? String(question.type)
     queries.push({ name: question.name, type, transport })
-    const reply = answer(names, packet, question)
+    const known = forAll === undefined ? names : { get: () => forAll }
+    const reply = answer(known, packet, question)
     if (reply === undefined) return
     const fits = transport === 'tcp' || reply.bytes.length <= question.maxUdpBytes
     const bytes = fits ? reply.bytes : truncated(packet, question)
@@ -73,6 +83,9 @@ export async function startDnsServer(zone: DnsZone = {}): Promise<FakeDns> {
     queries,
     count: (name, type) =>
       queries.filter((query) => query.name === name && (type ?? query.type) === query.type).length,
+    answerAll(failure) {
+      forAll = failure === 'NODATA' ? {} : failure
+    },
     set(name, records) {
       if (records === undefined) names.delete(name.toLowerCase())
       else names.set(name.toLowerCase(), records)
@@ -136,7 +149,7 @@ function serveTcp(socket: Socket, respond: Respond): void {
 }
 
 function answer(
-  names: Map<string, DnsRecords | DnsFailure>,
+  names: Pick<Map<string, DnsRecords | DnsFailure>, 'get'>,
   packet: Buffer,
   question: Question,
 ): Reply {

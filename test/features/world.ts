@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
+import { createCertificates } from '../../src/config/certificate-watch.ts'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { createCounters } from '../../src/counters.ts'
@@ -24,8 +25,10 @@ import { createVerifier } from '../../src/features/verification/verifier.ts'
 import { createHealth } from '../../src/health.ts'
 import { silentLog } from '../../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../../src/mail/address.ts'
+import { createDnsWatch } from '../../src/outbound/dns-watch.ts'
 import { createPublicFetch } from '../../src/outbound/public-fetch.ts'
 import { createResolver } from '../../src/outbound/resolver.ts'
+import { roomyDisk } from '../../src/store/disk.ts'
 import { openStore } from '../../src/store/store.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 
@@ -36,6 +39,8 @@ export type World = CommandCore & {
 }
 
 export type WorldOptions = {
+  /** How often the files of certificates are looked at. */
+  certificateEveryMs?: number
   /** As the environment has them: `{ PILLARBOX_DELIVERY__MODE: 'direct' }`. */
   settings?: Record<string, string>
 }
@@ -47,7 +52,7 @@ export const HOSTNAME = 'mx.pillarbox.test'
 
 export async function openWorld(
   t: Pick<TestContext, 'after'>,
-  { settings = {} }: WorldOptions = {},
+  { settings = {}, certificateEveryMs }: WorldOptions = {},
 ): Promise<World> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-world-'))
   const dns = await startDnsServer()
@@ -63,15 +68,23 @@ export async function openWorld(
   const log = silentLog()
   const keyring = createKeyring('the secret of the tests')
   const store = await openStore({ path: config.database.file, log })
-  const resolver = createResolver({ servers: config.dns.servers, now, timeoutMs: 500, tries: 1 })
+  const health = createHealth()
+  const certificates = createCertificates({ config, health, log, now }, certificateEveryMs)
+  t.after(certificates.stop)
+  const figures = { health, counters: createCounters(), certificates, disk: { ...roomyDisk } }
+  const { servers } = config.dns
+  const watch = createDnsWatch({ dns: config.dns, now, log, health: figures.health })
+  const resolver = createResolver({ servers, now, timeoutMs: 500, tries: 1, watch })
   const verifier = createVerifier({
-    dnsServers: config.dns.servers,
+    dnsServers: servers,
     dataDir: config.dataDir,
     now,
     log,
+    watch,
     timeoutMs: 500,
   })
   t.after(async () => {
+    watch.stop()
     verifier.stop()
     resolver.stop()
     await store.close()
@@ -86,7 +99,6 @@ export async function openWorld(
   const sharedRuns = createSharedRuns()
   const publicFetch = createPublicFetch({ resolver })
   const shared = { publicFetch, claims, bell, inbox, jobBell, sharedRuns, now, log, clock, dns }
-  const figures = { health: createHealth(), counters: createCounters() }
   return { config, keyring, store, directory, resolver, verifier, ...shared, ...figures }
 }
 

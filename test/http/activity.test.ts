@@ -67,6 +67,8 @@ const filters: [string, string[]][] = [
   ['startDate=2026-03-02', ['order', 'contact.subscribed']],
   ['startDate=2026-01-01&endDate=2026-03-01', ['signup']],
   ['startDate=2026-01-01&endDate=2026-03-01T11:59:59Z', []],
+  ['startDate=2026-01-01&endDate=2026-03-01 11:59:59', []],
+  ['startDate=2026-01-01 00:00&endDate=2026-03-01T12:00', ['signup']],
   ['startDate=2026-01-01&types=contact.subscribed,nonsense', ['contact.subscribed']],
   ['startDate=2026-01-01&types=event.triggered', ['order', 'signup']],
   ['startDate=2026-01-01&types=', ['order', 'contact.subscribed', 'signup']],
@@ -85,6 +87,7 @@ const wrong: [string, string][] = [
   ['cursor=garbage', 'cursor custom'],
   ['cursor=0198c0de-0000-7000-8000-000000000000', 'cursor custom'],
   ['startDate=yesterday', 'startDate invalid_date'],
+  ['startDate=2026-02-30', 'startDate invalid_date'],
   ['endDate=2026-13-01', 'endDate invalid_date'],
   ['contactId=1', 'contactId invalid_string'],
 ]
@@ -139,6 +142,13 @@ test('GET /activity/recent-count counts the last minutes, sixty at most', async 
     count: 1,
     minutes: 60,
   })
+})
+
+test('GET /activity?fields=summary leaves the bodies out; other words are refused', async () => {
+  const { status } = await get('/activity?fields=summary')
+  assert.equal(status, 200)
+  const refused = await get('/activity?fields=all')
+  assert.deepEqual([refused.status, refused.body.error.errors[0].field], [422, 'fields'])
 })
 
 test('GET /activity/types has every type of the contract', async () => {

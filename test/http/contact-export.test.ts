@@ -16,7 +16,13 @@ before(async () => {
   mine = await service.makeProject('mine')
   other = await service.makeProject('other')
   const { store, now } = service.core
-  const change = { projectId: mine.id, subscribed: true, subscribedByDefault: true, at: now() }
+  const change = {
+    projectId: mine.id,
+    subscribed: true,
+    subscribedByDefault: true,
+    at: now(),
+    reason: 'api' as const,
+  }
   for (let at = 0; at < PEOPLE; at += 500) {
     const entries = Array.from({ length: 500 }, (_, index) => ({
       address: address(`p${at + index}@dest.test`),
@@ -27,6 +33,12 @@ before(async () => {
 })
 
 after(() => service.stop())
+
+test('a misspelt filter is refused, and nothing is exported', async () => {
+  const response = await get('?segmentid=1')
+  assert.equal(response.status, 422)
+  assert.match(await response.text(), /unrecognized_keys/)
+})
 
 const headers = (by = mine) => ({ authorization: `Bearer ${by.secret}` })
 const get = (query: string, by = mine) =>

@@ -84,9 +84,25 @@ test('an upsert that says nothing of it leaves a subscription alone; a flip is t
   await call('patch', `/contacts/${made.id}`).send({ subscribed: false })
   const told = (await listEvents()).map(({ name, contactId, data }) => [name, contactId, data])
   assert.deepEqual(told, [
-    ['contact.subscribed', made.id, null],
-    ['contact.unsubscribed', made.id, null],
+    ['contact.subscribed', made.id, { reason: 'api' }],
+    ['contact.unsubscribed', made.id, { reason: 'api' }],
   ])
+})
+
+test('a condition as the whole body, or a misspelt key, is refused and lists nobody', async () => {
+  await add({ email: 'ada@x.test' })
+  const condition = {
+    logic: 'AND',
+    groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
+  }
+  for (const body of [condition, { fitler: condition }, { filter: condition, serach: 'a' }]) {
+    const answer = await call('post', '/contacts/query').send(body)
+    assert.equal(answer.status, 422)
+    assert.equal(answer.body.error.errors[0].code, 'unrecognized_keys')
+    assert.equal('data' in answer.body, false)
+  }
+  const hint = await call('post', '/contacts/query').send(condition)
+  assert.match(hint.body.error.errors[0].message, /"filter"/)
 })
 
 test('a patch merges data, null clears it, and what is left out stays', async () => {

@@ -24,7 +24,7 @@ const bearer = `Bearer ${secret}`
 const project = { id: 'project-1', name: 'One', isDisabled: false } as Project
 
 const seen = { calls: 0, entries: [] as RequestLogEntry[], logged: '', given: [] as string[] }
-const state = { isDisabled: false, at: 1_700_000_000_000 }
+const state = { isDisabled: false, at: 1_700_000_000_000, elapsedMs: 0, isDiskLow: false }
 let stopping = new AbortController()
 let limiter = createRateLimiter(0, Date.now)
 
@@ -32,12 +32,17 @@ const callers = new AsyncLocalStorage<object>()
 
 const core = {
   now: () => state.at,
-  log: createLog('info', { write: (line: string) => (seen.logged += line) }),
+  log: createLog(
+    'info',
+    { write: (line: string) => (seen.logged += line) },
+    { elapsed: () => state.elapsedMs },
+  ),
   directory: {
     findProjectBySecret: async (key: string) =>
       key === secret ? { ...project, isDisabled: state.isDisabled } : undefined,
     findProjectByPublicKey: async (key: string) => (key === publicKey ? project : undefined),
   },
+  disk: { isLow: () => state.isDiskLow },
   claims: new Map(),
   store: {
     read: { find: async () => undefined },
@@ -161,6 +166,8 @@ after(() => {
 
 beforeEach(() => {
   Object.assign(seen, { calls: 0, entries: [], logged: '', given: [] })
+  // What one test has made the log say is no repetition in the next.
+  state.elapsedMs += 60_000
   Object.assign(state, { isDisabled: false })
   stopping = new AbortController()
   limiter = createRateLimiter(0, () => state.at)
@@ -440,6 +447,25 @@ test('a failure of our own tells the log everything and the caller nothing', asy
   assert.ok(seen.logged.includes(response.body.error.requestId))
 })
 
+test('F3: while the disk is nearly full, what makes it fuller is refused and leaves no row', async () => {
+  state.isDiskLow = true
+  const { status, body, headers } = await post().send({ name: 'a' })
+  const read = await supertest(server).get('/things/7').set('Authorization', bearer)
+  const stranger = await post()
+    .set('Authorization', `Bearer sk_${'0'.repeat(64)}`)
+    .send({})
+  state.isDiskLow = false
+  assert.equal(status, 503)
+  assert.equal(body.error.code, 'INSUFFICIENT_STORAGE')
+  assert.equal(headers['retry-after'], '60')
+  assert.equal(seen.calls, 1)
+  assert.deepEqual([read.status, read.body.id], [200, '7'])
+  assert.equal(stranger.status, 401)
+  assert.deepEqual(seen.entries, [])
+  assert.equal(seen.logged, '', 'the disk itself is told of once')
+  assert.equal((await post().send({ name: 'a' })).status, 200)
+})
+
 test('what is not possible right now says when to come back', async () => {
   const response = await supertest(server).get('/busy')
   assert.equal(response.status, 503)
@@ -449,10 +475,10 @@ test('what is not possible right now says when to come back', async () => {
 test('that others gave no answer is one warning of the log, without a stack', async () => {
   const { body } = await supertest(server).get('/busy')
   const lines = seen.logged.split('\n').filter((line) => line.includes(body.error.requestId))
-  const told = lines.map((line) => JSON.parse(line)).filter(({ level }) => level > 30)
+  const told = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info')
   assert.deepEqual(
     told.map(({ level, code, reason }) => ({ level, code, reason })),
-    [{ level: 40, code: 'EXTERNAL_SERVICE_ERROR', reason: 'No answer' }],
+    [{ level: 'warn', code: 'EXTERNAL_SERVICE_ERROR', reason: 'No answer' }],
   )
   assert.doesNotMatch(lines.join(), /"stack"/)
 })

@@ -13,6 +13,7 @@ const limits = {
   attachmentsMaxBytes: 30,
   messageMaxBytes: 1000,
   submissionRecipients: 5,
+  minFreeBytes: 0,
   idempotencyHours: 24,
 }
 const schema = sendBody(limits)
@@ -53,7 +54,11 @@ const accepted: [string, object][] = [
   ['50 headers', { headers: manyHeaders(50) }],
   ['headers that override ours', { headers: { 'Message-ID': '<x@y>', 'Reply-To': 'c@d.example' } }],
   ['an attachment', { attachments: [attachment] }],
-  ['base64 that is none', { attachments: [{ ...attachment, content: '%%%' }] }],
+  ['base64 in lines', { attachments: [{ ...attachment, content: 'aGVs\r\nbG8=\r\n' }] }],
+  ['a recipient with a name in one text', { to: 'Ann <a@example.net>' }],
+  ['such recipients in a list', { to: ['Ann <a@example.net>', '"B, C" <b@example.net>'] }],
+  ['a sender with a name in one text', { from: 'Bob <b@example.test>' }],
+  ['blank names', { to: { name: ' ', email: 'a@example.net' }, name: '' }],
   ['as many bytes of base64 as allowed', { attachments: [{ ...attachment, content: long(40) }] }],
   ['a template alone', { template: '0199A0DE-0000-7000-8000-000000000001' }],
   ['everything else', { name: 'B', subscribed: true, reply: 'c@d.example', tracking: false }],
@@ -98,7 +103,7 @@ const refused: [string, object, string[]][] = [
   ['too many attachments', { attachments: Array(3).fill(attachment) }, ['attachments too_big']],
   [
     'attachments that are too large together',
-    { attachments: [attachment, { ...attachment, content: long(37) }] },
+    { attachments: [attachment, { ...attachment, content: long(38) }] },
     ['attachments custom'],
   ],
   [
@@ -121,6 +126,17 @@ const refused: [string, object, string[]][] = [
     { attachments: [{ ...attachment, content: '' }] },
     ['attachments.0.content too_small'],
   ],
+  [
+    'an attachment that is no base64',
+    { attachments: [attachment, { ...attachment, content: '%%%' }] },
+    ['attachments.1.content invalid_string'],
+  ],
+  [
+    'an attachment as a data URI',
+    { attachments: [{ ...attachment, content: 'data:a/b;base64,aGk=' }] },
+    ['attachments.0.content invalid_string'],
+  ],
+  ['two recipients in one text', { to: 'a@b.example, c@d.example' }, ['to invalid_string']],
   [
     'a quote in a file name',
     { attachments: [{ ...attachment, filename: 'a".txt' }] },
@@ -232,8 +248,8 @@ test('S9: what would make a library read a file or a URL is not even looked at',
 
 test('addresses come out in the one form that they are compared in', () => {
   const request = validate(schema, { ...valid, to: ' Ann@EXAMPLE.net ' })
-  assert.ok(typeof request.to === 'object' && 'address' in request.to)
-  assert.equal(request.to.address, 'ann@example.net')
+  assert.ok('address' in request.to)
+  assert.equal(request.to.address.address, 'ann@example.net')
 })
 
 test('a request that is wrong in a thousand places is told of a hundred', () => {

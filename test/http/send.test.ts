@@ -51,13 +51,12 @@ test('a message is accepted: a contact, an email, and their ids in the answer', 
   const [email, ...others] = await service.core.store.read.select().from(emails)
   const [contact] = await service.core.store.read.select().from(contacts)
   assert.deepEqual(others, [])
-  assert.deepEqual(body, {
-    success: true,
-    data: {
-      emails: [{ contact: { id: contact?.id, email: 'reader@example.net' }, email: email?.id }],
-      timestamp: new Date(email?.createdAt ?? 0).toISOString(),
-    },
-  })
+  const answer = {
+    emails: [{ contact: { id: contact?.id, email: 'reader@example.net' }, email: email?.id }],
+    timestamp: new Date(email?.createdAt ?? 0).toISOString(),
+  }
+  // Older clients read both at the top level.
+  assert.deepEqual(body, { success: true, data: answer, ...answer })
   assert.equal(contact?.subscribed, false)
   assert.deepEqual(contact?.data, { name: 'Ann' })
   assert.equal(email?.projectId, mine.id)
@@ -78,7 +77,7 @@ test('several recipients are one request and one email each, duplicates too', as
 })
 
 test('attachments and headers are kept as given', async () => {
-  const attachment = { filename: 'a.txt', content: '%%not base64', contentType: 'text/plain' }
+  const attachment = { filename: 'a.txt', content: 'bm90IGJhc2U2NA==', contentType: 'text/plain' }
   const { status } = await send({
     ...valid,
     attachments: [attachment],
@@ -165,8 +164,77 @@ test('an idempotency key takes effect once, whatever the second body says', asyn
     key: 'order-66',
     originalRequest: 'POST /v1/send',
     originalStatusCode: 200,
+    data: first.body.data,
   })
   assert.equal(await countOf(emails), 1)
+})
+
+test('fields that nobody knows are named in warnings, with what was meant', async () => {
+  const aliens = { html: '<b>Hi</b>', subjct: 'Hi', cc: 'c@example.net', ['x'.repeat(90)]: 1 }
+  const { status, body } = await send({ ...valid, ...aliens })
+  assert.equal(status, 200)
+  assert.deepEqual(body.data.warnings, [
+    '"html": unknown field, ignored; did you mean "body"?',
+    '"subjct": unknown field, ignored; did you mean "subject"?',
+    '"cc": unknown field, ignored',
+    `"${'x'.repeat(60)}…": unknown field, ignored`,
+  ])
+  const known = await send(valid)
+  assert.equal('warnings' in known.body.data, false)
+})
+
+test('a thousand unknown fields make twenty warnings', async () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 1])
+  const { body } = await send({ ...valid, ...Object.fromEntries(names) })
+  assert.equal(body.data.warnings.length, 20)
+})
+
+test('a name before the address counts as {name, email} does', async () => {
+  const { status } = await send({
+    ...valid,
+    to: ['Ann <reader@example.net>', '"B, C" <bc@example.net>'],
+    from: 'Shop <hello@example.test>',
+  })
+  assert.equal(status, 200)
+  const rows = await service.core.store.read.select().from(emails)
+  assert.deepEqual(
+    rows.map(({ recipient, toName, fromAddress, fromName }) => [
+      ...[recipient, toName],
+      ...[fromAddress, fromName],
+    ]),
+    [
+      ['reader@example.net', 'Ann', 'hello@example.test', 'Shop'],
+      ['bc@example.net', 'B, C', 'hello@example.test', 'Shop'],
+    ],
+  )
+  const people = await service.core.store.read.select().from(contacts)
+  assert.deepEqual(
+    people.map(({ data }) => data),
+    [{ name: 'Ann' }, { name: 'B, C' }],
+  )
+})
+
+test('blank names overwrite nothing and fall through to the next name', async () => {
+  const named = { name: 'Ann', email: 'reader@example.net' }
+  await send({ ...valid, to: named })
+  await send({
+    ...valid,
+    to: { ...named, name: ' ' },
+    from: { name: '', email: valid.from },
+    name: 'Old',
+  })
+  await send({ ...valid, to: { ...named, name: '' }, name: ' ' })
+  const [contact] = await service.core.store.read.select().from(contacts)
+  assert.deepEqual(contact?.data, { name: 'Ann' })
+  const rows = await service.core.store.read.select().from(emails)
+  assert.deepEqual(
+    rows.map(({ toName, fromName }) => [toName, fromName]),
+    [
+      ['Ann', 'mine'],
+      [null, 'Old'],
+      [null, 'mine'],
+    ],
+  )
 })
 
 test('the key of a refused request is free again, and projects do not share keys', async () => {

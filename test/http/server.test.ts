@@ -7,6 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { runInNewContext } from 'node:vm'
 import supertest from 'supertest'
 import { sql } from '../../src/store/drizzle.ts'
@@ -121,6 +122,15 @@ test('what monitors ask leaves no line in the request log, what strangers miss d
   assert.equal(service.requests[0]?.errorCode, 'RESOURCE_NOT_FOUND')
 })
 
+test('the documentation follows the colour scheme of its reader', async () => {
+  const { text } = await supertest(service.url).get('/docs/start.js')
+  assert.match(text, /prefers-color-scheme: dark/)
+  const page = await supertest(service.url).get('/docs')
+  assert.match(page.text, /<meta name="color-scheme" content="light dark">/)
+  const css = await supertest(service.url).get('/docs/swagger-ui.css')
+  assert.match(css.text, /html\.dark-mode/)
+})
+
 test('/ leads to the documentation, which comes from here alone', async () => {
   const root = await supertest(service.url).get('/')
   assert.equal(root.status, 302)
@@ -145,12 +155,23 @@ test('/ leads to the documentation, which comes from here alone', async () => {
 test('the documentation tries calls where it came from, whatever base_url says', async () => {
   const { text } = await supertest(service.url).get('/docs/start.js')
   const shown: { spec: { paths: object; servers: object[] } }[] = []
+  const loaded: (() => Promise<void>)[] = []
+  const classes: [string, boolean][] = []
   const page = {
     fetch: (url: string) => fetch(service.url + url),
     location: { origin: service.url },
+    matchMedia: () => ({ matches: true, addEventListener: () => undefined }),
+    document: {
+      documentElement: {
+        classList: { toggle: (name: string, isOn: boolean) => classes.push([name, isOn]) },
+      },
+    },
+    addEventListener: (_: string, listener: () => Promise<void>) => loaded.push(listener),
     SwaggerUIBundle: (options: (typeof shown)[number]) => shown.push(options),
   }
-  await runInNewContext(text, page)
+  runInNewContext(text, page)
+  assert.deepEqual(classes, [['dark-mode', true]])
+  for (const listener of loaded) await listener()
   assert.deepEqual(structuredClone(shown[0]?.spec.servers), [{ url: service.url }])
   assert.ok(Object.hasOwn(shown[0]?.spec.paths ?? {}, '/v1/send'))
 })
@@ -218,6 +239,35 @@ test('HTTPS is served with the certificate of the configuration', async () => {
     await secure.stop()
     await rm(folder, { recursive: true })
   }
+})
+
+test('a renewed certificate is shown by HTTPS without a restart', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-tls-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const tls = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') }
+  const install = async ({ key, cert }: { key: string; cert: string }) => {
+    await writeFile(tls.certFile, cert)
+    await writeFile(tls.keyFile, key)
+  }
+  await install(makeCertificate(['localhost', 'first.test']))
+  const secure = await startService({ http: { tls } })
+  t.after(() => secure.stop())
+  const shown = async () => {
+    const port = Number(new URL(secure.url).port)
+    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
+    await once(socket, 'secureConnect')
+    const { subjectaltname = '' } = socket.getPeerCertificate()
+    socket.destroy()
+    return subjectaltname
+  }
+  assert.match(await shown(), /first\.test/)
+  await install(makeCertificate(['localhost', 'second.test']))
+  while ((await shown()).includes('first.test'));
+  assert.match(await shown(), /second\.test/)
+  assert.deepEqual(
+    secure.core.certificates.list().map(({ listener }) => listener),
+    ['http'],
+  )
 })
 
 test('an address in use refuses the start', async () => {

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { createCertificates } from '../../src/config/certificate-watch.ts'
 import type { Config } from '../../src/config/config.ts'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { createCounters } from '../../src/counters.ts'
@@ -11,6 +12,9 @@ import { createUser } from '../../src/features/accounts/users.ts'
 import { createBell } from '../../src/features/bell.ts'
 import type { Core } from '../../src/features/core.ts'
 import { createQueueBell } from '../../src/features/messages/bell.ts'
+import { createFuse } from '../../src/features/messages/fuse.ts'
+import { createKnownDomains } from '../../src/features/messages/known-domains.ts'
+import { createThrottle } from '../../src/features/messages/throttle.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { createSharedRuns } from '../../src/features/shared-runs.ts'
 import { startHitLog } from '../../src/features/tracking/hit-log.ts'
@@ -18,6 +22,7 @@ import { createDomainLists } from '../../src/features/verification/lists.ts'
 import { createHealth } from '../../src/health.ts'
 import { type HttpServer, startHttp } from '../../src/http/server.ts'
 import { silentLog } from '../../src/log.ts'
+import { roomyDisk } from '../../src/store/disk.ts'
 import { openStore } from '../../src/store/store.ts'
 
 export type TestProject = { id: string; secret: string; public: string }
@@ -48,6 +53,7 @@ export const defaultLimits: Config['limits'] = {
   attachmentsMaxBytes: 10 * 1024 * 1024,
   messageMaxBytes: 40 * 1024 * 1024,
   submissionRecipients: 5,
+  minFreeBytes: 0,
   idempotencyHours: 24,
 }
 
@@ -57,11 +63,17 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const store = await openStore({ path: path.join(folder, 'a.db'), log, watch: false })
   const keyring = createKeyring('a secret of tests')
   const config = configOf(folder, options)
+  const health = createHealth()
+  const certificates = createCertificates({ config, health, log, now: Date.now }, 20)
   const hits = startHitLog({ store, config, now: Date.now, log }, { visitMs: 0 })
+  const base = { config, store, now: Date.now, log }
+  const figures = { health, counters: createCounters(), certificates, disk: { ...roomyDisk } }
   const core: Core = {
-    config,
+    ...base,
+    ...figures,
+    fuse: createFuse({ ...base, ...figures }),
+    knownDomains: createKnownDomains(),
     keyring,
-    store,
     directory: createDirectory({ store, keyring }),
     resolver: (options.resolver ?? {}) as Core['resolver'],
     verifier: {
@@ -72,20 +84,22 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       stop: () => undefined,
     },
     publicFetch: options.publicFetch ?? nobody,
-    outbound: { preview: async () => [], inFlight: () => 0 } as unknown as Core['outbound'],
+    outbound: {
+      preview: async () => [],
+      inFlight: () => 0,
+      sites: () => [],
+    } as unknown as Core['outbound'],
     claims: new Map(),
     bell: createQueueBell(),
     inbox: createBell(),
     jobBell: createBell(),
     sharedRuns: createSharedRuns(),
-    health: createHealth(),
-    counters: createCounters(),
     hits,
-    now: Date.now,
-    log,
+    throttle: createThrottle(0, Date.now),
   }
   const requests: RequestLogEntry[] = []
   const close = async () => {
+    certificates.stop()
     await hits.stop()
     await store.close()
     await rm(folder, { recursive: true })
@@ -143,7 +157,7 @@ function configOf(folder: string, { http, limits, topicArns = [] }: ServiceOptio
       returnPathDomain: 'bounce.mx.pillarbox.test',
       giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
     },
-    dns: { servers: [] },
+    dns: { servers: [], canary: [] },
     sns: { topicArns },
     limits: { ...defaultLimits, ...limits },
     retention: { bodyDays: 90, requestLogDays: 30, sandboxMessages: 1000 },

@@ -46,14 +46,13 @@ for (const kind of ['public', 'secret'] as const) {
     const [contact, ...others] = await allContacts()
     const [event, ...more] = await allEvents()
     assert.deepEqual([others, more], [[], []])
-    assert.deepEqual(body, {
-      success: true,
-      data: {
-        contact: contact?.id,
-        event: event?.id,
-        timestamp: new Date(event?.createdAt ?? 0).toISOString(),
-      },
-    })
+    const answer = {
+      contact: contact?.id,
+      event: event?.id,
+      timestamp: new Date(event?.createdAt ?? 0).toISOString(),
+    }
+    // Older clients read the three at the top level.
+    assert.deepEqual(body, { success: true, data: answer, ...answer })
     assert.deepEqual(
       [contact?.email, contact?.subscribed, contact?.data, contact?.projectId],
       ['reader@example.net', true, { plan: 'pro' }, mine.id],
@@ -79,14 +78,36 @@ test('the event keeps its data as it came; the contact follows the rules for dat
   assert.equal(JSON.stringify((await allEvents())[1]?.data), text)
 })
 
-test('data that is no object counts as none, for the contact and the event', async () => {
-  for (const data of [[], 'text', 7, null])
-    assert.equal((await track({ ...valid, data })).status, 200)
+test('data that is no object is stored with the event as given and changes no contact', async () => {
+  const given = [[], [1, { plan: 'pro' }], 'text', '', 7, true, null]
+  for (const data of given) assert.equal((await track({ ...valid, data })).status, 200)
   assert.deepEqual((await allContacts())[0]?.data, null)
   assert.deepEqual(
-    (await allEvents()).map(({ data }) => data),
-    [null, null, null, null],
+    (await allEvents()).map(({ data }) => data as unknown),
+    given,
   )
+  const { body } = await supertest(service.url)
+    .get('/events?eventName=signup')
+    .set('Authorization', `Bearer ${mine.secret}`)
+  assert.deepEqual(
+    body.events.map(({ data }: { data: unknown }) => data),
+    given.toReversed(),
+  )
+})
+
+test('data that is a large text is refused as any other', async () => {
+  const { status, body } = await track({ ...valid, data: 'x'.repeat(70_000) })
+  assert.deepEqual([status, body.error.errors[0].field], [422, 'data'])
+  await nothingWritten()
+})
+
+test('fields that nobody knows are named in warnings, with what was meant', async () => {
+  const { body } = await track({ ...valid, properties: { plan: 'pro' }, subscribd: false })
+  assert.deepEqual(body.data.warnings, [
+    '"properties": unknown field, ignored; did you mean "data"?',
+    '"subscribd": unknown field, ignored; did you mean "subscribed"?',
+  ])
+  assert.equal((await allContacts())[0]?.subscribed, true)
 })
 
 test('subscribed flips an existing contact and emits it; without it the state stays', async () => {
@@ -223,6 +244,7 @@ test('an idempotency key counts for tracking and sending together, and is free a
   const again = await track(valid).set('Idempotency-Key', 'order-66')
   assert.equal(again.status, 409)
   assert.equal(again.body.error.details.originalRequest, 'POST /v1/track')
+  assert.deepEqual(again.body.error.details.data, first.body.data)
   const send = await supertest(service.url)
     .post('/v1/send')
     .set('Authorization', `Bearer ${mine.secret}`)

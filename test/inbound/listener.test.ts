@@ -253,6 +253,18 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await rows()).length, 1)
   })
 
+  it('F3: while the disk is nearly full, mail from outside is put off at MAIL', async (t) => {
+    const { world, dial, rows, returnPath } = await openPlace(t)
+    const client = await dial()
+    world.disk.isLow = () => true
+    const refused = await client.say('MAIL FROM:<a@sender.test>')
+    assert.deepEqual([refused.code, refused.text.slice(0, 6)], [452, '4.3.1 '])
+    assert.deepEqual(await rows(), [])
+    world.disk.isLow = () => false
+    await client.open('', returnPath)
+    assert.equal((await client.data(hello)).code, 250)
+  })
+
   it('F3: a look-up that fails puts the recipient off', async (t) => {
     const { world, dial } = await openPlace(t)
     world.directory.findMailboxDomain = () =>

@@ -5,7 +5,7 @@ import type { MailService } from '../../src/inbound/service.ts'
 import { createReturnPathLocalPart } from '../../src/mail/tokens.ts'
 import { newId } from '../../src/store/ids.ts'
 import { type InboundMessage, inboundMessages } from '../../src/store/schema.ts'
-import { HOSTNAME, openWorld, type World } from '../features/world.ts'
+import { HOSTNAME, openWorld, type World, type WorldOptions } from '../features/world.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 
 export type Place = {
@@ -19,11 +19,11 @@ export type Place = {
   rows(): Promise<InboundMessage[]>
 }
 
-type Options = InboundOptions & { settings?: Record<string, string>; world?: World }
+type Options = InboundOptions & WorldOptions & { world?: World }
 
 export async function openPlace(t: TestContext, options: Options = {}): Promise<Place> {
   const settings = { PILLARBOX_INBOUND__LISTEN: '["127.0.0.1:0"]', ...options.settings }
-  const world = options.world ?? (await openWorld(t, { settings }))
+  const world = options.world ?? (await openWorld(t, { ...options, settings }))
   const service = await startInbound(world, options)
   t.after(() => service.stop(0))
   const port = service.addresses[0]?.port ?? 0

@@ -44,13 +44,14 @@ export const certificate: Certificate = makeCertificate(['localhost'])
 
 type Given = {
   settings?: Record<string, string>
+  certificateEveryMs?: number
   /** No certificate, and no listener that needs one. */
   isClear?: boolean
 } & Partial<SubmissionOptions>
 
 export async function openSubmission(
   t: Pick<TestContext, 'after'>,
-  { settings, isClear, ...options }: Given = {},
+  { settings, certificateEveryMs = 3_000, isClear, ...options }: Given = {},
 ): Promise<SubmissionTest> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-submission-'))
   const files = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') }
@@ -58,6 +59,7 @@ export async function openSubmission(
   await writeFile(files.keyFile, certificate.key)
   t.after(() => rm(folder, { recursive: true }))
   const world = await openWorld(t, {
+    certificateEveryMs,
     settings: {
       ...(isClear
         ? { PILLARBOX_SUBMISSION__LISTEN: '["127.0.0.1:0"]' }

@@ -7,6 +7,18 @@ import { openSubmission } from './submission-desk.ts'
 
 // Most of their time is smtp-server's wait before its greeting.
 describe('submission', { concurrency: 8 }, () => {
+  it('F3: while the disk is nearly full, a message is put off at MAIL', async (t) => {
+    const { dialogue, world, rows } = await openSubmission(t)
+    const client = await dialogue()
+    world.disk.isLow = () => true
+    const refused = await client.say('MAIL FROM:<shop@example.test>')
+    assert.deepEqual([refused.code, refused.text.slice(0, 6)], [452, '4.3.1 '])
+    world.disk.isLow = () => false
+    assert.equal((await client.say('MAIL FROM:<shop@example.test>')).code, 250)
+    assert.deepEqual(await rows(), [])
+    client.close()
+  })
+
   it('a message handed in over implicit TLS is a send request to each recipient', async (t) => {
     const { send, rows, world } = await openSubmission(t)
     const info = await send({
@@ -168,7 +180,9 @@ describe('submission', { concurrency: 8 }, () => {
   })
 
   it('one bad recipient is refused alone, and the sixth is one too many', async (t) => {
-    const { dialogue, rows } = await openSubmission(t)
+    const { dialogue, rows } = await openSubmission(t, {
+      settings: { PILLARBOX_LIMITS__SUBMISSION_RECIPIENTS: '5' },
+    })
     const client = await dialogue()
     await client.say('MAIL FROM:<shop@example.test>')
     const replies: string[] = []

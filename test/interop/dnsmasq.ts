@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { waitForPort } from '../../scripts/bench/postfix.ts'
+import { canaries } from '../fakes/dns-server.ts'
 
 export type ZoneRecord = { type: string; name: string; value: string }
 
@@ -13,7 +14,7 @@ export function isDnsmasqInstalled(): boolean {
   return spawnSync('dnsmasq', ['--version']).status === 0
 }
 
-/** Knows these records, and that nothing else exists under `.test`. It ends with the test. */
+/** Knows these records and the canaries, and that nothing else exists under `.test`. It ends with the test. */
 export async function startDnsmasq(
   t: Pick<TestContext, 'after'>,
   { port, records }: { port: number; records: readonly ZoneRecord[] },
@@ -30,6 +31,7 @@ export async function startDnsmasq(
     `pid-file=${path.join(folder, 'pid')}`,
     'user=root',
     'cache-size=0',
+    ...canaries.map((name) => `mx-host=${name},mx.${name},10`),
     ...records.map(toSetting),
   ]
   await writeFile(file, `${settings.join('\n')}\n`)

@@ -269,9 +269,9 @@ test('what could not be as it was asked for is a line of the log, what went wron
   const [vain, failed] = ids.map((id) =>
     lines.map((line) => JSON.parse(line)).find(({ job }) => job === id),
   )
-  assert.deepEqual([vain.level, vain.reason], [30, 'The file is empty.'])
+  assert.deepEqual([vain.level, vain.reason], ['info', 'The file is empty.'])
   assert.equal('error' in vain, false)
   assert.doesNotMatch(JSON.stringify(vain), /stack|turns\.test/)
-  assert.equal(failed.level, 40)
+  assert.equal(failed.level, 'warn')
   assert.match(failed.error.stack, /a mistake of ours\n\s+at /)
 })

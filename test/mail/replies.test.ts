@@ -279,6 +279,27 @@ test('a provider may mean something of its own', () => {
   assert.equal(classify('501 5.0.2 x', 'mail', 'mx.example.net').class, 'syntax')
 })
 
+test('in session, too, no address is at fault before RCPT, and the end of the data names no mailbox', () => {
+  for (const [line, stage, reason, isHard] of [
+    ['550 5.1.2 Unknown domain', 'ehlo', 'blocked', false],
+    ['550 no such user', 'greeting', 'blocked', false],
+    ['550 5.1.1 User unknown', 'mail', 'rejected', false],
+    ['550 5.1.2 x', 'mail', 'rejected', false],
+    ['550 User unknown', 'message', 'filtered', false],
+    ['550 mailbox unavailable', 'data', 'filtered', false],
+    ['550 5.1.1 User unknown', 'message', 'userunknown', true],
+    ['550 User unknown', 'rcpt', 'userunknown', true],
+    ['550 5.2.1 User unknown', 'rcpt', 'userunknown', true],
+  ] as const) {
+    const verdict = classify(line, stage)
+    assert.deepEqual([verdict.reason, verdict.isHard], [reason, isHard], `${stage}: ${line}`)
+  }
+  const filtered = (host: string) => classify('550 : User unknown', 'message', host).reason
+  assert.deepEqual([filtered('lsean.ezweb.ne.jp'), filtered('mx.test')], ['filtered', 'filtered'])
+  const docomo = (stage: Stage) => classify('550 Unknown user', stage, 'mfsmax.docomo.ne.jp').isHard
+  assert.deepEqual([docomo('rcpt'), docomo('message')], [true, false])
+})
+
 test('text beats the enhanced code, which beats the three digits', () => {
   assert.equal(classify('550 5.2.2 User unknown').reason, 'userunknown')
   assert.equal(classify('552 5.1.1 no').reason, 'userunknown')

@@ -115,8 +115,7 @@ const phrases: Partial<Record<BounceReason, string>> = {
 550 Invalid recipient: <x@y.test>
 554 delivery error: dd This user doesn't have a yahoo.com account
 550 account is not available`,
-  mailboxfull: `452 not sufficient disk space
-552 mailbox exceeds allowed size
+  mailboxfull: `552 mailbox exceeds allowed size
 552 5.2.2 Over quota
 452 4.2.2 The email account that you tried to reach is over quota
 550 account is over quota
@@ -141,7 +140,7 @@ const phrases: Partial<Record<BounceReason, string>> = {
 552 maildir over quota
 552 maildir delivery failed: userdisk quota
 552 mailfolder is full
-552 not enough storage space in
+552 not enough storage space in the mailbox
 552 over the allowed quota
 552 quota exceeded
 552 quota violation for
@@ -518,6 +517,8 @@ const phrases: Partial<Record<BounceReason, string>> = {
 0 system config error
 0 temporary local problem
 0 Insufficient system storage
+452 not sufficient disk space
+552 not enough storage space
 554 5.3.0 Internal system error
 550 5.3.5 system config error
 451 4.3.0 Temporary system problem, try again later
@@ -585,14 +586,15 @@ for (const [reason, lines] of Object.entries(phrases)) {
   })
 }
 
-test('an unknown user of whom nothing tells the command counts as a strike, not as hard', () => {
+test('an unknown user is filtered where a code of policy or the end of the data speaks against it', () => {
   const late = (enhancedCode: string | null, command?: 'rcpt' | 'message') => {
     const reply = { code: 550, enhancedCode, text: 'User unknown' }
     const { verdict } = readReply({ stage: 'late', reply, ...(command ? { command } : {}) })
     return [verdict.reason, verdict.isHard, verdict.isStrike]
   }
-  assert.deepEqual(late(null), ['filtered', false, true])
-  assert.deepEqual(late('5.0.0'), ['filtered', false, true])
+  assert.deepEqual(late(null), ['userunknown', true, false])
+  assert.deepEqual(late('5.0.0'), ['userunknown', true, false])
+  assert.deepEqual(late('5.2.1'), ['filtered', false, true])
   assert.deepEqual(late('5.1.1'), ['userunknown', true, false])
   assert.deepEqual(late(null, 'rcpt'), ['userunknown', true, false])
   assert.deepEqual(late('5.7.1'), ['filtered', false, false])

@@ -1,7 +1,9 @@
 /**
  * What is understood of real bounces (../shared/corpus/bounces), against what the library they were
  * collected for expects. Where we differ on purpose: a report of delay is never hard; 5.1.1 with
- * `mailbox does not exist` is an unknown user, not `filtered`.
+ * `mailbox does not exist` is an unknown user, not `filtered`; a 5yz `no such user` that the report
+ * quotes is an unknown user also where no command is told (that library calls nine of these
+ * `filtered`), unless the end of the data, X.2.1, a code of policy or the carrier speaks against it.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -22,9 +24,9 @@ test('real bounces are understood', { skip }, (t) => {
   assert.ok(names.length > 300)
   const scores: Record<string, Score> = {
     kind: { right: 0, of: 0, least: 0.99 },
-    'hard or not': { right: 0, of: 0, least: 0.95 },
-    reason: { right: 0, of: 0, least: 0.85 },
-    status: { right: 0, of: 0, least: 0.9 },
+    'hard or not': { right: 0, of: 0, least: 0.94 },
+    reason: { right: 0, of: 0, least: 0.92 },
+    status: { right: 0, of: 0, least: 0.97 },
     'feedback type': { right: 0, of: 0, least: 0.9 },
   }
   const count = (name: string, isRight: boolean) => {

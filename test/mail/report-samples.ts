@@ -87,7 +87,7 @@ recipients. This is a permanent error. The following address(es) failed:
 ${returned}`,
     expected: [
       ['ann@reader.test', null, true, 'userunknown'],
-      ['bob@nowhere.test', null, true, 'userunknown'],
+      ['bob@nowhere.test', null, true, 'hostunknown'],
     ],
   },
   {

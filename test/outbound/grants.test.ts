@@ -29,31 +29,6 @@ test('a lower grant counts only when it is confirmed', () => {
   assert.equal(grants.total('s'), 4)
 })
 
-test('when all are taken, idle sites give up theirs first, else the richest one gives one', () => {
-  const grants = createGrants<string>(10)
-  grants.raise({ site: 'busy', needs: 6, threads })
-  assert.deepEqual(grants.reclaim({ isIdle: () => false, mayTakeLast: true }), [])
-  grants.raise({ site: 'idle', needs: 9, threads })
-  assert.equal(grants.total('idle'), 4)
-  const fromIdle = grants.reclaim({ isIdle: (site) => site === 'idle', mayTakeLast: false })
-  assert.ok(fromIdle.every(({ site, connections }) => site === 'idle' && connections === 0))
-  for (const { thread } of fromIdle) grants.confirm(thread, 'idle', 0)
-  assert.deepEqual(grants.sites(), ['busy'])
-  grants.raise({ site: 'new', needs: 4, threads })
-  const [change] = grants.reclaim({ isIdle: () => false, mayTakeLast: false })
-  assert.deepEqual(change, { thread: 'one', site: 'busy', connections: 2 })
-})
-
-test('the last connection of a site is taken only after a while, from the one that had it longest', () => {
-  const grants = createGrants<string>(2)
-  for (const site of ['first', 'second']) grants.raise({ site, needs: 1, threads })
-  const isIdle = () => false
-  assert.deepEqual(grants.reclaim({ isIdle, mayTakeLast: false }), [])
-  const expected = [{ thread: 'one', site: 'first', connections: 0 }]
-  assert.deepEqual(grants.reclaim({ isIdle, mayTakeLast: true }), expected)
-  assert.deepEqual(grants.reclaim({ isIdle, mayTakeLast: true }), [])
-})
-
 test('connections move to a thread that came later', () => {
   const grants = createGrants<string>(100)
   grants.raise({ site: 's', needs: 10, threads: ['one'] })
@@ -119,10 +94,7 @@ test('whatever happens, threads are never told to hold more than the limits', ()
       for (const { kind, site, amount } of list) {
         if (kind < 2) tell(grants.raise({ site, needs: amount, threads }))
         if (kind === 2) tell(grants.lower(site, amount))
-        if (kind === 3) {
-          const isIdle = (other: string) => other === site
-          tell(grants.reclaim({ isIdle, mayTakeLast: amount > 4 }))
-        }
+        if (kind === 3) tell(grants.lower(site, grants.total(site) - 1))
         if (kind === 4) tell(grants.rebalance(site, threads))
         const done = kind === 5 ? pending.shift() : undefined
         if (done !== undefined) {

@@ -106,9 +106,14 @@ export async function startHarness({ zone = {}, delivery = {}, deps = {} }: Harn
   function feed(waiting: DeliveryTask[]): void {
     for (const task of waiting.splice(0)) {
       const site = outbound.siteOf(task.domain)
-      if (outbound.capacity(site, task.queueClass) > 0) outbound.deliver([{ ...task, site }])
+      if (mayLease(task, site)) outbound.deliver([{ ...task, site }])
       else waiting.push(task)
     }
+  }
+
+  function mayLease({ projectId, queueClass }: DeliveryTask, site: string): boolean {
+    if (outbound.projectCapacity(projectId, queueClass) < 1) return false
+    return outbound.capacity(site, queueClass) > 0
   }
 
   let stopped: Promise<void> | undefined
@@ -134,6 +139,7 @@ export function makeTask(task: Partial<DeliveryTask> & { domain: string }): Deli
   const { domain } = task
   return {
     emailId: `email-${lastId}`,
+    projectId: 'project-1',
     queueClass: 1,
     recipient: `user${lastId}@${domain}`,
     site: domain,

@@ -15,6 +15,7 @@ function setUp() {
   const trying: { input: TryInput; end: () => void }[] = []
   const results: ThreadResult[] = []
   const granted: [string, number][] = []
+  const greeted: string[] = []
   const clock = { at: 0 }
   let mostOpen = 0
 
@@ -57,6 +58,7 @@ function setUp() {
     tryTask,
     report: (result) => results.push(result),
     granted: (site, connections) => granted.push([site, connections]),
+    greeted: (site) => greeted.push(site),
     warn: (text) => assert.fail(text),
     now: () => clock.at,
   })
@@ -86,6 +88,7 @@ function setUp() {
     trying,
     results,
     granted,
+    greeted,
     sessions,
     openSessions,
     clock,

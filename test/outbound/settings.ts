@@ -15,6 +15,7 @@ export function deliverySettings(
       maxConnectionsPerSite: 10,
       messagesPerConnection: 100,
       retrySchedule: [60_000],
+      fusePerMinute: 50,
       giveUpAfter: { transactional: 1, workflow: 1, campaign: 1 },
       returnPathDomain: 'bounce.sender.test',
       relay: null,

@@ -68,7 +68,7 @@ async function attempt(lane: Lane, { session = null, deps = {} }: Attempt = {}) 
       random: Math.random,
       ...deps,
     },
-    { lane, task, session },
+    { lane, task, session, current: { step: 'waiting', since: 0, peer: null } },
   )
   stops.push(() => tried.session?.close())
   const { result } = tried
@@ -346,7 +346,7 @@ test('an envelope that must not leave us fails without a trace at the receiver',
   const recipient = 'a@b.test>\r\nRCPT TO:<c@d.test'
   const { outcome } = await attempt(lane, {
     deps: {
-      send: (session, _, { octets, needsSmtputf8 }, beganAt) =>
+      send: (session, _, { octets, needsSmtputf8 }, { beganAt }) =>
         session.send({ recipient, reversePath: '', message: octets, needsSmtputf8, beganAt }),
     },
   })

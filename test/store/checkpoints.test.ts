@@ -18,7 +18,7 @@ async function setUp(t: Parameters<typeof makePlace>[0]) {
   const thread = createThread({ path, nativeBinding: undefined })
   const entries: unknown[][] = []
   const log = recordingLog(entries)
-  const checkpoints = startCheckpoints({ thread, walBytes, log }, limits)
+  const checkpoints = startCheckpoints({ thread, walBytes, areFilesLost: () => false, log }, limits)
   t.after(async () => {
     await checkpoints.stop()
     connection.close()

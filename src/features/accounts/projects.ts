@@ -3,7 +3,7 @@
  * shown at its making only. Every change drops the directory, so that an old key is dead at once.
  */
 import { formatInstant } from '../../clock.ts'
-import { AppError, invalidField } from '../../errors.ts'
+import { type AppError, invalidField, notFound } from '../../errors.ts'
 import { desc, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import {
@@ -87,6 +87,13 @@ export async function listProjects({ store }: Pick<Core, 'store'>): Promise<Proj
   return rows.map(toProjectView)
 }
 
+/** @throws AppError RESOURCE_NOT_FOUND */
+export async function getProject({ store }: Pick<Core, 'store'>, id: string): Promise<ProjectView> {
+  const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
+  if (project === undefined) throw noSuchProject(id)
+  return toProjectView(project)
+}
+
 /** @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
 export async function updateProject(
   { store, directory, now }: ProjectDeps,
@@ -103,7 +110,7 @@ export async function updateProject(
       .returning()
     return row
   })
-  if (project === undefined) throw noSuchProject()
+  if (project === undefined) throw noSuchProject(id)
   return toProjectView(project)
 }
 
@@ -119,7 +126,7 @@ export async function regenerateKeys(
     const [row] = await tx.update(projects).set(change).where(eq(projects.id, id)).returning()
     return row
   })
-  if (project === undefined) throw noSuchProject()
+  if (project === undefined) throw noSuchProject(id)
   return { id, name: project.name, public: keys.publicKey, secret: keys.secretKey }
 }
 
@@ -129,7 +136,7 @@ export async function describeKeys(
   id: string,
 ): Promise<ProjectKeysView> {
   const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
-  if (project === undefined) throw noSuchProject()
+  if (project === undefined) throw noSuchProject(id)
   return toKeysView(project)
 }
 
@@ -186,6 +193,6 @@ function toProjectView(project: Project): ProjectView {
   }
 }
 
-function noSuchProject(): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', 'No project has this id.')
+function noSuchProject(id: string): AppError {
+  return notFound('project', id, 'No project has this id.')
 }

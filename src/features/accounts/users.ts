@@ -1,6 +1,6 @@
 /** Users: who may log in. Made by operators; what a user may do is a membership's matter. */
 import { formatInstant, type Now } from '../../clock.ts'
-import { AppError, invalidField } from '../../errors.ts'
+import { AppError, invalidField, notFound } from '../../errors.ts'
 import { parseAddress } from '../../mail/address.ts'
 import { asc, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
@@ -50,7 +50,7 @@ export async function setPassword(deps: UserDeps, input: UserInput): Promise<Cre
   const [user] = await deps.store.write((tx) =>
     tx.update(users).set(change).where(eq(users.email, email)).returning({ id: users.id }),
   )
-  if (user === undefined) throw noSuchUser()
+  if (user === undefined) throw noSuchUser(email)
   return { id: user.id, email, ...made }
 }
 
@@ -83,7 +83,7 @@ export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<stri
 export async function getUserId(tx: Tx, email: string): Promise<string> {
   const address = readEmail(email)
   const user = await tx.select({ id: users.id }).from(users).where(eq(users.email, address)).get()
-  if (user === undefined) throw noSuchUser()
+  if (user === undefined) throw noSuchUser(address)
   return user.id
 }
 
@@ -100,6 +100,6 @@ function readEmail(text: string): string {
   return parsed.address
 }
 
-function noSuchUser(): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', 'No user has this email address.')
+function noSuchUser(address: string): AppError {
+  return notFound('user', address, 'No user has this email address.')
 }

@@ -1,21 +1,45 @@
 /** The emails of a page of the feed, as people read them. */
 import type { MessageContent, RenderSource } from '../../mail/message.ts'
-import { inArray } from '../../store/drizzle.ts'
-import { type Email, emails } from '../../store/schema.ts'
+import { inArray, sql } from '../../store/drizzle.ts'
+import { contents, type Email, emails } from '../../store/schema.ts'
+import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import type { EventEmail } from '../events/email-data.ts'
+import { showReceived } from '../events/received.ts'
+import { explainEmails } from '../messages/explanations.ts'
+import { findLiveForProject } from '../messages/live-for-project.ts'
 import { type LoadedEmail, loadEmails, loadTexts, toRenderSource } from '../messages/source.ts'
 
-export type FeedDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'outbound'>
+export type FeedDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'outbound' | 'throttle' | 'now'>
 
-/** `subject` as the recipient read it; `body` is HTML, or a text; null once retention cleared it. */
+/**
+/**
+ * `subject` as the recipient read it; `body` is HTML, or a text, and `text` the plain text of received
+ * mail; both are null once retention cleared them, undefined where nobody asked for them. `reason`:
+ * why it is where it is.
+ */
 export type ShownEmail = EventEmail &
-  Pick<Email, 'replyTo' | 'toName' | 'error'> & { body: string | null }
+  Pick<Email, 'replyTo' | 'toName' | 'error' | 'state' | 'status'> & {
+    body: string | null | undefined
+    text: string | null | undefined
+    reason: string
+  }
 
-type Text = Pick<ShownEmail, 'subject' | 'body'>
+type Text = { subject: string; body: string | null; text: string | null }
 
 const fateColumns = {
   id: emails.id,
+  projectId: emails.projectId,
+  recipient: emails.recipient,
+  recipientDomain: emails.recipientDomain,
+  state: emails.state,
+  status: emails.status,
+  queueClass: emails.queueClass,
+  dueAt: emails.dueAt,
+  retryAt: emails.retryAt,
+  leaseUntil: emails.leaseUntil,
+  heldAt: emails.heldAt,
+  attemptCount: emails.attemptCount,
   error: emails.error,
   sentAt: emails.sentAt,
   deliveredAt: emails.deliveredAt,
@@ -23,28 +47,47 @@ const fateColumns = {
   clickedAt: emails.clickedAt,
   bouncedAt: emails.bouncedAt,
   complainedAt: emails.complainedAt,
+  updatedAt: emails.updatedAt,
 }
 
-/** By id; ids may repeat, and those that are gone are left out. */
+const listPlainTexts = statement((db) =>
+  db
+    .select({ id: contents.id, text: contents.text })
+    .from(contents)
+    .where(
+      sql`${contents.id} in (select value from json_each(${parameter('ids')}))
+        and ${contents.text} is not null`,
+    ),
+)
+
+/**
+ * By id; ids may repeat, and those that are gone are left out. A summary has no bodies: nothing is
+ * rendered for it.
+ */
 export async function showEmails(
   deps: FeedDeps,
   repeatedIds: readonly string[],
+  { isSummary }: { isSummary: boolean },
 ): Promise<Map<string, ShownEmail>> {
   const ids = [...new Set(repeatedIds)]
   const loaded = await loadEmails(deps, ids)
-  const texts = await findTexts(deps, loaded)
+  const texts = isSummary ? new Map<string, Text>() : await findTexts(deps, loaded)
+  const gone = isSummary ? undefined : null
+  const untold = { body: gone, text: gone }
   const fates = await deps.store.read
     .select(fateColumns)
     .from(emails)
     .where(inArray(emails.id, ids))
     .all()
+  const explained = await explainEmails(deps, fates, findLiveForProject(deps))
   const byId = new Map(loaded.map((email) => [email.id, email]))
   return new Map(
     fates.flatMap((fate) => {
       const email = byId.get(fate.id)
       if (email === undefined) return []
-      const text = texts.get(fate.id) ?? { subject: email.subject, body: null }
-      return [[fate.id, { ...email, ...fate, ...text }]]
+      const text = texts.get(fate.id) ?? { subject: email.subject, ...untold }
+      const reason = explained.get(fate.id)?.reason ?? ''
+      return [[fate.id, { ...email, ...fate, ...text, reason }]]
     }),
   )
 }
@@ -65,7 +108,22 @@ async function findTexts(
   })
   const sent = pairs.filter(({ email }) => !isInbound(email))
   const received = pairs.filter(({ email }) => isInbound(email))
-  return new Map([...(await renderSent(deps, sent)), ...received.map(asItCame)])
+  const plain = await findPlainTexts(deps, received)
+  return new Map([
+    ...(await renderSent(deps, sent)),
+    ...received.map((pair) => asItCame(pair, plain)),
+  ])
+}
+
+/** Of received mail with HTML, by content. */
+async function findPlainTexts(
+  { store }: FeedDeps,
+  received: readonly Pair[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (received.length === 0) return new Map()
+  const ids = JSON.stringify(received.map(({ email }) => email.contentId))
+  const rows = await store.scan.list(listPlainTexts, { ids })
+  return new Map(rows.map(({ id, text }) => [id, text]))
 }
 
 type Pair = { email: LoadedEmail; content: MessageContent }
@@ -79,13 +137,18 @@ async function renderSent(deps: FeedDeps, pairs: readonly Pair[]): Promise<[stri
   return pairs.flatMap(({ email }, index) => {
     const message = rendered[index]
     if (message === undefined) return []
-    return [[email.id, { subject: message.subject, body: message.html ?? message.text ?? null }]]
+    const body = message.html ?? message.text ?? null
+    return [[email.id, { subject: message.subject, body, text: null }]]
   })
 }
 
 /** Others wrote it: nothing in it is a template of ours. */
-function asItCame({ email, content }: Pair): [string, Text] {
-  return [email.id, { subject: email.subject, body: content.body }]
+function asItCame(
+  { email, content }: Pair,
+  plain: ReadonlyMap<string, string | null>,
+): [string, Text] {
+  const received = { ...content, text: plain.get(email.contentId) ?? null }
+  return [email.id, { subject: email.subject, ...showReceived(received) }]
 }
 
 function isInbound({ sourceType }: LoadedEmail): boolean {

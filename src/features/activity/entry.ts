@@ -55,7 +55,8 @@ function emailFacts(event: FeedEvent, email: ShownEmail): Record<string, unknown
   return {
     ...emailEventData(event, email),
     subject: email.subject,
-    body: email.body,
+    ...(email.body === undefined ? {} : { body: email.body }),
+    ...(event.name === 'email.received' && email.text !== undefined ? { text: email.text } : {}),
     from: email.fromAddress,
     fromName: email.fromName,
     replyTo: email.replyTo,
@@ -63,6 +64,8 @@ function emailFacts(event: FeedEvent, email: ShownEmail): Record<string, unknown
     sourceType: email.sourceType,
     campaignName: null,
     workflowName: null,
+    status: email.status,
+    reason: email.reason,
     ...(isFailure ? { error: email.error } : {}),
   }
 }

@@ -22,6 +22,8 @@ export type ActivityQuery = {
   /** Activity types; unknown ones are ignored. */
   types?: readonly string[] | undefined
   contactId?: string | undefined
+  /** Without bodies. */
+  isSummary?: boolean
   startAt?: number | undefined
   endAt?: number | undefined
 }
@@ -52,24 +54,26 @@ export async function listActivity(
     after: await findPosition(deps, projectId, query.cursor),
   }
   const rows = await selectEvents(deps, scope, limit + 1).all()
-  const { data, last } = await showPage(deps, rows.slice(0, limit))
+  const { data, last } = await showPage(deps, rows.slice(0, limit), query.isSummary === true)
   const hasMore = rows.length > data.length
   return { data, cursor: hasMore && last !== undefined ? positionOf(last) : null, hasMore }
 }
 
 /** As many of the events as make a response of bearable size, with the last of them. */
-async function showPage(deps: FeedDeps, rows: readonly FeedRow[]) {
-  const sizes = await findSizes(
-    deps,
-    rows.flatMap(({ emailId }) => emailId ?? []),
-  )
+async function showPage(deps: FeedDeps, rows: readonly FeedRow[], isSummary: boolean) {
+  const wanted = isSummary ? [] : rows.flatMap(({ emailId }) => emailId ?? [])
+  const sizes = await findSizes(deps, wanted)
   const stored = fitPage(rows, ({ emailId }) => sizes.get(emailId ?? '') ?? 0)
   const shown = await showEmails(
     deps,
     stored.flatMap(({ emailId }) => emailId ?? []),
+    { isSummary },
   )
   const lines = stored.map((event) => toActivity(event, shown))
-  const data = fitPage(lines, ({ metadata }) => String(metadata.body ?? '').length)
+  const data = fitPage(
+    lines,
+    ({ metadata }) => String(metadata.body ?? '').length + String(metadata.text ?? '').length,
+  )
   return { data, last: stored[data.length - 1] }
 }
 

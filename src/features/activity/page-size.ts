@@ -10,6 +10,7 @@ const listSizes = statement((db) =>
     .select({
       id: emails.id,
       bytes: sql<number>`coalesce(octet_length(${contents.body}), 0)
+        + coalesce(octet_length(${contents.text}), 0)
         + coalesce(octet_length(${emails.variables}), 0)`,
     })
     .from(emails)

@@ -1,12 +1,19 @@
-/** How much the feed has of the last minutes: what a live indicator asks for. */
+/**
+ * How much happened in the last minutes: events, emails accepted or received, executions begun
+ * (contract 15.1). A live indicator asks for the number.
+ */
 import { and, eq, gt, sql } from '../../store/drizzle.ts'
-import { events } from '../../store/schema.ts'
+import { firstIdAt } from '../../store/ids.ts'
+import { emails, events } from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
 export type RecentCount = { count: number; minutes: number }
 
-/** The index alone answers: an email stands there by each of its events. */
+/** Of the server's emails the newest that many are looked at. */
+const MAX_EMAILS = 100_000
+
+/** The index alone answers. */
 export const countSince = statement((db) =>
   db
     .select({ count: sql<number>`count(*)` })
@@ -16,12 +23,25 @@ export const countSince = statement((db) =>
     ),
 )
 
+/** Ids are in the order of time, so that no other index is needed. */
+export const countEmailsSince = statement<{ count: number }>(
+  () => sql`select count(*) as count from (
+      select ${emails.projectId} as project_id from ${emails}
+      where ${emails.id} > ${parameter('firstId')}
+      order by ${emails.id} desc limit ${parameter('most')}
+    ) where project_id = ${parameter('projectId')}`,
+)
+
 export async function countRecent(
   { store, now }: Pick<Core, 'store' | 'now'>,
   projectId: string,
   minutes: number,
 ): Promise<RecentCount> {
   const since = now() - minutes * 60_000
-  const row = await store.scan.find(countSince, { projectId, since })
-  return { count: row?.count ?? 0, minutes }
+  const most = MAX_EMAILS
+  const [happened, accepted] = await Promise.all([
+    store.scan.find(countSince, { projectId, since }),
+    store.scan.find(countEmailsSince, { projectId, firstId: firstIdAt(since), most }),
+  ])
+  return { count: (happened?.count ?? 0) + (accepted?.count ?? 0), minutes }
 }

@@ -33,7 +33,7 @@ export type ConditionInput = {
   ofSegmentId?: string | undefined
 }
 
-const MAX_FILTERS_IN_ALL = 500
+const MAX_FILTERS_IN_ALL = 1_000
 const MAX_SEGMENT_DEPTH = 10
 
 /** Of looking at one row, next to each other. */

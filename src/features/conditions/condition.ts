@@ -28,16 +28,16 @@ export type References = {
   segments: string[]
 }
 
-export const MAX_DEPTH = 10
-export const MAX_FILTERS = 100
-const MAX_GROUPS = 100
-const MAX_BYTES = 64 * 1024
+export const MAX_DEPTH = 32
+export const MAX_FILTERS = 500
+const MAX_GROUPS = 500
+const MAX_BYTES = 128 * 1024
 
 /**
  * @param at where the value stands in the request; `condition.groups.0.filters.1.operator` is a
  *   path below `condition`
  * @throws AppError VALIDATION_ERROR with all that is wrong: the shape, a field, operator, value or
- *   unit; deeper than 10 conditions, more than 100 filters or groups in all, over 64 KB of JSON
+ *   unit; deeper than 32 conditions, more than 500 filters or groups in all, over 128 KB of JSON
  */
 export function parseCondition(value: unknown, at: string): Condition {
   const walk: Walk = { faults: [], filters: 0, groups: 0 }

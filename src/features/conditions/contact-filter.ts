@@ -1,8 +1,9 @@
 /** Filters on a contact's own columns. None of them is ever null. */
+import { parseInstant } from '../../clock.ts'
 import { parseAddress } from '../../mail/address.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema.ts'
-import { DAY_MS, parseInstant, startOfDay } from './instant.ts'
+import { DAY_MS, startOfDay } from './instant.ts'
 import type { OperatorOf } from './operators.ts'
 
 export type InstantFilter = {
@@ -35,7 +36,7 @@ export function compileSubscribedFilter(operator: OperatorOf<'subscribed'>, valu
 
 export function compileInstantFilter({ column, operator, value, since }: InstantFilter): SQL {
   const at = contacts[column]
-  const instant = parseInstant(String(value)) ?? since
+  const instant = parseInstant(String(value))?.at ?? since
   switch (operator) {
     case 'equals':
       return isOnDay(at, instant)

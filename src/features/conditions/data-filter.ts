@@ -6,7 +6,7 @@
 import { jsonNumber, jsonType, jsonValue } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema.ts'
-import { formatDay, lexicalBound, parseInstant } from './instant.ts'
+import { formatDay, lexicalBound, parseDataDate } from './instant.ts'
 import type { OperatorOf } from './operators.ts'
 
 export type DataFilter = {
@@ -55,7 +55,7 @@ function equals(field: Field, value: unknown): SQL {
   if (typeof value === 'boolean') return sql`(${field.type} = ${String(value)})`
   if (typeof value === 'number') return equalsNumber(field, value)
   const text = String(value)
-  const instant = parseInstant(text)
+  const instant = parseDataDate(text)
   if (instant !== undefined) return isOnDay(field, formatDay(instant))
   // Lists and objects come as their JSON text.
   const isLikeJson = text.startsWith('[') || text.startsWith('{')

@@ -1,8 +1,8 @@
 /** One filter: a field, an operator that it takes, and the value that the operator wants. */
+import { parseInstant } from '../../clock.ts'
 import type { Filter } from './condition.ts'
 import { type Fields, nameType, type Report, readObject, shorten, suggest } from './fault.ts'
 import { describeField, explainField, readField, type Target } from './field.ts'
-import { parseInstant } from './instant.ts'
 import {
   isOperator,
   isUnit,

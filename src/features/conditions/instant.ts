@@ -1,23 +1,15 @@
-/**
- * Dates in conditions (contract 4.3): a text is one when it starts YYYY-MM-DD and then ends or goes
- * on with T, and names an instant. A date alone is the beginning of its UTC day, a time without an
- * offset is in UTC.
- */
+/** Dates in conditions (contract 4.3). */
+import { parseInstant } from '../../clock.ts'
+
 export const DAY_MS = 86_400_000
 
-const shape = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/
-
-/** Epoch milliseconds; undefined when the text is no date. */
-export function parseInstant(text: string): number | undefined {
-  const match = shape.exec(text)
-  if (match === null) return undefined
-  const [, day = '', offset] = match
-  const midnight = Date.parse(`${day}T00:00:00.000Z`)
-  // 30 February would be taken for 2 March.
-  if (Number.isNaN(midnight) || !toText(midnight).startsWith(day)) return undefined
-  if (text === day) return midnight
-  const instant = Date.parse(offset === undefined ? `${text}Z` : text)
-  return Number.isNaN(instant) ? undefined : instant
+/**
+ * The instant of a text in contact data, where texts are compared as they stand: it is a date when
+ * it starts YYYY-MM-DD and then ends or goes on with T. Epoch milliseconds; undefined when the text
+ * is no date.
+ */
+export function parseDataDate(text: string): number | undefined {
+  return /^[\d-]{10}(?:T|$)/.test(text) ? parseInstant(text)?.at : undefined
 }
 
 /** The beginning of the UTC day. */

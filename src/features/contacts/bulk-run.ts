@@ -164,7 +164,8 @@ async function apply(
   { ids, at }: { ids: readonly string[]; at: number },
 ): Promise<number> {
   if (operation === 'delete') return deleteContacts(tx, projectId, ids)
-  const change = { subscribed: operation === 'subscribe', at, emailId: null }
+  const subscribed = operation === 'subscribe'
+  const change = { subscribed, at, emailId: null, reason: 'manual' } as const
   let changed = 0
   for (const id of ids) if (await setSubscribed(tx, id, change)) changed += 1
   return changed

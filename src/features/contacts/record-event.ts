@@ -1,12 +1,12 @@
 /** An event by the ids of what it is about (contract 3.8), which changes nothing of either. */
-import { AppError } from '../../errors.ts'
+import { formatInstant } from '../../clock.ts'
+import { notFound } from '../../errors.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { appendEvent } from '../events/append.ts'
-import { toEventData } from '../events/one-shot.ts'
-import { type EventView, toEventView } from '../events/view.ts'
+import type { EventView } from '../events/view.ts'
 import { checkData } from './data.ts'
 import { readContactOf } from './get.ts'
 import { refuseReserved } from './track.ts'
@@ -37,20 +37,18 @@ export async function recordEvent(
   refuseReserved('name', draft.name)
   checkData(draft.data)
   const { projectId, name, contactId = null, emailId = null } = draft
-  const event = { projectId, name, contactId, emailId, data: toEventData(draft.data) }
+  const event = { projectId, name, contactId, emailId, data: draft.data ?? null }
   const at = now()
   const id = await store.write(async (tx) => {
     await requireOwn(tx, draft)
     return appendEvent(tx, { ...event, at })
   })
-  return toEventView({ ...event, id, createdAt: at })
+  return { ...event, id, createdAt: formatInstant(at) }
 }
 
 async function requireOwn(tx: Tx, { projectId, contactId, emailId }: EventDraft): Promise<void> {
   if (contactId !== undefined) await readContactOf(tx, { projectId, id: contactId })
   if (emailId === undefined) return
   if ((await tx.find(findEmail, { projectId, id: emailId })) !== undefined) return
-  throw new AppError('RESOURCE_NOT_FOUND', 'No email of this project has that id.', {
-    details: { resource: 'email', id: emailId },
-  })
+  throw notFound('email', emailId, 'No email of this project has that id.')
 }

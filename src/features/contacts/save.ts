@@ -58,7 +58,14 @@ export async function saveContact(
   { projectId, address, subscribed, data }: NewContact,
 ): Promise<UpsertedContact> {
   const { changes } = readData(data)
-  const change = { projectId, subscribed, subscribedByDefault: true, at: now() }
+  const at = now()
+  const change: ContactChange = {
+    projectId,
+    subscribed,
+    subscribedByDefault: true,
+    reason: 'api',
+    at,
+  }
   const [saved] = await store.write((tx) => saveContacts(tx, change, [{ address, changes }]))
   if (saved === undefined) throw new TypeError('one entry gives one contact')
   return saved

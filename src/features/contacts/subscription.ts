@@ -14,6 +14,7 @@ import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { findPublicContact, type PublicContact } from './public.ts'
 import { type SubscriptionReason, setSubscribed } from './upsert.ts'
+import { findUnsaidWish } from './wish.ts'
 
 export type Wish = {
   subscribed: boolean
@@ -45,10 +46,21 @@ export async function changeSubscription(
   wish: Wish,
 ): Promise<PublicContact | undefined> {
   const known = await findPublicContact(deps, page.contactId)
+  if (known === undefined) return undefined
   // A repeated wish costs no transaction: links get called more than once.
-  if (known === undefined || known.subscribed === wish.subscribed) return known
+  if (known.subscribed === wish.subscribed && !(await isUnsaid(deps, page, wish))) return known
   await deps.store.write((tx) => recordWish(deps, tx, { ...wish, page }))
   return findPublicContact(deps, page.contactId)
+}
+
+/** Whether a verdict of ours unsubscribed the contact, and the contact has not said so itself yet. */
+async function isUnsaid(
+  { store }: Pick<Core, 'store'>,
+  { contactId }: PageToken,
+  { subscribed }: Wish,
+): Promise<boolean> {
+  if (subscribed) return false
+  return (await store.read.find(findUnsaidWish, { contactId })) !== undefined
 }
 
 /** `changeSubscription` within a transaction; whether it was a change. */

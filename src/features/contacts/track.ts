@@ -9,7 +9,6 @@ import type { ParsedAddress } from '../../mail/address.ts'
 import type { Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { appendEvent } from '../events/append.ts'
-import { toEventData } from '../events/one-shot.ts'
 import { isReservedEvent } from '../events/reserved.ts'
 import { claimKey, type IdempotentRequest, keepKey } from '../requests/idempotency.ts'
 import { type ReadData, readData } from './data.ts'
@@ -49,13 +48,13 @@ export async function trackEvent(deps: Deps, input: TrackInput): Promise<Tracked
   return claimKey(deps.claims, claim, async () => {
     refuseReserved('event', request.event)
     const data = readData(request.data)
-    const ids = await deps.store.write(async (tx) => {
-      if (claim !== null) {
-        await keepKey(tx, claim, { statusCode: 200, hours: deps.config.limits.idempotencyHours })
-      }
-      return keepEvent(tx, { projectId, request, data, at })
+    return deps.store.write(async (tx) => {
+      const ids = await keepEvent(tx, { projectId, request, data, at })
+      const answer: Tracked = { ...ids, timestamp: formatInstant(at) }
+      const hours = deps.config.limits.idempotencyHours
+      if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
+      return answer
     })
-    return { ...ids, timestamp: formatInstant(at) }
   })
 }
 
@@ -77,7 +76,7 @@ async function keepEvent(tx: Tx, plan: Plan): Promise<Pick<Tracked, 'contact' | 
     name: request.event,
     contactId,
     emailId: null,
-    data: toEventData(request.data),
+    data: request.data ?? null,
     at,
   })
   return { contact: contactId, event }
@@ -88,7 +87,8 @@ async function keepContact(tx: Tx, { projectId, request, data, at }: Plan): Prom
   const { contacts: found, suppressed } = await findKnown(tx, projectId, [address.address])
   const isKept = request.preserveExistingSubscription === true && found.size > 0
   const subscribed = isKept ? undefined : request.subscribed
-  const change = { projectId, subscribed, subscribedByDefault: true, at, found, suppressed }
+  const rule = { subscribed, subscribedByDefault: true, reason: 'api' } as const
+  const change = { projectId, ...rule, at, found, suppressed }
   const [upserted] = await upsertContacts(tx, change, [{ address, changes: data.changes }])
   if (upserted === undefined) throw new TypeError('one entry gives one contact')
   return upserted.contact.id

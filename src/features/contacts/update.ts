@@ -12,6 +12,7 @@ import type { Core } from '../core.ts'
 import { mergeData, readData } from './data.ts'
 import { type ContactTarget, readContactOf } from './get.ts'
 import { keepContact, type SubscriptionReason, suppressionReasons } from './upsert.ts'
+import { noteWish } from './wish.ts'
 
 /** What is left out stays. */
 export type ContactChanges = {
@@ -65,11 +66,15 @@ export async function updateContact(
     const before = await readContactOf(tx, target)
     const merged = read === null ? null : mergeData(before.data, read ?? {})
     const email = address?.address ?? before.email
-    const reason = email === before.email ? undefined : await takeAddress(tx, { ...before, email })
-    const subscribed = given ?? (before.subscribed && reason === undefined)
+    const cause = email === before.email ? undefined : await takeAddress(tx, { ...before, email })
+    const subscribed = given ?? (before.subscribed && cause === undefined)
     const contact = { ...before, email, subscribed, data: merged, updatedAt: now() }
+    if (given === false && !before.subscribed) {
+      await noteWish(tx, { contactId: before.id, at: contact.updatedAt })
+    }
     if (isSame(before, contact)) return before
-    await keepContact(tx, { before, contact, reason: given === undefined ? reason : undefined })
+    const reason = given === undefined ? (cause ?? 'api') : 'api'
+    await keepContact(tx, { before, contact, reason })
     return contact
   })
 }

@@ -16,6 +16,7 @@ import {
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import { appendEvent } from '../events/append.ts'
 import { mergeData } from './data.ts'
+import { noteWish } from './wish.ts'
 
 export type ContactChange = {
   projectId: string
@@ -23,6 +24,8 @@ export type ContactChange = {
   subscribed: boolean | undefined
   /** The state of a contact that did not exist and for whom none is given. */
   subscribedByDefault: boolean
+  /** Why `subscribed` flips, where it does. */
+  reason: SubscriptionReason
   at: number
 }
 
@@ -37,8 +40,10 @@ export type ContactEntry = {
 
 /**
  * Why `subscribed` flipped, in the event's `data.reason`. The contact's own wish: on a hosted page,
- * by one click in its mail program (RFC 8058), by mail to an unsubscribe address, through a public
- * contact call. Ours: its address bounced for good, it complained, an operator suppressed it.
+ * by one click in its mail program (RFC 8058), by mail to an unsubscribe address. `api`: a public
+ * contact call, or a request of the project about this contact. `manual`: bulk work, or an operator
+ * suppressed the address. `import`: a row of a file. The others: the address bounced for good, its
+ * owner complained.
  */
 export type SubscriptionReason =
   | 'page'
@@ -48,6 +53,7 @@ export type SubscriptionReason =
   | 'bounce'
   | 'complaint'
   | 'manual'
+  | 'import'
 
 /** Of a flip that a suppression led to. */
 export const suppressionReasons: Record<SuppressionReason, SubscriptionReason> = {
@@ -180,13 +186,16 @@ async function changeContact(
 ): Promise<Contact> {
   const data = mergeData(known.data, changes)
   const subscribed = given ?? known.subscribed
+  if (given === false && !known.subscribed) {
+    await noteWish(tx, { contactId: known.id, at: change.at })
+  }
   if (data === known.data && subscribed === known.subscribed) return known
   const contact = { ...known, data, subscribed, updatedAt: change.at }
-  await keepContact(tx, { before: known, contact })
+  await keepContact(tx, { before: known, contact, reason: change.reason })
   return contact
 }
 
-type Kept = { before: Contact; contact: Contact; reason?: SubscriptionReason | undefined }
+type Kept = { before: Contact; contact: Contact; reason: SubscriptionReason }
 
 /** Writes what may differ, but for the address; a flip of `subscribed` emits its event. */
 export async function keepContact(tx: Tx, { before, contact, reason }: Kept): Promise<void> {
@@ -198,8 +207,7 @@ export async function keepContact(tx: Tx, { before, contact, reason }: Kept): Pr
 type SubscriptionChange = {
   subscribed: boolean
   at: number
-  /** None where whoever holds the secret key changed it. */
-  reason?: SubscriptionReason
+  reason: SubscriptionReason
   /** What led to it, and the campaign that it is counted for. */
   emailId: string | null
   campaignId?: string | null
@@ -211,17 +219,20 @@ export async function setSubscribed(
   contactId: string,
   change: SubscriptionChange,
 ): Promise<boolean> {
-  const { subscribed, at } = change
+  const { subscribed, at, reason } = change
   const from = subscribed ? 0 : 1
   const changed = await tx.find(updateSubscribed, { id: contactId, subscribed, at, from })
-  if (changed === undefined) return false
+  if (changed === undefined) {
+    if (!subscribed && reason !== 'bounce') await noteWish(tx, { contactId, at })
+    return false
+  }
   const contact = { id: contactId, projectId: changed.projectId, subscribed }
   await appendSubscriptionEvent(tx, contact, change)
   return true
 }
 
-type Cause = Pick<SubscriptionChange, 'at'> & {
-  [Key in 'reason' | 'emailId' | 'campaignId']?: SubscriptionChange[Key] | undefined
+type Cause = Pick<SubscriptionChange, 'at' | 'reason' | 'campaignId'> & {
+  emailId?: string | null
 }
 
 async function appendSubscriptionEvent(
@@ -234,7 +245,7 @@ async function appendSubscriptionEvent(
     name: contact.subscribed ? 'contact.subscribed' : 'contact.unsubscribed',
     contactId: contact.id,
     emailId: emailId ?? null,
-    data: reason === undefined ? null : { reason, ...(campaignId ? { campaignId } : {}) },
+    data: { reason, ...(campaignId ? { campaignId } : {}) },
     at,
   })
 }

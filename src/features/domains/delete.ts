@@ -21,7 +21,7 @@ export async function deleteDomain(
     await requireEnabledProject(tx, projectId)
     const isIt = and(eq(domains.id, id), eq(domains.projectId, projectId))
     const domain = await tx.select().from(domains).where(isIt).get()
-    if (domain === undefined) throw noSuchDomain()
+    if (domain === undefined) throw noSuchDomain(id)
     await refuseWhileUsed(tx, domain)
     await tx.delete(domains).where(isIt)
     tx.afterCommit(directory.drop)

@@ -3,7 +3,7 @@
  * claim it. A refusal never says whose it is.
  */
 import { getDomain } from 'tldts'
-import { AppError } from '../../errors.ts'
+import { AppError, notFound } from '../../errors.ts'
 import { and, eq, ne, or, sql } from '../../store/drizzle.ts'
 import { type Domain, domains, projects } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
@@ -21,7 +21,7 @@ export async function requireEnabledProject(queries: Queries, projectId: string)
     .where(eq(projects.id, projectId))
     .get()
   if (project === undefined) {
-    throw new AppError('RESOURCE_NOT_FOUND', 'No project has this id.')
+    throw notFound('project', projectId, 'No project has this id.')
   }
   if (project.isDisabled) throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
 }

@@ -1,5 +1,5 @@
 /** Which domain is meant, by its id or its name. */
-import { AppError } from '../../errors.ts'
+import { AppError, notFound } from '../../errors.ts'
 import { and, eq, type SQL } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
@@ -31,7 +31,7 @@ export async function getDomain(
     .where(and(...conditions))
     .limit(100)
   const [only, ...others] = claims
-  if (only === undefined) throw noSuchDomain()
+  if (only === undefined) throw noSuchDomain('id' in target ? target.id : target.domain)
   if (others.length === 0) return only
   const owner = claims.find(({ isVerified }) => isVerified)
   if (owner !== undefined && !isOnly) return owner
@@ -40,6 +40,6 @@ export async function getDomain(
   })
 }
 
-export function noSuchDomain(): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', 'There is no such domain.')
+export function noSuchDomain(idOrName: string): AppError {
+  return notFound('domain', idOrName, 'There is no such domain.')
 }

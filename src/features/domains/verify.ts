@@ -28,7 +28,7 @@ export async function verifyDomain(
 
 async function checkNow(deps: CheckDeps, domain: Domain): Promise<Domain> {
   const checked = await checkDomain(deps, domain)
-  if (checked === undefined) throw noSuchDomain()
+  if (checked === undefined) throw noSuchDomain(domain.id)
   if (checked.isRefused) throw ownedElsewhere()
   return checked.domain
 }
@@ -54,6 +54,6 @@ async function trustDomain(
       .returning()
     return row
   })
-  if (trusted === undefined) throw noSuchDomain()
+  if (trusted === undefined) throw noSuchDomain(domain.id)
   return trusted
 }

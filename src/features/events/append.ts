@@ -13,7 +13,8 @@ export type NewEvent = {
   name: string
   contactId: string | null
   emailId: string | null
-  data: Record<string, unknown> | null
+  /** Of a client's event any JSON. */
+  data: unknown
   at: number
 }
 

@@ -50,7 +50,7 @@ const selectBySeq = statement((db) =>
       event: events,
       contact: { email: contacts.email },
       email: emailColumns,
-      received: { body: contents.body },
+      received: { body: contents.body, isText: contents.isText, text: contents.text },
     })
     .from(events)
     .leftJoin(contacts, eq(contacts.id, events.contactId))
@@ -100,7 +100,8 @@ function findLines({ store }: Deps, scope: EventScope, limit: number): Promise<L
 export function selectLines(scope: EventScope, limit: number) {
   return sql`select page.seq, page.created_at as at,
       coalesce(octet_length(events.data), 0) + iif(events.name = 'email.received', coalesce((
-        select octet_length(contents.body) from emails join contents on contents.id = emails.content_id
+        select octet_length(contents.body) + coalesce(octet_length(contents.text), 0)
+        from emails join contents on contents.id = emails.content_id
         where emails.id = events.email_id), 0), 0) as bytes
     from (${pageOf(scope, limit)}) as page cross join events on events.seq = page.seq
     order by page.created_at desc, page.seq desc`
@@ -110,7 +111,7 @@ async function showEvents({ store }: Deps, lines: readonly Line[]): Promise<List
   const seqs = JSON.stringify(lines.map(({ seq }) => seq))
   const rows = await store.scan.list(selectBySeq, { seqs })
   return rows.map(({ event, contact, email, received }) => ({
-    ...toEventView(event, email === null ? null : { ...email, body: received?.body ?? null }),
+    ...toEventView(event, email === null ? null : { ...email, received }),
     contact,
   }))
 }

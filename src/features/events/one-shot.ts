@@ -15,20 +15,20 @@ export function isOneShot(value: unknown): value is OneShot {
   )
 }
 
-/** What an event keeps of a request's `data`: an object as it is, anything else counts as none. */
-export function toEventData(data: unknown): Record<string, unknown> | null {
-  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data)
-  return isObject ? (data as Record<string, unknown>) : null
-}
-
 /**
  * An event's data as workflows see it: by key, one-shot values unwrapped, everything else as it
  * came. Own keys only, whatever they are called.
  */
-export function unwrapEventData(data: Record<string, unknown> | null): Record<string, unknown> {
-  const entries = Object.entries(data ?? {}).map(([key, value]): [string, unknown] => [
+export function unwrapEventData(data: unknown): Record<string, unknown> {
+  const entries = Object.entries(objectData(data) ?? {}).map(([key, value]): [string, unknown] => [
     key,
     isOneShot(value) ? value.value : value,
   ])
   return Object.fromEntries(entries)
+}
+
+/** An event's data by its keys; data that is no object (clients may give any JSON) has none. */
+function objectData(data: unknown): Record<string, unknown> | null {
+  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data)
+  return isObject ? (data as Record<string, unknown>) : null
 }

@@ -2,11 +2,12 @@
 import { formatInstant } from '../../clock.ts'
 import type { EventRow } from '../../store/schema.ts'
 import { type EventEmail, emailEventData } from './email-data.ts'
+import { type ReceivedContent, showReceived } from './received.ts'
 
 export type EventView = {
   id: string
   name: string
-  data: Record<string, unknown> | null
+  data: unknown
   projectId: string
   contactId: string | null
   emailId: string | null
@@ -26,12 +27,12 @@ export function toEventView(event: Omit<EventRow, 'seq'>, email?: ShownEmail | n
   }
 }
 
-/** `body`: of received mail, null once retention cleared it. */
-export type ShownEmail = EventEmail & { body: string | null }
+/** `received`: of received mail. */
+export type ShownEmail = EventEmail & { received: ReceivedContent | null }
 
-function dataOf(event: Pick<EventRow, 'name' | 'data'>, email: ShownEmail) {
+function dataOf(event: Pick<EventRow, 'name' | 'data'>, { received, ...email }: ShownEmail) {
   const data = emailEventData(event, email)
-  return event.name === 'email.received' ? { ...data, body: email.body } : data
+  return event.name === 'email.received' ? { ...data, ...showReceived(received) } : data
 }
 
 function isOfEmail(name: string): boolean {

@@ -53,7 +53,9 @@ function contactTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): Target<Cont
       changes: readChanges(record, { header, areStrings: options.areStrings }),
     }),
     apply: async (tx, entries) => {
-      const change = { projectId, subscribed: undefined, subscribedByDefault, at: now() }
+      const at = now()
+      const rule = { subscribed: undefined, subscribedByDefault, reason: 'import' } as const
+      const change = { projectId, ...rule, at }
       const saved = await saveEach(tx, change, entries)
       return saved.map((each) => (each instanceof AppError ? each : { isNew: each.isNew }))
     },

@@ -5,6 +5,8 @@
  * row), and any refusal leaves nothing behind. When the promise resolves, every email is durable;
  * nothing has been rendered yet: each row carries the snapshot it will be rendered from.
  */
+
+import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import { newId } from '../../store/ids.ts'
@@ -17,6 +19,7 @@ import { claimKey, type IdempotentRequest, keepKey } from '../requests/idempoten
 import { type ContentDraft, keepContent } from './content.ts'
 import { type EmailDraft, insertEmail } from './email-row.ts'
 import { isDomainHeld } from './holds.ts'
+import { noteOutcome } from './note-outcome.ts'
 import { type NamedAddress, type Plan, planRequest, type SendRequest } from './plan.ts'
 
 export type AcceptInput = {
@@ -30,7 +33,10 @@ export type Accepted = {
   timestamp: string
 }
 
-export type AcceptDeps = Pick<Core, 'store' | 'config' | 'directory' | 'claims' | 'bell' | 'now'>
+export type AcceptDeps = Pick<
+  Core,
+  'store' | 'config' | 'directory' | 'claims' | 'bell' | 'counters' | 'now' | 'log'
+>
 
 /**
  * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, FORBIDDEN (sender domain), BAD_REQUEST
@@ -41,13 +47,13 @@ export async function acceptMessage(deps: AcceptDeps, input: AcceptInput): Promi
   const claim = toClaim(input, at)
   return claimKey(deps.claims, claim, async () => {
     const plan = await planRequest(deps, input, at)
-    const emails = await deps.store.write(async (tx) => {
-      if (claim !== null) {
-        await keepKey(tx, claim, { statusCode: 200, hours: deps.config.limits.idempotencyHours })
-      }
-      return acceptRecipients(deps, tx, plan)
+    return deps.store.write(async (tx) => {
+      const emails = await acceptRecipients(deps, tx, plan)
+      const answer: Accepted = { emails, timestamp: formatInstant(at) }
+      const hours = deps.config.limits.idempotencyHours
+      if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
+      return answer
     })
-    return { emails, timestamp: new Date(at).toISOString() }
   })
 }
 
@@ -71,6 +77,9 @@ async function acceptRecipients(deps: AcceptDeps, tx: Tx, plan: Plan): Promise<A
     const state = stateOf(draft, { suppressed, held })
     await insertEmail(tx, { ...draft, state })
     if (state === 'queued') tx.afterCommit(() => deps.bell.ring(callFor(draft)))
+    if (state === 'suppressed') {
+      tx.afterCommit(() => noteOutcome(deps, { email: draft, outcome: state, attempts: 0 }))
+    }
     accepted.push({ contact: { id: contact.id, email: contact.email }, email: draft.id })
   }
   return accepted
@@ -87,6 +96,7 @@ async function upsertRecipients(
       projectId: project.id,
       subscribed: request.subscribed,
       subscribedByDefault: false,
+      reason: 'api',
       at,
       found,
     },

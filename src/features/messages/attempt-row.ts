@@ -15,10 +15,13 @@ export type InFlightEmail = Pick<
   | 'subject'
   | 'giveUpAt'
   | 'failureCount'
+  | 'attemptCount'
 >
 
 export type AttemptRecord = {
   email: InFlightEmail
+  /** Where it was tried. */
+  site: string
   outcome: AttemptOutcome
   /** As rendered; null when it was not. */
   subject: string | null

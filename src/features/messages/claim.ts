@@ -36,6 +36,7 @@ export const claimLane = statement((db) =>
       queueClass: emails.queueClass,
       giveUpAt: emails.giveUpAt,
       failureCount: emails.failureCount,
+      attemptCount: emails.attemptCount,
       isSubscribed: sql<boolean>`(select subscribed from contacts
         where contacts.id = emails.contact_id)`.mapWith(Boolean),
       isSuppressed: sql<boolean>`exists (select 1 from suppressions

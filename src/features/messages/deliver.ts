@@ -21,6 +21,8 @@ export type Delivery = {
   deliver(emails: readonly ClaimedEmail[]): Promise<void>
   /** Calls back what an operator has stopped meanwhile, as far as it has not begun. */
   recall(): Promise<void>
+  /** Calls back all that has not begun. */
+  recallAll(): void
   /** For outbound: what became of them. */
   report(reports: readonly DeliveryReport[]): void
   /** What has been claimed and is not on record yet. */
@@ -31,7 +33,17 @@ export type Delivery = {
 
 export type DeliveryDeps = Pick<
   Core,
-  'store' | 'config' | 'keyring' | 'directory' | 'outbound' | 'bell' | 'now' | 'log'
+  | 'store'
+  | 'config'
+  | 'keyring'
+  | 'directory'
+  | 'outbound'
+  | 'bell'
+  | 'fuse'
+  | 'counters'
+  | 'knownDomains'
+  | 'now'
+  | 'log'
 >
 
 /** After an error of ours an email waits that long, so that the error is not all we do. */
@@ -60,6 +72,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   return {
     deliver,
     recall: () => recall(deps, inHand),
+    recallAll: () => withdraw(deps, [...inHand.values()]),
     report: buffer.add,
     inHand: () => [...inHand.keys()],
     settled: (graceMs) =>
@@ -78,8 +91,15 @@ async function recall({ directory, outbound }: DeliveryDeps, inHand: InHand): Pr
   const stopped = emails.filter(({ projectId, recipientDomain }) => {
     return disabled.has(projectId) || held.has(recipientDomain)
   })
-  const sites = new Set(stopped.map(({ recipientDomain }) => outbound.siteOf(recipientDomain)))
-  for (const site of sites) outbound.withdraw(site)
+  withdraw({ outbound }, stopped)
+}
+
+function withdraw(
+  { outbound }: Pick<DeliveryDeps, 'outbound'>,
+  emails: readonly (InFlightEmail | undefined)[],
+): void {
+  const domains = emails.flatMap((email) => email?.recipientDomain ?? [])
+  for (const site of new Set(domains.map(outbound.siteOf))) outbound.withdraw(site)
 }
 
 type Batch = { emails: readonly ClaimedEmail[]; shelf: ContentShelf; inHand: InHand }
@@ -100,9 +120,9 @@ async function handOver(deps: DeliveryDeps, { emails, shelf, inHand }: Batch): P
 function toInFlight(email: ClaimedEmail | undefined): InFlightEmail | undefined {
   if (email === undefined) return undefined
   const { id, projectId, contactId, recipient, recipientDomain, queueClass } = email
-  const { subject, giveUpAt, failureCount } = email
+  const { subject, giveUpAt, failureCount, attemptCount } = email
   const lane = { projectId, recipientDomain, queueClass }
-  return { id, ...lane, contactId, recipient, subject, giveUpAt, failureCount }
+  return { id, ...lane, contactId, recipient, subject, giveUpAt, failureCount, attemptCount }
 }
 
 async function refuseAll(
@@ -117,8 +137,8 @@ async function refuseAll(
       const { id, recipientDomain: domain } = email
       const sending = { id, state: 'sending' } as const
       if (refusal === 'held') await holdEmail(deps, tx, { id, domain, at })
-      else if (refusal === 'suppressed') await endSuppressed(tx, sending, at)
-      else await failEmail(tx, sending, { error: refusal.error, at })
+      else if (refusal === 'suppressed') await endSuppressed(deps, tx, { email: sending, at })
+      else await failEmail(deps, tx, { email: sending, error: refusal.error, at })
     }
   })
   for (const { email } of refused) inHand.delete(email.id)

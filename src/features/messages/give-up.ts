@@ -11,12 +11,13 @@ import { sql } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
+import { noteOutcome } from './note-outcome.ts'
 
 const PATIENCE_MS = 600_000
 const MAX_FOUND = 20_000
 const CHUNK = 500
 
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Core, 'store' | 'counters' | 'now' | 'log'>
 
 /** To be called every minute with the time for which the process runs, on the monotonic clock. */
 export type GiveUp = (runningForMs: number) => Promise<number>
@@ -47,7 +48,14 @@ const failOverdue = statement((db) =>
     .where(
       sql`${emails.id} in (select value from json_each(${parameter('ids')}))
         and ${emails.state} in ('queued', 'deferred') and ${emails.giveUpAt} <= ${parameter('before')}`,
-    ),
+    )
+    .returning({
+      id: emails.id,
+      projectId: emails.projectId,
+      recipient: emails.recipient,
+      attemptCount: emails.attemptCount,
+      error: emails.error,
+    }),
 )
 
 /** What the returned function gives: how many were given up; of very many, some a minute. */
@@ -64,12 +72,21 @@ export function createGiveUp(deps: Deps): GiveUp {
   }
 }
 
-async function giveUpBefore({ store, now }: Deps, before: number): Promise<number> {
+async function giveUpBefore(deps: Deps, before: number): Promise<number> {
+  const { store, now } = deps
   const found = await store.scan.list(findOverdue, { before, limit: MAX_FOUND })
   let total = 0
   for (let start = 0; start < found.length; start += CHUNK) {
     const ids = JSON.stringify(found.slice(start, start + CHUNK).map(({ id }) => id))
-    total += await store.write((tx) => tx.execute(failOverdue, { ids, before, at: now() }))
+    total += await store.write(async (tx) => {
+      const ended = await tx.list(failOverdue, { ids, before, at: now() })
+      tx.afterCommit(() => {
+        for (const { attemptCount: attempts, error: reason, ...email } of ended) {
+          noteOutcome(deps, { email, outcome: 'failed', attempts, reason })
+        }
+      })
+      return ended.length
+    })
     await new Promise((resolve) => setImmediate(resolve))
   }
   return total

@@ -6,15 +6,11 @@
  * acceptance and delivery work with a remembered set: delivery holds what it finds due by mistake,
  * `releaseStray` frees what stayed held by mistake.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { and, eq, inArray, type SQL, sql } from '../../store/drizzle.ts'
-import { emails, holds } from '../../store/schema.ts'
-import { parameter, rowsChanged, statement, type Tx } from '../../store/store.ts'
+import { emails, type Hold, holds } from '../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
-
-const CHUNK = 500
-/** A running server looks for the lock every 50 ms at the latest, and finds it free in a pause. */
-const PAUSE_MS = 60
+import { CHUNK, inChunks } from './in-chunks.ts'
 
 const findHold = statement((db) =>
   db
@@ -57,6 +53,19 @@ export async function releaseDomain(
     tx.afterCommit(() => core.directory.drop())
   })
   return releaseEmails(core, domain)
+}
+
+export type ListedHold = Hold & { emails: number }
+
+/** What operators hold back, the newest hold first, with how many emails wait. */
+export async function listHolds({ store }: Pick<Core, 'store'>): Promise<ListedHold[]> {
+  return store.scan.all<ListedHold>(holdsWithCounts())
+}
+
+export function holdsWithCounts(): SQL {
+  return sql`select domain, held_at as "heldAt", (select count(*) from emails
+      where state = 'held' and recipient_domain = holds.domain) as emails
+    from holds order by held_at desc, domain`
 }
 
 /** Makes held emails due whose domain nobody holds back; how many. */
@@ -114,18 +123,4 @@ export function strayDomains(): SQL {
       from held where held.domain is not null
     )
     select domain from held where domain is not null and domain not in (select domain from holds)`
-}
-
-/** A bulk change in short transactions with pauses, so that nobody waits long for the writer. */
-async function inChunks(
-  store: Core['store'],
-  change: (tx: Tx) => PromiseLike<Parameters<typeof rowsChanged>[0]>,
-): Promise<number> {
-  let total = 0
-  for (;;) {
-    const changed = await store.write(async (tx) => rowsChanged(await change(tx)))
-    total += changed
-    if (changed < CHUNK) return total
-    await sleep(PAUSE_MS)
-  }
 }

@@ -4,8 +4,9 @@
  * now is found out when visited) but never misses mail: whoever makes mail due says so.
  *
  * Due lanes stand apart from those that wait for their time, so a hundred thousand deferred
- * domains delay nobody. Transactional lanes come first; within a class a lane that was served goes
- * to the end, so projects and domains take turns.
+ * domains delay nobody. Transactional lanes come first; within a class projects take turns, so that
+ * nobody waits for the backlog of another, and so do the lanes of each: one that was served goes to
+ * the end.
  */
 import type { QueueClass } from '../../store/schema.ts'
 import type { QueueLane } from './bell.ts'
@@ -26,17 +27,35 @@ export type Lanes = {
 
 type Entry = { lane: QueueLane; dueAt: number }
 
+/** The due lanes of a class by project: a Map keeps the order in which they are next. */
+type DueLanes = Map<string, Map<string, Entry>>
+
 const CLASSES: readonly QueueClass[] = [1, 5, 10]
 
 export function createLanes(): Lanes {
   const known = new Map<string, Entry>()
-  const due = new Map<QueueClass, Map<string, Entry>>(CLASSES.map((each) => [each, new Map()]))
+  const due = new Map<QueueClass, DueLanes>(CLASSES.map((each) => [each, new Map()]))
   const waiting = createTimetable<Entry>()
 
-  const dueOf = (queueClass: QueueClass): Map<string, Entry> => {
+  const dueOf = (queueClass: QueueClass): DueLanes => {
     const lanes = due.get(queueClass)
     if (lanes === undefined) throw new TypeError(`no such queue class: ${queueClass}`)
     return lanes
+  }
+
+  const dueLikeIt = ({ queueClass, projectId }: QueueLane) => dueOf(queueClass).get(projectId)
+
+  function makeDue(entry: Entry): void {
+    const { queueClass, projectId } = entry.lane
+    const lanes = dueOf(queueClass).get(projectId) ?? new Map<string, Entry>()
+    lanes.set(nameOf(entry.lane), entry)
+    dueOf(queueClass).set(projectId, lanes)
+  }
+
+  function dropDue(lane: QueueLane): void {
+    const lanes = dueLikeIt(lane)
+    lanes?.delete(nameOf(lane))
+    if (lanes?.size === 0) dueOf(lane.queueClass).delete(lane.projectId)
   }
 
   /** An entry is replaced, never changed: an older one in the timetable is known to be stale. */
@@ -44,8 +63,7 @@ export function createLanes(): Lanes {
     const name = nameOf(lane)
     const entry = { lane, dueAt }
     known.set(name, entry)
-    const lanes = dueOf(lane.queueClass)
-    if (lanes.has(name)) lanes.set(name, entry)
+    if (dueLikeIt(lane)?.has(name)) makeDue(entry)
     else waiting.add(dueAt, entry)
   }
 
@@ -55,9 +73,8 @@ export function createLanes(): Lanes {
   }
 
   function settle(lane: QueueLane, dueAt: number | null): void {
-    const name = nameOf(lane)
-    known.delete(name)
-    dueOf(lane.queueClass).delete(name)
+    known.delete(nameOf(lane))
+    dropDue(lane)
     if (dueAt !== null) put(lane, dueAt)
   }
 
@@ -65,30 +82,50 @@ export function createLanes(): Lanes {
 
   function listDue(now: number, maxVisits: number): QueueLane[] {
     for (const entry of waiting.takeUntil(now)) {
-      if (isCurrent(entry)) dueOf(entry.lane.queueClass).set(nameOf(entry.lane), entry)
+      if (isCurrent(entry)) makeDue(entry)
     }
     return CLASSES.flatMap((queueClass) => visit(dueOf(queueClass), maxVisits))
   }
 
   function served(lanes: readonly QueueLane[]): void {
-    for (const lane of lanes) moveToEnd(dueOf(lane.queueClass), nameOf(lane))
+    for (const lane of lanes) {
+      moveToEnd(dueLikeIt(lane), nameOf(lane))
+      moveToEnd(dueOf(lane.queueClass), lane.projectId)
+    }
   }
 
   return { note, settle, listDue, served, nextDueAt: () => waiting.next(isCurrent) }
 }
 
-/** Of more lanes than one visit takes, those visited go to the end, so that all have their turn. */
-function visit(lanes: Map<string, Entry>, maxVisits: number): QueueLane[] {
-  const visited = lanes.entries().take(maxVisits).toArray()
-  if (lanes.size > maxVisits) for (const [name] of visited) moveToEnd(lanes, name)
-  return visited.map(([, { lane }]) => lane)
+/**
+ * One lane of each project, then the second of each, and so on. Of more lanes than one visit takes,
+ * those visited go to the end, so that all have their turn.
+ */
+function visit(projects: DueLanes, maxVisits: number): QueueLane[] {
+  const lines = [...projects.values()].map((lanes) => lanes.values())
+  const visited: Entry[] = []
+  while (lines.length > 0 && visited.length < maxVisits) {
+    for (const line of lines.splice(0)) {
+      const { value, done } = line.next()
+      if (done || visited.length === maxVisits) continue
+      visited.push(value)
+      lines.push(line)
+    }
+  }
+  if (visited.length === maxVisits) for (const { lane } of visited) turnOver(projects, lane)
+  return visited.map(({ lane }) => lane)
 }
 
-function moveToEnd(lanes: Map<string, Entry>, name: string): void {
-  const entry = lanes.get(name)
-  if (entry === undefined) return
-  lanes.delete(name)
-  lanes.set(name, entry)
+function turnOver(projects: DueLanes, lane: QueueLane): void {
+  moveToEnd(projects.get(lane.projectId), nameOf(lane))
+  moveToEnd(projects, lane.projectId)
+}
+
+function moveToEnd<T>(map: Map<string, T> | undefined, name: string): void {
+  const value = map?.get(name)
+  if (map === undefined || value === undefined) return
+  map.delete(name)
+  map.set(name, value)
 }
 
 function nameOf({ queueClass, domain, projectId }: QueueLane): string {

@@ -6,7 +6,7 @@
  * Every report counts once: the same again changes nothing and emits nothing, and neither does a
  * report of what the session had said already.
  */
-import type { Reply, Verdict } from '../../mail/replies.ts'
+import type { Verdict } from '../../mail/replies.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
 import { parameter, type RowOf, statement, type Tx } from '../../store/store.ts'
@@ -14,24 +14,29 @@ import { setSubscribed } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
 import { appendEvent } from '../events/append.ts'
 import { condemnAddress } from './condemn.ts'
-import { findReport, insertReport, type ReportResult } from './report-row.ts'
+import { noteOutcome } from './note-outcome.ts'
+import { findReport, insertReport, type ReportedReply, type ReportResult } from './report-row.ts'
 import { suppress } from './suppression.ts'
 
 export type LaterReport =
-  /** Action failed, of whatever class. `reply`: the remote server's, when the report quotes it. */
-  | {
-      type: 'bounce'
-      emailId: string
-      verdict: Verdict
-      reply: Reply | null
-      /** One line, control bytes escaped, bounded. */
-      diagnostic: string
-      reportingMta: string | null
-    }
-  | { type: 'delay'; emailId: string; diagnostic: string; status: string | null }
+  /** Action failed, of whatever class. */
+  | ({ type: 'bounce'; verdict: Verdict } & Told)
+  | ({ type: 'delay' } & Told)
   /** Relayed mail that is known to have arrived. */
   | { type: 'delivery'; emailId: string }
   | { type: 'complaint'; emailId: string; feedbackType: string | null }
+
+/** What a report says of a delivery. */
+type Told = {
+  emailId: string
+  /** The remote server's words and codes, when the report quotes them. */
+  reply?: ReportedReply | null
+  /** One line, control bytes escaped, bounded. */
+  diagnostic: string
+  reportingMta?: string | null
+  /** Whom it is about, as the report names them. */
+  finalRecipient?: string | null
+}
 
 type Of<Type extends LaterReport['type']> = Extract<LaterReport, { type: Type }>
 
@@ -42,16 +47,19 @@ const findEmail = statement((db) =>
       projectId: emails.projectId,
       contactId: emails.contactId,
       recipient: emails.recipient,
+      recipientDomain: emails.recipientDomain,
       state: emails.state,
       status: emails.status,
       sentAt: emails.sentAt,
       deliveredAt: emails.deliveredAt,
       complainedAt: emails.complainedAt,
+      attemptCount: emails.attemptCount,
     })
     .from(emails)
     .where(eq(emails.id, parameter('id'))),
 )
 
+type Deps = Pick<Core, 'counters' | 'now' | 'log'>
 type ReportedEmail = RowOf<typeof findEmail>
 
 /** What is over for the queue, whatever it was waiting for. */
@@ -110,7 +118,7 @@ const setDelivered = statement((db) =>
 
 /** In their order; whether each changed anything. Of emails that are gone, none does. */
 export async function recordLater(
-  deps: Pick<Core, 'now'>,
+  deps: Deps,
   tx: Tx,
   reports: readonly LaterReport[],
 ): Promise<boolean[]> {
@@ -118,38 +126,53 @@ export async function recordLater(
   const changed: boolean[] = []
   for (const report of reports) {
     const email = await tx.find(findEmail, { id: report.emailId })
-    changed.push(email !== undefined && (await record(tx, { email, report, at })))
+    changed.push(email !== undefined && (await record(deps, tx, { email, report, at })))
   }
   return changed
 }
 
 type Reported<Report = LaterReport> = { email: ReportedEmail; report: Report; at: number }
 
-function record(tx: Tx, { email, report, at }: Reported): Promise<boolean> {
+function record(deps: Deps, tx: Tx, { email, report, at }: Reported): Promise<boolean> {
   switch (report.type) {
     case 'bounce':
-      return recordBounce(tx, { email, report, at })
+      return recordBounce(deps, tx, { email, report, at })
     case 'delay':
       return recordDelay(tx, { email, report, at })
     case 'delivery':
-      return recordDelivery(tx, { email, report, at })
+      return recordDelivery(deps, tx, { email, report, at })
     case 'complaint':
-      return recordComplaint(tx, { email, report, at })
+      return recordComplaint(deps, tx, { email, report, at })
   }
 }
 
-async function recordBounce(tx: Tx, reported: Reported<Of<'bounce'>>): Promise<boolean> {
+async function recordBounce(
+  deps: Deps,
+  tx: Tx,
+  reported: Reported<Of<'bounce'>>,
+): Promise<boolean> {
   const { email, report, at } = reported
   if (isOver(email)) return false
-  const { verdict, reply, diagnostic, reportingMta: host } = report
+  const { verdict, diagnostic } = report
   await tellSent(tx, reported)
   await tx.execute(setBounced, { id: email.id, error: diagnostic, at })
-  const facts = { class: verdict.class, reply, error: diagnostic, host }
+  const facts = { class: verdict.class, ...factsOf(report) }
   await note(tx, reported, { result: 'reported-bounced', ...facts })
   const bounceType = verdict.isHard ? 'Permanent' : 'Undetermined'
   await emit(tx, reported, { name: 'email.bounce', data: { bounceType } })
   await condemnAddress(tx, { email, verdict, source: diagnostic, at })
+  const type = verdict.isHard ? 'hard' : 'soft'
+  tx.afterCommit(() => {
+    deps.counters.add('pillarbox_bounces_total', { source: 'report', type })
+    const { attemptCount: attempts } = email
+    const why = { class: verdict.class, reply: facts.reply, reason: diagnostic }
+    noteOutcome(deps, { email, outcome: 'bounced', ...why, attempts })
+  })
   return true
+}
+
+function factsOf({ reply = null, diagnostic: error, reportingMta: host = null, ...told }: Told) {
+  return { reply, error, host, finalRecipient: told.finalRecipient ?? null }
 }
 
 /** The first of an email is news; its sender repeats it every few hours. */
@@ -158,22 +181,33 @@ async function recordDelay(tx: Tx, reported: Reported<Of<'delay'>>): Promise<boo
   if (isOver(email) || email.complainedAt !== null) return false
   const result = 'reported-delayed'
   if ((await tx.find(findReport, { emailId: email.id, result })) !== undefined) return false
-  await note(tx, reported, { result, error: report.diagnostic })
+  await note(tx, reported, { result, ...factsOf(report) })
   const data = { bounceType: 'Transient', transientBounce: true }
   await emit(tx, reported, { name: 'email.bounce', data })
   return true
 }
 
-async function recordDelivery(tx: Tx, reported: Reported<Of<'delivery'>>): Promise<boolean> {
+async function recordDelivery(
+  deps: Deps,
+  tx: Tx,
+  reported: Reported<Of<'delivery'>>,
+): Promise<boolean> {
   const { email, at } = reported
   if (email.state !== 'relayed' || email.deliveredAt !== null || isOver(email)) return false
   await tx.execute(setDelivered, { id: email.id, at })
   await note(tx, reported, { result: 'reported-delivered' })
   await emit(tx, reported, { name: 'email.delivery', data: null })
+  tx.afterCommit(() => {
+    noteOutcome(deps, { email, outcome: 'delivered', attempts: email.attemptCount })
+  })
   return true
 }
 
-async function recordComplaint(tx: Tx, reported: Reported<Of<'complaint'>>): Promise<boolean> {
+async function recordComplaint(
+  deps: Deps,
+  tx: Tx,
+  reported: Reported<Of<'complaint'>>,
+): Promise<boolean> {
   const { email, report, at } = reported
   const { id: emailId, contactId } = email
   if (email.complainedAt !== null || !wasSent(email)) return false
@@ -191,6 +225,11 @@ async function recordComplaint(tx: Tx, reported: Reported<Of<'complaint'>>): Pro
   })
   await suppress(tx, { ...address(email), reason: 'COMPLAINT', source, emailId, at })
   await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'complaint', emailId })
+  tx.afterCommit(() => {
+    deps.counters.add('pillarbox_complaints_total')
+    const { projectId: project, recipient: to } = email
+    deps.log.info({ email: emailId, project, to, feedbackType }, 'email complained about')
+  })
   return true
 }
 

@@ -10,9 +10,22 @@ import { failEmail } from './outcome.ts'
 
 export type { Step } from '../../outbound/attempt.ts'
 export type { Attempt, Email } from '../../store/schema.ts'
-export { holdDomain, isDomainHeld, releaseDomain, releaseStray } from './holds.ts'
+export { bringForward, listWaitingDomains } from './bring-forward.ts'
+export type { Explanation } from './explain.ts'
+export { explainEmails, type FindLive } from './explanations.ts'
 export {
+  holdDomain,
+  isDomainHeld,
+  type ListedHold,
+  listHolds,
+  releaseDomain,
+  releaseStray,
+} from './holds.ts'
+export {
+  countEnded,
   countQueue,
+  type EndedCount,
+  findOldestDue,
   listQueue,
   type QueuedEmail,
   type QueueFilter,
@@ -81,7 +94,7 @@ async function retryEmail(
 
 /** @throws AppError RESOURCE_NOT_FOUND, CONFLICT (no longer waiting); nothing is done then */
 export async function cancelEmails(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now, ...core }: Pick<Core, 'store' | 'counters' | 'now' | 'log'>,
   ids: readonly string[],
 ): Promise<void> {
   await store.write(async (tx) => {
@@ -90,7 +103,7 @@ export async function cancelEmails(
       if (!['queued', 'deferred', 'held'].includes(email.state)) {
         throw new AppError('CONFLICT', `Email ${id} is ${email.state}: it cannot be cancelled.`)
       }
-      await failEmail(tx, email, { error: 'cancelled', at: now() })
+      await failEmail(core, tx, { email, error: 'cancelled', at: now() })
     }
   })
 }

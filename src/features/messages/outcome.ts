@@ -8,8 +8,9 @@
  * | final 250 of an MX or the sandbox    | delivered | DELIVERED | sentAt = deliveredAt, `email.sent`,    |
  * |                                      |           |           | `email.delivery`                       |
  * | final 250 of a smarthost             | relayed   | SENT      | sentAt, providerId, `email.sent`       |
- * | final refusal: receiver or DNS       | bounced   | BOUNCED   | `email.bounce`; class hard: suppressed;|
- * |                                      |           |           | quota, disabled, unexplained: a strike |
+ * | final refusal: receiver or DNS       | bounced   | BOUNCED   | `email.bounce`; class hard: suppressed |
+ * |                                      |           |           | or held (`condemn.ts`); quota,         |
+ * |                                      |           |           | disabled, unexplained: a strike        |
  * | transient, and time is left          | deferred  | PENDING   | due again                              |
  * | transient, and the time is over      | failed    | FAILED    | error                                  |
  * | our own error, cancelled, forbidden  | failed    | FAILED    | error                                  |
@@ -35,18 +36,25 @@
  * Waiting (queued, deferred, held) and being sent (sending) are the queue's: `queue.ts`, `operate.ts`.
  */
 import type { AttemptOutcome } from '../../outbound/attempt.ts'
+import { outcomeText } from '../../outbound/outcome-text.ts'
 import { and, eq, sql } from '../../store/drizzle.ts'
 import { type Email, emails } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { appendEvents, type NewEvent } from '../events/append.ts'
 import { type AttemptRecord, type InFlightEmail, insertAttempts } from './attempt-row.ts'
-import { condemnAddress } from './condemn.ts'
+import { condemnByUs } from './condemn.ts'
+import { learnDomains } from './known-domains.ts'
+import { type NotedOutcome, noteOutcome } from './note-outcome.ts'
 import { findLastWord } from './report-row.ts'
 import { retryDelayMs } from './schedule.ts'
 
+type NoteDeps = Pick<Core, 'log' | 'counters'>
+type Waiting = Pick<Email, 'id' | 'state'>
+type End = Pick<Email, 'status' | 'error'> & { state: 'failed' | 'suppressed' }
+
 type Transition = {
-  state: Email['state']
+  state: NotedOutcome['outcome']
   status: Email['status']
   error: string | null
   dueAt: number | null
@@ -81,7 +89,7 @@ const settleEmail = statement((db) =>
 
 /** Records attempts and all that follows from them; of emails that are gone meanwhile, nothing. */
 export async function recordAttempts(
-  deps: Pick<Core, 'config' | 'now' | 'bell'>,
+  deps: Pick<Core, 'config' | 'counters' | 'now' | 'log' | 'bell' | 'fuse' | 'knownDomains'>,
   tx: Tx,
   records: readonly AttemptRecord[],
 ): Promise<void> {
@@ -101,9 +109,13 @@ export async function recordAttempts(
     tx,
     settled.flatMap((each) => outcomeEvents(each, at)),
   )
-  for (const each of settled) await condemn(tx, each, at)
+  await learnDomains(deps, tx, { seen: settled.map(({ record }) => record), at })
+  for (const each of settled) await condemn(deps, tx, each)
   tx.afterCommit(() => {
-    for (const each of settled) ringWhenDue(deps, each)
+    for (const each of settled) {
+      ringWhenDue(deps, each)
+      note(deps, each)
+    }
   })
 }
 
@@ -136,28 +148,49 @@ function ringWhenDue({ bell }: Pick<Core, 'bell'>, { record, transition }: Settl
   if (dueAt !== null) bell.ring({ queueClass, domain, projectId, dueAt })
 }
 
+function note(deps: NoteDeps, { record, transition }: Settlement): void {
+  const { email, site, outcome } = record
+  const { verdict, reply, durationMs } = outcome
+  const { state, error: reason } = transition
+  if (state === 'bounced') {
+    const type = verdict?.isHard === true ? 'hard' : 'soft'
+    deps.counters.add('pillarbox_bounces_total', { source: 'session', type })
+  }
+  noteOutcome(deps, {
+    email,
+    outcome: state,
+    class: verdict?.class,
+    site,
+    reply,
+    attempts: email.attemptCount,
+    durationMs,
+    reason,
+  })
+}
+
 /** An email that ends without an attempt: cancelled, forbidden by now, our own error. */
 export async function failEmail(
+  deps: NoteDeps,
   tx: Tx,
-  email: Pick<Email, 'id' | 'state'>,
-  { error, at }: { error: string; at: number },
+  { email, error, at }: { email: Waiting; error: string; at: number },
 ): Promise<boolean> {
-  return endEmail(tx, email, { state: 'failed', status: 'FAILED', error, at })
+  return endEmail(deps, tx, { email, state: 'failed', status: 'FAILED', error, at })
 }
 
 /** An email whose address was suppressed after its acceptance. */
 export async function endSuppressed(
+  deps: NoteDeps,
   tx: Tx,
-  email: Pick<Email, 'id' | 'state'>,
-  at: number,
+  { email, at }: { email: Waiting; at: number },
 ): Promise<boolean> {
-  return endEmail(tx, email, { state: 'suppressed', status: 'SUPPRESSED', error: null, at })
+  const end = { state: 'suppressed', status: 'SUPPRESSED', error: null } as const
+  return endEmail(deps, tx, { email, ...end, at })
 }
 
 async function endEmail(
+  deps: NoteDeps,
   tx: Tx,
-  email: Pick<Email, 'id' | 'state'>,
-  { at, ...end }: Pick<Email, 'state' | 'status' | 'error'> & { at: number },
+  { email, at, ...end }: End & { email: Waiting; at: number },
 ): Promise<boolean> {
   const ended = await tx
     .update(emails)
@@ -173,7 +206,17 @@ async function endEmail(
       updatedAt: at,
     })
     .where(and(eq(emails.id, email.id), eq(emails.state, email.state)))
-    .returning({ id: emails.id })
+    .returning({
+      id: emails.id,
+      projectId: emails.projectId,
+      recipient: emails.recipient,
+      attemptCount: emails.attemptCount,
+    })
+  tx.afterCommit(() => {
+    for (const { attemptCount: attempts, ...row } of ended) {
+      noteOutcome(deps, { email: row, outcome: end.state, attempts, reason: end.error })
+    }
+  })
   return ended.length > 0
 }
 
@@ -193,7 +236,7 @@ function decide(
     providerId: null,
     isFailure: false,
   }
-  const said = describeOutcome(outcome)
+  const said = outcomeText(outcome)
   switch (outcome.result) {
     case 'delivered':
       return { ...plain, state: 'delivered', status: 'DELIVERED', sentAt: at, deliveredAt: at }
@@ -227,14 +270,6 @@ function deferral(
   return { state: 'deferred', status: 'PENDING', dueAt, isFailure }
 }
 
-/** The refusal as one line, or what went wrong without one. */
-function describeOutcome({ reply, error }: AttemptOutcome): string {
-  const isRefusal = reply !== null && reply.code >= 400
-  if (!isRefusal) return error ?? 'no answer'
-  const text = reply.text.split('\n').join(' ')
-  return [reply.code, reply.enhancedCode, text].filter((part) => part !== null).join(' ')
-}
-
 /** The queue id in a smarthost's answer, as `250 2.0.0 Ok: queued as 4F2C91` or an SES message id. */
 export function providerIdOf({ reply }: AttemptOutcome): string | null {
   if (reply === null) return null
@@ -260,9 +295,15 @@ function outcomeEvents({ record, transition }: Settlement, at: number): NewEvent
   return events
 }
 
-async function condemn(tx: Tx, { record, transition }: Settlement, at: number): Promise<void> {
+async function condemn(
+  deps: Pick<Core, 'fuse'>,
+  tx: Tx,
+  { record, transition }: Settlement,
+): Promise<void> {
   const { email, outcome } = record
   const { verdict } = outcome
-  if (transition.state !== 'bounced' || verdict === null) return
-  await condemnAddress(tx, { email, verdict, source: describeOutcome(outcome), at })
+  const { state, bouncedAt: at } = transition
+  if (state !== 'bounced' || at === null || verdict === null) return
+  const isByDns = outcome.host === null
+  await condemnByUs(deps, tx, { email, verdict, source: outcomeText(outcome), at, isByDns })
 }

@@ -97,9 +97,14 @@ async function findTemplate(
   })
 }
 
+/** The first name that says something. */
+function givenName(...names: (string | null | undefined)[]): string | null {
+  return names.find((name) => name !== undefined && name !== null && name.trim() !== '') ?? null
+}
+
 /** Address: request, then template. Name: `from.name`, `name`, the template's; the project's last. */
 function chooseSender(request: SendRequest, template: Template | undefined) {
-  const name = request.from?.name ?? request.name ?? template?.fromName ?? null
+  const name = givenName(request.from?.name, request.name, template?.fromName)
   const replyTo = request.reply?.address ?? template?.replyTo ?? null
   if (request.from !== undefined) {
     const { address, domain } = request.from.address

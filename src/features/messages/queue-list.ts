@@ -1,33 +1,31 @@
 /**
  * Looking at the queue, on the reader threads. What is on its way is found through the three
  * partial indexes of `emails`, by terms that SQLite can compare with theirs: literal ones. They are
- * named, for an order by row number tempts it to read the table instead.
+ * named, for an order by row number tempts it to read the table instead. All mail to one recipient
+ * is found through the contacts of that address, and what is on its way to it as above, for a
+ * contact may have changed its address since.
  */
-import { and, eq, type SQL, sql } from '../../store/drizzle.ts'
+
+import { parseDomain } from '../../mail/address.ts'
+import { and, eq, inArray, ne, type SQL, sql } from '../../store/drizzle.ts'
 import { type Email, emails, type QueueState } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
+import type { ExplainedEmail } from './explain.ts'
 
 export type QueueFilter = {
-  state?: QueueState | undefined
+  /** `ended`: in any of the states in which mail to others ends. */
+  state?: QueueState | 'ended' | undefined
   /** Recipient domain, A-label. */
   domain?: string | undefined
   /** Sender domain, as in the From address. */
   senderDomain?: string | undefined
+  /** As `ParsedAddress.address` has it. */
+  recipient?: string | undefined
+  projectId?: string | undefined
   limit?: number | undefined
 }
 
-export type QueuedEmail = Pick<
-  Email,
-  | 'id'
-  | 'recipient'
-  | 'fromAddress'
-  | 'subject'
-  | 'state'
-  | 'status'
-  | 'dueAt'
-  | 'retryAt'
-  | 'attemptCount'
->
+export type QueuedEmail = ExplainedEmail & Pick<Email, 'fromAddress' | 'subject'>
 
 export const queueStates: readonly QueueState[] = [
   'queued',
@@ -40,6 +38,8 @@ export const queueStates: readonly QueueState[] = [
   'failed',
   'suppressed',
 ]
+
+const endStates = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed'] as const
 
 type Part = { index: string; term: string }
 
@@ -57,25 +57,62 @@ const onTheWay: Partial<Record<QueueState, Part>> = {
 }
 
 /** What has ended has no index: looked through in pages, and no further back than that. */
-const PAGE = 20_000
+export const PAGE = 20_000
 const MAX_LOOKED_THROUGH = 1_000_000
+/** For a recipient who is no contact any more. */
+const MAX_LOOKED_THROUGH_FOR_ONE = 100_000
+
+const columns = {
+  id: emails.id,
+  projectId: emails.projectId,
+  recipient: emails.recipient,
+  recipientDomain: emails.recipientDomain,
+  fromAddress: emails.fromAddress,
+  subject: emails.subject,
+  state: emails.state,
+  status: emails.status,
+  queueClass: emails.queueClass,
+  dueAt: emails.dueAt,
+  retryAt: emails.retryAt,
+  leaseUntil: emails.leaseUntil,
+  heldAt: emails.heldAt,
+  attemptCount: emails.attemptCount,
+  error: emails.error,
+  sentAt: emails.sentAt,
+  deliveredAt: emails.deliveredAt,
+  bouncedAt: emails.bouncedAt,
+  complainedAt: emails.complainedAt,
+  updatedAt: emails.updatedAt,
+} satisfies Record<keyof QueuedEmail, unknown>
 
 type Deps = Pick<Core, 'store'>
 
 /**
- * Newest first; without a state, what is still on its way. Of a state in which emails end, those
- * among the newest million.
+ * Newest first; without a state, what is still on its way, and of one recipient all there is. Of a
+ * state in which emails end, those among the newest million.
  */
 export async function listQueue(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
-  const isEnd = filter.state !== undefined && onTheWay[filter.state] === undefined
-  return isEnd ? listEnded(deps, filter) : listRows(deps, queueCondition(filter), limitOf(filter))
+  if (filter.recipient !== undefined) return listOfRecipient(deps, filter)
+  const { state } = filter
+  const isEnd = state === 'ended' || (state !== undefined && onTheWay[state] === undefined)
+  if (isEnd) return listEnded(deps, filter, MAX_LOOKED_THROUGH)
+  return listRows(deps, queueCondition(filter), limitOf(filter))
 }
 
-async function listEnded({ store }: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
+async function listOfRecipient(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
+  const found = await listRows(deps, recipientCondition(filter), limitOf(filter))
+  return found.length > 0 ? found : listEnded(deps, filter, MAX_LOOKED_THROUGH_FOR_ONE)
+}
+
+async function listEnded(
+  { store }: Deps,
+  filter: QueueFilter,
+  lookedThrough: number,
+): Promise<QueuedEmail[]> {
   const found: QueuedEmail[] = []
   const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
   let before = (newest?.number ?? 0) + 1
-  const end = Math.max(0, before - MAX_LOOKED_THROUGH)
+  const end = Math.max(0, before - lookedThrough)
   while (before > end && found.length < limitOf(filter)) {
     const page = and(wanted(filter), isNumbered({ from: before - PAGE, before }))
     found.push(...(await listRows({ store }, page, limitOf(filter) - found.length)))
@@ -89,10 +126,8 @@ function listRows(
   condition: SQL | undefined,
   limit: number,
 ): Promise<QueuedEmail[]> {
-  const { id, recipient, fromAddress, subject, state, status, dueAt, retryAt, attemptCount } =
-    emails
   return store.scan
-    .select({ id, recipient, fromAddress, subject, state, status, dueAt, retryAt, attemptCount })
+    .select(columns)
     .from(emails)
     .where(condition)
     .orderBy(sql`rowid desc`)
@@ -111,29 +146,82 @@ export function isNumbered({ from, before }: { from: number; before: number }): 
 
 /** The condition of what is on its way, in one of its states or in any. */
 export function queueCondition(filter: QueueFilter): SQL {
-  const known = filter.state === undefined ? undefined : onTheWay[filter.state]
+  return isAmong(sql.join(onTheWayRows(filter), sql` union all `), filter)
+}
+
+/** The condition of all mail to one recipient. */
+export function recipientCondition(filter: QueueFilter): SQL {
+  const ofContacts = sql`select emails.rowid as number
+    from contacts indexed by contacts_address
+    cross join emails indexed by emails_contact on emails.contact_id = contacts.id
+    where contacts.project_id in (select id from projects) and contacts.email = ${filter.recipient}
+      and ${wanted(filter)}`
+  const domain = filter.recipient?.split('@').at(-1)
+  const parsed = domain === undefined ? undefined : parseDomain(domain)
+  const rows = [ofContacts, ...onTheWayRows({ ...filter, domain: parsed })]
+  return isAmong(sql.join(rows, sql` union `), filter)
+}
+
+function onTheWayRows(filter: QueueFilter): SQL[] {
+  const { state } = filter
+  const known = state === undefined || state === 'ended' ? undefined : onTheWay[state]
   const parts = known === undefined ? [WAITING, SENDING, HELD] : [known]
-  const rows = parts.map(
+  return parts.map(
     ({ index, term }) => sql`select rowid as number from emails indexed by ${sql.raw(index)}
       where ${and(sql.raw(term), wanted(filter))}`,
   )
-  return sql`rowid in (select number from (${sql.join(rows, sql` union all `)})
+}
+
+function isAmong(rows: SQL, filter: QueueFilter): SQL {
+  return sql`rowid in (select number from (${rows})
     order by number desc limit ${limitOf(filter)})`
 }
 
-function wanted({ state, domain, senderDomain }: QueueFilter): SQL | undefined {
+/** Received mail is no mail to others. */
+function wanted({ state, domain, senderDomain, recipient, projectId }: QueueFilter): SQL {
   const sender = `@${senderDomain}`
-  return and(
-    state === undefined ? undefined : eq(emails.state, state),
+  const conditions = [
+    state === undefined || state === 'ended' ? undefined : eq(emails.state, state),
+    state === 'ended' ? inArray(emails.state, [...endStates]) : undefined,
     domain === undefined ? undefined : eq(emails.recipientDomain, domain),
+    recipient === undefined ? undefined : eq(emails.recipient, recipient),
+    projectId === undefined ? undefined : eq(emails.projectId, projectId),
     senderDomain === undefined
       ? undefined
       : sql`substr(${emails.fromAddress}, ${-Array.from(sender).length}) = ${sender}`,
-  )
+  ]
+  return and(ne(emails.state, 'received'), ...conditions) ?? sql`true`
 }
 
 function limitOf({ limit = 1_000 }: QueueFilter): number {
   return limit
+}
+
+export type EndedCount = {
+  /** By state, of those among the newest emails that were looked at. */
+  counts: { state: QueueState; count: number }[]
+  /** How many of the newest that were; null = all. */
+  lookedAt: number | null
+}
+
+/** How many have ended, and how: of the newest page in which any has, and those behind it. */
+export async function countEnded({ store }: Deps, filter: QueueFilter): Promise<EndedCount> {
+  const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
+  const last = newest?.number ?? 0
+  const end = Math.max(0, last - MAX_LOOKED_THROUGH)
+  for (let before = last + 1; before > end; before -= PAGE) {
+    const rows = await store.scan.all<EndedCount['counts'][number]>(endedCounts(filter, before))
+    const counts = endStates.flatMap((state) => rows.filter((row) => row.state === state))
+    if (counts.length === 0) continue
+    return { counts, lookedAt: before > PAGE ? last + 1 - before + PAGE : null }
+  }
+  return { counts: [], lookedAt: null }
+}
+
+export function endedCounts(filter: QueueFilter, before: number): SQL {
+  const ended = { ...filter, state: 'ended' as const }
+  return sql`select state, count(*) as count from emails
+    where ${and(isNumbered({ from: before - PAGE, before }), wanted(ended))} group by state`
 }
 
 /** How many emails stand in each state on the way. */
@@ -143,6 +231,19 @@ export async function countQueue({ store }: Deps): Promise<{ state: QueueState; 
     const count = counts[state] ?? 0
     return count === 0 ? [] : [{ state, count }]
   })
+}
+
+/** When the email that could have been tried first became due; undefined when none is due. */
+export async function findOldestDue({
+  store,
+  now,
+}: Pick<Core, 'store' | 'now'>): Promise<number | undefined> {
+  const { dueAt } = await store.scan.get<{ dueAt: number | null }>(oldestDue(now()))
+  return dueAt ?? undefined
+}
+
+export function oldestDue(at: number): SQL {
+  return sql`select min(due_at) as dueAt from emails where due_at is not null and due_at <= ${at}`
 }
 
 export function queueCounts(): SQL {

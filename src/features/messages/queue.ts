@@ -19,7 +19,6 @@ import { createLanes, type Lanes } from './lanes.ts'
 import { mendClock, recoverLeases, renewLeases } from './leases.ts'
 import { releaseStray } from './operate.ts'
 import { createReload } from './reload.ts'
-import { createThrottle, type Throttle } from './throttle.ts'
 
 export const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
@@ -38,7 +37,7 @@ export type Queue = {
 
 export type QueueDeps = Pick<
   Core,
-  'store' | 'config' | 'outbound' | 'directory' | 'bell' | 'now' | 'log'
+  'store' | 'config' | 'outbound' | 'directory' | 'throttle' | 'bell' | 'counters' | 'now' | 'log'
 >
 
 type Claim = { lane: QueueLane; limit: number }
@@ -47,7 +46,6 @@ type QueueState = {
   core: QueueDeps
   delivery: Delivery
   lanes: Lanes
-  throttle: Throttle
   leaseId: string
   /** Looks at the whole queue. */
   reload: () => Promise<void>
@@ -65,7 +63,6 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
     core,
     delivery,
     lanes,
-    throttle: createThrottle(core.config.limits.emailsPerSecond, core.now),
     leaseId: newId(),
     reload: createReload(core.store, lanes),
     giveUp: createGiveUp(core),
@@ -75,6 +72,8 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
   }
   const upkeep = createUpkeep(state)
   const stopListening = core.bell.listen((call) => hear(state, call, upkeep.run))
+  // What came of a message could not be recorded: it would be sent again.
+  const stopRecalling = core.store.onFilesLost(delivery.recallAll)
   const renewal = setInterval(
     () => upkeep.run(() => renewLeases(core, delivery.inHand(), core.now() + LEASE_MS)),
     RENEW_EVERY_MS,
@@ -85,6 +84,7 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
     stop: async () => {
       state.isStopping = true
       stopListening()
+      stopRecalling()
       clearInterval(renewal)
       clearInterval(sweep)
       state.wake()
@@ -178,9 +178,9 @@ function idleMs({ lanes, core }: QueueState, isSomethingDue: boolean): number {
   return Math.min(SWEEP_EVERY_MS, Math.max(1, nextDueAt - core.now()))
 }
 
-/** Shares what each site may take among its lanes, class by class. */
-function planClaims({ core, throttle }: QueueState, due: readonly QueueLane[]): Claim[] {
-  const { outbound } = core
+/** Shares what each site may take among its lanes, class by class; no project takes all room. */
+function planClaims({ core }: QueueState, due: readonly QueueLane[]): Claim[] {
+  const { outbound, throttle } = core
   const sites = due.map(({ domain }) => outbound.siteOf(domain))
   const lanesLeft = new Map<string, number>()
   const groupOf = (index: number) => `${due[index]?.queueClass} ${sites[index]}`
@@ -196,7 +196,9 @@ function planClaims({ core, throttle }: QueueState, due: readonly QueueLane[]): 
     const left = lanesLeft.get(groupOf(index)) ?? 1
     lanesLeft.set(groupOf(index), left - 1)
     const free = outbound.capacity(site, lane.queueClass) - plannedOf(`site ${site}`)
-    const allowed = throttle.allowance(lane.projectId) - plannedOf(`project ${lane.projectId}`)
+    const share = outbound.projectCapacity(lane.projectId, lane.queueClass)
+    const allowed =
+      Math.min(share, throttle.allowance(lane.projectId)) - plannedOf(`project ${lane.projectId}`)
     const limit = Math.min(Math.ceil(free / left), allowed, LANE_BATCH, BATCH - total)
     if (limit < 1) continue
     claims.push({ lane, limit })
@@ -214,7 +216,7 @@ async function claimAll(state: QueueState, tx: Tx, claims: Claim[]): Promise<Cla
 }
 
 async function claimOne(
-  { core, lanes, throttle, leaseId }: QueueState,
+  { core, lanes, leaseId }: QueueState,
   tx: Tx,
   { lane, limit }: Claim,
 ): Promise<ClaimedEmail[]> {
@@ -227,7 +229,7 @@ async function claimOne(
     leaseUntil: now + LEASE_MS,
     delays: JSON.stringify(core.config.delivery.retrySchedule),
   })
-  tx.afterCommit(() => throttle.spend(lane.projectId, claimed.length))
+  tx.afterCommit(() => core.throttle.spend(lane.projectId, claimed.length))
   if (claimed.length < limit) {
     const next = await tx.find(findNextDue, lane)
     tx.afterCommit(() => lanes.settle(lane, next?.dueAt ?? null))

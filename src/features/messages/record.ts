@@ -15,7 +15,10 @@ const RECORD_RETRY_MS = 1_000
 /** Others get their turn between two closures, when there has been much to do. */
 const CLOSURE_REPORTS = 50
 
-type Deps = Pick<Core, 'store' | 'config' | 'bell' | 'now' | 'log'>
+type Deps = Pick<
+  Core,
+  'store' | 'config' | 'bell' | 'counters' | 'fuse' | 'knownDomains' | 'now' | 'log'
+>
 type InHand = Map<string, InFlightEmail | undefined>
 type Known = { email: InFlightEmail; report: DeliveryReport }
 
@@ -31,11 +34,18 @@ export async function recordReports(
     const email = inHand.get(report.emailId)
     return email === undefined ? [] : [{ email, report }]
   })
+  deps.fuse.tried(known.filter(hasVerdict).length)
   const closures: Promise<void>[] = []
   for (let from = 0; from < known.length; from += CLOSURE_REPORTS) {
     closures.push(recordSome(deps, inHand, known.slice(from, from + CLOSURE_REPORTS)))
   }
   await Promise.all(closures)
+}
+
+/** What found no way, and waits, says nothing of how much is refused. */
+function hasVerdict({ report }: Known): boolean {
+  if (report.kind !== 'attempted') return false
+  return report.outcome.host !== null || report.outcome.result !== 'deferred'
 }
 
 async function recordSome(deps: Deps, inHand: InHand, known: readonly Known[]): Promise<void> {
@@ -65,8 +75,8 @@ async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void
   const returned = new Map<number, string[]>()
   for (const { email, report } of known) {
     if (report.kind === 'attempted') {
-      const { outcome, subject, startedAt } = report
-      attempted.push({ email, outcome, subject, startedAt })
+      const { site, outcome, subject, startedAt } = report
+      attempted.push({ email, site, outcome, subject, startedAt })
     } else {
       const dueAt = report.retryAt ?? deps.now()
       returned.set(dueAt, [...(returned.get(dueAt) ?? []), email.id])

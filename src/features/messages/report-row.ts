@@ -14,11 +14,17 @@ export type ReportResult = {
   at: number
   result: 'reported-bounced' | 'reported-delayed' | 'reported-delivered' | 'reported-complaint'
   class?: string
-  reply?: Reply | null
+  /** The remote server's, as far as the report quotes it. */
+  reply?: ReportedReply | null
   error?: string | null
   /** Who reports. */
   host?: string | null
+  /** Whom it says was not reached, in the report's words. */
+  finalRecipient?: string | null
 }
+
+/** A report may tell the status code alone. */
+export type ReportedReply = Omit<Reply, 'code'> & { code: number | null }
 
 export const findReport = statement<{ id: number }>(
   () => sql`select id from attempts
@@ -44,6 +50,7 @@ const insertRow = statement((db) =>
     replyText: parameter('replyText'),
     error: parameter('error'),
     steps: [],
+    finalRecipient: parameter('finalRecipient'),
   }),
 )
 
@@ -64,5 +71,6 @@ export async function insertReport(tx: Tx, report: ReportResult): Promise<void> 
     enhancedCode: reply?.enhancedCode ?? null,
     replyText: reply?.text ?? null,
     error: report.error ?? null,
+    finalRecipient: report.finalRecipient ?? null,
   })
 }

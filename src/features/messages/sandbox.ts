@@ -1,5 +1,5 @@
 /** The mail that the sandbox's own SMTP sink took instead of the internet. */
-import { AppError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { desc, eq, lte, max } from '../../store/drizzle.ts'
 import { sandboxMessages } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
@@ -48,7 +48,7 @@ export async function getSandboxMessage(
     .where(eq(sandboxMessages.id, id))
     .get()
   if (row === undefined) {
-    throw new AppError('RESOURCE_NOT_FOUND', `There is no sandbox message ${id}.`)
+    throw notFound('sandbox message', id, `There is no sandbox message ${id}.`)
   }
   return row.raw
 }

@@ -3,12 +3,10 @@
  * says no more. Three of them over at least 14 days, with nothing delivered after the first, do
  * (contract section 0). One email is one strike, however often it is reported.
  */
-import { and, eq, sql } from '../../store/drizzle.ts'
+import { and, eq, gte, sql } from '../../store/drizzle.ts'
 import { strikes } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
-import { setSubscribed } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
-import { suppress } from './suppression.ts'
 
 export type NewStrike = {
   projectId: string
@@ -63,6 +61,18 @@ const deleteStrikes = statement((db) =>
     ),
 )
 
+const deleteStrikesSince = statement((db) =>
+  db
+    .delete(strikes)
+    .where(
+      and(
+        eq(strikes.projectId, parameter('projectId')),
+        eq(strikes.email, parameter('email')),
+        gte(strikes.at, parameter('since')),
+      ),
+    ),
+)
+
 const deleteOld = statement((db) =>
   db
     .delete(strikes)
@@ -71,18 +81,33 @@ const deleteOld = statement((db) =>
     ),
 )
 
-/** Whether this one is what suppresses the address. */
-export async function recordStrike(tx: Tx, strike: NewStrike): Promise<boolean> {
-  if ((await tx.execute(insertStrike, strike)) === 0) return false
-  const { projectId, contactId, email, emailId, at } = strike
+/** Where this one condemns the address, all of them in one line for people. */
+export async function recordStrike(tx: Tx, strike: NewStrike): Promise<string | undefined> {
+  if ((await tx.execute(insertStrike, strike)) === 0) return undefined
+  const { projectId, contactId, email } = strike
   const alive = await tx.find(findProofOfLife, { contactId })
   const sum = await tx.find(summariseStrikes, { projectId, email, after: alive?.at ?? 0 })
-  if (sum === undefined || sum.count < STRIKES || sum.last - sum.first < SPAN_MS) return false
+  if (sum === undefined || sum.count < STRIKES || sum.last - sum.first < SPAN_MS) {
+    return undefined
+  }
   const days = Math.floor((sum.last - sum.first) / DAY_MS)
-  const source = `${sum.count} refusals over ${days} days, the last: ${strike.reason}`
-  await suppress(tx, { projectId, email, reason: 'STRIKES', source, emailId, at })
-  await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'bounce', emailId })
-  return true
+  return `${sum.count} refusals over ${days} days, the last: ${strike.reason}`
+}
+
+/** Whether the contact's address took mail after an instant. */
+export async function hasDeliveredSince(
+  tx: Tx,
+  { contactId, since }: { contactId: string; since: number },
+): Promise<boolean> {
+  return ((await tx.find(findProofOfLife, { contactId }))?.at ?? 0) > since
+}
+
+/** Takes back those since an instant. */
+export async function forgetStrikesSince(
+  tx: Tx,
+  address: { projectId: string; email: string; since: number },
+): Promise<void> {
+  await tx.execute(deleteStrikesSince, address)
 }
 
 /** What an address that is taken off the list starts anew without. */

@@ -12,7 +12,7 @@ export type Act = {
 
 export type Arrival = { row: Pending; reading: Reading }
 
-export type ApplyDeps = Pick<Core, 'now' | 'keyring'>
+export type ApplyDeps = Pick<Core, 'counters' | 'now' | 'keyring' | 'log'>
 
 const KNOWN = 'known already'
 

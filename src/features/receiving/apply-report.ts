@@ -137,23 +137,31 @@ function toLater(
   about: { emailId: string; reportingMta: string | null; whom: Whom },
 ): LaterReport | undefined {
   const { emailId, reportingMta, whom } = about
-  const { diagnostic, status, replyCode, verdict } = said
+  const { recipient, diagnostic, status, replyCode, verdict } = said
+  const isCoded = replyCode !== null || status !== null
+  const text = withoutCodes(diagnostic)
+  const reply = isCoded ? { code: replyCode, enhancedCode: status, text } : null
+  const finalRecipient = recipient === '' ? null : recipient
+  const told = { emailId, diagnostic, reportingMta, reply, finalRecipient }
   switch (said.action) {
     case 'failed': {
       const { isHard, isStrike } = verdict
       const forward = { ...verdict, isHard: false, isStrike: isHard || isStrike }
-      const reply =
-        replyCode === null ? null : { code: replyCode, enhancedCode: status, text: diagnostic }
-      const judged = whom === 'recipient' ? verdict : forward
-      return { type: 'bounce', emailId, diagnostic, reportingMta, reply, verdict: judged }
+      return { type: 'bounce', ...told, verdict: whom === 'recipient' ? verdict : forward }
     }
     case 'delayed':
-      return { type: 'delay', emailId, diagnostic, status }
+      return { type: 'delay', ...told }
     case 'delivered':
       return whom === 'stranger' ? undefined : { type: 'delivery', emailId }
     default:
       return undefined
   }
+}
+
+/** The words of `550 5.1.1 no such user`. */
+function withoutCodes(diagnostic: string): string {
+  const codes = /^[245]\d\d[ -](?:[245]\.\d{1,3}\.\d{1,3}\s)?|^[245]\.\d{1,3}\.\d{1,3}\s/
+  return diagnostic.replace(codes, '').trim()
 }
 
 const did = {

@@ -12,7 +12,7 @@ import { endPending, isPending } from './pending.ts'
 import { mayKeepReport } from './quota.ts'
 import { receiveMail } from './receive.ts'
 
-type Deps = Pick<Core, 'now' | 'keyring' | 'log'>
+type Deps = Pick<Core, 'counters' | 'now' | 'keyring' | 'log'>
 
 const MAX_SENDER_LENGTH = 320
 
@@ -35,7 +35,10 @@ export async function applyArrival(deps: Deps, tx: Tx, arrival: Arrival): Promis
     keepsRaw: isForPeople(arrival) || (kind === 'other' && (await mayKeepReport(tx, row))),
     at: deps.now(),
   })
-  tx.afterCommit(() => tell(deps, row, acts))
+  tx.afterCommit(() => {
+    deps.counters.add('pillarbox_inbound_messages_total', { kind })
+    tell(deps, row, acts)
+  })
 }
 
 /** In the log, what did not take effect like other mail. */

@@ -43,9 +43,9 @@ const insertMessage = statement((db) =>
   }),
 )
 
-/** Whether there is a point in taking a message: the disk takes writes. */
-export function canKeep({ store }: Pick<Core, 'store'>): boolean {
-  return store.isWritable()
+/** Whether there is a point in taking a message: the disk takes writes and has room. */
+export function canKeep({ store, disk }: Pick<Core, 'store' | 'disk'>): boolean {
+  return store.isWritable() && !disk.isLow()
 }
 
 /** Its id, once it is durable. @throws MailboxFull, AppError DATABASE_ERROR: nothing was kept */

@@ -38,7 +38,7 @@ export type Processing = {
   stop(): Promise<void>
 }
 
-export type ProcessDeps = Pick<Core, 'store' | 'keyring' | 'inbox' | 'now' | 'log'>
+export type ProcessDeps = Pick<Core, 'store' | 'keyring' | 'inbox' | 'counters' | 'now' | 'log'>
 
 /** In hand at a time, of each lane: read, or waiting to be written. */
 const WINDOW = 128

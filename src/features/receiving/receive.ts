@@ -53,6 +53,7 @@ const insertContent = statement((db) =>
     subject: parameter('subject'),
     body: parameter('body'),
     isText: parameter('isText'),
+    text: parameter('text'),
     lastUsedAt: parameter('at'),
     createdAt: parameter('at'),
   }),
@@ -144,7 +145,8 @@ async function upsertSender(
 ): Promise<Contact> {
   const known = await tx.find(findContact, { projectId, email: address.address })
   const found = new Map(known === undefined ? [] : [[known.email, known]])
-  const change = { projectId, subscribed: undefined, subscribedByDefault: false, at, found }
+  const rule = { subscribed: undefined, subscribedByDefault: false, reason: 'mail' } as const
+  const change = { projectId, ...rule, at, found }
   const [upserted] = await upsertContacts(tx, change, [{ address, changes: {} }])
   if (upserted === undefined) throw new TypeError('an address gave no contact')
   return upserted.contact
@@ -184,11 +186,12 @@ async function insertReceived(tx: Tx, received: Received): Promise<void> {
   })
 }
 
-function bodyOf({ html, text }: ReadMail): { body: string; isText: boolean } {
-  return html === null ? { body: text ?? '', isText: true } : { body: html, isText: false }
+function bodyOf({ html, text }: ReadMail): { body: string; isText: boolean; text: string | null } {
+  if (html === null) return { body: text ?? '', isText: true, text: null }
+  return { body: html, isText: false, text }
 }
 
-/** Of `email.received` (contract 7.1) all but the body, which is the email's content. */
+/** Of `email.received` (contract 7.1) all but body and text, which are the email's content. */
 async function announce(tx: Tx, received: Received & { isCapped: boolean }): Promise<void> {
   const { id: emailId, projectId, contact, mail, reading, row, at } = received
   const { header, report } = reading

@@ -1,5 +1,5 @@
 /** One inbound message, whosever it is, for operators. */
-import { AppError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
 import { type InboundMessage, inboundMessages } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
@@ -17,7 +17,7 @@ export async function getInbound(
     .where(eq(inboundMessages.id, id))
     .get()
   if (row === undefined) {
-    throw new AppError('RESOURCE_NOT_FOUND', `There is no inbound message ${id}.`)
+    throw notFound('inbound message', id, `There is no inbound message ${id}.`)
   }
   return row
 }

@@ -1,7 +1,8 @@
 /**
  * An `Idempotency-Key` makes a request take effect once. The claim is in memory while the request
  * is in flight and becomes a row in the same transaction as what the request wrote: after a crash,
- * the key of a request that was not accepted is free. A key is refused, never replayed.
+ * the key of a request that was not accepted is free. A key is refused, never replayed; the refusal
+ * names what the first request was answered with, for a client that never heard the answer.
  */
 import { AppError } from '../../errors.ts'
 import { and, eq, lte, sql } from '../../store/drizzle.ts'
@@ -42,6 +43,7 @@ const takeKey = statement((db) =>
       method: parameter('method'),
       path: parameter('path'),
       statusCode: parameter('statusCode'),
+      answer: parameter('answer'),
       createdAt: parameter('at'),
       expiresAt: parameter('expiresAt'),
     })
@@ -51,6 +53,7 @@ const takeKey = statement((db) =>
         method: sql`excluded.method`,
         path: sql`excluded.path`,
         statusCode: sql`excluded.status_code`,
+        answer: sql`excluded.answer`,
         createdAt: sql`excluded.created_at`,
         expiresAt: sql`excluded.expires_at`,
       },
@@ -92,6 +95,9 @@ export async function claimKey<T>(
   }
 }
 
+/** `answer`: the `data` of the response. */
+type KeptAnswer = { statusCode: number; answer: Record<string, unknown> }
+
 /**
  * Makes the claim durable, within the transaction of what the request does.
  * @throws AppError IDEMPOTENCY_KEY_REUSED when an earlier request took effect under it
@@ -99,10 +105,10 @@ export async function claimKey<T>(
 export async function keepKey(
   tx: Tx,
   request: IdempotentRequest,
-  { statusCode, hours }: { statusCode: number; hours: number },
+  { statusCode, answer, hours }: KeptAnswer & { hours: number },
 ): Promise<void> {
   const expiresAt = request.at + hours * 3_600_000
-  const taken = await tx.execute(takeKey, { ...request, statusCode, expiresAt })
+  const taken = await tx.execute(takeKey, { ...request, statusCode, answer, expiresAt })
   if (taken > 0) return
   const { projectId, key, at } = request
   refuseKnown(await tx.find(findKey, { projectId, key }), at)
@@ -117,7 +123,7 @@ type KnownKey = typeof idempotencyKeys.$inferSelect
 
 function refuseKnown(known: KnownKey | undefined, at: number): void {
   if (known === undefined || known.expiresAt <= at) return
-  throw reused({ ...known, at: known.createdAt }, known.statusCode)
+  throw reused({ ...known, at: known.createdAt }, known)
 }
 
 function nameOf({ projectId, key }: Pick<IdempotentRequest, 'projectId' | 'key'>): string {
@@ -126,14 +132,15 @@ function nameOf({ projectId, key }: Pick<IdempotentRequest, 'projectId' | 'key'>
 
 function reused(
   original: { key: string; method: string; path: string; at: number },
-  statusCode: number | null,
+  answered: { statusCode: number | null; answer: Record<string, unknown> | null } | null,
 ): AppError {
   return new AppError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was already used.', {
     details: {
       key: original.key,
       originalRequest: `${original.method} ${original.path}`,
       originalRequestAt: new Date(original.at).toISOString(),
-      originalStatusCode: statusCode,
+      originalStatusCode: answered?.statusCode ?? null,
+      ...(answered?.answer ? { data: answered.answer } : {}),
     },
   })
 }

@@ -80,7 +80,8 @@ async function addSome(
   return store.write(async (tx) => {
     await requireStatic(tx, target)
     const at = now()
-    const change = { projectId, subscribed: undefined, subscribedByDefault: subscribed, at }
+    const rule = { subscribed: undefined, subscribedByDefault: subscribed, reason: 'api' } as const
+    const change = { projectId, ...rule, at }
     const entries = members.map(({ address }) => ({ address, changes: {} }))
     const saved = createMissing ? await saveContacts(tx, change, entries) : []
     const contacts = createMissing

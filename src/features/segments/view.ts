@@ -1,6 +1,6 @@
 /** A segment as the API shows it. */
 import { formatInstant } from '../../clock.ts'
-import { AppError } from '../../errors.ts'
+import { type AppError, notFound } from '../../errors.ts'
 import type { Segment, SegmentType } from '../../store/schema.ts'
 
 export type SegmentView = {
@@ -37,7 +37,5 @@ export function toSegmentView(segment: Segment): SegmentView {
 }
 
 export function noSuchSegment(id: string): AppError {
-  return new AppError('RESOURCE_NOT_FOUND', 'No segment of this project has that id.', {
-    details: { resource: 'segment', id },
-  })
+  return notFound('segment', id, 'No segment of this project has that id.')
 }

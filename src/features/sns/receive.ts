@@ -18,7 +18,7 @@
  * SNS tries for at most an hour (its "message delivery retries").
  */
 import { verify } from 'node:crypto'
-import { AppError, describeError } from '../../errors.ts'
+import { AppError, describeError, notFound } from '../../errors.ts'
 import type { Core } from '../core.ts'
 import { recordLater } from '../messages/later.ts'
 import { recordHits } from '../tracking/hits.ts'
@@ -33,7 +33,10 @@ import { disbelieved } from './refusal.ts'
 import { toConsequence } from './report.ts'
 import { parseCertificateUrl } from './urls.ts'
 
-export type SnsDeps = Pick<Core, 'config' | 'store' | 'inbox' | 'now' | 'log' | 'publicFetch'>
+export type SnsDeps = Pick<
+  Core,
+  'config' | 'store' | 'inbox' | 'counters' | 'now' | 'log' | 'publicFetch'
+>
 
 export type SnsReceiver = {
   /** Whether any topic is believed. */
@@ -107,7 +110,8 @@ async function takeNotification(deps: SnsDeps, { message, messageId }: SnsMessag
   }
   const email = await findReportedEmail(deps, notification.ids)
   if (email === undefined) {
-    throw new AppError('RESOURCE_NOT_FOUND', 'There is no such email.')
+    const id = [...messageIds, ...providerIds][0] ?? ''
+    throw notFound('email', id, 'There is no such email.')
   }
   if (notification.kind === 'delivery' && email.state === 'sending') {
     throw new AppError('EXTERNAL_SERVICE_ERROR', 'The email is still being handed over.')

@@ -19,6 +19,7 @@ export type Consequence = { reports: LaterReport[]; hits: Hit[] }
 
 const MAX_DIAGNOSTIC = 1_000
 const MAX_HOST = 240
+const MAX_ADDRESS = 320
 const MAX_FEEDBACK_TYPE = 100
 
 /** `now`: of a hit whose time is not told, or lies in the future. Empty when it means nothing. */
@@ -59,12 +60,11 @@ function toBounces(bounce: Of<'bounce'>, emailId: string, recipient: string): La
   )
   if (ours === undefined) return []
   const diagnostic = oneLine(ours.diagnostic ?? [bounceType, bounceSubType].join(' '))
-  if (bounceType === 'Transient') {
-    return [{ type: 'delay', emailId, diagnostic, status: ours.status }]
-  }
   const reply = replyOf(ours)
-  const verdict = verdictOf(reply, bounceType)
-  return [{ type: 'bounce', emailId, verdict, reply, diagnostic, reportingMta }]
+  const finalRecipient = ours.address === '' ? null : oneLine(ours.address, MAX_ADDRESS)
+  const told = { emailId, reply: reportedReply(reply), diagnostic, reportingMta, finalRecipient }
+  if (bounceType === 'Transient') return [{ type: 'delay', ...told }]
+  return [{ type: 'bounce', verdict: verdictOf(reply, bounceType), ...told }]
 }
 
 function toComplaints(
@@ -87,6 +87,11 @@ function replyOf({ status, diagnostic }: BouncedRecipient): Reply | null {
     /^([245]\d\d)?[ -]?([245]\.\d{1,3}\.\d{1,3})?\s*(.*)$/.exec(text) ?? []
   const stated = status !== null && /^[245]\.\d{1,3}\.\d{1,3}$/.test(status) ? status : null
   return { code: Number(code ?? 0), enhancedCode: enhanced ?? stated, text: rest ?? '' }
+}
+
+/** A code of 0 stands for none. */
+function reportedReply(reply: Reply | null) {
+  return reply === null ? null : { ...reply, code: reply.code === 0 ? null : reply.code }
 }
 
 function verdictOf(reply: Reply | null, bounceType: string): Verdict {

@@ -32,15 +32,17 @@ type NewSuppressions = {
   projectId: string
   addresses: readonly ParsedAddress[]
   reason: SuppressionReason
+  /** How they came here, for people; `API` if absent. */
+  source?: string
 }
 
 /** All of them or, where that fails, none. */
 export async function addSuppressions(
   { store, now }: Pick<Core, 'store' | 'now'>,
-  { projectId, addresses, reason }: NewSuppressions,
+  { projectId, addresses, reason, source = 'API' }: NewSuppressions,
 ): Promise<AddedSuppressions> {
   const emails = [...new Set(addresses.map(({ address }) => address))]
-  const suppression = { projectId, emails, reason, source: 'API', at: now() }
+  const suppression = { projectId, emails, reason, source, at: now() }
   const added = await store.write((tx) => suppressAddresses(tx, suppression))
   return { added, existing: emails.length - added }
 }

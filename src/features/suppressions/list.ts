@@ -5,12 +5,13 @@ import { invalidField } from '../../errors.ts'
 import { containsText } from '../../store/dialect.ts'
 import { and, count, desc, eq, type SQL, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
-import { type SuppressionReason, suppressions } from '../../store/schema.ts'
+import { type Suppression, type SuppressionReason, suppressions } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
 import { type SuppressionView, toSuppressionView } from './view.ts'
 
 export type SuppressionQuery = {
-  projectId: string
+  /** Of every project if absent, for operators. */
+  projectId?: string | undefined
   limit: number
   /** As a page before gave it, or the id of its last item. */
   cursor?: string | undefined
@@ -19,8 +20,11 @@ export type SuppressionQuery = {
   reason?: SuppressionReason | undefined
 }
 
+/** `projectId`: where the list is of every project. */
+export type ListedSuppression = SuppressionView & { projectId?: string }
+
 export type SuppressionPage = {
-  data: SuppressionView[]
+  data: ListedSuppression[]
   cursor: string | null
   hasMore: boolean
   /** 0 behind a cursor. */
@@ -41,11 +45,16 @@ export async function listSuppressions(
   const last = page.at(-1)
   const hasMore = rows.length > query.limit
   return {
-    data: page.map(toSuppressionView),
+    data: page.map((row) => toListed(query, row)),
     cursor: hasMore && last !== undefined ? `${last.createdAt}_${last.id}` : null,
     hasMore,
     total: position === undefined ? await countAll(deps, query) : 0,
   }
+}
+
+function toListed(query: SuppressionQuery, row: Suppression): ListedSuppression {
+  const view = toSuppressionView(row)
+  return query.projectId === undefined ? { ...view, projectId: row.projectId } : view
 }
 
 /** The query of a page, and one row more. The instant stands by itself for the index's sake. */
@@ -70,7 +79,7 @@ async function countAll({ store }: Deps, query: SuppressionQuery): Promise<numbe
 function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | undefined {
   const part = search.trim().toLowerCase()
   return and(
-    eq(suppressions.projectId, projectId),
+    projectId === undefined ? undefined : eq(suppressions.projectId, projectId),
     reason === undefined ? undefined : eq(suppressions.reason, reason),
     part === '' ? undefined : containsText(suppressions.email, part),
   )
@@ -83,7 +92,7 @@ async function findPosition(
   if (cursor === undefined) return undefined
   const [, at, id] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(cursor) ?? []
   if (at !== undefined && id !== undefined) return { at: Number(at), id }
-  const own = and(eq(suppressions.projectId, projectId), eq(suppressions.id, cursor))
+  const own = and(matches({ projectId, limit: 1 }), eq(suppressions.id, cursor))
   const row = isUuid(cursor)
     ? await store.read.select().from(suppressions).where(own).get()
     : undefined

@@ -4,6 +4,13 @@ import type { Suppression, SuppressionReason } from '../../store/schema.ts'
 
 export type { SuppressionReason } from '../../store/schema.ts'
 
+export const suppressionReasons: readonly SuppressionReason[] = [
+  'HARD_BOUNCE',
+  'COMPLAINT',
+  'MANUAL',
+  'STRIKES',
+]
+
 export type SuppressionView = {
   id: string
   email: string

@@ -4,6 +4,7 @@
  */
 import type { Now } from '../../clock.ts'
 import type { Log } from '../../log.ts'
+import type { DnsWatch } from '../../outbound/dns-watch.ts'
 import { createResolver, type Resolver } from '../../outbound/resolver.ts'
 import { createTurns, type Turns } from '../../outbound/turns.ts'
 import { createDomainLists, type DomainLists } from './lists.ts'
@@ -25,6 +26,8 @@ export type VerifierOptions = {
   dataDir: string
   now: Now
   log: Log
+  /** Whether denials are believed; all are if absent. */
+  watch?: DnsWatch
   /** Of each of the two rounds. */
   timeoutMs?: number
 }
@@ -39,8 +42,8 @@ const LIST_DOMAINS_AT_ONCE = 16
 
 /** Reads and asks nothing before it is used. */
 export function createVerifier(options: VerifierOptions): Verifier {
-  const { dnsServers, dataDir, now, log, timeoutMs = TIMEOUT_MS } = options
-  const settings = { servers: dnsServers, now, timeoutMs, tries: 1, rounds: ROUNDS }
+  const { dnsServers, dataDir, now, log, watch, timeoutMs = TIMEOUT_MS } = options
+  const settings = { servers: dnsServers, now, timeoutMs, tries: 1, rounds: ROUNDS, watch }
   const kept = { ...settings, maxCached: MAX_CACHED }
   const dns = createResolver({ ...kept, maxOpen: MAX_OPEN, maxWaiting: MAX_WAITING })
   const listDns = createResolver(kept)

@@ -18,6 +18,10 @@ const activityQuery = z.object({
     .optional()
     .meta({ description: 'Activity types, separated by commas; unknown ones are ignored' }),
   contactId: id.optional(),
+  fields: z
+    .enum(['summary'])
+    .optional()
+    .meta({ description: 'summary: emails without their bodies, which makes the feed quick' }),
   startDate: instantParameter('first'),
   endDate: instantParameter('last'),
 })
@@ -34,30 +38,36 @@ const upcomingQuery = z.object({
   daysAhead: countParameter({ fallback: 30, cap: 90 }),
 })
 
-const activity = z.object({
-  id: z.string(),
-  type: z.string(),
-  timestamp: instant,
-  contactEmail: z.string().optional(),
-  contactId: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()),
-})
+const activity = z
+  .object({
+    id: z.string(),
+    type: z.string(),
+    timestamp: instant,
+    contactEmail: z.string().optional(),
+    contactId: z.string().optional(),
+    metadata: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Activity' })
 
-const activityPage = z.object({
-  data: z.array(activity),
-  cursor: z.string().nullable(),
-  hasMore: z.boolean(),
-})
+const activityPage = z
+  .object({
+    data: z.array(activity),
+    cursor: z.string().nullable(),
+    hasMore: z.boolean(),
+  })
+  .meta({ id: 'ActivityPage' })
 
-const activityStats = z.object({
-  totalEvents: z.int(),
-  totalEmailsSent: z.int(),
-  totalEmailsOpened: z.int(),
-  totalEmailsClicked: z.int(),
-  totalWorkflowsStarted: z.int(),
-  openRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
-  clickRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
-})
+const activityStats = z
+  .object({
+    totalEvents: z.int(),
+    totalEmailsSent: z.int(),
+    totalEmailsOpened: z.int(),
+    totalEmailsClicked: z.int(),
+    totalWorkflowsStarted: z.int(),
+    openRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
+    clickRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
+  })
+  .meta({ id: 'ActivityStats' })
 
 const shared = { method: 'GET', permission: 'secret', tag: 'Activity' } as const
 
@@ -71,12 +81,13 @@ export function activityRoutes(core: Core): Route[] {
       query: activityQuery,
       responses: { 200: { description: 'A page of the feed', schema: activityPage } },
       handle: async ({ project, query }) => {
-        const { limit, cursor, types, contactId, startDate, endDate } = query
+        const { limit, cursor, types, contactId, fields, startDate, endDate } = query
         const page = await listActivity(core, project.id, {
           limit,
           cursor,
           types: listOf(types),
           contactId,
+          isSummary: fields === 'summary',
           startAt: startDate,
           endAt: endDate,
         })
@@ -99,7 +110,7 @@ export function activityRoutes(core: Core): Route[] {
       query: recentQuery,
       responses: {
         200: {
-          description: 'Events, those of emails included',
+          description: 'Events, emails and executions together',
           schema: z.object({ count: z.int(), minutes: z.int() }),
         },
       },

@@ -1,6 +1,5 @@
 /** Many contacts at once (contract 3.4): queued, with a job to look at. */
 import { z } from 'zod'
-import { conditionJsonSchema } from '../../features/conditions/json-schema.ts'
 import {
   type BulkOperation,
   type BulkTarget,
@@ -8,6 +7,7 @@ import {
   startBulk,
 } from '../../features/contacts/bulk.ts'
 import type { Core } from '../../features/core.ts'
+import { conditionField } from '../condition-field.ts'
 import { id } from '../fields.ts'
 import { jobStatus, queuedJob } from '../job-fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
@@ -25,7 +25,7 @@ const filter = z.strictObject({
     .optional()
     .meta({ description: 'Part of the address' }),
   subscribed: z.boolean().optional(),
-  condition: z.unknown().optional().meta(conditionJsonSchema),
+  condition: conditionField.optional(),
 })
 
 const order = z
@@ -90,6 +90,7 @@ function bulkRoute(core: Core, operation: BulkOperation, summary: string): Route
     ...shared,
     method: 'POST',
     path: `/contacts/bulk-${operation}`,
+    growsDisk: operation !== 'delete',
     summary,
     description: `Those that are named, or all that match the filter when the job begins. Ids that are not the project's are failures of the result.`,
     body: order,

@@ -15,7 +15,8 @@ const truth = z
   .transform((text) => text === 'true')
   .optional()
 
-const exportQuery = z.object({
+// A misspelt filter must not mean all contacts.
+const exportQuery = z.strictObject({
   subscribed: truth.meta({ type: 'boolean' }),
   search: z.string().max(MAX_SEARCH_LENGTH).optional().meta({ description: 'Part of the address' }),
   filter: z.string().optional().meta({ description: 'A condition as JSON' }),

@@ -1,6 +1,5 @@
 /** Verifying many addresses at once: queued, with a job to look at. No contact changes by it. */
 import { z } from 'zod'
-import { conditionJsonSchema } from '../../features/conditions/json-schema.ts'
 import type { Core } from '../../features/core.ts'
 import {
   findListStatus,
@@ -8,6 +7,7 @@ import {
   startListVerification,
 } from '../../features/verification/list-order.ts'
 import { MAX_RESULTS } from '../../features/verification/list-result.ts'
+import { conditionField } from '../condition-field.ts'
 import { id } from '../fields.ts'
 import { jobStatus, queuedJob } from '../job-fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
@@ -20,7 +20,7 @@ const MAX_EXCLUDED = 10_000
 const filter = z.strictObject({
   search: z.string().max(255).optional().meta({ description: 'Part of the address' }),
   subscribed: z.boolean().optional(),
-  condition: z.unknown().optional().meta(conditionJsonSchema),
+  condition: conditionField.optional(),
 })
 
 const fields = {

@@ -5,7 +5,6 @@ import {
   parseCondition,
   parseConditionText,
 } from '../../features/conditions/condition.ts'
-import { conditionJsonSchema } from '../../features/conditions/json-schema.ts'
 import { deleteContact } from '../../features/contacts/delete.ts'
 import { getContact } from '../../features/contacts/get.ts'
 import { listContacts } from '../../features/contacts/list.ts'
@@ -14,6 +13,7 @@ import { saveContact } from '../../features/contacts/save.ts'
 import { updateContact } from '../../features/contacts/update.ts'
 import { toContactView } from '../../features/contacts/view.ts'
 import type { Core } from '../../features/core.ts'
+import { conditionField } from '../condition-field.ts'
 import { contactData, contactRecord } from '../contact-record.ts'
 import { emailAddress } from '../fields.ts'
 import { choiceParameter, countParameter } from '../paging.ts'
@@ -66,10 +66,25 @@ const limit = z
   .transform((value) => Math.min(value, MAX_LIMIT))
   .meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })
 
-const condition = z.unknown().optional().meta(conditionJsonSchema)
+const condition = conditionField.optional()
 
+// A name that is not known here, or a condition in place of the body, must not mean all contacts.
 const queryBody = z
-  .object({ ...shared, limit, subscribed: z.boolean().optional(), filter: condition, condition })
+  .strictObject(
+    {
+      ...shared,
+      limit,
+      subscribed: z.boolean().optional(),
+      filter: condition,
+      condition,
+    },
+    {
+      error: ({ code, keys }) =>
+        code === 'unrecognized_keys' && keys.includes('groups')
+          ? 'A condition is the value of "filter", not the body itself'
+          : undefined,
+    },
+  )
   .refine((body) => body.filter === undefined || body.condition === undefined, {
     path: ['condition'],
     message: 'Give either filter or condition',
@@ -94,12 +109,14 @@ const saved = contactRecord.extend({
   _meta: z.object({ isNew: z.boolean(), isUpdate: z.boolean() }),
 })
 
-const page = z.object({
-  data: z.array(contactRecord),
-  cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-  hasMore: z.boolean(),
-  total: z.int().meta({ description: '0 where a cursor was given' }),
-})
+const page = z
+  .object({
+    data: z.array(contactRecord),
+    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+    hasMore: z.boolean(),
+    total: z.int().meta({ description: '0 where a cursor was given' }),
+  })
+  .meta({ id: 'ContactPage' })
 
 const lookup = z.object({
   emails: z.array(z.string().max(MAX_TEXT_LENGTH)).min(1).max(MAX_LOOKUP),
@@ -130,6 +147,7 @@ function listRoutes(core: Core): Route[] {
       ...table,
       method: 'POST',
       path: '/contacts/query',
+      growsDisk: false,
       summary: 'List contacts by a condition',
       description: 'As GET /contacts, for conditions that are too long for a URL.',
       body: queryBody,
@@ -144,6 +162,7 @@ function listRoutes(core: Core): Route[] {
       ...table,
       method: 'POST',
       path: '/contacts/lookup',
+      growsDisk: false,
       summary: 'Which of some addresses are contacts',
       body: lookup,
       responses: {

@@ -1,6 +1,6 @@
 /** The API described: `/openapi.json`, and `/docs` to read it and try it, with nothing from elsewhere. */
 import { productVersion, readAsset } from '../../config/assets.ts'
-import { AppError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import { describeApi } from '../openapi.ts'
 import { openRoute, type Reply, type Route } from '../route.ts'
@@ -22,24 +22,32 @@ const page = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Pillarbox API</title>
+    <meta name="color-scheme" content="light dark">
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <script src="/docs/start.js"></script>
+    <script src="/docs/swagger-ui-bundle.js" defer></script>
   </head>
   <body>
     <div id="api"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
   </body>
 </html>
 `
 
-/** Calls go where the page came from: its policy lets them go nowhere else, `base_url` or not. */
-const start = `fetch('/openapi.json')
-  .then((response) => response.json())
-  .then((api) => {
-    const spec = { ...api, servers: [{ url: location.origin }] }
-    SwaggerUIBundle({ spec, dom_id: '#api', deepLinking: true })
-  })
+/**
+ * The description comes while the page's program does. Calls go where the page came from: its policy
+ * lets them go nowhere else, `base_url` or not. The scheme of colours is the reader's.
+ */
+const start = `const description = fetch('/openapi.json').then((response) => response.json())
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', follow)
+follow()
+addEventListener('DOMContentLoaded', async () => {
+  const spec = { ...(await description), servers: [{ url: location.origin }] }
+  const shown = { deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 }
+  SwaggerUIBundle({ spec, dom_id: '#api', ...shown })
+})
 `
 
 const files: Readonly<Record<string, string>> = {
@@ -88,7 +96,7 @@ function showPage(): Reply {
 function showFile(name: string): Reply {
   if (name === 'start.js') return file(start, 'text/javascript; charset=utf-8')
   const contentType = Object.hasOwn(files, name) ? files[name] : undefined
-  if (contentType === undefined) throw new AppError('RESOURCE_NOT_FOUND', 'There is no such file.')
+  if (contentType === undefined) throw notFound('file', name, 'There is no such file.')
   return file(new Uint8Array(readAsset(`docs/${name}`)), contentType)
 }
 

@@ -1,6 +1,6 @@
 /** Sender domains of a project (contract 3.9), with the DNS records that each asks for. */
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import { addDomain } from '../../features/domains/add.ts'
 import { deleteDomain } from '../../features/domains/delete.ts'
@@ -14,41 +14,47 @@ const newDomain = z.object({
   domain: z.string().trim().min(3).max(253).meta({ description: 'A host name: example.com' }),
 })
 
-const dnsRecord = z.object({
-  purpose: z.string().meta({ examples: ['dkim', 'return-path', 'dmarc'] }),
-  name: z.string(),
-  type: z.string(),
-  value: z.string(),
-  required: z.boolean(),
-  state: z
-    .enum(['found', 'missing', 'different', 'unknown'])
-    .meta({ description: 'What the last check saw of it' }),
-  found: z.array(z.string()).meta({ description: 'What stands there instead' }),
-})
+const dnsRecord = z
+  .object({
+    purpose: z.string().meta({ examples: ['dkim', 'return-path', 'dmarc'] }),
+    name: z.string(),
+    type: z.string(),
+    value: z.string(),
+    required: z.boolean(),
+    state: z
+      .enum(['found', 'missing', 'different', 'unknown'])
+      .meta({ description: 'What the last check saw of it' }),
+    found: z.array(z.string()).meta({ description: 'What stands there instead' }),
+  })
+  .meta({ id: 'DnsRecord' })
 
 const status = z.enum(['Pending', 'Success', 'Failed', 'TemporaryFailure'])
 const selectors = z.array(z.string()).meta({ description: 'DKIM selectors' })
 
-const domain = z.object({
-  id: z.string(),
-  domain: z.string(),
-  verified: z.boolean(),
-  trusted: z.boolean(),
-  status,
-  dkimTokens: selectors,
-  records: z.array(dnsRecord),
-  projectId: z.string(),
-  createdAt: instant,
-  updatedAt: instant,
-})
+const domain = z
+  .object({
+    id: z.string(),
+    domain: z.string(),
+    verified: z.boolean(),
+    trusted: z.boolean(),
+    status,
+    dkimTokens: selectors,
+    records: z.array(dnsRecord),
+    projectId: z.string(),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'Domain' })
 
-const verification = z.object({
-  domain: z.string(),
-  tokens: selectors,
-  status,
-  verified: z.boolean(),
-  records: z.array(dnsRecord),
-})
+const verification = z
+  .object({
+    domain: z.string(),
+    tokens: selectors,
+    status,
+    verified: z.boolean(),
+    records: z.array(dnsRecord),
+  })
+  .meta({ id: 'DomainVerification' })
 
 const shared = { tag: 'Domains', permission: 'secret' } as const
 
@@ -115,7 +121,5 @@ export function domainRoutes(core: Core): Route[] {
 /** Another project's id is always 404, whether or not there is one (section 0). */
 function refuseOthers(named: string | undefined, own: string): void {
   if (named?.toLowerCase() === own) return
-  throw new AppError('RESOURCE_NOT_FOUND', 'This key belongs to no project with that id.', {
-    details: { resource: 'project', id: named },
-  })
+  throw notFound('project', named ?? '', 'This key belongs to no project with that id.')
 }

@@ -47,21 +47,25 @@ const trackBody = z
     if (email === undefined) missing('email')
   })
 
-const event = z.object({
-  id: z.string(),
-  name: z.string(),
-  data: z.record(z.string(), z.unknown()).nullable(),
-  projectId: z.string(),
-  contactId: z.string().nullable(),
-  emailId: z.string().nullable(),
-  createdAt: instant,
-})
+const event = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    data: z.unknown().meta({ description: 'As the client gave it; null without any' }),
+    projectId: z.string(),
+    contactId: z.string().nullable(),
+    emailId: z.string().nullable(),
+    createdAt: instant,
+  })
+  .meta({ id: 'Event' })
 
-const eventPage = z.object({
-  events: z.array(event.extend({ contact: z.object({ email: z.string() }).nullable() })),
-  cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-  hasMore: z.boolean(),
-})
+const eventPage = z
+  .object({
+    events: z.array(event.extend({ contact: z.object({ email: z.string() }).nullable() })),
+    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+    hasMore: z.boolean(),
+  })
+  .meta({ id: 'EventPage' })
 
 const uses = z.array(z.object({ id: z.string(), name: z.string() }))
 
@@ -108,7 +112,7 @@ function recordRoutes(core: Core): Route[] {
         const projectId = project.id
         if (name === undefined && event !== undefined && address !== undefined) {
           const data = await trackEvent(core, { projectId, request: { ...rest, event, address } })
-          return json(200, { success: true, data })
+          return json(200, { success: true, data, ...data })
         }
         const draft = { projectId, name: name ?? '', contactId, emailId, data: body.data }
         return json(201, await recordEvent(core, draft))

@@ -15,18 +15,20 @@ export type HealthDeps = {
   proxies: AddressList
 }
 
-const health = z.object({
-  status: z.enum(['ok', 'degraded', 'unwritable']),
-  time: z.iso.datetime(),
-  environment: z.enum(['sandbox', 'direct', 'relay']).optional(),
-  uptime: z.number().meta({ description: 'Seconds' }).optional(),
-  memoryUsage: z.record(z.string(), z.number()).meta({ description: 'Bytes' }).optional(),
-  walBytes: z.number().meta({ description: "Size of the database's log" }).optional(),
-  reasons: z
-    .array(z.object({ cause: z.string(), reason: z.string() }))
-    .meta({ description: 'Why the status is `degraded`' })
-    .optional(),
-})
+const health = z
+  .object({
+    status: z.enum(['ok', 'degraded', 'unwritable']),
+    time: z.iso.datetime(),
+    environment: z.enum(['sandbox', 'direct', 'relay']).optional(),
+    uptime: z.number().meta({ description: 'Seconds' }).optional(),
+    memoryUsage: z.record(z.string(), z.number()).meta({ description: 'Bytes' }).optional(),
+    walBytes: z.number().meta({ description: "Size of the database's log" }).optional(),
+    reasons: z
+      .array(z.object({ cause: z.string(), reason: z.string() }))
+      .meta({ description: 'Why the status is `degraded`' })
+      .optional(),
+  })
+  .meta({ id: 'Health' })
 
 export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Route[] {
   const { config, now, store, counters } = core
@@ -51,8 +53,12 @@ export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Ro
       summary: 'Whether the server is well',
       responses: {
         200: { description: 'Well, or `degraded`: with reasons to look into', schema: health },
-        503: { description: 'The database cannot be written: `unwritable`', schema: health },
+        503: {
+          description: '`unwritable`: the database cannot be written, or its files are gone',
+          schema: health,
+        },
       },
+      refusals: [400],
       handle: (call) => {
         const status = statusOf(core)
         const isWell = status !== 'unwritable'

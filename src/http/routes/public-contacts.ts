@@ -3,7 +3,7 @@
  * of its pages sees its address and state and changes the one thing there is to change.
  */
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { findPublicContact } from '../../features/contacts/public.ts'
 import { changeSubscription } from '../../features/contacts/subscription.ts'
 import type { Core } from '../../features/core.ts'
@@ -12,12 +12,16 @@ import type { PageToken } from '../../mail/tokens.ts'
 import { attribution, readPageLink } from '../page-link.ts'
 import { json, openRoute, type Route } from '../route.ts'
 
-const contact = z.object({
-  id: z.string(),
-  email: z.string().meta({ format: 'email' }),
-  subscribed: z.boolean(),
-  language: z.enum(languages).meta({ description: 'Of the pages and the footer of this contact' }),
-})
+const contact = z
+  .object({
+    id: z.string(),
+    email: z.string().meta({ format: 'email' }),
+    subscribed: z.boolean(),
+    language: z
+      .enum(languages)
+      .meta({ description: 'Of the pages and the footer of this contact' }),
+  })
+  .meta({ id: 'PublicContact' })
 
 const shared = {
   permission: 'none',
@@ -39,7 +43,7 @@ export function publicContactRoutes(core: Deps): Route[] {
       responses: { 200: { description: 'The contact', schema: contact } },
       handle: async ({ params }) => {
         const { contactId } = getPage(core, params.id)
-        return json(200, (await findPublicContact(core, contactId)) ?? refuse())
+        return json(200, (await findPublicContact(core, contactId)) ?? refuse(params.id))
       },
     }),
     changeRoute(core, { verb: 'subscribe', subscribed: true }),
@@ -60,7 +64,7 @@ function changeRoute(core: Deps, { verb, subscribed }: { verb: string; subscribe
     handle: async ({ params, query }) => {
       const page = getPage(core, params.id)
       const wish = { subscribed, reason: 'api', claimedEmailId: query.e } as const
-      const changed = (await changeSubscription(core, page, wish)) ?? refuse()
+      const changed = (await changeSubscription(core, page, wish)) ?? refuse(params.id)
       return json(200, { id: changed.id, email: changed.email, subscribed: changed.subscribed })
     },
   })
@@ -68,9 +72,9 @@ function changeRoute(core: Deps, { verb, subscribed }: { verb: string; subscribe
 
 /** @throws AppError RESOURCE_NOT_FOUND */
 function getPage(core: Deps, token: string | undefined): PageToken {
-  return readPageLink(core, token) ?? refuse()
+  return readPageLink(core, token) ?? refuse(token)
 }
 
-function refuse(): never {
-  throw new AppError('RESOURCE_NOT_FOUND', 'There is no such contact.')
+function refuse(token: string | undefined): never {
+  throw notFound('contact', token ?? '', 'There is no such contact.')
 }

@@ -1,6 +1,5 @@
 /** Segments of a project (contract 3.6): by a condition or by hand, and who is in them. */
 import { z } from 'zod'
-import { conditionJsonSchema } from '../../features/conditions/json-schema.ts'
 import type { Core } from '../../features/core.ts'
 import { computeSegment } from '../../features/segments/compute.ts'
 import { listSegmentContacts } from '../../features/segments/contacts.ts'
@@ -11,6 +10,7 @@ import { getSegment } from '../../features/segments/get.ts'
 import { listSegments } from '../../features/segments/list.ts'
 import { addMembers, removeMembers } from '../../features/segments/members.ts'
 import { updateSegment } from '../../features/segments/update.ts'
+import { conditionField } from '../condition-field.ts'
 import { contactRecord } from '../contact-record.ts'
 import { instant, lineOfText } from '../fields.ts'
 import { countParameter } from '../paging.ts'
@@ -20,14 +20,12 @@ const MAX_PAGE = 1_000_000
 const MAX_EMAILS = 500
 
 const type = z.enum(['DYNAMIC', 'STATIC'])
-/** The feature that knows the grammar checks it, and names what is wrong. */
-const condition = z.unknown().meta({ ...conditionJsonSchema })
 
 const fields = {
   name: lineOfText(100).min(1),
   description: z.string().max(500).nullable(),
   type,
-  condition,
+  condition: conditionField,
   trackMembership: z.boolean(),
 }
 
@@ -35,7 +33,7 @@ const newSegment = z.object({
   ...fields,
   description: fields.description.default(null),
   type: type.default('DYNAMIC'),
-  condition: condition.optional(),
+  condition: conditionField.optional(),
   trackMembership: fields.trackMembership.default(false),
 })
 
@@ -57,26 +55,30 @@ const pageQuery = z.object({
   pageSize: countParameter({ fallback: 20, cap: 100 }),
 })
 
-const segment = z.object({
-  id: z.string(),
-  name: z.string(),
-  description: z.string().nullable(),
-  type,
-  condition: z.unknown().meta({ description: 'Null of a STATIC one' }),
-  trackMembership: z.boolean(),
-  memberCount: z.int().meta({ description: 'Of a DYNAMIC one as of the last count' }),
-  projectId: z.string(),
-  createdAt: instant,
-  updatedAt: instant,
-})
+const segment = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    type,
+    condition: z.unknown().meta({ description: 'Null of a STATIC one' }),
+    trackMembership: z.boolean(),
+    memberCount: z.int().meta({ description: 'Of a DYNAMIC one as of the last count' }),
+    projectId: z.string(),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'Segment' })
 
-const contactPage = z.object({
-  data: z.array(contactRecord),
-  total: z.int().meta({ description: 'At most five minutes old' }),
-  page: z.int(),
-  pageSize: z.int(),
-  totalPages: z.int(),
-})
+const contactPage = z
+  .object({
+    data: z.array(contactRecord),
+    total: z.int().meta({ description: 'At most five minutes old' }),
+    page: z.int(),
+    pageSize: z.int(),
+    totalPages: z.int(),
+  })
+  .meta({ id: 'SegmentMemberPage' })
 
 const added = z.object({
   added: z.int().meta({ description: 'Contacts of these addresses, earlier members too' }),
@@ -209,6 +211,7 @@ function countRoutes(core: Core): Route[] {
       ...shared,
       method: 'POST',
       path: '/segments/:id/refresh',
+      growsDisk: false,
       summary: 'Count a segment again',
       description: 'Fires no events. It happens by itself every five minutes.',
       responses: {

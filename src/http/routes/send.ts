@@ -6,38 +6,38 @@ import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
 import type { Core } from '../../features/core.ts'
 import { acceptMessage } from '../../features/messages/accept.ts'
-import type { NamedAddress, SendRequest } from '../../features/messages/plan.ts'
+import type { SendRequest } from '../../features/messages/plan.ts'
 import { attachmentList } from '../attachments.ts'
 import { customHeaders } from '../custom-headers.ts'
-import { emailAddress, id, instant, lineOfText } from '../fields.ts'
+import {
+  againAtTopLevel,
+  describedMailbox,
+  displayName,
+  emailAddress,
+  id,
+  instant,
+  lineOfText,
+  MAX_LINE,
+  mailbox,
+  warnings,
+} from '../fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
+import { warnOfUnknownFields } from '../unknown-fields.ts'
 
 type Limits = Config['limits']
 
-const MAX_LINE = 998
-
-const namedAddress = z.object({ name: lineOfText(MAX_LINE).optional(), email: emailAddress })
-const oneMailbox = z.union([emailAddress, namedAddress])
-type Mailbox = z.output<typeof oneMailbox>
-
-const sender = z.union([emailAddress, namedAddress], {
-  error: 'from must be an email address or an object {name, email}',
-})
+const sender = describedMailbox('from must be an email address or an object {name, email}')
 
 /** The body of the request; `limits` are the configuration's. */
 export function sendBody(limits: Limits) {
   return z
     .object({
-      to: z.union([
-        emailAddress,
-        namedAddress,
-        z.array(oneMailbox).min(1).max(limits.recipientsPerRequest),
-      ]),
+      to: z.union([...mailbox.options, z.array(mailbox).min(1).max(limits.recipientsPerRequest)]),
       subject: lineOfText(MAX_LINE).min(1).optional(),
       body: z.string().min(1).optional().meta({ description: 'HTML' }),
       template: id.optional(),
       from: sender.optional(),
-      name: lineOfText(MAX_LINE).optional().meta({
+      name: displayName.optional().meta({
         deprecated: true,
         description: 'Display name of the sender; use `from: {name, email}`',
       }),
@@ -64,20 +64,50 @@ export function sendBody(limits: Limits) {
 
 type SendBody = z.output<ReturnType<typeof sendBody>>
 
+const sentEmail = z
+  .object({
+    contact: z.object({ id: z.string(), email: z.string() }),
+    email: z.string().meta({ description: 'The id of the email' }),
+  })
+  .meta({ id: 'Email' })
+
+const sentEmails = z.array(sentEmail)
+
 const sent = z.object({
   success: z.literal(true),
-  data: z.object({
-    emails: z.array(
-      z.object({
-        contact: z.object({ id: z.string(), email: z.string() }),
-        email: z.string().meta({ description: 'The id of the email' }),
-      }),
-    ),
-    timestamp: instant,
-  }),
+  data: z.object({ emails: sentEmails, timestamp: instant, warnings: warnings.optional() }),
+  emails: sentEmails.meta(againAtTopLevel),
+  timestamp: instant.meta(againAtTopLevel),
 })
 
+/** What other mail services call a field of ours. */
+const aliases = {
+  html: 'body',
+  htmlBody: 'body',
+  html_body: 'body',
+  content: 'body',
+  message: 'body',
+  textBody: 'text',
+  plainText: 'text',
+  templateId: 'template',
+  template_id: 'template',
+  variables: 'data',
+  params: 'data',
+  substitutions: 'data',
+  reply_to: 'reply',
+  replyTo: 'reply',
+  from_name: 'name',
+  fromName: 'name',
+  from_email: 'from',
+  sender: 'from',
+  recipient: 'to',
+  recipients: 'to',
+  custom_headers: 'headers',
+  track: 'tracking',
+}
+
 export function sendRoutes(core: Core): Route[] {
+  const schema = sendBody(core.config.limits)
   return [
     keyedRoute({
       method: 'POST',
@@ -90,11 +120,11 @@ export function sendRoutes(core: Core): Route[] {
         'One request is one transaction: a refusal leaves nothing queued. An address on the ' +
         "project's suppression list gets an email with status SUPPRESSED, which is never sent.",
       takesIdempotencyKey: true,
-      body: sendBody(core.config.limits),
+      body: schema,
       responses: { 200: { description: 'Accepted: durable and queued', schema: sent } },
       refusals: [400, 404, 409],
-      handle: async ({ project, body, path, idempotencyKey }) => {
-        const data = await acceptMessage(core, {
+      handle: async ({ project, body, givenBody, path, idempotencyKey }) => {
+        const accepted = await acceptMessage(core, {
           project,
           request: toSendRequest(body),
           idempotency:
@@ -102,24 +132,16 @@ export function sendRoutes(core: Core): Route[] {
               ? undefined
               : { key: idempotencyKey, method: 'POST', path },
         })
-        return json(200, { success: true, data })
+        const warnings = warnOfUnknownFields(schema, givenBody, aliases)
+        return json(200, { success: true, data: { ...accepted, warnings }, ...accepted })
       },
     }),
   ]
 }
 
 function toSendRequest(body: SendBody): SendRequest {
-  const { to, from, ...rest } = body
-  return {
-    ...rest,
-    to: Array.isArray(to) ? to.map(toNamedAddress) : [toNamedAddress(to)],
-    from: from === undefined ? undefined : toNamedAddress(from),
-  }
-}
-
-function toNamedAddress(mailbox: Mailbox): NamedAddress {
-  if (!('email' in mailbox)) return { address: mailbox, name: null }
-  return { address: mailbox.email, name: mailbox.name ?? null }
+  const { to, ...rest } = body
+  return { ...rest, to: Array.isArray(to) ? to : [to] }
 }
 
 function sizeOf({ body = '', attachments = [] }: Pick<SendBody, 'body' | 'attachments'>): number {

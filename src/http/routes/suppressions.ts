@@ -29,24 +29,28 @@ const additions = z
 
 const removals = z.object({ emails })
 
-const suppression = z.object({
-  id: z.string(),
-  email: z.string(),
-  reason,
-  source: z.string().meta({ description: 'What led to it, for people' }),
-  emailId: z
-    .string()
-    .nullable()
-    .meta({ description: 'The email that bounced or was complained of' }),
-  createdAt: instant,
-})
+const suppression = z
+  .object({
+    id: z.string(),
+    email: z.string(),
+    reason,
+    source: z.string().meta({ description: 'What led to it, for people' }),
+    emailId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The email that bounced or was complained of' }),
+    createdAt: instant,
+  })
+  .meta({ id: 'Suppression' })
 
-const page = z.object({
-  data: z.array(suppression),
-  cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-  hasMore: z.boolean(),
-  total: z.int().meta({ description: '0 where a cursor was given' }),
-})
+const page = z
+  .object({
+    data: z.array(suppression),
+    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+    hasMore: z.boolean(),
+    total: z.int().meta({ description: '0 where a cursor was given' }),
+  })
+  .meta({ id: 'SuppressionPage' })
 
 const shared = { tag: 'Suppressions', permission: 'secret' } as const
 

@@ -63,31 +63,35 @@ const listQuery = z.object({
   dir: choiceParameter(['asc', 'desc'], 'desc'),
 })
 
-const template = z.object({
-  id: z.string(),
-  name: z.string(),
-  description: z.string().nullable(),
-  subject: z.string(),
-  body: z.string(),
-  from: z.string(),
-  fromName: z.string().nullable(),
-  replyTo: z.string().nullable(),
-  type,
-  projectId: z.string(),
-  createdAt: instant,
-  updatedAt: instant,
-})
+const template = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    subject: z.string(),
+    body: z.string(),
+    from: z.string(),
+    fromName: z.string().nullable(),
+    replyTo: z.string().nullable(),
+    type,
+    projectId: z.string(),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'Template' })
 
-const templatePage = z.object({
-  templates: z.array(template),
-  data: z.array(template).meta({ description: 'The same again' }),
-  total: z.int().meta({ description: '0 where a cursor was given' }),
-  page: z.int(),
-  pageSize: z.int(),
-  totalPages: z.int(),
-  cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-  hasMore: z.boolean(),
-})
+const templatePage = z
+  .object({
+    templates: z.array(template),
+    data: z.array(template).meta({ description: 'The same again' }),
+    total: z.int().meta({ description: '0 where a cursor was given' }),
+    page: z.int(),
+    pageSize: z.int(),
+    totalPages: z.int(),
+    cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+    hasMore: z.boolean(),
+  })
+  .meta({ id: 'TemplatePage' })
 
 const bulkResult = z.union([z.object({ deleted: z.int() }), z.object({ updated: z.literal(0) })])
 
@@ -128,6 +132,7 @@ export function templateRoutes(core: Core): Route[] {
       ...shared,
       method: 'POST',
       path: '/templates/bulk-update',
+      growsDisk: false,
       summary: 'Delete several templates, all of them or none',
       body: bulkUpdate,
       responses: { 200: { description: 'How many', schema: bulkResult } },

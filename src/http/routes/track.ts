@@ -2,8 +2,9 @@
 import { z } from 'zod'
 import { trackEvent } from '../../features/contacts/track.ts'
 import type { Core } from '../../features/core.ts'
-import { emailAddress, instant } from '../fields.ts'
+import { againAtTopLevel, emailAddress, instant, warnings } from '../fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
+import { warnOfUnknownFields } from '../unknown-fields.ts'
 
 const MAX_NAME = 255
 
@@ -17,6 +18,7 @@ export const eventName = z
   .max(MAX_NAME, `Must be at most ${MAX_NAME} characters long`)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Must not contain line breaks or control characters')
   .regex(/^(?!\.{1,2}$)/, 'Must not be . or ..')
+  .meta({ pattern: '^[^\\p{Cc}\\p{Cs}]*$' })
 
 export const trackFields = {
   event: eventName,
@@ -39,8 +41,26 @@ export const tracked = z.object({
     contact: z.string().meta({ description: 'The id of the contact' }),
     event: z.string().meta({ description: 'The id of the event' }),
     timestamp: instant,
+    warnings: warnings.optional(),
   }),
+  contact: z.string().meta(againAtTopLevel),
+  event: z.string().meta(againAtTopLevel),
+  timestamp: instant.meta(againAtTopLevel),
 })
+
+const trackBody = z.object(trackFields)
+
+/** What other services call a field of ours. */
+const aliases = {
+  name: 'event',
+  eventName: 'event',
+  event_name: 'event',
+  contact: 'email',
+  properties: 'data',
+  attributes: 'data',
+  metadata: 'data',
+  payload: 'data',
+}
 
 export function trackRoutes(core: Core): Route[] {
   return [
@@ -54,19 +74,20 @@ export function trackRoutes(core: Core): Route[] {
         'Takes either key. Names of events that the service itself emits are refused: `email.*`, ' +
         '`contact.subscribed`, `contact.unsubscribed`, `segment.*.entry`, `segment.*.exit`.',
       takesIdempotencyKey: true,
-      body: z.object(trackFields),
+      body: trackBody,
       responses: {
         200: { description: 'Tracked: contact and event are durable', schema: tracked },
       },
       refusals: [400, 409],
-      handle: async ({ project, body, path, idempotencyKey: key }) => {
+      handle: async ({ project, body, givenBody, path, idempotencyKey: key }) => {
         const { email: address, ...request } = body
-        const data = await trackEvent(core, {
+        const tracked = await trackEvent(core, {
           projectId: project.id,
           request: { ...request, address },
           idempotency: key === undefined ? undefined : { key, method: 'POST', path },
         })
-        return json(200, { success: true, data })
+        const warnings = warnOfUnknownFields(trackBody, givenBody, aliases)
+        return json(200, { success: true, data: { ...tracked, warnings }, ...tracked })
       },
     }),
   ]

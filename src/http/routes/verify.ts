@@ -17,28 +17,31 @@ export const addressText = z
   .string()
   .min(1, 'Must not be empty')
   .max(MAX_LENGTH, `Must be at most ${MAX_LENGTH} characters long`)
-  .meta({ type: 'string', format: 'email' })
+  .meta({ type: 'string', examples: ['ann@example.org'] })
 
-const verification = z.object({
-  email: z.string().meta({ description: 'As given' }),
-  valid: z.boolean().meta({ description: 'An address, of a domain that has MX records' }),
-  isDisposable: z.boolean(),
-  isAlias: z.boolean().meta({ description: 'Of a service that forwards to a hidden address' }),
-  isTypo: z.boolean(),
-  isPlusAddressed: z.boolean(),
-  isPersonalEmail: z.boolean().meta({ description: 'Of a free mail provider' }),
-  domainExists: z.boolean(),
-  hasWebsite: z.boolean().meta({ description: 'The domain has an A or AAAA record' }),
-  hasMxRecords: z.boolean().meta({ description: 'False for a null MX too (RFC 7505)' }),
-  reasons: z.array(z.string()).meta({ description: 'English, for people' }),
-  suggestedEmail: z.string().optional().meta({ description: 'Where a typo is suspected' }),
-})
+const verification = z
+  .object({
+    email: z.string().meta({ description: 'As given' }),
+    valid: z.boolean().meta({ description: 'An address, of a domain that has MX records' }),
+    isDisposable: z.boolean(),
+    isAlias: z.boolean().meta({ description: 'Of a service that forwards to a hidden address' }),
+    isTypo: z.boolean(),
+    isPlusAddressed: z.boolean(),
+    isPersonalEmail: z.boolean().meta({ description: 'Of a free mail provider' }),
+    domainExists: z.boolean(),
+    hasWebsite: z.boolean().meta({ description: 'The domain has an A or AAAA record' }),
+    hasMxRecords: z.boolean().meta({ description: 'False for a null MX too (RFC 7505)' }),
+    reasons: z.array(z.string()).meta({ description: 'English, for people' }),
+    suggestedEmail: z.string().optional().meta({ description: 'Where a typo is suspected' }),
+  })
+  .meta({ id: 'Verification' })
 
 export function verifyRoutes(core: Core): Route[] {
   return [
     keyedRoute({
       method: 'POST',
       path: '/v1/verify',
+      growsDisk: false,
       permission: 'secret',
       tag: 'Public API',
       summary: 'Verify an email address',

@@ -14,6 +14,7 @@ export function webhookRoutes(core: Core): Route[] {
     openRoute({
       method: 'POST',
       path: '/webhooks/sns',
+      growsDisk: true,
       permission: 'none',
       // Amazon calls it, not clients.
       isHidden: true,

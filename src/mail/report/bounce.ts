@@ -1,4 +1,5 @@
 /** A report of delivery: from its fields where it has some, else from its prose. */
+import { getDomain } from 'tldts'
 import type { ReportedAction, ReportedRecipient } from '../report.ts'
 import {
   type DeliveryStatus,
@@ -13,6 +14,7 @@ import { type Evidence, judge } from './judge.ts'
 import { findAddress, listAddresses } from './mailbox.ts'
 import type { Original } from './original.ts'
 import type { Signs } from './signs.ts'
+import { completeReply, reduceTranscript } from './transcript.ts'
 
 export type Bounce = { reportingMta: string | null; recipients: ReportedRecipient[] }
 
@@ -24,45 +26,86 @@ export type Findings = {
   original: Original
 }
 
-const maxRecipients = 50
+/** One more than is reported. */
+const maxRecipients = 51
 
 /** Above the recipients, of each of whom the reply then says no more than `user unknown` (au). */
-const stateOfAll = /^\s{0,20}the user\(s\) account is\b/i
+const stateOfAll = /^\s{0,20}the user\(s\) account is\b[^\n]{0,120}/im
 
-/** The text of every delivery status: parts of that type, else fields in plain text. */
-export function listStatusTexts(entities: readonly Entity[], notice: string): string[] {
+const reply = /(?<![\d.])[245]\d\d[ -]|[245]\.\d{1,3}\.\d{1,3}|said:|<<</
+
+/**
+ * The text of every delivery status: parts of that type, else fields in plain text. `nested`: what
+ * the text of a bounce gives back, which may be a report in its turn.
+ */
+export function listStatusTexts(
+  entities: readonly Entity[],
+  { notice, nested }: { notice: string; nested: string },
+): string[] {
   const own = entities.filter(({ type, level }) => level === 0 && isDeliveryStatus(type))
   if (own.length > 0) return own.map(readText)
   if (hasStatusFields(notice)) return [notice]
   // A filter on the way that wraps the report it passes on.
   const inner = entities.filter(({ type, level }) => level === 1 && isDeliveryStatus(type))
+  if (inner.length === 0 && hasStatusFields(nested)) return [skipToStatus(nested)]
   return inner.slice(0, 1).map(readText)
+}
+
+/** Past the header sections, whose fields are others'. */
+function skipToStatus(text: string): string {
+  const start = /^[ \t]{0,9}(?:reporting-mta|(?:final|original)-recipient):/im.exec(text)
+  return start === null ? text : text.slice(start.index)
 }
 
 export function readStatusBounce(statuses: readonly DeliveryStatus[], findings: Findings): Bounce {
   const groups = statuses.flatMap((status) => status.groups).slice(0, maxRecipients)
   const known = groups.map(({ recipient }) => recipient).filter((one) => one !== '')
-  const prose = proseOf(findings, known)
+  const actual = groups.map(({ actualRecipient }) => actualRecipient ?? '')
+  const prose = proseOf(findings, [...known, ...actual.filter((one) => one !== '')])
   const isNameless = known.length < groups.length
   const guess = isNameless ? (proseOf(findings, []).blocks[0]?.recipient ?? '') : ''
   const unnamed = guess === '' ? (findings.original.recipients[0] ?? '') : guess
-  const recipients = groups.map((group) => judge(evidenceOf({ group, prose, unnamed }, findings)))
-  return { reportingMta: statuses.map((one) => one.reportingMta).find(Boolean) ?? null, recipients }
+  const reporter = statuses.map((one) => one.reportingMta).find(Boolean) ?? null
+  const recipients = groups.map((group) =>
+    judge(evidenceOf({ group, prose, unnamed, reporter, isAlone: groups.length === 1 }, findings)),
+  )
+  return { reportingMta: reporter, recipients }
 }
 
 /** `unnamed`: who it was where the group does not say. */
-type Told = { group: StatusGroup; prose: Prose; unnamed: string }
+type Told = {
+  group: StatusGroup
+  prose: Prose
+  unnamed: string
+  reporter: string | null
+  /** The only recipient, so that all of the prose is about that one. */
+  isAlone: boolean
+}
 
-function evidenceOf({ group, prose, unnamed }: Told, { notice, signs }: Findings): Evidence {
-  const block = prose.blocks.find(({ recipient }) => recipient === group.recipient)
+function evidenceOf(
+  { group, prose, unnamed, reporter, isAlone }: Told,
+  findings: Findings,
+): Evidence {
+  const { notice, signs } = findings
+  const find = (name: string | null) => prose.blocks.find(({ recipient }) => recipient === name)
+  const block = find(group.actualRecipient) ?? find(group.recipient)
+  const session = (text: string) => reduceTranscript(text, group.actualRecipient ?? group.recipient)
   const fallback: ReportedAction = signs.isDelay ? 'delayed' : 'failed'
   return {
     recipient: group.recipient === '' ? unnamed : group.recipient,
     originalRecipient: group.originalRecipient,
     action: group.action ?? fallback,
     status: group.status,
-    texts: [group.diagnostic, block?.text ?? '', group.comment],
-    notice,
+    texts: [
+      readState(prose),
+      completeReply(notice, group.diagnostic),
+      session(block?.text ?? ''),
+      group.comment,
+    ],
+    notice: session(isAlone || block === undefined ? notice : prose.preamble),
+    remoteMta: group.remoteMta,
+    isForeign: isForeign(group.actualRecipient ?? group.recipient, findings, reporter),
+    command: group.command,
   }
 }
 
@@ -77,27 +120,55 @@ export function readProseBounce(findings: Findings): Bounce {
   const prose = proseOf(findings, listAddresses(told ?? '', maxRecipients))
   const fallback = { recipient: original.recipients[0] ?? '', text: notice }
   const blocks = prose.blocks.length > 0 ? prose.blocks : [fallback]
-  const recipients = blocks.map((block) => judge(proseEvidence(block, prose, signs)))
+  const recipients = blocks.map((block) =>
+    judge({
+      ...proseEvidence(block, prose, signs),
+      isForeign: isForeign(block.recipient, findings, null),
+    }),
+  )
   return { reportingMta: null, recipients }
 }
 
-function proseEvidence({ recipient, text }: Block, { preamble }: Prose, signs: Signs): Evidence {
+function proseEvidence({ recipient, text }: Block, prose: Prose, signs: Signs): Evidence {
+  const preamble = reduceTranscript(prose.preamble, recipient)
+  const told = reduceTranscript(text || prose.preamble, recipient)
   return {
     recipient,
     originalRecipient: null,
     action: signs.isDelay ? 'delayed' : 'failed',
     status: null,
-    texts: stateOfAll.test(preamble) ? [preamble, text] : pickParagraphs(text || preamble),
+    texts: [readState({ preamble }), ...pickParagraphs(told), pickAbove(told, preamble)],
     notice: preamble,
   }
+}
+
+/** By the name of who reports, else by the address that the report comes from. */
+function isForeign(recipient: string, { entities }: Findings, reporter: string | null): boolean {
+  const from = findAddress(listFields(entities[0]?.fields ?? [], 'from')[0] ?? '') ?? ''
+  const own = reporter ?? from.slice(from.lastIndexOf('@') + 1)
+  const domain = recipient.slice(recipient.lastIndexOf('@') + 1)
+  if (own === '' || domain === '') return false
+  return organisationOf(own.toLowerCase()) !== organisationOf(domain)
+}
+
+function organisationOf(name: string): string {
+  return getDomain(name) ?? name
+}
+
+function readState({ preamble }: Pick<Prose, 'preamble'>): string {
+  return stateOfAll.exec(preamble)?.[0] ?? ''
+}
+
+/** The reply above the recipients, where nothing below tells one; '' without. */
+function pickAbove(told: string, preamble: string): string {
+  if (reply.test(told)) return ''
+  return preamble.split(/\n\s*\n/, 40).find((one) => reply.test(one)) ?? ''
 }
 
 /** The paragraph with a reply in it before the whole, which may end in advice. */
 function pickParagraphs(text: string): string[] {
   const paragraphs = text.split(/\n\s*\n/, 40)
-  const spoken = paragraphs.find((one) =>
-    /(?<![\d.])[245]\d\d[ -]|[245]\.\d{1,3}\.\d{1,3}|said:|<<</.test(one),
-  )
+  const spoken = paragraphs.find((one) => reply.test(one))
   return spoken === undefined || spoken === text ? [text] : [spoken, text]
 }
 

@@ -22,7 +22,8 @@ export type Complaint = {
  */
 const noComplaints = new Set(['not-spam', 'auth-failure', 'virus'])
 
-const maxRecipients = 50
+/** One more than is reported. */
+const maxRecipients = 51
 
 /** Fields of the message that came back which name whom it reached. */
 const reachedFields = [

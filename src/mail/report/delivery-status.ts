@@ -2,6 +2,7 @@
  * Delivery status notifications (RFC 3464, RFC 6533): one group of fields for the message, one for
  * each recipient, also where blank lines, types or Final-Recipient are missing.
  */
+import type { Stage } from '../reply-rules.ts'
 import type { ReportedAction } from '../report.ts'
 import { isVague } from './diagnostic.ts'
 import { type Field, findField, readFields } from './fields.ts'
@@ -10,17 +11,24 @@ import { findAddress, readTypedAddress } from './mailbox.ts'
 export type StatusGroup = {
   recipient: string
   originalRecipient: string | null
+  /** Whom the alias in `recipient` stands for. */
+  actualRecipient: string | null
   action: ReportedAction | null
   status: string | null
   /** The comment behind the status: prose. */
   comment: string
   /** Without its type. */
   diagnostic: string
+  /** Who answered; null where the report does not say. */
+  remoteMta: string | null
+  /** What was answered to, where a field says so. */
+  command: Stage | null
 }
 
 export type DeliveryStatus = { reportingMta: string | null; groups: StatusGroup[] }
 
-const maxGroups = 50
+/** One more than is reported. */
+const maxGroups = 51
 const maxCommentLength = 500
 
 const actions: Readonly<Record<string, ReportedAction>> = {
@@ -114,19 +122,22 @@ function readGroup(fields: Field[]): StatusGroup {
   const actual = readTypedAddress(value('x-actual-recipient'))
   const status = /[245]\.\d{1,3}\.\d{1,3}/.exec(value('status'))?.[0] ?? null
   const diagnostic = value('diagnostic-code').replace(/^\s*(?!x-unix)[\w.-]{1,60}\s*;\s*/i, '')
+  const category = value('x-powermta-bouncecategory')
   const [word = ''] = value('action')
     .toLowerCase()
     .split(/[^a-z]/, 1)
   return {
     recipient: final ?? original ?? actual ?? rawRecipient(value('final-recipient')),
     originalRecipient: original ?? null,
+    actualRecipient: actual ?? null,
     action: actions[word] ?? guessAction(status),
     status,
-    comment:
-      `${value('status').replace(status ?? '', '')} ${categories[value('x-powermta-bouncecategory')] ?? ''}`
-        .slice(0, maxCommentLength)
-        .replace(/[()]/g, ' '),
+    comment: `${value('status').replace(status ?? '', '')} ${categories[category] ?? ''}`
+      .slice(0, maxCommentLength)
+      .replace(/[()]/g, ' '),
     diagnostic: isVague(status) && diagnostic === '' ? value('x-supplementary-info') : diagnostic,
+    remoteMta: value('remote-mta').replace(/^\s*[\w-]{1,20}\s*;\s*/, '') || null,
+    command: category === 'bad-mailbox' ? 'rcpt' : null,
   }
 }
 

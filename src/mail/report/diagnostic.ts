@@ -14,18 +14,34 @@ const maxLength = 8_000
 
 const statusPattern = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/g
 const codePattern =
-  /(?<![\w.=/@-])([245][0-5]\d)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
+  /(?<![\w.=/@-])([245][0-5]\d)(?![ \t]{0,3}(?:[kmg]?b|[kmg]?i?bytes?|kilobytes?|megabytes?|octets?|characters?|chars|lines?|messages?|mails?|e-?mails?|recipients?|rcpts?|users|connections?|sessions?|seconds?|secs?|minutes?|mins?|hours?|days?|times?|attempts?|tries|retries|errors|hops)\b)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
+
+/** Before a number that is a size, a count or a port. */
+const counted =
+  /\b(?:limit|limit of|limit is|limited to|size|size of|maximum|max|maximum of|maximum is|is|than|exceeds?|exceeding|exceeded|port|ports|count|count of|after|tried|least|most|up to|every|within|about|of|and|by|has|have|had|for)[ :=]{1,2}$/i
 
 const commands: readonly [Stage, RegExp][] = [
-  ['message', /end of (?:the )?data|after (?:sending )?(?:the )?(?:data|body|message)\b|\[body\]/],
+  [
+    'message',
+    /end of (?:the )?data|after (?:sending )?data block|after (?:sending )?(?:the )?(?:data|body|message)\b|\[body\]|failed after i sent the message|our final data|(?:for|after) text command|\(state 1[5-8]\)/,
+  ],
   [
     'rcpt',
-    /does not like recipient|(?:after|reply to|our|was|>>>|-->|sent:|smtp:|during|at|\[) ?rcpt|rcpt[ _]to (?:response|command|not accepted)|rcpt command/,
+    /does not like recipient|(?:after|reply to|response to|our|was|>>>|-->|sent:|smtp:|during|at|following|[[(]) ?(?:the )?(?:pipelined )?rcpt|rcpt[ _]to (?:response|command|not accepted)|rcpt command|\(state 1[234]\)/,
   ],
-  ['mail', /(?:after|reply to|our|>>>|during|\[) ?mail[ _]from|smtp:mail|mail command/],
+  [
+    'mail',
+    /(?:after|reply to|response to|our|>>>|during|at|[[(]) ?(?:the )?(?:pipelined )?mail[ _]from|smtp:mail|mail command|but sender was rejected|\(state 9\)/,
+  ],
   ['data', /(?:to|after|our) data\b|\[data\]|>>> data|smtp:data|data command|smtp command\s+data/],
-  ['greeting', /refused to talk to me|initial connection|while waiting for (?:the )?greeting/],
-  ['ehlo', /\b(?:ehlo|helo)\b/],
+  [
+    'greeting',
+    /refused to talk to me|initial connection|but greeting failed|while waiting for (?:the )?greeting/,
+  ],
+  [
+    'ehlo',
+    /(?:after|reply to|response to|our|to|during|at|>>>|-->|smtp:|\[) ?(?:the )?(?:ehlo|helo|lhlo)\b|my name was rejected/,
+  ],
 ]
 
 export function readDiagnosis(text: string): Diagnosis {
@@ -34,9 +50,11 @@ export function readDiagnosis(text: string): Diagnosis {
   return { replyCode: pickCode(bounded, status), status, command: readCommand(bounded) }
 }
 
-/** The code in a text that says most. */
+/** The code in a text that says most; of success only where nothing was refused. */
 export function pickStatus(text: string): string | null {
-  return tellMost(Array.from(text.matchAll(statusPattern), (match) => match[0]))
+  const codes = Array.from(text.matchAll(statusPattern), (match) => match[0])
+  const refusals = codes.filter((code) => !code.startsWith('2'))
+  return tellMost(refusals.length > 0 ? refusals : codes)
 }
 
 /** The first of the codes that say most; null without any. */
@@ -67,8 +85,10 @@ function pickCode(text: string, status: string | null): number | null {
     const before = /(?<!\d)([245][0-5]\d)[ \t#'"-]{1,3}$/.exec(text.slice(Math.max(0, at - 8), at))
     if (before !== null) return Number(before[1])
   }
-  const [first] = text.matchAll(codePattern)
-  return first === undefined ? null : Number(first[1])
+  const codes = Array.from(text.matchAll(codePattern))
+    .filter(({ index }) => !counted.test(text.slice(Math.max(0, index - 30), index)))
+    .map(([, code]) => Number(code))
+  return codes.find((code) => code >= 400) ?? codes[0] ?? null
 }
 
 /** The command of a transcript's first refusal, else what the prose says. */

@@ -20,7 +20,7 @@ export type Entity = {
 }
 
 /** Of a longer message the begin is read: reports put what matters before what comes back. */
-const maxOctets = 8_388_608
+export const maxReportOctets = 8_388_608
 const maxDepth = 12
 const maxParts = 200
 const maxBoundaryLength = 200
@@ -30,7 +30,7 @@ const typeShape = /^[ \t"]*([\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100})/
 
 /** Every part of a message; the first is the message itself. */
 export function readEntities(message: Buffer): Entity[] {
-  const raw = message.subarray(0, maxOctets).toString('latin1').replace(/\r\n?/g, '\n')
+  const raw = message.subarray(0, maxReportOctets).toString('latin1').replace(/\r\n?/g, '\n')
   const entities: Entity[] = []
   walk(entities, { source: raw.replace(/^\s*\n/, ''), depth: 0, level: 0, parent: '' })
   return entities

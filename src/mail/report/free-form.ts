@@ -12,7 +12,9 @@ export type Block = {
 
 export type Prose = { preamble: string; blocks: Block[] }
 
-const maxBlocks = 50
+/** One more than is reported. */
+const maxBlocks = 51
+const maxMarks = 200
 const maxLines = 1_200
 const maxLineLength = 1_000
 
@@ -36,7 +38,8 @@ export function readProse(
     const others = marks.filter(({ recipient }) => !systemMailbox.test(recipient))
     const best = others.length > 0 ? others : marks
     if (best.length === 0) continue
-    return opening === transcript ? cutBefore(lines, best) : cutBlocks(lines, best)
+    const isBelow = opening === transcript || standsBelow(lines, best)
+    return isBelow ? cutBefore(lines, best) : cutBlocks(lines, best)
   }
   return { preamble: notice, blocks: [] }
 }
@@ -44,7 +47,7 @@ export function readProse(
 type Mark = { line: number; recipient: string }
 
 function listOpenings(): RegExp[] {
-  const address = `<?\\s?"?'?(${addressPattern})'?"?\\s?>?`
+  const address = `<?\\s?"?'?(?<![\\w.+-])(${addressPattern})'?"?\\s?>?`
   const end = '(?=\\s*$|[\\s:;,.(\\[<>])'
   const label =
     '(?:final[- ]recipient|original[- ]recipient|(?:failed |invalid )?recipients?(?: e?-?mail)?(?: address(?:es)?)?|addressed to|rcpt to|e-?mail address|address(?:es)?|invalid final delivery userid|unknown user|user|mailbox|destinataire|empf.nger|destinatario|получатель|宛先|收件人)'
@@ -79,10 +82,36 @@ function findOpenings(lines: readonly string[], opening: RegExp): Mark[] {
   for (const [line, text] of lines.entries()) {
     if (!text.includes('@')) continue
     const found = opening.exec(text)?.[1]
-    if (found !== undefined) marks.push({ line, recipient: cleanAddress(found) })
-    if (marks.length === maxBlocks) break
+    if (found === undefined || isForHelp(lines, line, found)) continue
+    marks.push({ line, recipient: cleanAddress(found) })
+    if (marks.length === maxMarks) break
   }
   return marks
+}
+
+const help =
+  /\b(?:for (?:further |more |additional |any )?(?:assistance|help|information|questions|details)|contact(?:e[rz])?|contactar|kontakt\w{0,10}|questions|problem report|(?:send|forward|report|write|mail|e-?mail)(?: an?| this| your| the)?(?: e-?mail| mail| message| report| problem| error)? to|write(?: us)? (?:at|to)|support(?: team)?(?: at|:)?|help ?desk(?: at|:)?|get in touch with)\b[^@]{0,60}$/i
+
+/** The same on the lines above, with no end of a sentence between. */
+const helpAbove =
+  /\b(?:assistance|help|contact(?:e[rz])?|kontakt\w{0,10}|questions|problem report|write(?: us)? (?:at|to)|get in touch)\b[^.!?@]{0,120}$|\b(?:send|forward)\b[^.!?@]{0,40} to:?\s{0,9}$/i
+
+/** Whether an address is one to turn to, by the words before it on its line or above. */
+function isForHelp(lines: readonly string[], line: number, found: string): boolean {
+  const text = lines[line] ?? ''
+  const before = text.slice(0, text.indexOf(found))
+  if (/\p{L}{2}/u.test(before)) return help.test(before)
+  const above = lines.slice(Math.max(0, line - 4), line).filter((one) => one.trim() !== '')
+  return helpAbove.test(above.slice(-2).join(' '))
+}
+
+/** `550 …` above `RCPT TO:<addr>`: nothing is refused below the last recipient. */
+function standsBelow(lines: readonly string[], marks: readonly Mark[]): boolean {
+  const first = marks[0]?.line ?? 0
+  const last = marks.at(-1)?.line ?? 0
+  if (!/^\s{0,20}rcpt to\b/i.test(lines[first] ?? '')) return false
+  const isRefusal = (text: string) => /^\s{0,20}[45]\d\d[ -]/.test(text)
+  return lines.slice(0, first).some(isRefusal) && !lines.slice(last).some(isRefusal)
 }
 
 /** Where the recipients that are known stand: at the begin of a line if any does, else anywhere. */
@@ -108,6 +137,7 @@ function cutBlocks(lines: readonly string[], marks: readonly Mark[]): Prose {
     const end = ordered.slice(index + 1).find((next) => next.line > line)?.line
     const text = lines.slice(line, end).join('\n')
     if (!blocks.has(recipient)) blocks.set(recipient, { recipient, text })
+    if (blocks.size === maxBlocks) break
   }
   return { preamble: lines.slice(0, ordered[0]?.line).join('\n'), blocks: [...blocks.values()] }
 }
@@ -119,6 +149,7 @@ function cutBefore(lines: readonly string[], marks: readonly Mark[]): Prose {
   for (const { line, recipient } of marks) {
     const text = lines.slice(start, line + 1).join('\n')
     if (!blocks.has(recipient)) blocks.set(recipient, { recipient, text })
+    if (blocks.size === maxBlocks) break
     start = line + 1
   }
   return { preamble: '', blocks: [...blocks.values()] }

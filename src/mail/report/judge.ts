@@ -3,6 +3,7 @@
  * other server said comes first; the prose around it decides only where that says nothing.
  */
 import { type Reading, readReply, type Verdict } from '../replies.ts'
+import type { Stage } from '../reply-rules.ts'
 import type { ReportedAction, ReportedRecipient } from '../report.ts'
 import {
   type Diagnosis,
@@ -23,6 +24,12 @@ export type Evidence = {
   texts: string[]
   /** All of the prose: it decides where no code says more than failed. */
   notice: string
+  /** Who answered, where a field says so. */
+  remoteMta?: string | null
+  /** What was answered to, where a field says so. */
+  command?: Stage | null
+  /** The recipient's domain is not the own one of who reports. */
+  isForeign?: boolean
 }
 
 const maxTextLength = 2_000
@@ -58,14 +65,15 @@ export function judge(given: Evidence): ReportedRecipient {
 }
 
 /** A code that the other server told beats that of the system which reports, if it says more. */
-function diagnose({ status, texts: own, notice }: Evidence): Diagnosis {
+function diagnose({ status, texts: own, notice, command: given }: Evidence): Diagnosis {
   const texts = [...own, notice]
-  const told = texts.map(readDiagnosis)
+  const diagnoses = texts.map(readDiagnosis)
   const command = texts.map(readCommand).find((one) => one !== null) ?? null
-  const best = chooseStatus(status, told)
+  const best = chooseStatus(status, diagnoses)
   const isAddressNamed = isVague(best) && texts.some((text) => addressRefused.test(text))
-  const replyCode = told.map((one) => one.replyCode).find((code) => code !== null) ?? null
-  return { status: best, replyCode, command: command ?? (isAddressNamed ? 'rcpt' : null) }
+  const replyCode = diagnoses.map((one) => one.replyCode).find((code) => code !== null) ?? null
+  const told = given ?? command
+  return { status: best, replyCode, command: told ?? (isAddressNamed ? 'rcpt' : null) }
 }
 
 /**
@@ -82,10 +90,10 @@ function chooseStatus(status: string | null, told: readonly Diagnosis[]): string
   return tellMost([best, ...others].filter((code) => code !== null))
 }
 
-/** Names of hosts are no words: many belong to who filters spam. */
+/** Names of hosts before an IP address are no words: many belong to who filters spam. */
 function dropHosts(text: string): string {
   return text.replace(
-    /\b[\w-]{1,63}(?:\.[\w-]{1,63}){1,8} ?\[(?:ipv6:)?[\d.:a-f]{3,45}\](?::\d{1,5})?/gi,
+    /(?<![\w.-])(?!(?:\d{3}[ -])?\d\.\d{1,3}\.\d{1,3} ?\[)[\w-]{1,63}(?:\.[\w-]{1,63}){1,8} ?\[(?:ipv6:)?(?=[\da-f]{0,4}[.:])[\d.:a-f]{3,45}\](?::\d{1,5})?/gi,
     ' ',
   )
 }
@@ -104,7 +112,8 @@ function unwrap(text: string): string[] {
 }
 
 /** The first text that a rule knows; else the reading of the codes alone. */
-function readBest({ action, texts, notice }: Evidence, diagnosis: Diagnosis): Reading {
+function readBest(evidence: Evidence, diagnosis: Diagnosis): Reading {
+  const { action, texts, notice } = evidence
   const { replyCode, status, command } = diagnosis
   const isDelivered = action !== 'failed' && action !== 'delayed'
   const code = isDelivered ? 250 : replyCode !== null && replyCode >= 400 ? replyCode : 0
@@ -113,6 +122,8 @@ function readBest({ action, texts, notice }: Evidence, diagnosis: Diagnosis): Re
     readReply({
       stage: 'late',
       reply: { code, enhancedCode, text: text.slice(0, maxTextLength) },
+      ...findProvider(evidence),
+      isForeign: evidence.isForeign === true,
       ...(command === null ? {} : { command }),
     })
   if (isDelivered) return read('')
@@ -124,6 +135,15 @@ function readBest({ action, texts, notice }: Evidence, diagnosis: Diagnosis): Re
   if (codes.basis === 'enhanced') return codes
   const general = read(notice)
   return general.basis === 'text' ? general : codes
+}
+
+const peer = /\b(?:host:?|talking to|by) ([a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,8})/i
+
+/** Whose words they are. */
+function findProvider({ remoteMta, recipient, texts }: Evidence) {
+  const mxHost = remoteMta ?? texts.map((text) => peer.exec(text)?.[1]).find(Boolean)
+  const recipientDomain = recipient.slice(recipient.lastIndexOf('@') + 1)
+  return mxHost === undefined ? { recipientDomain } : { mxHost, recipientDomain }
 }
 
 /** Only what failed can end an address. */

@@ -19,7 +19,8 @@ export type SesRecipient = {
 type Json = Record<string, unknown>
 
 const maxLength = 60_000
-const maxRecipients = 50
+/** One more than is reported. */
+const maxRecipients = 51
 
 export function readSesNotice(text: string): SesNotice | undefined {
   if (!/"(?:notificationType|eventType)\\?"|\\"(?:notificationType|eventType)/.test(text))

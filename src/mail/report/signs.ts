@@ -8,15 +8,20 @@ const daemonAddress =
   /^(?:mailer-?daemon|mailer|mail-?daemon|mail[._-]?delivery(?:[._-]?(?:sub)?system)?|mail[._-]?system|poo?st_?master|mdaemon|bounces?|double-?bounce|smtp-?(?:admin|daemon)|microsoftexchange\w{10,40}|nobody|root)(?:[+@-]|$)/i
 /** Programs that are not only mail systems. */
 const machineAddress =
-  /^(?:[\w.+-]{0,64}[._-])?(?:no-?reply|do-?not-?reply|sys-?admin|admin|administrator|system|server|gateway|filter|mailserver|notifications?)(?:[._+-][\w.+-]{0,64})?@/i
+  /^(?:[\w.+-]{0,64}[._-])?(?:no-?reply|do-?not-?reply|sys-?admin|admin|administrator|system|server|gateway|filter|mailserver|notifications?|listserv|majordomo|mailman|sympa|lyris|list-?manager)(?:[._+-][\w.+-]{0,64})?@/i
+/** Whom list servers write as; they mark what they write (`X-MLServer`, `X-Mailman-Version`). */
+const listAddress =
+  /^(?:[\w.+-]{1,64}-(?:admin|owner|request|bounces?|ctl|help|errors)|owner-[\w.+-]{1,64}|(?:majordomo|mailman|listserv|listmaster|sympa|lyris|fml|ezmlm)(?:-[\w.+-]{1,64})?)@/i
+const listField =
+  /^(?:x-ml(?:server|-name|-info)|x-mailman-|x-listserver|x-loop$|list-(?:id|help|post)$|mailing-list$)/
 const daemonName =
   /mailer.?daemon|mail deliver\w{0,3} (?:sub)?system|mail delivery (?:agent|service)|postmaster|mail ?system|system administrator|mail administrator|delivery subsystem|content.?filter|mail router|mail server at|microsoft outlook$|<@?>\s*$/i
 
 const bounceSubject =
-  /undeliver|non-?deliver|not (?:be )?deliver|deliver\w{0,3} (?:status|failure|failed|error|problem|report|notif|has failed|unsuccessful|incomplete|delay)|(?:failed|failure|failure of|unsuccessful) (?:mail |message )?(?:delivery|notice)|failure notice|returned (?:mail|message|e-?mail|to sender)|mail (?:system )?(?:failure|error)|mail delivery|message (?:delivery|blocked|status)|message you sent (?:was )?blocked|could ?n.t be delivered|returning message|notify: see transcript|warning: (?:message|could not)|delayed (?:\d{1,3} |mail)|loop (?:alert|back warning)|not member article|rejected (?:mail|message)|nondeliverable|blocked by|dsn\b|bounce|mail failed|returning to sender|error sending your mail|(?:are|is) not (?:a )?member|unzustellbar|zustell(?:ung|fehler|bericht)|nicht zugestellt|non remis|non distribu|échec|echec|notification d'état|mancat[ao] (?:consegna|recapito)|non (?:consegn|recapit)|no se (?:ha )?(?:puede|pudo|podido) entregar|no entregad|no se entreg|não entregue|nao entregue|falha n[ao] entrega|notifica..o de (?:status|estado)|onbestelbaar|niet (?:be|afge)zorgd|недостав|не доставлен|не может быть доставлен|сообщение не|доставк|ulevert|kunne ikke leveres|kan inte levereras|niedostarczon|nie (?:można|dostarcz)|退信|系统退信|投递失败|傳遞失敗|無法傳遞|未传递|无法投递|配信(?:不能|エラー|失敗|できません)|送信(?:エラー|失敗|できません)|メールエラー|エラー通知|届きません|전송 실패|반송|전달되지|teslim edilemedi|נכשל/i
+  /undeliver|non-?deliver|not (?:be )?deliver|deliver\w{0,3} (?:status|failure|failed|error|problem|report|notif|has failed|unsuccessful|incomplete|delay)|(?:failed|failure|failure of|unsuccessful) (?:mail |message )?(?:delivery|notice)|failure notice|returned (?:mail|message|e-?mail|to sender)|mail (?:system )?(?:failure|error)|mail delivery|message (?:delivery|blocked|status)|message you sent (?:was )?blocked|could ?n.t be delivered|returning message|notify: see transcript|warning: (?:message|could not)|delayed (?:\d{1,3} |mail)|loop (?:alert|back warning)|not member article|rejected (?:mail|message|post)|(?:message|mail|posting|request|submission)\b.{0,80}\brejected\b|nondeliverable|blocked by|dsn\b|bounce|mail failed|returning to sender|error sending your mail|(?:are|is) not (?:a )?member|unzustellbar|zustell(?:ung|fehler|bericht)|nicht zugestellt|non remis|non distribu|échec|echec|notification d'état|mancat[ao] (?:consegna|recapito)|non (?:consegn|recapit)|no se (?:ha )?(?:puede|pudo|podido) entregar|no entregad|no se entreg|não entregue|nao entregue|falha n[ao] entrega|notifica..o de (?:status|estado)|onbestelbaar|niet (?:be|afge)zorgd|недостав|не доставлен|не может быть доставлен|сообщение не|доставк|ulevert|kunne ikke leveres|kan inte levereras|niedostarczon|nie (?:można|dostarcz)|退信|系统退信|投递失败|傳遞失敗|無法傳遞|未传递|无法投递|配信(?:不能|エラー|失敗|できません)|送信(?:エラー|失敗|できません)|メールエラー|エラー通知|届きません|전송 실패|반송|전달되지|teslim edilemedi|נכשל/i
 
 const bouncePhrase =
-  /(?:could|can|did|was|were|is|been|has|has been|wasn.t|couldn.t|can.t|hasn.t)(?: not)? (?:yet )?(?:be(?:en)? )?(?:delivered|relayed)\b|not (?:yet )?(?:be(?:en)? )?deliver|undeliver|unable to deliver|(?:failed|failure) (?:to|in) (?:deliver|send)|deliver\w{0,3} (?:to the following|has failed|failed|failure|problem|errors?|status notification|problems)|had (?:permanent|transient|delivery)|permanent (?:fatal |delivery )?(?:error|failure)|did not reach|was rejected|returned to (?:you|sender)|not (?:be )?(?:accepted|sent)|giving up|(?:user|recipient|mailbox|account|address) (?:unknown|not found|does not exist|is (?:full|disabled))|unknown (?:user|recipient|or illegal)|no such user|over quota|exceeded the (?:local )?(?:limit|quota)|failure reasons?|remote (?:host|server) (?:said|returned|replied)|smtp error|transcript of session|error message below|trouble delivering|no valid recipients|not a member of|don't have permission|permission to post|detected a loop|invalid final delivery|mail(?:box)? (?:size )?(?:limit|quota)|nicht zugestellt|konnte nicht|unzustellbar|n'a (?:pas )?pu être|n.a pas été remis|non è stato possibile|no se ha podido|no se pudo|não foi possível|не может быть доставлено|не удалось|не было доставлено|не доставлено|无法|無法|退信|送信できません|配信できません|届けられません|エラー|전송하지 못|google groups/i
+  /(?:could|can|did|was|were|is|been|has|has been|wasn.t|couldn.t|can.t|hasn.t)(?: not)? (?:yet )?(?:be(?:en)? )?(?:delivered|relayed)\b|not (?:yet )?(?:be(?:en)? )?deliver|undeliver|unable to deliver|(?:failed|failure) (?:to|in) (?:deliver|send)|deliver\w{0,3} (?:to the following|has failed|failed|failure|problem|errors?|status notification|problems)|had (?:permanent|transient|delivery)|permanent (?:fatal |delivery )?(?:error|failure)|did not reach|was rejected|been (?:automatically )?rejected|not (?:allowed|authori[sz]ed|permitted) to (?:post|send)|returned to (?:you|sender)|not (?:be )?(?:accepted|sent)|giving up|(?:user|recipient|mailbox|account|address) (?:unknown|not found|does not exist|is (?:full|disabled))|unknown (?:user|recipient|or illegal)|no such user|over quota|exceeded the (?:local )?(?:limit|quota)|failure reasons?|remote (?:host|server) (?:said|returned|replied)|smtp error|transcript of session|error message below|trouble delivering|no valid recipients|not a member of|don't have permission|permission to post|detected a loop|invalid final delivery|mail(?:box)? (?:size )?(?:limit|quota)|nicht zugestellt|konnte nicht|unzustellbar|n'a (?:pas )?pu être|n.a pas été remis|non è stato possibile|no se ha podido|no se pudo|não foi possível|не может быть доставлено|не удалось|не было доставлено|не доставлено|无法|無法|退信|送信できません|配信できません|届けられません|エラー|전송하지 못|google groups/i
 
 export type Signs = {
   /** It is a report of delivery. */
@@ -52,7 +57,9 @@ function scoreSpeaker({ fields }: Entity): number {
   const isDaemon = daemonAddress.test(address) || daemonName.test(from) || /^(?:<>)?$/.test(address)
   const returnPath = findField(fields, 'return-path') ?? ''
   const isNullSender = /^\s*(?:<\s*>|<?mailer-daemon(?:@[^\s<>]{1,255})?>?)\s*$/i.test(returnPath)
-  return (isDaemon ? 2 : machineAddress.test(address) ? 1 : 0) + (isNullSender ? 1 : 0)
+  const isList = listAddress.test(address) && fields.some(({ name }) => listField.test(name))
+  const isMachine = isList || machineAddress.test(address)
+  return (isDaemon ? 2 : isMachine ? 1 : 0) + (isNullSender ? 1 : 0)
 }
 
 function isDelayNotice(subject: string, words: string): boolean {
@@ -65,7 +72,7 @@ function isDelayNotice(subject: string, words: string): boolean {
 }
 
 const autoSubject =
-  /^(?:\[?auto(?:matic|matische|matica|mática|matisk)?[ .-]?(?:reply|response|replied|antwort|svar)\]?|auto ?:|autoreply|auto-?reply|autoresponder|out of (?:the )?office|out-of-office|ooo:|abwesen|abwesenheit|automatische (?:antwort|abwesen)|réponse automatique|absen(?:ce|t)|absence du bureau|risposta automatica|fuori (?:sede|ufficio)|respuesta autom|fuera de (?:la )?oficina|resposta autom|ausência|automatisch antwoord|afwezig|autosvar|frånvaro|автоответ|автоматический ответ|自动回复|自動回覆|自動応答|自動返信|不在通知|자동 응답|부재중|otomatik yan|vacation|on vacation|away from|i am away|away (?:until|from)|on (?:annual )?leave)|(?:is |am )?(?:currently )?out of (?:the )?office|vacation (?:reply|response|message|notice)|automatic reply/iu
+  /^(?:\[?auto(?:matic|matische|matica|mática|matisk)?[ .-]?(?:reply|response|replied|antwort|svar)\]?|auto ?:|autoreply|auto-?reply|autoresponder|out of (?:the )?office|out-of-office|ooo:|abwesen|abwesenheit|automatische (?:antwort|abwesen)|réponse automatique|absen(?:ce|t)|absence du bureau|risposta automatica|fuori (?:sede|ufficio)|respuesta autom|fuera de (?:la )?oficina|resposta autom|ausência|automatisch antwoord|afwezig|autosvar|frånvaro|автоответ|автоматический ответ|自动回复|自動回覆|自動応答|自動返信|不在通知|자동 응답|부재중|otomatik yan|odpowiedź automatyczna|automatyczna odpowiedź|autoodpowiedź|automatická odpově|automaattinen vastaus|automatikus válasz|automatsko odgov|samodejni odgovor|automatinis atsak|automātiskā atb|automaatvastus|răspuns automat|αυτόματη απάντηση|автоматична відповідь|自动答复|自動答覆|自動回答|자동 회신|자동 답장|תשובה אוטומטית|رد تلقائي|vacation|on vacation|away from|i am away|away (?:until|from)|on (?:annual )?leave)|(?:is |am )?(?:currently )?out of (?:the )?office|vacation (?:reply|response|message|notice)|automatic reply/iu
 
 /** RFC 3834 section 5, and what older responders write instead. */
 function isAutoReply(root: Entity, subject: string): boolean {
@@ -74,6 +81,7 @@ function isAutoReply(root: Entity, subject: string): boolean {
   if (field('auto-submitted').startsWith('auto-') && field('in-reply-to') !== '') return true
   if (/report-type\s{0,9}=\s{0,9}"?disposition-notification/i.test(root.contentType)) return true
   if (/^auto.?reply|^auto_reply/.test(field('precedence'))) return true
+  if (field('delivered-to') === 'autoresponder') return true
   const marks = [
     'x-autoreply',
     'x-autorespond',

@@ -34,6 +34,8 @@ export type EnvelopeEnd = { outcome: AttemptOutcome; isStale: boolean; needsRese
 type EnvelopeStep = 'mail' | 'rcpt' | 'data'
 type Answers = Record<EnvelopeStep, Answer>
 
+const envelopeSteps: readonly EnvelopeStep[] = ['mail', 'rcpt', 'data']
+
 /** Null: the server waits for the message (354). Else how it ended. */
 export function sendEnvelope(current: Exchange): Promise<EnvelopeEnd | null> {
   return current.capabilities.hasPipelining ? sendPipelined(current) : sendInTurn(current)
@@ -44,12 +46,18 @@ async function sendPipelined(current: Exchange): Promise<EnvelopeEnd | null> {
   const limits = [timeouts.mail, timeouts.rcpt, timeouts.data] as const
   const commands = `${mailLine(current)}\r\n${rcptCommand(current.envelope)}\r\nDATA\r\n`
   const since = current.now()
+  const { log } = current.place
+  log.begin('mail', since)
+  const hearUntil = (count: number) => {
+    const next = envelopeSteps[count]
+    if (next !== undefined) log.begin(next)
+  }
   if (!current.needsReset) {
-    const answers = wire.expect(limits)
+    const answers = wire.expect(limits, hearUntil)
     wire.write(commands)
     return readAnswers(current, await answers, since)
   }
-  const all = wire.expect([timeouts.command, ...limits])
+  const all = wire.expect([timeouts.command, ...limits], (count) => hearUntil(count - 1))
   wire.write(`RSET\r\n${commands}`)
   const [reset, ...answers] = await all
   return reset.reply?.code === 250 ? readAnswers(current, answers, reset.at) : resetRefused(current)
@@ -93,6 +101,7 @@ function mailLine({ envelope, needs, capabilities }: Exchange): string {
 async function ask(current: Exchange, step: EnvelopeStep, command: string): Promise<Answer> {
   const { wire, place, timeouts } = current
   const since = current.now()
+  place.log.begin(step, since)
   const answers = wire.expect([timeouts[step]])
   wire.write(`${command}\r\n`)
   const [answer] = await answers

@@ -11,6 +11,7 @@ import { type Now, now as systemNow } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { isLoopback } from '../addresses.ts'
 import type { AttemptOutcome } from '../attempt.ts'
+import type { CurrentStep } from '../progress.ts'
 import {
   type MessageNeeds,
   noCapabilities,
@@ -42,6 +43,9 @@ export type RelayOptions = {
   timeouts?: Partial<Timeouts>
   now?: Now
   beganAt?: number
+  /** Kept up to date with the step at hand. */
+  current?: CurrentStep
+  onGreeted?: () => void
 }
 
 type Relay = {
@@ -68,12 +72,13 @@ export async function openRelaySession(options: RelayOptions): Promise<OpenResul
   checkEhloName(options.ehloName)
   if (isIP(options.address) === 0) throw new TypeError('A socket is opened to an address.')
   const relay = createRelay(options)
-  const log = createStepLog(relay.now, options.beganAt ?? relay.now())
+  const log = createStepLog(relay.now, options.beganAt ?? relay.now(), options.current)
   if (options.username !== null && !relaySecurity(options).allowsAuth) {
     return openFailure(relay, log, 'AUTH without TLS is for a smarthost on loopback only')
   }
   const error = (await connect(relay, log)) ?? (await login(relay))
   if (error === null) {
+    options.onGreeted?.()
     if (relay.connection._socket) relay.transcript.listen(relay.connection._socket)
     return { ok: true, session: createRelaySession(relay, log) }
   }
@@ -174,9 +179,14 @@ function openFailure(relay: Relay, log: StepLog, error: string): OpenFailure {
   const isLast = refusal !== undefined && log.steps.at(-1) === refusal
   if (isLast && refusal.reply && refusal.step !== 'dns') {
     const outcome = outcomeOfReply(place, { stage: refusal.step, reply: refusal.reply })
-    return { ok: false, outcome, isTlsBroken: false }
+    return { ok: false, outcome, isTlsBroken: false, isCut: false }
   }
-  return { ok: false, outcome: outcomeOfFailure(place, { error }), isTlsBroken: false }
+  return {
+    ok: false,
+    outcome: outcomeOfFailure(place, { error }),
+    isTlsBroken: false,
+    isCut: false,
+  }
 }
 
 function createRelaySession(relay: Relay, openLog: StepLog): Session {
@@ -192,7 +202,7 @@ function createRelaySession(relay: Relay, openLog: StepLog): Session {
     checkEnvelope(input)
     const { sizeBytes, has8bit } = prepareData(input.message)
     const needs = { sizeBytes, has8bit, needsSmtputf8: input.needsSmtputf8 }
-    const log = createStepLog(relay.now, input.beganAt ?? relay.now())
+    const log = createStepLog(relay.now, input.beganAt ?? relay.now(), input.current)
     const place = { ...placeOf(relay, log), tls }
     const refusal = refuseLocally(capabilities, needs)
     if (refusal !== null) {

@@ -7,6 +7,7 @@ import type { SecureContext } from 'node:tls'
 import { type Now, now as systemNow } from '../../clock.ts'
 import { classifyLocally, type Reply } from '../../mail/replies.ts'
 import type { AttemptOutcome, StepName } from '../attempt.ts'
+import type { CurrentStep } from '../progress.ts'
 import { type Capabilities, namedHost, noCapabilities, parseCapabilities } from './capabilities.ts'
 import { checkEhloName } from './envelope.ts'
 import { outcomeOfFailure, outcomeOfRefusal, outcomeOfReply, type Place } from './outcome.ts'
@@ -15,6 +16,7 @@ import { createStepLog, type StepLog } from './step-log.ts'
 import { defaultTimeouts, type Timeouts } from './timeouts.ts'
 import { createTransactions, type SendInput, type SendResult } from './transaction.ts'
 import { type Answer, connectWire, type Wire } from './wire.ts'
+import { cutFailure } from './wire-failure.ts'
 
 export type SessionOptions = {
   /** The MX host's name: for SNI, rules by provider, and the record. */
@@ -36,6 +38,11 @@ export type SessionOptions = {
   now?: Now
   /** When the attempt began, for the steps' times; default now. */
   beganAt?: number
+  /** Kept up to date with the step at hand. */
+  current?: CurrentStep
+  onGreeted?: () => void
+  /** Ends the opening while there is no greeting yet. */
+  cutSignal?: AbortSignal
 }
 
 export type Session = {
@@ -61,6 +68,8 @@ export type OpenFailure = {
   outcome: AttemptOutcome
   /** STARTTLS was accepted, then the handshake broke: try again with `starttls: 'never'`. */
   isTlsBroken: boolean
+  /** We ended it ourselves, by `cutSignal`. */
+  isCut: boolean
 }
 
 export type OpenResult = { ok: true; session: Session } | OpenFailure
@@ -77,24 +86,28 @@ type Opening = {
 /** What ended the opening. */
 type Trouble =
   | { kind: 'reply'; step: Exclude<StepName, 'dns'>; reply: Reply }
-  | { kind: 'failure'; error: string; isTls?: boolean }
+  | { kind: 'failure'; error: string; isTls?: boolean; isCut?: boolean }
   | { kind: 'loop'; reply: Reply }
 
 /** TypeError for an address or EHLO name that is none; everything remote is a value. */
 export async function openSession(options: SessionOptions): Promise<OpenResult> {
   checkEhloName(options.ehloName)
   const now = options.now ?? systemNow
-  const log = createStepLog(now, options.beganAt ?? now())
+  const log = createStepLog(now, options.beganAt ?? now(), options.current)
   const timeouts = { ...defaultTimeouts, ...options.timeouts }
   const { host, address, port, localAddress, knownReplies } = options
   const since = now()
+  log.begin('connect', since)
   const limitMs = timeouts.connect
-  const connected = await connectWire({ address, port, localAddress, limitMs, now, knownReplies })
+  const { cutSignal } = options
+  const wireOptions = { address, port, localAddress, limitMs, now, knownReplies, cutSignal }
+  const connected = await connectWire(wireOptions)
   const error = connected.failure === null ? {} : { error: connected.failure.text }
   log.note({ step: 'connect', host, address, ...error }, since)
   if (connected.wire === null) {
     const place = { host, address, tls: null, log }
-    return openFailure(place, { kind: 'failure', error: connected.failure.text })
+    const isCut = connected.failure.kind === 'cut'
+    return openFailure(place, { kind: 'failure', error: connected.failure.text, isCut })
   }
   const { wire } = connected
   const opening: Opening = { options, timeouts, now, log, wire, capabilities: noCapabilities }
@@ -120,8 +133,13 @@ async function handshake(opening: Opening): Promise<Trouble | null> {
 
 async function greet({ wire, log, now, timeouts, options }: Opening): Promise<Trouble | null> {
   const since = now()
+  log.begin('greeting', since)
+  const cut = () => wire.end(cutFailure(now() - since))
+  options.cutSignal?.addEventListener('abort', cut)
   const [greeting] = await wire.expect([timeouts.greeting])
+  options.cutSignal?.removeEventListener('abort', cut)
   log.hear('greeting', greeting, since)
+  if (greeting.reply !== null) options.onGreeted?.()
   return refusalOf('greeting', greeting) ?? loopOf(greeting, options)
 }
 
@@ -148,6 +166,7 @@ async function startTls(opening: Opening): Promise<Trouble | null> {
   }
   if (answer.reply.code !== 220) return null
   const since = opening.now()
+  log.begin('starttls', since)
   const { host: servername, secureContext } = options
   const limitMs = timeouts.handshake
   const failure = await wire.upgrade({ servername, limitMs, secureContext })
@@ -166,6 +185,7 @@ async function ask(
   command: string,
 ): Promise<Answer> {
   const since = now()
+  log.begin(step, since)
   const answers = wire.expect([timeouts.command])
   wire.write(`${command}\r\n`)
   const [answer] = await answers
@@ -174,7 +194,9 @@ async function ask(
 }
 
 function refusalOf(step: Exclude<StepName, 'dns'>, { reply, failure }: Answer): Trouble | null {
-  if (failure !== null) return { kind: 'failure', error: failure.text }
+  if (failure !== null) {
+    return { kind: 'failure', error: failure.text, isCut: failure.kind === 'cut' }
+  }
   if (reply.code < 300) return null
   if (reply.code < 400) return { kind: 'failure', error: `${reply.code} is no answer to ${step}` }
   return { kind: 'reply', step, reply: reply.kept }
@@ -192,7 +214,8 @@ function placeOf({ options, log, wire }: Opening): Place {
 
 function openFailure(place: Place, trouble: Trouble): OpenFailure {
   const isTlsBroken = trouble.kind === 'failure' && trouble.isTls === true
-  return { ok: false, outcome: outcomeOfTrouble(place, trouble), isTlsBroken }
+  const isCut = trouble.kind === 'failure' && trouble.isCut === true
+  return { ok: false, outcome: outcomeOfTrouble(place, trouble), isTlsBroken, isCut }
 }
 
 function outcomeOfTrouble(place: Place, trouble: Trouble): AttemptOutcome {

@@ -5,6 +5,7 @@
  */
 import type { Now } from '../../clock.ts'
 import type { AttemptOutcome } from '../attempt.ts'
+import type { CurrentStep } from '../progress.ts'
 import { type Capabilities, refuseLocally } from './capabilities.ts'
 import { prepareData } from './data.ts'
 import { checkEnvelope, type Envelope } from './envelope.ts'
@@ -19,6 +20,8 @@ export type SendInput = Envelope & {
   message: string
   /** When the attempt began, for the steps' times; default now. */
   beganAt?: number
+  /** Kept up to date with the step at hand. */
+  current?: CurrentStep
 }
 
 export type SendResult = {
@@ -84,14 +87,18 @@ export function createTransactions(deps: TransactionDeps): Transactions {
   return { send, isBusy: () => isBusy, count: () => count }
 }
 
-function placeOf({ host, address, wire, now }: TransactionDeps, { beganAt }: SendInput): Place {
-  return { host, address, tls: wire.tls(), log: createStepLog(now, beganAt ?? now()) }
+function placeOf(
+  { host, address, wire, now }: TransactionDeps,
+  { beganAt, current }: SendInput,
+): Place {
+  return { host, address, tls: wire.tls(), log: createStepLog(now, beganAt ?? now(), current) }
 }
 
 /** F2: from the final dot on, a peer that vanishes may have the message. */
 async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
   const { wire, timeouts, place } = current
   const since = current.now()
+  place.log.begin('message', since)
   const answers = wire.expect([timeouts.message])
   const writing = startWriting(current)
   const [answer] = await answers
@@ -114,7 +121,7 @@ async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
 }
 
 /** Block by block, each within its limit; the small message and its final dot are one write. */
-function startWriting({ wire, timeouts, data }: Exchange) {
+function startWriting({ wire, timeouts, data, place }: Exchange) {
   const { octets, ending } = data
   let offset = 0
   let isStopped = false
@@ -125,6 +132,7 @@ function startWriting({ wire, timeouts, data }: Exchange) {
     offset = Math.min(start + blockOctets, octets.length)
     if (offset === octets.length) {
       wire.restartLimit(timeouts.message)
+      place.log.begin('final-dot')
       wire.write((start === 0 ? octets : octets.slice(start)) + ending)
       return
     }

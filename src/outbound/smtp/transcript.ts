@@ -66,6 +66,8 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
     clearTimeout(timer)
     const [next] = expected
     if (next === undefined) return
+    const { step, since } = next
+    if (step !== null && step !== 'dns') log?.begin(step, since)
     timer = setTimeout(() => onTrouble(`timed out (${next.step ?? 'command'})`), next.limitMs)
   }
 
@@ -108,7 +110,10 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
   }
 
   const info: LogMethod = ({ tnx, remotePort }) => {
-    if (tnx === 'message') isMessageSent = true
+    if (tnx === 'message') {
+      isMessageSent = true
+      log?.begin('final-dot')
+    }
     if (tnx !== 'network' || remotePort === undefined || isConnected) return
     isConnected = true
     const connecting = expected.shift()

@@ -16,7 +16,7 @@ import {
   type ServerReply,
 } from './reply-parser.ts'
 import { startTls, type UpgradeOptions } from './starttls.ts'
-import { networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
+import { cutFailure, networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
 
 /** `at`: epoch ms when it came. */
 export type Answer =
@@ -26,9 +26,12 @@ export type Answer =
 export type Wire = {
   /**
    * Waits for as many replies as there are limits, each of which runs once the reply before is in.
-   * One caller at a time (TypeError).
+   * One caller at a time (TypeError). `onReply` is told how many are in, with each.
    */
-  expect<const L extends readonly number[]>(limitsMs: L): Promise<{ [K in keyof L]: Answer }>
+  expect<const L extends readonly number[]>(
+    limitsMs: L,
+    onReply?: (count: number) => void,
+  ): Promise<{ [K in keyof L]: Answer }>
   /** The limit of the reply that is waited for now starts again, as this one. */
   restartLimit(limitMs: number): void
   /** One character is one octet. `onFlushed` runs when they have left us, never after a failure. */
@@ -52,11 +55,14 @@ export type WireOptions = {
   limitMs: number
   now: Now
   knownReplies: KnownReplies | undefined
+  /** Gives up the connection while it is being made. */
+  cutSignal?: AbortSignal | undefined
 }
 
 type Waiter = {
   limitsMs: readonly number[]
   answers: Answer[]
+  onReply: ((count: number) => void) | undefined
   resolve: (answers: Answer[]) => void
 }
 
@@ -75,16 +81,22 @@ export function connectWire(
   return new Promise((resolve) => {
     const line = openLine(options)
     const { socket } = line
+    const { cutSignal, now } = options
+    const since = now()
+    const cut = () => fail(cutFailure(now() - since))
     const fail = (failure: WireFailure) => {
       clearTimeout(timer)
+      cutSignal?.removeEventListener('abort', cut)
       socket.destroy()
       resolve({ wire: null, failure })
     }
     const timer = setTimeout(() => fail(timedOut('connecting')), options.limitMs)
     const onError = (error: Error) => fail(networkFailure(error))
     socket.once('error', onError)
+    cutSignal?.addEventListener('abort', cut)
     socket.once('connect', () => {
       clearTimeout(timer)
+      cutSignal?.removeEventListener('abort', cut)
       socket.removeListener('error', onError)
       socket.setNoDelay(true)
       resolve({ wire: createWire(line, options), failure: null })
@@ -145,6 +157,7 @@ function createWire(line: Line, { now, knownReplies }: WireOptions): Wire {
     }
     const { answers, limitsMs, resolve } = waiter
     answers.push({ reply, failure: null, at: now() })
+    waiter.onReply?.(answers.length)
     replyLimit.set(limitsMs[answers.length] ?? null)
     if (answers.length === limitsMs.length) {
       waiter = null
@@ -181,14 +194,17 @@ function createWire(line: Line, { now, knownReplies }: WireOptions): Wire {
     return Array.from({ length: count }, () => ({ reply: null, failure: reason, at: now() }))
   }
 
-  function expect<const L extends readonly number[]>(limitsMs: L) {
+  function expect<const L extends readonly number[]>(
+    limitsMs: L,
+    onReply?: (count: number) => void,
+  ) {
     if (waiter !== null) throw new TypeError('Somebody waits for the replies already.')
     // As many answers as there are limits.
     type Answers = { [K in keyof L]: Answer }
     if (failure !== null) return Promise.resolve(failures(failure, limitsMs.length) as Answers)
     replyLimit.set(limitsMs[0] ?? null)
     return new Promise<Answer[]>((resolve) => {
-      waiter = { limitsMs, answers: [], resolve }
+      waiter = { limitsMs, answers: [], onReply, resolve }
     }) as Promise<Answers>
   }
 

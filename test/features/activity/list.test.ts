@@ -160,6 +160,19 @@ test('an email is shown without its attachments being read', async (t) => {
   assert.deepEqual(attached, [0])
 })
 
+test('a summary has no bodies, and nothing is rendered for it', async (t) => {
+  const desk = await openFeed(t)
+  await send(desk, 'delivered', { subject: 'Hello {{ name }}', data: { name: 'Ada' } })
+  desk.core.outbound.preview = () => assert.fail('nothing is to be rendered')
+  const query = { limit: 50, isSummary: true }
+  const { data } = await listActivity(desk.core, desk.project.id, query)
+  assert.equal(data.length, 2)
+  for (const { metadata } of data) {
+    assert.equal('body' in metadata, false)
+    assert.equal(typeof metadata.subject, 'string')
+  }
+})
+
 test('an email whose data retention cleared is shown without a body, not half rendered', async (t) => {
   const desk = await openFeed(t)
   await send(desk, 'delivered', { subject: 'Hi {{ name }}', data: { name: 'Ada' } })
@@ -223,6 +236,8 @@ test('events of emails show the base data of the contract beside their own', asy
     toName: null,
     campaignName: null,
     workflowName: null,
+    status: 'DELIVERED',
+    reason: 'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test took it with 250 2.0.0 Ok.',
     opens: 1,
     isFirstOpen: true,
     ...first,

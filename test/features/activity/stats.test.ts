@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countRecent, countSince } from '../../../src/features/activity/recent.ts'
+import { countEmailsSince, countRecent, countSince } from '../../../src/features/activity/recent.ts'
 import {
   countActivity,
   countChunk,
@@ -10,7 +10,7 @@ import {
 import { listUpcoming, type UpcomingSource } from '../../../src/features/activity/upcoming.ts'
 import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
 import { sql } from '../../../src/store/drizzle.ts'
-import { addProject, type Desk, openDesk, START } from '../messages/desk.ts'
+import { addProject, address, type Desk, openDesk, START } from '../messages/desk.ts'
 
 const DAY = 86_400_000
 
@@ -145,6 +145,21 @@ test('the recent count is of the last minutes alone', async (t) => {
   assert.deepEqual(await countRecent(desk.core, desk.project.id, 6), { count: 3, minutes: 6 })
 })
 
+test('the recent count has emails beside their events, and only those of the project', async (t) => {
+  const desk = await openDesk(t)
+  // Emails are told apart by the time of their ids, which is the machine's.
+  desk.clock.now = Date.now() + 1_000
+  const other = await addProject(desk.core, 'Other', 'other.test')
+  await desk.send()
+  await desk.send()
+  const from = { address: address('hello@other.test'), name: null }
+  await desk.send({ from }, { project: other })
+  assert.equal((await countRecent(desk.core, desk.project.id, 5)).count, 2)
+  assert.equal((await countRecent(desk.core, other.id, 5)).count, 1)
+  desk.clock.now += 6 * 60_000
+  assert.equal((await countRecent(desk.core, desk.project.id, 5)).count, 0)
+})
+
 test('what is upcoming comes soonest first, whatever source it is of', async (t) => {
   const desk = await openDesk(t)
   const line = (id: string, at: number) => ({
@@ -200,4 +215,6 @@ test('figures take their rows through an index', async (t) => {
     assert.ok(!plan.some((step) => step.startsWith('SCAN')), plan.join('; '))
     assert.ok(!plan.includes('USE TEMP B-TREE FOR ORDER BY'), plan.join('; '))
   }
+  const recent = await planOf(desk, countEmailsSince.compiled().text)
+  assert.match(recent[1] ?? '', /^SEARCH emails USING .*sqlite_autoindex_emails_1 \(id>\?\)/)
 })

@@ -436,40 +436,40 @@ test('references are data keys, event names as stored, segment ids, each once', 
   })
 })
 
-test('conditions nest ten deep and no deeper', () => {
+test('conditions nest 32 deep and no deeper', () => {
   const nest = (depth: number): unknown =>
     depth === 1 ? of(plan) : { logic: 'OR', groups: [{ filters: [], conditions: nest(depth - 1) }] }
-  assert.deepEqual(parseCondition(nest(10), 'condition'), nest(10))
-  const path = `condition${'.groups.0.conditions'.repeat(10)}`
+  assert.deepEqual(parseCondition(nest(32), 'condition'), nest(32))
+  const path = `condition${'.groups.0.conditions'.repeat(32)}`
   assert.deepEqual(
-    faultsOf(nest(11)).map(([field, code]) => [field, code]),
+    faultsOf(nest(33)).map(([field, code]) => [field, code]),
     [[path, 'too_big']],
   )
   // Whatever comes below is not walked into.
   assert.equal(faultsOf(nest(5000)).length, 1)
 })
 
-test('a hundred filters and a hundred groups in all are the most', () => {
+test('500 filters and 500 groups in all are the most', () => {
   const filters = (count: number) => Array.from({ length: count }, () => plan)
   const groups = (count: number) => Array.from({ length: count }, () => ({ filters: [plan] }))
-  assert.ok(parseCondition(of(...filters(100)), 'condition'))
-  assert.ok(parseCondition({ logic: 'OR', groups: groups(100) }, 'condition'))
-  assert.deepEqual(faultsOf(of(...filters(101))), [
-    ['condition.groups.0.filters', 'too_big', 'A condition has at most 100 filters in all'],
+  assert.ok(parseCondition(of(...filters(500)), 'condition'))
+  assert.ok(parseCondition({ logic: 'OR', groups: groups(500) }, 'condition'))
+  assert.deepEqual(faultsOf(of(...filters(501))), [
+    ['condition.groups.0.filters', 'too_big', 'A condition has at most 500 filters in all'],
   ])
-  const two = { logic: 'AND', groups: [{ filters: filters(60) }, { filters: filters(60) }] }
+  const two = { logic: 'AND', groups: [{ filters: filters(300) }, { filters: filters(300) }] }
   assert.deepEqual(
     faultsOf(two).map(([field]) => field),
     ['condition.groups.1.filters'],
   )
   assert.deepEqual(
-    faultsOf({ logic: 'OR', groups: groups(101) }).map(([field, code]) => [field, code]),
+    faultsOf({ logic: 'OR', groups: groups(501) }).map(([field, code]) => [field, code]),
     [['condition.groups', 'too_big']],
   )
 })
 
 test('a condition of a hundred long texts is too large', () => {
-  const long = { field: `data.${'k'.repeat(500)}`, operator: 'equals', value: 'ü'.repeat(500) }
+  const long = { field: `data.${'k'.repeat(900)}`, operator: 'equals', value: 'ü'.repeat(500) }
   const [[field, code] = []] = faultsOf(of(...Array.from({ length: 100 }, () => long)))
   assert.deepEqual([field, code], ['condition', 'too_big'])
 })

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import {
   formatDay,
   lexicalBound,
-  parseInstant,
+  parseDataDate,
   startOfDay,
 } from '../../../src/features/conditions/instant.ts'
 
@@ -31,7 +31,7 @@ test('a date, alone or with a time, is an instant in UTC', () => {
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
   ]
   for (const [text, wanted] of cases) {
-    assert.equal(new Date(parseInstant(text) ?? Number.NaN).toISOString(), wanted, text)
+    assert.equal(new Date(parseDataDate(text) ?? Number.NaN).toISOString(), wanted, text)
   }
 })
 
@@ -56,7 +56,7 @@ test('what is no date, or none that the calendar has, is no instant', () => {
     '+002026-01-31',
     'Sat, 31 Jan 2026 09:30:00 GMT',
   ]
-  for (const text of texts) assert.equal(parseInstant(text), undefined, text)
+  for (const text of texts) assert.equal(parseDataDate(text), undefined, text)
 })
 
 test('days are those of UTC, before 1970 too', () => {

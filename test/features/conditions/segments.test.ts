@@ -201,7 +201,7 @@ test('segments that multiply each other are refused', async (t) => {
   for (const id of ['s2', 's8']) {
     await assert.rejects(choose(setting, all(inSegment(id))), {
       code: 'BAD_REQUEST',
-      message: /at most 500 filters/,
+      message: /at most 1000 filters/,
     })
   }
 })

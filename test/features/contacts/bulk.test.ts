@@ -38,7 +38,13 @@ async function addPeople(projectId: string, people: readonly Person[]): Promise<
   const saved = await world.store.write((tx) =>
     saveContacts(
       tx,
-      { projectId, subscribed: undefined, subscribedByDefault: true, at: world.clock.at },
+      {
+        projectId,
+        subscribed: undefined,
+        subscribedByDefault: true,
+        reason: 'api',
+        at: world.clock.at,
+      },
       people.map(({ subscribed, data = {}, email }, index) => ({
         address: address(email ?? `person${index}@people.test`),
         changes: data,
@@ -106,7 +112,7 @@ test('those that change are told apart from those that were so, and only they ha
     errors: [],
   })
   assert.deepEqual(await subscribedIds(id), [])
-  const gone = { name: 'contact.unsubscribed', data: null }
+  const gone = { name: 'contact.unsubscribed', data: { reason: 'manual' } }
   assert.deepEqual(await listEvents(id), [
     { ...gone, contactId: c },
     { ...gone, contactId: a },
@@ -117,7 +123,7 @@ test('those that change are told apart from those that were so, and only they ha
   assert.deepEqual((await listEvents(id)).at(-1), {
     name: 'contact.subscribed',
     contactId: d,
-    data: null,
+    data: { reason: 'manual' },
   })
 })
 

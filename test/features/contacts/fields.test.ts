@@ -51,7 +51,13 @@ const oddKeys = [
 ]
 
 const save = (tx: Tx, projectId: string, { email, data }: { email: string; data: unknown }) => {
-  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: world.clock.at }
+  const change = {
+    projectId,
+    subscribed: undefined,
+    subscribedByDefault: true,
+    at: world.clock.at,
+    reason: 'api' as const,
+  }
   const entry = { address: address(email), changes: readData(data).changes }
   return saveContacts(tx, change, [entry])
 }

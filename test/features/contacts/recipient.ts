@@ -26,7 +26,13 @@ export async function addRecipient(core: Deps, options: RecipientOptions): Promi
   count += 1
   const email = options.email ?? `ada${count}@people.test`
   const contactId = await core.store.write(async (tx) => {
-    const change = { projectId, subscribed, subscribedByDefault: false, at: core.now() }
+    const change = {
+      projectId,
+      subscribed,
+      subscribedByDefault: false,
+      at: core.now(),
+      reason: 'api' as const,
+    }
     const entry = { address: address(email), changes: data }
     const [upserted] = await upsertContacts(tx, { ...change, found: new Map() }, [entry])
     return upserted?.contact.id as string

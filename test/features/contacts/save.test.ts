@@ -73,7 +73,13 @@ test('patches and upserts that meet are both there afterwards', async (t) => {
 test('an address that comes twice in a batch is one contact, with what both said', async (t) => {
   const world = await openWorld(t)
   const { id: projectId } = await addProject(world)
-  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: world.now() }
+  const change = {
+    projectId,
+    subscribed: undefined,
+    subscribedByDefault: true,
+    at: world.now(),
+    reason: 'api' as const,
+  }
   const saved = await world.store.write((tx) =>
     saveContacts(tx, change, [
       { address: address('ada@x.test'), changes: { a: 1 } },

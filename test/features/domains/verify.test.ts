@@ -106,6 +106,25 @@ test('S15: a resolver that fails is a TemporaryFailure and takes nothing away', 
   assert.ok(await world.directory.findSenderDomain(domain.projectId, 'shop.test'))
 })
 
+test('S15: servers that deny everything, a whole night long, take no domain away', async (t) => {
+  const world = await openWorld(t)
+  const domain = await claim(world)
+  publish(world, domain, 'dkim')
+  await verifyDomain(world, { id: domain.id })
+  for (const failure of ['NXDOMAIN', 'NODATA'] as const) {
+    world.dns.answerAll(failure)
+    for (let check = 0; check < 6; check += 1) {
+      world.clock.at += 60 * MINUTE
+      const { status, verified } = await verifyDomain(world, { id: domain.id })
+      assert.deepEqual([verified, status], [true, 'TemporaryFailure'])
+    }
+  }
+  assert.deepEqual(
+    world.health.reasons().map(({ cause }) => cause),
+    ['dns'],
+  )
+})
+
 test('a verified domain is lost after three failures over an hour, and nothing is sent from it', async (t) => {
   const world = await openWorld(t)
   const domain = await claim(world)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { toEventData, unwrapEventData } from '../../../src/features/events/one-shot.ts'
+import { unwrapEventData } from '../../../src/features/events/one-shot.ts'
 import { isReservedEvent } from '../../../src/features/events/reserved.ts'
 
 test('values for one call are unwrapped, everything else stays as it came', () => {
@@ -36,9 +36,11 @@ test('unwrapping loses no key and makes no prototype', () => {
   assert.deepEqual(Object.entries(unwrapped), [['__proto__', { admin: true }]])
 })
 
-test('only an object is data of an event', () => {
-  for (const data of [undefined, null, 7, 'text', [], [1]]) assert.equal(toEventData(data), null)
-  assert.deepEqual(toEventData({ a: [1] }), { a: [1] })
+test('data that is no object has no keys', () => {
+  for (const data of [undefined, null, 7, 'text', [], [1]]) {
+    assert.deepEqual(unwrapEventData(data), {})
+  }
+  assert.deepEqual(unwrapEventData({ a: [1] }), { a: [1] })
 })
 
 test('a name is reserved exactly when the service emits such events', () => {

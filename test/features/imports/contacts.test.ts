@@ -67,8 +67,11 @@ test('subscribed is set where the file says something, and flips are told once',
   await run('email,subscribed\na@dest.test,\nb@dest.test,0\nc@dest.test,true\nd@dest.test,\n')
   assert.deepEqual(await states(), [true, false, true, false])
   assert.deepEqual(
-    (await subscriptionEvents(world)).map(({ name }) => name),
-    ['contact.unsubscribed', 'contact.subscribed'],
+    (await subscriptionEvents(world)).map(({ name, data }) => [name, data]),
+    [
+      ['contact.unsubscribed', { reason: 'import' }],
+      ['contact.subscribed', { reason: 'import' }],
+    ],
   )
 })
 

@@ -204,7 +204,7 @@ test('an address on the suppression list becomes a row that is never queued', as
 
 test('an idempotency key takes effect once, and tells what it was used for', async (t) => {
   const desk = await openDesk(t)
-  await desk.send({}, { key: 'k' })
+  const first = await desk.send({}, { key: 'k' })
   desk.clock.now += 1_000
   await assert.rejects(desk.send({}, { key: 'k' }), (error) => {
     assert.ok(error instanceof AppError)
@@ -214,6 +214,7 @@ test('an idempotency key takes effect once, and tells what it was used for', asy
       originalRequest: 'POST /v1/send',
       originalRequestAt: '2026-11-21T12:00:00.000Z',
       originalStatusCode: 200,
+      data: first,
     })
     return true
   })

@@ -10,13 +10,17 @@ import { createBell } from '../../../src/features/bell.ts'
 import type { Core } from '../../../src/features/core.ts'
 import { type Accepted, acceptMessage } from '../../../src/features/messages/accept.ts'
 import { createQueueBell } from '../../../src/features/messages/bell.ts'
+import { createFuse } from '../../../src/features/messages/fuse.ts'
+import { createKnownDomains } from '../../../src/features/messages/known-domains.ts'
 import type { SendRequest } from '../../../src/features/messages/plan.ts'
+import { createThrottle } from '../../../src/features/messages/throttle.ts'
 import { createSharedRuns } from '../../../src/features/shared-runs.ts'
 import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
 import { parseAddress } from '../../../src/mail/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
 import type { DeliveryReport, DeliveryTask } from '../../../src/outbound/outbound.ts'
+import { roomyDisk } from '../../../src/store/disk.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import {
@@ -67,10 +71,12 @@ export async function openDesk(t: TestContext): Promise<Desk> {
   const clock = { now: START }
   const tasks: DeliveryTask[] = []
   const capacity = new Map<string, number>()
+  const config = configuration as unknown as Core['config']
+  const figures = { health: createHealth(), counters: createCounters() }
+  const base = { config, store, now: () => clock.now, log: silentLog(), ...figures }
   const core: Core = {
-    config: configuration as unknown as Core['config'],
+    ...base,
     keyring,
-    store,
     directory: createDirectory({ store, keyring }),
     resolver: {} as Core['resolver'],
     verifier: {} as Core['verifier'],
@@ -78,6 +84,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     outbound: {
       siteOf: (domain: string) => domain,
       capacity: (site: string) => capacity.get(site) ?? 1_000,
+      projectCapacity: () => 1_000,
       deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),
       withdraw: () => undefined,
     } as unknown as Core['outbound'],
@@ -86,11 +93,12 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     inbox: createBell(),
     jobBell: createBell(),
     sharedRuns: createSharedRuns(),
-    health: createHealth(),
-    counters: createCounters(),
+    certificates: {} as Core['certificates'],
+    disk: { ...roomyDisk },
+    fuse: createFuse(base),
+    knownDomains: createKnownDomains(),
     hits: {} as Core['hits'],
-    now: () => clock.now,
-    log: silentLog(),
+    throttle: createThrottle(0, () => clock.now),
   }
   const project = await addProject(core, 'Shop', 'example.test')
   const send: Desk['send'] = (request = {}, { project: as = project, key } = {}) =>
@@ -171,6 +179,7 @@ const configuration = {
     mode: 'direct',
     hostname: 'mail.example.test',
     retrySchedule: [60_000, 300_000, 600_000],
+    fusePerMinute: 50,
     giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
     returnPathDomain: 'bounce.mail.example.test',
   },

@@ -344,3 +344,27 @@ test('blocks of our address and of the content are no strikes, in session or lat
   assert.deepEqual(await desk.struck(), [])
   assert.deepEqual(await desk.list(), [])
 })
+
+test('a bounce and a delay keep their codes, their words and whom they name', async (t) => {
+  const desk = await open(t)
+  const id = await desk.sent()
+  const told = {
+    emailId: id,
+    reply: { code: null, enhancedCode: '4.2.2', text: 'Mailbox full' },
+    diagnostic: 'Mailbox full',
+    reportingMta: 'mx.forward.test',
+    finalRecipient: 'ada.l@forward.test',
+  }
+  await desk.learn({ type: 'delay', ...told })
+  await desk.learn({ ...bounce(id), ...told } as LaterReport)
+  const notes = await desk.notes(id)
+  assert.deepEqual(
+    notes.map(({ result, replyCode, enhancedCode, replyText, finalRecipient, host }) => ({
+      ...{ result, replyCode, enhancedCode, replyText, finalRecipient, host },
+    })),
+    ['reported-delayed', 'reported-bounced'].map((result) => ({
+      ...{ result, replyCode: null, enhancedCode: '4.2.2', replyText: 'Mailbox full' },
+      ...{ finalRecipient: 'ada.l@forward.test', host: 'mx.forward.test' },
+    })),
+  )
+})

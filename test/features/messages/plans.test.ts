@@ -1,16 +1,31 @@
 /** What SQLite makes of the product's statements over `emails`: none may read the whole table. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { laterIds, waitingDomains } from '../../../src/features/messages/bring-forward.ts'
 import { claimLane, findNextDue } from '../../../src/features/messages/claim.ts'
-import { findOverdue } from '../../../src/features/messages/give-up.ts'
-import { heldIds, strayDomains, waitingIds } from '../../../src/features/messages/holds.ts'
 import {
+  listAhead,
+  listLastWords,
+  listSuppressionsOf,
+} from '../../../src/features/messages/explanations.ts'
+import { findOverdue } from '../../../src/features/messages/give-up.ts'
+import {
+  heldIds,
+  holdsWithCounts,
+  strayDomains,
+  waitingIds,
+} from '../../../src/features/messages/holds.ts'
+import {
+  endedCounts,
   isNumbered,
   newestNumber,
+  oldestDue,
   queueCondition,
   queueCounts,
+  recipientCondition,
 } from '../../../src/features/messages/queue-list.ts'
 import { listKept, listOld, listSnapshots } from '../../../src/features/messages/retention.ts'
+import { listByAddress } from '../../../src/features/suppressions/find.ts'
 import { compileSql } from '../../../src/store/database.ts'
 import { type SQL, sql } from '../../../src/store/drizzle.ts'
 import type { Statement } from '../../../src/store/store.ts'
@@ -33,6 +48,7 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['the next due time', findNextDue],
   ['giving up', findOverdue],
   ['counting', queueCounts()],
+  ['the age of what waits', oldestDue(0)],
   ['listing', list({})],
   ['listing by domain', list({ domain: 'dest.test' })],
   ['listing what is held', list({ state: 'held', domain: 'dest.test' })],
@@ -47,6 +63,16 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['holding', sql`select * from emails where id in ${waitingIds('dest.test')}`],
   ['releasing', sql`select * from emails where id in ${heldIds('dest.test')}`],
   ['looking for stray holds', strayDomains()],
+  [
+    'listing all mail to one recipient',
+    sql`select id from emails where ${recipientCondition({ recipient: 'ada@dest.test' })}
+      order by rowid desc limit 1000`,
+  ],
+  ['looking for what is ahead', listAhead],
+  ['counting what has ended', endedCounts({}, 100_000)],
+  ['listing holds', holdsWithCounts()],
+  ['listing the domains that mail waits for', waitingDomains()],
+  ['bringing mail forward', sql`select * from emails where id in ${laterIds('dest.test', 1)}`],
   ['looking for contents in use', listKept],
   ['looking for old contents', listOld],
   ['looking for old snapshots', listSnapshots],
@@ -62,13 +88,31 @@ for (const [name, query] of queries) {
 
 test('the give-up clock and the counts look at indexes alone', async (t) => {
   const desk = await openDesk(t)
-  for (const query of [findOverdue, queueCounts()]) {
+  for (const query of [findOverdue, queueCounts(), oldestDue(0)]) {
     const plan = await planOf(desk, query)
-    const scans = plan.filter((step) => /^SCAN emails/.test(step))
+    const scans = plan.filter((step) => /^SCAN emails|^SEARCH emails(?! USING INTEGER)/.test(step))
     assert.ok(scans.length > 0)
     assert.ok(
       scans.every((step) => step.includes('USING COVERING INDEX emails_')),
       plan.join('\n'),
     )
   }
+})
+
+test('one recipient is found project by project in the index of addresses, and so are suppressions', async (t) => {
+  const desk = await openDesk(t)
+  const recipient = recipientCondition({ recipient: 'ada@dest.test' })
+  const plan = await planOf(desk, sql`select id from emails where ${recipient}`)
+  const used = (step: RegExp, steps: string[]) =>
+    assert.ok(
+      steps.some((each) => step.test(each)),
+      steps.join('\n'),
+    )
+  used(/SEARCH contacts USING .*contacts_address \(project_id=\? AND email=\?\)/, plan)
+  used(/SEARCH emails USING INDEX emails_contact \(contact_id=\?\)/, plan)
+  for (const query of [listByAddress, listSuppressionsOf]) {
+    used(/SEARCH suppressions USING .*\(project_id=\? AND email=\?\)/, await planOf(desk, query))
+  }
+  used(/SEARCH attempts USING INDEX attempts_email/, await planOf(desk, listLastWords))
+  used(/SEARCH emails USING COVERING INDEX emails_ready/, await planOf(desk, waitingDomains()))
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listQueue } from '../../../src/features/messages/queue-list.ts'
+import { countEnded, listQueue } from '../../../src/features/messages/queue-list.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { emails } from '../../../src/store/schema.ts'
 import { type Desk, openDesk } from './desk.ts'
@@ -48,4 +48,24 @@ test('an empty queue has nothing in any state', async (t) => {
   const desk = await openDesk(t)
   assert.deepEqual(await listQueue(desk.core, { state: 'failed' }), [])
   assert.deepEqual(await listQueue(desk.core, {}), [])
+})
+
+test('what has ended is counted on the newest page that has any, which is told unless it is the last', async (t) => {
+  const desk = await openDesk(t)
+  assert.deepEqual(await countEnded(desk.core, {}), { counts: [], lookedAt: null })
+  await addBounced(desk, 3)
+  await addBounced(desk, 4)
+  const counts = [{ state: 'bounced', count: 2 }]
+  assert.deepEqual(await countEnded(desk.core, {}), { counts, lookedAt: null })
+  assert.deepEqual((await countEnded(desk.core, { domain: 'other.test' })).counts, [])
+  const waiting = await addBounced(desk, 50_000)
+  const back = { state: 'queued', status: 'PENDING', dueAt: 1 } as const
+  await desk.core.store.write((tx) =>
+    tx.update(emails).set(back).where(eq(emails.id, waiting)).run(),
+  )
+  assert.deepEqual(await countEnded(desk.core, {}), { counts, lookedAt: null })
+  await addBounced(desk, 25_000)
+  assert.deepEqual(await countEnded(desk.core, {}), {
+    ...{ counts: [{ state: 'bounced', count: 1 }], lookedAt: 40_000 },
+  })
 })

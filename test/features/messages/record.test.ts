@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { unlink } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
 import { createDelivery, type Delivery } from '../../../src/features/messages/deliver.ts'
 import { startQueue } from '../../../src/features/messages/queue.ts'
+import { sql } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema.ts'
 import { address, attempted, type Desk, openDesk, START } from './desk.ts'
 
@@ -130,4 +132,26 @@ test('F3: reports are kept while the database takes no writes, and recorded once
   await settled
   assert.deepEqual(await statesOf(line), ['delivered', 'delivered'])
   assert.deepEqual(line.delivery.inHand(), [])
+})
+
+test('F3: when the files of the database are taken away, what has not begun is called back and nothing more is claimed', async (t) => {
+  const desk = await openDesk(t)
+  const file = (await desk.core.store.read.get(
+    sql`select file from pragma_database_list where name = 'main'`,
+  )) as { file: string }
+  await desk.send()
+  const delivery = createDelivery(desk.core)
+  const withdrawn = Promise.withResolvers<string>()
+  desk.core.outbound.withdraw = withdrawn.resolve
+  const queue = startQueue(desk.core, delivery)
+  t.after(() => queue.stop())
+  while (desk.tasks.length < 1) await new Promise(setImmediate)
+  desk.capacity.set('dest.test', 0)
+  await desk.send()
+  await unlink(`${file.file}-wal`)
+  assert.equal(await withdrawn.promise, 'dest.test')
+  desk.capacity.set('dest.test', 1_000)
+  desk.core.bell.ring('capacity')
+  await assert.rejects(desk.send(), { code: 'DATABASE_ERROR' })
+  assert.equal(desk.tasks.length, 1)
 })

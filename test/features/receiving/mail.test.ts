@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listActivity } from '../../../src/features/activity/list.ts'
+import { listEvents } from '../../../src/features/events/list.ts'
+import { clearOldBodies } from '../../../src/features/messages/retention.ts'
 import { listInbound } from '../../../src/features/receiving/list.ts'
 import type { Reader } from '../../../src/features/receiving/reading.ts'
 import { createReturnPathLocalPart } from '../../../src/mail/tokens.ts'
@@ -375,4 +377,37 @@ test('mail for a project that is gone by now harms no other', async (t) => {
   const row = await box.arrive({ to, raw: letter({}), from: bob })
   assert.equal(row.state, 'processed')
   assert.equal((await box.counts()).emails, 1)
+})
+
+test('mail with HTML keeps its plain text beside it, in the event and in the feed', async (t) => {
+  const box = await openPostbox(t, shared)
+  const parts = [
+    ...['--b', 'Content-Type: text/plain; charset=utf-8', '', 'Plain *hello*'],
+    ...['--b', 'Content-Type: text/html; charset=utf-8', '', '<p>Rich <b>hello</b></p>', '--b--'],
+  ].join('\r\n')
+  const raw = letter({ 'Content-Type': 'multipart/alternative; boundary="b"' }, parts)
+  await box.arrive({ to: [box.mailbox()], raw, from: bob })
+  await box.arrive({ to: [box.mailbox()], raw: letter({}, 'Only text'), from: bob })
+  const both = [
+    { body: 'Only text', text: 'Only text' },
+    { body: '<p>Rich <b>hello</b></p>', text: 'Plain *hello*' },
+  ]
+  const { events } = await listEvents(box.core, { projectId: box.project.id, limit: 10 })
+  assert.deepEqual(
+    events.map(({ data }) => ({ body: Object(data).body, text: Object(data).text })),
+    both,
+  )
+  const preview = async () => []
+  const outbound = Object.assign(box.core.outbound, { preview })
+  const feed = await listActivity({ ...box.core, outbound }, box.project.id, { limit: 10 })
+  assert.deepEqual(
+    feed.data.map(({ metadata }) => ({ body: metadata.body, text: metadata.text })),
+    both,
+  )
+  await clearOldBodies({ ...box.core, now: () => box.clock.now + 200 * 86_400_000 })
+  const [cleared] = (await listEvents(box.core, { projectId: box.project.id, limit: 10 })).events
+  const shown = Object(cleared?.data)
+  assert.deepEqual([shown.body, shown.text], [null, null])
+  const rows = await box.core.store.read.select().from(contents).all()
+  assert.ok(rows.every(({ text }) => text === null))
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { removeAddresses } from '../../../src/features/suppressions/remove.ts'
 import { createReturnPathLocalPart } from '../../../src/mail/tokens.ts'
-import { emails, inboundMessages, strikes } from '../../../src/store/schema.ts'
+import { attempts, emails, inboundMessages, strikes } from '../../../src/store/schema.ts'
 import { address } from '../messages/desk.ts'
 import { arf, DAY, dsn, letter, openPostbox, type Postbox, shareReader } from './postbox.ts'
 
@@ -317,4 +317,38 @@ test('S11: nothing that comes in is ever answered', async (t) => {
   const waiting = rows.filter(({ state, dueAt }) => dueAt !== null || state === 'queued')
   assert.deepEqual(waiting, [])
   assert.equal(await box.core.store.read.$count(inboundMessages), 10)
+})
+
+test('what a DSN says is kept: code, words, final address, and the status of one that quotes no reply', async (t) => {
+  const box = await openPostbox(t, shared)
+  const quoted = await box.deliver()
+  const raw = dsn({
+    recipient: 'ada.l@forward.test',
+    originalRecipient: 'ada@dest.test',
+    diagnostic: '550 5.1.1 <ada.l@forward.test>: user unknown',
+  })
+  await box.arrive({ to: [box.returnPath(quoted)], raw })
+  const bare = await box.deliver()
+  await box.arrive({
+    to: [box.returnPath(bare)],
+    raw: dsn({ status: '5.2.2', diagnostic: 'mailbox is full' }),
+  })
+  const rows = await box.core.store.read.select().from(attempts).all()
+  assert.deepEqual(
+    rows.map(({ replyCode, enhancedCode, replyText, finalRecipient }) => ({
+      ...{ replyCode, enhancedCode, replyText, finalRecipient },
+    })),
+    [
+      {
+        ...{ replyCode: 550, enhancedCode: '5.1.1' },
+        replyText: '<ada.l@forward.test>: user unknown',
+        finalRecipient: 'ada.l@forward.test',
+      },
+      {
+        ...{ replyCode: null, enhancedCode: '5.2.2' },
+        replyText: 'mailbox is full',
+        finalRecipient: 'ada@dest.test',
+      },
+    ],
+  )
 })

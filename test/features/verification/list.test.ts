@@ -132,6 +132,23 @@ test('a list of addresses is counted by what was found out, and each is told of'
   assert.ok(asked.every((query) => query.startsWith('MX ')))
 })
 
+test('S15: of servers that deny everything a list learns nothing: its addresses are unknown', async (t) => {
+  const { world, run } = await setUp(t)
+  const { verifier } = shared
+  t.after(() => world.dns.answerAll(undefined))
+  world.dns.answerAll('NXDOMAIN')
+  world.verifier = verifier
+  const result = await run({ mode: 'emails', emails: ['ada@there.test', 'eve@nowhere.test'] })
+  assert.deepEqual(summaryOf(result), { ...nobody, total: 2, unknown: 2 })
+  assert.deepEqual(
+    result.results.map(({ state, cause, domainExists }) => [state, cause, domainExists]),
+    [
+      ['unknown', null, false],
+      ['unknown', null, false],
+    ],
+  )
+})
+
 test('a domain is looked up once however long the list takes', async (t) => {
   const { world, start } = await setUp(t)
   await start({ mode: 'emails', emails: manyEmails(1_000, () => 'dest.test') })

@@ -16,8 +16,9 @@ async function setUp(t: TestContext) {
   t.after(() => rm(dataDir, { recursive: true }))
   await mkdir(path.join(dataDir, 'lists'))
   const lines: Line[] = []
-  const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) })
   const clock = { at: 1_000_000 }
+  const out = { write: (line: string) => lines.push(JSON.parse(line)) }
+  const log = createLog('info', out, { elapsed: () => clock.at })
   const lists = createDomainLists({ dataDir, now: () => clock.at, log })
   return {
     lines,
@@ -137,6 +138,8 @@ test('what is no list is logged once, and what held before holds on', async (t) 
     assert.equal(lines.length, index + 1)
     assert.equal(lines.at(-1)?.msg, 'a list of domains was not taken')
     assert.ok((lines.at(-1)?.file ?? '').endsWith('disposable.txt'))
+    // Later than a minute the same is told again.
+    clock.at += 60_000
   }
   await put('disposable', 'new.example\n')
   assert.ok((await load()).isDisposable('new.example'))

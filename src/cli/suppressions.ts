@@ -1,0 +1,144 @@
+/** The addresses that are not sent to, and those whose suppression waits for a word. */
+import { formatInstant } from '../clock.ts'
+import { getProject } from '../features/accounts/projects.ts'
+import type { OpenCore } from '../features/open-core.ts'
+import { addSuppressions } from '../features/suppressions/add.ts'
+import { confirmHeld } from '../features/suppressions/confirm.ts'
+import { type HeldView, listHeld } from '../features/suppressions/held.ts'
+import { type ListedSuppression, listSuppressions } from '../features/suppressions/list.ts'
+import { removeAddresses } from '../features/suppressions/remove.ts'
+import { undoSuppressions } from '../features/suppressions/undo.ts'
+import { type SuppressionReason, suppressionReasons } from '../features/suppressions/view.ts'
+import { type ParsedAddress, parseAddress } from '../mail/address.ts'
+import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
+import { readSince } from './since.ts'
+import { escapeControls, formatTable, shorten } from './text.ts'
+
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 10_000
+
+export async function listSuppressionsCommand(context: Context, input: Input): Promise<Result> {
+  const limit = readLimit(input)
+  if (input.has('held')) return listHeldCommand(context, input, limit)
+  const query = {
+    projectId: input.text('project'),
+    search: input.text('search'),
+    reason: readReason(input),
+    cursor: input.text('cursor'),
+    limit,
+  }
+  const page = await onProject(context, input, (core) => listSuppressions(core, query))
+  const table = formatTable(
+    ['ADDRESS', 'REASON', 'SINCE', 'SOURCE', ...(query.projectId ? [] : ['PROJECT'])],
+    page.data.map(toRow),
+    'No address is suppressed.',
+  )
+  const more = page.hasMore ? `\n\nMore: --cursor ${page.cursor}` : ''
+  return { json: page, text: `${table}${more}` }
+}
+
+async function listHeldCommand(context: Context, input: Input, limit: number): Promise<Result> {
+  const projectId = input.text('project')
+  const page = await onProject(context, input, (core) => listHeld(core, { projectId, limit }))
+  const head = ['ADDRESS', 'REASON', 'SINCE', 'WAITS FOR', 'SOURCE']
+  const table = formatTable(head, page.data.map(toHeldRow), 'No suppression is held.')
+  const more = page.hasMore ? `\n\n${page.total} in all: --limit shows more.` : ''
+  return { json: page, text: `${table}${more}` }
+}
+
+export async function addSuppressionsCommand(context: Context, input: Input): Promise<Result> {
+  const addition = {
+    projectId: input.required('project'),
+    addresses: readAddresses(input.args),
+    reason: readReason(input) ?? 'MANUAL',
+    source: 'command line',
+  }
+  const done = await onProject(context, input, (core) => addSuppressions(core, addition))
+  const text = `Suppressed: ${done.added}; on the list before: ${done.existing}.`
+  return { json: done, text }
+}
+
+export async function removeSuppressionsCommand(context: Context, input: Input): Promise<Result> {
+  const removal = { projectId: input.required('project'), addresses: readAddresses(input.args) }
+  const removed = await onProject(context, input, (core) => removeAddresses(core, removal))
+  return { json: { removed }, text: `Taken off the list: ${removed}.` }
+}
+
+export async function confirmSuppressionsCommand(context: Context, input: Input): Promise<Result> {
+  const scope = readScope(input)
+  const done = await onProject(context, input, (core) => confirmHeld(core, scope))
+  const lines = [
+    `Suppressed and unsubscribed since ${formatInstant(scope.since)}: ${done.suppressed}.`,
+    ...(done.dropped > 0 ? [`Let go, for they took mail meanwhile: ${done.dropped}.`] : []),
+    ...describeRemaining(done),
+  ]
+  return { json: { since: formatInstant(scope.since), ...done }, text: lines.join('\n') }
+}
+
+export async function undoSuppressionsCommand(context: Context, input: Input): Promise<Result> {
+  const scope = readScope(input)
+  const done = await onProject(context, input, (core) => undoSuppressions(core, scope))
+  const lines = [
+    `Taken off the list since ${formatInstant(scope.since)}: ${done.removed}; subscribed again: ${done.resubscribed}.`,
+    `Held suppressions dropped: ${done.dropped}.`,
+    ...(done.kept > 0 ? [`Kept on the list, for people put them there too: ${done.kept}.`] : []),
+    ...describeRemaining(done),
+  ]
+  return { json: { since: formatInstant(scope.since), ...done }, text: lines.join('\n') }
+}
+
+function describeRemaining({ remaining }: { remaining: number }): string[] {
+  return remaining === 0
+    ? []
+    : [`Still held: ${remaining}. See: pillarbox suppressions list --held`]
+}
+
+/** Where a project is named, it must exist. */
+function onProject<T>(
+  context: Context,
+  input: Input,
+  act: (core: OpenCore) => Promise<T>,
+): Promise<T> {
+  const projectId = input.text('project')
+  return withCore(context, async (core) => {
+    if (projectId !== undefined) await getProject(core, projectId)
+    return act(core)
+  })
+}
+
+function toRow({ email, reason, createdAt, source, projectId }: ListedSuppression): string[] {
+  const project = projectId === undefined ? [] : [projectId]
+  return [email, reason, createdAt, shorten(source, 60), ...project]
+}
+
+function toHeldRow({ email, reason, createdAt, source, dueAt }: HeldView): string[] {
+  const waitsFor = dueAt === null ? 'confirm or undo' : `a second look, ${dueAt}`
+  return [email, reason, createdAt, waitsFor, shorten(source, 60)]
+}
+
+function readScope(input: Input) {
+  const since = readSince(input.required('since'), Date.now())
+  return { projectId: input.text('project'), since }
+}
+
+function readReason(input: Input): SuppressionReason | undefined {
+  const given = input.text('reason')
+  const reason = suppressionReasons.find((known) => known === given?.toUpperCase())
+  if (given === undefined || reason !== undefined) return reason
+  throw new UsageError(`--reason: expected one of ${suppressionReasons.join(', ')}`)
+}
+
+function readLimit(input: Input): number {
+  const given = input.text('limit') ?? String(DEFAULT_LIMIT)
+  const limit = /^\d{1,5}$/.test(given) ? Number(given) : 0
+  if (limit >= 1 && limit <= MAX_LIMIT) return limit
+  throw new UsageError(`--limit: expected a number from 1 to ${MAX_LIMIT}`)
+}
+
+function readAddresses(texts: readonly string[]): ParsedAddress[] {
+  return texts.map((text) => {
+    const address = parseAddress(text)
+    if (address === undefined) throw new UsageError(`not an address: ${escapeControls(text)}`)
+    return address
+  })
+}

@@ -1,0 +1,37 @@
+/**
+ * Tells the log when the clock of the machine jumps by more than an hour: give-up times, schedules
+ * and dates of mail go by that clock. Time in which the machine slept is a jump, too.
+ */
+import { formatInstant } from '../clock.ts'
+import type { Core } from './core.ts'
+
+export type ClockWatchOptions = {
+  everyMs?: number
+  /** Milliseconds of a clock that never jumps. */
+  elapsed?: () => number
+}
+
+const EVERY_MS = 10_000
+const JUMP_MS = 3_600_000
+
+/** What it returns ends it. */
+export function watchClock(
+  { now, log }: Pick<Core, 'now' | 'log'>,
+  { everyMs = EVERY_MS, elapsed = () => performance.now() }: ClockWatchOptions = {},
+): () => void {
+  let last = { clock: now(), elapsed: elapsed() }
+
+  function look(): void {
+    const current = { clock: now(), elapsed: elapsed() }
+    const expected = last.clock + current.elapsed - last.elapsed
+    const jumpMs = Math.round(current.clock - expected)
+    last = current
+    if (Math.abs(jumpMs) <= JUMP_MS) return
+    const facts = { jumpMs, from: formatInstant(expected), to: formatInstant(current.clock) }
+    const direction = jumpMs > 0 ? 'forward' : 'back'
+    log.warn(facts, `the clock of the machine jumped ${direction} by more than an hour`)
+  }
+
+  const timer = setInterval(look, everyMs).unref()
+  return () => clearInterval(timer)
+}

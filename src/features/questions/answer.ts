@@ -1,0 +1,120 @@
+/**
+ * The server's side of `server_questions`: looks when another process has written, answers what is
+ * open, and deletes what is left of old questions. It costs nothing while nobody asks.
+ */
+import { describeError } from '../../errors.ts'
+import { isNull, sql } from '../../store/drizzle.ts'
+import { serverQuestions } from '../../store/schema.ts'
+import { parameter, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import { describeLive } from '../messages/live.ts'
+import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
+import { liftSite, listSites } from './sites.ts'
+
+export type Answering = { stop(): Promise<void> }
+
+export type AnswerDeps = Pick<Core, 'store' | 'outbound' | 'throttle' | 'bell' | 'now' | 'log'>
+
+/** Whoever asked has read the answer by then, or has given up: nothing is answered or done after it. */
+const KEPT_MS = 10_000
+
+const listOpen = statement((db) =>
+  db
+    .select({
+      id: serverQuestions.id,
+      question: serverQuestions.question,
+      askedAt: serverQuestions.askedAt,
+    })
+    .from(serverQuestions)
+    .where(isNull(serverQuestions.answer)),
+)
+
+const setAnswer = statement((db) =>
+  db
+    .update(serverQuestions)
+    .set({ answer: parameter('answer') })
+    .where(sql`${serverQuestions.id} = ${parameter('id')}`),
+)
+
+const deleteOld = statement((db) =>
+  db.delete(serverQuestions).where(sql`${serverQuestions.askedAt} <= ${parameter('before')}`),
+)
+
+const findAny = statement((db) =>
+  db.select({ id: serverQuestions.id }).from(serverQuestions).limit(1),
+)
+
+type Answers = {
+  [Kind in QuestionKind]: (question: QuestionOf<Kind>) => AnswerOf<Kind> | Promise<AnswerOf<Kind>>
+}
+
+export function startAnswering(deps: AnswerDeps, keptMs = KEPT_MS): Answering {
+  const { store, log, now } = deps
+  const answers: Answers = {
+    queue: (question) => describeLive(deps, question),
+    sites: () => listSites(deps),
+    lift: (question) => liftSite(deps, question),
+  }
+  const running = new Set<Promise<void>>()
+  const inHand = new Set<string>()
+  let sweeping: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  async function answerAll(): Promise<void> {
+    const open = await store.read.list(listOpen)
+    if (open.length > 0) sweepLater()
+    const fresh = open.filter(({ askedAt }) => askedAt > now() - keptMs)
+    for (const { id, question } of fresh) {
+      if (inHand.has(id)) continue
+      inHand.add(id)
+      try {
+        const answer = await answerOne(question)
+        await store.write((tx) => tx.execute(setAnswer, { id, answer }))
+      } finally {
+        inHand.delete(id)
+      }
+    }
+  }
+
+  async function answerOne(stored: unknown): Promise<StoredAnswer> {
+    try {
+      const { kind, question } = stored as { kind: QuestionKind; question: never }
+      return { answer: await answers[kind](question) }
+    } catch (error) {
+      return { error: describeError(error) }
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    sweeping = undefined
+    await store.write((tx) => tx.execute(deleteOld, { before: now() - keptMs }))
+    if ((await store.read.find(findAny)) !== undefined) sweepLater()
+  }
+
+  function sweepLater(): void {
+    if (isStopped) return
+    sweeping ??= setTimeout(() => run(sweep), keptMs).unref()
+  }
+
+  function run(act: () => Promise<void>): void {
+    if (isStopped) return
+    const work = act()
+      .catch((error: unknown) => {
+        log.warn({ error: describeError(error) }, 'questions of commands could not be dealt with')
+      })
+      .finally(() => running.delete(work))
+    running.add(work)
+  }
+
+  const unwatch = store.onExternalChange(() => run(answerAll))
+  // What an earlier server left.
+  run(answerAll)
+  return {
+    stop: async () => {
+      isStopped = true
+      unwatch()
+      clearTimeout(sweeping)
+      await Promise.all(running)
+    },
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Asking the server that runs beside a command: a row with the question, which the server notices as
+ * every change of another process and answers in place. Whoever asked only reads from then on; the
+ * server sweeps the row.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { nativeBindingPath } from '../../config/assets.ts'
+import { eq } from '../../store/drizzle.ts'
+import { newId } from '../../store/ids.ts'
+import { isServed } from '../../store/is-served.ts'
+import { serverQuestions } from '../../store/schema.ts'
+import { parameter, statement } from '../../store/store.ts'
+import type { Core } from '../core.ts'
+import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
+
+/** `none`: no server runs. `silent`: one does, and has not answered. */
+export type Asked<Answer> =
+  | { server: 'running'; answer: Answer }
+  | { server: 'none' }
+  | { server: 'silent' }
+
+export type AskDeps = Pick<Core, 'store' | 'config' | 'now'>
+
+const TIMEOUT_MS = 2_000
+const LOOK_EVERY_MS = 10
+
+const findAnswer = statement((db) =>
+  db
+    .select({ answer: serverQuestions.answer })
+    .from(serverQuestions)
+    .where(eq(serverQuestions.id, parameter('id'))),
+)
+
+export async function askServer<Kind extends QuestionKind>(
+  deps: AskDeps,
+  { kind, question }: { kind: Kind; question: QuestionOf<Kind> },
+  timeoutMs = TIMEOUT_MS,
+): Promise<Asked<AnswerOf<Kind>>> {
+  const { store, config, now } = deps
+  if (!isServed(config.database.file, nativeBindingPath(config.dataDir))) return { server: 'none' }
+  const id = newId()
+  await store.write(async (tx) => {
+    await tx.insert(serverQuestions).values({ id, question: { kind, question }, askedAt: now() })
+  })
+  const stored = await waitForAnswer(deps, id, performance.now() + timeoutMs)
+  if (stored === undefined) {
+    await store.write(async (tx) => {
+      await tx.delete(serverQuestions).where(eq(serverQuestions.id, id))
+    })
+  }
+  if (stored === undefined || 'error' in stored) return { server: 'silent' }
+  return { server: 'running', answer: stored.answer as AnswerOf<Kind> }
+}
+
+async function waitForAnswer(
+  { store }: AskDeps,
+  id: string,
+  until: number,
+): Promise<StoredAnswer | undefined> {
+  for (;;) {
+    const row = await store.read.find(findAnswer, { id })
+    if (row?.answer != null) return row.answer as StoredAnswer
+    if (row === undefined || performance.now() >= until) return undefined
+    await sleep(LOOK_EVERY_MS)
+  }
+}

@@ -1,0 +1,30 @@
+/** The server's destinations, for whoever asks about them. */
+import type { SiteStatus } from '../../outbound/site-status.ts'
+import type { Core } from '../core.ts'
+import type { AnswerOf, QuestionOf } from './questions.ts'
+
+type Deps = Pick<Core, 'outbound' | 'bell'>
+
+const MAX_SITES = 1_000
+
+export function listSites({ outbound }: Pick<Deps, 'outbound'>): AnswerOf<'sites'> {
+  const sites = outbound.sites().sort(byTrouble)
+  return { sites: sites.slice(0, MAX_SITES), left: Math.max(0, sites.length - MAX_SITES) }
+}
+
+/** Those in trouble first, longest; then the busiest. */
+function byTrouble(one: SiteStatus, other: SiteStatus): number {
+  const since = ({ restrictedSince }: SiteStatus) => restrictedSince ?? Number.MAX_SAFE_INTEGER
+  return (
+    since(one) - since(other) || other.inFlight - one.inFlight || (one.site < other.site ? -1 : 1)
+  )
+}
+
+export function liftSite({ outbound, bell }: Deps, given: QuestionOf<'lift'>): AnswerOf<'lift'> {
+  const known = new Set(outbound.sites().map(({ site }) => site))
+  const site = known.has(given.site) ? given.site : outbound.siteOf(given.site)
+  const isLifted = outbound.liftSite(site)
+  if (isLifted) bell.ring('capacity')
+  const domains = given.domains.filter((domain) => outbound.siteOf(domain) === site)
+  return { site, isKnown: known.has(site), isLifted, domains }
+}

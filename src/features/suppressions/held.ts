@@ -1,0 +1,60 @@
+/** The suppressions that are held, newest first: the table of their causes is in `messages`. */
+import { formatInstant, formatOptionalInstant } from '../../clock.ts'
+import { and, count, desc, eq, gte } from '../../store/drizzle.ts'
+import { type HeldCause, heldSuppressions, type SuppressionReason } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+
+export type HeldView = {
+  id: string
+  projectId: string
+  email: string
+  reason: SuppressionReason
+  /** `fuse`: until an operator's word; `domain`: until its domain has been asked for again. */
+  cause: HeldCause
+  source: string
+  emailId: string
+  createdAt: string
+  /** When the domain is asked for again. */
+  dueAt: string | null
+}
+
+/** Of all projects, and of all times, where none is given. */
+export type HeldScope = { projectId?: string | undefined; since?: number | undefined }
+
+export type HeldPage = { data: HeldView[]; hasMore: boolean; total: number }
+
+export async function listHeld(
+  { store }: Pick<Core, 'store'>,
+  { limit, ...scope }: HeldScope & { limit: number },
+): Promise<HeldPage> {
+  const rows = await store.scan
+    .select()
+    .from(heldSuppressions)
+    .where(isHeldIn(scope))
+    .orderBy(desc(heldSuppressions.createdAt), desc(heldSuppressions.id))
+    .limit(limit)
+  const total = await countHeld({ store }, scope)
+  return { data: rows.map(toView), hasMore: total > rows.length, total }
+}
+
+export async function countHeld(
+  { store }: Pick<Core, 'store'>,
+  scope: HeldScope & { cause?: HeldCause },
+): Promise<number> {
+  const found = store.scan.select({ total: count() }).from(heldSuppressions).where(isHeldIn(scope))
+  return (await found.get())?.total ?? 0
+}
+
+export function isHeldIn({ projectId, since, cause }: HeldScope & { cause?: HeldCause }) {
+  return and(
+    projectId === undefined ? undefined : eq(heldSuppressions.projectId, projectId),
+    since === undefined ? undefined : gte(heldSuppressions.createdAt, since),
+    cause === undefined ? undefined : eq(heldSuppressions.cause, cause),
+  )
+}
+
+function toView(row: typeof heldSuppressions.$inferSelect): HeldView {
+  const { id, projectId, email, reason, cause, source, emailId } = row
+  const times = { createdAt: formatInstant(row.createdAt), dueAt: formatOptionalInstant(row.dueAt) }
+  return { id, projectId, email, reason, cause, source, emailId, ...times }
+}

@@ -1,0 +1,96 @@
+import type { Examples } from './example.ts'
+
+export const activityExamples: Examples = {
+  'GET /activity': {
+    query: {
+      types: 'event.triggered',
+      limit: '20',
+    },
+    status: 200,
+    response: {
+      data: [
+        {
+          id: '0199a7c0-0000-7000-8000-000000000014',
+          type: 'event.triggered',
+          timestamp: '2026-11-22T09:30:00.000Z',
+          contactEmail: 'ann@example.org',
+          contactId: '0199a7c0-0000-7000-8000-000000000003',
+          metadata: {
+            eventName: 'page viewed',
+            eventData: {
+              path: '/pricing',
+            },
+          },
+        },
+        {
+          id: '0199a7c0-0000-7000-8000-000000000013',
+          type: 'event.triggered',
+          timestamp: '2026-11-22T09:30:00.000Z',
+          contactEmail: 'ann@example.org',
+          contactId: '0199a7c0-0000-7000-8000-000000000003',
+          metadata: {
+            eventName: 'order placed',
+            eventData: {
+              total: {
+                value: 42.5,
+                persistent: false,
+              },
+            },
+          },
+        },
+      ],
+      cursor: null,
+      hasMore: false,
+    },
+  },
+  'GET /activity/stats': {
+    status: 200,
+    response: {
+      totalEvents: 4,
+      totalEmailsSent: 0,
+      totalEmailsOpened: 0,
+      totalEmailsClicked: 0,
+      totalWorkflowsStarted: 0,
+      openRate: 0,
+      clickRate: 0,
+    },
+  },
+  'GET /activity/recent-count': {
+    query: {
+      minutes: '5',
+    },
+    status: 200,
+    response: {
+      count: 5,
+      minutes: 5,
+    },
+  },
+  'GET /activity/types': {
+    status: 200,
+    response: {
+      types: [
+        'event.triggered',
+        'email.sent',
+        'email.delivered',
+        'email.received',
+        'email.opened',
+        'email.clicked',
+        'email.bounced',
+        'email.complaint',
+        'contact.subscribed',
+        'contact.unsubscribed',
+        'campaign.sent',
+        'campaign.scheduled',
+        'workflow.started',
+        'workflow.completed',
+        'workflow.email.scheduled',
+      ],
+    },
+  },
+  'GET /activity/upcoming': {
+    status: 200,
+    response: {
+      activities: [],
+    },
+  },
+}

@@ -1,0 +1,190 @@
+import type { Examples } from './example.ts'
+
+export const contactExamples: Examples = {
+  'POST /contacts': {
+    request: {
+      email: 'ann@example.org',
+      subscribed: true,
+      data: {
+        name: 'Ann',
+        plan: 'pro',
+      },
+    },
+    status: 201,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000003',
+      email: 'ann@example.org',
+      subscribed: true,
+      data: {
+        name: 'Ann',
+        plan: 'pro',
+      },
+      projectId: '0199a7c0-0000-7000-8000-000000000001',
+      createdAt: '2026-11-22T09:30:00.000Z',
+      updatedAt: '2026-11-22T09:30:00.000Z',
+      _meta: {
+        isNew: true,
+        isUpdate: false,
+      },
+    },
+  },
+  'GET /contacts/:id': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000003',
+    },
+    status: 200,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000003',
+      email: 'ann@example.org',
+      subscribed: true,
+      data: {
+        name: 'Ann',
+        plan: 'pro',
+      },
+      projectId: '0199a7c0-0000-7000-8000-000000000001',
+      createdAt: '2026-11-22T09:30:00.000Z',
+      updatedAt: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'PATCH /contacts/:id': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000003',
+    },
+    request: {
+      data: {
+        city: 'Oslo',
+      },
+    },
+    status: 200,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000003',
+      email: 'ann@example.org',
+      subscribed: true,
+      data: {
+        name: 'Ann',
+        plan: 'pro',
+        city: 'Oslo',
+      },
+      projectId: '0199a7c0-0000-7000-8000-000000000001',
+      createdAt: '2026-11-22T09:30:00.000Z',
+      updatedAt: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'GET /contacts': {
+    query: {
+      limit: '20',
+      search: 'example.org',
+    },
+    status: 200,
+    response: {
+      data: [
+        {
+          id: '0199a7c0-0000-7000-8000-000000000003',
+          email: 'ann@example.org',
+          subscribed: true,
+          data: {
+            name: 'Ann',
+            plan: 'pro',
+            city: 'Oslo',
+          },
+          projectId: '0199a7c0-0000-7000-8000-000000000001',
+          createdAt: '2026-11-22T09:30:00.000Z',
+          updatedAt: '2026-11-22T09:30:00.000Z',
+        },
+      ],
+      cursor: null,
+      hasMore: false,
+      total: 1,
+    },
+  },
+  'POST /contacts/query': {
+    request: {
+      filter: {
+        logic: 'AND',
+        groups: [
+          {
+            filters: [
+              {
+                field: 'data.plan',
+                operator: 'equals',
+                value: 'pro',
+              },
+            ],
+          },
+        ],
+      },
+      limit: 20,
+    },
+    status: 200,
+    response: {
+      data: [
+        {
+          id: '0199a7c0-0000-7000-8000-000000000003',
+          email: 'ann@example.org',
+          subscribed: true,
+          data: {
+            name: 'Ann',
+            plan: 'pro',
+            city: 'Oslo',
+          },
+          projectId: '0199a7c0-0000-7000-8000-000000000001',
+          createdAt: '2026-11-22T09:30:00.000Z',
+          updatedAt: '2026-11-22T09:30:00.000Z',
+        },
+      ],
+      cursor: null,
+      hasMore: false,
+      total: 1,
+    },
+  },
+  'POST /contacts/lookup': {
+    request: {
+      emails: ['ann@example.org', 'nobody@example.org'],
+    },
+    status: 200,
+    response: {
+      found: ['ann@example.org'],
+      notFound: ['nobody@example.org'],
+    },
+  },
+  'GET /contacts/public/:id': {
+    params: {
+      id: 'aganuugytc7xbovouv7ozyhtk4agrfwgi6yyz4sm6tpgo2svgk5a3k7l3fcoctmr4xha',
+    },
+    status: 200,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000003',
+      email: 'ann@example.org',
+      subscribed: true,
+      language: 'en',
+    },
+  },
+  'POST /contacts/public/:id/unsubscribe': {
+    params: {
+      id: 'aganuugytc7xbovouv7ozyhtk4agrfwgi6yyz4sm6tpgo2svgk5a3k7l3fcoctmr4xha',
+    },
+    status: 200,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000003',
+      email: 'ann@example.org',
+      subscribed: false,
+    },
+  },
+  'POST /contacts/public/:id/subscribe': {
+    params: {
+      id: 'aganuugytc7xbovouv7ozyhtk4agrfwgi6yyz4sm6tpgo2svgk5a3k7l3fcoctmr4xha',
+    },
+    status: 200,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000003',
+      email: 'ann@example.org',
+      subscribed: true,
+    },
+  },
+  'DELETE /contacts/:id': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000003',
+    },
+    status: 204,
+  },
+}

@@ -1,0 +1,88 @@
+import type { Examples } from './example.ts'
+
+export const publicApiExamples: Examples = {
+  'POST /v1/send': {
+    request: {
+      to: 'Ann <ann@example.org>',
+      template: '0199a7c0-0000-7000-8000-000000000010',
+      data: {
+        order: {
+          value: '66',
+          persistent: false,
+        },
+      },
+    },
+    status: 200,
+    response: {
+      success: true,
+      data: {
+        emails: [
+          {
+            contact: {
+              id: '0199a7c0-0000-7000-8000-000000000003',
+              email: 'ann@example.org',
+            },
+            email: '0199a7c0-0000-7000-8000-000000000011',
+          },
+        ],
+        timestamp: '2026-11-22T09:30:00.000Z',
+      },
+      emails: [
+        {
+          contact: {
+            id: '0199a7c0-0000-7000-8000-000000000003',
+            email: 'ann@example.org',
+          },
+          email: '0199a7c0-0000-7000-8000-000000000011',
+        },
+      ],
+      timestamp: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'POST /v1/track': {
+    request: {
+      event: 'order placed',
+      email: 'ann@example.org',
+      data: {
+        total: {
+          value: 42.5,
+          persistent: false,
+        },
+      },
+    },
+    status: 200,
+    response: {
+      success: true,
+      data: {
+        contact: '0199a7c0-0000-7000-8000-000000000003',
+        event: '0199a7c0-0000-7000-8000-000000000013',
+        timestamp: '2026-11-22T09:30:00.000Z',
+      },
+      contact: '0199a7c0-0000-7000-8000-000000000003',
+      event: '0199a7c0-0000-7000-8000-000000000013',
+      timestamp: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'POST /v1/verify': {
+    request: {
+      email: 'ann@example.org',
+    },
+    status: 200,
+    response: {
+      success: true,
+      data: {
+        email: 'ann@example.org',
+        valid: true,
+        isDisposable: false,
+        isAlias: false,
+        isPersonalEmail: false,
+        isTypo: false,
+        isPlusAddressed: false,
+        domainExists: true,
+        hasWebsite: true,
+        hasMxRecords: true,
+        reasons: ['The address is well formed and its domain takes mail'],
+      },
+    },
+  },
+}

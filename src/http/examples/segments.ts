@@ -1,0 +1,231 @@
+import type { Examples } from './example.ts'
+
+export const segmentExamples: Examples = {
+  'POST /segments': {
+    request: {
+      name: 'Pro customers',
+      type: 'DYNAMIC',
+      condition: {
+        logic: 'AND',
+        groups: [
+          {
+            filters: [
+              {
+                field: 'data.plan',
+                operator: 'equals',
+                value: 'pro',
+              },
+            ],
+          },
+        ],
+      },
+      trackMembership: true,
+    },
+    status: 201,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000017',
+      name: 'Pro customers',
+      description: null,
+      type: 'DYNAMIC',
+      condition: {
+        logic: 'AND',
+        groups: [
+          {
+            filters: [
+              {
+                field: 'data.plan',
+                operator: 'equals',
+                value: 'pro',
+              },
+            ],
+          },
+        ],
+      },
+      trackMembership: true,
+      memberCount: 1,
+      projectId: '0199a7c0-0000-7000-8000-000000000001',
+      createdAt: '2026-11-22T09:30:00.000Z',
+      updatedAt: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'GET /segments': {
+    status: 200,
+    response: [
+      {
+        id: '0199a7c0-0000-7000-8000-000000000017',
+        name: 'Pro customers',
+        description: null,
+        type: 'DYNAMIC',
+        condition: {
+          logic: 'AND',
+          groups: [
+            {
+              filters: [
+                {
+                  field: 'data.plan',
+                  operator: 'equals',
+                  value: 'pro',
+                },
+              ],
+            },
+          ],
+        },
+        trackMembership: true,
+        memberCount: 1,
+        projectId: '0199a7c0-0000-7000-8000-000000000001',
+        createdAt: '2026-11-22T09:30:00.000Z',
+        updatedAt: '2026-11-22T09:30:00.000Z',
+      },
+    ],
+  },
+  'GET /segments/:id': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000017',
+    },
+    status: 200,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000017',
+      name: 'Pro customers',
+      description: null,
+      type: 'DYNAMIC',
+      condition: {
+        logic: 'AND',
+        groups: [
+          {
+            filters: [
+              {
+                field: 'data.plan',
+                operator: 'equals',
+                value: 'pro',
+              },
+            ],
+          },
+        ],
+      },
+      trackMembership: true,
+      memberCount: 1,
+      projectId: '0199a7c0-0000-7000-8000-000000000001',
+      createdAt: '2026-11-22T09:30:00.000Z',
+      updatedAt: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'PATCH /segments/:id': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000017',
+    },
+    request: {
+      description: 'Who pays',
+    },
+    status: 200,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000017',
+      name: 'Pro customers',
+      description: 'Who pays',
+      type: 'DYNAMIC',
+      condition: {
+        logic: 'AND',
+        groups: [
+          {
+            filters: [
+              {
+                field: 'data.plan',
+                operator: 'equals',
+                value: 'pro',
+              },
+            ],
+          },
+        ],
+      },
+      trackMembership: true,
+      memberCount: 1,
+      projectId: '0199a7c0-0000-7000-8000-000000000001',
+      createdAt: '2026-11-22T09:30:00.000Z',
+      updatedAt: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'GET /segments/:id/contacts': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000017',
+    },
+    query: {
+      page: '1',
+      pageSize: '20',
+    },
+    status: 200,
+    response: {
+      data: [
+        {
+          id: '0199a7c0-0000-7000-8000-000000000003',
+          email: 'ann@example.org',
+          subscribed: true,
+          data: {
+            name: 'Ann',
+            plan: 'pro',
+            city: 'Oslo',
+          },
+          projectId: '0199a7c0-0000-7000-8000-000000000001',
+          createdAt: '2026-11-22T09:30:00.000Z',
+          updatedAt: '2026-11-22T09:30:00.000Z',
+        },
+      ],
+      total: 1,
+      page: 1,
+      pageSize: 20,
+      totalPages: 1,
+    },
+  },
+  'POST /segments/:id/refresh': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000017',
+    },
+    status: 200,
+    response: {
+      memberCount: 1,
+    },
+  },
+  'POST /segments/:id/compute': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000017',
+    },
+    status: 200,
+    response: {
+      added: 1,
+      removed: 0,
+      total: 1,
+    },
+  },
+  'POST /segments/:id/members': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000018',
+    },
+    request: {
+      emails: ['ann@example.org', 'cy@example.org'],
+      createMissing: true,
+      subscribed: false,
+    },
+    status: 200,
+    response: {
+      added: 2,
+      created: 1,
+      notFound: [],
+    },
+  },
+  'DELETE /segments/:id/members': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000018',
+    },
+    request: {
+      emails: ['cy@example.org'],
+    },
+    status: 200,
+    response: {
+      removed: 1,
+    },
+  },
+  'DELETE /segments/:id': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000017',
+    },
+    status: 204,
+  },
+}

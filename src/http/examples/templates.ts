@@ -1,0 +1,166 @@
+import type { Examples } from './example.ts'
+
+export const templateExamples: Examples = {
+  'POST /templates': {
+    request: {
+      name: 'Order confirmation',
+      subject: 'Your order {{ order }}',
+      body: '<p>Thank you, {{ name }}.</p>',
+      from: 'shop@example.com',
+      type: 'TRANSACTIONAL',
+    },
+    status: 201,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000010',
+      name: 'Order confirmation',
+      description: null,
+      subject: 'Your order {{ order }}',
+      body: '<p>Thank you, {{ name }}.</p>',
+      from: 'shop@example.com',
+      fromName: null,
+      replyTo: null,
+      type: 'TRANSACTIONAL',
+      projectId: '0199a7c0-0000-7000-8000-000000000001',
+      createdAt: '2026-11-22T09:30:00.000Z',
+      updatedAt: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'GET /templates': {
+    query: {
+      limit: '20',
+      type: 'TRANSACTIONAL',
+    },
+    status: 200,
+    response: {
+      templates: [
+        {
+          id: '0199a7c0-0000-7000-8000-000000000010',
+          name: 'Order confirmation',
+          description: null,
+          subject: 'Your order {{ order }}',
+          body: '<p>Thank you, {{ name }}.</p>',
+          from: 'shop@example.com',
+          fromName: null,
+          replyTo: null,
+          type: 'TRANSACTIONAL',
+          projectId: '0199a7c0-0000-7000-8000-000000000001',
+          createdAt: '2026-11-22T09:30:00.000Z',
+          updatedAt: '2026-11-22T09:30:00.000Z',
+        },
+      ],
+      data: [
+        {
+          id: '0199a7c0-0000-7000-8000-000000000010',
+          name: 'Order confirmation',
+          description: null,
+          subject: 'Your order {{ order }}',
+          body: '<p>Thank you, {{ name }}.</p>',
+          from: 'shop@example.com',
+          fromName: null,
+          replyTo: null,
+          type: 'TRANSACTIONAL',
+          projectId: '0199a7c0-0000-7000-8000-000000000001',
+          createdAt: '2026-11-22T09:30:00.000Z',
+          updatedAt: '2026-11-22T09:30:00.000Z',
+        },
+      ],
+      total: 1,
+      page: 1,
+      pageSize: 20,
+      totalPages: 1,
+      cursor: null,
+      hasMore: false,
+    },
+  },
+  'GET /templates/:id': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000010',
+    },
+    status: 200,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000010',
+      name: 'Order confirmation',
+      description: null,
+      subject: 'Your order {{ order }}',
+      body: '<p>Thank you, {{ name }}.</p>',
+      from: 'shop@example.com',
+      fromName: null,
+      replyTo: null,
+      type: 'TRANSACTIONAL',
+      projectId: '0199a7c0-0000-7000-8000-000000000001',
+      createdAt: '2026-11-22T09:30:00.000Z',
+      updatedAt: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'PATCH /templates/:id': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000010',
+    },
+    request: {
+      fromName: 'Shop',
+    },
+    status: 200,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000010',
+      name: 'Order confirmation',
+      description: null,
+      subject: 'Your order {{ order }}',
+      body: '<p>Thank you, {{ name }}.</p>',
+      from: 'shop@example.com',
+      fromName: 'Shop',
+      replyTo: null,
+      type: 'TRANSACTIONAL',
+      projectId: '0199a7c0-0000-7000-8000-000000000001',
+      createdAt: '2026-11-22T09:30:00.000Z',
+      updatedAt: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'GET /templates/:id/usage': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000010',
+    },
+    status: 200,
+    response: {
+      workflowSteps: 0,
+      emailsSent: 1,
+      campaigns: [],
+      workflows: [],
+    },
+  },
+  'POST /templates/:id/duplicate': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000010',
+    },
+    status: 201,
+    response: {
+      id: '0199a7c0-0000-7000-8000-000000000012',
+      name: 'Order confirmation (Copy)',
+      description: null,
+      subject: 'Your order {{ order }}',
+      body: '<p>Thank you, {{ name }}.</p>',
+      from: 'shop@example.com',
+      fromName: 'Shop',
+      replyTo: null,
+      type: 'TRANSACTIONAL',
+      projectId: '0199a7c0-0000-7000-8000-000000000001',
+      createdAt: '2026-11-22T09:30:00.000Z',
+      updatedAt: '2026-11-22T09:30:00.000Z',
+    },
+  },
+  'POST /templates/bulk-update': {
+    request: {
+      ids: ['0199a7c0-0000-7000-8000-000000000012'],
+      delete: true,
+    },
+    status: 200,
+    response: {
+      deleted: 1,
+    },
+  },
+  'DELETE /templates/:id': {
+    params: {
+      id: '0199a7c0-0000-7000-8000-000000000010',
+    },
+    status: 204,
+  },
+}

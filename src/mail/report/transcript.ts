@@ -1,0 +1,100 @@
+/**
+ * Sessions that a report quotes: `>>> RCPT To:<…>` and `<<< 550 …` of Sendmail, `In:` and `Out:` of
+ * Postfix, arrows of others. Only what was refused tells anything; of several refusals the last.
+ */
+
+type Exchange = { command: string; code: number; lines: string[] }
+
+const maxLines = 1_200
+
+const commandLine =
+  /^[\s>]{0,20}?(?:>>>|-->|->|In: |C: |CMD: |Sent <<<) {0,3}((?:helo|ehlo|lhlo|mail|rcpt|data|bdat|starttls|auth|quit|rset)\b[^\n]{0,300})/i
+const answerLine =
+  /^[\s>]{0,20}?(?:<<<|<--|<-|Out: |S: |RSP: |Received >>>) {0,3}((\d{3})\b([ -]?)[^\n]{0,1000})/i
+
+const missingRecipient = /need rcpt|no valid recipients|valid rcpt|rcpt first/i
+/** What a server says because it had refused something before. */
+const consequence = /^(?:503|221)/
+
+/**
+ * The text with its session cut down to the last refusal, of this recipient where one is his; as
+ * it is where it holds no session.
+ */
+export function reduceTranscript(text: string, recipient: string): string {
+  const lines = text.split('\n', maxLines)
+  const first = lines.findIndex((line) => answerLine.test(line))
+  if (first === -1) return text
+  const refusal = pickRefusal(correctPipelined(listExchanges(lines)), recipient)
+  const others = lines.map((line) => (isSession(line) ? '' : line))
+  const told = refusal === undefined ? [] : [`>>> ${refusal.command}`, ...refusal.lines]
+  return [...others.slice(0, first), ...told, ...others.slice(first)].join('\n')
+}
+
+/** Every line of the reply that begins with the one given, where a session quotes it. */
+export function completeReply(text: string, reply: string): string {
+  const start = reply.replace(/\s+/g, ' ').trim()
+  if (start.length < 4) return reply
+  const lines = text.split('\n', maxLines)
+  const whole = listExchanges(lines)
+    .map((exchange) => exchange.lines.map((line) => line.replace(/^<<< /, '')).join(' '))
+    .find((one) => one.length > start.length && one.startsWith(start))
+  return whole ?? reply
+}
+
+function isConsequence(line: string): boolean {
+  return missingRecipient.test(line) || consequence.test(line.replace(/^<<< /, ''))
+}
+
+function isSession(line: string): boolean {
+  return answerLine.test(line) || commandLine.test(line)
+}
+
+/**
+ * With pipelining (RFC 2920) what was said to RCPT may stand below DATA: who then misses recipients
+ * had refused them.
+ */
+function correctPipelined(exchanges: readonly Exchange[]): Exchange[] {
+  return exchanges.map((exchange, index) => {
+    const next = exchanges[index + 1]
+    const isMissing = next?.lines.some((line) => missingRecipient.test(line)) === true
+    return isMissing && /^data$/i.test(exchange.command)
+      ? { ...exchange, command: 'RCPT TO' }
+      : exchange
+  })
+}
+
+function pickRefusal(exchanges: readonly Exchange[], recipient: string): Exchange | undefined {
+  const refusals = exchanges.filter(({ code, lines }) => {
+    return code >= 400 && !lines.some(isConsequence)
+  })
+  const isRcpt = ({ command }: Exchange) => /^rcpt.{0,9}</i.test(command)
+  const own = refusals.filter((one) => {
+    return !isRcpt(one) || recipient === '' || one.command.toLowerCase().includes(recipient)
+  })
+  return own.at(-1) ?? refusals.at(-1)
+}
+
+/** Replies in order, each with the command that it answers. */
+function listExchanges(lines: readonly string[]): Exchange[] {
+  const exchanges: Exchange[] = []
+  let command = ''
+  let isOpen = false
+  for (const line of lines) {
+    const sent = commandLine.exec(line)?.[1]
+    if (sent !== undefined) command = sent.trim()
+    const answer = sent === undefined ? answerLine.exec(line) : null
+    if (answer === null) {
+      isOpen = false
+      continue
+    }
+    const [, said = '', digits = ''] = answer
+    const code = Number(digits)
+    const last = exchanges.at(-1)
+    const quoted = `<<< ${said.replace(/\s+/g, ' ').trim()}`
+    if (isOpen && last?.code === code) last.lines.push(quoted)
+    else exchanges.push({ command, code, lines: [quoted] })
+    isOpen = true
+    if (code === 354) command = 'end of DATA'
+  }
+  return exchanges
+}

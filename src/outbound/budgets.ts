@@ -1,0 +1,160 @@
+/**
+ * What sites share beside their own limits, so that none of them, no server behind many names and
+ * no project can take all connections:
+ *
+ * - one remote address, and one network (/24, /48), has as many connections as one site may have;
+ *   well-known providers have limits of their own instead;
+ * - sites that have not greeted us hold at most a quarter of all, and of these the ones that were
+ *   silent the last time half, here as in each network;
+ * - sites that never answered about a message leave a quarter to those that have;
+ * - a project has at most three times as many as are free, so that there are always some for others.
+ *
+ * A site's connections count in full at each of its addresses: which one is dialled is not known here.
+ */
+import ipaddr from 'ipaddr.js'
+import type { Standing } from './shaping.ts'
+
+export type SiteFacts = {
+  /** Where its mail may go; none = not counted by address. */
+  addresses: readonly string[]
+  /** Whose mail waits or goes there; null = several projects'. */
+  projectId: string | null
+  /** It has greeted us, and has not been silent since. */
+  isHeard: boolean
+  standing: Standing
+}
+
+export type Budgets = {
+  /** Tells what is so of a site now, and how many connections it holds. */
+  update(site: string, facts: SiteFacts, connections: number): void
+  /** How many more connections the site may have. Of sites that were told of. */
+  room(site: string): number
+  /** The sites that share what the site lacks; undefined when it lacks nothing. */
+  sharers(site: string): ReadonlySet<string> | undefined
+  /** Who holds less gets sooner what becomes free: first by its server, then by its project. */
+  rank(site: string): number
+  forget(site: string): void
+}
+
+type Budget = { name: string; used: number; limit(): number; sites: Set<string> }
+type Entry = {
+  facts: SiteFacts
+  connections: number
+  budgets: readonly Budget[]
+  /** Of these, its addresses, and its project. */
+  servers: readonly Budget[]
+  project: Budget | undefined
+}
+
+const SHARE_OF_PROJECT = 3
+
+export function createBudgets(options: { maxConnections: number; maxPerSite: number }): Budgets {
+  const { maxConnections, maxPerSite } = options
+  const entries = new Map<string, Entry>()
+  const named = new Map<string, Budget>()
+  const atLeastOne = (part: number) => Math.max(1, Math.floor(part))
+  const all = fixed('all', maxConnections)
+  const unheard = fixed('unheard', atLeastOne(maxConnections / 4))
+  const silent = fixed('silent', atLeastOne(maxConnections / 8))
+  const unanswered = fixed('unanswered', maxConnections - Math.floor(maxConnections / 4))
+
+  function byName(name: string, limit: Budget['limit']): Budget {
+    const budget = named.get(name) ?? { name, used: 0, limit, sites: new Set() }
+    named.set(name, budget)
+    return budget
+  }
+
+  /** Such that the last one taken was allowed by what was free before it. */
+  function ofProject(projectId: string): Budget {
+    const budget = byName(`project ${projectId}`, () => {
+      const free = maxConnections - all.used
+      return (
+        budget.used + Math.ceil((SHARE_OF_PROJECT * free - budget.used) / (SHARE_OF_PROJECT + 1))
+      )
+    })
+    return budget
+  }
+
+  function budgetsOf({ addresses, projectId, isHeard, standing }: SiteFacts) {
+    const networks = [...new Set(addresses.map(networkOf))]
+    const isSilent = standing === 'silent' && !isHeard
+    const servers = addresses.map((address) => byName(address, () => maxPerSite))
+    const project = projectId === null ? undefined : ofProject(projectId)
+    const budgets = [
+      all,
+      ...(isHeard ? [] : [unheard]),
+      ...(isSilent ? [silent] : []),
+      ...(standing === 'answered' ? [] : [unanswered]),
+      ...(project === undefined ? [] : [project]),
+      ...servers,
+      ...networks.map((network) => byName(network, () => maxPerSite)),
+      ...(isSilent ? networks : []).map((network) =>
+        byName(`silent ${network}`, () => atLeastOne(maxPerSite / 2)),
+      ),
+    ]
+    return { budgets, servers, project }
+  }
+
+  function forget(site: string): void {
+    const entry = entries.get(site)
+    entries.delete(site)
+    for (const budget of entry?.budgets ?? []) {
+      budget.used -= entry?.connections ?? 0
+      budget.sites.delete(site)
+      if (budget.sites.size === 0) named.delete(budget.name)
+    }
+  }
+
+  function update(site: string, facts: SiteFacts, connections: number): void {
+    const known = entries.get(site)
+    if (known !== undefined && isSame(known.facts, facts)) {
+      for (const budget of known.budgets) budget.used += connections - known.connections
+      known.connections = connections
+      return
+    }
+    forget(site)
+    const entry = { facts, connections, ...budgetsOf(facts) }
+    entries.set(site, entry)
+    for (const budget of entry.budgets) {
+      budget.used += connections
+      budget.sites.add(site)
+    }
+  }
+
+  return {
+    update,
+    forget,
+    room(site) {
+      let room = Number.POSITIVE_INFINITY
+      for (const { used, limit } of entries.get(site)?.budgets ?? [])
+        room = Math.min(room, limit() - used)
+      return Math.max(0, room)
+    },
+    rank(site) {
+      const entry = entries.get(site)
+      const busiest = Math.max(0, ...(entry?.servers ?? []).map(({ used }) => used))
+      return busiest * (maxConnections + 1) + (entry?.project?.used ?? 0)
+    },
+    sharers: (site) => entries.get(site)?.budgets.find(({ used, limit }) => limit() <= used)?.sites,
+  }
+}
+
+function fixed(name: string, limit: number): Budget {
+  return { name, used: 0, limit: () => limit, sites: new Set() }
+}
+
+function isSame(left: SiteFacts, right: SiteFacts): boolean {
+  return (
+    left.addresses === right.addresses &&
+    left.projectId === right.projectId &&
+    left.isHeard === right.isHeard &&
+    left.standing === right.standing
+  )
+}
+
+/** The network of a dialled address: /24, or /48 in IPv6. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return `${address.slice(0, address.lastIndexOf('.'))}.0/24`
+  const [first, second, third] = ipaddr.IPv6.parse(address).parts
+  return `${[first, second, third].map((part) => part?.toString(16)).join(':')}::/48`
+}

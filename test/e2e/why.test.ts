@@ -1,0 +1,168 @@
+/**
+ * Somebody who knows a recipient's address and nothing else finds out why mail to it has not
+ * arrived: the real program, its commands, and receivers that misbehave.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { silence } from '../fakes/smtp-sink.ts'
+import { eventually, type Program, startProgram } from './program.ts'
+
+let program: Program
+
+type Sending = { progress: { step: string }; leaseUntil: string; nextAttemptAt: string }
+
+before(async () => {
+  program = await startProgram({ PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["1h"]' })
+})
+
+after(() => program.close())
+
+/** What `queue list --to` and `queue show` of its newest email say, once the list says that. */
+async function findOut(t: TestContext, to: string, reason: RegExp, at = program) {
+  const list = await eventually(async () => {
+    const { status, out, err } = await at.run('queue', 'list', '--to', to)
+    assert.deepEqual([status, err], [0, ''])
+    return reason.test(out) ? out : undefined
+  }).catch(async () => {
+    assert.fail(`never: ${reason}\n${(await at.run('queue', 'list', '--to', to)).out}`)
+  })
+  const id = /queue show ([0-9a-f-]{36})/.exec(list)?.[1] ?? ''
+  const { out: story } = await at.run('queue', 'show', id)
+  t.diagnostic(`\n${list}\n${story}`)
+  assert.match(story, reason)
+  return { list, story, id }
+}
+
+describe('why mail has not arrived, by its address alone', () => {
+  it('site in back-off: which, since and until when, for which reply, and how to lift it', async (t) => {
+    const sink = await program.receive('slow.test', {
+      respond: ({ verb, count }) =>
+        verb === 'MAIL' && count === 1 ? '421 4.7.0 Too many messages from you' : undefined,
+    })
+    await program.send({ to: 'first@slow.test' })
+    await findOut(t, 'first@slow.test', /Too many messages from you/)
+    const { out } = await program.run('queue', 'sites')
+    t.diagnostic(`\n${out}`)
+    assert.match(out, /^SITE +CONNECTIONS +ON THE WAY +RATE +STATE +SINCE +UNTIL +REPLY\n/)
+    assert.match(out, /^slow\.test +.* a minute .*421 4\.7\.0 Too many messages from you$/m)
+    const [id = ''] = await program.send({ to: 'second@slow.test' })
+    const reason =
+      /slow\.test until \d{4}-.* since \d{4}-.*: 421 4\.7\.0 Too many messages from you/
+    const { story } = await findOut(t, 'second@slow.test', reason)
+    assert.match(story, /to change it +pillarbox queue sites --lift slow\.test/)
+    const lifted = await program.run('queue', 'sites', '--lift', 'slow.test')
+    assert.match(lifted.out, /The restriction of slow\.test is lifted, \d+ of what waited due now/)
+    await program.untilState(id, 'delivered')
+    await sink.waitForMessages(2)
+  })
+
+  it('held: since when, and how to release it', async (t) => {
+    await program.receive('kept.test')
+    await program.command('queue', 'hold', '--domain', 'kept.test')
+    await eventually(async () => {
+      const [sent = ''] = await program.send({ to: 'ada@kept.test' })
+      return (await program.untilState(sent, 'held', 'delivered')).email.state === 'held'
+        ? true
+        : undefined
+    })
+    const reason = /held since \d{4}-.*: an operator holds back all mail to kept\.test/
+    const { story } = await findOut(t, 'ada@kept.test', reason)
+    assert.match(story, /pillarbox queue release --domain kept\.test/)
+    assert.doesNotMatch(story, /next attempt/)
+    const { out } = await program.run('queue', 'holds')
+    assert.match(out, /^DOMAIN +SINCE +WAITING +TO RELEASE\nkept\.test +\d{4}-.*Z +\d+ +pillarbox/)
+  })
+
+  it('resolver dead: that the DNS did not tell, and when it is tried again', async (t) => {
+    program.dns.set('nodns.test', 'SERVFAIL')
+    await program.send({ to: 'ada@nodns.test' })
+    const reason = /The DNS did not tell where mail to nodns\.test goes: MX of nodns\.test/
+    const { story } = await findOut(t, 'ada@nodns.test', reason)
+    assert.match(story, /next attempt +\d{4}-/)
+  })
+
+  it('tarpit: which peer, which step, since when, and the lease apart from the next attempt', async (t) => {
+    await program.receive('tar.test', {
+      respond: ({ verb }) => (verb === 'CONNECT' ? silence : undefined),
+    })
+    await program.send({ to: 'ada@tar.test' })
+    const reason = /mx\.tar\.test \[127\.0\.0\.\d+\] is connected and has not greeted yet/
+    const { story, id } = await findOut(t, 'ada@tar.test', reason)
+    assert.match(story, /^ {2}peer +mx\.tar\.test \[127\.0\.0\.\d+\]$/m)
+    assert.match(story, /^ {2}step +greeting, since \d{4}-/m)
+    assert.match(story, /^ {2}lease until +\d{4}-/m)
+    assert.match(story, /^ {2}next attempt +\d{4}-.*Z, if this one fails$/m)
+    const shown = (await program.command('queue', 'show', id)) as Sending
+    assert.equal(shown.progress.step, 'greeting')
+    assert.ok(Date.parse(shown.leaseUntil) < Date.parse(shown.nextAttemptAt))
+    await program.send({ to: Array.from({ length: 20 }, (_, at) => `user${at}@tar.test`) })
+    const behind =
+      /free place at tar\.test: .* mx\.tar\.test \[[\d.]+\] is connected and has not greeted/
+    await findOut(t, 'user19@tar.test', behind)
+  })
+
+  it('greylisted: that the receiver wants it again, and when that is', async (t) => {
+    await program.receive('grey.test', {
+      respond: ({ verb }) =>
+        verb === 'RCPT' ? '451 4.7.1 Greylisted, please come back later' : undefined,
+    })
+    await program.send({ to: 'ada@grey.test' })
+    const reason =
+      /mx\.grey\.test wants it brought again later \(greylisting\): 451 4\.7\.1 Greylisted.* The next attempt is at \d{4}-/
+    await findOut(t, 'ada@grey.test', reason)
+  })
+
+  it('refused, then suppressed: by whom with what, since when, and how to change it', async (t) => {
+    await program.receive('no.test', {
+      respond: ({ verb }) => (verb === 'RCPT' ? '550 5.1.1 No such user here' : undefined),
+    })
+    const [id = ''] = await program.send({ to: 'eve@no.test' })
+    await program.untilState(id, 'bounced')
+    const refused = /It was refused by mx\.no\.test at \d{4}-.*: 550 5\.1\.1 No such user here/
+    const { list: noted } = await findOut(t, 'eve@no.test', refused)
+    assert.match(noted, /on the suppression list of project .*: pillarbox suppressions remove/)
+    await program.send({ to: 'eve@no.test' })
+    const suppressed = /It was not sent: eve@no\.test is on the suppression list since \d{4}-.*550/
+    const { list, story } = await findOut(t, 'eve@no.test', suppressed)
+    assert.match(list, refused)
+    assert.match(story, /to change it +pillarbox suppressions remove --project \S+ eve@no\.test/)
+  })
+
+  it('an address that nothing was sent to says so', async () => {
+    const { out } = await program.run('queue', 'list', '--to', 'Nobody@Nowhere.test')
+    assert.match(out, /^Nothing there\.\n\nNo email to nobody@nowhere\.test was accepted/)
+    const wrong = await program.run('queue', 'list', '--to', 'nobody')
+    assert.deepEqual([wrong.status, wrong.out], [2, ''])
+  })
+
+  it('a server that is stopped: that it does not run', async (t) => {
+    await program.receive('later.test', {
+      respond: ({ verb }) => (verb === 'RCPT' ? '451 4.3.0 Not now' : undefined),
+    })
+    await program.send({ to: 'ada@later.test' })
+    await findOut(t, 'ada@later.test', /451 4\.3\.0 Not now/)
+    await program.stop()
+    const { list } = await findOut(
+      t,
+      'ada@later.test',
+      /451 4\.3\.0 Not now.* no server is running/,
+    )
+    assert.doesNotMatch(list, /did not answer/)
+    const sites = await program.run('queue', 'sites')
+    assert.match(sites.out, /^No server runs on this database/)
+    const lift = await program.run('queue', 'sites', '--lift', 'later.test')
+    assert.deepEqual([lift.status, lift.err], [0, ''])
+    assert.match(lift.out, /^Nothing to lift\. No server runs/)
+    await program.start()
+  })
+})
+
+it("project's rate: how many a second, and that more are due", async (t) => {
+  const slow = await startProgram({ PILLARBOX_LIMITS__EMAILS_PER_SECOND: '1' })
+  t.after(() => slow.close())
+  await slow.receive('many.test')
+  const names = Array.from({ length: 40 }, (_, index) => `user${index}@many.test`)
+  await slow.send({ to: names })
+  const reason = /waits for its project's turn: of a project 1 email a second may start/
+  await findOut(t, 'user39@many.test', reason, slow)
+})

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { watchClock } from '../../src/features/clock-watch.ts'
+import { createLog } from '../../src/log.ts'
+
+const HOUR = 3_600_000
+const START = Date.UTC(2026, 10, 21, 12)
+
+test('F3: a clock that jumps by more than an hour is told of, in both directions, once each', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const clock = { now: START, elapsed: 5 }
+  const lines: Record<string, unknown>[] = []
+  const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) })
+  const stop = watchClock(
+    { now: () => clock.now, log },
+    { everyMs: 10_000, elapsed: () => clock.elapsed },
+  )
+  const pass = (jumpMs: number) => {
+    clock.elapsed += 10_000
+    clock.now += 10_000 + jumpMs
+    t.mock.timers.tick(10_000)
+  }
+  for (const jump of [0, HOUR, -HOUR, 90 * 60_000, 0, -24 * HOUR, 0]) pass(jump)
+  assert.deepEqual(
+    lines.map(({ level, jumpMs, from, to, msg }) => ({ level, jumpMs, from, to, msg })),
+    [
+      {
+        level: 'warn',
+        jumpMs: 1.5 * HOUR,
+        from: '2026-11-21T12:00:40.000Z',
+        to: '2026-11-21T13:30:40.000Z',
+        msg: 'the clock of the machine jumped forward by more than an hour',
+      },
+      {
+        level: 'warn',
+        jumpMs: -24 * HOUR,
+        from: '2026-11-21T13:31:00.000Z',
+        to: '2026-11-20T13:31:00.000Z',
+        msg: 'the clock of the machine jumped back by more than an hour',
+      },
+    ],
+  )
+  stop()
+  pass(24 * HOUR)
+  assert.equal(lines.length, 2)
+})
+
+test('a machine that was busy for hours is none that jumped', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const clock = { now: START, elapsed: 0 }
+  const lines: string[] = []
+  const log = createLog('info', { write: (line) => lines.push(line) })
+  t.after(watchClock({ now: () => clock.now, log }, { elapsed: () => clock.elapsed }))
+  clock.now += 5 * HOUR
+  clock.elapsed += 5 * HOUR
+  t.mock.timers.tick(10_000)
+  assert.deepEqual(lines, [])
+})

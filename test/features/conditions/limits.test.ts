@@ -1,0 +1,64 @@
+/** The largest conditions that are let in: SQLite must take the expression that they become. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseCondition } from '../../../src/features/conditions/condition.ts'
+import { addProject, openWorld, START, type World } from '../world.ts'
+import { choose, populate } from './population.ts'
+
+const plan = { field: 'data.plan', operator: 'equals', value: 'pro' }
+const inSegment = (id: string) => ({ field: `segment.${id}`, operator: 'memberOfSegment' })
+
+function nested(depth: number, filters: unknown[]): unknown {
+  const group = depth === 1 ? { filters } : { filters, conditions: nested(depth - 1, filters) }
+  return { logic: 'AND', groups: [group] }
+}
+
+/** `last` is nested 31 deep below filters that hold. */
+function deepest(last: unknown): unknown {
+  let condition: unknown = { logic: 'AND', groups: [{ filters: [last] }] }
+  for (let depth = 1; depth < 32; depth++) {
+    condition = { logic: 'OR', groups: [{ filters: [plan], conditions: condition }] }
+  }
+  return condition
+}
+
+async function openProject(t: Parameters<typeof openWorld>[0], segments: string[] = []) {
+  const world: World = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const at = { createdAt: START, updatedAt: START }
+  const people = ['pro', 'free'].map((value) => ({
+    ...{ id: value, email: `${value}@a.test`, subscribed: true, data: { plan: value }, ...at },
+  }))
+  const groupings = segments.map((id, index) => ({
+    ...{ id, type: 'DYNAMIC' as const, trackMembership: false, members: [] },
+    condition: parseCondition(
+      deepest(index === 0 ? plan : inSegment(segments[index - 1] ?? '')),
+      'condition',
+    ),
+  }))
+  await populate(world, projectId, { people, happenings: [], groupings })
+  return async (given: unknown) => {
+    const condition = parseCondition(given, 'condition')
+    return (await choose(world, { projectId, condition })).ids
+  }
+}
+
+const largest: [name: string, condition: unknown][] = [
+  ['32 levels', nested(32, [plan])],
+  ['32 levels of 15 filters', nested(32, Array(15).fill(plan))],
+  ['500 filters in a group', { logic: 'AND', groups: [{ filters: Array(500).fill(plan) }] }],
+  ['500 groups', { logic: 'OR', groups: Array.from({ length: 500 }, () => ({ filters: [plan] })) }],
+]
+
+for (const [name, given] of largest) {
+  test(`a condition of ${name} chooses contacts`, async (t) => {
+    const choosing = await openProject(t)
+    assert.deepEqual(await choosing(given), ['pro'])
+  })
+}
+
+test('segments ten deep, each with a condition of 32 levels, choose contacts', async (t) => {
+  const ids = Array.from({ length: 10 }, (_, index) => `s${index}`)
+  const choosing = await openProject(t, ids)
+  assert.deepEqual(await choosing(deepest(inSegment('s9'))), ['pro'])
+})

@@ -1,0 +1,119 @@
+/** Many emails on their way at once, and what becomes of them. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Core } from '../../../src/features/core.ts'
+import { createDelivery } from '../../../src/features/messages/deliver.ts'
+import type { SendRequest } from '../../../src/features/messages/plan.ts'
+import { startQueue } from '../../../src/features/messages/queue.ts'
+import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
+import type { DeliveryTask } from '../../../src/outbound/outbound.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import {
+  contacts,
+  emails,
+  events,
+  heldSuppressions,
+  suppressions,
+} from '../../../src/store/schema.ts'
+import { address, attempted, type Desk, type OutcomeKind, openDesk } from './desk.ts'
+
+export type End = { kind: OutcomeKind; change?: Partial<AttemptOutcome> }
+
+/** Domain does not exist, as `mx-route.ts` has it. */
+export const noSuchDomain: End = {
+  kind: 'hard',
+  change: { host: null, address: null, reply: null, error: 'the domain does not exist' },
+}
+
+export type Bounces = Desk & {
+  /** Sends to each of these addresses, subscribed if new, and ends all of them so; the emails' ids. */
+  end(to: readonly string[], end: End | ((index: number) => End)): Promise<string[]>
+  listed(): Promise<string[]>
+  held(): Promise<string[]>
+  subscribed(): Promise<string[]>
+  /** Names of the subscription events, with their reasons. */
+  flips(): Promise<string[]>
+}
+
+export async function openBounces(
+  t: TestContext,
+  change: (core: Core) => Partial<Core> = () => ({}),
+): Promise<Bounces> {
+  const desk = await openDesk(t)
+  Object.assign(desk.core, change(desk.core))
+  const { store } = desk.core
+  let handed: ((task: DeliveryTask) => void) | undefined
+  const { deliver } = desk.core.outbound
+  desk.core.outbound.deliver = (tasks) => {
+    deliver(tasks)
+    for (const task of tasks) handed?.(task)
+  }
+  const delivery = createDelivery(desk.core)
+  const queue = startQueue(desk.core, delivery)
+  t.after(() => queue.stop())
+
+  const known = new Set<string>()
+
+  async function send(to: readonly string[], more: Partial<SendRequest>): Promise<void> {
+    if (to.length === 0) return
+    await desk.send({ to: to.map((text) => ({ address: address(text), name: null })), ...more })
+  }
+
+  async function end(to: readonly string[], how: End | ((index: number) => End)) {
+    const tasks: DeliveryTask[] = []
+    const all = Promise.withResolvers<void>()
+    handed = (task) => {
+      tasks.push(task)
+      if (tasks.length === to.length) all.resolve()
+    }
+    const isKnown = (text: string) => known.has(text)
+    await send(
+      to.filter((text) => !isKnown(text)),
+      { subscribed: true },
+    )
+    await send(to.filter(isKnown), {})
+    for (const text of to) known.add(text)
+    await all.promise
+    const order = new Map(to.map((text, index) => [text, index]))
+    tasks.sort((left, right) => place(order, left) - place(order, right))
+    delivery.report(
+      tasks.map((task, index) => {
+        const { kind, change } = typeof how === 'function' ? how(index) : how
+        return attempted(task, kind, change)
+      }),
+    )
+    await delivery.settled(60_000)
+    assert.deepEqual(delivery.inHand(), [])
+    return tasks.map(({ emailId }) => emailId)
+  }
+
+  return {
+    ...desk,
+    end,
+    listed: async () => (await store.read.select().from(suppressions)).map(({ email }) => email),
+    held: async () => (await store.read.select().from(heldSuppressions)).map(({ email }) => email),
+    subscribed: async () => {
+      const rows = await store.read.select().from(contacts).where(eq(contacts.subscribed, true))
+      return rows.map(({ email }) => email)
+    },
+    flips: async () => {
+      const rows = await store.read.select().from(events).orderBy(events.seq)
+      const flips = rows.filter(({ name }) => name.startsWith('contact.'))
+      return flips.map(({ name, data }) => `${name} ${data?.reason}`)
+    },
+  }
+}
+
+function place(order: ReadonlyMap<string, number>, { recipient }: DeliveryTask): number {
+  return order.get(recipient) ?? -1
+}
+
+export async function statesOf({ core }: Desk): Promise<Record<string, number>> {
+  const rows = await core.store.read.select({ state: emails.state }).from(emails)
+  const counts: Record<string, number> = {}
+  for (const { state } of rows) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}
+
+export const people = (count: number, domain = 'dest.test', name = 'user'): string[] =>
+  Array.from({ length: count }, (_, index) => `${name}${index}@${domain}`)

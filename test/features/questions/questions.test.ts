@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startAnswering } from '../../../src/features/questions/answer.ts'
+import { askServer } from '../../../src/features/questions/ask.ts'
+import { silentLog } from '../../../src/log.ts'
+import type { DeliveryProgress, SiteStatus } from '../../../src/outbound/site-status.ts'
+import { serverQuestions } from '../../../src/store/schema.ts'
+import { takeServeLock } from '../../../src/store/serve-lock.ts'
+import { openStore } from '../../../src/store/store.ts'
+import { openWorld } from '../world.ts'
+
+const status = (site: string, change: Partial<SiteStatus> = {}): SiteStatus => ({
+  ...{ site, connections: 1, maxConnections: 10, messagesPerMinute: null, rateUntil: null },
+  ...{ inFlight: 0, restrictedSince: null, blockedUntil: null, cause: null, ...change },
+})
+
+/** A command's store and a server's, on one file; the server knows these sites. */
+async function open(t: TestContext, sites: SiteStatus[] = [], { keptMs = 10_000 } = {}) {
+  const world = await openWorld(t)
+  const { file } = world.config.database
+  // Where the file of the lock is there, nobody is asked who else has the database open.
+  await writeFile(`${file}.serving`, '')
+  const lock = await takeServeLock(file, { log: silentLog() })
+  t.after(() => lock.release())
+  const store = await openStore({ path: file, log: silentLog() })
+  const lifted: string[] = []
+  const progress: DeliveryProgress = {
+    ...{ site: 'a.test', step: 'rcpt', peer: null, since: world.clock.at },
+  }
+  const outbound = {
+    sites: () => sites,
+    siteOf: (domain: string) => (domain.endsWith('.b.test') ? 'b.test' : domain),
+    capacity: (site: string) => (site === 'b.test' ? 0 : 5),
+    projectCapacity: (_id: string, queueClass: number) => (queueClass === 1 ? 1 : 0),
+    liftSite: (site: string) => {
+      lifted.push(site)
+      return sites.some((each) => each.site === site && each.restrictedSince !== null)
+    },
+    progressOf: async (id: string) => (id === 'e1' ? progress : undefined),
+  }
+  const throttle = { status: () => ({ emailsPerSecond: 3, isShort: true }) }
+  const reads = { count: 0 }
+  const counted = {
+    ...store,
+    read: {
+      list: (...given: Parameters<typeof store.read.list>) => {
+        reads.count += 1
+        return store.read.list(...given)
+      },
+      find: store.read.find.bind(store.read),
+    },
+  }
+  const deps = { ...world, store: counted, outbound, throttle } as never
+  const answering = startAnswering(deps, keptMs)
+  t.after(async () => {
+    await answering.stop()
+    await store.close()
+  })
+  const rows = () => world.store.read.select().from(serverQuestions).all()
+  return { world, answering, lock, lifted, progress, reads, rows }
+}
+
+test('a command is told what only the server knows of mail on its way', async (t) => {
+  const { world, progress } = await open(t, [status('b.test', { inFlight: 7 })])
+  const question = { domains: ['a.test', 'x.b.test'], projectIds: ['p1'], emailIds: ['e1', 'e2'] }
+  const asked = await askServer(world, { kind: 'queue', question })
+  assert.deepEqual(asked, {
+    server: 'running',
+    answer: {
+      sites: {
+        'a.test': { site: 'a.test', status: null, hasRoom: { 1: true, 5: true, 10: true } },
+        'x.b.test': {
+          site: 'b.test',
+          status: status('b.test', { inFlight: 7 }),
+          hasRoom: { 1: false, 5: false, 10: false },
+        },
+      },
+      projects: {
+        p1: { emailsPerSecond: 3, isShort: true, hasRoom: { 1: true, 5: false, 10: false } },
+      },
+      progress: { e1: progress },
+    },
+  })
+})
+
+test('destinations in trouble are listed first, then the busy ones', async (t) => {
+  const { world } = await open(t, [
+    status('idle.test'),
+    status('busy.test', { inFlight: 3 }),
+    status('later.test', { restrictedSince: 2 }),
+    status('first.test', { restrictedSince: 1 }),
+  ])
+  const asked = await askServer(world, { kind: 'sites', question: {} })
+  assert.ok(asked.server === 'running')
+  assert.deepEqual(
+    asked.answer.sites.map(({ site }) => site),
+    ['first.test', 'later.test', 'busy.test', 'idle.test'],
+  )
+  assert.equal(asked.answer.left, 0)
+})
+
+test('a back-off is lifted by the name of the site or of a domain whose mail goes there, once', async (t) => {
+  const { world, lifted } = await open(t, [status('b.test', { restrictedSince: 1 })])
+  const domains = ['x.b.test', 'y.b.test', 'a.test']
+  for (const site of ['b.test', 'x.b.test']) {
+    const asked = await askServer(world, { kind: 'lift', question: { site, domains } })
+    assert.ok(asked.server === 'running')
+    assert.deepEqual(asked.answer, {
+      ...{ site: 'b.test', isKnown: true, isLifted: true, domains: ['x.b.test', 'y.b.test'] },
+    })
+  }
+  const unknown = await askServer(world, { kind: 'lift', question: { site: 'c.test', domains } })
+  assert.ok(unknown.server === 'running')
+  assert.deepEqual([unknown.answer.isKnown, unknown.answer.isLifted], [false, false])
+  assert.deepEqual(lifted, ['b.test', 'b.test', 'c.test'])
+})
+
+test('many may ask at once, and each gets its own answer', async (t) => {
+  const { world } = await open(t, [])
+  const asked = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => {
+      const question = { domains: [`d${index}.test`], projectIds: [], emailIds: [] }
+      return askServer(world, { kind: 'queue', question })
+    }),
+  )
+  const answered = asked.flatMap((one) =>
+    one.server === 'running' ? Object.keys(one.answer.sites) : [],
+  )
+  assert.deepEqual(
+    answered,
+    Array.from({ length: 20 }, (_, index) => `d${index}.test`),
+  )
+})
+
+test('without a server nobody is asked, and one that does not answer is not waited for long', async (t) => {
+  const { world, answering, lock, rows } = await open(t)
+  await answering.stop()
+  const silent = await askServer(world, { kind: 'sites', question: {} }, 30)
+  assert.deepEqual(silent, { server: 'silent' })
+  assert.deepEqual(await rows(), [], 'the question is taken back')
+  lock.release()
+  const before = performance.now()
+  assert.deepEqual(await askServer(world, { kind: 'sites', question: {} }), { server: 'none' })
+  assert.ok(performance.now() - before < 1_500, 'it does not wait')
+  assert.deepEqual(await rows(), [])
+})
+
+test('what nobody understands is answered as an error, and does not stop the next', async (t) => {
+  const { world } = await open(t)
+  const strange = { kind: 'dance', question: {} } as never
+  assert.deepEqual(await askServer(world, strange), { server: 'silent' })
+  assert.equal((await askServer(world, { kind: 'sites', question: {} })).server, 'running')
+})
+
+test('what is left of questions is swept, and an old one is never acted on', async (t) => {
+  const keptMs = 40
+  const { world, lifted, rows } = await open(t, [], { keptMs })
+  const question = { kind: 'lift', question: { site: 'b.test', domains: [] } }
+  const askedAt = world.clock.at - keptMs
+  await world.store.write(async (tx) => {
+    await tx.insert(serverQuestions).values({ id: 'old', question, askedAt })
+  })
+  assert.equal((await askServer(world, { kind: 'sites', question: {} })).server, 'running')
+  assert.deepEqual(lifted, [])
+  world.clock.at += keptMs + 1
+  for (let tries = 0; (await rows()).length > 0; tries += 1) {
+    assert.ok(tries < 500, 'never swept')
+    await sleep(10)
+  }
+})
+
+test('while nobody writes, the server does not look', async (t) => {
+  const { reads } = await open(t)
+  await sleep(300)
+  const { count } = reads
+  await sleep(500)
+  // A checkpoint looks like a change of somebody else's.
+  assert.ok(reads.count - count <= 1, `${reads.count - count} looks`)
+})

@@ -1,0 +1,73 @@
+/**
+ * Whether an answer is what an example says, where ids, instants and keys differ each time: an id
+ * of the examples stands for the id that the answer has at the same place, everywhere.
+ */
+import assert from 'node:assert/strict'
+
+/** From an id of the examples to the real one. */
+export type Bindings = Map<string, string>
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+const INSTANT = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z'
+const EPOCH_MS = '(?<=-)\\d{13}'
+const SELECTOR = 'pb[0-9a-f]{10}'
+/** Stands in an example for any text. */
+const ANY = '…'
+const variable = new RegExp(`${UUID}|${INSTANT}|${EPOCH_MS}|${SELECTOR}|${ANY}`, 'g')
+/** What an example has of its own: ids, the time in the id of a job, DKIM selectors. */
+const own = new RegExp(`${UUID}|${EPOCH_MS}|${SELECTOR}`, 'g')
+const ownPatterns = [UUID, '\\d{13}', SELECTOR]
+
+/** What an example says, with real ids in place of its own. */
+export function bind<T>(value: T, bindings: Bindings): T {
+  const text = JSON.stringify(value)
+  if (text === undefined) return value
+  return JSON.parse(text.replace(own, (id) => bindings.get(id) ?? id))
+}
+
+/** @throws AssertionError where they differ, with the place */
+export function match(example: unknown, actual: unknown, bindings: Bindings, at = ''): void {
+  if (typeof example === 'string') {
+    assert.equal(typeof actual, 'string', at)
+    matchText(example, String(actual), bindings, at)
+    return
+  }
+  if (typeof example !== 'object' || example === null) {
+    assert.equal(actual, example, at)
+    return
+  }
+  assert.ok(typeof actual === 'object' && actual !== null, at)
+  assert.equal(Array.isArray(actual), Array.isArray(example), at)
+  assert.deepEqual(Object.keys(actual), Object.keys(example), at)
+  for (const [key, value] of Object.entries(example)) {
+    match(value, Object(actual)[key], bindings, `${at}.${key}`)
+  }
+}
+
+function matchText(example: string, actual: string, bindings: Bindings, at: string): void {
+  const kinds: string[] = []
+  const pattern = example.split(variable).map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  for (const [found] of example.matchAll(variable)) kinds.push(found)
+  const source = pattern.map((text, index) => text + patternOf(kinds[index])).join('')
+  const found = new RegExp(`^${source}$`, 's').exec(actual)
+  assert.ok(found, `${at}: ${actual} is not like ${example}`)
+  for (const [index, kind] of kinds.entries()) {
+    if (ownPattern(kind) !== undefined) bindId(kind, found[index + 1] ?? '', bindings, at)
+  }
+}
+
+function patternOf(kind: string | undefined): string {
+  if (kind === undefined) return ''
+  if (kind === ANY) return '(.*)'
+  return `(${ownPattern(kind) ?? INSTANT})`
+}
+
+function ownPattern(text: string): string | undefined {
+  return ownPatterns.find((pattern) => new RegExp(`^${pattern}$`).test(text))
+}
+
+function bindId(example: string, actual: string, bindings: Bindings, at: string): void {
+  const known = bindings.get(example)
+  if (known === undefined) bindings.set(example, actual)
+  else assert.equal(actual, known, `${at}: ${example} is another id than before`)
+}

@@ -1,0 +1,160 @@
+/**
+ * The order in which the examples make one story: what an operation needs, those before it have
+ * made. What no operation can make is prepared beside it.
+ */
+
+import type { Core } from '../../src/features/core.ts'
+import { listDomains } from '../../src/features/domains/list.ts'
+import { appendEvents } from '../../src/features/events/append.ts'
+import { createSchedule } from '../../src/features/schedule.ts'
+import { createSegment } from '../../src/features/segments/create.ts'
+import { startJobs } from '../../src/jobs/jobs.ts'
+import type { DnsAnswer, MxRecord, Resolver } from '../../src/outbound/resolver.ts'
+import { eq } from '../../src/store/drizzle.ts'
+import { jobs } from '../../src/store/schema.ts'
+import { pageToken } from '../features/contacts/recipient.ts'
+
+export type Stage = {
+  core: Core
+  projectId: string
+  dns: ReturnType<typeof createStoryDns>
+  real(example: string): string
+}
+export type StoryStep = {
+  name: string
+  headers?: Record<string, string>
+  /** Before the request; an object it gives holds parameters that only this server can make. */
+  prepare?(stage: Stage): Promise<unknown>
+}
+
+/** Ids of the examples that preparations speak of. */
+export const cast = {
+  project: '0199a7c0-0000-7000-8000-000000000001',
+  domain: '0199a7c0-0000-7000-8000-000000000002',
+  contact: '0199a7c0-0000-7000-8000-000000000003',
+} as const
+
+/** What DNS says in the story: the records that the server asked for, once they are made. */
+export function createStoryDns() {
+  const records = new Map<string, string>()
+  const expiresAt = Number.MAX_SAFE_INTEGER
+  const answer = <T>(found: T | undefined): DnsAnswer<T> =>
+    found === undefined
+      ? { kind: 'nodata', expiresAt }
+      : { kind: 'found', records: [found], expiresAt }
+  const mx = (text: string | undefined): MxRecord | undefined => {
+    const [preference, host = ''] = (text ?? '').split(' ')
+    return text === undefined ? undefined : { preference: Number(preference), host }
+  }
+  const resolver: Pick<Resolver, 'txt' | 'mx' | 'a' | 'aaaa'> = {
+    txt: async (name) => answer(records.get(`TXT ${name}`)),
+    mx: async (name) => answer(mx(records.get(`MX ${name}`))),
+    a: async () => answer('192.0.2.1'),
+    aaaa: async () => ({ kind: 'nodata', expiresAt }),
+  }
+  records.set('MX example.org', '10 mx.example.org')
+  return { resolver: resolver as Resolver, records }
+}
+
+const makeRecords = async ({ core, projectId, dns }: Stage) => {
+  for (const domain of await listDomains(core, projectId)) {
+    for (const { name, type, value } of domain.records) dns.records.set(`${type} ${name}`, value)
+  }
+}
+
+/** Runs background jobs until none is left. */
+const work = async ({ core }: Stage) => {
+  const { handlers, limits } = createSchedule(core)
+  const loop = startJobs({ store: core.store, log: core.log, now: core.now, handlers, limits })
+  const left = () => core.store.read.$count(jobs, eq(jobs.state, 'waiting'))
+  const active = () => core.store.read.$count(jobs, eq(jobs.state, 'active'))
+  while ((await left()) + (await active()) > 0) await new Promise(setImmediate)
+  await loop.stop(1_000)
+}
+
+const token = async ({ core, real }: Stage) => ({
+  id: pageToken(core, { contactId: real(cast.contact), emailId: undefined }),
+})
+
+/** So many that their deletion is a job. */
+const manyEvents = async ({ core, projectId, real }: Stage) => {
+  const event = { projectId, contactId: real(cast.contact), emailId: null, at: core.now() }
+  const often = Array.from({ length: 501 }, () => ({ ...event, name: 'page viewed', data: null }))
+  await core.store.write((tx) => appendEvents(tx, often))
+}
+
+const makeList = async ({ core, projectId }: Stage) => {
+  const { id } = await createSegment(core, { projectId, name: 'Beta testers', type: 'STATIC' })
+  return { id }
+}
+
+export const story: StoryStep[] = [
+  { name: 'POST /domains' },
+  { name: 'GET /domains/:id/verify', prepare: makeRecords },
+  { name: 'GET /domains/project/:projectId' },
+  { name: 'POST /contacts' },
+  { name: 'GET /contacts/:id' },
+  { name: 'PATCH /contacts/:id' },
+  { name: 'GET /contacts' },
+  { name: 'POST /contacts/query' },
+  { name: 'POST /contacts/lookup' },
+  { name: 'GET /contacts/fields' },
+  { name: 'GET /contacts/fields/:field/values' },
+  { name: 'GET /contacts/fields/:field/usage' },
+  { name: 'GET /contacts/export' },
+  { name: 'GET /contacts/public/:id', prepare: token },
+  { name: 'POST /contacts/public/:id/unsubscribe', prepare: token },
+  { name: 'POST /contacts/public/:id/subscribe', prepare: token },
+  { name: 'POST /templates' },
+  { name: 'GET /templates' },
+  { name: 'GET /templates/:id' },
+  { name: 'PATCH /templates/:id' },
+  { name: 'POST /v1/send' },
+  { name: 'GET /templates/:id/usage' },
+  { name: 'POST /templates/:id/duplicate' },
+  { name: 'POST /templates/bulk-update' },
+  { name: 'POST /v1/track' },
+  { name: 'POST /v1/verify' },
+  { name: 'POST /events/track' },
+  { name: 'GET /events' },
+  { name: 'GET /events/stats' },
+  { name: 'GET /events/names' },
+  { name: 'GET /events/contact/:contactId' },
+  { name: 'POST /segments' },
+  { name: 'GET /segments' },
+  { name: 'GET /segments/:id' },
+  { name: 'PATCH /segments/:id' },
+  { name: 'GET /segments/:id/contacts' },
+  { name: 'POST /segments/:id/refresh' },
+  { name: 'GET /activity' },
+  { name: 'GET /activity/stats' },
+  { name: 'GET /activity/recent-count' },
+  { name: 'GET /activity/types' },
+  { name: 'GET /activity/upcoming' },
+  { name: 'GET /events/:eventName/usage' },
+  { name: 'DELETE /events/:eventName', prepare: manyEvents },
+  { name: 'GET /events/jobs/:jobId', prepare: work },
+  { name: 'POST /contacts/import' },
+  { name: 'GET /contacts/import/:jobId', prepare: work },
+  { name: 'POST /contacts/verify' },
+  { name: 'GET /contacts/verify/:jobId', prepare: work },
+  { name: 'POST /contacts/bulk-subscribe' },
+  { name: 'POST /contacts/bulk-unsubscribe' },
+  { name: 'GET /contacts/bulk/:jobId', prepare: work },
+  { name: 'POST /segments/:id/compute' },
+  { name: 'POST /segments/:id/members', prepare: makeList },
+  { name: 'DELETE /segments/:id/members' },
+  { name: 'POST /suppressions' },
+  { name: 'GET /suppressions' },
+  { name: 'DELETE /suppressions/:id' },
+  { name: 'DELETE /suppressions' },
+  { name: 'POST /suppressions/import' },
+  { name: 'GET /suppressions/import/:jobId', prepare: work },
+  { name: 'DELETE /contacts/fields/:field' },
+  { name: 'POST /contacts/bulk-delete' },
+  { name: 'DELETE /contacts/:id' },
+  { name: 'DELETE /segments/:id' },
+  { name: 'DELETE /templates/:id' },
+  { name: 'DELETE /domains/:id' },
+  { name: 'GET /health', headers: { 'X-Forwarded-For': '198.51.100.7' } },
+]

@@ -1,0 +1,72 @@
+/** The examples of the API's description, sent to a server and compared with its answers. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import supertest from 'supertest'
+import type { OperationExample } from '../../src/http/examples/example.ts'
+import { findExample } from '../../src/http/examples.ts'
+import { type Bindings, bind, match } from './example-match.ts'
+import { cast, createStoryDns, type StoryStep, story } from './example-story.ts'
+import { type Service, startService, type TestProject } from './service.ts'
+
+const dns = createStoryDns()
+const bindings: Bindings = new Map()
+
+let service: Service
+let project: TestProject
+
+before(async () => {
+  service = await startService({ resolver: dns.resolver })
+  project = await service.makeProject('Shop')
+  bindings.set(cast.project, project.id)
+})
+
+after(() => service.stop())
+
+for (const step of story) {
+  test(`the example of ${step.name} is what the server answers`, async () => {
+    const [method = '', path = ''] = step.name.split(' ')
+    const example = findExample(method, path)
+    assert.ok(example)
+    const answer = await send(step, example)
+    assert.equal(answer.status, example.status, answer.text)
+    match(example.response, contentOf(answer), bindings)
+  })
+}
+
+test('every operation that is described has an example, which the story tells', async () => {
+  const { body } = await supertest(service.url).get('/openapi.json')
+  const paths = Object.entries<Record<string, unknown>>(body.paths)
+  const described = paths.flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  const told = story.map(({ name }) => name.replaceAll(/:(\w+)/g, '{$1}'))
+  assert.deepEqual(told.sort(), described.sort())
+})
+
+async function send({ name, headers = {}, prepare }: StoryStep, example: OperationExample) {
+  const [method = '', path = ''] = name.split(' ')
+  const real = (id: string) => bindings.get(id) ?? id
+  const stage = { core: service.core, projectId: project.id, dns, real }
+  const made = Object(await prepare?.(stage)) as Record<string, string>
+  for (const [parameter, value] of Object.entries(made)) {
+    bindings.set(example.params?.[parameter] ?? '', value)
+  }
+  const { params = {}, query = {}, request } = bind(example, bindings)
+  const url = path.replaceAll(/:(\w+)/g, (_, parameter: string) =>
+    encodeURIComponent(made[parameter] ?? params[parameter] ?? ''),
+  )
+  const verb = method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete'
+  const call = supertest(service.url)
+    [verb](url)
+    .query(query)
+    .set({ Authorization: `Bearer ${project.secret}`, ...headers })
+  const { file, ...fields } = Object(request) as Record<string, string>
+  if (file === undefined) return call.send(request as object | undefined)
+  for (const [field, value] of Object.entries(fields)) call.field(field, value)
+  return call.attach('file', Buffer.from(file), 'people.csv')
+}
+
+function contentOf({ body, text, type, status }: supertest.Response): unknown {
+  if (status === 204) return undefined
+  return type === 'application/json' ? body : text
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import supertest from 'supertest'
+import { listRoutes } from '../../src/http/api.ts'
+import { createAddressList } from '../../src/http/client-address.ts'
+import { createTraffic } from '../../src/http/traffic.ts'
+import { type Service, startService, type TestProject } from './service.ts'
+
+let service: Service
+let project: TestProject
+
+before(async () => {
+  service = await startService()
+  project = await service.makeProject('mine')
+})
+
+after(() => service.stop())
+
+/** What a key may do that neither stores nor changes, and the wishes of recipients. */
+const goesOn = [
+  'POST /contacts/bulk-delete',
+  'POST /contacts/lookup',
+  'POST /contacts/public/:id/subscribe',
+  'POST /contacts/public/:id/unsubscribe',
+  'POST /contacts/query',
+  'POST /manage/:token{.+}',
+  'POST /segments/:id/refresh',
+  'POST /subscribe/:token{.+}',
+  'POST /templates/bulk-update',
+  'POST /unsubscribe/:token{.+}',
+  'POST /v1/verify',
+]
+
+test('F3: on a full disk reads, deletes and wishes go on, everything else waits', () => {
+  const { core } = service
+  const proxies = createAddressList([])
+  const routes = listRoutes({ core, traffic: createTraffic(), proxies })
+  const open = routes
+    .filter(({ growsDisk }) => !growsDisk)
+    .map(({ method, path }) => `${method} ${path}`)
+  assert.deepEqual(open.filter((name) => !/^(GET|DELETE) /.test(name)).sort(), goesOn)
+  for (const { method, growsDisk, path } of routes) {
+    if (['GET', 'DELETE'].includes(method)) assert.equal(growsDisk, false, path)
+  }
+})
+
+test('F3: a contact is not stored on a full disk, and can be read and deleted', async (t) => {
+  const auth = { Authorization: `Bearer ${project.secret}` }
+  const put = (email: string) => supertest(service.url).post('/contacts').set(auth).send({ email })
+  const { body } = await put('ada@example.net')
+  const id = body.data?.id ?? body.id
+  const { disk } = service.core
+  t.after(() => {
+    disk.isLow = () => false
+  })
+  disk.isLow = () => true
+  const refused = await put('bob@example.net')
+  assert.equal(refused.status, 503)
+  assert.equal(refused.body.error.code, 'INSUFFICIENT_STORAGE')
+  assert.equal((await supertest(service.url).get(`/contacts/${id}`).set(auth)).status, 200)
+  assert.equal((await supertest(service.url).delete(`/contacts/${id}`).set(auth)).status, 204)
+})

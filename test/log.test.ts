@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { describe, it } from 'node:test'
+import { AppError } from '../src/errors.ts'
+import { createLog, type Log, type LogLevel, maskAddresses } from '../src/log.ts'
+import { databaseError } from '../src/store/database-error.ts'
+
+type Entry = Record<string, unknown> & { error: Record<string, unknown> }
+
+/** A log, what it has written, and its clock. */
+function openLog(level: LogLevel = 'info') {
+  const entries: Entry[] = []
+  const state = { elapsedMs: 0, leftOut: 0 }
+  const log = createLog(
+    level,
+    { write: (line: string) => entries.push(JSON.parse(line)) },
+    {
+      elapsed: () => state.elapsedMs,
+      onLeftOut: () => {
+        state.leftOut += 1
+      },
+    },
+  )
+  return { log, entries, state }
+}
+
+const full = () =>
+  databaseError(
+    Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' }),
+    '/data/a.db',
+  )
+
+describe('the lines of the log', () => {
+  it('name their level', () => {
+    const { log, entries } = openLog('trace')
+    log.fatal('a')
+    log.error('b')
+    log.warn('c')
+    log.info('d')
+    log.debug('e')
+    log.trace('f')
+    const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace']
+    assert.deepEqual(
+      entries.map(({ level }) => level),
+      levels,
+    )
+  })
+
+  const plain: [string, unknown, string][] = [
+    ['a full disk', full(), 'SQLITE_FULL'],
+    [
+      'a refused connection',
+      Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:25'), {
+        code: 'ECONNREFUSED',
+        syscall: 'connect',
+      }),
+      'ECONNREFUSED',
+    ],
+    ['a busy port', Object.assign(new Error('listen'), { code: 'EADDRINUSE' }), 'EADDRINUSE'],
+    [
+      'a broken handshake',
+      Object.assign(new Error('wrong version'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
+      'ERR_SSL_WRONG_VERSION_NUMBER',
+    ],
+    ['an error with a code of ours', new AppError('CONFLICT', 'It is running.'), 'CONFLICT'],
+  ]
+  for (const [what, error, code] of plain) {
+    it(`of ${what} have no stack trace`, () => {
+      const { log, entries } = openLog()
+      log.error({ error }, 'it failed')
+      assert.equal(entries[0]?.error.code, code)
+      assert.equal(entries[0]?.error.stack, undefined)
+      assert.ok(String(entries[0]?.error.message).length > 0)
+    })
+  }
+
+  it('of a mistake of ours have the stack trace of all its causes', () => {
+    const { log, entries } = openLog()
+    const cause = new TypeError('x is undefined')
+    log.error({ error: new AppError('INTERNAL_SERVER_ERROR', 'Sorry.', { cause }) }, 'it failed')
+    log.error({ error: Object.assign(new Error('no such table'), { code: 'SQLITE_ERROR' }) }, 'sql')
+    const [first, second] = entries.map(({ error }) => error)
+    assert.equal(first?.message, 'Sorry.: x is undefined')
+    assert.match(String(first?.stack), /caused by: TypeError: x is undefined\n {4}at .*log\.test/)
+    assert.match(String(second?.stack), /no such table/)
+  })
+
+  it('of a full disk name the file', () => {
+    const { log, entries } = openLog()
+    log.error({ error: full() }, 'it failed')
+    assert.equal(entries[0]?.error.path, '/data/a.db')
+  })
+
+  it('show of an address its first letter and its domain', () => {
+    const { log, entries } = openLog()
+    log.info({ to: ['alice@example.com', 'Bob <b.o+b@example.org>'], from: 'carl@a.test' }, 'x')
+    assert.deepEqual(entries[0]?.to, ['a…@example.com', 'Bob <b…@example.org>'])
+    assert.equal(entries[0]?.from, 'c…@a.test')
+    assert.equal(
+      maskAddresses('no mailbox alice@a.test, ask élise@b.test'),
+      'no mailbox a…@a.test, ask é…@b.test',
+    )
+    assert.equal(maskAddresses('@'.repeat(50_000)).length, 50_000)
+  })
+})
+
+describe('the same line', () => {
+  it('is written once a minute per cause, and the next one tells how many were left out', () => {
+    const { log, entries, state } = openLog()
+    for (let count = 0; count < 425; count += 1) {
+      log.error({ error: full(), requestId: `r${count}` }, 'a group of writes failed')
+    }
+    assert.equal(entries.length, 1)
+    assert.equal(state.leftOut, 424)
+    state.elapsedMs = 59_999
+    log.error({ error: full() }, 'a group of writes failed')
+    assert.equal(entries.length, 1)
+    state.elapsedMs = 60_000
+    log.error({ error: full() }, 'a group of writes failed')
+    assert.deepEqual([entries.length, entries[1]?.leftOut], [2, 425])
+    state.elapsedMs = 120_000
+    log.error({ error: full() }, 'a group of writes failed')
+    assert.equal(entries[2]?.leftOut, undefined)
+  })
+
+  it('is another one of another level, text, error code, site or domain', () => {
+    const { log, entries, state } = openLog()
+    const cases: ((log: Log) => void)[] = [
+      (to) => to.warn('a'),
+      (to) => to.error('a'),
+      (to) => to.warn('b'),
+      (to) => to.warn({ error: Object.assign(new Error('x'), { code: 'ENOSPC' }) }, 'a'),
+      (to) => to.warn({ error: Object.assign(new Error('x'), { code: 'EIO' }) }, 'a'),
+      (to) => to.warn({ site: 'mx.one.test' }, 'a'),
+      (to) => to.warn({ site: 'mx.two.test' }, 'a'),
+      (to) => to.warn({ domain: 'one.test' }, 'a'),
+      (to) => to.warn({ kind: 'segments.refresh', error: new TypeError('y') }, 'a'),
+    ]
+    for (const write of cases) write(log)
+    for (const write of cases) write(log)
+    assert.equal(entries.length, cases.length)
+    assert.equal(state.leftOut, cases.length)
+  })
+
+  it('is the same whatever ids and numbers its error holds', () => {
+    const { log, entries } = openLog()
+    log.warn({ emailId: '1', error: 'email 0199d0a2-7a3b-7000-8000-0123456789ab lost at 17' }, 'a')
+    log.warn({ emailId: '2', error: 'email 0199d0a2-7a3b-7000-8000-ba9876543210 lost at 18' }, 'a')
+    assert.equal(entries.length, 1)
+  })
+
+  it('is never left out at info', () => {
+    const { log, entries } = openLog()
+    for (let count = 0; count < 1_000; count += 1) log.info('delivered')
+    assert.equal(entries.length, 1_000)
+  })
+
+  it('that is not written for its level counts as no line', () => {
+    const { log, state } = openLog('error')
+    log.warn('a')
+    log.warn('a')
+    assert.equal(state.leftOut, 0)
+  })
+
+  it('is remembered of the last thousand causes only', () => {
+    const { log, entries } = openLog()
+    for (let site = 0; site <= 1_000; site += 1) log.warn({ site: `mx${site}.test` }, 'dead')
+    log.warn({ site: 'mx0.test' }, 'dead')
+    log.warn({ site: 'mx1000.test' }, 'dead')
+    assert.equal(entries.length, 1_002)
+  })
+})
+
+describe('stderr', () => {
+  const run = (script: string) => {
+    const log = path.join(import.meta.dirname, '..', 'src', 'log.ts')
+    const text = `import { createLog } from ${JSON.stringify(log)}\nconst log = createLog('info')\n${script}`
+    const argv = ['--input-type=module', '--eval', text]
+    const { stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' })
+    return stderr
+      .split('\n')
+      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line).msg] : []))
+  }
+
+  it('has every line of a process that crashed, in their order', () => {
+    const lines = run(`
+      for (let count = 0; count < 5000; count += 1) log.info('line ' + count)
+      throw new Error('a crash')`)
+    assert.equal(lines.length, 5_000)
+    assert.equal(lines.at(-1), 'line 4999')
+  })
+
+  it('has what came before a fatal line and the fatal line when the process is killed then', () => {
+    const lines = run(`
+      log.info('before')
+      log.fatal('the end')
+      process.kill(process.pid, 'SIGKILL')
+      await new Promise((resolve) => setTimeout(resolve, 60_000))`)
+    assert.deepEqual(lines, ['before', 'the end'])
+  })
+})

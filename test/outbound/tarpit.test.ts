@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import type { DeliveryReport, DeliveryTask } from '../../src/outbound/outbound.ts'
+import type { Resolver } from '../../src/outbound/resolver.ts'
+import { type Sink, type SinkOptions, silence, startSink } from '../fakes/smtp-sink.ts'
+import { type Attempted, type HarnessOptions, makeTask, startHarness } from './harness.ts'
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+/** `places`: the address of each domain, which is its own mail server. */
+async function start(places: Map<string, string>, delivery: HarnessOptions['delivery']) {
+  const nothing = { kind: 'nodata', expiresAt: Number.POSITIVE_INFINITY } as const
+  const resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'> = {
+    mx: async () => nothing,
+    aaaa: async () => nothing,
+    a: async (name) => ({ ...nothing, kind: 'found', records: [places.get(name) ?? ''] }),
+  }
+  const harness = await startHarness({ delivery: delivery ?? {}, deps: { resolver } })
+  stops.push(() => harness.stop())
+  return harness
+}
+
+/** All on one port. */
+async function sinksAt(...options: (SinkOptions & { host: string })[]): Promise<Sink[]> {
+  const sinks: Sink[] = []
+  for (const option of options) {
+    const sink = await startSink({ port: sinks[0]?.port ?? 0, ...option })
+    stops.push(() => sink.stop())
+    sinks.push(sink)
+  }
+  return sinks
+}
+
+const neverGreets: SinkOptions['respond'] = ({ verb }) => (verb === 'CONNECT' ? silence : undefined)
+
+/** So many domains, whose mail goes to these addresses in turn. */
+function placesAt(count: number, ...addresses: string[]): Map<string, string> {
+  return new Map(
+    Array.from({ length: count }, (_, at) => [
+      `name${at}.test`,
+      addresses[at % addresses.length] as string,
+    ]),
+  )
+}
+
+function oneEach(places: Map<string, string>, task: Partial<DeliveryTask>): DeliveryTask[] {
+  return [...places.keys()].map((domain) => makeTask({ ...task, domain }))
+}
+
+const BULK = { projectId: 'bulk-project' }
+const OTHER = { projectId: 'other-project' }
+
+test('S28: many names at one silent address hold as many connections as one site', async () => {
+  const tarpits = placesAt(210, '127.0.0.66')
+  const [tarpit, good] = await sinksAt(
+    { host: '127.0.0.66', respond: neverGreets },
+    { host: '127.0.9.1' },
+  )
+  const { outbound, send, reports } = await start(
+    new Map([...tarpits, ['good.test', '127.0.9.1']]),
+    {
+      port: tarpit!.port,
+    },
+  )
+  outbound.deliver(oneEach(tarpits, BULK))
+  while (tarpit!.openCount() < 10) await turn()
+  const { outcome } = await send({ ...OTHER, domain: 'good.test' })
+  assert.equal(outcome.result, 'delivered')
+  assert.equal(good!.acceptedCount(), 1)
+  assert.equal(tarpit!.connectionCount(), 10)
+  assert.equal(reports.length, 1, 'nothing of the tarpit was given up for it')
+})
+
+test('S28: mail beside a tarpit in its own network gets the connection of a silent session', async () => {
+  const tarpits = placesAt(60, '127.0.0.66')
+  const [tarpit] = await sinksAt(
+    { host: '127.0.0.66', respond: neverGreets },
+    { host: '127.0.0.9' },
+  )
+  const { outbound, reports, reported, clock } = await start(
+    new Map([...tarpits, ['good.test', '127.0.0.9']]),
+    { port: tarpit!.port },
+  )
+  outbound.deliver(oneEach(tarpits, BULK))
+  while (tarpit!.openCount() < 10) await turn()
+  clock.ahead += 1_000
+  outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
+  const good = () => attempts(reports).find(({ site }) => site === 'good.test')
+  while (good() === undefined) await reported(reports.length + 1)
+  assert.equal(good()?.outcome.result, 'delivered')
+  const cut = attempts(reports).filter(({ site }) => site !== 'good.test')
+  assert.ok(cut.length > 0 && cut.length < 10, `${cut.length} were cut`)
+  for (const { outcome } of cut) {
+    assert.equal(outcome.result, 'deferred')
+    assert.match(outcome.error ?? '', /no greeting in \d+\.\d s, and other mail needed/)
+  }
+})
+
+function attempts(reports: readonly DeliveryReport[]): Attempted[] {
+  return reports.filter((report) => report.kind === 'attempted')
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
