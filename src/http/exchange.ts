@@ -118,7 +118,9 @@ async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
   if (route.growsDisk && hall.core.disk.isLow()) throw noRoom()
   const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
   if (idempotencyKey !== undefined && exchange.project !== null) {
-    await refuseUsedKey(hall.core, { projectId: exchange.project.id, key: idempotencyKey })
+    const { path } = exchange
+    const projectId = exchange.project.id
+    await refuseUsedKey(hall.core, { projectId, key: idempotencyKey, method: route.method, path })
   }
   const body = route.body === undefined ? undefined : await takeBody(exchange)
   return exchange.within(() => route.run(toCall(exchange, body, idempotencyKey)))

@@ -169,6 +169,19 @@ test('an idempotency key takes effect once, whatever the second body says', asyn
   assert.equal(await countOf(emails), 1)
 })
 
+test('S25: a public key learns nothing of a send by trying its idempotency key', async () => {
+  assert.equal((await send(valid).set('Idempotency-Key', 'order-67')).status, 200)
+  const tried = await supertest(service.url)
+    .post('/v1/track')
+    .set('Authorization', `Bearer ${mine.public}`)
+    .set('Idempotency-Key', 'order-67')
+    .send({ event: 'signup', email: 'stranger@example.net' })
+  assert.deepEqual([tried.status, tried.body.error.code], [409, 'IDEMPOTENCY_KEY_REUSED'])
+  assert.equal(tried.body.error.details.originalRequest, 'POST /v1/send')
+  assert.equal('data' in tried.body.error.details, false)
+  assert.doesNotMatch(tried.text, /reader@example\.net/i)
+})
+
 test('fields that nobody knows are named in warnings, with what was meant', async () => {
   const aliens = { html: '<b>Hi</b>', subjct: 'Hi', cc: 'c@example.net', ['x'.repeat(90)]: 1 }
   const { status, body } = await send({ ...valid, ...aliens })

@@ -2,7 +2,8 @@
  * An `Idempotency-Key` makes a request take effect once. The claim is in memory while the request
  * is in flight and becomes a row in the same transaction as what the request wrote: after a crash,
  * the key of a request that was not accepted is free. A key is refused, never replayed; the refusal
- * names what the first request was answered with, for a client that never heard the answer.
+ * names what the first request was answered with, for a client that never heard the answer. Only the
+ * same operation is told: a public key opens tracking, and must not learn whom mail was sent to.
  */
 import { AppError } from '../../errors.ts'
 import { and, eq, lte, sql } from '../../store/drizzle.ts'
@@ -67,11 +68,12 @@ const takeKey = statement((db) =>
  */
 export async function refuseUsedKey(
   { store, claims, now }: Pick<Core, 'store' | 'claims' | 'now'>,
-  { projectId, key }: Pick<IdempotentRequest, 'projectId' | 'key'>,
+  request: Omit<IdempotentRequest, 'at'>,
 ): Promise<void> {
-  const holder = claims.get(nameOf({ projectId, key }))
+  const { projectId, key } = request
+  const holder = claims.get(nameOf(request))
   if (holder !== undefined) throw reused(holder, null)
-  refuseKnown(await store.read.find(findKey, { projectId, key }), now())
+  refuseKnown(await store.read.find(findKey, { projectId, key }), { ...request, at: now() })
 }
 
 /**
@@ -110,8 +112,8 @@ export async function keepKey(
   const expiresAt = request.at + hours * 3_600_000
   const taken = await tx.execute(takeKey, { ...request, statusCode, answer, expiresAt })
   if (taken > 0) return
-  const { projectId, key, at } = request
-  refuseKnown(await tx.find(findKey, { projectId, key }), at)
+  const { projectId, key } = request
+  refuseKnown(await tx.find(findKey, { projectId, key }), request)
 }
 
 /** Forgets the keys whose time is over. */
@@ -121,9 +123,11 @@ export async function sweepKeys(tx: Tx, at: number): Promise<void> {
 
 type KnownKey = typeof idempotencyKeys.$inferSelect
 
-function refuseKnown(known: KnownKey | undefined, at: number): void {
+function refuseKnown(known: KnownKey | undefined, { method, path, at }: IdempotentRequest): void {
   if (known === undefined || known.expiresAt <= at) return
-  throw reused({ ...known, at: known.createdAt }, known)
+  const isSameOperation = known.method === method && known.path === path
+  const answer = isSameOperation ? known.answer : null
+  throw reused({ ...known, at: known.createdAt }, { statusCode: known.statusCode, answer })
 }
 
 function nameOf({ projectId, key }: Pick<IdempotentRequest, 'projectId' | 'key'>): string {
