@@ -1,5 +1,5 @@
 /** Writes a configuration file for a person to edit; one that exists stays as it is. */
-import { writeFile } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import path from 'node:path'
 import { fileName } from '../config/file.ts'
 import type { TomlValue } from '../config/kinds.ts'
@@ -7,7 +7,7 @@ import { type SettingKey, settingOf } from '../config/settings.ts'
 import { formatNewFile } from '../config/toml-text.ts'
 import { AppError } from '../errors.ts'
 import { type Context, type Input, type Result, UsageError } from './command.ts'
-import { giveToFolderOwner } from './owner.ts'
+import { findFolderOwner } from './owner.ts'
 
 const modes = ['sandbox', 'direct', 'relay'] as const
 
@@ -23,7 +23,6 @@ export async function init({ terminal, configPath }: Context, input: Input): Pro
     ...listeners(input),
   }
   await writeNew(file, formatNewFile(given))
-  giveToFolderOwner(file)
   const next = [...listNextSteps(given), 'Then run "pillarbox config check" and "pillarbox serve".']
   return { json: { file }, text: [`${file} is written.`, ...next].join('\n') }
 }
@@ -67,8 +66,20 @@ function readOption(input: Input, flag: string, key: SettingKey): Given {
 }
 
 async function writeNew(file: string, text: string): Promise<void> {
+  const handle = await openNew(file)
   try {
-    await writeFile(file, text, { flag: 'wx', mode: 0o600 })
+    await handle.writeFile(text)
+    const owner = findFolderOwner(path.dirname(file))
+    // By its handle: whoever owns the folder may have put a link there meanwhile.
+    if (owner !== undefined) await handle.chown(owner.uid, owner.gid)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function openNew(file: string): Promise<FileHandle> {
+  try {
+    return await open(file, 'wx', 0o600)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT') {

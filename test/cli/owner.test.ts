@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -18,6 +19,7 @@ const isRoot = process.geteuid?.() === 0
 const skip = isRoot ? false : 'only root can give files to others'
 /** `nobody` of most systems; no account of that number is needed. */
 const STRANGER = 65_534
+const NO_ACCOUNT = 65_432
 
 /** What a process of that user did to its identity. */
 function fakeUsers(uid: number) {
@@ -27,6 +29,9 @@ function fakeUsers(uid: number) {
     getegid: () => uid,
     seteuid: (id) => void calls.push(`user ${id}`),
     setegid: (id) => void calls.push(`group ${id}`),
+    getgroups: () => [uid, 7],
+    setgroups: (ids) => void calls.push(`groups ${ids}`),
+    initgroups: (user, extra) => void calls.push(`groups of ${user}, ${extra}`),
   }
   return { users, calls }
 }
@@ -47,8 +52,53 @@ test('root works as the owner of data_dir, and is root again afterwards', { skip
     throw new Error('it fails')
   }
   await assert.rejects(asFileOwner({ file: null, dataDir }, act, { users }), /it fails/)
-  const before = [`group ${STRANGER}`, `user ${STRANGER}`]
-  assert.deepEqual(calls, [...before, 'act', 'user 0', 'group 0'])
+  const before = [`groups of ${STRANGER}, ${STRANGER}`, `group ${STRANGER}`, `user ${STRANGER}`]
+  assert.deepEqual(calls, [...before, 'act', 'user 0', 'group 0', 'groups 0,7'])
+})
+
+test('what the groups of root may read is not read as the owner', { skip }, async (t) => {
+  const own = (process.getgroups?.() ?? []).filter((gid) => gid !== 0)
+  t.after(() => process.setgroups?.(own))
+  process.setgroups?.([0, 7])
+  const cwd = makeFolder()
+  chmodSync(cwd, 0o755)
+  const dataDir = path.join(cwd, 'data')
+  mkdirSync(dataDir)
+  chownSync(dataDir, NO_ACCOUNT, NO_ACCOUNT)
+  const secret = path.join(cwd, 'secret-of-root')
+  writeFileSync(secret, 'x'.repeat(64))
+  chmodSync(secret, 0o640)
+  const before = process.getgroups?.()
+  const read = async () => readFileSync(secret)
+  await assert.rejects(asFileOwner({ file: null, dataDir }, read), { code: 'EACCES' })
+  assert.deepEqual(process.getgroups?.(), before)
+})
+
+test('folders on the way to a new data_dir are passable for its owner', { skip }, async () => {
+  const cwd = makeFolder()
+  chmodSync(cwd, 0o755)
+  const dataDir = path.join(cwd, 'srv/pillarbox/data')
+  const file = path.join(cwd, 'pillarbox.toml')
+  writeFileSync(file, `data_dir = ${JSON.stringify(dataDir)}\n`)
+  chownSync(file, STRANGER, STRANGER)
+  const made = await runAt({ cwd }, 'user', 'create', '--email', 'ann@example.test')
+  assert.equal(made.status, 0, made.err)
+  const { uid, mode } = statSync(dataDir)
+  assert.deepEqual([uid, mode & 0o777], [STRANGER, 0o700])
+})
+
+test('root makes and gives away nothing below a folder of another user', { skip }, async () => {
+  const cwd = makeFolder()
+  chmodSync(cwd, 0o755)
+  const home = path.join(cwd, 'home')
+  mkdirSync(path.join(home, 'of-root'), { recursive: true })
+  chownSync(home, NO_ACCOUNT, NO_ACCOUNT)
+  const file = path.join(cwd, 'pillarbox.toml')
+  writeFileSync(file, '')
+  chownSync(file, STRANGER, STRANGER)
+  const dataDir = path.join(home, 'of-root/data')
+  const act = async () => existsSync(dataDir)
+  assert.equal(await asFileOwner({ file, dataDir }, act, { makesDataDir: true }), false)
 })
 
 test('root leaves its own files alone', { skip }, async () => {
