@@ -23,6 +23,8 @@ export type Fuse = {
   noteHeld(cause: HeldCause): void
   /** Reads what is held, as after the work of an operator. */
   refresh(): Promise<void>
+  /** The same while something is held, as far as is known. Never rejects. */
+  check(): Promise<void>
   stop(): void
 }
 
@@ -30,6 +32,7 @@ type Deps = Pick<Core, 'config' | 'store' | 'health' | 'counters' | 'now' | 'log
 type Held = { count: number; since: number }
 
 const MINUTE_MS = 60_000
+const CHECK_MS = 15_000
 const MAX_SHARE = 0.2
 
 const findHeld = statement<{ count: number; since: number | null }>(
@@ -68,17 +71,21 @@ export function createFuse(deps: Deps): Fuse {
     counters.add('pillarbox_suppressions_held_total', { cause })
     if (cause !== 'fuse') return
     changes += 1
+    // A refresh may have read the rows before this one was there.
+    isBlown = true
     const isFirst = held === undefined
     report({ count: (held?.count ?? 0) + 1, since: held?.since ?? now() })
     if (isFirst) log.warn({ fusePerMinute }, 'too many bounces in a minute: suppressions are held')
   }
 
-  const unwatch = store.onExternalChange(() => {
+  async function check(): Promise<void> {
     if (!isBlown) return
-    refresh().catch((error: unknown) => {
+    await refresh().catch((error: unknown) => {
       log.error({ error: describeError(error) }, 'what suppressions are held was not read')
     })
-  })
+  }
+
+  const unwatch = store.onExternalChange(() => void check())
 
   return {
     tried: minute.tried,
@@ -92,15 +99,24 @@ export function createFuse(deps: Deps): Fuse {
     },
     noteHeld,
     refresh,
+    check,
     stop: unwatch,
   }
 }
 
-/** A fuse that knows what is held, and hears of what other processes do to it. */
-export async function startFuse(deps: Deps): Promise<Fuse> {
+/**
+ * A fuse that knows what is held. It hears of what other processes do to it, and looks now and then:
+ * a report, or a word of the project, may have decided the last that was held.
+ */
+export async function startFuse(deps: Deps, checkMs = CHECK_MS): Promise<Fuse> {
   const fuse = createFuse(deps)
   await fuse.refresh()
-  return fuse
+  const timer = setInterval(() => void fuse.check(), checkMs).unref()
+  const stop = () => {
+    clearInterval(timer)
+    fuse.stop()
+  }
+  return { ...fuse, stop }
 }
 
 /** The minute before the first was held belongs to it: what was suppressed then can be undone too. */

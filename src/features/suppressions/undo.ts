@@ -9,6 +9,7 @@
  */
 import { and, asc, eq, gt, gte, inArray, isNotNull, or, sql } from '../../store/drizzle.ts'
 import {
+  contacts,
   emails,
   heldSuppressions,
   projects,
@@ -40,11 +41,13 @@ type Position = Pick<Suppression, 'createdAt' | 'id'>
 
 const CHUNK = 100
 
+/** A contact that has another address by now may have spoken its wish at that one. */
 const findContact = statement((db) =>
   db
-    .select({ contactId: emails.contactId })
+    .select({ contactId: contacts.id })
     .from(emails)
-    .where(eq(emails.id, parameter('emailId'))),
+    .innerJoin(contacts, eq(contacts.id, emails.contactId))
+    .where(and(eq(emails.id, parameter('emailId')), eq(contacts.email, parameter('email')))),
 )
 
 /** The last that became of a contact's subscription. */
@@ -159,9 +162,9 @@ function selectOurs(tx: Tx, { projectId, since, after }: Page): Promise<Suppress
 
 /** Only who was unsubscribed by this suppression, and has said nothing since. */
 async function subscribeAgain(tx: Tx, row: Suppression, at: number): Promise<boolean> {
-  const { emailId, wishedAt } = row
+  const { email, emailId, wishedAt } = row
   if (emailId === null || wishedAt !== null) return false
-  const contactId = (await tx.find(findContact, { emailId }))?.contactId
+  const contactId = (await tx.find(findContact, { emailId, email }))?.contactId
   if (contactId === undefined) return false
   const last = await tx.find(findLastFlip, { contactId })
   const isOurs = last?.name === 'contact.unsubscribed' && last.reason === 'bounce'

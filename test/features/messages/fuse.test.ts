@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { saveContact } from '../../../src/features/contacts/save.ts'
 import { changeSubscription } from '../../../src/features/contacts/subscription.ts'
 import { updateContact } from '../../../src/features/contacts/update.ts'
-import { createFuse } from '../../../src/features/messages/fuse.ts'
+import { createFuse, startFuse } from '../../../src/features/messages/fuse.ts'
 import { recordLater } from '../../../src/features/messages/later.ts'
 import { unsubscribe } from '../../../src/features/receiving/apply-wish.ts'
 import { addSuppressions } from '../../../src/features/suppressions/add.ts'
@@ -14,7 +14,7 @@ import { undoSuppressions } from '../../../src/features/suppressions/undo.ts'
 import { createLog } from '../../../src/log.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
-import { contacts, strikes, suppressions } from '../../../src/store/schema.ts'
+import { contacts, heldSuppressions, strikes, suppressions } from '../../../src/store/schema.ts'
 import { type Bounces, noSuchDomain, openBounces, people, statesOf } from './bounces.ts'
 import { address, START } from './desk.ts'
 
@@ -316,4 +316,53 @@ test('an address that people suppress is no longer held', async (t) => {
     sql`select reason from suppressions where email = ${first}`,
   )
   assert.equal(row?.reason, 'MANUAL')
+})
+
+test('confirm unsubscribes no contact that has another address by now', async (t) => {
+  const desk = await afterBlow(t)
+  const [first = ''] = await desk.held()
+  const { id, projectId } = await contactOf(desk, first)
+  await updateContact(desk.core, { projectId, id }, { address: address('new@dest.test') })
+  const { suppressed } = await confirmHeld(desk.core, { since: START })
+  assert.equal(suppressed, 150)
+  assert.ok((await desk.listed()).includes(first))
+  assert.deepEqual(await desk.subscribed(), ['new@dest.test'])
+})
+
+test('undo subscribes nobody again who said no at another address', async (t) => {
+  const desk = await openBounces(t)
+  await desk.end(people(1), hard)
+  const { id, projectId } = await contactOf(desk, 'user0@dest.test')
+  await updateContact(desk.core, { projectId, id }, { address: address('new@dest.test') })
+  await updateContact(desk.core, { projectId, id }, { subscribed: false })
+  const { removed, resubscribed } = await undoSuppressions(desk.core, { since: START })
+  assert.deepEqual([removed, resubscribed], [1, 0])
+  assert.deepEqual(await desk.subscribed(), [])
+})
+
+test('a suppression that is held while the fuse reads the rows keeps the fuse blown', async (t) => {
+  const { core, end } = await openBounces(t)
+  const { fuse } = core
+  await end(people(50), hard)
+  assert.equal(fuse.trips('one more'), true)
+  await fuse.refresh()
+  fuse.noteHeld('fuse')
+  assert.equal(fuse.trips('and one more'), true)
+  await fuse.refresh()
+  assert.deepEqual(core.health.reasons(), [])
+})
+
+test('once the server itself has decided all that was held, the fuse is whole again', async (t) => {
+  const { core } = await afterBlow(t)
+  const over = Promise.withResolvers<void>()
+  const write = (line: string) => {
+    if (line.includes('no suppression is held any more')) over.resolve()
+  }
+  const fuse = await startFuse({ ...core, log: createLog('info', { write }) }, 5)
+  t.after(fuse.stop)
+  assert.equal(fuse.trips('one more'), true)
+  await core.store.write((tx) => tx.delete(heldSuppressions))
+  await over.promise
+  assert.deepEqual(core.health.reasons(), [])
+  assert.equal(fuse.trips('one more'), false)
 })
