@@ -6,7 +6,7 @@ import { getSandboxMessage } from '../features/messages/sandbox.ts'
 import { type DecodedMessage, decodeMessage } from '../mail/decoded.ts'
 import { type Context, type Input, type Result, withCore } from './command.ts'
 import { readMessageNumber } from './sandbox.ts'
-import { messagePage, messagePolicy, pagePolicy } from './sandbox-page.ts'
+import { frameHtml, messagePage, messagePolicy, pagePolicy } from './sandbox-page.ts'
 
 const loopback = '127.0.0.1'
 
@@ -42,7 +42,7 @@ function answerTo({ raw, message }: Shown, name: string): Answer | undefined {
   const html = 'text/html; charset=utf-8'
   if (name === '') return { type: html, body: messagePage(message), policy: pagePolicy }
   if (name === 'html' && message.html !== null) {
-    return { type: html, body: message.html, policy: messagePolicy }
+    return { type: html, body: frameHtml(message.html), policy: messagePolicy }
   }
   if (name === 'source') {
     return { type: 'text/plain; charset=utf-8', body: raw, policy: messagePolicy }
@@ -59,7 +59,9 @@ function send(response: ServerResponse, answer: Answer | undefined): void {
     return
   }
   const { type, body, policy, filename } = answer
-  const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(filename ?? '')}`
+  // Half a character pair, which has no place in an address, is a message's to name a file by.
+  const name = encodeURIComponent((filename ?? '').toWellFormed())
+  const disposition = `attachment; filename*=UTF-8''${name}`
   response.writeHead(200, {
     'content-type': type,
     'content-security-policy': policy,

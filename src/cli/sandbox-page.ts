@@ -30,6 +30,11 @@ export const pagePolicy = [
   "form-action 'none'",
 ].join('; ')
 
+/** The HTML part for the frame, which the page keeps from going elsewhere: its links leave it. */
+export function frameHtml(text: string): string {
+  return text.replace(/^(\s*<!doctype[^>]*>)?/i, '$1<base target="_blank">')
+}
+
 export function messagePage(message: DecodedMessage): string {
   const { from, to, subject, text, attachments } = message
   const files = attachments.map(

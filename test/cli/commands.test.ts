@@ -429,7 +429,9 @@ describe('pillarbox sandbox, decoded', () => {
   const source = (part: string) =>
     `From: Shop <s@example.test>\r\nTo: a@example.net\r\nSubject: Hi\r\nContent-Type: ${part}; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n`
   const keep = async (part: string, body: string) => {
-    const raw = Buffer.from(source(part) + Buffer.from(body).toString('base64'))
+    return keepRaw(Buffer.from(source(part) + Buffer.from(body).toString('base64')))
+  }
+  const keepRaw = async (raw: Buffer) => {
     const row = { sender: 's@example.test', recipient: 'a@example.net', subject: 'Hi', raw }
     await withStore((store) =>
       store.write(async (tx) => {
@@ -468,6 +470,29 @@ describe('pillarbox sandbox, decoded', () => {
     terminal.signals.emit('SIGINT')
     assert.equal(await running, 0)
     await assert.rejects(fetch(url))
+  })
+
+  it('open serves a file whose name is no text, and links leave the frame', async () => {
+    const disposition = "attachment; filename*=utf-16be''%D8%3D"
+    const raw = Buffer.from(
+      `Subject: Hi\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n` +
+        '--x\r\nContent-Type: text/html\r\n\r\n<!DOCTYPE html><a href="https://shop.test">Go</a>\r\n' +
+        `--x\r\nContent-Type: application/pdf\r\nContent-Disposition: ${disposition}\r\n\r\nhello\r\n--x--\r\n`,
+    )
+    const id = await keepRaw(raw)
+    const terminal = makeTerminal({ cwd, env })
+    const running = runCli(['sandbox', 'open', id, '--json'], terminal)
+    await terminal.seen(/\n/)
+    const { url } = JSON.parse(terminal.out())
+    assert.match(
+      await (await fetch(`${url}html`)).text(),
+      /^<!DOCTYPE html><base target="_blank"><a/,
+    )
+    const file = await fetch(`${url}file/0`)
+    const name = "attachment; filename*=UTF-8''%EF%BF%BD"
+    assert.deepEqual([await file.text(), file.headers.get('content-disposition')], ['hello', name])
+    terminal.signals.emit('SIGINT')
+    assert.equal(await running, 0)
   })
 })
 
