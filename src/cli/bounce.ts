@@ -66,7 +66,7 @@ function toText(file: string, { kind, feedbackType, truncated, recipients }: Rep
   ])
   const head = ['RECIPIENT', 'ACTION', 'CLASS', 'REASON', 'STATUS', 'CODE', 'DIAGNOSTIC']
   const table = formatTable(head, rows, 'No recipient is named.')
-  return `${escapeControls(file)}: ${what}${bound}\n${table.replace(/^/gm, '  ')}\n`
+  return `${escapeControls(`${file}: ${what}`)}${bound}\n${table.replace(/^/gm, '  ')}\n`
 }
 
 function describe(file: string, { kind, recipients, feedbackType, truncated }: Report) {

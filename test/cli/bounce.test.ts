@@ -102,6 +102,24 @@ test('bounce inspect prints text that no terminal obeys', async () => {
   assert.ok(!out.includes('\x1b') && !out.includes('truncated'))
 })
 
+test('S18: bounce inspect shows no control character of a feedback type', async () => {
+  const report = [
+    'From: fbl@reader.test',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=feedback-report; boundary=x',
+    '',
+    '--x',
+    'Content-Type: message/feedback-report',
+    '',
+    'Feedback-Type: ab\x1b[31muse',
+    'Original-Rcpt-To: ann@reader.test',
+    '--x--',
+    '',
+  ].join('\r\n')
+  const { out } = await runAt({ cwd }, 'bounce', 'inspect', write('feedback.eml', report))
+  assert.match(out, /^feedback\.eml: complaint \(ab\\x1b\[31muse\)\n/)
+})
+
 test('bounce inspect says truncated of what it does not report to the end', async () => {
   const many = (count: number) => {
     const lines = Array.from(
