@@ -12,8 +12,11 @@ export type FileOwner = { uid: number; gid: number }
 /** The parts of `process` that know users; tests bring their own. */
 export type Users = Pick<
   NodeJS.Process,
-  'geteuid' | 'getegid' | 'getgroups' | 'seteuid' | 'setegid' | 'setgroups' | 'initgroups'
->
+  'geteuid' | 'getegid' | 'getgroups' | 'seteuid' | 'setegid' | 'setgroups'
+> & {
+  /** Which the types of Node leave out. */
+  initgroups?: (user: number, extraGroup: number) => void
+}
 
 /** Runs `act` as that owner where the process is root's and the files are not. */
 export async function asFileOwner<T>(
