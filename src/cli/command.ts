@@ -67,5 +67,6 @@ export async function withCore<T>(
       await core.close()
     }
   }
-  return asFileOwner(config, run, { makesDataDir: true })
+  const isFinal = context.terminal.isWholeProcess
+  return asFileOwner(config, run, { isFinal, makesDataDir: true })
 }

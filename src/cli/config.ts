@@ -14,7 +14,8 @@ import { escapeControls } from './text.ts'
 
 export async function checkConfig(context: Context): Promise<Result> {
   // The server must be able to read what root can.
-  const loaded = await asFileOwner(load(context).config, async () => load(context))
+  const isFinal = context.terminal.isWholeProcess
+  const loaded = await asFileOwner(load(context).config, async () => load(context), { isFinal })
   const { file } = loaded.config
   const warnings = [
     ...(await listAllWarnings(context, loaded)),

@@ -2,6 +2,9 @@
  * Commands run by root work as the owner of the server's files, so that they leave no file that the
  * server cannot open. The owner is who owns `data_dir`; where there is none yet, who owns the
  * configuration file.
+ *
+ * The owner's folder holds code that runs in this process (the database's addon), so a process that
+ * is one command gives root up for good; only where several run in one is it taken back.
  */
 import { chmodSync, lchownSync, mkdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import path from 'node:path'
@@ -12,21 +15,32 @@ export type FileOwner = { uid: number; gid: number }
 /** The parts of `process` that know users; tests bring their own. */
 export type Users = Pick<
   NodeJS.Process,
-  'geteuid' | 'getegid' | 'getgroups' | 'seteuid' | 'setegid' | 'setgroups'
+  'geteuid' | 'getegid' | 'getgroups' | 'seteuid' | 'setegid' | 'setgroups' | 'setuid' | 'setgid'
 > & {
   /** Which the types of Node leave out. */
   initgroups?: (user: number, extraGroup: number) => void
+}
+
+type OwnerOptions = {
+  /** That the process never is root's again. */
+  isFinal?: boolean | undefined
+  makesDataDir?: boolean
+  users?: Users
 }
 
 /** Runs `act` as that owner where the process is root's and the files are not. */
 export async function asFileOwner<T>(
   config: Pick<Config, 'file' | 'dataDir'>,
   act: () => Promise<T>,
-  { users = process, makesDataDir = false }: { users?: Users; makesDataDir?: boolean } = {},
+  { isFinal = false, makesDataDir = false, users = process }: OwnerOptions = {},
 ): Promise<T> {
   const owner = isRoot(users) ? findOwner(config) : undefined
   if (owner === undefined || owner.uid === 0) return act()
   if (makesDataDir) makeDataDir(config, owner)
+  if (isFinal) {
+    becomeForGood(users, owner)
+    return act()
+  }
   const leave = become(users, owner)
   try {
     return await act()
@@ -91,6 +105,12 @@ function become(users: Users, { uid, gid }: FileOwner): () => void {
     users.setegid?.(rootGid)
     users.setgroups?.(rootGroups)
   }
+}
+
+function becomeForGood(users: Users, { uid, gid }: FileOwner): void {
+  takeGroups(users, { uid, gid })
+  users.setgid?.(gid)
+  users.setuid?.(uid)
 }
 
 /** The groups of a user whom the system has no account of are the one group. */

@@ -9,6 +9,8 @@ export type Terminal = {
   env: NodeJS.ProcessEnv
   cwd: string
   signals: Signals
+  /** The process does nothing but this one command. */
+  isWholeProcess?: boolean
 }
 
 export type Signals = {
@@ -20,7 +22,7 @@ export type Signals = {
 export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process
   stdout.on('error', ignoreClosedPipe)
-  return { stdin, stdout, stderr, env, cwd: process.cwd(), signals: process }
+  return { stdin, stdout, stderr, env, cwd: process.cwd(), signals: process, isWholeProcess: true }
 }
 
 /** Whoever read our output has seen enough, as `head` does. */

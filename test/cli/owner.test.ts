@@ -29,6 +29,8 @@ function fakeUsers(uid: number) {
     getegid: () => uid,
     seteuid: (id) => void calls.push(`user ${id}`),
     setegid: (id) => void calls.push(`group ${id}`),
+    setuid: (id) => void calls.push(`user ${id} for good`),
+    setgid: (id) => void calls.push(`group ${id} for good`),
     getgroups: () => [uid, 7],
     setgroups: (ids) => void calls.push(`groups ${ids}`),
     initgroups: (user, extra) => void calls.push(`groups of ${user}, ${extra}`),
@@ -54,6 +56,17 @@ test('root works as the owner of data_dir, and is root again afterwards', { skip
   await assert.rejects(asFileOwner({ file: null, dataDir }, act, { users }), /it fails/)
   const before = [`groups of ${STRANGER}, ${STRANGER}`, `group ${STRANGER}`, `user ${STRANGER}`]
   assert.deepEqual(calls, [...before, 'act', 'user 0', 'group 0', 'groups 0,7'])
+})
+
+test('a process that is one command gives root up for good', { skip }, async () => {
+  const { users, calls } = fakeUsers(0)
+  const dataDir = makeFolder()
+  chownSync(dataDir, STRANGER, STRANGER)
+  const act = async () => void calls.push('act')
+  await asFileOwner({ file: null, dataDir }, act, { isFinal: true, users })
+  const groups = `groups of ${STRANGER}, ${STRANGER}`
+  const ids = [`group ${STRANGER} for good`, `user ${STRANGER} for good`]
+  assert.deepEqual(calls, [groups, ...ids, 'act'])
 })
 
 test('what the groups of root may read is not read as the owner', { skip }, async (t) => {

@@ -43,7 +43,7 @@ const costs = { email: 0.1, subscribed: 0.1, instant: 0.1, data: 1, segment: 2, 
  * An expression that is 1 for a row of `contacts` (by this name) that matches and 0 for any other,
  * never null. Windows reach back from now.
  * @throws AppError BAD_REQUEST: a segment that this project does not have, a loop of segments, more
- *   than 500 filters or segments 10 deep when those of segments are counted
+ *   than 1,000 filters or segments 10 deep when those of segments are counted
  */
 export async function compileCondition(
   deps: Pick<Core, 'store' | 'now'>,
