@@ -69,7 +69,7 @@ test('above 50 suppressions in a minute further ones are held: mail bounces, nob
   assert.deepEqual(await desk.flips(), Array(50).fill('contact.unsubscribed bounce'))
   assert.deepEqual(
     desk.lines.map(({ level, msg }) => [level, msg]),
-    [[40, 'too many bounces in a minute: suppressions are held']],
+    [['warn', 'too many bounces in a minute: suppressions are held']],
   )
   const [reason] = desk.core.health.reasons()
   assert.equal(reason?.cause, 'suppressions')
