@@ -82,6 +82,25 @@ export const providerRules: readonly ReplyRule[] = [
   { class: 'disabled', reason: 'suspended', text: /\brcp-t4\b/ },
   { class: 'unknown', reason: 'systemerror', text: /\brcp-t1\b/ },
 
+  // NetEase (163, 126, yeah): `DT:SPM`.
+  { class: 'content', reason: 'spamdetected', text: /\b(?:dt:spm|mi:spb)\b/ },
+  { class: 'block', reason: 'blocked', text: /\b(?:dt:rbl|wm:bli|hl:rep)\b/ },
+  { class: 'throttle', reason: 'toomanyconn', text: /\b(?:hl:icc|mi:ccl|rp:ccl)\b/ },
+  {
+    class: 'throttle',
+    reason: 'ratelimited',
+    text: /\b(?:hl:ifc|rp:trc|mi:dmc|mi:stc|mi:cel|rp:drc)\b/,
+  },
+
+  // Symantec.cloud (MessageLabs): what its filter of spam refuses.
+  {
+    class: 'content',
+    reason: 'spamdetected',
+    text: /message filtered\b.{0,60}(?:troubleshoot|spam)/,
+  },
+  // Tencent: a mailbox that is closed or takes nothing from others.
+  { class: 'disabled', reason: 'suspended', text: /mailbox unavailable or access denied/ },
+
   // Outlook.com: `(SC-001)`.
   { class: 'policy', reason: 'policyviolation', text: /\bsc-002\b/ },
 

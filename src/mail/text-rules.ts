@@ -63,17 +63,18 @@ const nobodyAbroad = anyOf(
 const nobody = anyOf(
   nobodyAbroad,
   /(?:user|mail ?box|account|recipient) \S{1,80} does(?:n't| not) exist/,
-  /(?:user|recipient|mail ?box|mail ?folder|account|address|alias|customer|person|inbox|addressee|destination|userid|name)s?(?: name| address| account)?(?: you \S{1,20} \S{1,20} \S{1,20})?(?: is| was| are| that you tried to reach)?(?: an?)? ?(?:unknown|not (?:be )?(?:found|known|exist|recogni[sz]ed|listed|valid|here|local|a valid)|does(?:n't| not) (?:exist|have)|doesnt exist|invalid|unavailable|non-?exist)/,
-  /(?:unknown|no such|nonexistent|non-existent|undeliverable|unrecogni[sz]ed|invalid|bad|wrong)(?: final| local| remote| virtual| email| e-mail| to| smtp| destination| delivery)* (?:user|recipient|mail ?box|address|account|addressee|alias|person|customer|inbox|local.?part|userid|rcpt)/,
+  /(?:user|recipient|mail ?box|mail ?folder|account|address|alias|customer|person|inbox|addressee|subscriber|destination|userid|name)s?(?: name| address| account)?(?: you \S{1,20} \S{1,20} \S{1,20})?(?: is| was| are| that you tried to reach)?(?: an?)? ?(?:unknown|not (?:be )?(?:found|known|exist|recogni[sz]ed|listed|valid|here|local|a valid)|does(?:n't| not) (?:exist|have)|doesnt exist|invalid|unavailable|non-?exist)/,
+  /(?:unknown|no such|nonexistent|non-existent|undeliverable|unrecogni[sz]ed|invalid|bad|wrong)(?: final| local| remote| virtual| email| e-mail| to| smtp| destination| delivery)* (?:user|recipient|mail ?box|address|account|addressee|alias|person|customer|inbox|subscriber|local.?part|userid|rcpt)/,
   /(?:user|account|mailbox|recipient) (?:unavailable|unknown)/,
   /no (?:valid recipients?|mailbox|account|user|inbox|one) (?:here|by|with|found|for|were)/,
-  /no valid recipients/,
+  /no valid recipients(?! from)/,
   /not (?:a )?(?:known|valid|our|local) (?:user|recipient|mailbox|customer|address)/,
   /does not exist here/,
   /destinataire invalide/,
   /address rejected\.?$/,
-  /address rejected: access denied/,
   /mailbox not found/,
+  /\b(?:user|recipient|mail ?box|account) \(\s?\) (?:is )?(?:unknown|not found)/,
+  /invalid-recipient/,
   /\b(?:do|does) not know (?:this|that|the|any) (?:user|recipient|address|mailbox)/,
   /(?:is|was) (?:not known|unknown) (?:here|at this|to (?:us|this))/,
   /address you .{0,40}(?:was|is)(?:n't| not) found/,
@@ -170,7 +171,16 @@ export const wholeTextRules: readonly ReplyRule[] = [
 /** Read without the advice behind the verdict; where that says nothing, with it. */
 export const textRules: readonly ReplyRule[] = [
   // Of the sender, not of the recipient.
-  { class: 'syntax', reason: 'rejected', text: /sender .{0,30}null ?mx/ },
+  {
+    class: 'syntax',
+    reason: 'rejected',
+    text: anyOf(
+      /sender .{0,30}null ?mx/,
+      /\b(?:domain name|hostname|user address) required for sender/,
+      /domain (?:of|for) (?:the )?(?:envelope )?sender\b.{0,40}(?:not|n't) (?:exist|found|resolve)/,
+      /sender verify failed/,
+    ),
+  },
 
   // A domain that takes no mail at all is told by its DNS before any list. To a report of another
   // system that is a refusal, though no address there will ever work.
@@ -239,7 +249,7 @@ export const textRules: readonly ReplyRule[] = [
     class: 'throttle',
     reason: 'toomanyconn',
     text: anyOf(
-      /too many (?:concurrent |simultaneous |open |smtp )?(?:connections?|sessions?)/,
+      /too many (?:(?:concurrent|simultaneous|open|smtp) ){0,2}(?:connections?|sessions?)/,
       /(?:connection|session)s? (?:rate|count|frequency|limit).{0,20}(?:exceed|reach|limit)/,
       /maximum (?:number of )?(?:concurrent |simultaneous )?connections/,
       /frequency limited/,
@@ -266,7 +276,7 @@ export const textRules: readonly ReplyRule[] = [
       /peak smtp/,
       /\brl0000\d{1,2}\b/,
       /\brp-00\d\b/,
-      /too many (?:messages(?! on the server)|e-?mails|mails|commands|errors|attempts)/,
+      /too many (?:messages(?! (?:on the server|in (?:the|this) mail ?box))|e-?mails|mails|commands|errors|attempts)/,
       /(?:sending|message|mail|hourly|daily) (?:rate|limit).{0,20}exceed/,
       /(?:sending|send|message|hourly|daily|outgoing|outbound|relay|relaying) (?:\S{1,20} )?quota\b/,
       /quota\b.{0,30}\bper (?:hour|day|minute|month)\b/,
@@ -314,6 +324,9 @@ export const textRules: readonly ReplyRule[] = [
       /improper use of 8-bit/,
       /improperly-?formatted/,
       /mime structure/,
+      /unsupported mime/,
+      /(?:charset|character set|encoding)\b.{0,20}not supported/,
+      /unnecessary base64/,
       /valid mime/,
       /header size/,
       /mime (?:error|syntax|complexity|headers)/,
@@ -340,6 +353,9 @@ export const textRules: readonly ReplyRule[] = [
       /cannot find your (?:reverse )?host ?name/,
       /(?:your|client|connecting|helo|ehlo) (?:host ?name|host|domain|server)(?: name)? (?:is |was )?(?:unknown|not found|invalid|does(?:n't| not) exist)/,
       /unverifyable sending ip/,
+      /\b(?:client|connecting) (?:ip )?address (?:is )?unknown/,
+      /\byour ip (?:address )?(?:is )?(?:unknown|not known)/,
+      /\b(?:domain|host)\b.{0,80}(?:: sender| in| from) (?:helo|ehlo)\b/,
       /(?:invalid|forged|faked?|unacceptable|bogus) (?:helo|ehlo)/,
       /\b(?:helo|ehlo)\b.{0,60}(?:invalid|reject|not resolve|forged|faked?|mismatch|(?:not|n't) match|bogus|spoof)/,
       /(?:domain|hostname|host name|name)\b.{0,40}(?:not|n't) match.{0,40}\b(?:ip|client|address|connecting|\d{1,3}\.\d)/,
@@ -414,6 +430,15 @@ export const textRules: readonly ReplyRule[] = [
     ),
   },
 
+  // Nobody has seen a message yet: spam is then what our address is known for.
+  {
+    class: 'block',
+    reason: 'blocked',
+    stages: ['late'],
+    commands: beforeMail,
+    text: /\bspam/,
+  },
+
   // Content: URL lists before the lists of addresses.
   {
     class: 'content',
@@ -454,6 +479,10 @@ export const textRules: readonly ReplyRule[] = [
       /^spam\b(?! report)/,
       /spam (?:is )?(?:not (?:accepted|allowed)|refused|check|block|e-?mail|found|abuse)/,
       /spam-?like/,
+      /\b(?:probably|likely|are|be) (?:an? )?spam\b(?! ip)/,
+      /spam (?:classification|trap)\b/,
+      /spam ?\/ ?virus (?:filter|content|scan)/,
+      /\bspamtrap/,
       /antispam/,
       /anti-spam/,
       /spamming/,
@@ -518,7 +547,14 @@ export const textRules: readonly ReplyRule[] = [
   },
 
   // The recipient's own list, not the receiver's.
-  { class: 'content', reason: 'filtered', text: /(?:blocked|refused|rejected) by the recipient\b/ },
+  {
+    class: 'content',
+    reason: 'filtered',
+    text: anyOf(
+      /(?:blocked|refused|rejected) by the recipient\b/,
+      /\buser (?:deny|black|block)-?list/,
+    ),
+  },
 
   // A control panel's guess when it can route the mail nowhere.
   {
@@ -614,6 +650,10 @@ export const textRules: readonly ReplyRule[] = [
       /suspected spam ip/,
       /bad helo/,
       /bad commands from/,
+      /access to (?:submit messages to )?this (?:e-?)?mail system has been rejected/,
+      /\bips blocked\b/,
+      /rejected: blocked\b/,
+      /blocked due to (?:\S{1,20} ){0,2}reputation/,
       /reputation (?:problems|issues)/,
       /authorized to send (?:e-?)?mail directly/,
       /accept e-?mail over ipv6/,
@@ -670,6 +710,7 @@ export const textRules: readonly ReplyRule[] = [
       /third-party dsn/,
       /unsigned dsn/,
       /relaying mail from/,
+      /(?:sending|return.?path|mail from) domain (?:was |is )?(?:not|does|unknown|invalid)/,
       /does not accept mail from/,
       /no (?:mail|messages) from/,
       /(?:absender|remitente|remetente|mittente|отправител|发件人|寄件者|差出人).{0,30}(?:ung.ltig|abgelehnt|gesperrt|rechazad|inv[aá]lid|rejeitad|bloquead|rifiutat|заблокирован|отклон|запрещ|被拒|拒绝|拒絕|无效|無效|拒否)/,
@@ -767,6 +808,10 @@ export const textRules: readonly ReplyRule[] = [
       /(?:user|recipient) has blocked/,
       /rejected by (?:the |this )?(?:recipient|domain filter|user)/,
       /only accept(?:s|ing) mail from/,
+      /accept (?:e-?)?(?:mails?|messages?) only from/,
+      /\b(?:user|recipient)\b(?: \S{1,20}){0,4} accepts? (?:only )?(?:e-?)?(?:mails?|messages?) (?:only )?from/,
+      /\b(?:user|recipient) (?:does(?: not|n't)|will not|won't) accept (?:any )?(?:e-?)?(?:mails?|messages?) from/,
+      /\buser reject/,
       /restricted sms/,
       /user rules/,
       /(?:user|recipient|id) (?:refuses?|reject(?:s|ed)?) (?:to )?(?:receive|this|your|accept)/,
@@ -850,7 +895,11 @@ export const textRules: readonly ReplyRule[] = [
       /(?:exceed|over|reach)\w{0,3} .{0,40}(?:quota|storage|space)/,
       /quota .{0,20}exceed/,
       /too much mail data/,
-      /too many messages on the server/,
+      /too many messages (?:on the server|in (?:the|this) mail ?box)/,
+      /zu ?viele (?:e-?)?(?:mails|nachrichten) auf dem server/,
+      /disk ?space quota/,
+      /(?:casilla|cuenta|correo).{0,30}llen[ao]/,
+      /sobre (?:la )?cuota/,
       /space has been used up/,
       /mail file size exceed/,
       /exceeded (?:storage|the storage|their storage)/,
@@ -985,6 +1034,13 @@ export const textRules: readonly ReplyRule[] = [
       /no address associated with/,
     ),
   },
+  // Postfix's tables of users, not the DNS.
+  {
+    class: 'unknown',
+    reason: 'systemerror',
+    enhanced: ['3.0'],
+    text: /temporary lookup failure/,
+  },
   {
     class: 'dns',
     reason: 'networkerror',
@@ -1007,6 +1063,8 @@ export const textRules: readonly ReplyRule[] = [
   {
     class: 'hard',
     reason: 'hostunknown',
+    // Codes of SPF and of reverse DNS: it is our host that they mean.
+    unless: ['7.23', '7.24', '7.25', '7.27'],
     text: anyOf(
       /(?:host|domain)(?: or domain)?(?: name)? (?:is )?(?:unknown|not found|does(?:n't| not) exist|invalid)/,
       /domain is not reachable/,
@@ -1055,7 +1113,7 @@ export const textRules: readonly ReplyRule[] = [
       /missing or malformed local part/,
       /angle-brackets nested/,
       /expected word or/,
-      /(?:hostname|domain name|user address) required/,
+      /(?:hostname|domain name|user address) required(?! for sender)/,
       /colon illegal in host name/,
       /(?:recipient|destination mailbox) address syntax/,
     ),
@@ -1070,11 +1128,18 @@ export const textRules: readonly ReplyRule[] = [
     text: /mail ?box (?:is )?(?:temporarily )?(?:unavailable|busy)/,
   },
 
+  // Microsoft's answer for who is in no directory. Under X.7.1 it is an access list that speaks.
+  {
+    class: 'hard',
+    reason: 'userunknown',
+    unless: ['7.0', '7.1'],
+    text: /address rejected: access denied/,
+  },
   // Nobody there.
   {
     class: 'hard',
     reason: 'userunknown',
-    text: anyOf(/this user doesn't have an? /, /recip(?:ient)?notfound/),
+    text: anyOf(/this user doesn't have an? /, /recip(?:ient)? ?notfound/),
   },
   // A code of policy speaks against the words, unless it is known that the address was refused.
   {
@@ -1184,6 +1249,14 @@ export const textRules: readonly ReplyRule[] = [
       /closing transmission channel/,
     ),
   },
+  // Who answers with a code has let them connect: it is the server that refuses them.
+  {
+    class: 'block',
+    reason: 'blocked',
+    stages: ['late'],
+    codes: [550, 553, 554],
+    text: /^(?:\S{1,80} )?(?:- )?connection (?:refused|closed)\b/,
+  },
   {
     class: 'network',
     reason: 'networkerror',
@@ -1237,6 +1310,8 @@ export const textRules: readonly ReplyRule[] = [
       /retry timeout/,
       /within the allowed/,
       /for more than \d/,
+      /could not be delivered (?:for|within) \d/,
+      /failed to deliver to domain/,
       /too old/,
       /queue.expired/,
       /maximum (?:queue|retry) time/,

@@ -12,7 +12,7 @@ const seeds = Array.from({ length: 60 }, (_, seed) => seed)
 /** Replies to which a rule could apply, by what stands in it beside its words. */
 function listContexts(rule: ReplyRule): Omit<ReplyContext, 'reply'>[] {
   const stages: readonly Stage[] = rule.stages ?? ['late', 'rcpt', 'mail', 'message']
-  const commands: (Stage | undefined)[] = [undefined, 'rcpt', 'message', 'mail']
+  const commands = [undefined, 'rcpt', 'message', 'mail', ...(rule.commands ?? [])] as const
   const mxHost = domains.find((domain) => rule.mx?.test(domain)) ?? 'reader.test'
   return stages.flatMap((stage) =>
     (stage === 'late' ? commands : [undefined]).map((command) => ({

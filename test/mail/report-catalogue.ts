@@ -115,7 +115,7 @@ fields userunknown: Recipient address rejected: unverified address: unknown user
 rcpt systemerror: 450 4.1.1 <ann@reader.test>: Recipient address rejected: unverified address: Address verification in progress
 rcpt userunknown: 550 5.1.1 <ann@reader.test>: Recipient address rejected: User unknown in relay recipient table
 rcpt policyviolation: 554 5.7.1 <ann@reader.test>: Relay access denied
-rcpt userunknown: 554 5.7.1 <ann@reader.test>: Recipient address rejected: Access denied
+rcpt securityerror: 554 5.7.1 <ann@reader.test>: Recipient address rejected: Access denied
 rcpt policyviolation: 454 4.7.1 <ann@reader.test>: Relay access denied
 rcpt hostunknown: 550 5.1.2 <ann@reader.test>: Recipient address rejected: Domain not found
 rcpt hostunknown: 450 4.1.2 <ann@reader.test>: Recipient address rejected: Domain not found
@@ -443,7 +443,7 @@ fields suspended: 550 Mailbox is inactive
 fields suspended: 550 account expired
 fields suspended: 550 5.7.1 User suspended
 fields filtered: 554 5.2.1 ann disabled
-fields securityerror: 550 Mailbox unavailable or access denied
+fields suspended: 550 Mailbox unavailable or access denied
 fields suspended: 550 Mailbox for ann@reader.test is disabled
 fields suspended: 550 This user has been deactivated
 fields suspended: 550 User is locked
@@ -468,7 +468,7 @@ fields mailboxfull: 552 Mail box full
 fields mailboxfull: 450 4.2.2 ann: mailbox is full
 fields mailboxfull: 550 5.2.2 STOREDRV.Deliver: mailbox full
 fields mailboxfull: 550 The user's disk quota is exceeded
-fields undetermined: 550 Benutzer hat zu viele Mails auf dem Server
+fields mailboxfull: 550 Benutzer hat zu viele Mails auf dem Server
 fields mailboxfull: 550 Das Postfach ist voll
 fields mailboxfull: 550 Boîte aux lettres pleine
 fields mailboxfull: 550 La boîte de réception est pleine
@@ -521,7 +521,7 @@ fields spamdetected: 550 High probability of spam
 fields spamdetected: 550 The content of this message looked like spam.
 fields blocked: 501 Connection rejected by policy [7.7] 12302
 fields userunknown: 550 Invalid recipient <ann@reader.test> (#5.1.1)
-fields filtered: 553 Message filtered. Refer to the Troubleshooting page at http://www.symanteccloud.com/troubleshooting for more information. (#5.7.1)
+fields spamdetected: 553 Message filtered. Refer to the Troubleshooting page at http://www.symanteccloud.com/troubleshooting for more information. (#5.7.1)
 fields userunknown: 550 No such user - psmtp
 fields systemerror: 451 User's mailbox is temporarily unavailable - psmtp
 fields userunknown: 550 5.1.1 <ann@reader.test> Recipient not found.  <http://x.co/irbounce>
@@ -530,7 +530,7 @@ fields userunknown: 550 5.1.1 <ann@reader.test>: Recipient address rejected: Add
 fields blocked: 421 4.3.2 Your ip blocked from this server
 fields toomanyconn: 550 Domain frequency limited [x].
 fields spamdetected: 554 Reject by behaviour spam at RcptTo State(Connection IP address:192.0.2.9)
-fields undetermined: 554 DT:SPM 163 smtp1 http://mail.163.com/help/help_spam_16.htm
+fields spamdetected: 554 DT:SPM 163 smtp1 http://mail.163.com/help/help_spam_16.htm
 fields rejected: 553 Requested action not taken: NULL sender is not allowed
 fields suspended: 550 User suspended
 fields blocked: 550 Connection denied
@@ -569,7 +569,7 @@ fields systemerror: 502 5.5.2 Error: command not recognized
 fields hostunknown: 501 5.5.4 Invalid domain name
 fields userunknown: 501 5.1.3 Invalid address
 fields systemerror: 451 4.3.5 Server configuration problem
-fields networkerror: 451 4.3.0 Temporary lookup failure
+fields systemerror: 451 4.3.0 Temporary lookup failure
 fields systemerror: 454 4.7.0 TLS not available due to local problem
 fields expired: 421 4.4.2 Connection timed out
 fields expired: 421 4.4.1 Connection timed out
@@ -644,4 +644,152 @@ rcpt userunknown: 550 5.1.1 recipient unknown: see https://reader.test/blocked-l
 rcpt undetermined: 550 Not found: ann@reader.test
 rcpt securityerror: 550 <ann@reader.test> Access denied
 rcpt userunknown: 550 5.1.1 Access denied
+
+# Replies of large providers and mail systems, as they are seen
+rcpt mailboxfull: 452-4.2.2 The email account that you tried to reach is over quota. Please direct 452-4.2.2 the recipient to 452 4.2.2 https://support.google.com/mail/?p=OverQuotaTemp x1 - gsmtp
+rcpt mailboxfull: 552-5.2.2 The recipient's inbox is out of storage space. Please direct the recipient to https://support.google.com/mail/?p=OverQuotaPerm x1 - gsmtp
+rcpt ratelimited: 450-4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered. Please resend your message at a later time. https://support.google.com/mail/?p=ReceivingRate x1 - gsmtp
+rcpt ratelimited: 550-5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered. For more information, please visit https://support.google.com/mail/?p=ReceivingRatePerm x1 - gsmtp
+message ratelimited: 421-4.7.0 [192.0.2.9 15] Our system has detected an unusual rate of unsolicited mail originating from your IP address. To protect our users from spam, mail sent from your IP address has been temporarily rate limited.
+message authfailure: 550-5.7.26 This mail has been blocked because the sender is unauthenticated. Gmail requires all senders to authenticate with either SPF or DKIM. Authentication results: DKIM = did not pass SPF [sender.test] with ip: [192.0.2.9] = did not pass
+message authfailure: 550-5.7.1 This message does not have authentication information or fails to pass authentication checks (SPF or DKIM). To best protect our users from spam, the message has been blocked.
+message blocked: 550-5.7.25 [192.0.2.9] The IP address sending this message does not have a PTR record setup, or the corresponding forward DNS entry does not match the sending IP.
+message policyviolation: 552-5.7.0 This message was blocked because its content presents a potential security issue. Please visit https://support.google.com/mail/?p=BlockedMessage to review our message content and attachment content guidelines. x1 - gsmtp
+message contenterror: 550-5.7.1 [192.0.2.9] Messages missing a valid messageId header are not accepted.
+message contenterror: 550-5.7.1 [192.0.2.9] Our system has detected that this message is not RFC 5322 compliant: 'From' header is missing. To reduce the amount of spam sent to Gmail, this message has been blocked.
+mail toobig: 552-5.3.4 Your message exceeded Google's message size limits. Please visit https://support.google.com/mail/?p=MaxSizeError to view our size guidelines.
+rcpt hostunknown: 553-5.1.2 We weren't able to find the recipient domain. Please check for any spelling errors, and make sure you didn't enter any spaces, periods, or other punctuation after the recipient's email address.
+message ratelimited: 550 5.4.5 Daily user sending limit exceeded. For more information on Gmail sending limits go to https://support.google.com/a/answer/166852
+message contenterror: 554 5.6.0 Mail message is malformed. Not accepted. x1 - gsmtp
+mail ratelimited: 421 4.7.0 Try again later, closing connection. (MAIL) x1 - gsmtp
+rcpt userunknown: 550-5.1.1 The email account that you tried to reach does not exist. Please try 550-5.1.1 double-checking the recipient's email address for typos or 550 5.1.1 unnecessary spaces. x1 - gsmtp
+rcpt userunknown: 550 5.5.0 Requested action not taken: mailbox unavailable (S2017062302). [AM5EUR02FT008.eop-EUR02.prod.protection.outlook.com]
+mail blocked: 550 5.7.1 Unfortunately, messages from [192.0.2.9] weren't sent. Please contact your Internet service provider since part of their network is on our block list (S3140).
+mail blocked: 550 SC-001 (BAY004-MC1F43) Unfortunately, messages from 192.0.2.9 weren't sent. Please contact your Internet service provider since part of their network is on our block list.
+mail ratelimited: 421 RP-001 (BAY004-MC1F43) Unfortunately, some messages from 192.0.2.9 weren't sent. Please try again. We have limits for how many messages can be sent per hour and per day.
+exim blocked: SMTP error from remote mail server after initial connection: 550 DY-001 (SNT004-MC1F42) Unfortunately, messages from 192.0.2.9 weren't sent. Please contact your Internet service provider. You can tell them that Hotmail does not relay dynamically-assigned IP ranges.
+message authfailure: 550 5.7.515 Access denied, sending domain SENDER.TEST doesn't meet the required authentication level.
+rcpt userunknown: 550 5.4.1 Recipient address rejected: Access denied. [AM0EUR02FT004.eop-EUR02.prod.protection.outlook.com]
+rcpt userunknown: 550 5.4.1 [neko@example.org]: Recipient address rejected: Access denied
+rcpt blocked: 550 5.7.606 Access denied, banned sending IP [192.0.2.9]. To request removal from this list please visit https://sender.office.com/
+rcpt blocked: 550 5.7.511 Access denied, banned sender[192.0.2.9]. To request removal from this list please forward this message to delist@messaging.microsoft.com.
+message ratelimited: 550 5.7.705 Access denied, tenant has exceeded threshold.
+message contenterror: 554 5.6.11 Invalid characters; SMTPSEND.BareLinefeedsAreIllegal; message contains bare linefeeds, which cannot be sent via DATA and receiving system does not support BDAT
+message rejected: 550 5.7.124 RESOLVER.RST.SenderNotInAllowedList; not authorized; sender not in allowed list
+rcpt systemerror: 451 4.7.500 Server busy. Please try again later from [192.0.2.9]. (AS77713)
+message ratelimited: 550 5.2.121 RESOLVER.RST.RecipientRateLimitExceeded; recipient thread limit exceeded: too many messages received from this sender
+exim blocked: SMTP error from remote mail server after initial connection: 554 dukecmimpi208.cox.net cox 192.0.2.9 is blocked. Refer to error codes section at http://postmaster.cox.net/ - CXBL
+exim toomanyconn: SMTP error from remote mail server after initial connection: 421 eastrmimpi306 cox too many sessions from 192.0.2.9 CXCNCT
+rcpt userunknown: 550 5.1.1 <neko@cox.net> recipient rejected. user unknown. CXUNK
+rcpt userunknown: 550 5.1.1 Adresse d au moins un destinataire invalide. Invalid recipient. OFR204_416 [416]
+rcpt mailboxfull: 552 5.1.1 Boite du destinataire pleine. Recipient overquota. OFR204_417 [417]
+message spamdetected: 550 5.7.1 Service refuse. Veuillez verifier votre message. Spam detected. OFR_506 [506]
+exim toomanyconn: SMTP error from remote mail server after initial connection: 421 mwinf5c04 ME Trop de connexions, veuillez verifier votre configuration. Too many connections, slow down. OFR004_104 [104]
+mail rejected: 501 5.1.0 Emetteur invalide. Invalid Sender. OFR004_418 [418]
+rcpt userunknown: 550 5.1.1 <neko@example.org> Recipient not found.  <http://x.co/irbounce>
+exim blocked: SMTP error from remote mail server after initial connection: 554 p3plibsmtp01-01.prod.phx3.secureserver.net bizsmtp IB105. Connection refused. 192.0.2.9 is in RBL
+exim blocked: SMTP error from remote mail server after initial connection: 554 charter.net AUP#I-1260 - Blocked due to reputation of 192.0.2.9
+rcpt userunknown: 550 5.1.1 <neko@charter.net> invalid recipient [E1120]
+rcpt userunknown: 550 Mailbox not found. http://service.mail.qq.com/cgi-bin/help?subtype=1&&id=20022&&no=1000728
+message spamdetected: 550 Mail content denied. http://service.mail.qq.com/cgi-bin/help?subtype=1&&id=20022&&no=1000726
+rcpt authfailure: 550 SPF check failed [BCbv0xsl]. https://service.mail.qq.com/detail/122/72
+message suspended: 554 30 Sorry, your message to neko@yahoo.com cannot be delivered. This mailbox is disabled (554.30). - mta4
+mail blocked: 421 4.7.0 [TSS04] Messages from 192.0.2.9 temporarily deferred due to unexpected volume or user complaints - 4.16.55.1; see https://postmaster.yahooinc.com/error-codes
+exim blocked: SMTP error from remote mail server after initial connection: 553 5.7.1 [BL21] Connections will not be accepted from 192.0.2.9, because the ip is in Spamhaus's list; see http://postmaster.yahoo.com/550-bl23.html
+message policyviolation: 554 5.7.9 Message not accepted for policy reasons. See https://postmaster.yahooinc.com/error-codes
+rcpt userunknown: 550 5.1.1 <neko@icloud.com>: user does not exist
+rcpt hasmoved: 550 5.1.6 recipient no longer on server: neko@icloud.com
+message policyviolation: 550 5.7.1 [CS01] Message rejected due to local policy. Please visit https://support.apple.com/en-us/HT204137
+rcpt mailboxfull: 552 5.2.2 <neko@icloud.com>: user is over quota
+rcpt rejected: 541 5.4.1 Mail rejected by destination domain
+rcpt userunknown: 550 5.1.1 User does not exist - <neko@example.org>
+rcpt rejected: 550 Administrative prohibition - envelope blocked - https://community.mimecast.com/docs/DOC-1369#550 [x.eu]
+message policyviolation: 554 Email rejected due to security policies - https://community.mimecast.com/docs/DOC-1369#554 [x.eu]
+rcpt blocked: 550 csi.mimecast.org Poor Reputation Sender. - https://community.mimecast.com/docs/DOC-1369#550 [x.eu]
+rcpt policyviolation: 550 Rejected by header based Anti-Spoofing policy: news@sender.test - https://community.mimecast.com/docs/DOC-1369#550 [x.eu]
+rcpt userunknown: 550-Invalid recipient <neko@example.org> (#5.1.1)
+message spamdetected: 553-Message filtered. Refer to the Troubleshooting page at 553-http://www.symanteccloud.com/troubleshooting for more 553 information. (#5.7.1)
+exim blocked: SMTP error from remote mail server after initial connection: 501 Connection rejected by policy [7.7] 18116, please visit www.messagelabs.com/support for more details about this error message.
+rcpt userunknown: 550 5.1.1 <neko@example.org>: Recipient address rejected: User unknown in virtual alias table
+rcpt blocked: 554 Blocked - see https://ipcheck.proofpoint.com/?ip=192.0.2.9
+message spamdetected: 550 5.7.1 Message contains content classified as spam
+message virusdetected: 554 5.7.1 Virus found in your message: Eicar-Test-Signature
+rcpt suspended: 550 5.2.1 <neko@example.org>... Mailbox disabled, not accepting messages
+rcpt suspended: 550 5.2.1 <neko@example.org> Account inactive: user has been deactivated
+rcpt filtered: 550 5.7.1 <neko@example.org>: Recipient address rejected: this user only accepts mail from known senders
+mail systemerror: 452 4.3.1 Insufficient system resources (UsedDiskSpace)
+rcpt systemerror: 451 4.3.0 <neko@example.org>: Temporary lookup failure
+rcpt blocked: 550-5.7.1 Rejected: 192.0.2.9 listed at bl.spamcop.net 550 5.7.1 contact postmaster@example.org
+rcpt blocked: 550 Sorry, we do not accept mail from hosts with dynamic IP or generic DNS PTR-records; contact postmaster@example.org
+rcpt blocked: 550 HELO/EHLO does not match your IP address' reverse DNS
+ehlo blocked: 550 Invalid or unknown domain: sender.test
+rcpt rejected: 521 mx.example.org does not accept mail
+rcpt rejected: 550 5.3.2 System not accepting network messages
+rcpt hostunknown: 550 5.1.2 <neko@example.org>: Host unknown
+rcpt userunknown: 550 5.1.1 No such user here, or mailbox unavailable. Contact postmaster@example.org if you believe this is spam related
+rcpt suspended: 550 5.1.1 <neko@example.org> is a deactivated mailbox
+message spamdetected: 554 5.7.1 message contains URL listed in multi.surbl.org
+message authfailure: 550 5.7.1 DMARC policy violation: sender.test
+message networkerror: 554 5.4.6 Hop count exceeded - possible mail loop
+message networkerror: 554 Too many hops 27 (25 max): from news@sender.test via mx.example.org
+message policyviolation: 552 5.7.0 Attachment type .exe not allowed
+message contenterror: 500 Line too long
+message contenterror: 550 5.6.0 Lone CR or LF in body (see RFC2822 section 2.3)
+mail securityerror: 530 5.7.1 Authentication required
+mail authfailure: 550 5.7.1 sender.test: SPF record does not permit 192.0.2.9
+rcpt toomanyconn: 450 4.7.1 Too many recipients per connection, slow down
+exim toomanyconn: SMTP error from remote mail server after initial connection: 421 4.7.0 Too many concurrent SMTP connections from this IP address; please try again later.
+rcpt userunknown: 550 5.1.1 Unbekannter Empfaenger
+rcpt mailboxfull: 550 Benutzer hat zuviele Mails auf dem Server.
+rcpt mailboxfull: 550 Casilla del destinatario llena / usuario sobre cuota
+rcpt userunknown: 550 5.1.1 Utente sconosciuto
+rcpt userunknown: 550 Message was not accepted -- invalid mailbox. Local mailbox neko@mail.ru is unavailable: user not found
+rcpt suspended: 550 Message was not accepted -- invalid mailbox. Local mailbox neko@mail.ru is unavailable: account is disabled
+rcpt userunknown: 550 5.7.1 No such user! 1777888999-abc
+rcpt policyviolation: 554 5.7.1 Policy rejection on the target address; https://ya.cc/1IrBc
+message spamdetected: 554 5.7.1 [2] Message rejected under suspicion of SPAM; https://ya.cc/1IrBc
+exim blocked: SMTP error from remote mail server after initial connection: 554 IP=192.0.2.9 - A problem occurred. Ask your postmaster for help or to contact tosa@rx.t-online.de to clarify. (BL)
+rcpt userunknown: 550 5.1.1 <neko@t-online.de> mailbox unknown
+rcpt userunknown: 550 Requested action not taken: mailbox unavailable For explanation visit https://postmaster.gmx.net/en/error-messages?ip=192.0.2.9&c=null
+message policyviolation: 554 Transaction failed Reject due to policy restrictions. For explanation visit https://postmaster.gmx.net/en/case?c=r0103
+rcpt mailboxfull: 550 Requested mail action aborted: exceeded storage allocation; Quota exceeded. The recipient mailbox is full
+rcpt suspended: 550 5.2.1 This mailbox has been blocked due to inactivity
+message spamdetected: 554 5.7.1 spam detected by spamassassin
+exim blocked: SMTP error from remote mail server after initial connection: 554 resimta-ch2-19v.sys.comcast.net comcast 192.0.2.9 Comcast block for spam. Please see http://postmaster.comcast.net/smtp-error-codes.php#BL000000
+exim toomanyconn: SMTP error from remote mail server after initial connection: 421 resimta imta Too many sessions opened 192.0.2.9
+rcpt mailboxfull: 550 5.2.1 : MAILBOX FULL: Recipient mailbox has exceeded its limit
+message filtered: 550 Invalid recipient: <neko@softbank.ne.jp>
+rcpt userunknown: 550 5.1.1 <neko@softbank.ne.jp>: Recipient address rejected: User unknown
+rcpt filtered: 550 5.2.0 Message rejected: recipient refuses mail
+rcpt userunknown: 553 5.1.1 No such user x1 - nsmtp
+rcpt userunknown: 550 User not found: neko@163.com
+message spamdetected: 554 DT:SPM 163 mx23,abc,1 http://mail.163.com/help/help_spam_16.htm?ip=192.0.2.9
+rcpt mailboxfull: 550 5.2.2 Quota exceeded / A caixa postal do destinatario esta cheia
+rcpt userunknown: 550 5.1.1 Usuario desconhecido / User unknown
+rcpt userunknown: 550 RCPT TO:<neko@libero.it> User unknown
+rcpt mailboxfull: 552 RCPT TO:<neko@libero.it> Mailbox disk quota exceeded
+rcpt userunknown: 550 5.1.1 Nieznany uzytkownik / no such user here
+rcpt userunknown: 550 5.1.1 No such address
+rcpt mailboxfull: 552 5.2.2 Over quota: mailbox neko@seznam.cz
+ehlo blocked: 550 Unknown host mail.sender.test in HELO
+rcpt blocked: 550 Domain does not exist: sender HELO
+rcpt blocked: 550 5.7.1 Recipient address rejected: your IP is unknown to us
+rcpt blocked: 550 5.7.1 Client address unknown
+rcpt rejected: 550 sending domain does not exist
+rcpt rejected: 553 5.5.4 <news>... Domain name required for sender address news
+fields blocked: 550 Your access to submit messages to this e-mail system has been rejected.
+fields blocked: 554 Connection refused - contact the administrator
+fields spamdetected: 550 This message is probably spam
+fields spamdetected: 554 Rejected due to spam classification
+fields filtered: 550 This user has chosen to accept mail only from trusted senders
+fields filtered: 550 The recipient does not accept mails from you
+fields filtered: 550 Sender is on user denylist
+fields contenterror: 554 5.6.1 charset not supported
+fields mailboxfull: 552 Too many messages in the mailbox
+fields userunknown: 550 User (ann@reader.test) unknown.
+fields userunknown: 550 No such subscriber
+exim spamdetected: SMTP error from remote mail server after end of data: 550 5.7.1 this mail has been blocked as it is probably spam
+exim suspended: SMTP error from remote mail server after RCPT TO:<ann@reader.test>: 550 5.2.1 This mailbox has been blocked due to inactivity
+exim rejected: SMTP error from remote mail server after RCPT TO:<ann@reader.test>: 550-Verification failed for <news@sender.test> 550-The mail server could not deliver mail to news@sender.test. The account or domain may not exist, they may be blacklisted, or missing the proper dns entries. 550 Sender verify failed
+rcpt userunknown: 550 5.1.1 id=12345-06 - Rejected by next-hop MTA on relaying, from MTA(smtp:[127.0.0.1]:10025): 550 5.1.1 <ann@reader.test>: Recipient address rejected: User unknown in virtual mailbox table
 `

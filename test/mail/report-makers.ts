@@ -139,12 +139,12 @@ ${returned}
 `
 }
 
-export function qmail(body: string): string {
+export function qmail(body: string, recipient = 'ann@reader.test'): string {
   return prose(`Hi. This is the qmail-send program at mx.test.
 I'm afraid I wasn't able to deliver your message to the following addresses.
 This is a permanent error; I've given up. Sorry it didn't work out.
 
-<ann@reader.test>:
+<${recipient}>:
 ${body}`)
 }
 

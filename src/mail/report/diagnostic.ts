@@ -14,7 +14,7 @@ const maxLength = 8_000
 
 const statusPattern = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/g
 const codePattern =
-  /(?<![\w.=/@-])([245][0-5]\d)(?![ \t]{0,3}(?:[kmg]?b|[kmg]?i?bytes?|kilobytes?|megabytes?|octets?|characters?|chars|lines?|messages?|mails?|e-?mails?|recipients?|rcpts?|users|connections?|sessions?|seconds?|secs?|minutes?|mins?|hours?|days?|times?|attempts?|tries|retries|errors|hops)\b)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
+  /(?<![\w.=/@-])([245][0-5]\d)(?![ \t]{0,3}(?:[kmg]?b|[kmg]?i?bytes?|kilobytes?|megabytes?|octets?|characters?|chars|lines?|messages?|mails?|e-?mails?|recipients?|rcpts?|users|connections?|sessions?|seconds?|secs?|minutes?|mins?|hours?|days?|times?|attempts?|tries|retries|errors|hops)\b)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t]\d{1,3}[ \t]\p{Lu}|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
 
 /** Before a number that is a size, a count or a port. */
 const counted =

@@ -93,14 +93,14 @@ function chooseStatus(status: string | null, told: readonly Diagnosis[]): string
 /** Names of hosts before an IP address are no words: many belong to who filters spam. */
 function dropHosts(text: string): string {
   return text.replace(
-    /(?<![\w.-])(?!(?:\d{3}[ -])?\d\.\d{1,3}\.\d{1,3} ?\[)[\w-]{1,63}(?:\.[\w-]{1,63}){1,8} ?\[(?:ipv6:)?(?=[\da-f]{0,4}[.:])[\d.:a-f]{3,45}\](?::\d{1,5})?/gi,
+    /(?:(?<![\w.-])host )?(?<![\w.-])(?!(?:\d{3}[ -])?\d\.\d{1,3}\.\d{1,3} ?\[)[\w-]{1,63}(?:\.[\w-]{1,63}){1,8} ?\[(?:ipv6:)?(?=[\da-f]{0,4}[.:])[\d.:a-f]{3,45}\](?::\d{1,5})?/gi,
     ' ',
   )
 }
 
 /** What stands before the words of the other server, and has words of its own that mislead. */
 const introducers =
-  /(?:error that the other server returned was|the response (?:from the remote server )?was|with the following (?:error|reply|response)(?: message)?)\s{0,3}:/i
+  /(?:smtp error from remote (?:mail )?server after (?:pipelined )?(?:initial connection|end of data|[a-z]{4}(?: (?:from|to))?(?:\s?:\s?<[^<>]{0,320}>)?(?: [\w.=-]{1,80}){0,3})|from mta\((?:smtp|lmtp)?:?[^()]{0,80}\)|error that the other server returned was|the response (?:from the remote server )?was|with the following (?:error|reply|response)(?: message)?)\s{0,3}:/i
 
 /** `5.1.0 - Unknown address error 550-'…'`: an IronPort's guess, and then what it was told. */
 function unwrap(text: string): string[] {

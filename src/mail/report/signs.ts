@@ -62,10 +62,13 @@ function scoreSpeaker({ fields }: Entity): number {
   return (isDaemon ? 2 : isMachine ? 1 : 0) + (isNullSender ? 1 : 0)
 }
 
+/** Nothing more will be tried. Exim's warning says that mail will be returned, should it give up. */
+const ended =
+  /permanent|given up|giving up|(?<!will be )returned to you|has failed|failed permanently/i
+
 function isDelayNotice(subject: string, words: string): boolean {
   const head = `${subject}\n${words.slice(0, 3_000)}`
-  if (/permanent|given up|giving up|returned to you|has failed|failed permanently/i.test(head))
-    return false
+  if (ended.test(head)) return false
   return /\((?:delay|warning)\)|\bdelay(?:ed)?\b|warning message only|not yet been delivered|will (?:continue to )?(?:be retried|keep trying|retry|try)|still (?:being )?(?:trying|queued)|do not need to resend|verzögert|retardé|задерж|遅延|延迟/i.test(
     head,
   )
