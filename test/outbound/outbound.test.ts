@@ -218,3 +218,27 @@ test('in relay mode everything goes to the smarthost', async () => {
 })
 
 after(() => assert.equal(stops.length, 0))
+
+test('one recipient refused for our reputation does not slow the mail of the others', async () => {
+  const [sink] = await startSinks({
+    respond: ({ verb, count }) =>
+      verb === 'RCPT' && count === 3 ? '554 5.7.1 rejected: poor reputation' : undefined,
+  })
+  stops.push(() => sink!.stop())
+  const { sendAll, outbound } = await start({
+    zone: { 'a.test': { A: ['127.0.0.2'] } },
+    delivery: { port: sink!.port },
+  })
+  const attempts = await sendAll(makeTasks(40, { domain: 'a.test' }))
+  const refused = attempts.filter(({ outcome }) => outcome.result !== 'delivered')
+  assert.deepEqual(
+    refused.map(({ outcome }) => [outcome.verdict?.class, outcome.verdict?.site]),
+    [['block', 'block']],
+  )
+  assert.equal(sink!.acceptedCount(), 39)
+  const [site] = outbound.sites()
+  assert.equal(site?.messagesPerMinute, null)
+  assert.equal(site?.blockedUntil, null)
+  assert.equal(site?.maxConnections, 5)
+  assert.equal(site?.cause?.text, '554 5.7.1 rejected: poor reputation')
+})
