@@ -189,9 +189,11 @@ test('a smarthost whose name has no address is left alone for a while, and costs
   const returned = reports.filter((report) => report.kind === 'returned')
   const until = outbound.blockedUntil('relay')
   assert.ok(until > Date.now() + 50_000)
+  const { reason } = outbound.pauseOf('relay') ?? {}
+  assert.match(reason ?? '', /^relay takes no mail now: no address for the smarthost x+\.test$/)
   assert.deepEqual(
-    returned.map(({ retryAt }) => retryAt),
-    Array(4).fill(until),
+    returned.map((report) => [report.retryAt, report.reason]),
+    Array(4).fill([null, reason]),
   )
   assert.equal(outbound.capacity('relay', 1), 0)
   clock.ahead += 60_000

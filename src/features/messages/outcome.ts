@@ -11,7 +11,8 @@
  * | final refusal: receiver or DNS       | bounced   | BOUNCED   | `email.bounce`; class hard: suppressed;|
  * |                                      |           |           | quota, disabled, unexplained: a strike |
  * | transient, and time is left          | deferred  | PENDING   | due again                              |
- * | transient, and the time is over      | failed    | FAILED    | error                                  |
+ * | transient, and it began after the    | failed    | FAILED    | error                                  |
+ * | give-up time                         |           |           |                                        |
  * | our own error, cancelled, forbidden  | failed    | FAILED    | error                                  |
  * | on the suppression list by now       | suppressed| SUPPRESSED|                                        |
  *
@@ -180,7 +181,7 @@ async function endEmail(
 
 function decide(
   deps: Pick<Core, 'config'>,
-  { email, outcome }: AttemptRecord,
+  { email, outcome, startedAt }: AttemptRecord,
   at: number,
 ): Transition {
   const plain: Transition = {
@@ -211,7 +212,7 @@ function decide(
     case 'failed':
       return { ...plain, error: said }
     case 'deferred':
-      return at >= email.giveUpAt
+      return startedAt >= email.giveUpAt
         ? { ...plain, error: `given up; the last answer was: ${said}`, isFailure: true }
         : { ...plain, ...deferral(deps, { email, outcome, at }), error: said }
   }

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimLane, findNextDue } from '../../../src/features/messages/claim.ts'
-import { findOverdue } from '../../../src/features/messages/give-up.ts'
+import { failOverdue, findOverdue } from '../../../src/features/messages/give-up.ts'
 import { heldIds, strayDomains, waitingIds } from '../../../src/features/messages/holds.ts'
+import { deferLane } from '../../../src/features/messages/put-back.ts'
 import {
   isNumbered,
   newestNumber,
@@ -31,7 +32,9 @@ const list = (filter: Parameters<typeof queueCondition>[0]) =>
 const queries: [string, SQL | Statement<unknown>][] = [
   ['claiming', claimLane],
   ['the next due time', findNextDue],
-  ['giving up', findOverdue],
+  ['looking for what to give up', findOverdue],
+  ['giving up', failOverdue],
+  ['deferring what waits for a site at rest', deferLane],
   ['counting', queueCounts()],
   ['listing', list({})],
   ['listing by domain', list({ domain: 'dest.test' })],
