@@ -188,6 +188,19 @@ test('a deferred email is tried again when it is due, and gives up when its time
   assert.equal((await showEmail(line.core, id)).attempts.length, 2)
 })
 
+test('F4: a project with a backlog is leased no more than its share, another one is served', async (t) => {
+  const line = await openLine(t)
+  const other = await addProject(line.core, 'Other', 'other.test')
+  line.core.outbound.projectCapacity = (id) => (id === other.id ? 1_000 : 2)
+  for (let sent = 0; sent < 5; sent++) await line.send()
+  const from = { address: address('shop@other.test'), name: null }
+  await line.send({ from }, { project: other })
+  await line.handed(3)
+  const claimed = line.tasks.map(({ projectId }) => projectId)
+  assert.ok(claimed.includes(other.id))
+  assert.ok(claimed.filter((id) => id === line.project.id).length >= 2)
+})
+
 test('an attempt under way while the clock jumps past the give-up time is followed by another', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()

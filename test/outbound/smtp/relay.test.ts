@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { CurrentStep } from '../../../src/outbound/progress.ts'
 import {
   openRelaySession,
   type RelayOptions,
@@ -151,6 +152,27 @@ test('the steps of opening are kept, and no secret is among them', async (t) => 
   const kept = JSON.stringify(session.steps)
   assert.equal(/s.cret|\\0pillarbox/.test(kept), false)
   assert.equal(kept.includes(Buffer.from('\0pillarbox\0sécret').toString('base64')), false)
+})
+
+test('the step at hand is told of a smarthost too', async (t) => {
+  const opening: CurrentStep = { step: 'waiting', since: 0, peer: null }
+  let isGreeted = false
+  const onGreeted = () => {
+    isGreeted = true
+  }
+  const { session } = await sinkSession(
+    t,
+    { respond: ({ verb }) => (verb === 'RCPT' || verb === 'DATA' ? silence : undefined) },
+    { current: opening, onGreeted },
+  )
+  assert.deepEqual([opening.step, isGreeted], ['ehlo', true])
+  const current: CurrentStep = { step: 'waiting', since: 0, peer: null }
+  const before = Date.now()
+  const sending = session.send({ ...envelope, message, current })
+  while (current.step !== 'rcpt') await new Promise((resolve) => setImmediate(resolve))
+  assert.ok(current.since >= before)
+  session.close()
+  await sending
 })
 
 test('a certificate that was verified is said to be', async (t) => {
