@@ -110,7 +110,7 @@ export const settings = {
   'delivery.max_connections_per_site': setting(
     kind.integer(1, 1_000),
     10,
-    'Most of them to one destination.',
+    'Most of them to one destination, to one address and to one network (/24, /48).',
   ),
   'delivery.messages_per_connection': setting(
     kind.integer(1, 100_000),

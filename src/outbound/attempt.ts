@@ -21,7 +21,7 @@ export type AttemptOutcome = {
   verdict: Verdict | null
   host: string | null
   address: string | null
-  /** Protocol and cipher, as 'TLSv1.3 TLS_AES_256_GCM_SHA384'; null in clear. */
+  /** As 'TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)'; null in clear. */
   tls: string | null
   /** The reply that decided. */
   reply: Reply | null

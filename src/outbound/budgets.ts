@@ -132,7 +132,8 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
     },
     rank(site) {
       const entry = entries.get(site)
-      const busiest = Math.max(0, ...(entry?.servers ?? []).map(({ used }) => used))
+      let busiest = 0
+      for (const { used } of entry?.servers ?? []) busiest = Math.max(busiest, used)
       return busiest * (maxConnections + 1) + (entry?.project?.used ?? 0)
     },
     sharers: (site) => entries.get(site)?.budgets.find(({ used, limit }) => limit() <= used)?.sites,

@@ -6,22 +6,20 @@
  * (no template may fail a send), and the others go to another thread; whoever meets that several
  * times is returned for later.
  */
-import { LRUCache } from 'lru-cache'
 import type { Now } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { createBudgets } from './budgets.ts'
-import { type ClassQueue, createClassQueue } from './class-queue.ts'
 import { createGrants, type GrantChange } from './grants.ts'
+import { createHunger } from './hunger.ts'
 import { createLooks, type Looks } from './looks.ts'
 import { crashOutcome, unrecordedOutcome } from './outcomes.ts'
 import { createParcels, type Parcelled } from './parcels.ts'
 import type { FromThread, Lane, ThreadResult } from './protocol.ts'
-import { findProvider } from './providers.ts'
 import { createQuestions } from './questions.ts'
-import { chooseReclaim, type Holder } from './reclaim.ts'
 import type { Standing } from './shaping.ts'
 import type { DeliveryProgress } from './site-status.ts'
+import { addJob, createSiteWork, type SiteWork, takeJob } from './site-work.ts'
 import {
   createThreads,
   type DeliveryThread,
@@ -71,25 +69,6 @@ type Job<T> = {
   since: number
 }
 
-type SiteWork<T> = {
-  waiting: ClassQueue<Job<T>>
-  jobCount: number
-  load: Map<DeliveryThread, number>
-  /** How many of its jobs are of which project. */
-  projects: Map<string, number>
-  /** Where they may go, as far as that is told apart. */
-  addresses: readonly string[]
-  targets: Lane['targets'] | null
-  /** It has greeted us, and has not been silent since. */
-  isHeard: boolean
-  /** Since when it has had a connection. */
-  servedSince: number | null
-  /** When it was last told to give one up. */
-  loweredAt: number
-  /** Since when there is nothing to do. */
-  idleSince: number
-}
-
 /** What `capacity` leases, and what urgent mail may have beyond. */
 const MAX_PER_THREAD = 650
 /** A further thread is started when those there have so much to do each. */
@@ -100,36 +79,34 @@ const MAX_ENDED = 3
 const MAX_TASK = 2 ** 31 - 1
 const AFTER_CRASH_MS = 60_000
 const SWEEP_EVERY_MS = 15_000
-/** How soon sites without a connection are looked at again when nothing happens. */
-const HUNGER_MS = 250
-/** So many connections may be on their way from others at once. */
-const MAX_AWAITED = 8
-/** A connection that is given up comes that soon, unless a message is on it. */
-const GIVE_UP_MS = 1_000
 /** What waited so long for a connection goes back to the queue, whose room is for others. */
 const MAX_STARVED_MS = 30_000
 const AFTER_STARVED_MS = 30_000
-const MAX_ADDRESSES_OF_SITE = 16
-const MAX_CUTS_KEPT = 10_000
 
 export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispatcher<T> {
   const { connectionsOf, done } = deps
   const jobs = new Map<number, Job<T>>()
-  const sites = new Map<string, SiteWork<T>>()
+  const sites = new Map<string, SiteWork<Job<T>>>()
   const withdrawn = new Set<string>()
-  /** Sites with tasks that no thread has yet; of these, those without a connection, since when. */
+  /** Sites with tasks that no thread has yet; of these, `hunger` has those without a connection. */
   const unserved = new Set<string>()
-  const starved = new Map<string, number>()
   const loads = new Map<DeliveryThread, number>()
   const grants = createGrants<DeliveryThread>(deps.maxConnections)
   const budgets = createBudgets({ ...deps, maxPerSite: deps.maxConnectionsPerSite })
-  const cuts = new LRUCache<string, number>({ max: MAX_CUTS_KEPT })
   const parcels = createParcels()
+  const hunger = createHunger({
+    grants,
+    budgets,
+    siteOf,
+    serve,
+    lower: (site, connections) => send(grants.lower(site, connections)),
+    flush: parcels.flush,
+    now: deps.now,
+  })
   const threads = createThreads({ ...deps, received, ended })
   const looks = createLooks({ nextTask, threadFor: () => leastLoaded() ?? threads.start() })
   const questions = createQuestions()
   const sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
-  let hunger: NodeJS.Timeout | undefined
   let lastTask = 0
   let isStopping = false
 
@@ -139,21 +116,10 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     return lastTask
   }
 
-  function siteOf(name: string): SiteWork<T> {
+  function siteOf(name: string): SiteWork<Job<T>> {
     const known = sites.get(name)
     if (known !== undefined) return known
-    const site: SiteWork<T> = {
-      waiting: createClassQueue<Job<T>>((job) => job.work),
-      jobCount: 0,
-      load: new Map(),
-      projects: new Map(),
-      addresses: [],
-      targets: null,
-      isHeard: false,
-      servedSince: null,
-      loweredAt: 0,
-      idleSince: deps.now(),
-    }
+    const site = createSiteWork<Job<T>>(deps.now())
     sites.set(name, site)
     return site
   }
@@ -162,12 +128,8 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     const touched = new Set<string>()
     for (const work of works) {
       const job = { task: nextTask(), work, thread: null, ended: 0, since: deps.now() }
-      const site = siteOf(work.lane.site)
       jobs.set(job.task, job)
-      site.waiting.push(job)
-      site.jobCount++
-      site.projects.set(work.projectId, (site.projects.get(work.projectId) ?? 0) + 1)
-      noteTargets(site, work.lane)
+      addJob(siteOf(work.lane.site), job)
       touched.add(work.lane.site)
     }
     for (const site of touched) withdrawn.delete(site)
@@ -175,8 +137,8 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   }
 
   function pump(names: Iterable<string>): void {
-    for (const name of names) if (!starved.has(name)) serve(name)
-    if (starved.size > 0) feedStarved()
+    for (const name of names) if (!hunger.has(name)) serve(name)
+    if (hunger.size() > 0) hunger.feed()
     parcels.flush()
   }
 
@@ -193,7 +155,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     }
   }
 
-  function pumpSite(name: string, site: SiteWork<T>): void {
+  function pumpSite(name: string, site: SiteWork<Job<T>>): void {
     const limit = connectionsOf(name)
     send(grants.lower(name, limit))
     account(name, site)
@@ -204,12 +166,11 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     assign(name, site)
     if (site.waiting.size() > 0) unserved.add(name)
     else unserved.delete(name)
-    if (site.waiting.size() === 0 || grants.total(name) > 0) starved.delete(name)
-    else if (!starved.has(name)) starved.set(name, deps.now())
+    hunger.note(name, site.waiting.size() > 0 && grants.total(name) === 0)
   }
 
   /** What the site holds counts where it is shared with others. */
-  function account(name: string, site: SiteWork<T>): void {
+  function account(name: string, site: SiteWork<Job<T>>): void {
     const connections = grants.total(name)
     const { addresses, isHeard, projects } = site
     const [projectId = null] = projects.size === 1 ? projects.keys() : []
@@ -219,78 +180,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     else site.servedSince ??= deps.now()
   }
 
-  /** Sites without a connection: room that there is, then room that is made. */
-  function feedStarved(): void {
-    const hungry = listHungry()
-    for (const name of hungry) if (budgets.room(name) > 0) serve(name)
-    const bySharers = Map.groupBy(hungry, (name) =>
-      starved.has(name) ? budgets.sharers(name) : undefined,
-    )
-    for (const [sharers, [first, ...others]] of bySharers)
-      if (sharers !== undefined && first !== undefined) makeRoom(first, sharers, 1 + others.length)
-    hunger ??= setInterval(feedAgain, HUNGER_MS).unref()
-  }
-
-  function feedAgain(): void {
-    for (const name of listHungry()) serve(name)
-    if (starved.size > 0) feedStarved()
-    parcels.flush()
-    if (starved.size > 0) return
-    clearInterval(hunger)
-    hunger = undefined
-  }
-
-  /** Urgent mail first, then what shares with less, then what waits longest. */
-  function listHungry(): string[] {
-    const ranked = [...starved.keys()].map((name) => ({
-      name,
-      queueClass: siteOf(name).waiting.peek()?.work.queueClass ?? 0,
-      rank: budgets.rank(name),
-    }))
-    ranked.sort((left, right) => left.queueClass - right.queueClass || left.rank - right.rank)
-    return ranked.map(({ name }) => name)
-  }
-
-  function isUrgent(name: string): boolean {
-    return siteOf(name).waiting.peek()?.work.queueClass === 1
-  }
-
-  /** For the first of so many sites that lack the same. */
-  function makeRoom(name: string, sharers: ReadonlySet<string>, count: number): void {
-    const now = deps.now()
-    const holding = grants.sites().filter((other) => sharers.has(other))
-    const onTheirWay = holding.filter(
-      (other) => grants.isLowering(other) && now - siteOf(other).loweredAt < GIVE_UP_MS,
-    )
-    if (onTheirWay.length >= Math.min(count, MAX_AWAITED)) return
-    const holders = holding.map((other) => holderOf(other, siteOf(name)))
-    const hungry = { since: starved.get(name) ?? now, isUrgent: isUrgent(name), now }
-    for (const { site, connections, isCut } of chooseReclaim(holders, hungry, count))
-      takeBack(site, connections, isCut)
-  }
-
-  function holderOf(name: string, hungry: SiteWork<T>): Holder {
-    const site = siteOf(name)
-    return {
-      site: name,
-      connections: grants.total(name),
-      isIdle: site.jobCount === 0,
-      isLowering: grants.isLowering(name),
-      silentSince: site.isHeard ? null : site.servedSince,
-      cuts: cuts.get(name) ?? 0,
-      isSameServer: site.addresses.some((address) => hungry.addresses.includes(address)),
-    }
-  }
-
-  function takeBack(name: string, connections: number, isCut: boolean): void {
-    send(grants.lower(name, connections))
-    siteOf(name).loweredAt = deps.now()
-    if (!isCut) return
-    cuts.set(name, (cuts.get(name) ?? 0) + 1)
-    for (const thread of grants.threads(name)) thread.post({ type: 'cut', site: name })
-  }
-
-  function assign(name: string, site: SiteWork<T>): void {
+  function assign(name: string, site: SiteWork<Job<T>>): void {
     for (let job = site.waiting.peek(); job !== undefined; job = site.waiting.peek()) {
       const thread = grants.choose(name, (one) => site.load.get(one) ?? 0)
       if (thread === undefined || loadOf(thread) >= MAX_PER_THREAD) break
@@ -315,8 +205,8 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       case 'granted':
         grants.confirm(thread, message.site, message.connections)
         account(message.site, siteOf(message.site))
-        // It may seem to need it yet: what it has done is told a moment later.
-        if (starved.size > 0) feedStarved()
+        // It may seem to need it yet, for what it has done is told a moment later.
+        if (hunger.size() > 0) hunger.feed()
         pump([...unserved, message.site])
         return
       case 'greeted':
@@ -355,7 +245,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   function noteGreeting(name: string): void {
     const site = siteOf(name)
     site.isHeard = true
-    cuts.delete(name)
+    hunger.forgive(name)
     account(name, site)
     if (!isStopping) pump([name])
   }
@@ -380,10 +270,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   function take(job: Job<T>): T {
     jobs.delete(job.task)
     const site = siteOf(job.work.lane.site)
-    site.jobCount--
-    const left = (site.projects.get(job.work.projectId) ?? 0) - 1
-    if (left > 0) site.projects.set(job.work.projectId, left)
-    else site.projects.delete(job.work.projectId)
+    takeJob(site, job)
     if (site.jobCount === 0) site.idleSince = deps.now()
     return job.work
   }
@@ -440,7 +327,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
 
   function returnWaiting(name: string, delayMs: number): void {
     unserved.delete(name)
-    starved.delete(name)
+    hunger.note(name, false)
     giveBack(siteOf(name).waiting.takeAll(), delayMs)
   }
 
@@ -452,8 +339,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
 
   /** Sites that have had nothing to do for a while give up their connections and are forgotten. */
   function sweep(): void {
-    for (const [name, since] of starved)
-      if (since < deps.now() - MAX_STARVED_MS) returnWaiting(name, AFTER_STARVED_MS)
+    for (const name of hunger.listSince(MAX_STARVED_MS)) returnWaiting(name, AFTER_STARVED_MS)
     const before = deps.now() - deps.settings.idleMs
     for (const [name, site] of sites) {
       if (site.jobCount > 0 || site.idleSince > before) continue
@@ -494,7 +380,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   async function stop(graceMs: number): Promise<void> {
     isStopping = true
     clearInterval(sweeper)
-    clearInterval(hunger)
+    hunger.stop()
     for (const name of sites.keys()) returnWaiting(name, 0)
     await threads.stop(graceMs)
     looks.stop()
@@ -512,16 +398,4 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     look: looks.look,
     stop,
   }
-}
-
-/** A site of many domains has many routes; its first addresses stand for it. */
-function noteTargets<T>(site: SiteWork<T>, { site: name, targets }: Lane): void {
-  if (site.targets === targets) return
-  site.targets = targets
-  // Well-known providers have limits of their own.
-  if (findProvider(name) !== undefined) return
-  const more = targets.filter(({ address }) => !site.addresses.includes(address))
-  if (more.length === 0 || site.addresses.length >= MAX_ADDRESSES_OF_SITE) return
-  const all = [...site.addresses, ...new Set(more.map(({ address }) => address))]
-  site.addresses = all.slice(0, MAX_ADDRESSES_OF_SITE)
 }

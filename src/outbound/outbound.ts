@@ -61,8 +61,17 @@ export type DeliveryReport =
       subject: string | null
       startedAt: number
     }
-  /** Put back, no attempt counted; `retryAt`: epoch ms, null = as soon as there is room. */
-  | { emailId: string; kind: 'returned'; site: string; retryAt: number | null }
+  /**
+   * Put back, no attempt counted. `retryAt`: epoch ms, null = as soon as there is room. `reason`:
+   * why its site takes nothing, or little, now.
+   */
+  | {
+      emailId: string
+      kind: 'returned'
+      site: string
+      retryAt: number | null
+      reason?: string | undefined
+    }
 
 export type OutboundDeps = {
   config: Pick<Config, 'delivery'>
@@ -95,6 +104,10 @@ export type Outbound = {
   siteOf(domain: string): string
   /** Epoch ms before which the site takes nothing; 0 = it does. */
   blockedUntil(site: string): number
+  /** Why, and until when (epoch ms), nothing at all goes to the site; null = something may. */
+  pauseOf(site: string): { until: number; reason: string } | null
+  /** When the site last showed that it takes nothing or little (epoch ms), and how; null = it does not. */
+  restrictionOf(site: string): { triedAt: number; reason: string } | null
   deliver(tasks: readonly DeliveryTask[]): void
   /** Hands back what has not begun for a site, at once; it may be brought again. */
   withdraw(site: string): void
@@ -265,9 +278,34 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     }
   }
 
+  /**
+   * Of a site at rest it is due at once, for the queue knows when to look there again, and may be
+   * told so earlier by an operator.
+   */
   function returned({ emailId }: DeliveryTask, site: string, delayMs: number): DeliveryReport {
-    const retryAt = Math.max(shaping.blockedUntil(site), delayMs > 0 ? now() + delayMs : 0)
-    return { emailId, kind: 'returned', site, retryAt: retryAt > 0 ? retryAt : null }
+    const blockedUntil = shaping.blockedUntil(site)
+    const { pausedUntil } = shaping.restriction(site)
+    const rateUntil = pausedUntil === null ? blockedUntil : 0
+    const retryAt = Math.max(rateUntil, delayMs > 0 ? now() + delayMs : 0)
+    const reason = blockedUntil > 0 ? reasonOf(site) : undefined
+    return { emailId, kind: 'returned', site, retryAt: retryAt > 0 ? retryAt : null, reason }
+  }
+
+  function reasonOf(site: string): string {
+    const { pausedUntil, cause } = shaping.restriction(site)
+    const amount = pausedUntil === null ? 'little' : 'no'
+    return `${site} takes ${amount} mail now: ${cause?.text || 'no answer'}`
+  }
+
+  function restrictionOf(site: string): { triedAt: number; reason: string } | null {
+    const { pausedUntil, messagesPerMinute, cause } = shaping.restriction(site)
+    if (cause === null || (pausedUntil === null && messagesPerMinute === null)) return null
+    return { triedAt: cause.at, reason: reasonOf(site) }
+  }
+
+  function pauseOf(site: string): { until: number; reason: string } | null {
+    const { pausedUntil } = shaping.restriction(site)
+    return pausedUntil === null ? null : { until: pausedUntil, reason: reasonOf(site) }
   }
 
   /** In a later turn, so that a caller of `deliver` is not called back while it is at it. */
@@ -358,6 +396,8 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     projectCapacity: (projectId, queueClass) => inFlight.roomOf(projectId, roomFor(queueClass)),
     siteOf: routes.siteOf,
     blockedUntil: shaping.blockedUntil,
+    pauseOf,
+    restrictionOf,
     deliver,
     withdraw: dispatcher.withdraw,
     preview: dispatcher.look,

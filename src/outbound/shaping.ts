@@ -5,7 +5,9 @@
  * - Connections grow by one after a run of accepted messages and are halved when the site is in
  *   trouble (421, unexplained 4yz, lost connections), at most once in a few seconds.
  * - A throttle cuts to one connection and 10 messages a minute (1 when it comes again) for 30-90
- *   minutes; a refusal to receive from our address is treated so too; a `suspend` stops for hours.
+ *   minutes; a `suspend` stops for hours.
+ * - A refusal to receive from our address may be about one recipient's own rules: one alone halves
+ *   the connections, and only the third among the last 20 answers is treated as a throttle.
  * - A site that could not be reached several times in a row is dead: nothing is sent for a pause
  *   that doubles each time, with jitter, then one message probes. Its success opens the site with
  *   few connections, so that the mail that gathered does not fall on it at once.
@@ -89,6 +91,8 @@ type SiteState = {
   shrunkAt: number
   throttledAt: number
   rate: Rate | null
+  /** Of the last answers, the newest in the lowest bit: which were refusals of our address. */
+  blocks: number
   /** Mean time of a message, moving; null before the first was accepted. */
   messageMs: number | null
   /** Since when the site has been restricted without a break; what it was last restricted for. */
@@ -106,6 +110,8 @@ const SHRINK_EVERY_MS = 5_000
 /** Accepted messages for each connection there is, before there is one more. */
 const ACCEPTED_TO_GROW = 20
 const CONNECTIONS_AFTER_DEATH = 2
+const ANSWERS_KEPT = 20
+const BLOCKS_TO_THROTTLE = 3
 /** Messages that may wait for one connection: as many as it sends in about a second. */
 const MAX_DEPTH = 20
 const MIN_DEPTH = 2
@@ -133,6 +139,7 @@ export function createShaping(options: ShapingOptions): Shaping {
     if (report.kind === 'unreachable') countUnreachable(state, { now: now(), spread })
     else {
       revive(state)
+      noteAnswer(state, report.kind === 'answered' && report.action === 'block')
       const canGrow = rateOf(state, now()) === null && state.connections < maxConnectionsPerSite
       if (report.kind === 'accepted') grow(state, report.durationMs, canGrow)
       else react(state, report, { now: now(), random, spread })
@@ -223,6 +230,7 @@ function freshState(connections: number): SiteState {
     shrunkAt: 0,
     throttledAt: 0,
     rate: null,
+    blocks: 0,
     messageMs: null,
     restrictedSince: 0,
     cause: null,
@@ -286,6 +294,14 @@ function revive(state: SiteState): void {
   state.connections = Math.min(state.connections, CONNECTIONS_AFTER_DEATH)
 }
 
+function noteAnswer(state: SiteState, isBlock: boolean): void {
+  state.blocks = ((state.blocks << 1) | (isBlock ? 1 : 0)) & (2 ** ANSWERS_KEPT - 1)
+}
+
+function blockCount({ blocks }: SiteState): number {
+  return blocks.toString(2).replaceAll('0', '').length
+}
+
 function grow(state: SiteState, durationMs: number, canGrow: boolean): void {
   state.messageMs = movingMean(state.messageMs, durationMs)
   if (!canGrow) return
@@ -309,8 +325,11 @@ function react(
       shrink(state, chance.now)
       return
     case 'throttle':
-    case 'block':
       throttle(state, chance)
+      return
+    case 'block':
+      if (blockCount(state) < BLOCKS_TO_THROTTLE) shrink(state, chance.now)
+      else throttle(state, chance)
       return
     case 'suspend':
       state.pausedUntil = chance.now + chance.spread(SUSPEND_MS)

@@ -330,7 +330,7 @@ describe('pillarbox send and queue', () => {
           class: 'greylisted',
           host: 'mx.story.example',
           address: '192.0.2.1',
-          tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
+          tls: 'TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)',
           replyCode: reply.code,
           enhancedCode: reply.enhancedCode,
           replyText: reply.text,
@@ -351,7 +351,7 @@ describe('pillarbox send and queue', () => {
         durationMs: 47,
         host: 'mx.story.example',
         address: '192.0.2.1',
-        tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
+        tls: 'TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)',
         result: 'deferred',
         class: 'greylisted',
         reply,
@@ -364,7 +364,7 @@ describe('pillarbox send and queue', () => {
     const said = await text('queue', 'show', id)
     const expected = [
       'Attempt 1, 2026-01-02 03:04:05Z, 47 ms: deferred (greylisted)',
-      '  mx.story.example [192.0.2.1], TLSv1.3 TLS_AES_256_GCM_SHA384',
+      '  mx.story.example [192.0.2.1], TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)',
       '       +0 ms  dns           12 ms  mx.story.example',
       '      +12 ms  connect       30 ms  mx.story.example [192.0.2.1]',
       '      +42 ms  rcpt           5 ms  451 4.7.1 Try later',

@@ -189,9 +189,11 @@ test('a smarthost whose name has no address is left alone for a while, and costs
   const returned = reports.filter((report) => report.kind === 'returned')
   const until = outbound.blockedUntil('relay')
   assert.ok(until > Date.now() + 50_000)
+  const { reason } = outbound.pauseOf('relay') ?? {}
+  assert.match(reason ?? '', /^relay takes no mail now: no address for the smarthost x+\.test$/)
   assert.deepEqual(
-    returned.map(({ retryAt }) => retryAt),
-    Array(4).fill(until),
+    returned.map((report) => [report.retryAt, report.reason]),
+    Array(4).fill([null, reason]),
   )
   assert.equal(outbound.capacity('relay', 1), 0)
   clock.ahead += 60_000
@@ -218,3 +220,27 @@ test('in relay mode everything goes to the smarthost', async () => {
 })
 
 after(() => assert.equal(stops.length, 0))
+
+test('one recipient refused for our reputation does not slow the mail of the others', async () => {
+  const [sink] = await startSinks({
+    respond: ({ verb, count }) =>
+      verb === 'RCPT' && count === 3 ? '554 5.7.1 rejected: poor reputation' : undefined,
+  })
+  stops.push(() => sink!.stop())
+  const { sendAll, outbound } = await start({
+    zone: { 'a.test': { A: ['127.0.0.2'] } },
+    delivery: { port: sink!.port },
+  })
+  const attempts = await sendAll(makeTasks(40, { domain: 'a.test' }))
+  const refused = attempts.filter(({ outcome }) => outcome.result !== 'delivered')
+  assert.deepEqual(
+    refused.map(({ outcome }) => [outcome.verdict?.class, outcome.verdict?.site]),
+    [['block', 'block']],
+  )
+  assert.equal(sink!.acceptedCount(), 39)
+  const [site] = outbound.sites()
+  assert.equal(site?.messagesPerMinute, null)
+  assert.equal(site?.blockedUntil, null)
+  assert.equal(site?.maxConnections, 5)
+  assert.equal(site?.cause?.text, '554 5.7.1 rejected: poor reputation')
+})

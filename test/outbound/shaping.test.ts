@@ -191,3 +191,34 @@ test('one site does not change another', () => {
   assert.equal(shaping.blockedUntil('other.com'), 0)
   assert.equal(shaping.room('other.com', { outstanding: 0, isUrgent: false }), 5)
 })
+
+test('one refusal of our address takes half of the connections, and no rate', () => {
+  const { shaping, answer, accept, room } = setUp()
+  accept(1)
+  assert.equal(answer('block'), false)
+  assert.equal(shaping.blockedUntil(SITE), 0)
+  assert.equal(shaping.connections(SITE), 5)
+  assert.equal(shaping.restriction(SITE).messagesPerMinute, null)
+  assert.equal(room(), 100)
+})
+
+test('the third refusal of our address among the last 20 answers restricts the site', () => {
+  const { shaping, answer, accept } = setUp()
+  answer('block')
+  accept(9)
+  answer('block')
+  accept(8)
+  assert.equal(shaping.restriction(SITE).messagesPerMinute, null)
+  assert.equal(answer('block'), true)
+  assert.equal(shaping.connections(SITE), 1)
+  assert.equal(shaping.restriction(SITE).messagesPerMinute, 10)
+})
+
+test('refusals of our address that lie far apart never restrict a site', () => {
+  const { shaping, answer, accept } = setUp()
+  for (let at = 0; at < 10; at++) {
+    assert.equal(answer('block'), false)
+    accept(9)
+  }
+  assert.equal(shaping.restriction(SITE).messagesPerMinute, null)
+})

@@ -99,6 +99,56 @@ test('S28: mail beside a tarpit in its own network gets the connection of a sile
   }
 })
 
+test('S28: silent servers in many networks hold a quarter of all, and give way to other mail', async () => {
+  const networks = Array.from({ length: 40 }, (_, at) => `127.0.${at + 20}.1`)
+  const tarpits = placesAt(200, ...networks)
+  const sinks = await sinksAt(
+    { host: '127.0.9.1' },
+    ...networks.map((host) => ({ host, respond: neverGreets })),
+  )
+  const { outbound, reports, reported, clock } = await start(
+    new Map([...tarpits, ['good.test', '127.0.9.1']]),
+    { port: sinks[0]!.port, maxConnections: 100 },
+  )
+  const open = () => sinks.slice(1).reduce((sum, sink) => sum + sink.openCount(), 0)
+  outbound.deliver(oneEach(tarpits, BULK))
+  while (open() < 25) await turn()
+  clock.ahead += 1_000
+  outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
+  const good = () => attempts(reports).find(({ site }) => site === 'good.test')
+  while (good() === undefined) {
+    assert.ok(open() <= 25, `${open()} sessions without a greeting`)
+    await reported(reports.length + 1)
+  }
+  assert.equal(good()?.outcome.result, 'delivered')
+})
+
+test('F4: mail of another project overtakes a backlog, at its own server and at the same', async () => {
+  const order: string[] = []
+  const respond: SinkOptions['respond'] = ({ verb, line }) => {
+    if (verb === 'RCPT') order.push(line.includes('bulk') ? 'bulk' : 'other')
+    return undefined
+  }
+  const [sink] = await sinksAt({ host: '127.0.9.1', respond }, { host: '127.0.10.1', respond })
+  const backlog = placesAt(60, '127.0.9.1')
+  const { outbound, sendAll, toTask } = await start(
+    new Map([...backlog, ['good.test', '127.0.10.1']]),
+    { port: sink!.port, maxConnections: 20 },
+  )
+  const tasks = Array.from({ length: 40 }, () => oneEach(backlog, BULK)).flat()
+  const bulk = tasks.map((task, at) => ({ ...task, recipient: `bulk${at}@${task.domain}` }))
+  const sending = sendAll(bulk)
+  while (order.length < 200) await turn()
+  assert.equal(outbound.projectCapacity(BULK.projectId, 1) < 1_000, true)
+  assert.ok(outbound.projectCapacity(OTHER.projectId, 1) > 100)
+  const before = order.length
+  outbound.deliver(['good.test', 'name0.test'].map((domain) => toTask({ ...OTHER, domain })))
+  while (order.filter((name) => name === 'other').length < 2) await turn()
+  const between = order.length - before
+  assert.ok(between < 1_200, `${between} of the backlog went first`)
+  await sending
+})
+
 function attempts(reports: readonly DeliveryReport[]): Attempted[] {
   return reports.filter((report) => report.kind === 'attempted')
 }

@@ -12,7 +12,8 @@
  * |                                      |           |           | or held (`condemn.ts`); quota,         |
  * |                                      |           |           | disabled, unexplained: a strike        |
  * | transient, and time is left          | deferred  | PENDING   | due again                              |
- * | transient, and the time is over      | failed    | FAILED    | error                                  |
+ * | transient, and it began after the    | failed    | FAILED    | error                                  |
+ * | give-up time                         |           |           |                                        |
  * | our own error, cancelled, forbidden  | failed    | FAILED    | error                                  |
  * | on the suppression list by now       | suppressed| SUPPRESSED|                                        |
  *
@@ -222,7 +223,7 @@ async function endEmail(
 
 function decide(
   deps: Pick<Core, 'config'>,
-  { email, outcome }: AttemptRecord,
+  { email, outcome, startedAt }: AttemptRecord,
   at: number,
 ): Transition {
   const plain: Transition = {
@@ -253,7 +254,7 @@ function decide(
     case 'failed':
       return { ...plain, error: said }
     case 'deferred':
-      return at >= email.giveUpAt
+      return startedAt >= email.giveUpAt
         ? { ...plain, error: `given up; the last answer was: ${said}`, isFailure: true }
         : { ...plain, ...deferral(deps, { email, outcome, at }), error: said }
   }

@@ -1,8 +1,14 @@
-/** Emails that leave the delivery without having been tried: no attempt is counted. */
+/**
+ * Emails that leave the delivery without having been tried, or never come to it because their site
+ * takes nothing: no attempt is counted. Why the site takes nothing is kept with an email that has
+ * no answer of its own yet, and is not written again.
+ */
+import { unseen } from '../../store/dialect.ts'
 import { and, eq, sql } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
+import type { QueueLane } from './bell.ts'
 import { isDomainHeld } from './operate.ts'
 
 const released = { retryAt: null, leaseId: null, leaseUntil: null, status: 'PENDING' as const }
@@ -12,7 +18,9 @@ const makeDue = statement((db) =>
     .update(emails)
     .set({
       ...released,
-      state: sql`case when ${emails.attemptCount} > 1 then 'deferred' else 'queued' end`,
+      state: sql`case when ${emails.attemptCount} > 1 or ${parameter('reason')} is not null
+        then 'deferred' else 'queued' end`,
+      error: sql`coalesce(${emails.error}, ${parameter('reason')})`,
       dueAt: parameter('dueAt'),
       attemptCount: sql`${emails.attemptCount} - 1`,
     })
@@ -27,16 +35,44 @@ const makeDue = statement((db) =>
     }),
 )
 
-/** They are due again at `dueAt`. */
+/** They are due again at `dueAt`. `reason`: why their site takes nothing. */
 export async function returnEmails(
   { bell }: Pick<Core, 'bell'>,
   tx: Tx,
-  { ids, dueAt }: { ids: readonly string[]; dueAt: number },
+  { ids, dueAt, reason }: { ids: readonly string[]; dueAt: number; reason?: string | undefined },
 ): Promise<void> {
-  const lanes = await tx.list(makeDue, { ids: JSON.stringify(ids), dueAt })
+  const rows = { ids: JSON.stringify(ids), dueAt, reason: reason ?? null }
+  const lanes = await tx.list(makeDue, rows)
   tx.afterCommit(() => {
     for (const lane of lanes) bell.ring({ ...lane, dueAt })
   })
+}
+
+/** Covered by `emails_ready` but for the rows that it changes. */
+export const deferLane = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      state: 'deferred',
+      error: sql`coalesce(${emails.error}, ${parameter('reason')})`,
+      updatedAt: parameter('at'),
+    })
+    .where(
+      sql`rowid in (select rowid from emails where due_at is not null
+        and queue_class = ${unseen(parameter('queueClass'))}
+        and recipient_domain = ${unseen(parameter('domain'))}
+        and project_id = ${unseen(parameter('projectId'))}
+        and due_at <= ${unseen(parameter('at'))} and state = 'queued'
+        limit ${unseen(parameter('limit'))})`,
+    ),
+)
+
+/** Due mail of a lane whose site takes nothing, at most `limit`; how many there were. */
+export function deferWaiting(
+  tx: Tx,
+  { lane, ...rest }: { lane: QueueLane; reason: string; at: number; limit: number },
+): Promise<number> {
+  return tx.execute(deferLane, { ...lane, ...rest })
 }
 
 /**

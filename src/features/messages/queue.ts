@@ -18,6 +18,7 @@ import { createGiveUp, type GiveUp } from './give-up.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { mendClock, recoverLeases, renewLeases } from './leases.ts'
 import { releaseStray } from './operate.ts'
+import { deferWaiting } from './put-back.ts'
 import { createReload } from './reload.ts'
 
 export const LEASE_MS = 30_000
@@ -27,6 +28,9 @@ const SWEEP_EVERY_MS = 60_000
 const BATCH = 400
 const LANE_BATCH = 100
 const MAX_VISITS = 2_000
+/** Lanes of sites that take nothing, and emails of each, that are told so in one transaction. */
+const PAUSED_LANES = 100
+const PAUSED_BATCH = 500
 /** How soon a site that was full or resting is looked at again when nothing rings before. */
 const RECHECK_MS = 500
 
@@ -163,12 +167,41 @@ async function guard<T>({ log }: Pick<Core, 'log'>, act: () => Promise<T>): Prom
 async function claimAndDeliver(state: QueueState): Promise<number> {
   const { core, delivery, lanes } = state
   const due = lanes.listDue(core.now(), MAX_VISITS)
-  const claims = planClaims(state, due)
-  if (claims.length === 0) return idleMs(state, due.length > 0)
+  const paused = listPaused(core, due)
+  if (paused.length > 0) await deferPaused(state, paused)
+  const open = paused.length > 0 ? lanes.listDue(core.now(), MAX_VISITS) : due
+  const claims = planClaims(state, open)
+  if (claims.length === 0) return paused.length > 0 ? 0 : idleMs(state, open.length > 0)
   const claimed = await core.store.write((tx) => claimAll(state, tx, claims))
   lanes.served(claims.map(({ lane }) => lane))
   await delivery.deliver(claimed)
   return 0
+}
+
+type PausedLane = { lane: QueueLane; until: number; reason: string }
+
+function listPaused({ outbound }: QueueDeps, due: readonly QueueLane[]): PausedLane[] {
+  const paused: PausedLane[] = []
+  for (const lane of due) {
+    const pause = outbound.pauseOf(outbound.siteOf(lane.domain))
+    if (pause !== null) paused.push({ lane, ...pause })
+    if (paused.length === PAUSED_LANES) break
+  }
+  return paused
+}
+
+/** Their mail stays due: what is remembered of the lane is when its site may be tried again. */
+async function deferPaused(
+  { core, lanes }: QueueState,
+  paused: readonly PausedLane[],
+): Promise<void> {
+  await core.store.write(async (tx) => {
+    const at = core.now()
+    for (const { lane, until, reason } of paused) {
+      const count = await deferWaiting(tx, { lane, reason, at, limit: PAUSED_BATCH })
+      if (count < PAUSED_BATCH) tx.afterCommit(() => lanes.settle(lane, until))
+    }
+  })
 }
 
 function idleMs({ lanes, core }: QueueState, isSomethingDue: boolean): number {

@@ -72,18 +72,22 @@ function forget(inHand: InHand, known: readonly Known[]): void {
 
 async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void> {
   const attempted: AttemptRecord[] = []
-  const returned = new Map<number, string[]>()
+  const returned = new Map<string, { ids: string[]; dueAt: number; reason: string | undefined }>()
   for (const { email, report } of known) {
     if (report.kind === 'attempted') {
       const { site, outcome, subject, startedAt } = report
       attempted.push({ email, site, outcome, subject, startedAt })
     } else {
-      const dueAt = report.retryAt ?? deps.now()
-      returned.set(dueAt, [...(returned.get(dueAt) ?? []), email.id])
+      const { retryAt, reason } = report
+      const dueAt = retryAt ?? deps.now()
+      const name = `${dueAt} ${reason}`
+      const alike = returned.get(name) ?? { ids: [], dueAt, reason }
+      alike.ids.push(email.id)
+      returned.set(name, alike)
     }
   }
   await recordAttempts(deps, tx, attempted)
-  for (const [dueAt, ids] of returned) await returnEmails(deps, tx, { ids, dueAt })
+  for (const alike of returned.values()) await returnEmails(deps, tx, alike)
 }
 
 /** Again and again while the database cannot write; any other error is logged, once. */

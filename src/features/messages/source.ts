@@ -5,6 +5,7 @@
 import { parseAddress } from '../../mail/address.ts'
 import { matchLanguage } from '../../mail/languages.ts'
 import type { MessageContent, MessageSource, RenderSource } from '../../mail/message.ts'
+import { withoutSmarthostHeaders } from '../../mail/smarthost-header.ts'
 import { createPageToken, createUnsubscribeLocalPart } from '../../mail/tokens.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import {
@@ -128,7 +129,7 @@ export function toSource(
     from: { address: from, name: email.fromName },
     to: { address: wireAddress(email.recipient), name: email.toName },
     replyTo: { address: email.replyTo === null ? from : wireAddress(email.replyTo), name: null },
-    headers: email.headers,
+    headers: headersFor(deps, email),
     feedbackId: feedbackId(email),
     returnToken: returnPath.token,
     isBulk: isMarketing || email.sourceType === 'CAMPAIGN',
@@ -139,6 +140,12 @@ export function toSource(
     isMarketing,
     preferenceUrls: pages ? [pages.unsubscribeUrl, pages.manageUrl] : [],
   }
+}
+
+/** In whichever way they came in: whoever sends for us is steered by its operator alone. */
+function headersFor({ config }: Pick<Core, 'config'>, { headers }: SourceRow) {
+  if (headers === null || config.delivery.mode !== 'relay') return headers
+  return withoutSmarthostHeaders(headers)
 }
 
 function renderSource({ email, project, content }: Parts, pages: Pages): RenderSource {

@@ -25,6 +25,7 @@ import { printable } from './reply-parser.ts'
 import type { OpenFailure, OpenResult, Session } from './session.ts'
 import { createStepLog, type StepLog } from './step-log.ts'
 import { defaultTimeouts, type Timeouts } from './timeouts.ts'
+import { tlsText } from './tls-text.ts'
 import type { SendInput, SendResult } from './transaction.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
@@ -163,14 +164,16 @@ async function login({ connection, options, run }: Relay): Promise<string | null
   return run((done) => connection.login({ user: username, pass: password ?? '' }, done))
 }
 
-function placeOf({ options, connection }: Relay, log: StepLog): Place {
-  return { host: options.host, address: options.address, tls: tlsOf(connection), log }
+function placeOf(relay: Relay, log: StepLog): Place {
+  const { host, address } = relay.options
+  return { host, address, tls: tlsOf(relay), log }
 }
 
-function tlsOf({ _socket: socket }: SMTPConnection): string | null {
+function tlsOf({ connection }: Relay): string | null {
+  const { _socket: socket } = connection
   if (!(socket instanceof TLSSocket) || !socket.encrypted) return null
-  const protocol = socket.getProtocol()
-  return protocol === null ? null : `${protocol} ${socket.getCipher()?.standardName ?? ''}`.trim()
+  if (socket.getProtocol() === null) return null
+  return tlsText(socket)
 }
 
 function openFailure(relay: Relay, log: StepLog, error: string): OpenFailure {
@@ -191,7 +194,7 @@ function openFailure(relay: Relay, log: StepLog, error: string): OpenFailure {
 
 function createRelaySession(relay: Relay, openLog: StepLog): Session {
   const { connection, options } = relay
-  const tls = tlsOf(connection)
+  const tls = tlsOf(relay)
   const capabilities = capabilitiesOf(relay)
   let isBusy = false
   let sendCount = 0

@@ -16,6 +16,7 @@ import {
   type ServerReply,
 } from './reply-parser.ts'
 import { startTls, type UpgradeOptions } from './starttls.ts'
+import { tlsText } from './tls-text.ts'
 import { cutFailure, networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
 
 /** `at`: epoch ms when it came. */
@@ -43,7 +44,7 @@ export type Wire = {
   failure(): WireFailure | null
   /** Starts TLS on the connection; any certificate will do. Null when it is up. */
   upgrade(options: UpgradeOptions): Promise<WireFailure | null>
-  /** Protocol and cipher; null in clear. */
+  /** Protocol, certificate and cipher; null in clear. */
   tls(): string | null
   end(reason?: WireFailure): void
 }
@@ -239,7 +240,7 @@ function createWire(line: Line, { now, knownReplies }: WireOptions): Wire {
     }
     socket = secured
     parser = createReplyParser(onReply, knownReplies)
-    tlsName = `${secured.getProtocol() ?? 'TLS'} ${secured.getCipher().standardName}`
+    tlsName = tlsText(secured)
     socket.on('data', (bytes: Buffer) => onOctets(bytes.toString('latin1')))
     attach()
     return failure

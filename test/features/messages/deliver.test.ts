@@ -33,7 +33,11 @@ type Line = Desk & {
   /** Sends one email and resolves when it has been handed to outbound. */
   sendOne(request?: Parameters<Desk['send']>[0]): Promise<string>
   /** What outbound makes of the latest task. */
-  report(kind: OutcomeKind, change?: Parameters<typeof attempted>[2]): Promise<void>
+  report(
+    kind: OutcomeKind,
+    change?: Parameters<typeof attempted>[2],
+    beganAt?: number,
+  ): Promise<void>
   /** Resolves when so many tasks were handed over. */
   handed(count: number): Promise<void>
 }
@@ -64,10 +68,11 @@ async function openLine(t: TestContext): Promise<Line> {
       await handed(before + 1)
       return accepted[0]?.email as string
     },
-    report: async (kind, change) => {
+    report: async (kind, change, beganAt = desk.clock.now) => {
       const task = desk.tasks.at(-1)
       if (task === undefined) throw new Error('nothing was handed over')
-      delivery.report([attempted(task, kind, change)])
+      const report = attempted(task, kind, change)
+      delivery.report([{ ...report, startedAt: beganAt }])
       await delivery.settled(5_000)
     },
   }
@@ -181,6 +186,33 @@ test('a deferred email is tried again when it is due, and gives up when its time
   assert.equal(email.status, 'FAILED')
   assert.match(email.error as string, /given up; the last answer was: 451 Not now/)
   assert.equal((await showEmail(line.core, id)).attempts.length, 2)
+})
+
+test('F4: a project with a backlog is leased no more than its share, another one is served', async (t) => {
+  const line = await openLine(t)
+  const other = await addProject(line.core, 'Other', 'other.test')
+  line.core.outbound.projectCapacity = (id) => (id === other.id ? 1_000 : 2)
+  for (let sent = 0; sent < 5; sent++) await line.send()
+  const from = { address: address('shop@other.test'), name: null }
+  await line.send({ from }, { project: other })
+  await line.handed(3)
+  const claimed = line.tasks.map(({ projectId }) => projectId)
+  assert.ok(claimed.includes(other.id))
+  assert.ok(claimed.filter((id) => id === line.project.id).length >= 2)
+})
+
+test('an attempt under way while the clock jumps past the give-up time is followed by another', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  line.clock.now += 3 * 86_400_000
+  await line.report('deferred', {}, START)
+  const { status, dueAt } = await line.email(id)
+  assert.deepEqual([status, dueAt], ['PENDING', line.clock.now + 1_000])
+  line.clock.now += 1_000
+  line.core.bell.ring('anywhere')
+  await line.handed(2)
+  await line.report('deferred')
+  assert.equal((await line.email(id)).status, 'FAILED')
 })
 
 test('a full site is leased nothing, another one is served meanwhile', async (t) => {

@@ -52,6 +52,10 @@ export type Desk = {
   tasks: DeliveryTask[]
   /** How many more messages a site takes; 1,000 unless a test says otherwise. */
   capacity: Map<string, number>
+  /** Sites that take nothing, until when (epoch ms) and why. */
+  pauses: Map<string, { until: number; reason: string }>
+  /** Sites that were found to take nothing or little, when (epoch ms) and why. */
+  restrictions: Map<string, { triedAt: number; reason: string }>
   send(request?: Partial<SendRequest>, options?: SendOptions): Promise<Accepted>
   email(id: string): Promise<Email>
   eventNames(): Promise<string[]>
@@ -74,6 +78,8 @@ export async function openDesk(t: TestContext): Promise<Desk> {
   const config = configuration as unknown as Core['config']
   const figures = { health: createHealth(), counters: createCounters() }
   const base = { config, store, now: () => clock.now, log: silentLog(), ...figures }
+  const pauses: Desk['pauses'] = new Map()
+  const restrictions: Desk['restrictions'] = new Map()
   const core: Core = {
     ...base,
     keyring,
@@ -85,6 +91,8 @@ export async function openDesk(t: TestContext): Promise<Desk> {
       siteOf: (domain: string) => domain,
       capacity: (site: string) => capacity.get(site) ?? 1_000,
       projectCapacity: () => 1_000,
+      pauseOf: (site: string) => pauses.get(site) ?? null,
+      restrictionOf: (site: string) => restrictions.get(site) ?? null,
       deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),
       withdraw: () => undefined,
     } as unknown as Core['outbound'],
@@ -119,6 +127,8 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     clock,
     tasks,
     capacity,
+    pauses,
+    restrictions,
     send,
     email: async (id) => {
       const row = await store.read.select().from(emails).where(eq(emails.id, id)).get()
@@ -208,7 +218,7 @@ export function attempted(
   task: DeliveryTask,
   kind: OutcomeKind,
   change: Partial<AttemptOutcome> = {},
-): DeliveryReport {
+): Extract<DeliveryReport, { kind: 'attempted' }> {
   return {
     emailId: task.emailId,
     kind: 'attempted',

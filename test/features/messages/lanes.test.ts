@@ -37,6 +37,18 @@ test('of more due lanes than one visit takes, all have their turn', () => {
   assert.deepEqual(names(lanes.listDue(0, 2)), ['c', 'a'])
 })
 
+test('projects take turns within a class: nobody waits for the lanes of another', () => {
+  const lanes = createLanes()
+  for (let at = 0; at < 20_000; at++) lanes.note(lane(`bulk${at}.test`, 1, 'bulk'), 0)
+  lanes.note(lane('good.test', 1, 'other'), 1)
+  assert.deepEqual(names(lanes.listDue(1, 4)).slice(0, 3), [
+    'bulk0.test',
+    'good.test',
+    'bulk1.test',
+  ])
+  assert.ok(names(lanes.listDue(1, 4)).slice(0, 2).includes('good.test'))
+})
+
 test('a lane is due at its earliest email, and not before', () => {
   const lanes = createLanes()
   lanes.note(lane('a'), 500)

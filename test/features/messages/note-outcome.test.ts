@@ -123,6 +123,7 @@ test('an email that is cancelled, given up or suppressed is a line too', async (
   const late = await sendOne(desk)
   const giveUp = createGiveUp(desk.core)
   desk.clock.now += 2 * 86_400_000
+  desk.restrictions.set('dest.test', { triedAt: desk.clock.now, reason: 'connect ECONNREFUSED' })
   for (let minute = 0; minute <= 10; minute += 1) await giveUp(minute * 60_000)
   await desk.core.store.write(async (tx) => {
     await tx.insert(suppressions).values({
@@ -139,7 +140,11 @@ test('an email that is cancelled, given up or suppressed is a line too', async (
     desk.entries.map(({ msg, email, reason }) => [msg, email, reason]),
     [
       ['email failed', cancelled, 'cancelled'],
-      ['email failed', late, 'given up: its destination could not be tried in time'],
+      [
+        'email failed',
+        late,
+        'given up, its destination could not be tried in time: connect ECONNREFUSED',
+      ],
       ['email suppressed', suppressed, undefined],
     ],
   )

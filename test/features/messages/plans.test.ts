@@ -8,13 +8,14 @@ import {
   listLastWords,
   listSuppressionsOf,
 } from '../../../src/features/messages/explanations.ts'
-import { findOverdue } from '../../../src/features/messages/give-up.ts'
+import { failOverdue, findOverdue } from '../../../src/features/messages/give-up.ts'
 import {
   heldIds,
   holdsWithCounts,
   strayDomains,
   waitingIds,
 } from '../../../src/features/messages/holds.ts'
+import { deferLane } from '../../../src/features/messages/put-back.ts'
 import {
   endedCounts,
   isNumbered,
@@ -46,7 +47,9 @@ const list = (filter: Parameters<typeof queueCondition>[0]) =>
 const queries: [string, SQL | Statement<unknown>][] = [
   ['claiming', claimLane],
   ['the next due time', findNextDue],
-  ['giving up', findOverdue],
+  ['looking for what to give up', findOverdue],
+  ['giving up', failOverdue],
+  ['deferring what waits for a site at rest', deferLane],
   ['counting', queueCounts()],
   ['the age of what waits', oldestDue(0)],
   ['listing', list({})],

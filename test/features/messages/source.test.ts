@@ -104,3 +104,26 @@ test('marketing always offers them, a transactional content that names none neve
     [],
   )
 })
+
+test('header fields that would steer a smarthost are dropped when mail is relayed, and only then', async (t) => {
+  const desk = await openDesk(t)
+  const harmless = { 'X-Campaign': 'spring', 'Disposition-Notification-To': 'me@example.test' }
+  const steering = {
+    'X-SMTPAPI': '{"to":["eve@other.test"]}',
+    'x-mc-Track': 'opens',
+    'X-SES-SOURCE-ARN': 'arn',
+    'X-Mailgun-Variables': '{}',
+    'X-PM-Message-Stream': 'outbound',
+    'X-MSYS-API': '{}',
+    'X-MJ-CustomID': '1',
+    'X-Mailin-Tag': '1',
+    'sender.ip': '192.0.2.1',
+    'Errors-To': 'eve@other.test',
+    'Return-Receipt-To': 'eve@other.test',
+  }
+  const headers = { ...steering, ...harmless }
+  assert.deepEqual((await sourceOf(desk, 'x', 'TRANSACTIONAL', { headers })).headers, headers)
+  const delivery = { ...desk.core.config.delivery, mode: 'relay' } as const
+  desk.core.config = { ...desk.core.config, delivery }
+  assert.deepEqual((await sourceOf(desk, 'x', 'TRANSACTIONAL', { headers })).headers, harmless)
+})

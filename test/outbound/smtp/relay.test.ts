@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { CurrentStep } from '../../../src/outbound/progress.ts'
 import {
   openRelaySession,
   type RelayOptions,
@@ -110,7 +112,7 @@ for (const tls of ['starttls', 'implicit'] as const) {
   test(`mail goes to a smarthost over ${tls} with AUTH, one message after another`, async (t) => {
     const { port, received } = await startSmarthost(t, { secure: tls === 'implicit' })
     const { session, send } = await sessionWith(t, port, { tls })
-    assert.match(session.tls ?? '', /^TLSv1\.3 TLS_/)
+    assert.match(session.tls ?? '', /^TLSv1\.3, certificate not verified \(TLS_\w+\)$/)
     for (let n = 0; n < 2; n++) {
       const result = await send()
       assert.equal(result.result, 'relayed')
@@ -150,6 +152,38 @@ test('the steps of opening are kept, and no secret is among them', async (t) => 
   const kept = JSON.stringify(session.steps)
   assert.equal(/s.cret|\\0pillarbox/.test(kept), false)
   assert.equal(kept.includes(Buffer.from('\0pillarbox\0sécret').toString('base64')), false)
+})
+
+test('the step at hand is told of a smarthost too', async (t) => {
+  const opening: CurrentStep = { step: 'waiting', since: 0, peer: null }
+  let isGreeted = false
+  const onGreeted = () => {
+    isGreeted = true
+  }
+  const { session } = await sinkSession(
+    t,
+    { respond: ({ verb }) => (verb === 'RCPT' || verb === 'DATA' ? silence : undefined) },
+    { current: opening, onGreeted },
+  )
+  assert.deepEqual([opening.step, isGreeted], ['ehlo', true])
+  const current: CurrentStep = { step: 'waiting', since: 0, peer: null }
+  const before = Date.now()
+  const sending = session.send({ ...envelope, message, current })
+  while (current.step !== 'rcpt') await new Promise((resolve) => setImmediate(resolve))
+  assert.ok(current.since >= before)
+  session.close()
+  await sending
+})
+
+test('a certificate that was verified is said to be', async (t) => {
+  const { port } = await startSmarthost(t, { secure: true })
+  const usual = getCACertificates()
+  t.after(() => setDefaultCACertificates(usual))
+  setDefaultCACertificates([...usual, certificate.cert])
+  const { session } = await sessionWith(t, port, { tls: 'implicit' })
+  assert.match(session.tls ?? '', /^TLSv1\.3, certificate verified \(TLS_\w+\)$/)
+  const other = await sessionWith(t, port, { tls: 'implicit', host: 'other.test' })
+  assert.match(other.session.tls ?? '', /^TLSv1\.3, certificate not verified/)
 })
 
 test('a password goes in clear to loopback only, and certificates are checked elsewhere', () => {

@@ -1,0 +1,45 @@
+/**
+ * Header fields by which whoever hands in mail could steer the smarthost that it is relayed to:
+ * change recipients, sender, tracking or the account's settings (SendGrid, Mandrill, Amazon SES,
+ * Mailgun, Postmark, SparkPost, Mailjet, Brevo, SMTP2GO, MailerSend, Elastic Email, Resend,
+ * GreenArrow, PowerMTA), or have it send reports to anybody (Sendmail and its kin). They say nothing
+ * to the recipient. `Disposition-Notification-To` is not among them: the reader's program obeys that.
+ */
+const names = new Set([
+  'x-smtpapi',
+  'x-virtual-mta',
+  'x-virtualmta',
+  'x-job',
+  'sender.ip',
+  'idempotencykey',
+  'errors-to',
+  'return-receipt-to',
+])
+const prefixes = [
+  'x-mc-',
+  'x-ses-',
+  'x-mailgun-',
+  'x-pm-',
+  'x-msys-',
+  'x-mj-',
+  'x-mailjet-',
+  'x-sib-',
+  'x-mailin-',
+  'x-smtp2go-',
+  'x-mailersend-',
+  'x-elasticemail-',
+  'x-greenarrow-',
+  'resend-',
+]
+
+/** The fields that may go to a smarthost, in their order. */
+export function withoutSmarthostHeaders(
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !steersSmarthost(name)))
+}
+
+function steersSmarthost(name: string): boolean {
+  const lower = name.toLowerCase()
+  return names.has(lower) || prefixes.some((prefix) => lower.startsWith(prefix))
+}

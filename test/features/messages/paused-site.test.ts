@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createDelivery, type Delivery } from '../../../src/features/messages/deliver.ts'
+import { showEmail } from '../../../src/features/messages/operate.ts'
+import { startQueue } from '../../../src/features/messages/queue.ts'
+import type { DeliveryReport } from '../../../src/outbound/outbound.ts'
+import type { Email } from '../../../src/store/schema.ts'
+import { address, attempted, type Desk, openDesk, START } from './desk.ts'
+
+const HOUR = 3_600_000
+const dead = { until: START + HOUR, reason: 'dest.test takes no mail now: connection refused' }
+
+type Line = Desk & { delivery: Delivery; untilDeferred(id: string): Promise<Email> }
+
+async function openLine(t: TestContext): Promise<Line> {
+  const desk = await openDesk(t)
+  const delivery = createDelivery(desk.core)
+  const queue = startQueue(desk.core, delivery)
+  t.after(() => queue.stop())
+  const untilDeferred = async (id: string) => {
+    for (;;) {
+      const email = await desk.email(id)
+      if (email.state === 'deferred') return email
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return { ...desk, delivery, untilDeferred }
+}
+
+async function sendTo(desk: Desk, to: string): Promise<string> {
+  const { emails: accepted } = await desk.send({ to: [{ address: address(to), name: null }] })
+  return accepted[0]?.email as string
+}
+
+test('mail for a site that takes nothing is deferred with the reason, without an attempt', async (t) => {
+  const line = await openLine(t)
+  line.pauses.set('dest.test', dead)
+  const id = await sendTo(line, 'ada@dest.test')
+  const email = await line.untilDeferred(id)
+  assert.equal(email.status, 'PENDING')
+  assert.equal(email.error, dead.reason)
+  assert.equal(email.attemptCount, 0)
+  assert.equal(email.dueAt, START)
+  assert.deepEqual((await showEmail(line.core, id)).attempts, [])
+  assert.deepEqual(line.tasks, [])
+})
+
+test('mail of a site that takes nothing goes as soon as an operator lifts that', async (t) => {
+  const line = await openLine(t)
+  line.pauses.set('dest.test', dead)
+  const id = await sendTo(line, 'ada@dest.test')
+  await line.untilDeferred(id)
+  line.pauses.clear()
+  line.core.bell.ring('anywhere')
+  while (line.tasks.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(line.tasks[0]?.emailId, id)
+})
+
+test('the reason is written once, and not again with the next pause of the site', async (t) => {
+  const line = await openLine(t)
+  line.pauses.set('dest.test', dead)
+  const id = await sendTo(line, 'ada@dest.test')
+  const before = await line.untilDeferred(id)
+  line.clock.now = dead.until + 1
+  line.pauses.set('dest.test', { until: dead.until + HOUR, reason: 'dest.test is gone' })
+  const later = await sendTo(line, 'eve@dest.test')
+  assert.equal((await line.untilDeferred(later)).error, 'dest.test is gone')
+  assert.deepEqual(await line.email(id), before)
+})
+
+test('what comes back because its site takes nothing has the reason, and counts no attempt', async (t) => {
+  const line = await openLine(t)
+  const report = (emailId: string): DeliveryReport => ({
+    emailId,
+    kind: 'returned',
+    site: 'mx.test',
+    retryAt: START + HOUR,
+    reason: 'mx.test takes no mail now: 421 4.7.0 go away',
+  })
+  line.core.outbound.deliver = (tasks) => {
+    line.tasks.push(...tasks)
+    line.delivery.report(tasks.map(({ emailId }) => report(emailId)))
+  }
+  const id = await sendTo(line, 'ada@dest.test')
+  const email = await line.untilDeferred(id)
+  assert.equal(email.error, 'mx.test takes no mail now: 421 4.7.0 go away')
+  assert.equal(email.attemptCount, 0)
+  assert.equal(email.dueAt, START + HOUR)
+  assert.deepEqual((await showEmail(line.core, id)).attempts, [])
+})
+
+test('an answer of its own is not replaced by the reason of its site', async (t) => {
+  const line = await openLine(t)
+  let isTried = false
+  line.core.outbound.deliver = (tasks) => {
+    line.tasks.push(...tasks)
+    const [task] = tasks
+    if (task === undefined) return
+    const { emailId } = task
+    const returned = {
+      emailId,
+      kind: 'returned',
+      site: 'x',
+      retryAt: null,
+      reason: 'dead',
+    } as const
+    line.delivery.report([isTried ? returned : attempted(task, 'deferred')])
+    isTried = true
+  }
+  const id = await sendTo(line, 'ada@dest.test')
+  const { error } = await line.untilDeferred(id)
+  assert.equal(error, '451 Not now')
+  line.clock.now = START + HOUR
+  line.pauses.set('dest.test', { until: START + 2 * HOUR, reason: 'dead' })
+  line.core.bell.ring('anywhere')
+  await line.delivery.settled(5_000)
+  const email = await line.email(id)
+  assert.deepEqual([email.error, email.attemptCount], [error, 1])
+})
