@@ -10,7 +10,7 @@ import type { NamedAddress, SendRequest } from '../../features/messages/plan.ts'
 import { attachmentList } from '../attachments.ts'
 import { customHeaders } from '../custom-headers.ts'
 import { emailAddress, id, instant, lineOfText } from '../fields.ts'
-import { json, keyedRoute, type Route } from '../route.ts'
+import { DEFAULT_BODY_BYTES, json, keyedRoute, type Route } from '../route.ts'
 
 type Limits = Config['limits']
 
@@ -62,6 +62,11 @@ export function sendBody(limits: Limits) {
     })
 }
 
+/** A message of the largest size, and a quarter for what is beside it and for JSON's escapes. */
+function maxBodyBytes({ messageMaxBytes }: Limits): number {
+  return Math.max(DEFAULT_BODY_BYTES, Math.ceil(messageMaxBytes * 1.25))
+}
+
 type SendBody = z.output<ReturnType<typeof sendBody>>
 
 const sent = z.object({
@@ -91,6 +96,7 @@ export function sendRoutes(core: Core): Route[] {
         "project's suppression list gets an email with status SUPPRESSED, which is never sent.",
       takesIdempotencyKey: true,
       body: sendBody(core.config.limits),
+      maxBodyBytes: maxBodyBytes(core.config.limits),
       responses: { 200: { description: 'Accepted: durable and queued', schema: sent } },
       refusals: [400, 404, 409],
       handle: async ({ project, body, path, idempotencyKey }) => {
