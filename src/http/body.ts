@@ -27,7 +27,15 @@ export type BodyLimits = {
 export async function readJson(incoming: IncomingMessage, limits: BodyLimits): Promise<ReadBody> {
   const bytes = await readBytes(incoming, limits)
   const sizeBytes = bytes.length
-  return { value: await parseJson(bytes), sizeBytes }
+  const value = await parseJson(bytes)
+  giveUp(bytes)
+  return { value, sizeBytes }
+}
+
+/** Large bodies need not wait for a garbage collection, which takes no notice of their size. */
+function giveUp({ buffer, length }: Buffer): void {
+  const isItsOwn = length > FREE_BODY_BYTES && buffer.byteLength === length
+  if (isItsOwn && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /**
