@@ -35,6 +35,14 @@ export const counterTexts = {
     help: 'Suppressions held: for an operator (fuse), or for a second look at the domain (domain)',
     labelNames: ['cause'],
   },
+  pillarbox_http_strangers_refused_total: {
+    help: 'Requests without a valid key that were refused; they have no row in the request log',
+    labelNames: ['status'],
+  },
+  pillarbox_http_connections_refused_total: {
+    help: 'Connections refused because there were too many',
+    labelNames: [],
+  },
 } as const satisfies Record<string, CounterText>
 
 export type CounterName = keyof typeof counterTexts

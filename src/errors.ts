@@ -59,7 +59,19 @@ const meanings = {
   },
   BILLING_LIMIT_EXCEEDED: { status: 402, smtp: '550 5.7.1' },
   UPGRADE_REQUIRED: { status: 402, smtp: '550 5.7.1' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    smtp: '550 5.5.1',
+    suggestion: 'Use one of the methods in the Allow header.',
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    smtp: '451 4.4.2',
+    suggestion: 'Nothing was accepted. Send the whole request without long pauses.',
+  },
   PAYLOAD_TOO_LARGE: { status: 413, smtp: '552 5.3.4' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, smtp: '550 5.6.1' },
+  REQUEST_HEADER_FIELDS_TOO_LARGE: { status: 431, smtp: '552 5.3.4' },
   INTERNAL_SERVER_ERROR: {
     status: 500,
     smtp: '451 4.3.0',

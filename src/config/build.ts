@@ -15,6 +15,8 @@ export function buildConfig(values: SettingValues, file: string | null): Config 
       listen: values['http.listen'],
       trustedProxies: values['http.trusted_proxies'],
       metricsAllow: values['http.metrics_allow'],
+      maxConnections: values['http.max_connections'],
+      maxConnectionsPerAddress: values['http.max_connections_per_address'],
       tls: tlsFiles(values['http.tls_cert'], values['http.tls_key']),
     },
     database: buildDatabase(values),

@@ -40,6 +40,8 @@ export type Config = {
     listen: ListenAddress
     trustedProxies: readonly string[]
     metricsAllow: readonly string[]
+    maxConnections: number
+    maxConnectionsPerAddress: number
     tls: TlsFiles | null
   }
   database: { url: string; file: string }

@@ -66,6 +66,16 @@ export const settings = {
     ['loopback'],
     'Who may read /metrics and the detail of /health.',
   ),
+  'http.max_connections': setting(
+    kind.integer(1, 100_000),
+    1_000,
+    'Most connections of callers at a time.',
+  ),
+  'http.max_connections_per_address': setting(
+    kind.integer(1, 100_000),
+    100,
+    'Most of them from one address; http.trusted_proxies are not counted so.',
+  ),
   'http.tls_cert': optional(
     kind.path,
     'Certificate chain (PEM) to serve HTTPS with, without a proxy.',

@@ -3,6 +3,7 @@ import type { Hono } from 'hono'
 import type { Core } from '../features/core.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
+import { createBodyAllowance } from './body-allowance.ts'
 import { type AddressList, createAddressList } from './client-address.ts'
 import type { Hall } from './exchange.ts'
 import { listGauges } from './gauges.ts'
@@ -31,6 +32,10 @@ import { verifyRoutes } from './routes/verify.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { createTraffic, type Traffic } from './traffic.ts'
 
+/** Of all request bodies under way. */
+const MAX_BODIES_BYTES = 256 * 1024 * 1024
+const MAX_BODIES_BYTES_PER_ADDRESS = 64 * 1024 * 1024
+
 export type ApiDeps = {
   core: Core
   limiter: RateLimiter
@@ -46,15 +51,28 @@ export type TableDeps = Pick<ApiDeps, 'core'> & {
 
 export function createApi({ core, limiter, requestLog, stopping }: ApiDeps): Hono<Bindings> {
   const { trustedProxies } = core.config.http
+  const proxies = createAddressList(trustedProxies)
+  const traffic = createTraffic()
+  const routes = listRoutes({ core, traffic, proxies })
   const hall: Hall = {
     core,
-    proxies: createAddressList(trustedProxies),
+    proxies,
     limiter,
-    traffic: createTraffic(),
+    traffic,
+    bodies: createBodyAllowance(bodyLimits(routes)),
     requestLog,
     stopping,
   }
-  return mount(hall, listRoutes({ core, traffic: hall.traffic, proxies: hall.proxies }))
+  return mount(hall, routes)
+}
+
+/** A body that a route takes has room, however large. */
+function bodyLimits(routes: readonly Route[]) {
+  const largest = Math.max(...routes.map(({ maxBodyBytes }) => maxBodyBytes))
+  return {
+    totalBytes: Math.max(MAX_BODIES_BYTES, largest),
+    addressBytes: Math.max(MAX_BODIES_BYTES_PER_ADDRESS, largest),
+  }
 }
 
 /** The whole table. */

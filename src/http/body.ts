@@ -1,112 +1,163 @@
 /**
- * A request's body, read from the socket itself: counted as it comes, whatever Content-Length says.
- * JSON is free of what JSON can carry but nothing of ours can handle: nesting without end and keys
- * named `__proto__`. The content type is not looked at: clients of this API family do not all set it.
+ * A request's body, read from the socket itself and counted as it comes, whatever Content-Length
+ * says. It takes its share of the memory for bodies, and is given up when it comes too slowly. The
+ * content type is not looked at: clients of this API family do not all set it.
  */
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { AppError, invalidField } from '../errors.ts'
+import type { Readable } from 'node:stream'
+import { AppError } from '../errors.ts'
+import { type BodyShare, FREE_BODY_BYTES } from './body-allowance.ts'
+import { decodedBody, toBodyError } from './content-encoding.ts'
+import { parseJson } from './json.ts'
+import { createPace } from './pace.ts'
 
 export type ReadBody = { value: unknown; sizeBytes: number }
 
-/** Deeper than any data that makes sense, far from where recursion ends. */
-export const MAX_JSON_DEPTH = 100
+export type BodyLimits = {
+  /** Of the body as it is when it is decoded. */
+  maxBytes: number
+  share: BodyShare
+}
 
 /**
  * @throws AppError PAYLOAD_TOO_LARGE above `maxBytes`; VALIDATION_ERROR 400 for what is not JSON,
- * 422 for what is nested too deeply; BAD_REQUEST when the connection ends before the body does
+ * 422 for more than can be handled; UNSUPPORTED_MEDIA_TYPE; REQUEST_TIMEOUT; BAD_REQUEST when the
+ * connection ends before the body does; what `share` throws
  */
-export async function readJson(incoming: IncomingMessage, maxBytes: number): Promise<ReadBody> {
-  const bytes = await readBytes(incoming, maxBytes)
-  const value = parseJson(bytes)
-  if (!isTame(value, 1)) {
-    throw invalidField('', 'too_big', `The JSON is nested more than ${MAX_JSON_DEPTH} levels deep`)
-  }
-  return { value, sizeBytes: bytes.length }
+export async function readJson(incoming: IncomingMessage, limits: BodyLimits): Promise<ReadBody> {
+  const bytes = await readBytes(incoming, limits)
+  const sizeBytes = bytes.length
+  const value = await parseJson(bytes)
+  giveUp(bytes)
+  return { value, sizeBytes }
+}
+
+/** Large bodies need not wait for a garbage collection, which takes no notice of their size. */
+function giveUp({ buffer, length }: Buffer): void {
+  const isItsOwn = length > FREE_BODY_BYTES && buffer.byteLength === length
+  if (isItsOwn && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /**
  * The fields of a form, whatever its content type says; of a body that is no such form, or larger
  * than `maxBytes`, none: what a form's caller wants is in its path, and is done anyway (RFC 8058).
- * @throws AppError BAD_REQUEST when the connection ends before the body does
+ * @throws AppError BAD_REQUEST when the connection ends before the body does; REQUEST_TIMEOUT
  */
-export async function readForm(incoming: IncomingMessage, maxBytes: number): Promise<ReadBody> {
+export async function readForm(incoming: IncomingMessage, limits: BodyLimits): Promise<ReadBody> {
   try {
-    const bytes = await readBytes(incoming, maxBytes)
+    const bytes = await readBytes(incoming, limits)
     const value = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')))
     return { value, sizeBytes: bytes.length }
   } catch (error) {
-    if (error instanceof AppError && error.code === 'PAYLOAD_TOO_LARGE') {
-      return { value: {}, sizeBytes: maxBytes }
-    }
+    if (error instanceof AppError && noForm.has(error.code)) return { value: {}, sizeBytes: 0 }
     throw error
   }
 }
 
-function readBytes(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) {
-    return Promise.reject(tooLarge(maxBytes))
-  }
+const noForm: ReadonlySet<string> = new Set([
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'VALIDATION_ERROR',
+])
+
+/** Undefined where the request does not say. */
+export function announcedLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length']
+  return length === undefined ? undefined : Number(length)
+}
+
+async function readBytes(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const { maxBytes, share } = limits
+  const announced = announcedLength(incoming) ?? 0
+  if (announced > maxBytes) throw tooLarge(maxBytes)
+  const source = decodedBody(incoming)
+  const room = share.growTo(announced)
+  if (room !== undefined) await room
+  return collect(incoming, source, limits)
+}
+
+function collect(
+  incoming: IncomingMessage,
+  source: Readable,
+  { maxBytes, share }: BodyLimits,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let sizeBytes = 0
+    const pace = createPace()
+    const announced = source === incoming ? announcedLength(incoming) : undefined
+    const bytes = openCollection(announced)
+    let room = announced ?? 0
     const onData = (chunk: Buffer): void => {
-      sizeBytes += chunk.length
-      chunks.push(chunk)
-      if (sizeBytes > maxBytes) settle(() => reject(tooLarge(maxBytes)))
+      pace.count(chunk.length)
+      bytes.add(chunk)
+      const size = bytes.size()
+      if (size > maxBytes) fail(tooLarge(maxBytes))
+      else if (size > room) grow(size)
     }
-    const onEnd = (): void => {
-      settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+    /** By doubling, so that not every small piece waits for others. */
+    function grow(size: number): void {
+      room = Math.min(maxBytes, size * 2)
+      const granted = share.growTo(room)
+      if (granted === undefined) return
+      source.pause()
+      pace.rest()
+      granted.then(goOn, fail)
     }
-    const onCut = (): void => settle(() => reject(cutOff()))
+    const goOn = (): void => {
+      if (isOver) return
+      pace.watch(fail)
+      source.resume()
+    }
+    const onEnd = (): void => settle(() => resolve(bytes.take()))
+    const onCut = (error?: unknown): void => fail(toBodyError(incoming, error))
+    let isOver = false
+    function fail(error: unknown): void {
+      settle(() => reject(error))
+    }
     function settle(then: () => void): void {
-      incoming.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
+      if (isOver) return
+      isOver = true
+      pace.rest()
+      source.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
       // Whoever answers decides what becomes of the rest; an error of it is no news any more.
+      source.on('error', ignore)
       incoming.on('error', ignore)
+      if (source !== incoming) source.destroy()
       then()
     }
-    incoming.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut)
+    source.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut)
     if (incoming.destroyed) onCut()
+    else if (!incoming.complete) pace.watch(fail)
   })
+}
+
+type Collection = { add(chunk: Buffer): void; size(): number; take(): Buffer }
+
+/** Large bodies of known length have one place from the start: pieces put together take two. */
+function openCollection(announced = 0): Collection {
+  const isLarge = announced > FREE_BODY_BYTES
+  const whole = isLarge ? Buffer.allocUnsafeSlow(announced) : undefined
+  const chunks: Buffer[] = []
+  let size = 0
+  return {
+    add(chunk) {
+      if (whole === undefined) chunks.push(chunk)
+      else chunk.copy(whole, size)
+      size += chunk.length
+    },
+    size: () => size,
+    take() {
+      if (whole !== undefined) return whole.subarray(0, size)
+      return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)
+    },
+  }
 }
 
 function ignore(): void {
   return
 }
 
-function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.')
-  const text = bytes.toString('utf8')
-  try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
-  } catch (error) {
-    throw malformed(text === '' ? 'The body is empty.' : 'The body is not valid JSON.', error)
-  }
-}
-
-/** Removes keys that would change an object's prototype when copied; false when nested too deep. */
-function isTame(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  if (depth > MAX_JSON_DEPTH) return false
-  if (Array.isArray(value)) return value.every((item) => isTame(item, depth + 1))
-  if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__')
-  return Object.values(value).every((item) => isTame(item, depth + 1))
-}
-
-function malformed(text: string, cause?: unknown): AppError {
-  return new AppError('VALIDATION_ERROR', text, {
-    status: 400,
-    cause,
-    suggestion: 'Send one JSON object, as UTF-8, with "Content-Type: application/json".',
-  })
-}
-
 export function tooLarge(maxBytes: number): AppError {
   return new AppError('PAYLOAD_TOO_LARGE', 'The request body is too large.', {
     details: { maxBytes },
   })
-}
-
-export function cutOff(cause?: unknown): AppError {
-  return new AppError('BAD_REQUEST', 'The request was cut off.', { cause })
 }

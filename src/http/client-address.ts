@@ -41,6 +41,23 @@ export function clientAddress(incoming: IncomingMessage, proxies: AddressList): 
 }
 
 /**
+ * Who shares a bound with an address: an IPv4 address has its own, of IPv6 addresses a whole /64 is
+ * somebody's (RFC 6177).
+ */
+export function addressGroup(address: string | null | undefined): string {
+  const plain = plainAddress(address ?? undefined)
+  if (plain === null) return ''
+  if (isIP(plain) === 4) return plain
+  const [head = '', tail] = plain.replace(/%.*$/, '').split('::')
+  const front = head === '' ? [] : head.split(':')
+  const back = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = tail === undefined ? 0 : 8 - front.length - back.length
+  const all = [...front, ...new Array<string>(Math.max(0, zeros)).fill('0'), ...back]
+  const network = all.slice(0, 4).map((part) => Number.parseInt(part, 16).toString(16))
+  return `${network.join(':')}::/64`
+}
+
+/**
  * Whether the address is the caller's own: a proxy that nobody declared makes all the world look
  * like the machine it runs on, and only its headers give it away.
  */
@@ -51,7 +68,7 @@ export function isDirect(incoming: IncomingMessage, proxies: AddressList): boole
 }
 
 /** Without an IPv6 wrapping, port or brackets; null when it is no address. */
-function plainAddress(text: string | undefined): string | null {
+export function plainAddress(text: string | undefined): string | null {
   const bare = (text ?? '').replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1')
   const plain = bare.replace(/^::ffff:(?=\d+\.)/i, '')
   return isIP(plain) === 0 ? null : plain

@@ -3,11 +3,13 @@ import { z } from 'zod'
 import type { Core } from '../features/core.ts'
 import { isImportable, normalizeHeader } from '../features/imports/header.ts'
 import { type ImportKind, openUpload } from '../features/imports/upload.ts'
-import { readForm } from './multipart.ts'
+import { MAX_OTHER_BYTES, readForm } from './multipart.ts'
 import type { KeyedCall } from './route.ts'
 import { validate } from './validation.ts'
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024
+/** Of a whole form. */
+export const MAX_CSV_FORM_BYTES = MAX_FILE_BYTES + MAX_OTHER_BYTES
 const MAX_MAPPED = 1000
 const MAX_NAME_LENGTH = 255
 
@@ -20,10 +22,6 @@ const field = z
 
 const mapping = z
   .record(z.string(), field.nullable())
-  .refine((columns) => Object.keys(columns).length <= MAX_MAPPED, {
-    message: `More than ${MAX_MAPPED} columns`,
-    params: { code: 'too_big' },
-  })
   .transform((columns) =>
     Object.entries(columns).map(([header, field]): [string, string | null] => [
       normalizeHeader(header),
@@ -34,13 +32,18 @@ const mapping = z
 const mappingText = z
   .string()
   .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text)
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error
+    const columns = parseColumns(text)
+    if (columns === undefined) {
       context.addIssue({ code: 'custom', message: 'Not JSON' })
       return z.NEVER
     }
+    // Counted before they are looked at: each wrong one is an issue.
+    if (Object.keys(columns ?? {}).length > MAX_MAPPED) {
+      const message = `More than ${MAX_MAPPED} columns`
+      context.addIssue({ code: 'custom', message, params: { code: 'too_big' } })
+      return z.NEVER
+    }
+    return columns
   })
   .pipe(mapping)
 
@@ -89,6 +92,16 @@ export const contactsForm = {
 export const suppressionsForm = {
   contentType: 'multipart/form-data',
   schema: z.object(described),
+}
+
+/** Undefined for what is not JSON. */
+function parseColumns(text: string): object | null | undefined {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
 }
 
 type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[] }

@@ -27,9 +27,16 @@ export function toAppError(error: unknown): AppError {
 
 export function errorReply(error: AppError, place: ErrorPlace): Reply {
   const reply = json(error.status, errorBody(error, place))
+  const headers: Record<string, string> = { ...reply.headers }
   const retryAfter = retryAfterSeconds(error)
-  if (retryAfter === undefined) return reply
-  return { ...reply, headers: { ...reply.headers, 'retry-after': String(retryAfter) } }
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter)
+  const { allow, accepted } = error.details ?? {}
+  if (error.status === 405 && Array.isArray(allow)) headers.allow = allow.join(', ')
+  // Here it speaks of bodies of requests (RFC 7694).
+  if (error.status === 415 && Array.isArray(accepted)) {
+    headers['accept-encoding'] = accepted.join(', ')
+  }
+  return { ...reply, headers }
 }
 
 /** Tells the log what the caller is not told. */

@@ -5,7 +5,8 @@
  * the request log, which nobody waits for.
  */
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../errors.ts'
 import { authenticate } from '../features/accounts/authenticate.ts'
 import type { Core } from '../features/core.ts'
@@ -14,9 +15,12 @@ import { refuseUsedKey } from '../features/requests/idempotency.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import type { RateLimiter, RateVerdict } from '../features/requests/rate-limit.ts'
 import { readForm, readJson } from './body.ts'
+import type { BodyAllowance, BodyShare } from './body-allowance.ts'
 import { type BodyStream, openBody } from './body-stream.ts'
 import { type AddressList, clientAddress } from './client-address.ts'
 import { errorReply, logError, toAppError } from './error-reply.ts'
+import { isLongUnderWay, type LastReply, replyAndLinger } from './linger.ts'
+import { refuseUnreadablePath } from './request-path.ts'
 import { commonHeaders } from './response-headers.ts'
 import type { RawCall, Reply, Route } from './route.ts'
 import { toStream } from './stream-out.ts'
@@ -28,6 +32,8 @@ export type Hall = {
   proxies: AddressList
   limiter: RateLimiter
   traffic: Traffic
+  /** The memory for bodies. */
+  bodies: BodyAllowance
   requestLog: Pick<RequestLog, 'record'>
   /** Aborted when the server begins to stop. */
   stopping: AbortSignal
@@ -36,6 +42,7 @@ export type Hall = {
 /** What hono has made of a request when its route is found. */
 export type Arrival = {
   incoming: IncomingMessage
+  outgoing: ServerResponse
   path: string
   params: Readonly<Record<string, string>>
   query: Readonly<Record<string, string>>
@@ -49,13 +56,13 @@ type Exchange = Arrival & {
   address: string | null
   project: Project | null
   requestBytes: number
+  share: BodyShare
   stream: BodyStream | undefined
   headers: Record<string, string>
   /** Runs a part of it as its project's: what that scans does not delay others. */
   within<T>(act: () => T): T
 }
 
-export const MAX_BODY_BYTES = 50 * 1024 * 1024
 /** A form of ours has one short field. */
 const MAX_FORM_BYTES = 16 * 1024
 
@@ -69,11 +76,13 @@ const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
 export async function answer(hall: Hall, route: Route, arrival: Arrival): Promise<Response> {
   const exchange = open(hall, route, arrival)
   try {
-    return finish(hall, exchange, await runSteps(hall, exchange))
+    return await finish(hall, exchange, await runSteps(hall, exchange))
   } catch (thrown) {
     const error = toAppError(thrown)
     logError(hall.core.log, error, exchange.id)
-    return finish(hall, exchange, await toRefusal(hall, exchange, error), error)
+    return await finish(hall, exchange, await toRefusal(hall, exchange, error), error)
+  } finally {
+    exchange.share.release()
   }
 }
 
@@ -91,21 +100,23 @@ export function requestIdOf(incoming: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-function open({ core, proxies, stopping }: Hall, route: Route, arrival: Arrival): Exchange {
+function open({ core, proxies, bodies, stopping }: Hall, route: Route, arrival: Arrival): Exchange {
   const { incoming, path } = arrival
   const id = requestIdOf(incoming)
   const isPublicApi = path.startsWith('/v1/')
   const headers = commonHeaders(isPublicApi)
   headers['x-request-id'] = id
+  const address = clientAddress(incoming, proxies)
   return {
     ...arrival,
     id,
     route,
     isPublicApi,
     receivedAt: core.now(),
-    address: clientAddress(incoming, proxies),
+    address,
     project: null,
     requestBytes: 0,
+    share: bodies.open(address),
     stream: route.takesStream === undefined ? undefined : openBody(incoming, stopping),
     headers,
     within: (act) => act(),
@@ -114,6 +125,8 @@ function open({ core, proxies, stopping }: Hall, route: Route, arrival: Arrival)
 
 async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
   const { route, incoming } = exchange
+  // A broken token is answered as any other that is none of ours.
+  if (!route.isUnlogged) refuseUnreadablePath(incoming)
   if (route.permission !== 'none') await admit(hall, exchange, route.permission)
   if (route.growsDisk && hall.core.disk.isLow()) throw noRoom()
   const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
@@ -175,10 +188,16 @@ function readIdempotencyKey(incoming: IncomingMessage): string | undefined {
 }
 
 async function takeBody(exchange: Exchange): Promise<unknown> {
-  const { incoming, route } = exchange
-  const { value, sizeBytes } = route.takesForm
-    ? await readForm(incoming, MAX_FORM_BYTES)
-    : await readJson(incoming, MAX_BODY_BYTES)
+  const { incoming, route, share } = exchange
+  if (!route.takesForm) return takeJson(exchange, route.maxBodyBytes)
+  const { value, sizeBytes } = await readForm(incoming, { maxBytes: MAX_FORM_BYTES, share })
+  exchange.requestBytes = sizeBytes
+  return value
+}
+
+async function takeJson(exchange: Exchange, maxBytes: number): Promise<unknown> {
+  const { incoming, share } = exchange
+  const { value, sizeBytes } = await readJson(incoming, { maxBytes, share })
   exchange.requestBytes = sizeBytes
   return value
 }
@@ -196,19 +215,25 @@ function toCall(exchange: Exchange, body: unknown, idempotencyKey: string | unde
     query,
     body,
     stream,
+    readJson: (maxBytes) => takeJson(exchange, maxBytes),
     idempotencyKey,
     project,
   }
 }
 
-function finish(hall: Hall, exchange: Exchange, reply: Reply, error?: AppError): Response {
+async function finish(
+  hall: Hall,
+  exchange: Exchange,
+  reply: Reply,
+  error?: AppError,
+): Promise<Response> {
   const { headers, incoming } = exchange
   const { status, body } = reply
-  // After a 413 the rest of the upload is on its way; nobody is going to read it.
-  if (status === 413 || hall.stopping.aborted) headers.connection = 'close'
+  if (hall.stopping.aborted) headers.connection = 'close'
   Object.assign(headers, reply.headers)
   if (typeof body === 'string' || body instanceof Uint8Array) {
     settle(hall, exchange, { status, sizeBytes: Buffer.byteLength(body), error })
+    if (isLongUnderWay(incoming)) return lastReply(exchange, { status, headers, body })
     return new Response(status === 204 ? null : body, { status, headers })
   }
   if (incoming.method === 'HEAD') {
@@ -229,18 +254,34 @@ function finish(hall: Hall, exchange: Exchange, reply: Reply, error?: AppError):
   return new Response(stream, { status, headers })
 }
 
+async function lastReply(exchange: Exchange, reply: LastReply): Promise<Response> {
+  const { incoming, outgoing, route, share } = exchange
+  // What has been read of the body is given up.
+  share.release()
+  await replyAndLinger(incoming, outgoing, { reply, maxBytes: route.maxBodyBytes })
+  return RESPONSE_ALREADY_SENT
+}
+
 type Outcome = { status: number; sizeBytes: number; error: AppError | undefined }
 
-/** What is left of an exchange once its response is known whole: numbers, and a line of the log. */
+/**
+ * What is left of an exchange once its response is known whole: numbers, and a line of the log. Of
+ * strangers, who can be refused as often as they like, there is a number only.
+ */
 function settle(hall: Hall, exchange: Exchange, outcome: Outcome): void {
-  const { route, receivedAt } = exchange
+  const { core, traffic, requestLog } = hall
+  const { route, receivedAt, project } = exchange
   const { status } = outcome
-  const durationMs = Math.max(0, hall.core.now() - receivedAt)
-  hall.traffic.count(route, status, durationMs)
+  const durationMs = Math.max(0, core.now() - receivedAt)
+  traffic.count(route, status, durationMs)
+  if (project === null && status >= 400 && status < 500) {
+    core.counters.add('pillarbox_http_strangers_refused_total', { status: String(status) })
+    return
+  }
   // What is left of the disk is for the outcomes of mail.
-  if (hall.core.disk.isLow()) return
-  if (route.permission !== 'none' || (status >= 400 && !route.isUnlogged)) {
-    hall.requestLog.record(toLogEntry(exchange, { ...outcome, durationMs }))
+  if (core.disk.isLow()) return
+  if (project !== null || (status >= 500 && !route.isUnlogged)) {
+    requestLog.record(toLogEntry(exchange, { ...outcome, durationMs }))
   }
 }
 

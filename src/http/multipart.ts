@@ -35,7 +35,7 @@ const MAX_FIELD_BYTES = 256 * 1024
 const MAX_PARTS = 20
 const MAX_PART_HEADER_BYTES = 16 * 1024
 /** All fields, and what surrounds the parts. */
-const MAX_OTHER_BYTES = 512 * 1024
+export const MAX_OTHER_BYTES = 512 * 1024
 const SHOWN_NAME_LENGTH = 100
 
 /**

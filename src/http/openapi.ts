@@ -14,8 +14,10 @@ const refusalTexts: Readonly<Record<number, string>> = {
   401: 'No key, an unknown key, or a key of the wrong kind',
   403: 'Not allowed, or the project is disabled',
   404: 'Not found in this project',
+  408: 'The request came too slowly',
   409: 'In conflict with what exists',
   413: 'The body is too large',
+  415: 'The Content-Encoding of the body is none of gzip, deflate and br',
   422: 'Breaches the declared shape; `error.errors` names the fields',
   429: 'Too many requests; see Retry-After',
   503: 'Not possible right now; nothing was done',
@@ -164,7 +166,7 @@ function refusalStatuses(route: Route): number[] {
   if (permission !== 'none') for (const status of [401, 429, 503]) statuses.add(status)
   if (permission !== 'none' && method !== 'GET') statuses.add(403)
   if (query !== undefined || body !== undefined) statuses.add(422)
-  if (body !== undefined) for (const status of [400, 413]) statuses.add(status)
+  if (body !== undefined) for (const status of [400, 408, 413, 415]) statuses.add(status)
   return [...statuses].sort((one, other) => one - other)
 }
 
@@ -183,7 +185,8 @@ const tagTexts: Readonly<Record<string, string>> = {
 const introduction = `Every call carries \`Authorization: Bearer <API_KEY>\`; the key names the project. Secret keys \
 (\`sk_\`) open every endpoint and stay on servers, public keys (\`pk_\`) open event tracking only. Instants are ISO 8601 \
 in UTC, ids are UUIDs. Every response has an \`X-Request-ID\`; refusals carry it too, with a code for programs and \
-a text for people.`
+a text for people. Besides what each operation lists, a path answers other methods with 405 and \`Allow\`, and header \
+fields of more than 16 KB are 431. Bodies may be compressed: \`Content-Encoding: gzip\`, \`deflate\` or \`br\`.`
 
 const securitySchemes = {
   secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (sk_…)' },

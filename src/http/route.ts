@@ -10,7 +10,8 @@ import type { Project } from '../features/messages/plan.ts'
 import type { BodyStream } from './body-stream.ts'
 import { validate } from './validation.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type Method = (typeof methods)[number]
 
 /** Who may call: the project's secret key, either of its keys, or anybody. */
 export type Permission = 'secret' | 'any' | 'none'
@@ -40,6 +41,8 @@ export type RawCall = {
   body: unknown
   /** The body as it comes, where the route takes it so. */
   stream: BodyStream | undefined
+  /** Reads the body of a route that declares none. @throws AppError as `body.ts` */
+  readJson(maxBytes: number): Promise<unknown>
   idempotencyKey: string | undefined
   /** Null where no key is asked for. */
   project: Project | null
@@ -73,6 +76,8 @@ type Shape<Query, Body> = {
   takesForm?: boolean
   /** Its body is left unread, for the handler to read from `stream`; this is what to say of it. */
   takesStream?: { contentType: string; schema: z.ZodType }
+  /** Of its body, decoded; 1 MB where its own limits ask for no more. */
+  maxBodyBytes?: number
   takesIdempotencyKey?: boolean
   /**
    * Whether it is refused while the disk is nearly full. Where nothing is said: what a key is asked
@@ -91,10 +96,7 @@ type OpenShape<Query, Body> = Shape<Query, Body> & {
   permission: 'none'
   /** Left out of `/openapi.json`. */
   isHidden?: boolean
-  /**
-   * Its refusals are no lines of the request log: strangers cause as many as they like, and its
-   * path holds a token.
-   */
+  /** Its path holds a token: its failures are no lines of the request log. */
   isUnlogged?: boolean
   handle(call: Call<Query, Body>): Promise<Reply> | Reply
 }
@@ -104,9 +106,13 @@ type KeyedShape<Query, Body> = Shape<Query, Body> & {
   handle(call: KeyedCall<Query, Body>): Promise<Reply> | Reply
 }
 
+/** What a route takes that says nothing else. */
+export const DEFAULT_BODY_BYTES = 1024 * 1024
+
 export type Route = Omit<Shape<unknown, unknown>, 'query' | 'body'> & {
   permission: Permission
   growsDisk: boolean
+  maxBodyBytes: number
   isHidden: boolean
   isUnlogged: boolean
   query: z.ZodType | undefined
@@ -121,6 +127,7 @@ export function openRoute<Query = undefined, Body = undefined>(
   return {
     ...shape,
     growsDisk: shape.growsDisk ?? false,
+    maxBodyBytes: shape.maxBodyBytes ?? DEFAULT_BODY_BYTES,
     isHidden: shape.isHidden ?? false,
     isUnlogged: shape.isUnlogged ?? false,
     query: shape.query,
@@ -136,6 +143,7 @@ export function keyedRoute<Query = undefined, Body = undefined>(
   return {
     ...shape,
     growsDisk: shape.growsDisk ?? !['GET', 'DELETE'].includes(shape.method),
+    maxBodyBytes: shape.maxBodyBytes ?? DEFAULT_BODY_BYTES,
     isHidden: false,
     isUnlogged: false,
     query: shape.query,

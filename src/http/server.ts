@@ -4,7 +4,7 @@
  * time is over, and cuts what is left then.
  */
 import { randomUUID } from 'node:crypto'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
@@ -13,9 +13,13 @@ import type { Core } from '../features/core.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import { createRateLimiter, type RateLimiter } from '../features/requests/rate-limit.ts'
 import { createApi } from './api.ts'
-import { type Connections, watchConnections } from './connections.ts'
+import { createAddressList, plainAddress } from './client-address.ts'
+import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
 import { errorReply } from './error-reply.ts'
+import { answerFaults } from './faults.ts'
+import { refuseRaw } from './raw-reply.ts'
 import { commonHeaders } from './response-headers.ts'
+import { createTurns } from './turns.ts'
 
 export type HttpDeps = {
   core: Core
@@ -38,6 +42,9 @@ const REQUEST_TIMEOUT_MS = 120_000
 /** Longer than proxies in front keep theirs, so that none sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000
 
+/** Who has too many connections may try again then. */
+const RETRY_AFTER_SECONDS = 5
+
 /** A stop waits that long for a client to send its request or take its response. */
 const CLIENT_GRACE_MS = 2_000
 
@@ -53,16 +60,25 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const stopping = new AbortController()
   const api = createApi({ core, limiter, requestLog, stopping: stopping.signal })
   const inHand = new Set<Promise<unknown>>()
-  const server = createListener(
-    core,
-    getRequestListener((...request) => noted(inHand, api.fetch(...request)), {
+  const answer = getRequestListener(
+    (request, env) => {
+      if (lacksHost(env.incoming as IncomingMessage)) return unreadable(core, undefined)
+      return noted(inHand, api.fetch(request, env))
+    },
+    {
       hostname: UNNAMED_HOST,
       errorHandler: (error) => unreadable(core, error),
-    }) as RequestListener,
-  )
+      // `linger.ts` does that.
+      autoCleanupIncoming: false,
+    },
+  ) as RequestListener
+  const turns = createTurns(answer)
+  const server = createListener(core, turns.listener)
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.requestTimeout = REQUEST_TIMEOUT_MS
-  const connections = watchConnections(server)
+  turns.watch(server)
+  answerFaults(server, core, turns)
+  const connections = watchConnections(server, connectionLimits(core))
   await listening(server, listen.host, listen.port)
   const { port } = server.address() as AddressInfo
   return {
@@ -76,10 +92,41 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
 }
 
 function createListener({ certificates }: Core, listener: RequestListener): Server {
+  // Left to the listener, the refusal would have no envelope.
+  const options = { requireHostHeader: false }
   const pair = certificates.follow('http', (renewed) => server.setSecureContext(renewed))
-  if (pair === null) return createServer(listener)
-  const server = createTlsServer(pair, listener)
+  if (pair === null) return createServer(options, listener)
+  const server = createTlsServer({ ...options, ...pair }, listener)
   return server
+}
+
+function connectionLimits(core: Core): ConnectionLimits {
+  const { maxConnections, maxConnectionsPerAddress, trustedProxies, tls } = core.config.http
+  const proxies = createAddressList(trustedProxies)
+  return {
+    max: maxConnections,
+    maxPerAddress: maxConnectionsPerAddress,
+    isProxy: (address) => proxies.has(plainAddress(address)),
+    refuse(socket, isOfAddress) {
+      core.counters.add('pillarbox_http_connections_refused_total')
+      // Below TLS there is nothing that could be said.
+      if (tls !== null) socket.destroy()
+      else void refuseRaw(core, socket, { error: tooMany(isOfAddress), isPublicApi: false })
+    },
+  }
+}
+
+function tooMany(isOfAddress: boolean): AppError {
+  if (isOfAddress)
+    return new AppError('RATE_LIMIT_EXCEEDED', 'Too many connections of this address.', {
+      details: { retryAfter: RETRY_AFTER_SECONDS },
+    })
+  return new AppError('EXTERNAL_SERVICE_ERROR', 'Too many connections. Try again in a moment.')
+}
+
+/** RFC 9112, section 3.2: HTTP/1.1 has one always. */
+function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.1' && headers.host === undefined
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {
@@ -124,7 +171,8 @@ function urlOf(scheme: string, host: string, port: number): string {
 }
 
 /** A request line or Host header of which no URL can be made never reaches a route. */
-function unreadable({ now }: Core, cause: unknown): Response {
+function unreadable({ now, counters }: Core, cause: unknown): Response {
+  counters.add('pillarbox_http_strangers_refused_total', { status: '400' })
   const error = new AppError('BAD_REQUEST', 'The request has no readable URL.', { cause })
   const requestId = randomUUID()
   const { status, body, headers } = errorReply(error, { requestId, isPublicApi: false, at: now() })

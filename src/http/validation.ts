@@ -2,13 +2,17 @@
  * From zod's issues to the field errors of the API (contract 8.2): its own names for the codes, dot
  * paths, and one entry where zod lists every alternative of a union.
  */
-import type { z } from 'zod'
+import { z } from 'zod'
 import { type FieldError, invalid } from '../errors.ts'
+import { countMembers } from './member-counts.ts'
 
 type Issue = z.core.$ZodIssue
 
 /** A request that is wrong everywhere is told so often enough. */
-const MAX_FIELD_ERRORS = 100
+const MAX_FIELD_ERRORS = 20
+/** Names and texts of a caller are shown up to that length. */
+const MAX_SHOWN_NAME = 100
+const MAX_SHOWN_TEXT = 500
 
 /** What zod says of a union that has no text of its own. */
 const DEFAULT_TEXT = 'Invalid input'
@@ -29,12 +33,32 @@ const codes: Partial<Record<Issue['code'], string>> = {
  * @throws AppError VALIDATION_ERROR (422) with one entry a wrong field
  */
 export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Output {
+  const early = findMemberErrors(schema, value)
+  if (early.length > 0) throw invalid(early)
   const result = schema.safeParse(value)
   if (result.success) return result.data
   // Only now are the wrong values asked for: keeping them costs something on every request.
   const again = schema.safeParse(value, { reportInput: true })
   const issues = (again.error ?? result.error).issues
   throw invalid(issues.flatMap((issue) => toFieldErrors(issue, [])).slice(0, MAX_FIELD_ERRORS))
+}
+
+/** What is wrong with the numbers of members, and with members of long lists. */
+function findMemberErrors(schema: z.ZodType, value: unknown): FieldError[] {
+  const errors: FieldError[] = []
+  countMembers(schema, value, {
+    onTooMany: (path, fault) => {
+      if (errors.length < MAX_FIELD_ERRORS) errors.push({ field: fieldAt(path), ...fault })
+    },
+    onMember(path, member) {
+      const { schema: own = z.unknown(), value: given } = member ?? {}
+      const { error } = z.safeParse(own, given, { reportInput: true })
+      const found = (error?.issues ?? []).flatMap((issue) => toFieldErrors(issue, path))
+      errors.push(...found.slice(0, MAX_FIELD_ERRORS - errors.length))
+      return errors.length < MAX_FIELD_ERRORS
+    },
+  })
+  return errors
 }
 
 function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError[] {
@@ -55,7 +79,7 @@ function unionErrors(
   issue: z.core.$ZodIssueInvalidUnion,
   path: readonly PropertyKey[],
 ): FieldError[] {
-  const field = path.join('.')
+  const field = fieldAt(path)
   const [meant, ...others] = issue.errors.filter((issues) => !issues.some(isWrongAtRoot))
   const isShapeWrong = meant?.some(({ code }) => code === 'invalid_type') ?? true
   if (issue.message !== DEFAULT_TEXT && isShapeWrong) {
@@ -79,13 +103,14 @@ function expectation(issue: Issue): string {
 }
 
 function fieldError(issue: Issue, path: readonly PropertyKey[]): FieldError {
-  const field = path.join('.')
+  const field = fieldAt(path)
+  const text = shortened(issue.message, MAX_SHOWN_TEXT)
   if (issue.code === 'custom') {
     const code = typeof issue.params?.code === 'string' ? issue.params.code : 'custom'
-    return { field, message: issue.message, code }
+    return { field, message: text, code }
   }
   const code = codes[issue.code] ?? 'custom'
-  if (issue.code !== 'invalid_type') return { field, message: issue.message, code }
+  if (issue.code !== 'invalid_type') return { field, message: text, code }
   const received = typeName(issue.input)
   const message = `Expected ${issue.expected}, received ${received}`
   return { field, message: missing(received, message), code, received }
@@ -93,6 +118,14 @@ function fieldError(issue: Issue, path: readonly PropertyKey[]): FieldError {
 
 function missing(received: string, message: string): string {
   return received === 'undefined' ? 'Required' : message
+}
+
+function fieldAt(path: readonly PropertyKey[]): string {
+  return path.map((part) => shortened(String(part), MAX_SHOWN_NAME)).join('.')
+}
+
+function shortened(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
 }
 
 /** What JSON calls the type of a value. */

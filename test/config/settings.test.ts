@@ -67,6 +67,8 @@ const cases: Record<SettingKey, Case> = {
   'http.listen': address,
   'http.trusted_proxies': networks,
   'http.metrics_allow': networks,
+  'http.max_connections': { right: [1, 100_000], wrong: [0, 100_001, '200'] },
+  'http.max_connections_per_address': { right: [1, 100_000], wrong: [0, 100_001] },
   'http.tls_cert': file!,
   'http.tls_key': file!,
   'database.url': {

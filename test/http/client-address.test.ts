@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { clientAddress, createAddressList, isDirect } from '../../src/http/client-address.ts'
+import {
+  addressGroup,
+  clientAddress,
+  createAddressList,
+  isDirect,
+} from '../../src/http/client-address.ts'
 
 function from(peer: string | undefined, headers: Record<string, string> = {}): IncomingMessage {
   return { socket: { remoteAddress: peer }, headers } as unknown as IncomingMessage
@@ -75,3 +80,17 @@ test('loopback behind a proxy that nobody declared is not taken for the operator
   assert.equal(isDirect(from('127.0.0.1', { forwarded: 'for=198.51.100.1' }), none), false)
   assert.equal(isDirect(from('127.0.0.1', { 'x-forwarded-for': '198.51.100.1' }), proxies), true)
 })
+
+for (const [address, group] of [
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:0DB8:0001:0002::', '2001:db8:1:2::/64'],
+  ['2001:db8::7', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  [undefined, ''],
+] as const) {
+  test(`bounds of ${address} are those of "${group}"`, () =>
+    assert.equal(addressGroup(address), group))
+}

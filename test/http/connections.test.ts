@@ -5,12 +5,19 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { watchConnections } from '../../src/http/connections.ts'
+import { type ConnectionLimits, watchConnections } from '../../src/http/connections.ts'
 import { makeCertificate } from '../fakes/certificate.ts'
 
+const noLimits: ConnectionLimits = {
+  max: 1000,
+  maxPerAddress: 1000,
+  isProxy: () => false,
+  refuse: (socket) => socket.destroy(),
+}
+
 /** A server whose responses are made by the test, by path. */
-async function listen(t: TestContext, server: Server) {
-  const connections = watchConnections(server)
+async function listen(t: TestContext, server: Server, limits: Partial<ConnectionLimits> = {}) {
+  const connections = watchConnections(server, { ...noLimits, ...limits })
   const responses = new Map<string, ServerResponse>()
   server.on('request', ({ url = '' }, outgoing) => {
     responses.set(url, outgoing)
@@ -81,4 +88,86 @@ test('above TLS too, and also who has not shaken hands yet', async (t) => {
   const answer = once(working, 'data')
   responses.get('/work')?.end('done')
   assert.match(String((await answer)[0]), /done/)
+})
+
+/** A connection that has asked for `path`, or nothing yet, from an address of its own. */
+async function join(port: number, { path, from = '127.0.0.1' }: { path?: string; from?: string }) {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from })
+  const isClosed = closing(socket)
+  await once(socket, 'connect')
+  if (path !== undefined) socket.write(ask(path))
+  return { socket, isClosed }
+}
+
+test('S5: beyond what one address may have, its least lately used idle connection makes room', async (t) => {
+  const { port, arrived, responses } = await listen(t, createServer(), { maxPerAddress: 3 })
+  const used = await join(port, { path: '/used' })
+  await arrived('/used')
+  const silent = await join(port, {})
+  const busy = await join(port, { path: '/busy' })
+  await arrived('/busy')
+  responses.get('/used')?.end()
+  const stranger = await join(port, { path: '/stranger', from: '127.0.0.2' })
+  const next = await join(port, { path: '/next' })
+  await silent.isClosed
+  await arrived('/next', '/stranger')
+  const last = await join(port, { path: '/last' })
+  await used.isClosed
+  await arrived('/last')
+  for (const { socket } of [busy, stranger, next, last]) assert.equal(socket.destroyed, false)
+})
+
+test('S5: where all connections of an address are busy, a new one is refused', async (t) => {
+  const refused: boolean[] = []
+  const { port, arrived } = await listen(t, createServer(), {
+    maxPerAddress: 2,
+    refuse: (socket, isOfAddress) => {
+      refused.push(isOfAddress)
+      socket.destroy()
+    },
+  })
+  for (const path of ['/a', '/b']) await join(port, { path })
+  await arrived('/a', '/b')
+  const third = await join(port, {})
+  await third.isClosed
+  await join(port, { path: '/elsewhere', from: '127.0.0.2' })
+  await arrived('/elsewhere')
+  assert.deepEqual(refused, [true])
+})
+
+test('S5: the connections of all addresses are bounded too', async (t) => {
+  const refused: boolean[] = []
+  const { port, arrived } = await listen(t, createServer(), {
+    max: 2,
+    refuse: (socket, isOfAddress) => {
+      refused.push(isOfAddress)
+      socket.destroy()
+    },
+  })
+  for (const from of ['127.0.0.1', '127.0.0.2']) await join(port, { path: `/${from}`, from })
+  await arrived('/127.0.0.1', '/127.0.0.2')
+  const third = await join(port, { from: '127.0.0.3' })
+  await third.isClosed
+  assert.deepEqual(refused, [false])
+})
+
+test('connections of a trusted proxy are counted in all only', async (t) => {
+  const { port, arrived } = await listen(t, createServer(), {
+    maxPerAddress: 1,
+    isProxy: (address) => address === '127.0.0.9',
+  })
+  for (const path of ['/a', '/b', '/c']) await join(port, { path, from: '127.0.0.9' })
+  await arrived('/a', '/b', '/c')
+})
+
+test('a connection that has ended makes room', async (t) => {
+  const refuse = () => assert.fail('nobody is one too many')
+  const { port, arrived, responses } = await listen(t, createServer(), { maxPerAddress: 1, refuse })
+  for (const path of ['/a', '/b', '/c']) {
+    const { socket, isClosed } = await join(port, { path })
+    await arrived(path)
+    responses.get(path)?.end()
+    socket.end()
+    await isClosed
+  }
 })

@@ -6,15 +6,23 @@ import { after, before, beforeEach, test } from 'node:test'
 import { getRequestListener } from '@hono/node-server'
 import supertest from 'supertest'
 import { z } from 'zod'
+import { createCounters } from '../../src/counters.ts'
 import { AppError } from '../../src/errors.ts'
 import type { Core } from '../../src/features/core.ts'
 import type { Project } from '../../src/features/messages/plan.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { createRateLimiter } from '../../src/features/requests/rate-limit.ts'
+import { createBodyAllowance } from '../../src/http/body-allowance.ts'
 import { createAddressList } from '../../src/http/client-address.ts'
-import { type Hall, MAX_BODY_BYTES } from '../../src/http/exchange.ts'
+import type { Hall } from '../../src/http/exchange.ts'
 import { mount } from '../../src/http/mount.ts'
-import { json, keyedRoute, openRoute, type Route } from '../../src/http/route.ts'
+import {
+  DEFAULT_BODY_BYTES,
+  json,
+  keyedRoute,
+  openRoute,
+  type Route,
+} from '../../src/http/route.ts'
 import { createTraffic } from '../../src/http/traffic.ts'
 import { createLog } from '../../src/log.ts'
 
@@ -32,6 +40,7 @@ const callers = new AsyncLocalStorage<object>()
 
 const core = {
   now: () => state.at,
+  counters: createCounters(),
   log: createLog(
     'info',
     { write: (line: string) => (seen.logged += line) },
@@ -104,6 +113,25 @@ const routes: Route[] = [
   keyedRoute({
     ...shared,
     method: 'GET',
+    path: '/named/:eventName',
+    permission: 'secret',
+    handle: ({ params }) => called(params),
+  }),
+  keyedRoute({
+    ...shared,
+    method: 'GET',
+    path: '/asked',
+    permission: 'secret',
+    query: z.object({
+      search: z.string().min(1).optional(),
+      type: z.enum(['A']).optional(),
+      limit: z.string().min(1),
+    }),
+    handle: ({ query }) => called(query),
+  }),
+  keyedRoute({
+    ...shared,
+    method: 'GET',
     path: '/callers',
     permission: 'secret',
     handle: () => ({ status: 200, body: tellCallers(callers.getStore()), headers: {} }),
@@ -150,6 +178,7 @@ before(async () => {
     proxies: createAddressList([]),
     limiter: { take: (caller) => limiter.take(caller), size: () => 0 },
     traffic: createTraffic(),
+    bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8 }),
     requestLog: { record: (entry) => seen.entries.push(entry) },
     get stopping() {
       return stopping.signal
@@ -244,21 +273,73 @@ test('outside /v1/ an error is the envelope alone', async () => {
   assert.deepEqual(Object.keys(response.body), ['success', 'error', 'timestamp'])
 })
 
-test('an unknown path, and an unknown method of a known one, are a 404 envelope', async () => {
+test('an unknown path is a 404 envelope, and so is OPTIONS outside /v1/', async () => {
   for (const [method, path] of [
     ['get', '/nothing'],
-    ['get', '/v1/things'],
-    ['delete', '/v1/things'],
     ['put', '/v1/nothing'],
     ['options', '/things/1'],
-    ['get', '/things/1/'],
-    ['get', '/things/%zz/%00'],
+    ['get', '/things/1//'],
+    ['get', '/things/%31/%00'],
   ] as const) {
     const response = await supertest(server)[method](path)
     assert.equal(response.status, 404, path)
     assert.equal(response.body.error.code, 'RESOURCE_NOT_FOUND')
     assert.equal(response.body.code, path.startsWith('/v1/') ? 404 : undefined)
   }
+})
+
+test('another method of a known path is 405, and Allow names those that it takes', async () => {
+  for (const [method, path, allow] of [
+    ['get', '/v1/things', 'POST, OPTIONS'],
+    ['delete', '/v1/things', 'POST, OPTIONS'],
+    ['put', '/things/1', 'GET, HEAD'],
+    ['post', '/things/1/', 'GET, HEAD'],
+    ['head', '/v1/events', 'POST, OPTIONS'],
+  ] as const) {
+    const response = await supertest(server)[method](path)
+    assert.equal(response.status, 405, path)
+    assert.equal(response.headers.allow, allow)
+    if (method === 'head') continue
+    assert.equal(response.body.error.code, 'METHOD_NOT_ALLOWED')
+    assert.deepEqual(response.body.error.details, { allow: allow.split(', ') })
+  }
+  assert.equal(seen.calls, 0)
+})
+
+test('one slash at the end of a path is ignored', async () => {
+  const response = await supertest(server).get('/things/1/').set('Authorization', bearer)
+  assert.deepEqual([response.status, response.body], [200, { id: '1' }])
+  assert.equal((await post('/v1/things/').send({ name: 'a' })).status, 200)
+  assert.equal(seen.entries[0]?.path, '/things/1')
+})
+
+test('a UUID in a path is an id in either case; what is no id stays as it is', async () => {
+  const id = '0192F0AC-7B00-7000-8000-0123456789AB'
+  const ask = async (path: string) =>
+    (await supertest(server).get(path).set('Authorization', bearer)).body
+  assert.deepEqual(await ask(`/things/${id}`), { id: id.toLowerCase() })
+  assert.deepEqual(await ask('/things/ABC'), { id: 'ABC' })
+  assert.deepEqual(await ask(`/named/${id}`), { eventName: id })
+})
+
+test('a path whose percent-encoding is broken is 400, whether or not there is such a path', async () => {
+  for (const path of ['/things/%zz', '/things/a%2', '/things/%ff', '/v1/%', '/nothing/%C3%28']) {
+    const response = await supertest(server).get(path).set('Authorization', bearer)
+    assert.equal(response.status, 400, path)
+    assert.equal(response.body.error.code, 'BAD_REQUEST')
+    assert.equal(response.headers['x-request-id'], response.body.error.requestId)
+  }
+  const good = await supertest(server).get('/things/%C3%A9%25').set('Authorization', bearer)
+  assert.deepEqual(good.body, { id: 'é%' })
+  assert.equal(seen.calls, 1)
+})
+
+test('an empty value of the query counts as absent, but not an empty limit', async () => {
+  const ask = (query: string) =>
+    supertest(server).get(`/asked?${query}`).set('Authorization', bearer)
+  assert.deepEqual((await ask('search=&type=&limit=5')).body, { limit: '5' })
+  const refused = await ask('search=&limit=')
+  assert.deepEqual([refused.status, refused.body.error.errors[0].field], [422, 'limit'])
 })
 
 for (const [name, body] of [
@@ -285,12 +366,33 @@ test('JSON that is no object is 422, and the content type does not matter', asyn
   assert.equal(good.status, 200)
 })
 
+test('S5: a list of any number of values, names or levels is refused before it is parsed', async () => {
+  for (const [body, field] of [
+    [`{"name":"a","data":[${'{},'.repeat(200_000)}{}]}`, 'data'],
+    [`[${'1,'.repeat(200_000)}1]`, ''],
+    [`{"name":"a","data":{${many(25_000, (n) => `"n${n}":1`)}}}`, 'data'],
+    ['['.repeat(1_000_000), ''],
+  ]) {
+    const response = await post().type('json').send(body)
+    assert.equal(response.status, 422)
+    assert.equal(response.body.error.errors[0].code, 'too_big')
+    assert.equal(response.body.error.errors[0].field, field)
+  }
+  assert.equal(seen.calls, 0)
+  const fits = `{"name":"a","data":[${many(199_000, () => '1')}]}`
+  assert.equal((await post().type('json').send(fits)).status, 200)
+})
+
+function many(count: number, make: (n: number) => string): string {
+  return Array.from({ length: count }, (_, n) => make(n)).join()
+}
+
 test('S5: a body nested without end is refused, and reasonable nesting is not', async () => {
   const nested = (depth: number) => `{"name":"a","data":${'['.repeat(depth)}${']'.repeat(depth)}}`
   const response = await post().send(nested(100_000))
   assert.equal(response.status, 422)
   assert.equal(response.body.error.errors[0].code, 'too_big')
-  assert.equal((await post().send(nested(50))).status, 200)
+  assert.equal((await post().send(nested(99))).status, 200)
 })
 
 test('S19: keys named __proto__ are dropped wherever they stand', async () => {
@@ -304,7 +406,7 @@ test('a body that says it is too large is refused before it is read', async () =
   const answer = await new Promise<string>((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(
-        `POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\nContent-Length: ${MAX_BODY_BYTES + 1}\r\n\r\n`,
+        `POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\nContent-Length: ${DEFAULT_BODY_BYTES + 1}\r\n\r\n`,
       )
     })
     socket.once('data', (data) => {
@@ -522,6 +624,39 @@ test('each request leaves one line in the log, without query or key', async () =
   ])
   assert.equal(seen.entries[0]?.userAgent, 'tests')
   assert.equal(seen.entries[0]?.requestSizeBytes, 12)
+})
+
+test('S5: what strangers are refused is counted, and leaves no line in the log', async () => {
+  const before = strangers()
+  await supertest(server).get('/nothing')
+  await supertest(server).delete('/things/1')
+  await supertest(server).get('/things/1')
+  await supertest(server).get('/things/%zz')
+  await supertest(server).post('/v1/things').send({ name: 'a' })
+  await supertest(server)
+    .get('/things/1')
+    .set('Authorization', `Bearer sk_${'0'.repeat(64)}`)
+  assert.deepEqual(seen.entries, [])
+  const counted = strangers().map(([status, count], index) => [
+    status,
+    count - (before[index]?.[1] ?? 0),
+  ])
+  assert.deepEqual(Object.fromEntries(counted), { 400: 1, 401: 3, 404: 1, 405: 1 })
+})
+
+function strangers(): [string, number][] {
+  return ['400', '401', '404', '405'].map((status) => {
+    const lines = core.counters.lines('pillarbox_http_strangers_refused_total')
+    return [status, lines.find(({ labels }) => labels.status === status)?.count ?? 0]
+  })
+}
+
+test('a failure of ours leaves a line in the log, whoever saw it', async () => {
+  await supertest(server).get('/broken')
+  assert.deepEqual(
+    seen.entries.map(({ statusCode }) => statusCode),
+    [500],
+  )
 })
 
 test('a server that is stopping closes the connections of those it still answers', async () => {

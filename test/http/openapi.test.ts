@@ -75,7 +75,9 @@ test('each description has its key, its parameters, its body and its refusals', 
     const hasBody = route.body !== undefined || route.takesStream !== undefined
     assert.equal(operation.requestBody !== undefined, hasBody, name)
     if (route.permission !== 'none') assert.ok(operation.responses[401], name)
-    if (hasBody) assert.ok(operation.responses[422], name)
+    for (const status of hasBody ? [400, 408, 413, 415, 422] : []) {
+      assert.ok(operation.responses[status], `${name} ${status}`)
+    }
     for (const response of Object.values(operation.responses)) assert.ok(response.description)
   }
 })
@@ -102,6 +104,14 @@ test("Redocly's recommended rules have nothing against the description", async (
     others.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
     [],
   )
+})
+
+test('the description says what may come instead of any answer', async () => {
+  const { text } = await supertest(service.url).get('/openapi.json')
+  const { info } = JSON.parse(text)
+  for (const word of ['405', '`Allow`', '431', 'Content-Encoding']) {
+    assert.ok(info.description.includes(word), word)
+  }
 })
 
 test('the limits of the specification stand in the description of a send', () => {

@@ -113,13 +113,15 @@ test('/metrics counts requests by route, never by path', async () => {
   assert.match(text, /^process_resident_memory_bytes \d+$/m)
 })
 
-test('what monitors ask leaves no line in the request log, what strangers miss does', async () => {
+test('what monitors ask and what strangers miss leave no line in the request log', async () => {
   service.requests.length = 0
   await supertest(service.url).get('/health')
   await supertest(service.url).get('/metrics')
-  assert.equal(service.requests.length, 0)
   await supertest(service.url).get('/nothing')
-  assert.equal(service.requests[0]?.errorCode, 'RESOURCE_NOT_FOUND')
+  await supertest(service.url).get('/templates')
+  assert.equal(service.requests.length, 0)
+  const { text } = await supertest(service.url).get('/metrics')
+  assert.match(text, /^pillarbox_http_strangers_refused_total\{status="401"\} \d+$/m)
 })
 
 test('the documentation follows the colour scheme of its reader', async () => {
@@ -205,6 +207,51 @@ test('HTTP/1.0 needs no Host header: load balancers ask /health without one', as
   const text = await exchangeRaw('GET /health HTTP/1.0\r\n\r\n')
   assert.match(text, /^HTTP\/1\.1 200 /)
   assert.match(text, /"status":"ok"/)
+})
+
+test('S5: 2,000 requests for a part of the documentation, nothing read, take the memory of one', async () => {
+  const asset = '/docs/swagger-ui-bundle.js'
+  const { text } = await supertest(service.url).get(asset).buffer()
+  const answered = async (): Promise<number> => {
+    const { text: metrics } = await supertest(service.url).get('/metrics')
+    return Number(/route="\/docs\/:file",status="200"\} (\d+)/.exec(metrics)?.[1])
+  }
+  const first = await answered()
+  const before = process.memoryUsage().arrayBuffers
+  const { hostname, port } = new URL(service.url)
+  const sockets = Array.from({ length: 5 }, () => connect(Number(port), hostname).pause())
+  for (const socket of sockets) {
+    socket.write(`GET ${asset} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(2_000))
+  }
+  while ((await answered()) < first + sockets.length) await new Promise(setImmediate)
+  for (let round = 0; round < 20; round += 1) await answered()
+  const grown = process.memoryUsage().arrayBuffers - before
+  for (const socket of sockets) socket.destroy()
+  assert.ok(grown < 5 * text.length, `${grown} bytes more for ${text.length}`)
+})
+
+test('S5: beyond http.max_connections_per_address, busy all, comes 429 in the envelope', async () => {
+  const few = await startService({ http: { maxConnectionsPerAddress: 2 } })
+  const { secret } = await few.makeProject('few')
+  const busy = [await beginSend(few.url, secret), await beginSend(few.url, secret)]
+  const response = await fetch(`${few.url}/health`)
+  const { error } = (await response.json()) as { error: { code: string; requestId: string } }
+  assert.deepEqual([response.status, error.code], [429, 'RATE_LIMIT_EXCEEDED'])
+  assert.equal(response.headers.get('x-request-id'), error.requestId)
+  assert.ok(Number(response.headers.get('retry-after')) > 0)
+  for (const socket of busy) socket.destroy()
+  await few.stop()
+})
+
+test('S5: beyond http.max_connections, busy all, comes 503, but a trusted proxy has no bound of its own', async () => {
+  const http = { maxConnections: 3, maxConnectionsPerAddress: 1, trustedProxies: ['127.0.0.1'] }
+  const few = await startService({ http })
+  const { secret } = await few.makeProject('few')
+  const busy = [1, 2, 3].map(() => beginSend(few.url, secret))
+  await Promise.all(busy)
+  assert.equal((await fetch(`${few.url}/health`)).status, 503)
+  for (const socket of busy) (await socket).destroy()
+  await few.stop()
 })
 
 test('connections are kept for the next request', async () => {

@@ -148,6 +148,8 @@ function configOf(folder: string, { http, limits, topicArns = [] }: ServiceOptio
       listen: { host: '127.0.0.1', port: 0, isTls: false },
       trustedProxies: [],
       metricsAllow: ['127.0.0.0/8', '::1/128'],
+      maxConnections: 1000,
+      maxConnectionsPerAddress: 100,
       tls: null,
       ...http,
     },

@@ -94,6 +94,7 @@ test('what strangers post fills no request log', async () => {
   assert.equal(service.requests.length, before)
 })
 
-test('GET is not there', async () => {
-  assert.equal((await supertest(service.url).get('/webhooks/sns')).status, 404)
+test('GET is no method of it', async () => {
+  const { status, headers } = await supertest(service.url).get('/webhooks/sns')
+  assert.deepEqual([status, headers.allow], [405, 'POST'])
 })

@@ -6,7 +6,7 @@ export type Report = (key: string, code: string, message: string) => void
 export type Fields = Record<string, unknown>
 
 /** A condition that is wrong everywhere is told so often enough. */
-const MAX_FAULTS = 100
+const MAX_FAULTS = 20
 const MAX_SHOWN = 60
 
 export function report(faults: FieldError[], path: string): Report {

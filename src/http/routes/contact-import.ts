@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Core } from '../../features/core.ts'
 import { findImport } from '../../features/imports/status.ts'
 import type { ImportKind } from '../../features/imports/upload.ts'
-import { contactsForm, suppressionsForm, takeCsv } from '../csv-form.ts'
+import { contactsForm, MAX_CSV_FORM_BYTES, suppressionsForm, takeCsv } from '../csv-form.ts'
 import { jobStatus, queuedJob } from '../job-fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
 
@@ -55,6 +55,7 @@ export function contactImportRoutes(core: Core): Route[] {
       description:
         'The header row has a column `email`; `subscribed` (true, 1, yes: subscribed; any other word: not) and all other columns are optional. `data.<key>` is that key, any other header a key in lower case. Empty cells change nothing.',
       takesStream: contactsForm,
+      maxBodyBytes: MAX_CSV_FORM_BYTES,
       responses: { 202: { description: 'Queued', schema: queuedJob } },
       refusals: [409],
       handle: async (call) => {
@@ -72,6 +73,7 @@ export function contactImportRoutes(core: Core): Route[] {
       description:
         'The header row has a column `email`; `reason` is optional: HARD_BOUNCE, COMPLAINT, STRIKES or MANUAL, or what other services call it (bounce, spam, unsubscribed). Any other word is MANUAL, and stands in `source`. Who is on the list keeps the first reason.',
       takesStream: suppressionsForm,
+      maxBodyBytes: MAX_CSV_FORM_BYTES,
       responses: { 202: { description: 'Queued', schema: queuedJob } },
       refusals: [409],
       handle: async (call) => {

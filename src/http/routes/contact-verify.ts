@@ -11,11 +11,13 @@ import { conditionField } from '../condition-field.ts'
 import { id } from '../fields.ts'
 import { jobStatus, queuedJob } from '../job-fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
-import { addressText } from './verify.ts'
+import { addressText, MAX_LENGTH } from './verify.ts'
 
 const MAX_EMAILS = 10_000
 const MAX_IDS = 1_000
 const MAX_EXCLUDED = 10_000
+/** Each address with quotes, comma and the indentation of JSON for people. */
+const MAX_REQUEST_BYTES = MAX_EMAILS * (MAX_LENGTH + 16)
 
 const filter = z.strictObject({
   search: z.string().max(255).optional().meta({ description: 'Part of the address' }),
@@ -89,6 +91,7 @@ export function contactVerifyRoutes(core: Core): Route[] {
         'job begins. Each as POST /v1/verify does it; each domain is looked up once. No contact ' +
         'changes by it.',
       body: order,
+      maxBodyBytes: MAX_REQUEST_BYTES,
       responses: { 202: { description: 'Queued', schema: queuedJob } },
       refusals: [400, 409],
       handle: async ({ project, body }) => {

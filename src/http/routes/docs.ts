@@ -1,4 +1,5 @@
 /** The API described: `/openapi.json`, and `/docs` to read it and try it, with nothing from elsewhere. */
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import { productVersion, readAsset } from '../../config/assets.ts'
 import { notFound } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
@@ -56,7 +57,15 @@ const files: Readonly<Record<string, string>> = {
 }
 
 export function docsRoutes({ config }: Pick<Core, 'config'>, routes: readonly Route[]): Route[] {
-  let description: Promise<string> | undefined
+  // One copy for all who ask: responses that wait for slow readers hold on to it.
+  let description: Promise<Uint8Array<ArrayBuffer>> | undefined
+  const assets = new Map<string, Uint8Array<ArrayBuffer>>()
+  // One file in a turn of the event loop: the system copies megabytes of each at once.
+  let lastTurn: Promise<void> = Promise.resolve()
+  const inTurn = (): Promise<void> => {
+    lastTurn = lastTurn.then(() => othersTurn())
+    return lastTurn
+  }
   const server = { url: config.baseUrl, version: productVersion() }
   const shared = {
     method: 'GET',
@@ -72,7 +81,7 @@ export function docsRoutes({ config }: Pick<Core, 'config'>, routes: readonly Ro
       path: '/openapi.json',
       summary: 'This API in the OpenAPI format',
       handle: async () => {
-        description ??= describeApi(routes, server)
+        description ??= describeApi(routes, server).then((text) => new TextEncoder().encode(text))
         return file(await description, 'application/json; charset=utf-8')
       },
     }),
@@ -82,7 +91,10 @@ export function docsRoutes({ config }: Pick<Core, 'config'>, routes: readonly Ro
       ...shared,
       path: '/docs/:file',
       summary: 'A part of the page',
-      handle: ({ params }) => showFile(params.file ?? ''),
+      handle: async ({ params }) => {
+        await inTurn()
+        return showFile(assets, params.file ?? '')
+      },
     }),
   ]
 }
@@ -93,11 +105,13 @@ function showPage(): Reply {
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND for any name but those above: no path is ever made of it */
-function showFile(name: string): Reply {
+function showFile(assets: Map<string, Uint8Array<ArrayBuffer>>, name: string): Reply {
   if (name === 'start.js') return file(start, 'text/javascript; charset=utf-8')
   const contentType = Object.hasOwn(files, name) ? files[name] : undefined
   if (contentType === undefined) throw notFound('file', name, 'There is no such file.')
-  return file(new Uint8Array(readAsset(`docs/${name}`)), contentType)
+  const bytes = assets.get(name) ?? new Uint8Array(readAsset(`docs/${name}`))
+  assets.set(name, bytes)
+  return file(bytes, contentType)
 }
 
 function file(body: Reply['body'], contentType: string): Reply {

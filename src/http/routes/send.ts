@@ -21,7 +21,7 @@ import {
   mailbox,
   warnings,
 } from '../fields.ts'
-import { json, keyedRoute, type Route } from '../route.ts'
+import { DEFAULT_BODY_BYTES, json, keyedRoute, type Route } from '../route.ts'
 import { warnOfUnknownFields } from '../unknown-fields.ts'
 
 type Limits = Config['limits']
@@ -60,6 +60,11 @@ export function sendBody(limits: Limits) {
         context.addIssue({ code: 'custom', path: ['body'], message, params: { code: 'too_big' } })
       }
     })
+}
+
+/** A message of the largest size, and a quarter for what is beside it and for JSON's escapes. */
+function maxBodyBytes({ messageMaxBytes }: Limits): number {
+  return Math.max(DEFAULT_BODY_BYTES, Math.ceil(messageMaxBytes * 1.25))
 }
 
 type SendBody = z.output<ReturnType<typeof sendBody>>
@@ -121,6 +126,7 @@ export function sendRoutes(core: Core): Route[] {
         "project's suppression list gets an email with status SUPPRESSED, which is never sent.",
       takesIdempotencyKey: true,
       body: schema,
+      maxBodyBytes: maxBodyBytes(core.config.limits),
       responses: { 200: { description: 'Accepted: durable and queued', schema: sent } },
       refusals: [400, 404, 409],
       handle: async ({ project, body, givenBody, path, idempotencyKey }) => {

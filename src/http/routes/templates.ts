@@ -19,6 +19,8 @@ const MAX_PAGE = 1_000_000
 const MAX_IDS = 1000
 /** What the template language takes (contract 6.1). */
 const MAX_BODY_LENGTH = 2_000_000
+/** JSON may write each character as \uXXXX; the other fields are short. */
+const MAX_REQUEST_BYTES = MAX_BODY_LENGTH * 6 + 64 * 1024
 
 const type = z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS'])
 
@@ -124,6 +126,7 @@ export function templateRoutes(core: Core): Route[] {
       path: '/templates',
       summary: 'Create a template',
       body: newTemplate,
+      maxBodyBytes: MAX_REQUEST_BYTES,
       responses: { 201: { description: 'Created', schema: template } },
       handle: async ({ project, body }) =>
         json(201, await createTemplate(core, { projectId: project.id, ...body })),
@@ -156,6 +159,7 @@ export function templateRoutes(core: Core): Route[] {
       summary: 'Change a template',
       description: 'Emails accepted before keep what they were accepted with.',
       body: changes,
+      maxBodyBytes: MAX_REQUEST_BYTES,
       responses: { 200: { description: 'As it is now', schema: template } },
       refusals: [404],
       handle: async (call) =>

@@ -10,7 +10,7 @@ import { verifyAddress } from '../../features/verification/verify.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
 
 /** Longer than any address, however it is written. */
-const MAX_LENGTH = 1024
+export const MAX_LENGTH = 1024
 
 /** A text that is to be looked at as an address. */
 export const addressText = z

@@ -2,7 +2,6 @@
 import { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import { createSnsReceiver } from '../../features/sns/receive.ts'
-import { readJson } from '../body.ts'
 import { json, openRoute, type Route } from '../route.ts'
 
 /** SNS sends 256 KB at most, and quotes them: each quotation mark of a message takes one more. */
@@ -23,14 +22,13 @@ export function webhookRoutes(core: Core): Route[] {
       summary: 'Notifications of Amazon SNS, of the topics in `sns.topic_arns`',
       responses: { 200: { description: 'Taken' } },
       // Read here: SNS says text/plain, and nobody may send more than it does.
-      handle: async ({ incoming }) => {
+      handle: async ({ readJson }) => {
         if (!sns.isOpen) {
           throw new AppError('FORBIDDEN', 'No topic is believed here.', {
             suggestion: 'The operator of this server lists topics in sns.topic_arns.',
           })
         }
-        const { value } = await readJson(incoming, MAX_BYTES)
-        await sns.receive(value)
+        await sns.receive(await readJson(MAX_BYTES))
         return json(200, { success: true })
       },
     }),
