@@ -11,6 +11,10 @@ export const counterTexts = {
     help: 'Log lines left out because the same line was logged less than a minute before',
     labelNames: [],
   },
+  pillarbox_template_faults_total: {
+    help: 'Faults of templates that emails were sent in spite of, by the part of the message',
+    labelNames: ['part'],
+  },
 } as const satisfies Record<string, CounterText>
 
 export type CounterName = keyof typeof counterTexts

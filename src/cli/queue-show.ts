@@ -11,6 +11,7 @@ import {
 } from '../features/messages/operate.ts'
 import { type Context, type Input, type Result, withCore } from './command.ts'
 import { nextAttemptAt, toJson } from './queue.ts'
+import { faultFields } from './queue-faults.ts'
 import { escapeControls, formatFields, formatTime } from './text.ts'
 
 export async function showEmailCommand(context: Context, { args }: Input): Promise<Result> {
@@ -28,6 +29,7 @@ function storyToJson({ email, attempts }: EmailStory) {
     messageId: email.messageId,
     providerId: email.providerId,
     error: email.error,
+    templateFaults: email.templateFaults ?? [],
     createdAt: formatInstant(email.createdAt),
     giveUpAt: formatInstant(email.giveUpAt),
     heldAt: formatOptionalInstant(email.heldAt),
@@ -79,6 +81,7 @@ function formatSummary(email: Email): string {
     from: `${from}<${email.fromAddress}>`,
     to: `${to}<${email.recipient}>`,
     subject: email.subject,
+    ...faultFields(email),
     'message id': `<${email.messageId}>`,
     project: email.projectId,
     accepted: formatTime(email.createdAt),

@@ -1,18 +1,17 @@
 /**
  * On the main thread: brings tasks to delivery threads. A task waits until its site has a granted
  * connection, goes to the thread with the least work for each of that site's connections, and
- * comes back exactly once: with a result, or as returned. When a thread ends, what it had delivered
- * is reported as that, the task that was being made then is made again with its placeholders only
- * (no template may fail a send), and the others go to another thread; whoever meets that several
- * times is returned for later.
+ * comes back exactly once: with a result, as returned, or as too heavy for a delivery thread. When a
+ * thread ends, what it had delivered is reported as that, the task that was being made then comes
+ * back with all that wait and share its content, and the others go to another thread; whoever meets
+ * that several times is returned for later.
  */
 import type { Now } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { type ClassQueue, createClassQueue } from './class-queue.ts'
 import { createGrants, type GrantChange } from './grants.ts'
-import { createLooks, type Looks } from './looks.ts'
-import { crashOutcome, unrecordedOutcome } from './outcomes.ts'
+import { unrecordedOutcome } from './outcomes.ts'
 import { createParcels, type Parcelled } from './parcels.ts'
 import type { FromThread, Lane, ThreadResult } from './protocol.ts'
 import {
@@ -27,6 +26,11 @@ export type Attempted = Extract<ThreadResult, { kind: 'attempted' }>
 /** What became of a task. `delayMs`: wait at least so long before it is brought again. */
 export type Returned = { kind: 'returned'; delayMs: number }
 
+/** `reason`: why a thread ended while it was made; null when none did. */
+export type TooHeavyWork = { kind: 'heavy'; reason: string | null }
+
+export type Done<T> = { work: T; result: Attempted | Returned | TooHeavyWork }
+
 export type Work = Parcelled & { lane: Lane }
 
 export type DispatcherDeps<T extends Work> = {
@@ -37,10 +41,12 @@ export type DispatcherDeps<T extends Work> = {
   log: Log
   now: Now
   connectionsOf(site: string): number
-  done(results: readonly { work: T; result: Attempted | Returned }[]): void
+  done(results: readonly Done<T>[]): void
+  /** For tests. */
+  createThreads?: typeof createThreads
 }
 
-export type Dispatcher<T extends Work> = Pick<Looks, 'look'> & {
+export type Dispatcher<T extends Work> = {
   add(works: readonly T[]): void
   /** Hands back what has not begun for a site. */
   withdraw(site: string): void
@@ -73,6 +79,8 @@ const BUSY_SITE_JOBS = 4
 const MAX_ENDED = 3
 const MAX_TASK = 2 ** 31 - 1
 const AFTER_CRASH_MS = 60_000
+/** A letter that was lost is made again. */
+const AFTER_LOSS_MS = 1_000
 const SWEEP_EVERY_MS = 15_000
 /** So long a site waits before another one has to give up its only connection. */
 const PATIENCE_MS = 5_000
@@ -88,8 +96,9 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   const loads = new Map<DeliveryThread, number>()
   const grants = createGrants<DeliveryThread>(deps.maxConnections)
   const parcels = createParcels()
-  const threads = createThreads({ ...deps, received, ended })
-  const looks = createLooks({ nextTask, threadFor: () => leastLoaded() ?? threads.start() })
+  const hangMs = () => deps.hangMs
+  const start = deps.createThreads ?? createThreads
+  const threads = start({ ...deps, name: 'delivery', hangMs, received, ended })
   const sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
   let lastTask = 0
   let isStopping = false
@@ -188,16 +197,12 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
         grants.confirm(thread, message.site, message.connections)
         pump([...starved.keys(), ...unserved, message.site])
         return
-      case 'looked':
-      case 'look failed':
-        looks.received(message)
-        return
       default:
     }
   }
 
   function finish(thread: DeliveryThread, results: readonly ThreadResult[]): void {
-    const finished: { work: T; result: Attempted | Returned }[] = []
+    const finished: Done<T>[] = []
     const touched = new Set<string>()
     for (const result of results) {
       const job = jobs.get(result.task)
@@ -206,7 +211,9 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       touched.add(name)
       unassign(job)
       if (result.kind === 'attempted') finished.push({ work: take(job), result })
-      else if (isStopping || withdrawn.has(name))
+      else if (result.kind === 'heavy')
+        finished.push({ work: take(job), result: { kind: 'heavy', reason: null } })
+      else if (isStopping || job.work.letter !== undefined || withdrawn.has(name))
         finished.push({ work: take(job), result: { kind: 'returned', delayMs: 0 } })
       else siteOf(name).waiting.push(job)
     }
@@ -233,11 +240,14 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     return job.work
   }
 
-  function ended(thread: DeliveryThread, { culprit, taken }: LastWords): void {
+  function ended(thread: DeliveryThread, { culprit, taken, reason }: LastWords): void {
+    const { work } = jobs.get(culprit) ?? {}
+    const blamed = work?.letter === undefined ? work?.source.content.id : undefined
     const touched = new Set(grants.sites())
     grants.drop(thread)
     parcels.drop(thread)
     const lost: Job<T>[] = []
+    const lostLetters: Job<T>[] = []
     const over: { job: Job<T>; outcome: AttemptOutcome }[] = []
     for (const job of jobs.values()) {
       if (job.thread !== thread) continue
@@ -247,35 +257,46 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       if (taken.has(job.task)) over.push({ job, outcome: unrecordedOutcome(job.work.lane) })
       // What was not delivered, `stop` gives back.
       else if (isStopping) continue
-      else if (job.task === culprit && job.work.source.isPlain === true)
-        over.push({ job, outcome: crashOutcome() })
-      else if (job.ended >= MAX_ENDED) lost.push(job)
+      else if (job.work.letter !== undefined) lostLetters.push(job)
+      else if (job.ended >= MAX_ENDED && job.task !== culprit) lost.push(job)
       else siteOf(job.work.lane.site).waiting.push(job)
-      if (job.task === culprit) makePlain(job)
     }
     for (const site of sites.values()) site.load.delete(thread)
     loads.delete(thread)
     reportOver(over)
     if (isStopping) return
     giveBack(lost, AFTER_CRASH_MS)
-    looks.ended(thread, culprit)
+    giveBack(lostLetters, AFTER_LOSS_MS)
+    if (blamed !== undefined) setAside(blamed, { culprit, reason })
     pump(touched.union(unserved))
+  }
+
+  /** No delivery thread makes messages of that content any more. */
+  function setAside(content: string, { culprit, reason }: { culprit: number; reason: string }) {
+    for (const thread of threads.list()) thread.post({ type: 'set aside', content })
+    const heavy: Done<T>[] = []
+    for (const { waiting } of sites.values()) {
+      for (const job of waiting.takeAll()) {
+        if (job.work.source.content.id !== content) waiting.push(job)
+        else {
+          const ownReason = job.task === culprit ? reason : null
+          heavy.push({ work: take(job), result: { kind: 'heavy', reason: ownReason } })
+        }
+      }
+    }
+    done(heavy)
   }
 
   /** Of these there is nothing more to be learned from the thread. */
   function reportOver(list: readonly { job: Job<T>; outcome: AttemptOutcome }[]): void {
     if (list.length === 0) return
-    const made = { subject: null, startedAt: deps.now(), brokenTls: null }
+    const made = { subject: null, faults: [], startedAt: deps.now(), brokenTls: null }
     done(
       list.map(({ job, outcome }) => ({
         work: take(job),
         result: { task: job.task, kind: 'attempted', outcome, ...made },
       })),
     )
-  }
-
-  function makePlain(job: Job<T>): void {
-    job.work = { ...job.work, source: { ...job.work.source, isPlain: true } }
   }
 
   function giveBack(list: readonly Job<T>[], delayMs: number): void {
@@ -316,16 +337,11 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     return [...threads.list()].sort((left, right) => loadOf(left) - loadOf(right))
   }
 
-  function leastLoaded(): DeliveryThread | undefined {
-    return byLoad()[0]
-  }
-
   async function stop(graceMs: number): Promise<void> {
     isStopping = true
     clearInterval(sweeper)
     for (const name of sites.keys()) returnWaiting(name, 0)
     await threads.stop(graceMs)
-    looks.stop()
     const rest = [...jobs.values()]
     for (const job of rest) unassign(job)
     giveBack(rest, 0)
@@ -335,7 +351,6 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     add,
     withdraw,
     inHand: () => jobs.size,
-    look: looks.look,
     stop,
   }
 }

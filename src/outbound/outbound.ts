@@ -5,24 +5,29 @@
  * `returned`, with its site, and no attempt counts.
  *
  * This thread asks DNS and decides who may have how many connections; the delivery threads do the
- * work. Nothing here touches the database.
+ * work. Messages that take long to make are made in a thread of their own first, and hold neither a
+ * connection nor a place at their site meanwhile. Nothing here touches the database.
  */
 import { availableParallelism } from 'node:os'
 import type { Now } from '../clock.ts'
 import type { Config, ListenAddress } from '../config/config.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { MessageSource, RenderedMessage, RenderSource } from '../mail/message.ts'
+import type { MessageSource, PartFault, RenderedMessage, RenderSource } from '../mail/message.ts'
 import type { Tracker } from '../mail/tracking.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { createBrokenTls } from './broken-tls.ts'
 import type { QueueClass } from './class-queue.ts'
-import { type Attempted, createDispatcher, type Returned } from './dispatcher.ts'
+import { createComposing } from './composing.ts'
+import { createContentCare } from './content-care.ts'
+import { createContentRoom } from './content-room.ts'
+import { type Attempted, createDispatcher, type Done } from './dispatcher.ts'
 import { createInFlight } from './in-flight.ts'
 import { createLaneOf } from './lane-of.ts'
-import { closedOutcome, siteReportOf, withLookup } from './outcomes.ts'
+import { createLooks } from './looks.ts'
+import { closedOutcome, siteReportOf, unmadeOutcome, withLookup } from './outcomes.ts'
 import type { Signing } from './parcels.ts'
-import type { Lane } from './protocol.ts'
+import type { Lane, MadeLetter } from './protocol.ts'
 import type { Resolver } from './resolver.ts'
 import type { ClosedRoute, Lookup, Route } from './route.ts'
 import { createRoutes } from './routes.ts'
@@ -32,6 +37,7 @@ import { createSources } from './sources.ts'
 
 export type DeliveryTask = {
   emailId: string
+  projectId: string
   queueClass: QueueClass
   /** As on the wire: A-labels. */
   recipient: string
@@ -53,6 +59,8 @@ export type DeliveryReport =
       outcome: AttemptOutcome
       /** As rendered; null when no message was made. */
       subject: string | null
+      /** Of the message's templates. */
+      faults: readonly PartFault[]
       startedAt: number
     }
   /** Put back, no attempt counted; `retryAt`: epoch ms, null = as soon as there is room. */
@@ -75,6 +83,7 @@ export type OutboundDeps = {
   timeouts?: Partial<Timeouts>
   idleMs?: number
   hangMs?: number
+  restMs?: number
   random?: () => number
 }
 
@@ -87,18 +96,30 @@ export type Outbound = {
   siteOf(domain: string): string
   /** Epoch ms before which the site takes nothing; 0 = it does. */
   blockedUntil(site: string): number
+  /** Whether a content of that many bytes may be read and brought now. */
+  mayBring(projectId: string, bytes: number): boolean
   deliver(tasks: readonly DeliveryTask[]): void
   /** Hands back what has not begun for a site, at once; it may be brought again. */
   withdraw(site: string): void
-  /** What recipients would read, in the order of `sources`. Rejects while shutting down. */
-  preview(sources: readonly RenderSource[]): Promise<readonly RenderedMessage[]>
+  /**
+   * What recipients would read, in the order of `sources`; null for what cannot be rendered.
+   * Rejects while shutting down.
+   */
+  preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
   inFlight(): number
   /** Every task has been reported when it resolves, and nothing is left open. */
   stop(graceMs: number): Promise<void>
 }
 
 /** A task under way: `lookup` is the DNS work that its route took. */
-type Work = DeliveryTask & { lane: Lane; lookup: Lookup | null; isOwnLookup: boolean }
+type Work = DeliveryTask & {
+  lane: Lane
+  lookup: Lookup | null
+  isOwnLookup: boolean
+  letter?: MadeLetter
+  /** Of `letter`, which they outlive. */
+  letterBytes?: number
+}
 
 type Group = { tasks: readonly DeliveryTask[]; isDone: boolean }
 
@@ -106,10 +127,10 @@ const MAX_THREADS = 8
 const MAX_PER_THREAD = 500
 const IDLE_MS = 30_000
 const HANG_MS = 5_000
+/** Threads without sockets are kept that long when nothing is to be done. */
+const REST_MS = 60_000
 /** After an error of ours, before it is tried again. */
 const FAULT_PAUSE_MS = 60_000
-/** Of contents under way; beyond it nothing more is leased. */
-const MAX_CONTENT_BYTES = 64 * 1024 * 1024
 
 export function startOutbound(deps: OutboundDeps, listener: OutboundListener): Outbound {
   const { config, log, now } = deps
@@ -130,18 +151,29 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   const brokenTls = createBrokenTls(now)
   const laneDeps = { shaping, sources, brokenTls, receivesFor }
   const inFlight = createInFlight()
+  const contentRoom = createContentRoom()
+  const care = createContentCare()
   const groups = new Set<Group>()
+  const settings = {
+    ehloName: delivery.hostname,
+    relay: delivery.relay,
+    tracker: deps.tracker,
+    timeouts: deps.timeouts ?? {},
+    idleMs: deps.idleMs ?? IDLE_MS,
+  }
+  const { hangMs = HANG_MS, restMs = REST_MS } = deps
+  const looks = createLooks({ settings, log, hangMs, restMs })
+  const composing = createComposing<Work>({
+    ...{ settings, log, now, hangMs, restMs, care },
+    made: (work, letter) => addMade({ ...work, letter, letterBytes: letter.octets.length }),
+    failed: reportUnmade,
+    returned: (work, delayMs) => settle(work, returned(work, work.lane.site, delayMs)),
+  })
   const dispatcher = createDispatcher<Work>({
-    settings: {
-      ehloName: delivery.hostname,
-      relay: delivery.relay,
-      tracker: deps.tracker,
-      timeouts: deps.timeouts ?? {},
-      idleMs: deps.idleMs ?? IDLE_MS,
-    },
+    settings,
     maxThreads,
     maxConnections: delivery.maxConnections,
-    hangMs: deps.hangMs ?? HANG_MS,
+    hangMs,
     log,
     now,
     connectionsOf: shaping.connections,
@@ -151,7 +183,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   let outbox: DeliveryReport[] = []
 
   function capacity(site: string, queueClass: QueueClass): number {
-    if (isStopping || inFlight.contentBytes() >= MAX_CONTENT_BYTES) return 0
+    if (isStopping) return 0
     const all = queueClass === 1 ? Math.ceil(maxInFlight * 1.25) : maxInFlight
     return Math.max(0, Math.min(roomOf(site, queueClass), all - inFlight.total()))
   }
@@ -166,7 +198,8 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   function deliver(tasks: readonly DeliveryTask[]): void {
     const byDomain = new Map<string, DeliveryTask[]>()
     for (const task of tasks) {
-      inFlight.enter(task.site, task.source.content)
+      inFlight.enter(task.site)
+      contentRoom.enter(task.projectId, task.source.content)
       const group = byDomain.get(task.domain)
       if (group === undefined) byDomain.set(task.domain, [task])
       else group.push(task)
@@ -203,45 +236,81 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       for (const task of tasks) close(task, found)
       return
     }
-    for (const task of tasks) inFlight.leave(task.site, task.source.content)
-    const { site } = found
+    for (const task of tasks) inFlight.leave(task.site)
+    const { site, lookup } = found
     const laneOf = createLaneOf(laneDeps, found)
-    const taken = tasks
-      .toSorted((left, right) => left.queueClass - right.queueClass)
-      .filter((task) => {
-        const isTaken = roomOf(site, task.queueClass) > 0
-        if (isTaken) {
-          inFlight.enter(site, task.source.content)
-          shaping.take(site, 1)
-        } else post(returned(task, site, 0))
-        return isTaken
-      })
-    dispatcher.add(
-      taken.map((task) => ({
-        ...task,
-        lane: laneOf(task),
-        lookup: found.lookup,
-        isOwnLookup: isNew,
-      })),
-    )
+    const taken: Work[] = []
+    for (const task of tasks.toSorted((left, right) => left.queueClass - right.queueClass)) {
+      if (roomOf(site, task.queueClass) <= 0) {
+        settle(task, returned(task, site, 0))
+        continue
+      }
+      const work = { ...task, lane: laneOf(task), lookup, isOwnLookup: isNew }
+      if (care.isHeavy(task.source.content)) compose(work)
+      else {
+        enter(site)
+        taken.push(work)
+      }
+    }
+    dispatcher.add(taken)
+  }
+
+  function enter(site: string): void {
+    inFlight.enter(site)
+    shaping.take(site, 1)
+  }
+
+  function compose(work: Work): void {
+    const delayMs = isStopping ? 0 : composing.add(work)
+    if (isStopping || delayMs > 0) settle(work, returned(work, work.lane.site, delayMs))
+  }
+
+  /** There may be no room at the site: so few of them may be a little more than it takes. */
+  function addMade(work: Work): void {
+    const { site } = work.lane
+    if (isStopping || shaping.blockedUntil(site) > 0) {
+      releaseLetter(work)
+      settle(work, returned(work, site, 0))
+      return
+    }
+    enter(site)
+    dispatcher.add([work])
+  }
+
+  function releaseLetter({ projectId, letterBytes }: Work): void {
+    if (letterBytes !== undefined) composing.release(projectId, letterBytes)
+  }
+
+  function reportUnmade(work: Work, reason: string): void {
+    const { emailId, lane, lookup, isOwnLookup } = work
+    const outcome = withLookup(unmadeOutcome(reason), lookup, isOwnLookup)
+    const own = { subject: null, faults: [], startedAt: now() }
+    settle(work, { emailId, kind: 'attempted', site: lane.site, outcome, ...own })
+  }
+
+  /** What became of a task is known. */
+  function settle({ source }: DeliveryTask, report: DeliveryReport): void {
+    contentRoom.leave(source.content)
+    post(report)
   }
 
   function close(task: DeliveryTask, found: ClosedRoute): void {
-    inFlight.leave(task.site, task.source.content)
+    inFlight.leave(task.site)
     const { emailId, site } = task
     if (found.site !== null && shaping.blockedUntil(found.site) > 0) {
-      post(returned(task, site, 0))
+      settle(task, returned(task, site, 0))
       return
     }
     const outcome = closedOutcome(found)
-    post({ emailId, kind: 'attempted', site, outcome, subject: null, startedAt: now() })
+    const own = { subject: null, faults: [], startedAt: now() }
+    settle(task, { emailId, kind: 'attempted', site, outcome, ...own })
     if (found.site !== null) note(found.site, { kind: 'unreachable' }, outcome)
   }
 
   function giveBack(tasks: readonly DeliveryTask[], delayMs = 0): void {
     for (const task of tasks) {
-      inFlight.leave(task.site, task.source.content)
-      post(returned(task, task.site, delayMs))
+      inFlight.leave(task.site)
+      settle(task, returned(task, task.site, delayMs))
     }
   }
 
@@ -261,25 +330,40 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     if (reports.length > 0) listener.report(reports)
   }
 
-  function finish(finished: readonly { work: Work; result: Attempted | Returned }[]): void {
-    const reports = finished.map(({ work, result }) => {
-      const { site } = work.lane
-      inFlight.leave(site, work.source.content)
-      if (result.kind === 'returned') return returned(work, site, result.delayMs)
-      if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
-      learn(work, result.outcome)
-      const { subject, startedAt } = result
-      const outcome = withLookup(result.outcome, work.lookup, work.isOwnLookup)
-      return {
-        emailId: work.emailId,
-        kind: 'attempted',
-        site,
-        outcome,
-        subject,
-        startedAt,
-      } as const
-    })
-    listener.report(reports)
+  function finish(finished: readonly Done<Work>[]): void {
+    const reports: DeliveryReport[] = []
+    for (const one of finished) {
+      const { work, result } = one
+      inFlight.leave(work.lane.site)
+      if (result.kind === 'heavy') {
+        composeInstead(work, result.reason)
+        continue
+      }
+      contentRoom.leave(work.source.content)
+      releaseLetter(work)
+      if (result.kind === 'returned') reports.push(returned(work, work.lane.site, result.delayMs))
+      else reports.push(attempted(work, result))
+    }
+    if (reports.length > 0) listener.report(reports)
+  }
+
+  function attempted(work: Work, result: Attempted): DeliveryReport {
+    const { emailId, lane, lookup, isOwnLookup } = work
+    if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
+    learn(work, result.outcome)
+    const { subject, faults, startedAt } = result
+    const outcome = withLookup(result.outcome, lookup, isOwnLookup)
+    const made = { subject, faults, startedAt }
+    return { emailId, kind: 'attempted', site: lane.site, outcome, ...made }
+  }
+
+  /** What takes too long, or ended its thread (`reason`), is made by itself. */
+  function composeInstead(work: Work, reason: string | null): void {
+    const { content } = work.source
+    const isOnceTooOften = reason !== null && care.noteEnd(content, reason)
+    if (reason === null) care.noteTime(content, null)
+    if (isOnceTooOften) reportUnmade(work, reason)
+    else compose(work)
   }
 
   function learn({ lane }: Work, outcome: AttemptOutcome): void {
@@ -300,7 +384,12 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     else if (report.kind === 'answered' && report.action === 'suspend')
       log.error(fact, 'a destination refuses all mail from here')
     else log.warn(fact, 'a destination wants less mail from here')
+    withdraw(site)
+  }
+
+  function withdraw(site: string): void {
     dispatcher.withdraw(site)
+    composing.withdraw(site)
   }
 
   async function stop(graceMs: number): Promise<void> {
@@ -309,7 +398,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       group.isDone = true
       giveBack(group.tasks)
     }
-    await dispatcher.stop(graceMs)
+    await Promise.all([composing.stop(), looks.stop(), dispatcher.stop(graceMs)])
     flush()
   }
 
@@ -317,10 +406,11 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     capacity,
     siteOf: routes.siteOf,
     blockedUntil: shaping.blockedUntil,
+    mayBring: contentRoom.mayBring,
     deliver,
-    withdraw: dispatcher.withdraw,
-    preview: dispatcher.look,
-    inFlight: inFlight.total,
+    withdraw,
+    preview: looks.look,
+    inFlight: () => inFlight.total() + composing.waiting(),
     stop,
   }
 }

@@ -162,6 +162,8 @@ export const contents = sqliteTable('contents', {
   links: json('links').$type<string[]>(),
   lastUsedAt: integer('last_used_at').notNull(),
   createdAt: integer('created_at').notNull(),
+  /** The text part beside HTML, as given; null where there is none or retention cleared it. */
+  text: text('text'),
 })
 
 export const emails = sqliteTable('emails', {
@@ -218,6 +220,8 @@ export const emails = sqliteTable('emails', {
   machineClicks: integer('machine_clicks').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  /** Of the latest rendering; null when there were none. */
+  templateFaults: json('template_faults').$type<StoredFault[]>(),
 })
 
 export const attempts = sqliteTable('attempts', {
@@ -454,6 +458,13 @@ export type ContactData = Record<string, unknown>
 export type Snapshot = {
   stored: Record<string, unknown>
   request: Record<string, unknown>
+}
+/** `line` and `column` count from 1; null where they are unknown. */
+export type StoredFault = {
+  part: 'subject' | 'body' | 'text'
+  line: number | null
+  column: number | null
+  message: string
 }
 export type StoredAttachment = {
   filename: string

@@ -134,6 +134,7 @@ export function makeTask(task: Partial<DeliveryTask> & { domain: string }): Deli
   const { domain } = task
   return {
     emailId: `email-${lastId}`,
+    projectId: 'project',
     queueClass: 1,
     recipient: `user${lastId}@${domain}`,
     site: domain,
@@ -155,6 +156,7 @@ export function makeSource(content: Partial<MessageSource['content']> = {}): Mes
       subject: 'Hello {{name}}',
       body: '<p>Dear {{name}}</p>',
       isText: false,
+      text: null,
       attachments: [],
       ...content,
     },

@@ -10,13 +10,14 @@ export type FeedDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'outbound'>
 
 /** `subject` as the recipient read it; `body` is HTML, or a text; null once retention cleared it. */
 export type ShownEmail = EventEmail &
-  Pick<Email, 'replyTo' | 'toName' | 'error'> & { body: string | null }
+  Pick<Email, 'replyTo' | 'toName' | 'error' | 'templateFaults'> & { body: string | null }
 
 type Text = Pick<ShownEmail, 'subject' | 'body'>
 
 const fateColumns = {
   id: emails.id,
   error: emails.error,
+  templateFaults: emails.templateFaults,
   sentAt: emails.sentAt,
   deliveredAt: emails.deliveredAt,
   openedAt: emails.openedAt,
@@ -78,7 +79,7 @@ async function renderSent(deps: FeedDeps, pairs: readonly Pair[]): Promise<[stri
   const rendered = await deps.outbound.preview(sources)
   return pairs.flatMap(({ email }, index) => {
     const message = rendered[index]
-    if (message === undefined) return []
+    if (message === undefined || message === null) return []
     return [[email.id, { subject: message.subject, body: message.html ?? message.text ?? null }]]
   })
 }

@@ -64,5 +64,6 @@ function emailFacts(event: FeedEvent, email: ShownEmail): Record<string, unknown
     campaignName: null,
     workflowName: null,
     ...(isFailure ? { error: email.error } : {}),
+    ...(email.templateFaults === null ? {} : { templateFaults: email.templateFaults }),
   }
 }

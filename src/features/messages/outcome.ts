@@ -44,6 +44,7 @@ import { type AttemptRecord, type InFlightEmail, insertAttempts } from './attemp
 import { condemnAddress } from './condemn.ts'
 import { findLastWord } from './report-row.ts'
 import { retryDelayMs } from './schedule.ts'
+import { recordFaults } from './template-faults.ts'
 
 type Transition = {
   state: Email['state']
@@ -81,7 +82,7 @@ const settleEmail = statement((db) =>
 
 /** Records attempts and all that follows from them; of emails that are gone meanwhile, nothing. */
 export async function recordAttempts(
-  deps: Pick<Core, 'config' | 'now' | 'bell'>,
+  deps: Pick<Core, 'config' | 'counters' | 'now' | 'log' | 'bell'>,
   tx: Tx,
   records: readonly AttemptRecord[],
 ): Promise<void> {
@@ -96,7 +97,9 @@ export async function recordAttempts(
     tx,
     records.filter((_, index) => changed[index] !== 1),
   )
-  await insertAttempts(tx, [...settled.map(({ record }) => record), ...overtaken])
+  const recorded = [...settled.map(({ record }) => record), ...overtaken]
+  await insertAttempts(tx, recorded)
+  await recordFaults(deps, tx, recorded)
   await appendEvents(
     tx,
     settled.flatMap((each) => outcomeEvents(each, at)),

@@ -131,6 +131,7 @@ function toTask(deps: PrepareDeps, { email, content, project, domain }: Parts): 
   const source = toSource(deps, { email, project, content, returnPath })
   return {
     emailId: email.id,
+    projectId: email.projectId,
     queueClass: email.queueClass,
     recipient: source.to.address,
     domain: email.recipientDomain,

@@ -15,7 +15,7 @@ const RECORD_RETRY_MS = 1_000
 /** Others get their turn between two closures, when there has been much to do. */
 const CLOSURE_REPORTS = 50
 
-type Deps = Pick<Core, 'store' | 'config' | 'bell' | 'now' | 'log'>
+type Deps = Pick<Core, 'store' | 'config' | 'bell' | 'counters' | 'now' | 'log'>
 type InHand = Map<string, InFlightEmail | undefined>
 type Known = { email: InFlightEmail; report: DeliveryReport }
 
@@ -65,8 +65,8 @@ async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void
   const returned = new Map<number, string[]>()
   for (const { email, report } of known) {
     if (report.kind === 'attempted') {
-      const { outcome, subject, startedAt } = report
-      attempted.push({ email, outcome, subject, startedAt })
+      const { outcome, subject, faults, startedAt } = report
+      attempted.push({ email, outcome, subject, faults, startedAt })
     } else {
       const dueAt = report.retryAt ?? deps.now()
       returned.set(dueAt, [...(returned.get(dueAt) ?? []), email.id])

@@ -35,6 +35,9 @@ export function sendBody(limits: Limits) {
       ]),
       subject: lineOfText(MAX_LINE).min(1).optional(),
       body: z.string().min(1).optional().meta({ description: 'HTML' }),
+      text: z.string().min(1).optional().meta({
+        description: 'The text part beside the HTML, a template too; made of the HTML if left out',
+      }),
       template: id.optional(),
       from: sender.optional(),
       name: lineOfText(MAX_LINE).optional().meta({
@@ -122,7 +125,9 @@ function toNamedAddress(mailbox: Mailbox): NamedAddress {
   return { address: mailbox.email, name: mailbox.name ?? null }
 }
 
-function sizeOf({ body = '', attachments = [] }: Pick<SendBody, 'body' | 'attachments'>): number {
+type Sized = Pick<SendBody, 'body' | 'text' | 'attachments'>
+
+function sizeOf({ body = '', text = '', attachments = [] }: Sized): number {
   const attached = attachments.reduce((sum, { content }) => sum + content.length, 0)
-  return Buffer.byteLength(body) + attached
+  return Buffer.byteLength(body) + Buffer.byteLength(text) + attached
 }

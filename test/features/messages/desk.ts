@@ -80,6 +80,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
       capacity: (site: string) => capacity.get(site) ?? 1_000,
       deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),
       withdraw: () => undefined,
+      mayBring: () => true,
     } as unknown as Core['outbound'],
     claims: new Map(),
     bell: createQueueBell(),
@@ -205,6 +206,7 @@ export function attempted(
     kind: 'attempted',
     site: task.domain,
     subject: 'rendered',
+    faults: [],
     startedAt: START,
     outcome: { ...outcomeOf(kind), ...change },
   }
