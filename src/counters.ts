@@ -43,6 +43,10 @@ export const counterTexts = {
     help: 'Connections refused because there were too many',
     labelNames: [],
   },
+  pillarbox_template_faults_total: {
+    help: 'Faults of templates that emails were sent in spite of, by the part of the message',
+    labelNames: ['part'],
+  },
 } as const satisfies Record<string, CounterText>
 
 export type CounterName = keyof typeof counterTexts

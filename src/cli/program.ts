@@ -222,6 +222,7 @@ const specs: Spec[] = [
       ['!--subject <text>', 'may hold {{ placeholders }}'],
       ['--html <html>', 'the body'],
       ['--html-file <file>', 'a file with the body'],
+      ['--text <text>', 'its text part; made of the HTML if left out'],
     ],
     load: async () => (await import('./send.ts')).send,
   },

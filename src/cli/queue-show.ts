@@ -12,6 +12,7 @@ import type { OpenCore } from '../features/open-core.ts'
 import { type Context, type Input, type Result, withCore } from './command.ts'
 import { createLiveSource, describeSilence, formatCommand, type LiveSource } from './live.ts'
 import { formatAttempts } from './queue-attempts.ts'
+import { faultFields } from './queue-faults.ts'
 import { formatNext, toJson } from './queue-list.ts'
 import { formatFields, formatTime } from './text.ts'
 
@@ -48,6 +49,7 @@ function storyToJson({ email, attempts, explanation, live }: Story) {
     messageId: email.messageId,
     providerId: email.providerId,
     error: email.error,
+    templateFaults: email.templateFaults ?? [],
     createdAt: formatInstant(email.createdAt),
     giveUpAt: formatInstant(email.giveUpAt),
     heldAt: formatOptionalInstant(email.heldAt),
@@ -104,6 +106,7 @@ function formatSummary({ email, explanation, live, now }: Story): string {
     from: `${from}<${email.fromAddress}>`,
     to: `${to}<${email.recipient}>`,
     subject: email.subject,
+    ...faultFields(email),
     'message id': `<${email.messageId}>`,
     project: email.projectId,
     accepted: formatTime(email.createdAt),

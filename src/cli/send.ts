@@ -17,6 +17,7 @@ export async function send(context: Context, input: Input): Promise<Result> {
     from: readAddress(input, 'from'),
     subject: readSubject(input),
     body: await readBody(context, input),
+    text: readText(input),
   }
   return withCore(context, async (core) => {
     const project = await getProject(core, input.required('project'))
@@ -47,12 +48,18 @@ async function readBody({ terminal }: Context, input: Input): Promise<string> {
   if ((html === undefined) === (file === undefined)) {
     throw new UsageError('either --html or --html-file is needed')
   }
-  const body = html ?? (await readText(path.resolve(terminal.cwd, file ?? '')))
+  const body = html ?? (await readTextFile(path.resolve(terminal.cwd, file ?? '')))
   if (body === '') throw new UsageError('the body is empty')
   return body
 }
 
-async function readText(file: string): Promise<string> {
+function readText(input: Input): string | undefined {
+  const text = input.text('text')
+  if (text === '') throw new UsageError('the text is empty')
+  return text
+}
+
+async function readTextFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {

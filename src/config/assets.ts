@@ -21,12 +21,13 @@ import path from 'node:path'
 import sea from 'node:sea'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
-export type ThreadName = 'scan' | 'delivery' | 'submission' | 'reader'
+export type ThreadName = 'scan' | 'delivery' | 'composing' | 'submission' | 'reader'
 
 /** The entry file of each worker thread in the repository. */
 export const threadSources: Record<ThreadName, string> = {
   scan: 'src/store/scan-thread.ts',
   delivery: 'src/outbound/delivery-thread.ts',
+  composing: 'src/outbound/composing-thread.ts',
   reader: 'src/inbound/reader-thread.ts',
   submission: 'src/inbound/submission-thread.ts',
 }

@@ -3,7 +3,7 @@
  * variable, and says what it expects when that is something else.
  */
 import { isIP } from 'node:net'
-import { domainToASCII } from 'node:url'
+import { domainToASCII, domainToUnicode } from 'node:url'
 import type { ListenAddress } from './config.ts'
 import { formatDuration, parseDuration } from './durations.ts'
 import { formatListenAddress, isHostName, parseListenAddress } from './listen-address.ts'
@@ -136,10 +136,11 @@ export const listenAddressOrTls: Kind<ListenAddress> = textual(
   formatListenAddress,
 )
 
-/** A-labels, lower case, no final dot. */
+/** A-labels, lower case, no final dot. What begins as an A-label must be one (RFC 5890). */
 export const hostName: Kind<string> = textual('a host name', (value) => {
   const name = domainToASCII(value.replace(/\.$/, ''))
-  return isHostName(name) ? name : undefined
+  const isDecoded = !/(?:^|\.)xn--/.test(domainToUnicode(name))
+  return isHostName(name) && isDecoded ? name : undefined
 })
 
 export const hostNameOrAddress: Kind<string> = textual('a host name or an IP address', (value) =>

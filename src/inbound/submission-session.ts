@@ -187,7 +187,7 @@ async function take(
 }
 
 function toRequest(submitted: Submitted, recipients: readonly string[]): SendRequest {
-  const { from, names, reply, subject, body, isText, headers, attachments } = submitted
+  const { from, names, reply, subject, body, isText, text, headers, attachments } = submitted
   const to = new Map<string, ParsedAddress>()
   for (const recipient of recipients) {
     const address = parseAddress(recipient)
@@ -200,6 +200,7 @@ function toRequest(submitted: Submitted, recipients: readonly string[]): SendReq
     subject,
     body,
     isText,
+    text,
     headers: Object.keys(headers).length === 0 ? undefined : headers,
     attachments,
   }

@@ -13,8 +13,11 @@ export type Footer = {
   url: string
 }
 
-const box =
-  'max-width: 600px; margin: 24px auto 0; padding: 16px; border-top: 1px solid #d0d7de; ' +
+/** As wide as the text of a body in our own document, whose margins it shares. */
+const box = 'box-sizing: border-box; max-width: 600px; margin: 24px auto 0; padding: 0 16px'
+/** The rule above the text has its width: the margins are the box's. */
+const text =
+  'padding: 16px 0; border-top: 1px solid #d0d7de; ' +
   'font: 13px/1.5 system-ui, -apple-system, Roboto, Arial, sans-serif; color: #57606a; ' +
   'text-align: center'
 
@@ -22,7 +25,7 @@ export function footerHtml({ language, projectName, url }: Footer): string {
   const { sentence, link } = footerPhrases[language]
   const reason = sentence.replace('{project}', () => escapeHtml(projectName))
   return `<div lang="${language}" style="${box}">
-<p style="margin: 0">${reason}<br>
+<p style="margin: 0; ${text}">${reason}<br>
 <a href="${escapeHtml(url)}" style="color: #57606a">${link}</a></p>
 </div>
 `

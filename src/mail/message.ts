@@ -14,10 +14,19 @@ import {
 } from './compose.ts'
 import { appendToBody, wrapDocument } from './document.ts'
 import { type Footer, footerHtml, footerText } from './footer.ts'
+import { costOfText, QUICK_COST } from './making-cost.ts'
 import { htmlToText } from './plain-text.ts'
 import { fillStencil } from './stencil.ts'
-import { renderSubject, renderTemplate, type Variables } from './template.ts'
+import { fullLimits, type RenderLimits } from './template/limits.ts'
+import {
+  type RenderOptions,
+  renderSubject,
+  renderTemplate,
+  type TemplateFault,
+  type Variables,
+} from './template.ts'
 import type { PreparedTemplate, TemplateCache } from './template-cache.ts'
+import { TooHeavy } from './too-heavy.ts'
 import { trackDocument } from './tracking.ts'
 
 export { createTemplateCache, type TemplateCache } from './template-cache.ts'
@@ -29,6 +38,8 @@ export type MessageContent = {
   body: string
   /** `body` is plain text, and the message has no HTML part. */
   isText: boolean
+  /** The text part beside HTML, a template too; null = made of the HTML. */
+  text: string | null
   attachments: readonly SourceAttachment[]
 }
 
@@ -55,6 +66,9 @@ export type RenderSource = {
   isPlain?: boolean
 }
 
+/** So much longer than its template a text may be without being looked at. */
+const FREE_GROWTH = 16_384
+
 export type MessageSource = RenderSource & {
   emailId: string
   messageId: string
@@ -79,72 +93,145 @@ export type MessageSource = RenderSource & {
   preferenceUrls: readonly string[]
 }
 
-export type RenderedMessage = { subject: string; html: string | null; text: string }
+/** Of one of a message's templates. */
+export type PartFault = TemplateFault & { part: 'subject' | 'body' | 'text' }
 
-export type BuiltMessage = ComposedMessage & { subject: string }
+/** `faults`: at most one of each part. */
+export type RenderedMessage = {
+  subject: string
+  html: string | null
+  text: string
+  faults: readonly PartFault[]
+}
+
+export type BuiltMessage = ComposedMessage & { subject: string; faults: readonly PartFault[] }
+
+type Means = { cache: TemplateCache; limits: RenderLimits }
 
 /**
  * What a person would read: subject, HTML and text with every value in its place. Nothing in it is
  * tracked, so that looking at it does not count.
+ * @throws TooHeavy where `limits` are the quick ones and do not suffice
  */
-export function renderMessage(source: RenderSource, cache: TemplateCache): RenderedMessage {
-  return { subject: subjectOf(source, cache), ...renderBody(source, cache) }
+export function renderMessage(
+  source: RenderSource,
+  cache: TemplateCache,
+  limits: RenderLimits = fullLimits,
+): RenderedMessage {
+  const means = { cache, limits }
+  const subject = subjectOf(source, means)
+  const { html, text, faults } = renderBody(source, means)
+  return { subject: subject.text, html, text, faults: [...subject.faults, ...faults] }
 }
 
-/** The whole message, unsigned. It says what `renderMessage` gives. */
-export function buildMessage(source: MessageSource, cache: TemplateCache): BuiltMessage {
-  const { html, text, document } = fillBody(source, cache) ?? writeBody(source, cache)
-  const subject = subjectOf(source, cache)
+/**
+ * The whole message, unsigned. It says what `renderMessage` gives.
+ * @throws TooHeavy where `limits` are the quick ones and do not suffice
+ */
+export function buildMessage(
+  source: MessageSource,
+  cache: TemplateCache,
+  limits: RenderLimits = fullLimits,
+): BuiltMessage {
+  const means = { cache, limits }
+  const { html, text, document, faults } = fillBody(source, means) ?? writeBody(source, means)
+  const subject = subjectOf(source, means)
   const composed = composeMessage({
     messageId: source.messageId,
     date: source.createdAt,
     from: source.from,
     to: source.to,
     replyTo: source.replyTo,
-    subject,
+    subject: subject.text,
     html,
     text,
     headers: headerFields(source, document),
     attachments: source.content.attachments.map(decodeAttachment),
   })
-  return { ...composed, subject }
+  const all = subject.faults.length === 0 ? faults : [...subject.faults, ...faults]
+  return { ...composed, subject: subject.text, faults: all }
 }
 
 /** `document`: the HTML as it is read, untracked. */
-type Body = Pick<MessageInput, 'html' | 'text'> & { document: () => string }
+type Body = Pick<MessageInput, 'html' | 'text'> & {
+  document: () => string
+  faults: readonly PartFault[]
+}
+
+const noFaults: readonly PartFault[] = []
 
 /** The short way, for a body whose template and values allow it. */
-function fillBody(source: MessageSource, cache: TemplateCache): Body | undefined {
+function fillBody(source: MessageSource, means: Means): Body | undefined {
   if (source.content.isText) return undefined
   const { isTracked, footer } = source
-  const stencil = preparedBody(source, cache).stencil({ isTracked, footer: footer?.language })
-  return stencil === undefined ? undefined : fillStencil(stencil, source, cache.tracker)
+  const prepared = preparedBody(source, means.cache)
+  const stencil = prepared.stencil({ isTracked, footer: footer?.language })
+  const filling = stencil && fillStencil(stencil, source, means.cache.tracker)
+  if (filling === undefined) return undefined
+  const own = ownText(source, means)
+  const { fault } = prepared.template
+  if (own === null && fault === undefined) return { ...filling, faults: noFaults }
+  const faults = [...faultsOf('body', fault), ...(own?.faults ?? noFaults)]
+  return { ...filling, text: own?.text ?? filling.text, faults }
 }
 
 /** The long way. */
-function writeBody(source: MessageSource, cache: TemplateCache): Body {
-  const { html, text } = renderBody(source, cache)
+function writeBody(source: MessageSource, means: Means): Body {
+  const { html, text, faults } = renderBody(source, means)
   const document = () => html ?? ''
-  if (html === null || !source.isTracked) return { html, text, document }
+  if (html === null || !source.isTracked) return { html, text, document, faults }
+  const { cache } = means
   const tracked = { emailId: source.emailId, numbers: preparedBody(source, cache).numbers() }
-  return { html: trackDocument(html, cache.tracker, tracked), text, document }
+  return { html: trackDocument(html, cache.tracker, tracked), text, document, faults }
 }
 
-function renderBody(source: RenderSource, cache: TemplateCache): Omit<RenderedMessage, 'subject'> {
-  const { content, variables, createdAt, language, footer } = source
-  const body = renderTemplate(preparedBody(source, cache).template, variables, createdAt)
-  if (content.isText) {
-    const text = footer === null ? body : `${body.trimEnd()}\n\n${footerText(footer)}\n`
-    return { html: null, text }
-  }
-  const document = wrapDocument(body, language)
+function renderBody(source: RenderSource, means: Means): Omit<RenderedMessage, 'subject'> {
+  const { content, variables, language, footer } = source
+  const { template } = preparedBody(source, means.cache)
+  const body = renderTemplate(template, variables, optionsOf(source, means))
+  if (means.limits.isQuick) checkGrowth(content.body, body.text)
+  const faults = faultsOf('body', body.fault)
+  if (content.isText) return { html: null, text: withFooter(body.text, footer), faults }
+  const document = wrapDocument(body.text, language)
   const html = footer === null ? document : appendToBody(document, footerHtml(footer))
-  return { html, text: htmlToText(html) }
+  const own = ownText(source, means)
+  if (own === null) return { html, text: htmlToText(html), faults }
+  return { html, text: own.text, faults: [...faults, ...own.faults] }
 }
 
-function subjectOf({ content, isPlain, ...source }: RenderSource, cache: TemplateCache): string {
-  const { template } = cache.prepare(content.subject, { target: 'text', isPlain })
-  return renderSubject(template, source.variables, source.createdAt)
+/** The text part that the content brings beside its HTML. */
+function ownText(source: RenderSource, means: Means) {
+  const { content, isPlain, variables, footer } = source
+  if (content.isText || content.text === null) return null
+  const { template } = means.cache.prepare(content.text, { target: 'text', isPlain })
+  const { text, fault } = renderTemplate(template, variables, optionsOf(source, means))
+  if (means.limits.isQuick) checkGrowth(content.text, text)
+  return { text: withFooter(text, footer), faults: faultsOf('text', fault) }
+}
+
+function withFooter(text: string, footer: Footer | null): string {
+  return footer === null ? text : `${text.trimEnd()}\n\n${footerText(footer)}\n`
+}
+
+function subjectOf(source: RenderSource, means: Means) {
+  const { content, isPlain, variables } = source
+  const { template } = means.cache.prepare(content.subject, { target: 'text', isPlain })
+  const { text, fault } = renderSubject(template, variables, optionsOf(source, means))
+  return { text, faults: faultsOf('subject', fault) }
+}
+
+function optionsOf({ createdAt }: RenderSource, { limits }: Means): RenderOptions {
+  return { at: createdAt, limits }
+}
+
+function faultsOf(part: PartFault['part'], fault: TemplateFault | undefined): readonly PartFault[] {
+  return fault === undefined ? noFaults : [{ part, ...fault }]
+}
+
+/** Where few is to be done, a template may not have made much of a text. @throws TooHeavy */
+function checkGrowth(template: string, text: string): void {
+  if (text.length <= template.length + FREE_GROWTH) return
+  if (costOfText(text) > QUICK_COST) throw new TooHeavy()
 }
 
 function preparedBody({ content, isPlain }: RenderSource, cache: TemplateCache): PreparedTemplate {

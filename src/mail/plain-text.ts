@@ -1,11 +1,12 @@
 /**
  * The text alternative of an HTML body: paragraphs and headings with an empty line between them,
  * lists with marks, cells of a row on one line, links as "text (address)", images as their
- * alternative text. Lines are not wrapped. One pass over the markup without a tree, so that time
- * and memory are linear for whatever is sent through it.
+ * alternative text. Lines are not wrapped. One pass over the markup without a tree, and piece by
+ * piece through what is long, so that time and memory are linear for whatever is sent through it.
  */
 import { decodeEntities } from './html-entities.ts'
 import { afterTag, isRawElement, readAttributes, readMarkup, type Tag } from './html-tag.ts'
+import { createTextBuilder, type TextBuilder } from './text-builder.ts'
 
 /** Elements that stand on lines of their own; those with 2 have an empty line around them. */
 const blocks = new Map<string, 1 | 2>([
@@ -21,6 +22,13 @@ const fillers = /\xad|\u034f|\u200b|\ufeff/g
 /** Text that is not yet words with one space between them. */
 const uneven = /\s\s|[^\S ]|\xad|\u034f|\u200b/
 
+/** Of a text between two tags, what is read at a time. */
+const pieceLength = 32_768
+/** What is kept of the words of a link, which are compared with its address. */
+const linkTextLimit = 65_536
+/** Characters of the longest character reference, with its ends. */
+const referenceLength = 12
+
 /** Deeper lists and quotations are not indented further. */
 const indentLimit = 8
 
@@ -30,7 +38,7 @@ export type Link = { address: string; text: string }
 
 type State = {
   html: string
-  text: string
+  written: TextBuilder
   /** Line ends owed before the next text; on an empty line fewer are paid. */
   breaks: 0 | 1 | 2
   hasSpace: boolean
@@ -53,18 +61,37 @@ export function htmlToText(html: string, links?: Link[]): string {
     const open = html.indexOf('<', at)
     const markup = open === -1 ? html.length : readMarkup(html, open)
     const textEnd = open === -1 ? html.length : markup === undefined ? open + 1 : open
-    if (textEnd > at) addText(state, decodeEntities(html.slice(at, textEnd)))
+    if (textEnd > at) addPieces(state, at, textEnd)
     if (markup === undefined) at = textEnd
     else at = typeof markup === 'number' ? markup : readTag(state, markup)
   }
   closeLink(state)
-  return state.text.trimEnd()
+  return state.written.text().trimEnd()
+}
+
+/** Of the document, from `from` to `to`, where no markup is. */
+function addPieces(state: State, from: number, to: number): void {
+  const { html } = state
+  let at = from
+  while (to - at > pieceLength) {
+    const end = pieceEnd(html, at + pieceLength)
+    addText(state, decodeEntities(html.slice(at, end)))
+    at = end
+  }
+  addText(state, decodeEntities(html.slice(at, to)))
+}
+
+/** At `at`, or a little before: not inside of a character reference or a line end. */
+function pieceEnd(html: string, at: number): number {
+  const reference = html.slice(at - referenceLength, at).lastIndexOf('&')
+  if (reference !== -1) return at - referenceLength + reference
+  return html[at - 1] === '\r' ? at - 1 : at
 }
 
 function startState(html: string, links: Link[] | undefined): State {
   const line = { breaks: 0, hasSpace: false, marker: '', separator: '' } as const
   const open = { lists: [], quotes: 0, preformatted: 0, link: undefined }
-  return { html, text: '', ...line, ...open, links }
+  return { html, written: createTextBuilder(), ...line, ...open, links }
 }
 
 /** Returns where reading goes on. */
@@ -154,13 +181,15 @@ function addPreformatted(state: State, text: string): void {
 }
 
 function addWords(state: State, words: string): void {
-  const isFirst = state.text === ''
+  const { written } = state
+  const isFirst = written.isEmpty()
   if (state.breaks > 0 || isFirst) {
-    state.text += `${isFirst ? '' : '\n'.repeat(state.breaks)}${linePrefix(state)}${words}`
+    written.add(`${isFirst ? '' : '\n'.repeat(state.breaks)}${linePrefix(state)}${words}`)
   } else {
-    state.text += `${state.separator || (state.hasSpace ? ' ' : '')}${words}`
+    written.add(`${state.separator || (state.hasSpace ? ' ' : '')}${words}`)
   }
-  if (state.link !== undefined) state.link.text += words
+  const { link } = state
+  if (link !== undefined && link.text.length < linkTextLimit) link.text += words
   state.breaks = 0
   state.hasSpace = false
   state.marker = ''
@@ -206,7 +235,7 @@ function closeLink(state: State): void {
   state.links?.push(link)
   if (link.text === link.address) return
   if (link.text === '') addWords(state, link.address)
-  else state.text += ` (${link.address})`
+  else state.written.add(` (${link.address})`)
 }
 
 function names(list: string, space: 1 | 2): [string, 1 | 2][] {

@@ -1,7 +1,7 @@
 /**
  * A message that a program hands in (RFC 6409), read as what a send request says: one sender, the
- * names of recipients, subject, a body, files, fields to keep. HTML is preferred to text; files
- * keep their octets, and inline images the ids by which the HTML names them.
+ * names of recipients, subject, a body, files, fields to keep. HTML is preferred to text, which goes
+ * along where it is its alternative; files keep their octets, and inline images the ids by which the HTML names them.
  *
  * What comes back is plain data, so that reading can be done in a thread. A message that cannot be
  * sent as it is leads to a refusal, with the SMTP reply that says why.
@@ -22,6 +22,8 @@ export type Submitted = {
   body: string
   /** `body` is plain text. */
   isText: boolean
+  /** The text part beside an HTML body that says the same; undefined where there is none. */
+  text: string | undefined
   headers: Readonly<Record<string, string>>
   attachments: SourceAttachment[]
 }
@@ -78,10 +80,15 @@ export async function readSubmitted(raw: Uint8Array, limits: SubmittedLimits): P
       subject,
       body: isText ? mail.text : html,
       isText,
+      text: isText || !hasOwnText(mail) ? undefined : mail.text,
       headers,
       attachments,
     },
   }
+}
+
+function hasOwnText({ text, isTextWhole }: ParsedMessage): boolean {
+  return isTextWhole && text.trim() !== ''
 }
 
 /** Undefined when a bound was reached. */

@@ -4,22 +4,29 @@
  *
  * A template can never fail a send. What cannot be parsed, or must be stopped (1 s, 10,000,000
  * units of memory, 10,000,000 characters), is rendered by plain placeholder substitution instead,
- * and what is still too long is cut. Where templates are saved, `checkTemplate` finds the fault.
+ * within the same bounds: 20,000 placeholders are filled in, and what becomes too long is cut. The
+ * fault is told with the text. Where templates are saved, `checkTemplate` finds it.
  *
  * In HTML, values that a stranger may have written (`stored`, `system`) are escaped, values of the
  * same request are not; the filters `raw` and `escape` choose otherwise. Values are never parsed.
  */
 import { now } from '../clock.ts'
 import {
-  parseStrictly,
+  type Program,
+  parseLeniently,
   parseTemplate,
   runTemplate,
+  TemplateRunError,
   TemplateSyntaxError,
 } from './template/engine.ts'
+import { fullLimits, markersLimit, outputLimit, type RenderLimits } from './template/limits.ts'
 import type { Target } from './template/print.ts'
 import { type Piece, splitPieces, splitPlainPieces, substitute } from './template/substitute.ts'
 import type { Variables } from './template/variables.ts'
+import { TooHeavy } from './too-heavy.ts'
 
+/** Characters of a template, and markers (`{{ … }}`, `{% … %}`) in it. */
+export { markersLimit, templateLimit } from './template/limits.ts'
 export type { Variables } from './template/variables.ts'
 
 /** Made by `compileTemplate`, rendered any number of times. */
@@ -27,18 +34,34 @@ export type CompiledTemplate = {
   readonly source: string
   readonly target: Target
   /** Absent where placeholders are all there is to fill in, or all that can be. */
-  readonly program: ReturnType<typeof parseTemplate> | undefined
+  readonly program: Program | undefined
   readonly pieces: readonly Piece[] | undefined
+  /** Of the source itself: every rendering has it. */
+  readonly fault: TemplateFault | undefined
 }
 
 /** `isPlain`: only placeholders are filled in, as for a template that had to be stopped before. */
 export type CompileOptions = { isPlain?: boolean }
 
-/** Where in the source the fault is; lines and columns count from 1. */
-export type TemplateFault = { message: string; line: number; column: number }
+/** Where in the source the fault is; lines and columns count from 1, null where it is unknown. */
+export type TemplateFault = { message: string; line: number | null; column: number | null }
+
+/** `at`, epoch ms, is what the date `now` means; `limits` are the full ones if left out. */
+export type RenderOptions = { at?: number; limits?: RenderLimits }
+
+/** `fault`: why the text is not what the template's author had in mind. */
+export type Rendered = { text: string; fault: TemplateFault | undefined }
 
 /** Characters of a subject. */
 const subjectLimit = 998
+
+/** As the library says it. */
+const timeLimitText = 'template render limit exceeded'
+
+/** What a fault says of a rendering that used up its time. */
+export const tookTooLong = 'rendering took longer than a second'
+
+const stopped: TemplateFault = { message: tookTooLong, line: null, column: null }
 
 /** Never throws. The caller keeps the result, by content: parsing costs more than rendering. */
 export function compileTemplate(
@@ -46,31 +69,43 @@ export function compileTemplate(
   target: Target,
   options: CompileOptions = {},
 ): CompiledTemplate {
-  const plain = options.isPlain === true ? splitPieces(source) : splitPlainPieces(source)
-  if (plain !== undefined) return { source, target, program: undefined, pieces: plain }
+  const plain = splitPlainPieces(source)
+  if (plain !== undefined) {
+    const fault = hasOpenMarker(plain) ? checkTemplate(source) : undefined
+    return { source, target, program: undefined, pieces: plain, fault }
+  }
+  if (options.isPlain === true) return substituting(source, target, stopped)
   try {
-    return { source, target, program: parseTemplate(source), pieces: undefined }
+    return { source, target, program: parseTemplate(source), pieces: undefined, fault: undefined }
   } catch (error) {
-    if (!(error instanceof TemplateSyntaxError)) throw error
-    return { source, target, program: undefined, pieces: splitPieces(source) }
+    const fault = faultOf(error, source)
+    const program = tryLeniently(source)
+    if (program !== undefined) return { source, target, program, pieces: undefined, fault }
+    return substituting(source, target, fault)
   }
 }
 
-/** Never throws. `at`, epoch ms, is what the date `now` means: the same values and the same `at`
- * give the same text. */
+/**
+ * The same values and the same `at` give the same text.
+ * @throws TooHeavy where `limits` are the quick ones and do not suffice; nothing else
+ */
 export function renderTemplate(
   template: CompiledTemplate,
   variables: Variables,
-  at: number = now(),
-): string {
-  const { target, program, source } = template
-  if (program === undefined) return substitute(template.pieces ?? [], target, variables)
-  const rendering = { target, at, seed: seedOf(at, variables) }
+  { at = now(), limits = fullLimits }: RenderOptions = {},
+): Rendered {
+  const { target, program, source, fault } = template
+  if (program === undefined) {
+    return { text: fillIn(template.pieces ?? [], { target, variables, source, limits }), fault }
+  }
+  const rendering = { target, at, seed: seedOf(at, variables), limits }
   try {
-    return runTemplate(program, variables, rendering)
-  } catch {
+    return { text: runTemplate(program, variables, rendering), fault }
+  } catch (error) {
     // Whatever went wrong in a template, the message goes out.
-    return substitute(splitPieces(source), target, variables)
+    if (limits.isQuick && error instanceof TemplateRunError && error.isLimit) throw new TooHeavy()
+    const text = fillIn(splitPieces(source), { target, variables, source, limits })
+    return { text, fault: fault ?? faultOf(error, source) }
   }
 }
 
@@ -78,22 +113,77 @@ export function renderTemplate(
 export function renderSubject(
   template: CompiledTemplate,
   variables: Variables,
-  at: number = now(),
-): string {
-  const text = renderTemplate(template, variables, at)
+  options: RenderOptions = {},
+): Rendered {
+  const { text, fault } = renderTemplate(template, variables, options)
   const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
-  return line.length > subjectLimit ? line.slice(0, subjectLimit).toWellFormed().trim() : line
+  const isLong = line.length > subjectLimit
+  return { text: isLong ? line.slice(0, subjectLimit).toWellFormed().trim() : line, fault }
+}
+
+/**
+ * How many markers begin in a source, closed or not; counting ends one beyond the limit. A source
+ * without any is no template: it may be as long as a message.
+ */
+export function countMarkers(source: string): number {
+  const opening = /\{[{%]/g
+  let count = 0
+  while (count <= markersLimit && opening.test(source)) count += 1
+  return count
 }
 
 /** The first fault of a template as it is saved: its syntax, unknown filters, forbidden tags. */
 export function checkTemplate(source: string): TemplateFault | undefined {
   try {
-    parseStrictly(source)
+    parseTemplate(source)
     return undefined
   } catch (error) {
-    if (!(error instanceof TemplateSyntaxError)) throw error
+    return faultOf(error, source)
+  }
+}
+
+function substituting(
+  source: string,
+  target: Target,
+  fault: TemplateFault | undefined,
+): CompiledTemplate {
+  return { source, target, program: undefined, pieces: splitPieces(source), fault }
+}
+
+/** A `{{` or `{%` that stands in the text, since nothing closes it. */
+function hasOpenMarker(pieces: readonly Piece[]): boolean {
+  return pieces.some((piece) => typeof piece === 'string' && /\{[{%]/.test(piece))
+}
+
+function tryLeniently(source: string): Program | undefined {
+  try {
+    return parseLeniently(source)
+  } catch (error) {
+    if (error instanceof TemplateSyntaxError) return undefined
+    throw error
+  }
+}
+
+type Filling = { target: Target; variables: Variables; source: string; limits: RenderLimits }
+
+function fillIn(pieces: readonly Piece[], { source, limits, ...filling }: Filling): string {
+  if (!limits.isQuick) return substitute(pieces, filling, Math.max(outputLimit, source.length))
+  const limit = Math.max(limits.output, source.length)
+  const text = substitute(pieces, filling, limit + 1)
+  if (text.length > limit) throw new TooHeavy()
+  return text
+}
+
+/** Of what was thrown by reading or by rendering; anything else is thrown on. */
+function faultOf(error: unknown, source: string): TemplateFault {
+  if (error instanceof TemplateSyntaxError) {
     return { message: error.message, ...positionOf(source, error.offset) }
   }
+  if (!(error instanceof TemplateRunError)) throw error
+  const { offset } = error
+  const message = error.message === timeLimitText ? tookTooLong : error.message
+  if (offset === null) return { message, line: null, column: null }
+  return { message, ...positionOf(source, offset) }
 }
 
 function positionOf(source: string, offset: number): { line: number; column: number } {

@@ -13,16 +13,21 @@ export type EncodedText = {
 }
 
 export const longestLine = 78
+/** Shorter texts stay readable as they travel, whatever it costs. */
+const shortText = 1_000_000
+const pieceLength = 65_536
 const CR = 0x0d
 const LF = 0x0a
 const TAB = 0x09
 const SPACE = 0x20
+const EQUALS = 0x3d
 const TILDE = 0x7e
+const DELETE = 0x7f
 
 /** UTF-8; lone surrogates become U+FFFD, every line break (CRLF, CR or LF) a CRLF. */
 export function encodeText(text: string): EncodedText {
   if (hasPlainLines(text)) return { transferEncoding: '7bit', body: toCrlf(text) }
-  if (isBase64Shorter(Buffer.byteLength(text), text.length)) {
+  if (isBase64Shorter(Buffer.byteLength(text), text.length) || isMostlyEscaped(text)) {
     const body = encodeBase64Lines(Buffer.from(toCrlf(text), 'utf8'))
     return { transferEncoding: 'base64', body }
   }
@@ -54,6 +59,22 @@ function isUntouchable(text: string): boolean {
 }
 
 /**
+ * Of a long text, whether base64 is shorter by what is escaped of ASCII: each such character takes
+ * two columns more, where base64 takes a third more of all.
+ */
+function isMostlyEscaped(text: string): boolean {
+  if (text.length <= shortText) return false
+  const most = text.length / 6
+  let escaped = 0
+  for (let i = 0; i < text.length && escaped <= most; i += 1) {
+    const code = text.charCodeAt(i)
+    const isPlain = code >= SPACE ? code <= TILDE && code !== EQUALS : code <= CR && code >= TAB
+    if (!isPlain && code <= DELETE) escaped += 1
+  }
+  return escaped > most
+}
+
+/**
  * A character outside ASCII takes 1 or 2 octets more than UTF-16 units and 3 or 4 times as many
  * columns of quoted-printable: above an eighth of such excess base64's four thirds are less.
  */
@@ -61,6 +82,21 @@ export function isBase64Shorter(octets: number, units: number): boolean {
   return (octets - units) * 8 > octets
 }
 
+/** Piece by piece: many places at once take many times their text in memory. */
 function toCrlf(text: string): string {
-  return text.replace(/\r\n?|\n/g, '\r\n')
+  if (text.length <= pieceLength) return text.replace(/\r\n?|\n/g, '\r\n')
+  const pieces: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const end = at + pieceLength
+    const next = text.charCodeAt(end - 1) === CR ? end - 1 : end
+    // Joined it is one string; what `replace` gives keeps all its pieces.
+    pieces.push(
+      text
+        .slice(at, next)
+        .split(/\r\n?|\n/)
+        .join('\r\n'),
+    )
+    at = next
+  }
+  return pieces.join('')
 }

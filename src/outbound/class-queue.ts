@@ -14,6 +14,7 @@ export type ClassQueue<T> = {
   /** Empties the line. */
   takeAll(): T[]
   some(test: (item: T) => boolean): boolean
+  find(test: (item: T) => boolean): T | undefined
   size(): number
 }
 
@@ -50,6 +51,15 @@ export function createClassQueue<T>(read: (item: T) => Queued): ClassQueue<T> {
       return all
     },
     some: (test) => inOrder.some((lines) => lines.values().some((line) => line.some(test))),
+    find(test) {
+      for (const lines of inOrder) {
+        for (const line of lines.values()) {
+          const found = line.find(test)
+          if (found !== undefined) return found
+        }
+      }
+      return undefined
+    },
     size: () => size,
   }
 }

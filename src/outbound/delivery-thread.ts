@@ -1,26 +1,24 @@
 /**
  * A delivery thread: renders, composes, signs and speaks SMTP, as the main thread asks
- * (`protocol.ts`). It runs at a lower priority where the system has one for threads, so that a
+ * (`protocol.ts`). What takes long to make comes to it ready made, or goes back to be made elsewhere. It runs at a lower priority where the system has one for threads, so that a
  * flood of mail does not slow the API. It ends when told to stop: what has not begun goes back at
  * once, what is in hand gets its time, then its connections are cut and say how far they came.
  */
-import { existsSync, readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { now } from '../clock.ts'
 import { describeError } from '../errors.ts'
+import { quickLimits } from '../mail/template/limits.ts'
 import { findLocalFamilies } from './addresses.ts'
 import { createConnector } from './connector.ts'
 import { createHeldBytes } from './held-bytes.ts'
 import { createLanes } from './lanes.ts'
 import { createLetters } from './letters.ts'
+import { lowerPriority } from './low-priority.ts'
 import type { FromThread, ThreadResult, ThreadSettings, ToThread } from './protocol.ts'
 import { createReporter } from './reporter.ts'
 import { tryTask } from './try-task.ts'
 
-const LOW_PRIORITY = 10
 const MAX_HELD_BYTES = 64 * 1024 * 1024
 
 function main(settings: ThreadSettings): void {
@@ -28,13 +26,15 @@ function main(settings: ThreadSettings): void {
   if (port === null) throw new TypeError('delivery-thread.ts runs as a worker thread only')
   const post = (message: FromThread) => port.postMessage(message)
   lowerPriority()
-  const letters = createLetters({ slot: settings.slot, tracker: settings.tracker, now })
+  const { slot, tracker } = settings
+  const letters = createLetters({ slot, tracker, limits: quickLimits, now })
   const connector = createConnector(settings, (site) => lanes.hear(site))
   const reporter = createReporter(settings.taken, (results: ThreadResult[]) =>
     post({ type: 'results', results }),
   )
   const deps = {
     make: letters.make,
+    contentBytes: letters.contentBytes,
     held: createHeldBytes(MAX_HELD_BYTES),
     open: connector.open,
     send: connector.send,
@@ -83,8 +83,8 @@ function main(settings: ThreadSettings): void {
         for (const id of message.contents) letters.forgetContent(id)
         for (const id of message.keys) letters.forgetKey(id)
         return
-      case 'look':
-        return look(message)
+      case 'set aside':
+        return letters.setAside(message.content)
       case 'progress': {
         const { question, task } = message
         return post({ type: 'progress', question, current: lanes.progressOf(task) ?? null })
@@ -96,29 +96,15 @@ function main(settings: ThreadSettings): void {
     }
   })
 
-  function look({ task, sources }: Extract<ToThread, { type: 'look' }>): void {
-    try {
-      const messages = sources.map((source) => letters.look(task, source))
-      post({ type: 'looked', task, messages })
-    } catch (error) {
-      post({ type: 'look failed', task, error: describeError(error) })
-    }
-  }
+  post({ type: 'started' })
 }
 
 /** What the cut left undecided was no attempt of the receiver's making. */
 function afterCut(result: ThreadResult): ThreadResult {
-  if (result.kind === 'returned') return result
+  if (result.kind !== 'attempted') return result
   const { outcome, task } = result
   const isDecided = outcome.result !== 'deferred' || outcome.reply !== null
   return isDecided || outcome.isMaybeDelivered ? result : { task, kind: 'returned' }
-}
-
-/** Linux knows threads by ids of their own, and gives each a priority; a bare root has no /proc. */
-function lowerPriority(): void {
-  if (!existsSync('/proc/thread-self')) return
-  const threadId = Number(path.basename(readlinkSync('/proc/thread-self')))
-  setPriority(threadId, LOW_PRIORITY)
 }
 
 main(workerData)

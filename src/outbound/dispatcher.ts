@@ -1,10 +1,10 @@
 /**
  * On the main thread: brings tasks to delivery threads. A task waits until its site has a granted
  * connection, goes to the thread with the least work for each of that site's connections, and
- * comes back exactly once: with a result, or as returned. When a thread ends, what it had delivered
- * is reported as that, the task that was being made then is made again with its placeholders only
- * (no template may fail a send), and the others go to another thread; whoever meets that several
- * times is returned for later.
+ * comes back exactly once: with a result, as returned, or as too heavy for a delivery thread. When a
+ * thread ends, what it had delivered is reported as that, the task that was being made then comes
+ * back with all that wait and share its content, and the others go to another thread; whoever meets
+ * that several times is returned for later.
  */
 import type { Now } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -12,8 +12,7 @@ import type { AttemptOutcome } from './attempt.ts'
 import { createBudgets } from './budgets.ts'
 import { createGrants, type GrantChange } from './grants.ts'
 import { createHunger } from './hunger.ts'
-import { createLooks, type Looks } from './looks.ts'
-import { crashOutcome, unrecordedOutcome } from './outcomes.ts'
+import { unrecordedOutcome } from './outcomes.ts'
 import { createParcels, type Parcelled } from './parcels.ts'
 import type { FromThread, Lane, ThreadResult } from './protocol.ts'
 import { createQuestions } from './questions.ts'
@@ -32,6 +31,11 @@ export type Attempted = Extract<ThreadResult, { kind: 'attempted' }>
 /** What became of a task. `delayMs`: wait at least so long before it is brought again. */
 export type Returned = { kind: 'returned'; delayMs: number }
 
+/** `reason`: why a thread ended while it was made; null when none did. */
+export type TooHeavyWork = { kind: 'heavy'; reason: string | null }
+
+export type Done<T> = { work: T; result: Attempted | Returned | TooHeavyWork }
+
 export type Work = Parcelled & { lane: Lane }
 
 export type DispatcherDeps<T extends Work> = {
@@ -44,10 +48,12 @@ export type DispatcherDeps<T extends Work> = {
   maxConnectionsPerSite: number
   connectionsOf(site: string): number
   standingOf(site: string): Standing
-  done(results: readonly { work: T; result: Attempted | Returned }[]): void
+  done(results: readonly Done<T>[]): void
+  /** For tests. */
+  createThreads?: typeof createThreads
 }
 
-export type Dispatcher<T extends Work> = Pick<Looks, 'look'> & {
+export type Dispatcher<T extends Work> = {
   add(works: readonly T[]): void
   /** Hands back what has not begun for a site. */
   withdraw(site: string): void
@@ -78,6 +84,8 @@ const BUSY_SITE_JOBS = 4
 const MAX_ENDED = 3
 const MAX_TASK = 2 ** 31 - 1
 const AFTER_CRASH_MS = 60_000
+/** A letter that was lost is made again. */
+const AFTER_LOSS_MS = 1_000
 const SWEEP_EVERY_MS = 15_000
 /** What waited so long for a connection goes back to the queue, whose room is for others. */
 const MAX_STARVED_MS = 30_000
@@ -103,9 +111,10 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     flush: parcels.flush,
     now: deps.now,
   })
-  const threads = createThreads({ ...deps, received, ended })
-  const looks = createLooks({ nextTask, threadFor: () => leastLoaded() ?? threads.start() })
   const questions = createQuestions()
+  const hangMs = () => deps.hangMs
+  const start = deps.createThreads ?? createThreads
+  const threads = start({ ...deps, name: 'delivery', hangMs, received, ended })
   const sweeper = setInterval(sweep, SWEEP_EVERY_MS).unref()
   let lastTask = 0
   let isStopping = false
@@ -212,10 +221,6 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       case 'greeted':
         noteGreeting(message.site)
         return
-      case 'looked':
-      case 'look failed':
-        looks.received(message)
-        return
       case 'progress':
         questions.answered(message)
         return
@@ -224,7 +229,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   }
 
   function finish(thread: DeliveryThread, results: readonly ThreadResult[]): void {
-    const finished: { work: T; result: Attempted | Returned }[] = []
+    const finished: Done<T>[] = []
     const touched = new Set<string>()
     for (const result of results) {
       const job = jobs.get(result.task)
@@ -233,7 +238,9 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       touched.add(name)
       unassign(job)
       if (result.kind === 'attempted') finished.push({ work: take(job), result })
-      else if (isStopping || withdrawn.has(name))
+      else if (result.kind === 'heavy')
+        finished.push({ work: take(job), result: { kind: 'heavy', reason: null } })
+      else if (isStopping || job.work.letter !== undefined || withdrawn.has(name))
         finished.push({ work: take(job), result: { kind: 'returned', delayMs: 0 } })
       else siteOf(name).waiting.push(job)
     }
@@ -275,11 +282,14 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     return job.work
   }
 
-  function ended(thread: DeliveryThread, { culprit, taken }: LastWords): void {
+  function ended(thread: DeliveryThread, { culprit, taken, reason }: LastWords): void {
+    const { work } = jobs.get(culprit) ?? {}
+    const blamed = work?.letter === undefined ? work?.source.content.id : undefined
     const touched = new Set(grants.sites())
     grants.drop(thread)
     parcels.drop(thread)
     const lost: Job<T>[] = []
+    const lostLetters: Job<T>[] = []
     const over: { job: Job<T>; outcome: AttemptOutcome }[] = []
     for (const job of jobs.values()) {
       if (job.thread !== thread) continue
@@ -289,35 +299,46 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       if (taken.has(job.task)) over.push({ job, outcome: unrecordedOutcome(job.work.lane) })
       // What was not delivered, `stop` gives back.
       else if (isStopping) continue
-      else if (job.task === culprit && job.work.source.isPlain === true)
-        over.push({ job, outcome: crashOutcome() })
-      else if (job.ended >= MAX_ENDED) lost.push(job)
+      else if (job.work.letter !== undefined) lostLetters.push(job)
+      else if (job.ended >= MAX_ENDED && job.task !== culprit) lost.push(job)
       else siteOf(job.work.lane.site).waiting.push(job)
-      if (job.task === culprit) makePlain(job)
     }
     for (const site of sites.values()) site.load.delete(thread)
     loads.delete(thread)
     reportOver(over)
     if (isStopping) return
     giveBack(lost, AFTER_CRASH_MS)
-    looks.ended(thread, culprit)
+    giveBack(lostLetters, AFTER_LOSS_MS)
+    if (blamed !== undefined) setAside(blamed, { culprit, reason })
     pump(touched.union(unserved))
+  }
+
+  /** No delivery thread makes messages of that content any more. */
+  function setAside(content: string, { culprit, reason }: { culprit: number; reason: string }) {
+    for (const thread of threads.list()) thread.post({ type: 'set aside', content })
+    const heavy: Done<T>[] = []
+    for (const { waiting } of sites.values()) {
+      for (const job of waiting.takeAll()) {
+        if (job.work.source.content.id !== content) waiting.push(job)
+        else {
+          const ownReason = job.task === culprit ? reason : null
+          heavy.push({ work: take(job), result: { kind: 'heavy', reason: ownReason } })
+        }
+      }
+    }
+    done(heavy)
   }
 
   /** Of these there is nothing more to be learned from the thread. */
   function reportOver(list: readonly { job: Job<T>; outcome: AttemptOutcome }[]): void {
     if (list.length === 0) return
-    const made = { subject: null, startedAt: deps.now(), brokenTls: null }
+    const made = { subject: null, faults: [], startedAt: deps.now(), brokenTls: null }
     done(
       list.map(({ job, outcome }) => ({
         work: take(job),
         result: { task: job.task, kind: 'attempted', outcome, ...made },
       })),
     )
-  }
-
-  function makePlain(job: Job<T>): void {
-    job.work = { ...job.work, source: { ...job.work.source, isPlain: true } }
   }
 
   function giveBack(list: readonly Job<T>[], delayMs: number): void {
@@ -360,10 +381,6 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     return [...threads.list()].sort((left, right) => loadOf(left) - loadOf(right))
   }
 
-  function leastLoaded(): DeliveryThread | undefined {
-    return byLoad()[0]
-  }
-
   async function progressOf(isIt: (work: T) => boolean): Promise<DeliveryProgress | undefined> {
     const job = jobs.values().find(({ work }) => isIt(work))
     if (job === undefined) return undefined
@@ -383,7 +400,6 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     hunger.stop()
     for (const name of sites.keys()) returnWaiting(name, 0)
     await threads.stop(graceMs)
-    looks.stop()
     const rest = [...jobs.values()]
     for (const job of rest) unassign(job)
     giveBack(rest, 0)
@@ -395,7 +411,6 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     inHand: () => jobs.size,
     connectionsOf: grants.total,
     progressOf,
-    look: looks.look,
     stop,
   }
 }

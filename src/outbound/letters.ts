@@ -1,8 +1,11 @@
 /**
- * In a delivery thread: from a task to the signed bytes of its message. Contents, compiled
- * templates and keys are kept here, so that a task only brings what is its recipient's own. While
- * a message is made its number stands in a slot that the main thread watches, which replaces a
- * thread that stays at one too long.
+ * In a delivery or composing thread: from a task to the signed bytes of its message. Contents,
+ * compiled templates and keys are kept here, so that a task only brings what is its recipient's
+ * own. While a message is made its number stands in a slot that the main thread watches, which
+ * replaces a thread that stays at one too long.
+ *
+ * In a delivery thread, where sockets wait, the limits of rendering are the quick ones; a content
+ * that went beyond them twice is not tried again.
  */
 import { createPrivateKey } from 'node:crypto'
 import type { Now } from '../clock.ts'
@@ -12,34 +15,56 @@ import {
   buildMessage,
   createTemplateCache,
   type MessageContent,
+  type MessageSource,
+  type PartFault,
   type RenderedMessage,
   type RenderSource,
   renderMessage,
 } from '../mail/message.ts'
+import { fullLimits, quickLimits, type RenderLimits } from '../mail/template/limits.ts'
+import { tookTooLong } from '../mail/template.ts'
+import { TooHeavy } from '../mail/too-heavy.ts'
 import type { Tracker } from '../mail/tracking.ts'
-import type { KeyMaterial, SharedSource, ThreadTask } from './protocol.ts'
+import { contentBytes } from './content-bytes.ts'
+import type { KeyMaterial, MadeLetter, SharedSource, ThreadTask } from './protocol.ts'
 
 /** `octets`: the message with its signatures, each character one octet. */
-export type Letter = { octets: string; subject: string; needsSmtputf8: boolean }
+export type Letter = {
+  octets: string
+  subject: string
+  needsSmtputf8: boolean
+  faults: readonly PartFault[]
+}
 
 export type Letters = {
   addContent(id: number, content: MessageContent): void
   forgetContent(id: number): void
   addKey(key: KeyMaterial): void
   forgetKey(id: number): void
-  /** @throws when the message cannot be composed or signed: our own error */
-  make(task: ThreadTask): Letter
-  look(task: number, source: RenderSource): RenderedMessage
+  /** Of this content (its own id, not the thread's number) nothing is made any more. */
+  setAside(content: string): void
+  /** @throws TooHeavy; else when the message cannot be composed or signed: our own error */
+  make(task: Pick<ThreadTask, 'task' | 'making'>): Letter
+  /** What its content takes in memory; 0 of a message that is made. */
+  contentBytes(task: Pick<ThreadTask, 'making'>): number
+  /** `isQuick`: no more than quick work. @throws TooHeavy then */
+  look(task: number, source: RenderSource, isQuick: boolean): RenderedMessage
 }
 
-/** Of one rendering: what takes longer was ended, and has its placeholders filled in only. */
-const RENDER_LIMIT_MS = 1_000
+const MAX_TOO_HEAVY = 2
 
-export type LettersDeps = { slot: SharedArrayBuffer; tracker: Tracker; now: Now }
+export type LettersDeps = {
+  slot: SharedArrayBuffer
+  tracker: Tracker
+  limits: RenderLimits
+  now: Now
+}
 
-export function createLetters({ slot, tracker, now }: LettersDeps): Letters {
+export function createLetters({ slot, tracker, limits, now }: LettersDeps): Letters {
   const contents = new Map<number, MessageContent>()
   const slow = new Set<number>()
+  /** How often a content was too heavy, by its own id. */
+  const heavy = new Map<string, number>()
   const materials = new Map<number, KeyMaterial>()
   const keys = new Map<number, DkimKey>()
   const templates = createTemplateCache(tracker)
@@ -65,26 +90,39 @@ export function createLetters({ slot, tracker, now }: LettersDeps): Letters {
     return key
   }
 
-  /** A template that used up its time once is not given it again for every recipient. */
   function build({ contentId, ...rest }: SharedSource): BuiltMessage {
-    const isPlain = rest.isPlain === true || slow.has(contentId)
-    const began = performance.now()
-    const source = { ...rest, isPlain, content: known(contents, contentId) }
-    const built = buildMessage(source, templates)
-    if (performance.now() - began > RENDER_LIMIT_MS) slow.add(contentId)
+    const content = known(contents, contentId)
+    const tooHeavy = heavy.get(content.id) ?? 0
+    if (tooHeavy >= MAX_TOO_HEAVY) throw new TooHeavy()
+    try {
+      const isPlain = rest.isPlain === true || slow.has(contentId)
+      const source = { ...rest, isPlain, content }
+      return buildInTime(source, contentId)
+    } catch (error) {
+      if (error instanceof TooHeavy) heavy.set(content.id, tooHeavy + 1)
+      throw error
+    }
+  }
+
+  /** A template that used up its time once is not given it again for every recipient. */
+  function buildInTime(source: MessageSource, contentId: number): BuiltMessage {
+    const built = buildMessage(source, templates, limits)
+    if (built.faults.some(({ message }) => message === tookTooLong)) slow.add(contentId)
     return built
   }
 
-  function signedLetter({ source, keys: ids }: ThreadTask): Letter {
-    const built = build(source)
-    const { subject, needsSmtputf8 } = built
-    const signature = signDkim(built.octets, ids.map(keyOf), now())
-    return { octets: signature + built.octets, subject, needsSmtputf8 }
+  function signedLetter(making: ThreadTask['making']): Letter {
+    if ('octets' in making) return asLetter(making)
+    const built = build(making.source)
+    const { subject, needsSmtputf8, faults } = built
+    const signature = signDkim(built.octets, making.keys.map(keyOf), now())
+    return { octets: signature + built.octets, subject, needsSmtputf8, faults }
   }
 
   return {
     addContent: (id, content) => contents.set(id, content),
     forgetContent(id) {
+      heavy.delete(contents.get(id)?.id ?? '')
       contents.delete(id)
       slow.delete(id)
     },
@@ -93,9 +131,21 @@ export function createLetters({ slot, tracker, now }: LettersDeps): Letters {
       materials.delete(id)
       keys.delete(id)
     },
-    make: (task) => watch(task.task, () => signedLetter(task)),
-    look: (task, source) => watch(task, () => renderMessage(source, templates)),
+    setAside: (content) => heavy.set(content, MAX_TOO_HEAVY),
+    make: ({ task, making }) => watch(task, () => signedLetter(making)),
+    contentBytes({ making }) {
+      return 'octets' in making ? 0 : contentBytes(known(contents, making.source.contentId))
+    },
+    look(task, source, isQuick) {
+      const own = isQuick ? quickLimits : fullLimits
+      return watch(task, () => renderMessage(source, templates, own))
+    },
   }
+}
+
+function asLetter({ octets, ...rest }: MadeLetter): Letter {
+  const { buffer, byteOffset, byteLength } = octets
+  return { ...rest, octets: Buffer.from(buffer, byteOffset, byteLength).toString('latin1') }
 }
 
 function known<T>(map: ReadonlyMap<number, T>, id: number): T {

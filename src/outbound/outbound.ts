@@ -5,25 +5,30 @@
  * `returned`, with its site, and no attempt counts.
  *
  * This thread asks DNS and decides who may have how many connections; the delivery threads do the
- * work. Nothing here touches the database.
+ * work. Messages that take long to make are made in a thread of their own first, and hold neither a
+ * connection nor a place at their site meanwhile. Nothing here touches the database.
  */
 import { availableParallelism } from 'node:os'
 import type { Now } from '../clock.ts'
 import type { Config, ListenAddress } from '../config/config.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { MessageSource, RenderedMessage, RenderSource } from '../mail/message.ts'
+import type { MessageSource, PartFault, RenderedMessage, RenderSource } from '../mail/message.ts'
 import type { Tracker } from '../mail/tracking.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { createBrokenTls } from './broken-tls.ts'
 import type { QueueClass } from './class-queue.ts'
-import { type Attempted, createDispatcher, type Returned } from './dispatcher.ts'
+import { createComposing } from './composing.ts'
+import { createContentCare } from './content-care.ts'
+import { createContentRoom } from './content-room.ts'
+import { type Attempted, createDispatcher, type Done } from './dispatcher.ts'
 import { createInFlight, type Flight } from './in-flight.ts'
 import { createLaneOf } from './lane-of.ts'
+import { createLooks } from './looks.ts'
 import { outcomeText } from './outcome-text.ts'
-import { closedOutcome, siteReportOf, withLookup } from './outcomes.ts'
+import { closedOutcome, siteReportOf, unmadeOutcome, withLookup } from './outcomes.ts'
 import type { Signing } from './parcels.ts'
-import type { Lane } from './protocol.ts'
+import type { Lane, MadeLetter } from './protocol.ts'
 import type { Resolver } from './resolver.ts'
 import type { ClosedRoute, Lookup, Route } from './route.ts'
 import { createRoutes } from './routes.ts'
@@ -59,6 +64,8 @@ export type DeliveryReport =
       outcome: AttemptOutcome
       /** As rendered; null when no message was made. */
       subject: string | null
+      /** Of the message's templates. */
+      faults: readonly PartFault[]
       startedAt: number
     }
   /**
@@ -90,6 +97,7 @@ export type OutboundDeps = {
   timeouts?: Partial<Timeouts>
   idleMs?: number
   hangMs?: number
+  restMs?: number
   random?: () => number
 }
 
@@ -108,11 +116,16 @@ export type Outbound = {
   pauseOf(site: string): { until: number; reason: string } | null
   /** When the site last showed that it takes nothing or little (epoch ms), and how; null = it does not. */
   restrictionOf(site: string): { triedAt: number; reason: string } | null
+  /** Whether a content of that many bytes may be read and brought now. */
+  mayBring(projectId: string, bytes: number): boolean
   deliver(tasks: readonly DeliveryTask[]): void
   /** Hands back what has not begun for a site, at once; it may be brought again. */
   withdraw(site: string): void
-  /** What recipients would read, in the order of `sources`. Rejects while shutting down. */
-  preview(sources: readonly RenderSource[]): Promise<readonly RenderedMessage[]>
+  /**
+   * What recipients would read, in the order of `sources`; null for what cannot be rendered.
+   * Rejects while shutting down.
+   */
+  preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
   inFlight(): number
   /** All sites that something is known of or in flight to. */
   sites(): SiteStatus[]
@@ -125,7 +138,16 @@ export type Outbound = {
 }
 
 /** A task under way: `lookup` is the DNS work that its route took. */
-type Work = DeliveryTask & { lane: Lane; lookup: Lookup | null; isOwnLookup: boolean }
+type Work = DeliveryTask & {
+  lane: Lane
+  lookup: Lookup | null
+  isOwnLookup: boolean
+  letter?: MadeLetter
+  /** Of `letter`, which they outlive. */
+  letterBytes?: number
+  /** Epoch ms, of what waits to be composed by itself. */
+  since?: number
+}
 
 /** Tasks whose route is looked up. */
 type Group = { tasks: readonly DeliveryTask[]; since: number; isDone: boolean }
@@ -134,10 +156,10 @@ const MAX_THREADS = 8
 const MAX_PER_THREAD = 500
 const IDLE_MS = 30_000
 const HANG_MS = 5_000
+/** Threads without sockets are kept that long when nothing is to be done. */
+const REST_MS = 60_000
 /** After an error of ours, before it is tried again. */
 const FAULT_PAUSE_MS = 60_000
-/** Of contents under way; how it is shared: `in-flight.ts`. */
-const MAX_CONTENT_BYTES = 64 * 1024 * 1024
 
 export function startOutbound(deps: OutboundDeps, listener: OutboundListener): Outbound {
   const { config, log, now } = deps
@@ -157,19 +179,30 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   const sources = createSources(delivery.sourceAddresses, now)
   const brokenTls = createBrokenTls(now)
   const laneDeps = { shaping, sources, brokenTls, receivesFor }
-  const inFlight = createInFlight(MAX_CONTENT_BYTES)
+  const inFlight = createInFlight()
+  const contentRoom = createContentRoom()
+  const care = createContentCare()
   const groups = new Set<Group>()
+  const settings = {
+    ehloName: delivery.hostname,
+    relay: delivery.relay,
+    tracker: deps.tracker,
+    timeouts: deps.timeouts ?? {},
+    idleMs: deps.idleMs ?? IDLE_MS,
+  }
+  const { hangMs = HANG_MS, restMs = REST_MS } = deps
+  const looks = createLooks({ settings, log, hangMs, restMs })
+  const composing = createComposing<Work>({
+    ...{ settings, log, now, hangMs, restMs, care },
+    made: (work, letter) => addMade({ ...work, letter, letterBytes: letter.octets.length }),
+    failed: reportUnmade,
+    returned: (work, delayMs) => settle(work, returned(work, work.lane.site, delayMs)),
+  })
   const dispatcher = createDispatcher<Work>({
-    settings: {
-      ehloName: delivery.hostname,
-      relay: delivery.relay,
-      tracker: deps.tracker,
-      timeouts: deps.timeouts ?? {},
-      idleMs: deps.idleMs ?? IDLE_MS,
-    },
+    settings,
     maxThreads,
     maxConnections: delivery.maxConnections,
-    hangMs: deps.hangMs ?? HANG_MS,
+    hangMs,
     log,
     now,
     maxConnectionsPerSite: delivery.maxConnectionsPerSite,
@@ -181,7 +214,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   let outbox: DeliveryReport[] = []
 
   function capacity(site: string, queueClass: QueueClass): number {
-    if (isStopping || inFlight.isFull()) return 0
+    if (isStopping) return 0
     return Math.max(0, Math.min(roomOf(site, queueClass), roomFor(queueClass) - inFlight.total()))
   }
 
@@ -200,6 +233,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const byDomain = new Map<string, DeliveryTask[]>()
     for (const task of tasks) {
       inFlight.enter(flightOf(task, task.site))
+      contentRoom.enter(task.projectId, task.source.content)
       const group = byDomain.get(task.domain)
       if (group === undefined) byDomain.set(task.domain, [task])
       else group.push(task)
@@ -237,44 +271,81 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       return
     }
     for (const task of tasks) inFlight.leave(flightOf(task, task.site))
-    const { site } = found
+    const { site, lookup } = found
     const laneOf = createLaneOf(laneDeps, found)
-    const taken = tasks
-      .toSorted((left, right) => left.queueClass - right.queueClass)
-      .filter((task) => {
-        const isTaken = roomOf(site, task.queueClass) > 0
-        if (isTaken) {
-          inFlight.enter(flightOf(task, site))
-          shaping.take(site, 1)
-        } else post(returned(task, site, 0))
-        return isTaken
-      })
-    dispatcher.add(
-      taken.map((task) => ({
-        ...task,
-        lane: laneOf(task),
-        lookup: found.lookup,
-        isOwnLookup: isNew,
-      })),
-    )
+    const taken: Work[] = []
+    for (const task of tasks.toSorted((left, right) => left.queueClass - right.queueClass)) {
+      if (roomOf(site, task.queueClass) <= 0) {
+        settle(task, returned(task, site, 0))
+        continue
+      }
+      const work = { ...task, lane: laneOf(task), lookup, isOwnLookup: isNew }
+      if (care.isHeavy(task.source.content)) compose(work)
+      else {
+        enter(work)
+        taken.push(work)
+      }
+    }
+    dispatcher.add(taken)
+  }
+
+  function enter(work: Work): void {
+    const { site } = work.lane
+    inFlight.enter(flightOf(work, site))
+    shaping.take(site, 1)
+  }
+
+  function compose(work: Work): void {
+    const delayMs = isStopping ? 0 : composing.add({ ...work, since: now() })
+    if (isStopping || delayMs > 0) settle(work, returned(work, work.lane.site, delayMs))
+  }
+
+  /** There may be no room at the site: so few of them may be a little more than it takes. */
+  function addMade(work: Work): void {
+    const { site } = work.lane
+    if (isStopping || shaping.blockedUntil(site) > 0) {
+      releaseLetter(work)
+      settle(work, returned(work, site, 0))
+      return
+    }
+    enter(work)
+    dispatcher.add([work])
+  }
+
+  function releaseLetter({ projectId, letterBytes }: Work): void {
+    if (letterBytes !== undefined) composing.release(projectId, letterBytes)
+  }
+
+  function reportUnmade(work: Work, reason: string): void {
+    const { emailId, lane, lookup, isOwnLookup } = work
+    const outcome = withLookup(unmadeOutcome(reason), lookup, isOwnLookup)
+    const own = { subject: null, faults: [], startedAt: now() }
+    settle(work, { emailId, kind: 'attempted', site: lane.site, outcome, ...own })
+  }
+
+  /** What became of a task is known. */
+  function settle({ source }: DeliveryTask, report: DeliveryReport): void {
+    contentRoom.leave(source.content)
+    post(report)
   }
 
   function close(task: DeliveryTask, found: ClosedRoute): void {
     inFlight.leave(flightOf(task, task.site))
     const { emailId, site } = task
     if (found.site !== null && shaping.blockedUntil(found.site) > 0) {
-      post(returned(task, site, 0))
+      settle(task, returned(task, site, 0))
       return
     }
     const outcome = closedOutcome(found)
-    post({ emailId, kind: 'attempted', site, outcome, subject: null, startedAt: now() })
+    const own = { subject: null, faults: [], startedAt: now() }
+    settle(task, { emailId, kind: 'attempted', site, outcome, ...own })
     if (found.site !== null) note(found.site, { kind: 'unreachable' }, outcome)
   }
 
   function giveBack(tasks: readonly DeliveryTask[], delayMs = 0): void {
     for (const task of tasks) {
       inFlight.leave(flightOf(task, task.site))
-      post(returned(task, task.site, delayMs))
+      settle(task, returned(task, task.site, delayMs))
     }
   }
 
@@ -319,25 +390,40 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     if (reports.length > 0) listener.report(reports)
   }
 
-  function finish(finished: readonly { work: Work; result: Attempted | Returned }[]): void {
-    const reports = finished.map(({ work, result }) => {
-      const { site } = work.lane
-      inFlight.leave(flightOf(work, site))
-      if (result.kind === 'returned') return returned(work, site, result.delayMs)
-      if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
-      learn(work, result.outcome)
-      const { subject, startedAt } = result
-      const outcome = withLookup(result.outcome, work.lookup, work.isOwnLookup)
-      return {
-        emailId: work.emailId,
-        kind: 'attempted',
-        site,
-        outcome,
-        subject,
-        startedAt,
-      } as const
-    })
-    listener.report(reports)
+  function finish(finished: readonly Done<Work>[]): void {
+    const reports: DeliveryReport[] = []
+    for (const one of finished) {
+      const { work, result } = one
+      inFlight.leave(flightOf(work, work.lane.site))
+      if (result.kind === 'heavy') {
+        composeInstead(work, result.reason)
+        continue
+      }
+      contentRoom.leave(work.source.content)
+      releaseLetter(work)
+      if (result.kind === 'returned') reports.push(returned(work, work.lane.site, result.delayMs))
+      else reports.push(attempted(work, result))
+    }
+    if (reports.length > 0) listener.report(reports)
+  }
+
+  function attempted(work: Work, result: Attempted): DeliveryReport {
+    const { emailId, lane, lookup, isOwnLookup } = work
+    if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
+    learn(work, result.outcome)
+    const { subject, faults, startedAt } = result
+    const outcome = withLookup(result.outcome, lookup, isOwnLookup)
+    const made = { subject, faults, startedAt }
+    return { emailId, kind: 'attempted', site: lane.site, outcome, ...made }
+  }
+
+  /** What takes too long, or ended its thread (`reason`), is made by itself. */
+  function composeInstead(work: Work, reason: string | null): void {
+    const { content } = work.source
+    const isOnceTooOften = reason !== null && care.noteEnd(content, reason)
+    if (reason === null) care.noteTime(content, null)
+    if (isOnceTooOften) reportUnmade(work, reason)
+    else compose(work)
   }
 
   function learn({ lane }: Work, outcome: AttemptOutcome): void {
@@ -358,7 +444,12 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     else if (report.kind === 'answered' && report.action === 'suspend')
       log.error(fact, 'a destination refuses all mail from here')
     else log.warn(fact, 'a destination wants less mail from here')
+    withdraw(site)
+  }
+
+  function withdraw(site: string): void {
     dispatcher.withdraw(site)
+    composing.withdraw(site)
   }
 
   function statusOf(site: string): SiteStatus {
@@ -378,7 +469,11 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       const task = tasks.find((one) => one.emailId === emailId)
       if (task !== undefined) return { site: task.site, step: 'dns', peer: null, since }
     }
-    return dispatcher.progressOf((work) => work.emailId === emailId)
+    const isIt = (work: Work) => work.emailId === emailId
+    const composed = composing.find(isIt)
+    if (composed === undefined) return dispatcher.progressOf(isIt)
+    const { lane, since = now() } = composed
+    return { site: lane.site, step: 'waiting', peer: null, since }
   }
 
   async function stop(graceMs: number): Promise<void> {
@@ -387,7 +482,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       group.isDone = true
       giveBack(group.tasks)
     }
-    await dispatcher.stop(graceMs)
+    await Promise.all([composing.stop(), looks.stop(), dispatcher.stop(graceMs)])
     flush()
   }
 
@@ -399,9 +494,10 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     pauseOf,
     restrictionOf,
     deliver,
-    withdraw: dispatcher.withdraw,
-    preview: dispatcher.look,
-    inFlight: inFlight.total,
+    mayBring: contentRoom.mayBring,
+    withdraw,
+    preview: looks.look,
+    inFlight: () => inFlight.total() + composing.waiting(),
     sites: () => [...new Set([...shaping.sites(), ...inFlight.sites()])].map(statusOf),
     liftSite: shaping.lift,
     progressOf,
@@ -409,6 +505,6 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   }
 }
 
-function flightOf({ projectId, source }: DeliveryTask, site: string): Flight {
-  return { site, projectId, content: source.content }
+function flightOf({ projectId }: DeliveryTask, site: string): Flight {
+  return { site, projectId }
 }

@@ -1,5 +1,5 @@
 /** From routes and attempts to what is reported of them, and to what they tell of their site. */
-import { classifyLocally, classifyReply, type Verdict } from '../mail/replies.ts'
+import { classifyReply } from '../mail/replies.ts'
 import type { AttemptOutcome, Step } from './attempt.ts'
 import type { Lane } from './protocol.ts'
 import type { ClosedRoute, Lookup } from './route.ts'
@@ -20,11 +20,10 @@ export function closedOutcome({
   return { ...localOutcome({ result, verdict, error }), reply, steps, durationMs }
 }
 
-/** The outcome of a message that could not be made, not even with its placeholders only. */
-export function crashOutcome(): AttemptOutcome {
-  const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }
-  const error = 'the message could not be made: the delivery thread ended twice at it'
-  return localOutcome({ result: 'deferred', verdict, error })
+/** The outcome of a message that cannot be made. */
+export function unmadeOutcome(reason: string): AttemptOutcome {
+  const error = `the message could not be made: ${reason}`
+  return localOutcome({ result: 'failed', verdict: null, error })
 }
 
 /** The outcome of a message that was taken, as much as is known of it without its thread. */

@@ -5,7 +5,7 @@ import type { MessageContent, MessageSource } from '../mail/message.ts'
 import type { QueueClass } from './class-queue.ts'
 import { contentBytes } from './content-bytes.ts'
 import { createLedger } from './ledger.ts'
-import type { KeyMaterial, Lane, ThreadTask, ToThread } from './protocol.ts'
+import type { KeyMaterial, Lane, MadeLetter, ThreadTask, ToThread } from './protocol.ts'
 import type { DeliveryThread } from './threads.ts'
 
 export type Signing = {
@@ -23,6 +23,8 @@ export type Parcelled = {
   reversePath: string
   source: MessageSource
   signing: readonly Signing[]
+  /** The message, where it is made already: handing it over takes its octets away. */
+  letter?: MadeLetter
 }
 
 export type Parcels = {
@@ -38,6 +40,7 @@ type WorkMessage = {
   keys: KeyMaterial[]
   lanes: Map<string, Lane>
   tasks: ThreadTask[]
+  transfer: ArrayBuffer[]
 }
 
 const MAX_CONTENT_BYTES = 32 * 1024 * 1024
@@ -60,8 +63,9 @@ export function createParcels(): Parcels {
       message.tasks.push(shelfOf(thread).pack({ task, lane, work, message }))
     },
     flush() {
-      for (const [thread, message] of open) {
-        thread.post({ type: 'work', ...message, lanes: [...message.lanes.values()] })
+      for (const [thread, { transfer, ...message }] of open) {
+        const lanes = [...message.lanes.values()]
+        thread.post({ type: 'work', ...message, lanes }, transfer)
         const forgotten = shelfOf(thread).takeForgotten()
         if (forgotten !== null) thread.post(forgotten)
       }
@@ -76,7 +80,7 @@ export function createParcels(): Parcels {
 }
 
 function emptyMessage(): WorkMessage {
-  return { contents: [], keys: [], lanes: new Map(), tasks: [] }
+  return { contents: [], keys: [], lanes: new Map(), tasks: [], transfer: [] }
 }
 
 type PackInput = { task: number; lane: Lane; work: Parcelled; message: WorkMessage }
@@ -96,6 +100,14 @@ function createShelf(signingKey: (signing: Signing) => string) {
   const used = new Map<number, { content: number; keys: number[] }>()
 
   function pack({ task, lane, work, message }: PackInput): ThreadTask {
+    const { projectId, queueClass, recipient, reversePath, letter } = work
+    const own = { task, projectId, queueClass, lane: lane.key, recipient, reversePath }
+    if (letter === undefined) return { ...own, making: packSource(task, work, message) }
+    message.transfer.push(letter.octets.buffer)
+    return { ...own, making: letter }
+  }
+
+  function packSource(task: number, work: Parcelled, message: WorkMessage) {
     const { content, ...rest } = work.source
     const contentUse = contents.use(content)
     if (contentUse.isNew) message.contents.push({ id: contentUse.id, content })
@@ -105,10 +117,7 @@ function createShelf(signingKey: (signing: Signing) => string) {
       return id
     })
     used.set(task, { content: contentUse.id, keys: keyIds })
-    const { projectId, queueClass, recipient, reversePath } = work
-    const source = { ...rest, contentId: contentUse.id }
-    const own = { projectId, queueClass, recipient, reversePath, source }
-    return { ...own, task, lane: lane.key, keys: keyIds }
+    return { source: { ...rest, contentId: contentUse.id }, keys: keyIds }
   }
 
   function release(task: number): void {

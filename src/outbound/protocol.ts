@@ -1,6 +1,7 @@
 /**
- * What the main thread and a delivery thread say to each other. Contents and keys go over once and
- * are named by their ids afterwards; `task` numbers are the main thread's and never used twice.
+ * What the main thread says to delivery threads and to composing threads, and they to it. Contents
+ * and keys go over once and are named by their ids afterwards; `task` numbers are the main thread's
+ * and never used twice.
  *
  * A site's connections are granted: a thread never has more open than the last `grant` said. A
  * lower grant is answered by `granted` once the connections beyond it are closed.
@@ -10,6 +11,7 @@ import type { DkimAlgorithm } from '../mail/dkim.ts'
 import type {
   MessageContent,
   MessageSource,
+  PartFault,
   RenderedMessage,
   RenderSource,
 } from '../mail/message.ts'
@@ -21,7 +23,7 @@ import type { Timeouts } from './smtp/timeouts.ts'
 import type { SourceAddresses } from './sources.ts'
 import type { Target } from './targets.ts'
 
-/** The `workerData` of a delivery thread. */
+/** The `workerData` of such a thread. */
 export type ThreadSettings = {
   ehloName: string
   relay: RelayConfig | null
@@ -61,6 +63,14 @@ export type KeyMaterial = {
 
 export type SharedSource = Omit<MessageSource, 'content'> & { contentId: number }
 
+/** A message made and signed; each byte of `octets` is one of its octets. */
+export type MadeLetter = {
+  octets: Uint8Array<ArrayBuffer>
+  subject: string
+  needsSmtputf8: boolean
+  faults: readonly PartFault[]
+}
+
 export type ThreadTask = {
   task: number
   projectId: string
@@ -68,8 +78,8 @@ export type ThreadTask = {
   lane: string
   recipient: string
   reversePath: string
-  source: SharedSource
-  keys: readonly number[]
+  /** What the message is to be made of, or the message. */
+  making: { source: SharedSource; keys: readonly number[] } | MadeLetter
 }
 
 export type ToThread =
@@ -86,6 +96,8 @@ export type ToThread =
   /** What has not begun comes back as `returned`. */
   | { type: 'withdraw'; site: string }
   | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
+  /** No message of this content is made in the thread any more. */
+  | { type: 'set aside'; content: string }
   | { type: 'look'; task: number; sources: readonly RenderSource[] }
   /** How far is it? */
   | { type: 'progress'; question: number; task: number }
@@ -98,16 +110,23 @@ export type ThreadResult =
       outcome: AttemptOutcome
       subject: string | null
       startedAt: number
+      /** Of its templates; none where no message was made. */
+      faults: readonly PartFault[]
       /** The host that broke its TLS and then took the message in clear. */
       brokenTls: string | null
     }
+  /** Its message takes too long to be made in a thread that others wait for. */
+  | { task: number; kind: 'heavy' }
   | { task: number; kind: 'returned' }
 
 export type FromThread =
+  | { type: 'started' }
   | { type: 'results'; results: readonly ThreadResult[] }
   | { type: 'granted'; site: string; connections: number }
   /** The first session of a site has had its greeting. */
   | { type: 'greeted'; site: string }
+  | { type: 'made'; task: number; letter: MadeLetter; cpuMs: number }
+  | { type: 'not made'; task: number; error: string }
   | { type: 'looked'; task: number; messages: readonly RenderedMessage[] }
   | { type: 'look failed'; task: number; error: string }
   /** Null: the task is not here (any more). */

@@ -48,7 +48,7 @@ export function createReporter(
 }
 
 function isTaken(result: ThreadResult): boolean {
-  if (result.kind === 'returned') return false
+  if (result.kind !== 'attempted') return false
   const { result: outcome } = result.outcome
   return outcome === 'delivered' || outcome === 'relayed'
 }

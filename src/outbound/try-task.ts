@@ -7,7 +7,9 @@
  */
 import type { Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
+import type { PartFault } from '../mail/message.ts'
 import { classifyLocally, type Verdict } from '../mail/replies.ts'
+import { TooHeavy } from '../mail/too-heavy.ts'
 import type { LocalFamilies } from './addresses.ts'
 import type { AttemptOutcome, Step } from './attempt.ts'
 import type { HeldBytes } from './held-bytes.ts'
@@ -27,7 +29,9 @@ export type OpenInput = {
 } & Pick<Progress, 'beganAt' | 'current'>
 
 export type TryDeps = {
+  /** @throws TooHeavy, or an error of ours */
   make(task: ThreadTask): Letter
+  contentBytes(task: ThreadTask): number
   held: HeldBytes
   open(input: OpenInput): Promise<OpenResult>
   send(
@@ -67,8 +71,12 @@ const noSteps: readonly Step[] = []
 const noHosts: readonly string[] = []
 
 export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
+  const bytes = deps.contentBytes(input.task)
   // Others may have been let in at the same time.
-  for (let room = deps.held.waitForRoom(); room !== null; room = deps.held.waitForRoom()) await room
+  for (let room = deps.held.waitForRoom(bytes); room !== null; ) {
+    await room
+    room = deps.held.waitForRoom(bytes)
+  }
   const beganAt = deps.now()
   const { lane, task, session, current } = input
   current.step = 'compose'
@@ -77,6 +85,9 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   try {
     letter = deps.make(input.task)
   } catch (error) {
+    if (error instanceof TooHeavy) {
+      return { session: input.session, result: { task: input.task.task, kind: 'heavy' } }
+    }
     const outcome = ownFailure(describeError(error), deps.now() - beganAt)
     return { session, result: resultOf(task, outcome, { beganAt }) }
   }
@@ -90,6 +101,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     result: resultOf(task, outcome, {
       beganAt,
       subject: letter.subject,
+      faults: letter.faults,
       brokenTls: brokenHost(progress, outcome),
     }),
   }
@@ -261,13 +273,17 @@ function ownFailure(error: string, durationMs: number): AttemptOutcome {
   return { ...localOutcome({ result: 'failed', verdict: null, error }), durationMs }
 }
 
-type Made = { beganAt: number; subject?: string; brokenTls?: string | null }
+type Made = {
+  beganAt: number
+  subject?: string | null
+  faults?: readonly PartFault[]
+  brokenTls?: string | null
+}
 
 function resultOf(
   { task }: ThreadTask,
   outcome: AttemptOutcome,
-  { beganAt, subject, brokenTls = null }: Made,
+  { beganAt: startedAt, subject = null, faults = [], brokenTls = null }: Made,
 ): ThreadResult {
-  const startedAt = beganAt
-  return { task, kind: 'attempted', outcome, subject: subject ?? null, startedAt, brokenTls }
+  return { task, kind: 'attempted', outcome, subject, faults, startedAt, brokenTls }
 }

@@ -183,7 +183,7 @@ export const contents = sqliteTable('contents', {
   body: text('body'),
   /** A plain text instead of HTML. */
   isText: bool('is_text').notNull().default(false),
-  /** The plain text beside an HTML body; null without one, or once retention cleared it. */
+  /** The text part beside HTML, as given or received; null without one, or once retention cleared it. */
   text: text('text'),
   /** Whole, with their base64 contents; null when there are none or retention cleared them. */
   attachments: json('attachments').$type<StoredAttachment[]>(),
@@ -247,6 +247,8 @@ export const emails = sqliteTable('emails', {
   machineClicks: integer('machine_clicks').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
+  /** Of the latest rendering; null when there were none. */
+  templateFaults: json('template_faults').$type<StoredFault[]>(),
 })
 
 export const attempts = sqliteTable('attempts', {
@@ -533,6 +535,13 @@ export type ContactData = Record<string, unknown>
 export type Snapshot = {
   stored: Record<string, unknown>
   request: Record<string, unknown>
+}
+/** `line` and `column` count from 1; null where they are unknown. */
+export type StoredFault = {
+  part: 'subject' | 'body' | 'text'
+  line: number | null
+  column: number | null
+  message: string
 }
 export type StoredAttachment = {
   filename: string

@@ -5,7 +5,7 @@ import { before, describe, it } from 'node:test'
 import { runCli } from '../../src/cli/cli.ts'
 import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
-import { attempts, type Email, emails, sandboxMessages } from '../../src/store/schema.ts'
+import { attempts, contents, type Email, emails, sandboxMessages } from '../../src/store/schema.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { makeFolder } from '../config/place.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
@@ -226,6 +226,35 @@ describe('pillarbox send and queue', () => {
     await send('file@example.net', '--html-file', 'body.html')
   })
 
+  it('send takes a text part of its own', async () => {
+    const { id } = await send('text@example.net', '--html', '<p>Hi</p>', '--text', 'By hand')
+    await withStore(async (store) => {
+      const [row] = await store.read
+        .select({ text: contents.text })
+        .from(contents)
+        .innerJoin(emails, eq(emails.contentId, contents.id))
+        .where(eq(emails.id, id))
+      assert.equal(row?.text, 'By hand')
+    })
+  })
+
+  it('queue show tells what is wrong with the templates of an email', async () => {
+    const { id } = await send('fault@example.net')
+    assert.deepEqual((await json('queue', 'show', id)).templateFaults, [])
+    const [part, line, column] = ['subject', null, null] as const
+    const templateFaults: Email['templateFaults'] = [
+      { part, line, column, message: 'too much \u001b[2J' },
+      { part: 'body', line: 3, column: 7, message: 'undefined filter: shout' },
+    ]
+    await withStore((store) =>
+      store.write((tx) => tx.update(emails).set({ templateFaults }).where(eq(emails.id, id))),
+    )
+    assert.deepEqual((await json('queue', 'show', id)).templateFaults, templateFaults)
+    const story = await text('queue', 'show', id)
+    assert.match(story, /^ {2}fault in subject +too much \\x1b\[2J$/m)
+    assert.match(story, /^ {2}fault in body +line 3, column 7: undefined filter: shout$/m)
+  })
+
   it('send refuses what cannot be sent', async () => {
     const right = ['send', '--project', project.id, '--from', 'a@example.test', '--to', 'b@c.test']
     const subject = ['--subject', 'Hi']
@@ -234,11 +263,14 @@ describe('pillarbox send and queue', () => {
       [[...right, ...subject, '--html', 'x', '--html-file', 'y'], 2, 'WRONG_USAGE'],
       [[...right, ...subject, '--html-file', 'missing.html'], 2, 'WRONG_USAGE'],
       [[...right, ...subject, '--html', ''], 2, 'WRONG_USAGE'],
+      [[...right, ...subject, '--html', 'x', '--text', ''], 2, 'WRONG_USAGE'],
+      [[...right, ...subject, '--html-file', 'tags.html'], 2, 'VALIDATION_ERROR'],
       [[...right, '--subject', 'S6:\r\nBcc: x@y.test', '--html', 'x'], 2, 'WRONG_USAGE'],
       [[...right, ...subject, '--html', 'x', '--to', 'a@b.test, c@d.test'], 2, 'WRONG_USAGE'],
       [[...right, ...subject, '--html', 'x', '--from', 'a@other.example'], 1, 'FORBIDDEN'],
       [[...right, ...subject, '--html', 'x', '--project', 'nobody'], 1, 'RESOURCE_NOT_FOUND'],
     ]
+    writeFileSync(path.join(cwd, 'tags.html'), '{{ a }}'.repeat(20_001))
     const before = await json('queue', 'list')
     for (const [argv, status, code] of cases) {
       const refused = await failure(...argv)

@@ -56,7 +56,7 @@ const web: Case = {
 }
 const hostName: Case = {
   right: ['mail.example.com', 'MAIL.example.com.', 'bücher.example'],
-  wrong: ['', 'a b', 'mail_1', '192.0.2.1', 'a..b', 25],
+  wrong: ['', 'a b', 'mail_1', '192.0.2.1', 'a..b', 'xn--google-.com', 'mx.xn--a.com', 25],
 }
 
 const cases: Record<SettingKey, Case> = {

@@ -126,6 +126,7 @@ async function waitForMessages(receiver: Receiver, count: number): Promise<void>
 function serve(receiver: Receiver, plain: Socket, connection: number): void {
   let socket = plain
   let input = ''
+  let pieces: string[] = []
   let isData = false
   let isTls = false
   let from: string | null = null
@@ -155,12 +156,24 @@ function serve(receiver: Receiver, plain: Socket, connection: number): void {
     return true
   }
 
+  /** Piece by piece, since large messages come in thousands of them. */
   function takeMessage(): boolean {
-    const isEmpty = input.startsWith('.\r\n')
-    const end = isEmpty ? 0 : input.indexOf('\r\n.\r\n')
-    if (end === -1) return false
-    const text = isEmpty ? '' : input.slice(0, end + 2)
-    input = input.slice(isEmpty ? 3 : end + 5)
+    const tail = pieces.at(-1)?.slice(-4) ?? '\r\n'
+    const searched = tail + input
+    const end = searched.indexOf('\r\n.\r\n')
+    if (end === -1) {
+      // A tail is never too short to hold the beginning of the end.
+      if (input.length >= 4) {
+        pieces.push(input)
+        input = ''
+      }
+      return false
+    }
+    const all = pieces.join('') + input
+    const begin = all.length - input.length
+    const text = all.slice(0, Math.max(0, begin - tail.length + end + 2))
+    input = searched.slice(end + 5)
+    pieces = []
     isData = false
     const sent = act('MESSAGE', text, '250 2.0.0 Ok: queued')
     if (sent.startsWith('2')) accept(text)

@@ -40,6 +40,12 @@ const long = (length: number) => 'x'.repeat(length)
 const manyHeaders = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-H${index}`, 'v']))
 
+const onlyTemplate = {
+  subject: undefined,
+  body: undefined,
+  template: '0199A0DE-0000-7000-8000-000000000001',
+}
+
 const accepted: [string, object][] = [
   ['one address', {}],
   ['an object with a name', { to: { name: 'Ann', email: 'a@example.net' } }],
@@ -61,6 +67,8 @@ const accepted: [string, object][] = [
   ['blank names', { to: { name: ' ', email: 'a@example.net' }, name: '' }],
   ['as many bytes of base64 as allowed', { attachments: [{ ...attachment, content: long(40) }] }],
   ['a template alone', { template: '0199A0DE-0000-7000-8000-000000000001' }],
+  ['a text part', { text: 'Hi {{ name }}' }],
+  ['a text part beside a template', { ...onlyTemplate, text: 'Hi' }],
   ['everything else', { name: 'B', subscribed: true, reply: 'c@d.example', tracking: false }],
 ]
 
@@ -84,6 +92,10 @@ const refused: [string, object, string[]][] = [
   ['no content', { subject: undefined, body: undefined }, ['template custom']],
   ['a subject alone', { body: undefined }, ['template custom']],
   ['a body alone', { subject: undefined }, ['template custom']],
+  ['a text without a body', { body: undefined, text: 'Hi' }, ['template custom']],
+  ['an empty text', { text: '' }, ['text too_small']],
+  ['a text of the wrong type', { text: ['Hi'] }, ['text invalid_type']],
+  ['body and text beyond the size of a message', { text: long(993) }, ['body too_big']],
   ['an empty body', { body: '' }, ['body too_small']],
   ['a body beyond the size of a message', { body: long(1001) }, ['body too_big']],
   ['a template that is no UUID', { template: 'welcome' }, ['template invalid_string']],

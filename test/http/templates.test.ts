@@ -108,6 +108,13 @@ const refused: [string, object, number, string, string[]][] = [
     'VALIDATION_ERROR',
     ['fromName invalid_string'],
   ],
+  [
+    'S19: more tags than the limit',
+    { body: '{{ a }}'.repeat(20_001) },
+    422,
+    'VALIDATION_ERROR',
+    ['body too_big'],
+  ],
   ['a sender domain that is not ours', { from: 'a@other.test' }, 403, 'FORBIDDEN', []],
   [
     'template syntax that is wrong',

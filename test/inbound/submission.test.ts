@@ -58,7 +58,7 @@ describe('submission', { concurrency: 8 }, () => {
         ],
       )
       assert.deepEqual([row.content.subject, row.content.body], ['Grüße ✓', '<p>Hello</p>'])
-      assert.equal(row.content.isText, false)
+      assert.deepEqual([row.content.isText, row.content.text?.trim()], [false, 'plain'])
       assert.deepEqual(row.headers, {
         'X-Tag': 'Größe',
         'Auto-Submitted': 'auto-generated',
@@ -85,6 +85,15 @@ describe('submission', { concurrency: 8 }, () => {
     const [row] = await rows()
     assert.equal(row?.content.isText, true)
     assert.equal(row?.content.body, 'a < b\n\nzwei: ä\n')
+  })
+
+  it('S19: a template of too many tags is refused with the reason', async (t) => {
+    const { send, rows } = await openSubmission(t)
+    await assert.rejects(send({ text: '{{ a }}\n'.repeat(20_001) }), {
+      responseCode: 550,
+      response: /^550 5\.6\.0 body: More than 20000 placeholders and tags/,
+    })
+    assert.deepEqual(await rows(), [])
   })
 
   it('attachments and inline images are kept byte for byte', async (t) => {

@@ -85,6 +85,9 @@ const refused: [why: string, text: string][] = [
   ['a bad A-label', 'a@xn--a.com'],
   ['an A-label that decodes to nothing', 'a@xn--.com'],
   ['an A-label of a mapped character', 'a@xn--zn7c.com'],
+  ['an A-label that decodes to ASCII', 'a@xn--google-.com'],
+  ['an A-label that decodes to ASCII beside one that does not', 'a@xn--abc-.xn--mnchen-3ya.de'],
+  ['an A-label of a hyphen', 'a@xn---.com'],
 ]
 
 test('S7: what is not exactly one plain mailbox is refused', () => {

@@ -20,6 +20,15 @@ test('every language names the project once, and none says the same as another',
   assert.equal(said.size, 2 * languages.length)
 })
 
+test('its rule is as wide as its text: the margins are outside of it', () => {
+  const html = footerHtml({ language: 'en', projectName: 'Shop', url })
+  const [box = '', text = ''] = [...html.matchAll(/style="([^"]*)"/g)].map(([, style]) => style)
+  assert.match(box, /max-width: 600px; .*padding: 0 16px/)
+  assert.doesNotMatch(box, /border-top/)
+  assert.match(text, /border-top: 1px/)
+  assert.match(text, /padding: 16px 0;/)
+})
+
 test('HTML and text say the same', () => {
   for (const language of languages) {
     const footer = { language, projectName: 'Pots $& <Pans>', url }

@@ -26,6 +26,7 @@ function makeSource(
       subject: 'Hello {{ name }}',
       body,
       isText: false,
+      text: null,
       attachments: [],
     },
     emailId,
@@ -60,6 +61,49 @@ test('the same source gives the same bytes, whatever was built before', () => {
   buildMessage(makeSource(), cache)
   assert.equal(buildMessage(source, cache).octets, first)
   assert.equal(buildMessage(source, createTemplateCache(tracker)).octets, first)
+})
+
+test('a text part of its own takes the place of the one made of the HTML, for everybody', async () => {
+  const cache = createTemplateCache(tracker)
+  const own = 'Dear {{ name | upcase }},\n\n  by hand <b>\n'
+  // The third is made the short way.
+  for (const name of ['Ada', 'Bob', 'Cyd']) {
+    const source = makeSource({ variables: { stored: { name }, request: {}, system: {} } })
+    const message = { ...source, content: { ...source.content, id: 'shared', text: own } }
+    const { html, text } = await simpleParser(buildMessage(message, cache).octets)
+    assert.equal(text, `Dear ${name.toUpperCase()},\n\n  by hand <b>\n`)
+    assert.match(String(html), new RegExp(`<p>Dear ${name}</p>`))
+    assert.equal(
+      renderMessage(message, cache).text,
+      `Dear ${name.toUpperCase()},\n\n  by hand <b>\n`,
+    )
+  }
+})
+
+test('a text part of its own ends with the footer that marketing has', () => {
+  const footer: Footer = { language: 'en', projectName: 'Shop', url: unsubscribe }
+  const source = makeSource({ footer })
+  const message = { ...source, content: { ...source.content, text: 'By hand\n' } }
+  const { text } = renderMessage(message, createTemplateCache(tracker))
+  assert.match(text, /^By hand\n\n[^\n]+Shop[^\n]*\n.*unsubscribe\/token\)\n$/s)
+})
+
+test('faults are told by the part that has them', () => {
+  const source = makeSource({}, '<p>{{ name | shout }}</p>')
+  const content = { ...source.content, subject: '{% if %}', text: 'x\n{{ y' }
+  const cache = createTemplateCache(tracker)
+  const places = [
+    ['subject', 1, 6],
+    ['body', 1, 4],
+    ['text', 2, 1],
+  ]
+  for (const make of [renderMessage, buildMessage, buildMessage, buildMessage]) {
+    const { faults } = make({ ...source, content }, cache)
+    assert.deepEqual(
+      faults.map(({ part, line, column }) => [part, line, column]),
+      places,
+    )
+  }
 })
 
 test('stored values are escaped in the HTML, and plain in subject and text', async () => {

@@ -77,6 +77,47 @@ describe('the body of a message handed in', () => {
   }
 })
 
+describe('the text part beside the HTML of a message handed in', () => {
+  const part = (type: string, ...lines: string[]) => [`Content-Type: ${type}`, '', ...lines]
+  const text = part('text/plain', 'by hand')
+  const html = part('text/html', '<p>html</p>')
+  const multipart = (type: string, boundary: string, ...parts: string[][]) => [
+    `Content-Type: multipart/${type}; boundary=${boundary}`,
+    '',
+    ...parts.flatMap((each) => [`--${boundary}`, ...each]),
+    `--${boundary}--`,
+  ]
+  const file = [
+    'Content-Disposition: attachment; filename=a.html',
+    ...part('text/html', '<p>file</p>'),
+  ]
+  const withImages = multipart('alternative', 'b', text, multipart('related', 'r', html))
+  const table: [string, string[], string | undefined][] = [
+    ['goes along', multipart('alternative', 'b', text, html), 'by hand'],
+    ['goes along, whatever files there are', multipart('mixed', 'm', withImages, file), 'by hand'],
+    ['is made of the HTML where there is none', html, undefined],
+    [
+      'is made of the HTML where it is blank',
+      multipart('alternative', 'b', part('text/plain', ' '), html),
+      undefined,
+    ],
+    [
+      'is made of the HTML where it is another part of the message',
+      multipart('mixed', 'm', html, text),
+      undefined,
+    ],
+    [
+      'is made of the HTML where some of that has no text beside it',
+      multipart('mixed', 'm', multipart('alternative', 'b', text, html), html),
+      undefined,
+    ],
+    ['is none of its own where text is all there is', text, undefined],
+  ]
+  for (const [title, lines, expected] of table) {
+    it(title, async () => assert.equal((await read(...lines)).text?.trim(), expected))
+  }
+})
+
 describe('the header section of a message handed in', () => {
   it('gives sender, names, subject and where to answer', async () => {
     const { from, names, subject, reply } = await read(

@@ -7,7 +7,7 @@ import { compileTemplate, renderTemplate, type Variables } from '../../src/mail/
 const at = Date.parse('2026-05-06T07:08:09Z')
 
 function render(source: string, variables: Variables, target: 'html' | 'text' = 'html'): string {
-  return renderTemplate(compileTemplate(source, target), variables, at)
+  return renderTemplate(compileTemplate(source, target), variables, { at }).text
 }
 
 function html(source: string, stored: unknown, request: unknown = null): string {

@@ -161,6 +161,7 @@ export function makeSource(content: Partial<MessageSource['content']> = {}): Mes
       subject: 'Hello {{name}}',
       body: '<p>Dear {{name}}</p>',
       isText: false,
+      text: null,
       attachments: [],
       ...content,
     },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
+import { silentLog } from '../../src/log.ts'
 import { drop, type Sink, type SinkOptions, silence } from '../fakes/smtp-sink.ts'
 import { type HarnessOptions, makeSource, makeTasks, startHarness, startSinks } from './harness.ts'
 
@@ -85,7 +86,7 @@ test('messages are looked at by the same rendering, in the order they were asked
   }))
   const looks = await outbound.preview(sources)
   assert.deepEqual(
-    looks.map(({ subject }) => subject),
+    looks.map((look) => look?.subject),
     ['Hello Ann', 'Hello Bob'],
   )
   assert.match(looks[1]?.html ?? '', /<p>Dear Bob<\/p>/)
@@ -98,6 +99,58 @@ test('S19: a look at a template that takes too long shows its placeholders fille
   const [look] = await outbound.preview([endless])
   assert.equal(look?.subject, 'Hello Ann')
   assert.match(look?.text ?? '', /Ann/)
+})
+
+test('S19: what takes long to make holds no place at its site meanwhile', async () => {
+  const { outbound, reported, reports } = await start({})
+  const room = outbound.capacity('sandbox', 1)
+  const large = makeSource({ id: 'large', body: `<p>${'words '.repeat(500_000)}</p>` })
+  outbound.deliver(makeTasks(room + 3, { domain: 'a.test', source: large }))
+  assert.equal(outbound.capacity('sandbox', 1), room)
+  assert.equal(outbound.inFlight(), room + 3)
+  await reported(room + 3)
+  assert.ok(reports.every((report) => report.kind === 'attempted'))
+  assert.equal(outbound.inFlight(), 0)
+})
+
+test('S19: ten megabytes of placeholders, accepted before there was a limit, end no thread', async () => {
+  const ends: unknown[] = []
+  const log = { ...silentLog(), error: (facts: unknown) => ends.push(facts) }
+  const { send, sink } = await start({}, { deps: { log: log as never } })
+  const body = `{{ name }}${'{{ a }}'.repeat(1_500_000)}`
+  const source = makeSource({ id: 'poison', body })
+  const { outcome, faults } = await send({ domain: 'a.test', source })
+  assert.equal(outcome.result, 'delivered')
+  assert.deepEqual(
+    faults.map(({ part, message }) => [part, message]),
+    [['body', 'longer than 2000000 characters']],
+  )
+  const sent = sink.messages[0]?.bytes.toString('latin1') ?? ''
+  assert.match(sent, /Ann\{\{ a \}\}/)
+  assert.deepEqual(ends, [])
+})
+
+test('S19: a page of looks shows what can be shown, whatever one of them does', async () => {
+  const { outbound } = await start({}, { deps: { hangMs: 400 } })
+  const broken = { ...makeSource(), variables: null } as never
+  const looks = await outbound.preview([makeSource(), endless, broken, makeSource({ id: 'c' })])
+  assert.deepEqual(
+    looks.map((look) => look?.subject ?? null),
+    ['Hello Ann', 'Hello Ann', null, 'Hello Ann'],
+  )
+})
+
+test('a fault of a template comes with the report of what was sent', async () => {
+  const { send } = await start({})
+  const source = makeSource({ id: 'faulty', body: '<p>{{ name | shout }}</p>\n{% if %}' })
+  const { outcome, faults } = await send({ domain: 'a.test', source })
+  assert.equal(outcome.result, 'delivered')
+  assert.deepEqual(
+    faults.map(({ part, line }) => [part, line]),
+    [['body', 1]],
+  )
+  const whole = await send({ domain: 'a.test' })
+  assert.deepEqual(whole.faults, [])
 })
 
 test('no thread runs before there is work', async () => {

@@ -61,7 +61,8 @@ async function attempt(lane: Lane, { session = null, deps = {} }: Attempt = {}) 
   const tried = await tryTask(
     {
       ...createConnector(settings),
-      make: () => ({ octets: 'S: x\r\n\r\nx\r\n', subject: 'x', needsSmtputf8: false }),
+      make: () => ({ octets: 'S: x\r\n\r\nx\r\n', subject: 'x', needsSmtputf8: false, faults: [] }),
+      contentBytes: () => 1e6,
       held: createHeldBytes(1e6),
       findFamilies: () => ({ hasIpv4: true, hasIpv6: true }),
       now: Date.now,
@@ -315,7 +316,7 @@ test('an error of ours on the way is reported as a reason to wait, and holds not
   const { outcome, session } = await attempt(lane, { deps: { findFamilies, held } })
   assert.deepEqual([outcome.result, outcome.error], ['deferred', 'no list of interfaces'])
   assert.equal(session, null)
-  assert.equal(held.waitForRoom(), null)
+  assert.equal(held.waitForRoom(1e6), null)
 })
 
 test('those who wait for room to make a message are let in while there is some', async () => {

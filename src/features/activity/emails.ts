@@ -19,7 +19,7 @@ export type FeedDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'outbound' | 
  * why it is where it is.
  */
 export type ShownEmail = EventEmail &
-  Pick<Email, 'replyTo' | 'toName' | 'error' | 'state' | 'status'> & {
+  Pick<Email, 'replyTo' | 'toName' | 'error' | 'state' | 'status' | 'templateFaults'> & {
     body: string | null | undefined
     text: string | null | undefined
     reason: string
@@ -41,6 +41,7 @@ const fateColumns = {
   heldAt: emails.heldAt,
   attemptCount: emails.attemptCount,
   error: emails.error,
+  templateFaults: emails.templateFaults,
   sentAt: emails.sentAt,
   deliveredAt: emails.deliveredAt,
   openedAt: emails.openedAt,
@@ -136,7 +137,7 @@ async function renderSent(deps: FeedDeps, pairs: readonly Pair[]): Promise<[stri
   const rendered = await deps.outbound.preview(sources)
   return pairs.flatMap(({ email }, index) => {
     const message = rendered[index]
-    if (message === undefined) return []
+    if (message === undefined || message === null) return []
     const body = message.html ?? message.text ?? null
     return [[email.id, { subject: message.subject, body, text: null }]]
   })

@@ -67,5 +67,6 @@ function emailFacts(event: FeedEvent, email: ShownEmail): Record<string, unknown
     status: email.status,
     reason: email.reason,
     ...(isFailure ? { error: email.error } : {}),
+    ...(email.templateFaults === null ? {} : { templateFaults: email.templateFaults }),
   }
 }

@@ -148,6 +148,7 @@ function draftContent({ project, request, template, at }: Plan): ContentDraft {
     template !== undefined &&
     request.subject === undefined &&
     request.body === undefined &&
+    request.text === undefined &&
     attachments.length === 0
   return {
     projectId: project.id,
@@ -155,6 +156,7 @@ function draftContent({ project, request, template, at }: Plan): ContentDraft {
     subject: request.subject ?? template?.subject ?? '',
     body: request.body ?? template?.body ?? '',
     isText: request.isText ?? false,
+    text: request.text ?? null,
     attachments: attachments.length === 0 ? null : [...attachments],
     at,
   }

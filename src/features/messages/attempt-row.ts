@@ -1,6 +1,6 @@
 /** The rows of attempts, as `queue show` tells them. */
 import type { AttemptOutcome } from '../../outbound/attempt.ts'
-import { attempts, type Email } from '../../store/schema.ts'
+import { attempts, type Email, type StoredFault } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 
 /** What is known of an email while it is under way: all that its outcome needs. */
@@ -25,6 +25,8 @@ export type AttemptRecord = {
   outcome: AttemptOutcome
   /** As rendered; null when it was not. */
   subject: string | null
+  /** Of its templates, when it was rendered. */
+  faults: readonly StoredFault[]
   startedAt: number
 }
 

@@ -5,6 +5,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { MessageContent } from '../../mail/message.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { type Content, contents } from '../../store/schema.ts'
 import { parameter, type RowOf, statement } from '../../store/store.ts'
@@ -23,7 +24,7 @@ export type ContentShelf = {
 }
 
 const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
-/** Of one load; its first large content is read in any case. */
+/** Of one load; its first large content is read if outbound has room for it. */
 const MAX_LOADED_BYTES = 32 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
 /** Small contents of one statement: milliseconds at most. */
@@ -31,7 +32,8 @@ const CHUNK = 100
 /** Reading that much takes a millisecond or so: others get a turn. */
 const TURN_BYTES = 256 * 1024
 
-const bytes = sql<number>`coalesce(octet_length(body), 0) + coalesce(octet_length(attachments), 0)`
+const bytes = sql<number>`coalesce(octet_length(body), 0) + coalesce(octet_length(text), 0)
+  + coalesce(octet_length(attachments), 0)`
 const isSmall = sql`${bytes} <= ${SMALL_BYTES}`
 
 /** With the texts of small contents, and of large ones only how large they are. */
@@ -44,7 +46,9 @@ const listContents = statement((db) =>
       isShared: sql<boolean>`share_key is not null`.mapWith(Boolean),
       isCleared: sql<boolean>`body is null`.mapWith(Boolean),
       bytes,
+      projectId: contents.projectId,
       body: sql<string | null>`case when ${isSmall} then body end`,
+      text: sql<string | null>`case when ${isSmall} then text end`,
       attachments: sql<Content['attachments']>`case when ${isSmall} then attachments end`.mapWith(
         contents.attachments,
       ),
@@ -55,12 +59,12 @@ const listContents = statement((db) =>
 
 const findTexts = statement((db) =>
   db
-    .select({ body: contents.body, attachments: contents.attachments })
+    .select({ body: contents.body, text: contents.text, attachments: contents.attachments })
     .from(contents)
     .where(eq(contents.id, parameter('id'))),
 )
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Core, 'store'> & { outbound: Pick<Outbound, 'mayBring'> }
 type Row = RowOf<typeof listContents>
 
 export function createContentShelf(deps: Deps): ContentShelf {
@@ -110,16 +114,20 @@ async function readContents(deps: Deps, ids: readonly string[]): Promise<Reading
 }
 
 async function readLarge(
-  { store }: Deps,
+  { store, outbound }: Deps,
   reading: Reading,
   { rows, total }: { rows: readonly Row[]; total: number },
 ): Promise<void> {
   let bytesRead = total
+  const ofProject = new Map<string, number>()
   for (const [index, row] of rows.entries()) {
-    if (index > 0 && bytesRead + row.bytes > MAX_LOADED_BYTES) {
+    const own = (ofProject.get(row.projectId) ?? 0) + row.bytes
+    const isTooMuch = index > 0 && bytesRead + row.bytes > MAX_LOADED_BYTES
+    if (isTooMuch || !outbound.mayBring(row.projectId, own)) {
       reading.left.add(row.id)
       continue
     }
+    ofProject.set(row.projectId, own)
     bytesRead += row.bytes
     const texts = await store.read.find(findTexts, { id: row.id })
     if (texts !== undefined) add(reading, row, texts)
@@ -130,15 +138,16 @@ async function readLarge(
 function add(
   { read }: Reading,
   { id, subject, isText, isShared }: Row,
-  { body, attachments }: Pick<Content, 'body' | 'attachments'>,
+  { body, text, attachments }: Pick<Content, 'body' | 'text' | 'attachments'>,
 ): void {
   if (body === null) return
-  read.push({ content: { id, subject, body, isText, attachments: attachments ?? [] }, isShared })
+  const content = { id, subject, body, isText, text, attachments: attachments ?? [] }
+  read.push({ content, isShared })
 }
 
-function sizeOf({ subject, body, attachments }: MessageContent): number {
+function sizeOf({ subject, body, text, attachments }: MessageContent): number {
   const attached = attachments.reduce((sum, each) => sum + each.content.length, 0)
-  return 200 + 2 * (subject.length + body.length + attached)
+  return 200 + 2 * (subject.length + body.length + (text?.length ?? 0) + attached)
 }
 
 function turn(): Promise<void> {

@@ -14,6 +14,8 @@ export type ContentDraft = {
   subject: string
   body: string
   isText: boolean
+  /** The text part beside HTML. */
+  text: string | null
   attachments: StoredAttachment[] | null
   at: number
 }
@@ -29,6 +31,7 @@ const insertContent = statement((db) =>
     subject: parameter('subject'),
     body: parameter('body'),
     isText: parameter('isText'),
+    text: parameter('text'),
     attachments: parameter('attachments'),
     lastUsedAt: parameter('at'),
     createdAt: parameter('at'),

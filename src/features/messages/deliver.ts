@@ -48,6 +48,9 @@ export type DeliveryDeps = Pick<
 
 /** After an error of ours an email waits that long, so that the error is not all we do. */
 const FAULT_PAUSE_MS = 60_000
+/** Of emails whose large contents find no room, so many are looked at again after each pause. */
+const LEFT_PAUSE_MS = 1_000
+const LEFT_AT_A_TIME = 10
 
 /** By id; undefined until it has been handed over. */
 export type InHand = Map<string, InFlightEmail | undefined>
@@ -113,7 +116,15 @@ async function handOver(deps: DeliveryDeps, { emails, shelf, inHand }: Batch): P
   deps.outbound.deliver(tasks)
   await refuseAll(deps, inHand, refused)
   await putBack(deps, inHand, { ids: faulty, dueAt: deps.now() + FAULT_PAUSE_MS })
-  await putBack(deps, inHand, { ids: left, dueAt: deps.now() })
+  for (const [dueAt, ids] of later(deps, left)) await putBack(deps, inHand, { ids, dueAt })
+}
+
+/** What found no room comes again some at a time, as it is likely to find some. */
+function later({ now }: Pick<Core, 'now'>, ids: readonly string[]): Map<number, string[]> {
+  const at = now()
+  return Map.groupBy(ids, (_, index) => {
+    return at + LEFT_PAUSE_MS * (1 + Math.floor(index / LEFT_AT_A_TIME))
+  })
 }
 
 /** Not the whole row: it is kept while the message is under way. */

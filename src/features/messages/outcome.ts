@@ -49,6 +49,7 @@ import { learnDomains } from './known-domains.ts'
 import { type NotedOutcome, noteOutcome } from './note-outcome.ts'
 import { findLastWord } from './report-row.ts'
 import { retryDelayMs } from './schedule.ts'
+import { recordFaults } from './template-faults.ts'
 
 type NoteDeps = Pick<Core, 'log' | 'counters'>
 type Waiting = Pick<Email, 'id' | 'state'>
@@ -105,7 +106,9 @@ export async function recordAttempts(
     tx,
     records.filter((_, index) => changed[index] !== 1),
   )
-  await insertAttempts(tx, [...settled.map(({ record }) => record), ...overtaken])
+  const recorded = [...settled.map(({ record }) => record), ...overtaken]
+  await insertAttempts(tx, recorded)
+  await recordFaults(deps, tx, recorded)
   await appendEvents(
     tx,
     settled.flatMap((each) => outcomeEvents(each, at)),

@@ -2,12 +2,13 @@
  * From a send request to what holds for every recipient of it: template, sender, data. Whatever the
  * project may not do is refused here, before anything is written.
  */
-import { AppError, invalidField } from '../../errors.ts'
+import { AppError, invalid, invalidField } from '../../errors.ts'
 import { displayDomain, type ParsedAddress } from '../../mail/address.ts'
 import type { ContentType, Project, StoredAttachment, Template } from '../../store/schema.ts'
 import type { SenderDomain } from '../accounts/directory.ts'
 import { type ReadData, readData } from '../contacts/data.ts'
 import type { Core } from '../core.ts'
+import { checkTemplateSizes } from '../templates/size.ts'
 
 export type { Project, StoredAttachment } from '../../store/schema.ts'
 
@@ -20,6 +21,8 @@ export type SendRequest = {
   body?: string | undefined
   /** `body` is plain text: the message gets no HTML part. */
   isText?: boolean | undefined
+  /** The text part beside an HTML body, a template too; made of the HTML if left out. */
+  text?: string | undefined
   /** A template's id. */
   template?: string | undefined
   from?: NamedAddress | undefined
@@ -59,6 +62,7 @@ export async function planRequest(
   { project, request }: { project: Project; request: SendRequest },
   at: number,
 ): Promise<Plan> {
+  checkSizes(request)
   const template = await findTemplate(deps, project, request)
   const { sender, domain } = chooseSender(request, template)
   const senderDomain = await deps.directory.findSenderDomain(project.id, domain)
@@ -73,6 +77,12 @@ export async function planRequest(
   const heldDomains = await deps.directory.heldDomains()
   const contentClass = template?.type ?? 'TRANSACTIONAL'
   return { project, request, at, template, sender, senderDomain, contentClass, data, heldDomains }
+}
+
+/** What is a template's was checked when it was saved. */
+function checkSizes({ subject, body, text }: SendRequest): void {
+  const wrong = checkTemplateSizes({ subject, body, text })
+  if (wrong.length > 0) throw invalid(wrong)
 }
 
 /** Every recipient's row keeps a copy: one request may not write a whole disk. */

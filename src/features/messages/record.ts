@@ -75,8 +75,8 @@ async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void
   const returned = new Map<string, { ids: string[]; dueAt: number; reason: string | undefined }>()
   for (const { email, report } of known) {
     if (report.kind === 'attempted') {
-      const { site, outcome, subject, startedAt } = report
-      attempted.push({ email, site, outcome, subject, startedAt })
+      const { site, outcome, subject, faults, startedAt } = report
+      attempted.push({ email, site, outcome, subject, faults, startedAt })
     } else {
       const { retryAt, reason } = report
       const dueAt = retryAt ?? deps.now()

@@ -41,8 +41,8 @@ export const listKept = statement<{ id: string }>(
 
 export const listOld = statement<{ id: string; at: number; number: number; bytes: number }>(
   () => sql`select id, last_used_at as at, rowid as number,
-      octet_length(body) + coalesce(octet_length(attachments), 0)
-        + coalesce(octet_length(text), 0) as bytes
+      octet_length(body) + coalesce(octet_length(text), 0)
+        + coalesce(octet_length(attachments), 0) as bytes
     from contents where body is not null and last_used_at < ${parameter('before')}
       and (last_used_at, rowid) > (${parameter('at')}, ${parameter('number')})
     order by last_used_at, rowid limit ${PAGE}`,

@@ -66,6 +66,7 @@ const selectText = statement((db) =>
       subject: contents.subject,
       body: contents.body,
       isText: contents.isText,
+      text: contents.text,
     })
     .from(contents)
     .where(eq(contents.id, parameter('id'))),
@@ -189,9 +190,10 @@ function systemValues({ contactId, recipient, isSubscribed }: SourceRow, locale:
  * template names their variables, or makes up names, which takes brackets, tags, filters or
  * character references.
  */
-function mayLinkPages({ contentClass }: SourceRow, { subject, body }: MessageContent): boolean {
+function mayLinkPages({ contentClass }: SourceRow, content: MessageContent): boolean {
   if (contentClass !== 'TRANSACTIONAL') return true
-  return [body, subject].some((text) => pageHints.some((hint) => text.includes(hint)))
+  const { subject, body, text } = content
+  return [body, text ?? '', subject].some((part) => pageHints.some((hint) => part.includes(hint)))
 }
 
 const pageHints = ['Url', '[', '{%', '|', '&']
@@ -223,9 +225,11 @@ function localeOf(values: Record<string, unknown>): string | null {
   return typeof values.locale === 'string' ? values.locale : null
 }
 
-/** campaign or template : project : source : sender, as Gmail's feedback loop reads it. */
-function feedbackId({ campaignId, templateId, projectId, sourceType }: SourceRow): string {
-  return `${campaignId ?? templateId ?? 'direct'}:${projectId}:${sourceType.toLowerCase()}:pillarbox`
+/** campaign or template : project : kind of mail : sender, as Gmail's feedback loop reads it. */
+function feedbackId(email: SourceRow): string {
+  const { campaignId, templateId, projectId, sourceType, contentClass } = email
+  const kind = contentClass === 'MARKETING' ? 'marketing' : sourceType.toLowerCase()
+  return `${campaignId ?? templateId ?? 'direct'}:${projectId}:${kind}:pillarbox`
 }
 
 /** Of a stored address: in ASCII it is as on the wire. */

@@ -1,10 +1,11 @@
 /** What a template must be to be saved. */
 import { AppError, type FieldError, invalid } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address.ts'
-import { checkTemplate } from '../../mail/template.ts'
+import { checkTemplate, templateLimit } from '../../mail/template.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { type ContentType, domains, type Template } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { checkTemplateSizes } from './size.ts'
 
 export type TemplateFields = {
   name: string
@@ -27,7 +28,7 @@ const textRules: Record<'name' | 'description' | 'subject' | 'body' | 'fromName'
   name: { min: 1, max: 100, isLine: true },
   description: { min: 0, max: 500, isLine: false },
   subject: { min: 1, max: 998, isLine: true },
-  body: { min: 1, max: 2_000_000, isLine: false },
+  body: { min: 1, max: templateLimit, isLine: false },
   fromName: { min: 0, max: 100, isLine: true },
 }
 
@@ -36,7 +37,7 @@ const control = /[\x00-\x08\x0a-\x1f\x7f]/
 
 /**
  * Checks the fields that are given.
- * @throws AppError VALIDATION_ERROR (lengths, line breaks, type); BAD_REQUEST for template syntax,
+ * @throws AppError VALIDATION_ERROR (lengths, number of tags, line breaks, type); BAD_REQUEST for template syntax,
  *   with `details` `{ field, line, column }` of the first fault
  */
 export function checkFields(fields: SomeFields): void {
@@ -46,6 +47,9 @@ export function checkFields(fields: SomeFields): void {
   if (fields.type !== undefined && !types.includes(fields.type)) {
     const message = `Expected one of ${types.join(', ')}`
     wrong.push({ field: 'type', code: 'invalid_enum_value', message })
+  }
+  if (wrong.length === 0) {
+    wrong.push(...checkTemplateSizes({ subject: fields.subject, body: fields.body }))
   }
   if (wrong.length > 0) throw invalid(wrong)
   checkSyntax(fields)

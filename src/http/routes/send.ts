@@ -35,6 +35,9 @@ export function sendBody(limits: Limits) {
       to: z.union([...mailbox.options, z.array(mailbox).min(1).max(limits.recipientsPerRequest)]),
       subject: lineOfText(MAX_LINE).min(1).optional(),
       body: z.string().min(1).optional().meta({ description: 'HTML' }),
+      text: z.string().min(1).optional().meta({
+        description: 'The text part beside the HTML, a template too; made of the HTML if left out',
+      }),
       template: id.optional(),
       from: sender.optional(),
       name: displayName.optional().meta({
@@ -150,7 +153,9 @@ function toSendRequest(body: SendBody): SendRequest {
   return { ...rest, to: Array.isArray(to) ? to : [to] }
 }
 
-function sizeOf({ body = '', attachments = [] }: Pick<SendBody, 'body' | 'attachments'>): number {
+type Sized = Pick<SendBody, 'body' | 'text' | 'attachments'>
+
+function sizeOf({ body = '', text = '', attachments = [] }: Sized): number {
   const attached = attachments.reduce((sum, { content }) => sum + content.length, 0)
-  return Buffer.byteLength(body) + attached
+  return Buffer.byteLength(body) + Buffer.byteLength(text) + attached
 }

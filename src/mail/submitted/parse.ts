@@ -25,6 +25,8 @@ export type ParsedMessage = {
   /** Empty without an HTML part. */
   html: string
   text: string
+  /** `text` says what `html` says: each HTML part stands beside a text part, as its alternative. */
+  isTextWhole: boolean
   files: Attachment[]
 }
 
@@ -75,7 +77,7 @@ export function parseMessage(raw: Buffer, options: MailParserOptions): Promise<P
       message.text = data.text ?? ''
     })
     parser.on('error', reject)
-    parser.on('end', () => resolve(message))
+    parser.on('end', () => resolve({ ...message, isTextWhole: parser.isTextWhole() }))
     parser.end(withReadableHeader(raw))
   })
 }
@@ -83,12 +85,15 @@ export function parseMessage(raw: Buffer, options: MailParserOptions): Promise<P
 class TolerantParser extends MailParser {
   readonly #parents = new Set<Part>()
   readonly #texts = new Map<Entity, (text: string) => string>()
+  /** By the nearest part of type multipart/alternative, if there is one: what stands in it. */
+  readonly #alternatives = new Map<Part | undefined, Set<string>>()
 
   override createNode(part: Part): Entity {
     const { parentNode, flowed, delSp, charset } = part
     const isFirst = parentNode === false || !this.#parents.has(parentNode)
     if (parentNode !== false) this.#parents.add(parentNode)
     if (!isFirst && isNamedText(part)) part.disposition = 'attachment'
+    this.#noteAlternative(part)
     part.flowed = false
     const isDeclared = !UNDECLARED.test(charset || '')
     if (!isDeclared) part.charset = OCTETS
@@ -98,6 +103,20 @@ class TolerantParser extends MailParser {
       return flowed ? unflow(text, delSp) : text
     })
     return entity
+  }
+
+  isTextWhole(): boolean {
+    return [...this.#alternatives].every(([alternative, types]) => {
+      return !types.has('text/html') || (alternative !== undefined && types.has('text/plain'))
+    })
+  }
+
+  #noteAlternative(part: Part): void {
+    const { contentType, disposition } = part
+    if (contentType === false || disposition === 'attachment') return
+    const alternative = alternativeOf(part)
+    const types = this.#alternatives.get(alternative) ?? new Set()
+    this.#alternatives.set(alternative, types.add(contentType))
   }
 
   override getTextContent(): MessageText {
@@ -110,7 +129,13 @@ class TolerantParser extends MailParser {
 
 function emptyMessage(): ParsedMessage {
   const none = { from: undefined, to: undefined, cc: undefined, replyTo: undefined }
-  return { ...none, lines: [], subject: '', html: '', text: '', files: [] }
+  return { ...none, lines: [], subject: '', html: '', text: '', isTextWhole: true, files: [] }
+}
+
+function alternativeOf({ parentNode }: Part): Part | undefined {
+  let part = parentNode
+  while (part !== false && part.contentType !== 'multipart/alternative') part = part.parentNode
+  return part === false ? undefined : part
 }
 
 function takeFile({ files }: ParsedMessage, part: AttachmentStream): void {

@@ -3,9 +3,10 @@
  * value gives a marked value.
  */
 import { Context, type Emitter, type Liquid } from 'liquidjs'
-import { outputLimit } from './limits.ts'
+import type { RenderLimits } from './limits.ts'
 import { printValue, type Target, textOf } from './print.ts'
 import { isMarked, mark, printMarked, Stored, StoredData, toPlain } from './stored.ts'
+import { createThreadClock } from './thread-clock.ts'
 
 export type Rendering = {
   target: Target
@@ -13,6 +14,7 @@ export type Rendering = {
   at: number
   /** Where the sequence of `sample` begins. */
   seed: number
+  limits: RenderLimits
 }
 
 type Key = Parameters<Context['readProperty']>[1]
@@ -26,7 +28,9 @@ export class TemplateContext extends Context {
   #draws: number
 
   constructor(liquid: Liquid, environment: object, rendering: Rendering) {
-    super(environment, liquid.options, { sync: true }, { liquid })
+    const { units: memoryLimit, ms: renderLimit, isQuick } = rendering.limits
+    super(environment, liquid.options, { sync: true, memoryLimit, renderLimit }, { liquid })
+    if (isQuick) this.renderLimit = createThreadClock(renderLimit)
     this.rendering = rendering
     this.#draws = rendering.seed
   }
@@ -81,7 +85,8 @@ export class BoundedEmitter implements Emitter {
   write(text: unknown): void {
     const printed = textOf(text)
     this.#context.printed += printed.length
-    if (this.#context.printed > outputLimit) throw new RangeError('output limit exceeded')
+    const { output } = this.#context.rendering.limits
+    if (this.#context.printed > output) throw new RangeError('output limit exceeded')
     this.buffer += printed
   }
 }

@@ -14,7 +14,7 @@ import {
 } from 'liquidjs'
 import { BoundedEmitter, type Rendering, TemplateContext } from './context.ts'
 import { templateFilters } from './filters.ts'
-import { markersLimit, markupLimit, memoryLimit, renderLimitMs, templateLimit } from './limits.ts'
+import { fullLimits, markersLimit, markupLimit, templateLimit } from './limits.ts'
 import { itemsOf, mark, StoredData, toPlain } from './stored.ts'
 import { type RewrittenSource, rewriteSource, scanMarkers } from './syntax.ts'
 import { itemsFilter, templateTags } from './tags.ts'
@@ -32,43 +32,69 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
+/** `offset`: where the template stood then; null where that is not known. */
+export class TemplateRunError extends Error {
+  readonly offset: number | null
+  /** It took too much of something. */
+  readonly isLimit: boolean
+
+  constructor(
+    message: string,
+    { offset, isLimit, cause }: { offset: number | null; isLimit: boolean; cause: unknown },
+  ) {
+    super(message, { cause })
+    this.offset = offset
+    this.isLimit = isLimit
+  }
+}
+
 /** Characters of a message: it may quote the template. */
 const messageLimit = 200
 
 /** Units an item costs when two lists are compared. */
 const comparisonPrice = 3
 
-const sendingEngine = createEngine(false)
-const checkingEngine = createEngine(true)
+const strictEngine = createEngine(true)
+const lenientEngine = createEngine(false)
 
-/** Templates of a source for sending: an unknown filter does nothing. Throws
- * `TemplateSyntaxError`. */
-export function parseTemplate(source: string): Template[] {
-  return parse(sendingEngine, source)
+/** What a source was parsed to. */
+export type Program = {
+  templates: Template[]
+  /** Of an offset in what the library was given, which errors name. */
+  originalOffset(offset: number): number
 }
 
-/** As `parseTemplate` where a template is saved: an unknown filter is an error. */
-export function parseStrictly(source: string): Template[] {
-  return parse(checkingEngine, source)
+/** @throws TemplateSyntaxError for the first fault; an unknown filter is one */
+export function parseTemplate(source: string): Program {
+  return parse(strictEngine, source)
 }
 
-/** Throws on any limit and any error of the template. */
-export function runTemplate(
-  templates: Template[],
-  variables: Variables,
-  rendering: Rendering,
-): string {
-  const context = new TemplateContext(sendingEngine, environmentOf(variables, rendering), rendering)
-  const emitter = new BoundedEmitter(context)
-  toValueSync(sendingEngine.renderer.renderTemplates(templates, context, emitter))
-  return emitter.buffer
+/**
+ * For sending what has a fault: an unknown filter does nothing.
+ * @throws TemplateSyntaxError for any other fault
+ */
+export function parseLeniently(source: string): Program {
+  return parse(lenientEngine, source)
 }
 
-function parse(engine: Liquid, source: string): Template[] {
+/** @throws TemplateRunError on any limit and any error of the template */
+export function runTemplate(program: Program, variables: Variables, rendering: Rendering): string {
+  try {
+    const environment = environmentOf(variables, rendering)
+    const context = new TemplateContext(lenientEngine, environment, rendering)
+    const emitter = new BoundedEmitter(context)
+    toValueSync(lenientEngine.renderer.renderTemplates(program.templates, context, emitter))
+    return emitter.buffer
+  } catch (error) {
+    throw toRunError(error, program)
+  }
+}
+
+function parse(engine: Liquid, source: string): Program {
   if (source.length > templateLimit) {
     throw new TemplateSyntaxError(`longer than ${templateLimit} characters`, 0)
   }
-  const markers = scanMarkers(source)
+  const markers = scanMarkers(source, markersLimit + 1)
   const markup = markers.reduce((sum, { begin, end }) => sum + end - begin, 0)
   if (markers.length > markersLimit || markup > markupLimit) {
     throw new TemplateSyntaxError('too many or too long placeholders and tags', 0)
@@ -76,7 +102,9 @@ function parse(engine: Liquid, source: string): Template[] {
   const rewritten = rewriteSource(source, markers)
   try {
     const tokenizer = new Tokenizer(rewritten.text, engine.options.operators)
-    return parseTokens(new Parser(engine), tokenizer.readTopLevelTokens(engine.options))
+    const tokens = tokenizer.readTopLevelTokens(engine.options)
+    const templates = parseTokens(new Parser(engine), tokens)
+    return { templates, originalOffset: rewritten.originalOffset }
   } catch (error) {
     throw toSyntaxError(error, rewritten)
   }
@@ -87,9 +115,20 @@ function toSyntaxError(error: unknown, source: RewrittenSource): TemplateSyntaxE
   const cause = error.originalError ?? error
   const isDeep = cause instanceof RangeError
   const message = isDeep ? 'tags are nested too deeply' : cause.message
+  return new TemplateSyntaxError(shorten(message), source.originalOffset(error.token.begin), error)
+}
+
+function toRunError(error: unknown, { originalOffset }: Program): TemplateRunError {
+  const cause = LiquidError.is(error) ? (error.originalError ?? error) : error
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const offset = LiquidError.is(error) ? originalOffset(error.token.begin) : null
+  const isLimit = /limit exceeded$/.test(message)
+  return new TemplateRunError(shorten(message), { offset, isLimit, cause: error })
+}
+
+function shorten(message: string): string {
   const text = message.replace(/, line:\d+, col:\d+$/, '')
-  const short = text.length > messageLimit ? `${text.slice(0, messageLimit)}…` : text
-  return new TemplateSyntaxError(short, source.originalOffset(error.token.begin), error)
+  return text.length > messageLimit ? `${text.slice(0, messageLimit).toWellFormed()}…` : text
 }
 
 function createEngine(strictFilters: boolean): Liquid {
@@ -98,8 +137,8 @@ function createEngine(strictFilters: boolean): Liquid {
     jsTruthy: true,
     ownPropertyOnly: true,
     strictFilters,
-    renderLimit: renderLimitMs,
-    memoryLimit,
+    renderLimit: fullLimits.ms,
+    memoryLimit: fullLimits.units,
     locale: 'en-US',
     timezoneOffset: 0,
     operators: guardedOperators(),
@@ -126,8 +165,12 @@ function guardedOperators(): typeof defaultOperators {
     const operator = handler as Operator
     const guarded: Operator = (...operands) => {
       const plain = operands.map(toPlain)
-      if (name === 'contains') checkSearch(plain[0], plain[1])
-      checkComparison(operands.at(-1), plain[0], plain[1])
+      const context = operands.at(-1)
+      if (context instanceof TemplateContext) {
+        const { search } = context.rendering.limits
+        if (name === 'contains') checkSearch(plain[0], plain[1], search)
+        checkComparison(context, plain[0], plain[1])
+      }
       return operator(...plain)
     }
     return [name, guarded] as const
@@ -136,11 +179,11 @@ function guardedOperators(): typeof defaultOperators {
 }
 
 /** Comparing lists or long texts is a step worth counting. */
-function checkComparison(context: unknown, left: unknown, right: unknown): void {
-  if (!(context instanceof TemplateContext)) return
+function checkComparison(context: TemplateContext, left: unknown, right: unknown): void {
   if (typeof left === 'string' && left.length < 10_000) return
   if (typeof left === 'object' || typeof right === 'object' || typeof left === 'string') {
-    context.checkStep(comparisonPrice * (weigh(left) + weigh(right)))
+    const { units } = context.rendering.limits
+    context.checkStep(comparisonPrice * (weigh(left, units) + weigh(right, units)))
   }
 }
 

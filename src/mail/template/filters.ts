@@ -12,7 +12,7 @@
 import { filters as libraryFilters, toValue, toValueSync } from 'liquidjs'
 import { escapeHtml } from './characters.ts'
 import { TemplateContext } from './context.ts'
-import { dateLimit } from './limits.ts'
+import { dateLimit, fullLimits, type RenderLimits } from './limits.ts'
 import { fallbackFilter, isLacking } from './output.ts'
 import { textOf } from './print.ts'
 import { mark, markInked, toPlain } from './stored.ts'
@@ -62,7 +62,7 @@ function toFilter(name: string, handler: Handler): Handler {
     }
     checkCost(use)
     const result = apply(use)
-    weigh(toPlain(result))
+    weigh(toPlain(result), limitsOf(this).units)
     return result
   }
 }
@@ -151,9 +151,14 @@ function applySample({ call, plain, isMarked }: Use): unknown {
 
 function checkCost({ name, call, plain }: Use): void {
   const [value, argument] = plain
-  for (const operand of plain) weigh(operand)
-  if (isSearch(name)) checkSearch(value, argument)
+  const { units, search } = limitsOf(call)
+  for (const operand of plain) weigh(operand, units)
+  if (isSearch(name)) checkSearch(value, argument, search)
   const count = typeof value === 'string' || Array.isArray(value) ? value.length : 1
   const { context } = call
   if (context instanceof TemplateContext) context.checkStep((prices[name] ?? 1) * count)
+}
+
+function limitsOf({ context }: Use['call']): RenderLimits {
+  return context instanceof TemplateContext ? context.rendering.limits : fullLimits
 }

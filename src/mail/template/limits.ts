@@ -8,7 +8,7 @@
 export const templateLimit = 2_000_000
 
 /** Milliseconds of one rendering. */
-export const renderLimitMs = 1_000
+const renderLimitMs = 1_000
 
 /** Units of one rendering: characters and items handled, and the dear steps by their price. */
 export const memoryLimit = 10_000_000
@@ -29,3 +29,30 @@ export const searchLimit = 1_000_000_000
 
 /** Characters of a date, and of a date format: each letter of it may cost 50 us. */
 export const dateLimit = 256
+
+/** What one rendering may take. `isQuick`: more is left to whoever has the time for it (`TooHeavy`). */
+export type RenderLimits = {
+  /** Of the clock; of the thread's own computing time where `isQuick`. */
+  ms: number
+  units: number
+  output: number
+  search: number
+  isQuick: boolean
+}
+
+export const fullLimits: RenderLimits = {
+  ms: renderLimitMs,
+  units: memoryLimit,
+  output: outputLimit,
+  search: searchLimit,
+  isQuick: false,
+}
+
+/** Where others wait: no step takes more than some milliseconds, and all of them together 25. */
+export const quickLimits: RenderLimits = {
+  ms: 25,
+  units: 250_000,
+  output: 250_000,
+  search: 20_000_000,
+  isQuick: true,
+}

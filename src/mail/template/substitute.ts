@@ -4,7 +4,7 @@
  * must be stopped, and the quick way for templates that hold nothing more.
  */
 import { escapeHtml } from './characters.ts'
-import { outputLimit } from './limits.ts'
+import { markersLimit } from './limits.ts'
 import { isLacking, type OutputExpression, parseOutput } from './output.ts'
 import { printValue, type Target } from './print.ts'
 import { type Marker, markerContent, scanMarkers } from './syntax.ts'
@@ -18,15 +18,17 @@ export type Placeholder = { path: readonly string[]; fallback: string | undefine
 const literals = new Set(['true', 'false', 'nil', 'null', 'empty', 'blank'])
 const computed = new Set(['size', 'first', 'last'])
 
-/** The pieces of any source. */
+/** The pieces of any source; placeholders beyond the limit of markers stay as they stand. */
 export function splitPieces(source: string): Piece[] {
-  const outputs = scanMarkers(source).filter(({ kind }) => kind === 'output')
+  const markers = scanMarkers(source, markersLimit)
+  const outputs = markers.filter(({ kind }) => kind === 'output')
   return cutAt(source, outputs, (marker) => toPlaceholder(source, marker))
 }
 
 /** The pieces of a source in which substitution does all that the language would do. */
 export function splitPlainPieces(source: string): Piece[] | undefined {
-  const markers = scanMarkers(source)
+  const markers = scanMarkers(source, markersLimit + 1)
+  if (markers.length > markersLimit) return undefined
   /** By what is written: most templates name a few variables many times. */
   const placeholders = new Map<string, Placeholder>()
   for (const marker of markers) {
@@ -44,12 +46,16 @@ export function splitPlainPieces(source: string): Piece[] | undefined {
   )
 }
 
-/** Stops at the output limit. Never throws. */
-export function substitute(pieces: readonly Piece[], target: Target, variables: Variables): string {
+/** Cut at `limit` characters. Never throws. */
+export function substitute(
+  pieces: readonly Piece[],
+  { target, variables }: { target: Target; variables: Variables },
+  limit: number,
+): string {
   let output = ''
   for (const piece of pieces) {
     output += typeof piece === 'string' ? piece : printPlaceholder(piece, target, variables)
-    if (output.length > outputLimit) return output.slice(0, outputLimit).toWellFormed()
+    if (output.length > limit) return output.slice(0, limit).toWellFormed()
   }
   return output
 }

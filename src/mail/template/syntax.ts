@@ -23,12 +23,15 @@ const ends: Record<string, RegExp> = {
   comment: /\{%-?\s*endcomment\s*-?%\}/g,
 }
 
-/** Markers in order, without those inside `raw` and `comment`. One that is not closed is none. */
-export function scanMarkers(source: string): Marker[] {
+/**
+ * Markers in order, at most so many, without those inside `raw` and `comment`. One that is not
+ * closed is none.
+ */
+export function scanMarkers(source: string, max: number): Marker[] {
   const markers: Marker[] = []
   const last = { output: source.lastIndexOf('}}'), tag: source.lastIndexOf('%}') }
   let at = source.indexOf('{')
-  while (at !== -1) {
+  while (at !== -1 && markers.length < max) {
     const kind = kindAt(source, at)
     if (kind === undefined || last[kind] < at + 2) {
       at = source.indexOf('{', at + 1)

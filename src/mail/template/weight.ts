@@ -4,21 +4,21 @@
  * Lists need most care: built by filters they can share their parts, and then a list that took
  * forty steps to make takes 2^40 to print.
  */
-import { depthLimit, memoryLimit, searchLimit } from './limits.ts'
+import { depthLimit } from './limits.ts'
 
 /** Characters and items of a list with everything in it written out; 0 for other values. Fails
- * where that is beyond the memory limit. */
-export function weigh(value: unknown): number {
+ * where that is beyond the limit of memory units. */
+export function weigh(value: unknown, limit: number): number {
   if (!Array.isArray(value)) return 0
-  const budget = { depth: 1, left: memoryLimit }
+  const budget = { depth: 1, left: limit }
   weighList(value, budget)
-  return memoryLimit - budget.left
+  return limit - budget.left
 }
 
 /** Fails when looking for one text in the other could take long. */
-export function checkSearch(haystack: unknown, needle: unknown): void {
+export function checkSearch(haystack: unknown, needle: unknown, limit: number): void {
   if (typeof haystack !== 'string' || typeof needle !== 'string') return
-  if (haystack.length * needle.length > searchLimit) throw new RangeError('search limit exceeded')
+  if (haystack.length * needle.length > limit) throw new RangeError('search limit exceeded')
 }
 
 /** Fails where objects and lists are nested deeper than the limit. */

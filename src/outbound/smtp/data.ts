@@ -1,4 +1,5 @@
 /** The message as it crosses the wire after DATA (RFC 5321 section 4.5.2). */
+import { createTextBuilder } from '../../mail/text-builder.ts'
 
 export type PreparedData = {
   /** Dots stuffed; one character is one octet. */
@@ -34,20 +35,21 @@ export function prepareData(message: string): PreparedData {
 
 /** Doubles the dots that lines begin with. This runs for every message sent. */
 function stuff(message: string): string {
-  let stuffed = message.charCodeAt(0) === DOT ? '.' : ''
+  const stuffed = createTextBuilder()
+  if (message.charCodeAt(0) === DOT) stuffed.add('.')
   let start = 0
   let lineEnds = 0
   for (let at = message.indexOf('\n'); at !== -1; at = message.indexOf('\n', at + 1)) {
     if (message.charCodeAt(at - 1) !== CR) throwStray()
     lineEnds++
     if (message.charCodeAt(at + 1) !== DOT) continue
-    stuffed += `${message.slice(start, at + 1)}.`
+    stuffed.add(`${message.slice(start, at + 1)}.`)
     start = at + 1
   }
   // Each LF has its CR: one more of these stands alone.
   for (let at = message.indexOf('\r'); at !== -1; at = message.indexOf('\r', at + 1)) lineEnds--
   if (lineEnds !== 0) throwStray()
-  return stuffed === '' ? message : stuffed + message.slice(start)
+  return stuffed.isEmpty() ? message : stuffed.text() + message.slice(start)
 }
 
 function throwStray(): never {

@@ -5,6 +5,7 @@ import { appendEvent, appendEvents } from '../../../src/features/events/append.t
 import { createDelivery } from '../../../src/features/messages/deliver.ts'
 import { startQueue } from '../../../src/features/messages/queue.ts'
 import { createTemplateCache, renderMessage } from '../../../src/mail/message.ts'
+import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contents, emails } from '../../../src/store/schema.ts'
 import { testTracker } from '../../mail/tracker.ts'
@@ -63,6 +64,38 @@ test('an email is shown as its recipient got it, newest event first', async (t) 
   assert.equal(data[0]?.timestamp, '2026-11-21T12:00:00.000Z')
   assert.equal(data[0]?.metadata.subject, 'Hello Ada')
   assert.match(data[0]?.metadata.body as string, /<p>Dear Ada<\/p>/)
+})
+
+test('a fault of its template is shown with an email, no fault is not', async (t) => {
+  const desk = await openFeed(t)
+  const id = await send(desk, 'delivered')
+  const metadata = async () =>
+    (await listActivity(desk.core, desk.project.id, { limit: 1 })).data[0]?.metadata ?? {}
+  assert.ok(!('templateFaults' in (await metadata())))
+  const fault = { part: 'body', line: 1, column: 4, message: 'undefined filter: shout' } as const
+  await desk.core.store.write((tx) =>
+    tx
+      .update(emails)
+      .set({ templateFaults: [fault] })
+      .where(eq(emails.id, id)),
+  )
+  assert.deepEqual((await metadata()).templateFaults, [fault])
+})
+
+test('S19: an email that cannot be rendered is shown without its body, the others with theirs', async (t) => {
+  const desk = await openFeed(t)
+  await send(desk, 'delivered', { subject: 'One' })
+  await send(desk, 'delivered', { subject: 'Two' })
+  const { preview } = desk.core.outbound
+  desk.core.outbound.preview = async (sources) =>
+    (await preview(sources)).map((message) => (message?.subject === 'One' ? null : message))
+  const query = { limit: 50, types: ['email.sent'] }
+  const { data } = await listActivity(desk.core, desk.project.id, query)
+  const shown = data.map(({ metadata }) => [metadata.subject, metadata.body !== null])
+  assert.deepEqual(shown.toSorted(), [
+    ['Two', true],
+    ['rendered', false],
+  ])
 })
 
 test('later changes of the contact do not change what was sent', async (t) => {

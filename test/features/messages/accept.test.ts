@@ -5,7 +5,7 @@ import { holdDomain } from '../../../src/features/messages/operate.ts'
 import { suppress } from '../../../src/features/messages/suppression.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { contacts, projects, templates } from '../../../src/store/schema.ts'
+import { contacts, contents, projects, templates } from '../../../src/store/schema.ts'
 import { addProject, address, type Desk, openDesk, START } from './desk.ts'
 
 const nobody = { contacts: 0, contents: 0, emails: 0, events: 0 }
@@ -124,6 +124,51 @@ test('a template is kept once a version, however often it is sent', async (t) =>
   assert.equal(email.subject, 'Welcome {{ name }}')
   await desk.send({ ...plain, subject: 'Another' })
   assert.equal((await desk.counts()).contents, 2)
+})
+
+test('a text part of its own is kept with the content, which no template shares then', async (t) => {
+  const desk = await openDesk(t)
+  const template = await addTemplate(desk)
+  const plain = { subject: undefined, body: undefined, from: undefined, template }
+  const textOf = async (request: Parameters<Desk['send']>[0]) => {
+    const { emails } = await desk.send(request)
+    const { contentId } = await desk.email(emails[0]?.email as string)
+    const isIt = eq(contents.id, contentId)
+    const [row] = await desk.core.store.read.select().from(contents).where(isIt)
+    return [row?.text, row?.shareKey === null]
+  }
+  assert.deepEqual(await textOf({ text: 'Hi {{ name }}' }), ['Hi {{ name }}', true])
+  assert.deepEqual(await textOf(plain), [null, false])
+  assert.deepEqual(await textOf({ ...plain, text: 'By hand' }), ['By hand', true])
+  assert.deepEqual(await textOf(plain), [null, false])
+})
+
+test('S19: a template of too many characters or tags is refused, whoever sends it', async (t) => {
+  const desk = await openDesk(t)
+  const long = 'x'.repeat(2_000_001)
+  const refused: [request: Parameters<Desk['send']>[0], fields: string[]][] = [
+    [{ body: '{{ a }}'.repeat(20_001) }, ['body']],
+    [{ body: '{%'.repeat(20_001) }, ['body']],
+    [{ body: `{{ a }}${long}` }, ['body']],
+    [{ body: `${long}{% if a %}`, isText: true }, ['body']],
+    [{ text: '{{ a }}'.repeat(20_001), subject: '{{ a }}' }, ['text']],
+    [{ body: `{{ a }}${long}`, text: `{{ a }}${long}` }, ['body', 'text']],
+  ]
+  for (const [request, fields] of refused) {
+    await assert.rejects(desk.send(request), (error) => {
+      assert.ok(error instanceof AppError && error.code === 'VALIDATION_ERROR')
+      const found = error.fields?.map(({ field, code }) => `${field} ${code}`)
+      assert.deepEqual(
+        found,
+        fields.map((field) => `${field} too_big`),
+      )
+      return true
+    })
+  }
+  assert.equal((await desk.counts()).emails, 0)
+  await desk.send({ body: '{{ a }}'.repeat(20_000) })
+  await desk.send({ body: `${long}{ { } }`, text: long })
+  assert.equal((await desk.counts()).emails, 2)
 })
 
 test('the display name: from.name, then name, then the template\u2019s, then the project\u2019s', async (t) => {

@@ -56,6 +56,22 @@ test('a batch reads at most 32 MB of large contents, but one in any case', async
   assert.deepEqual([...left].sort(), ids.slice(1).sort())
 })
 
+test('S19: what outbound has no room for is left unread, the mail of others is not', async (t) => {
+  const desk = await openDesk(t)
+  const [small, large] = [await keep(desk, 'aGk='), await keep(desk, 'x'.repeat(100_000))]
+  const asked: [string, number][] = []
+  desk.core.outbound.mayBring = (projectId, bytes) => {
+    asked.push([projectId, bytes])
+    return false
+  }
+  const { found, left } = await createContentShelf(desk.core).load([large, small])
+  assert.deepEqual([...found.keys()], [small])
+  assert.deepEqual([...left], [large])
+  assert.equal(asked.length, 1)
+  assert.equal(asked[0]?.[0], desk.project.id)
+  assert.ok(Number(asked[0]?.[1]) >= 100_000)
+})
+
 test('between large contents the event loop turns', async (t) => {
   const desk = await openDesk(t)
   const ids: string[] = []

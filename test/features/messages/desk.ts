@@ -95,6 +95,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
       restrictionOf: (site: string) => restrictions.get(site) ?? null,
       deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),
       withdraw: () => undefined,
+      mayBring: () => true,
     } as unknown as Core['outbound'],
     claims: new Map(),
     bell: createQueueBell(),
@@ -224,6 +225,7 @@ export function attempted(
     kind: 'attempted',
     site: task.domain,
     subject: 'rendered',
+    faults: [],
     startedAt: START,
     outcome: { ...outcomeOf(kind), ...change },
   }

@@ -70,6 +70,16 @@ test('the way back goes on while there is something to clear', async (t) => {
   for (const id of ids) assert.deepEqual(await isWhole(desk, id), [false, false, false])
 })
 
+test('a text part goes with its body', async (t) => {
+  const desk = await openDesk(t)
+  const old = await backdated(desk, 91)
+  const isIt = eq(contents.id, (await desk.email(old)).contentId)
+  await desk.core.store.write((tx) => tx.update(contents).set({ text: 'by hand' }).where(isIt))
+  assert.equal(await clearOldBodies(desk.core), 1)
+  const { body, text } = (await contentOf(desk, old)) ?? {}
+  assert.deepEqual([body, text], [null, null])
+})
+
 test('the links of a body outlive it, those of a text are none', async (t) => {
   const desk = await openDesk(t)
   const old = await backdated(desk, 91)

@@ -84,6 +84,25 @@ test('only marketing has a footer, in the language of its contact', async (t) =>
   }
 })
 
+test('the feedback id tells marketing from other mail', async (t) => {
+  const desk = await openDesk(t)
+  const idOf = async (contentClass: Email['contentClass']) =>
+    (await sourceOf(desk, '<p>Hello</p>', contentClass)).feedbackId
+  const { id } = desk.project
+  assert.equal(await idOf('TRANSACTIONAL'), `direct:${id}:transactional:pillarbox`)
+  assert.equal(await idOf('HEADLESS'), `direct:${id}:transactional:pillarbox`)
+  assert.equal(await idOf('MARKETING'), `direct:${id}:marketing:pillarbox`)
+})
+
+test('a text part of its own comes with the body, and may name the pages', async (t) => {
+  const desk = await openDesk(t)
+  const text = 'Leave: {{ unsubscribeUrl }}'
+  const source = await sourceOf(desk, '<p>Hello</p>', 'TRANSACTIONAL', { text })
+  assert.equal(source.content.text, text)
+  assert.match(String(source.variables.system.unsubscribeUrl), /\/unsubscribe\//)
+  assert.equal((await sourceOf(desk, '<p>Hello</p>', 'TRANSACTIONAL')).content.text, null)
+})
+
 test('it is tracked as its row says', async (t) => {
   const desk = await openDesk(t)
   for (const tracking of [true, false]) {

@@ -1,0 +1,20 @@
+/** How large a template may be, wherever one is taken: saved, or in a message of its own. */
+import type { FieldError } from '../../errors.ts'
+import { countMarkers, markersLimit, templateLimit } from '../../mail/template.ts'
+
+/** What is wrong with the size of these texts, by field; a text without placeholders is no template. */
+export function checkTemplateSizes(
+  texts: Readonly<Record<string, string | undefined>>,
+): FieldError[] {
+  return Object.entries(texts).flatMap(([field, text]) => {
+    const message = text === undefined ? undefined : sizeFault(text)
+    return message === undefined ? [] : [{ field, code: 'too_big', message }]
+  })
+}
+
+function sizeFault(text: string): string | undefined {
+  const markers = countMarkers(text)
+  if (markers > markersLimit) return `More than ${markersLimit} placeholders and tags`
+  if (markers === 0 || text.length <= templateLimit) return undefined
+  return `Text with placeholders may be ${templateLimit} characters long, other text as long as a message`
+}

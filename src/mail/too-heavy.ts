@@ -1,0 +1,11 @@
+/**
+ * A message takes longer to make than whoever makes it here may take: it is to be made where nobody
+ * waits for it.
+ */
+export class TooHeavy extends Error {
+  override readonly name = 'TooHeavy'
+
+  constructor() {
+    super('the message takes long to make')
+  }
+}
