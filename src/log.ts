@@ -2,9 +2,12 @@
  * The log: JSON lines on stderr, one object a line, levels by name.
  *
  *   info and below    written once a turn of the event loop, all lines of the turn together; at the
- *                     end of the process, a crash included, what waits is written
- *   warn and above    written at once; the same line at most once a minute per cause. The next one
- *                     says in `leftOut` how many were left out in between.
+ *                     end of the process, a crash included, what waits is written. What names a
+ *                     `peer` is written at most once a minute per cause and peer: strangers may
+ *                     not fill the disk with refusals.
+ *   warn and above    written at once; the same line at most once a minute per cause.
+ *
+ * The line after those left out says in `leftOut` how many they were.
  *
  * The cause of a line is what its fields name as such: an error by its code, a site, a file. Ids of
  * emails, requests and peers are no causes. Faults that say all in one line (a full disk, a refused
@@ -52,7 +55,8 @@ export function createLog(
       serializers: { error: showError, to: maskAll, from: maskAll, recipient: maskAll },
       hooks: {
         logMethod(args, method, severity) {
-          const line = severity < WARN ? args : limiter.admit(args, severity)
+          const isLimited = severity >= WARN || peerOf(args) !== undefined
+          const line = isLimited ? limiter.admit(args, severity) : args
           if (line === undefined) return
           method.apply(this, line)
           if (severity >= WARN) lines.flush()
@@ -122,7 +126,8 @@ function createLimiter(elapsed: () => number, onLeftOut: () => void) {
 
   /** The line as it is to be written; undefined when it is left out. */
   function admit(line: Line, severity: number): Line | undefined {
-    const key = `${severity} ${causeOf(line)}`
+    const peer = severity < WARN ? peerOf(line) : undefined
+    const key = `${severity} ${peer ?? ''} ${causeOf(line)}`
     const at = elapsed()
     const last = lines.get(key)
     if (last !== undefined && at - last.writtenAt < SAME_LINE_MS) {
@@ -143,6 +148,11 @@ function withCount([first, ...rest]: Line, leftOut: number): Line {
   if (first instanceof Error) return [{ error: first, leftOut }, ...rest] as unknown as Line
   if (typeof first === 'object') return [{ ...(first as object), leftOut }, ...rest] as Line
   return [{ leftOut }, first, ...rest] as unknown as Line
+}
+
+/** Whom a line is about, where that is somebody at the other end of a connection. */
+function peerOf([first]: Line): unknown {
+  return typeof first === 'object' && first !== null && 'peer' in first ? first.peer : undefined
 }
 
 /** The text of a line, and what its fields name as its cause. */

@@ -150,10 +150,25 @@ describe('the same line', () => {
     assert.equal(entries.length, 1)
   })
 
-  it('is never left out at info', () => {
+  it('is never left out at info where no peer is named', () => {
     const { log, entries } = openLog()
     for (let count = 0; count < 1_000; count += 1) log.info('delivered')
     assert.equal(entries.length, 1_000)
+  })
+
+  it('that a peer causes at info is left out for a minute, of that peer alone', () => {
+    const { log, entries, state } = openLog()
+    const refuse = (peer: string, from: string) =>
+      log.info({ peer, from, to: 'postmaster@a.test' }, 'refused a recipient: too-often')
+    for (let count = 0; count < 1_000; count += 1) refuse('192.0.2.1', `spam${count}@b.test`)
+    refuse('192.0.2.2', 'carl@c.test')
+    assert.deepEqual(
+      entries.map(({ peer }) => peer),
+      ['192.0.2.1', '192.0.2.2'],
+    )
+    state.elapsedMs = 60_000
+    refuse('192.0.2.1', 'spam@b.test')
+    assert.deepEqual([entries.length, entries.at(-1)?.leftOut], [3, 999])
   })
 
   it('that is not written for its level counts as no line', () => {

@@ -65,9 +65,19 @@ function explainBackOff(
 }
 
 function explainSchedule({ email, last, now }: Facts): Said {
-  const why = last === null ? '' : `${describeFailure(last, email.recipientDomain)} `
+  const why = last === null ? describeUntried(email) : describeFailure(last, email.recipientDomain)
   const next = `The next attempt is at ${formatSecond(email.dueAt ?? now)}.`
-  return { reason: `${why}${next}`, command: ['queue', 'retry', email.id] }
+  return { reason: `${why} ${next}`.trim(), command: ['queue', 'retry', email.id] }
+}
+
+/**
+ * Of mail without an attempt on record: why its site took nothing, else that its lease ended in the
+ * hands of a process that died.
+ */
+function describeUntried({ state, error }: Facts['email']): string {
+  if (error !== null) return `${quote(error)}.`
+  if (state !== 'deferred') return ''
+  return 'It was being sent when its sender ended, so how that went is not known.'
 }
 
 /** Due, and not claimed yet. */

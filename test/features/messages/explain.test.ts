@@ -162,6 +162,18 @@ const waiting: Case[] = [
     'queue sites --lift dest.test',
   ],
   [
+    'its own schedule after the end of its sender',
+    { email: deferred },
+    'It was being sent when its sender ended, so how that went is not known. The next attempt is at 2026-11-21 12:01:00Z.',
+    'queue retry e1',
+  ],
+  [
+    'its own schedule after its site took nothing',
+    { email: { ...deferred, error: 'dest.test is in back-off: 421 4.7.0 too much' } },
+    'dest.test is in back-off: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:01:00Z.',
+    'queue retry e1',
+  ],
+  [
     'its own schedule after greylisting',
     { email: deferred, last: { ...word, class: 'greylist' } },
     'mx.dest.test wants it brought again later (greylisting): 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:01:00Z.',
