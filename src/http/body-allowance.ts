@@ -64,6 +64,8 @@ export function createBodyAllowance({ totalBytes, addressBytes }: AllowanceLimit
     const timer = setTimeout(() => {
       waiting.delete(waiter)
       reject(isAddressFull(waiter) ? tooMuchOfOne() : tooMuchInAll())
+      // Those behind it may want less.
+      grantWishes()
     }, WAIT_MS)
     function grant(): void {
       clearTimeout(timer)

@@ -128,13 +128,14 @@ async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
   // A broken token is answered as any other that is none of ours.
   if (!route.isUnlogged) refuseUnreadablePath(incoming)
   if (route.permission !== 'none') await admit(hall, exchange, route.permission)
-  if (route.growsDisk && hall.core.disk.isLow()) throw noRoom()
   const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
   if (idempotencyKey !== undefined && exchange.project !== null) {
     const { path } = exchange
     const projectId = exchange.project.id
     await refuseUsedKey(hall.core, { projectId, key: idempotencyKey, method: route.method, path })
   }
+  // After the key: what was accepted before is told, room or none.
+  if (route.growsDisk && hall.core.disk.isLow()) throw noRoom()
   const body = route.body === undefined ? undefined : await takeBody(exchange)
   return exchange.within(() => route.run(toCall(exchange, body, idempotencyKey)))
 }

@@ -2,10 +2,11 @@
 import { existsSync } from 'node:fs'
 import { type Connection, openConnection } from './connection.ts'
 import { isBusy, openError } from './database-error.ts'
+import { lockFileOf } from './lock-file.ts'
 
 /** @throws AppError DATABASE_ERROR when the lock file cannot be read */
 export function isServed(databaseFile: string, nativeBinding?: string): boolean {
-  const path = `${databaseFile}.serving`
+  const { file: path } = lockFileOf(databaseFile)
   if (!existsSync(path)) return false
   let connection: Connection | undefined
   try {

@@ -12,13 +12,13 @@
  *   it is removed or replaced
  *   while the server runs        the server makes it anew
  */
-import { closeSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
-import path from 'node:path'
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { isBusy, openError } from './database-error.ts'
+import { lockFileOf } from './lock-file.ts'
 
 /** A command that looks whether a server runs (`is-served.ts`) is in the way for less than that. */
 const BUSY_MS = 200
@@ -46,8 +46,7 @@ export async function takeServeLock(
   databaseFile: string,
   { log, nativeBinding, patienceMs = PATIENCE_MS, everyMs = EVERY_MS }: ServeLockOptions,
 ): Promise<ServeLock> {
-  const database = resolveFile(databaseFile)
-  const file = `${database}.serving`
+  const { database, file } = lockFileOf(databaseFile)
   let held = hold(file, nativeBinding)
   if (held.isNew) await refuseOthers(database, { held, file, nativeBinding, patienceMs })
 
@@ -70,13 +69,6 @@ export async function takeServeLock(
       held.connection.close()
     },
   }
-}
-
-/** By one name, however it is asked for; the file need not be there. */
-function resolveFile(file: string): string {
-  const isThere = statSync(file, { throwIfNoEntry: false }) !== undefined
-  if (isThere) return realpathSync(file)
-  return path.join(realpathSync(path.dirname(file)), path.basename(file))
 }
 
 /** @throws AppError CONFLICT, DATABASE_ERROR */

@@ -89,6 +89,19 @@ for (const [whose, held, code, status] of [
   })
 }
 
+test('who waited behind a body that found no room in time has its turn', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const bodies = createBodyAllowance({ totalBytes: 6 * MB, addressBytes: 4 * MB })
+  bodies.open('192.0.2.1').growTo(4 * MB)
+  const refused = assert.rejects(bodies.open('192.0.2.2').growTo(3 * MB) ?? Promise.resolve())
+  t.mock.timers.tick(9_000)
+  const behind = bodies.open('192.0.2.3').growTo(1 * MB)
+  assert.equal(await isGranted(behind), false)
+  t.mock.timers.tick(1_000)
+  await refused
+  assert.equal(await isGranted(behind), true)
+})
+
 test('a share that is given back while it waits takes nothing', async () => {
   const bodies = createBodyAllowance(limits)
   const first = bodies.open('192.0.2.1')

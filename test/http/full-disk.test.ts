@@ -66,3 +66,21 @@ test('F3: a contact is not stored on a full disk, and can be read and deleted', 
   assert.equal((await supertest(service.url).get(`/contacts/${id}`).set(auth)).status, 200)
   assert.equal((await supertest(service.url).delete(`/contacts/${id}`).set(auth)).status, 204)
 })
+
+test('F3: on a full disk a request that was accepted before is still told so by its key', async (t) => {
+  const { disk } = service.core
+  t.after(() => {
+    disk.isLow = () => false
+  })
+  const track = (key: string) =>
+    supertest(service.url)
+      .post('/v1/track')
+      .set({ Authorization: `Bearer ${project.secret}`, 'Idempotency-Key': key })
+      .send({ event: 'signup', email: 'eve@example.net' })
+  const { body: accepted } = await track('first')
+  disk.isLow = () => true
+  const again = await track('first')
+  assert.equal(again.status, 409)
+  assert.equal(again.body.error.details?.data?.event, accepted.data.event)
+  assert.equal((await track('second')).status, 503)
+})

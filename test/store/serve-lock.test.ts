@@ -110,3 +110,13 @@ test('whether a server runs is seen without keeping one from starting', async (t
   const next = await takeServeLock(file, options)
   next.release()
 })
+
+test('whether a server runs is seen by another name of the database, too', async (t) => {
+  const { path: file } = await makePlace(t)
+  await (await openStore({ path: file, log: silentLog() })).close()
+  await symlink(file, `${file}.link`)
+  const lock = await takeServeLock(`${file}.link`, options)
+  assert.equal(isServed(`${file}.link`), true)
+  lock.release()
+  assert.equal(isServed(`${file}.link`), false)
+})

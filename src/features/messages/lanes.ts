@@ -17,6 +17,8 @@ export type Lanes = {
   note(lane: QueueLane, dueAt: number): void
   /** What was found when the lane was looked at: its earliest, or null when it is empty. */
   settle(lane: QueueLane, dueAt: number | null): void
+  /** When the lane's earliest is due, or before; undefined when nothing is known of it. */
+  dueAt(lane: QueueLane): number | undefined
   /** At most `maxVisits` due lanes of each class, the most urgent class first. */
   listDue(now: number, maxVisits: number): QueueLane[]
   /** These were served: the others of their class come first next time. */
@@ -94,7 +96,14 @@ export function createLanes(): Lanes {
     }
   }
 
-  return { note, settle, listDue, served, nextDueAt: () => waiting.next(isCurrent) }
+  return {
+    note,
+    settle,
+    dueAt: (lane) => known.get(nameOf(lane))?.dueAt,
+    listDue,
+    served,
+    nextDueAt: () => waiting.next(isCurrent),
+  }
 }
 
 /**

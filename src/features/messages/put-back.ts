@@ -62,17 +62,30 @@ export const deferLane = statement((db) =>
         and queue_class = ${unseen(parameter('queueClass'))}
         and recipient_domain = ${unseen(parameter('domain'))}
         and project_id = ${unseen(parameter('projectId'))}
+        and due_at >= ${unseen(parameter('from'))}
         and due_at <= ${unseen(parameter('at'))} and state = 'queued'
-        limit ${unseen(parameter('limit'))})`,
-    ),
+        order by due_at limit ${unseen(parameter('limit'))})`,
+    )
+    .returning({ dueAt: emails.dueAt }),
 )
 
-/** Due mail of a lane whose site takes nothing, at most `limit`; how many there were. */
-export function deferWaiting(
-  tx: Tx,
-  { lane, ...rest }: { lane: QueueLane; reason: string; at: number; limit: number },
-): Promise<number> {
-  return tx.execute(deferLane, { ...lane, ...rest })
+type Waiting = {
+  lane: QueueLane
+  reason: string
+  /** What was due before has been told. */
+  from: number
+  at: number
+  limit: number
+}
+
+/**
+ * Due mail of a lane whose site takes nothing, the earliest `limit` of it; up to when all has been
+ * told, null when that is all of the lane.
+ */
+export async function deferWaiting(tx: Tx, { lane, ...rest }: Waiting): Promise<number | null> {
+  const deferred = await tx.list(deferLane, { ...lane, ...rest })
+  if (deferred.length < rest.limit) return null
+  return Math.max(...deferred.map(({ dueAt }) => dueAt ?? rest.from))
 }
 
 /**

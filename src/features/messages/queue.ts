@@ -190,7 +190,10 @@ function listPaused({ outbound }: QueueDeps, due: readonly QueueLane[]): PausedL
   return paused
 }
 
-/** Their mail stays due: what is remembered of the lane is when its site may be tried again. */
+/**
+ * Their mail stays due: what is remembered of the lane is when its site may be tried again. What
+ * was told before is not looked at again: a backlog is long.
+ */
 async function deferPaused(
   { core, lanes }: QueueState,
   paused: readonly PausedLane[],
@@ -198,8 +201,9 @@ async function deferPaused(
   await core.store.write(async (tx) => {
     const at = core.now()
     for (const { lane, until, reason } of paused) {
-      const count = await deferWaiting(tx, { lane, reason, at, limit: PAUSED_BATCH })
-      if (count < PAUSED_BATCH) tx.afterCommit(() => lanes.settle(lane, until))
+      const from = lanes.dueAt(lane) ?? 0
+      const told = await deferWaiting(tx, { lane, reason, from, at, limit: PAUSED_BATCH })
+      tx.afterCommit(() => lanes.settle(lane, told ?? until))
     }
   })
 }

@@ -24,7 +24,8 @@ export function liftSite({ outbound, bell }: Deps, given: QuestionOf<'lift'>): A
   const known = new Set(outbound.sites().map(({ site }) => site))
   const site = known.has(given.site) ? given.site : outbound.siteOf(given.site)
   const isLifted = outbound.liftSite(site)
-  if (isLifted) bell.ring('capacity')
+  // The queue remembers when it wanted to look at its mail again: all of that is looked at anew.
+  if (isLifted) bell.ring('anywhere')
   const domains = given.domains.filter((domain) => outbound.siteOf(domain) === site)
   return { site, isKnown: known.has(site), isLifted, domains }
 }

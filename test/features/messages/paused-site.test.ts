@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { Core } from '../../../src/features/core.ts'
 import { createDelivery, type Delivery } from '../../../src/features/messages/deliver.ts'
 import { showEmail } from '../../../src/features/messages/operate.ts'
+import { deferLane } from '../../../src/features/messages/put-back.ts'
 import { startQueue } from '../../../src/features/messages/queue.ts'
 import type { DeliveryReport } from '../../../src/outbound/outbound.ts'
 import type { Email } from '../../../src/store/schema.ts'
+import type { Tx } from '../../../src/store/store.ts'
 import { address, attempted, type Desk, openDesk, START } from './desk.ts'
 
 const HOUR = 3_600_000
@@ -12,10 +15,24 @@ const dead = { until: START + HOUR, reason: 'dest.test takes no mail now: connec
 
 type Line = Desk & { delivery: Delivery; untilDeferred(id: string): Promise<Email> }
 
-async function openLine(t: TestContext): Promise<Line> {
+/** A core whose queue notes from which due time on it looks at the lanes of sites at rest. */
+function noteLooks(core: Core, looks: number[]): Core {
+  const { store } = core
+  const watched = (tx: Tx) =>
+    new Proxy(tx, {
+      get: (_target, name) => (query: unknown, given: { from: number }) => {
+        if (name === 'list' && query === deferLane) looks.push(given.from)
+        return Reflect.apply(Reflect.get(tx, name) as () => unknown, tx, [query, given])
+      },
+    })
+  const write: Core['store']['write'] = (fn) => store.write((tx) => fn(watched(tx)))
+  return { ...core, store: { ...store, write } }
+}
+
+async function openLine(t: TestContext, looks: number[] = []): Promise<Line> {
   const desk = await openDesk(t)
   const delivery = createDelivery(desk.core)
-  const queue = startQueue(desk.core, delivery)
+  const queue = startQueue(noteLooks(desk.core, looks), delivery)
   t.after(() => queue.stop())
   const untilDeferred = async (id: string) => {
     for (;;) {
@@ -54,6 +71,16 @@ test('mail of a site that takes nothing goes as soon as an operator lifts that',
   line.core.bell.ring('anywhere')
   while (line.tasks.length === 0) await new Promise((resolve) => setImmediate(resolve))
   assert.equal(line.tasks[0]?.emailId, id)
+})
+
+test('of a backlog for a site that takes nothing, only what is new is looked at', async (t) => {
+  const looks: number[] = []
+  const line = await openLine(t, looks)
+  line.pauses.set('dest.test', dead)
+  await line.untilDeferred(await sendTo(line, 'ada@dest.test'))
+  line.clock.now = START + 1_000
+  await line.untilDeferred(await sendTo(line, 'eve@dest.test'))
+  assert.deepEqual(looks, [START, START + 1_000])
 })
 
 test('the reason is written once, and not again with the next pause of the site', async (t) => {

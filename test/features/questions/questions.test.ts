@@ -117,6 +117,14 @@ test('a back-off is lifted by the name of the site or of a domain whose mail goe
   assert.deepEqual(lifted, ['b.test', 'b.test', 'c.test'])
 })
 
+test('the end of a back-off has the whole queue looked at anew', async (t) => {
+  const { world } = await open(t, [status('b.test', { restrictedSince: 1 })])
+  const calls: unknown[] = []
+  world.bell.listen((call) => calls.push(call))
+  await askServer(world, { kind: 'lift', question: { site: 'b.test', domains: [] } })
+  assert.deepEqual(calls, ['anywhere'])
+})
+
 test('many may ask at once, and each gets its own answer', async (t) => {
   const { world } = await open(t, [])
   const asked = await Promise.all(
