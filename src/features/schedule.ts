@@ -10,6 +10,7 @@ import { runEventDeletion } from './events/delete.ts'
 import { importContacts } from './imports/contacts.ts'
 import { importSuppressions } from './imports/suppressions.ts'
 import { sweepUploads } from './imports/upload.ts'
+import { sweepChunks } from './messages/attachment-chunks.ts'
 import { recheckDomains } from './messages/recheck.ts'
 import { clearOldBodies } from './messages/retention.ts'
 import { trimSandbox } from './messages/sandbox.ts'
@@ -50,6 +51,11 @@ export function createSchedule(core: Core): Schedule {
       name: 'sweep-idempotency-keys',
       schedule: '17 * * * *',
       run: () => store.write((tx) => sweepKeys(tx, now())),
+    },
+    {
+      name: 'sweep-attachment-chunks',
+      schedule: '27 * * * *',
+      run: () => sweepChunks(core),
     },
     { name: 'sweep-uploads', schedule: '47 * * * *', run: () => sweepUploads(core) },
     {

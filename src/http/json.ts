@@ -86,15 +86,25 @@ async function decodeTexts(bytes: Buffer, ranges: readonly number[]): Promise<st
   return texts
 }
 
+/**
+ * Its pieces are kept only from where a text is more than plain ASCII: what comes before, in base64
+ * all of it, is copied whole in the end.
+ */
 async function decodeLong(bytes: Buffer, from: number, to: number): Promise<string> {
   const pieces: string[] = []
+  let plainEnd = from
   for (let at = from; at < to; ) {
     const end = endOfPiece(bytes, at, to)
-    pieces.push(decode(bytes, at, end))
+    const piece = decode(bytes, at, end)
+    // Escapes, and characters of several bytes, are shorter when they are decoded.
+    const isPlain = piece.length === end - at
+    if (isPlain && plainEnd === at) plainEnd = end
+    else pieces.push(piece)
     at = end
     await othersTurn()
   }
-  return pieces.join('')
+  const plain = bytes.toString('latin1', from, plainEnd)
+  return pieces.length === 0 ? plain : plain + pieces.join('')
 }
 
 /** Where a piece of a text may end: within no character and no escape. */

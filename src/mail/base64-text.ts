@@ -1,18 +1,73 @@
 /**
- * Whether a text is base64 that decodes to something (RFC 4648 sections 4 and 5): either alphabet,
- * white space anywhere, padding optional. Linear in the length of the text.
+ * Base64 as people hand it in (RFC 4648 sections 4 and 5): either alphabet, white space anywhere,
+ * padding optional. All of it is linear in the length of the text, and can be done in stretches.
  */
-const FIRST_OTHER = /[^A-Za-z0-9+/_\-\s]/
-const PADDING = /^={1,2}\s*$/
+const OTHER = /[^A-Za-z0-9+/_\-\s]/
+const PADDING = /={1,2}\s*$/
 const SPACE = /\s/
 /** Padding and the line ends that some encoders put after it. */
 const MAX_PADDING_LENGTH = 64
 
+/** A text that long is looked at in a millisecond or so. */
+export const QUICK_BASE64_LENGTH = 1024 * 1024
+
+/** Octets of a line of encoded text (RFC 2045 section 6.8: 76 columns). */
+const LINE_OCTETS = 57
+/** Some 1 MB of octets, in whole lines. */
+export const BASE64_CHUNK_OCTETS = LINE_OCTETS * 18_396
+
+export type Base64Scan = {
+  /** Looks at the text up to `end`. */
+  advance(end: number): void
+  /** Whether the text, as far as it was looked at, decodes to something. */
+  isBase64(): boolean
+}
+
+export function scanBase64(text: string): Base64Scan {
+  const last = text.length - paddingLength(text)
+  let at = 0
+  let digits = 0
+  let isBroken = false
+  return {
+    advance(end) {
+      const stretch = text.slice(at, Math.min(end, last))
+      at = end
+      if (isBroken || OTHER.test(stretch)) isBroken = true
+      else digits += withoutSpace(stretch).length
+    },
+    // One digit alone holds six bits: less than an octet.
+    isBase64: () => !isBroken && digits >= 2 && digits % 4 !== 1,
+  }
+}
+
 export function isBase64(text: string): boolean {
-  const end = text.search(FIRST_OTHER)
-  if (end >= 0 && !PADDING.test(text.slice(end, end + MAX_PADDING_LENGTH + 1))) return false
-  const digits = end < 0 ? text : text.slice(0, end)
-  const count = SPACE.test(digits) ? digits.replace(/\s+/g, '').length : digits.length
-  // One digit alone holds six bits: less than an octet.
-  return count >= 2 && count % 4 !== 1
+  const scan = scanBase64(text)
+  scan.advance(text.length)
+  return scan.isBase64()
+}
+
+/**
+ * The octets of what `isBase64`, in chunks: each but the last is whole lines of encoded text, and
+ * at most `BASE64_CHUNK_OCTETS`.
+ */
+export function* decodeInChunks(text: string): Generator<Buffer> {
+  const columns = (LINE_OCTETS / 3) * 4
+  const stretch = (BASE64_CHUNK_OCTETS / 3) * 4 - columns
+  let rest = ''
+  for (let at = 0; at < text.length; at += stretch) {
+    const digits = rest + withoutSpace(text.slice(at, at + stretch))
+    const isLast = at + stretch >= text.length
+    const end = isLast ? digits.length : digits.length - (digits.length % columns)
+    rest = digits.slice(end)
+    const octets = Buffer.from(digits.slice(0, end), 'base64')
+    if (octets.length > 0) yield octets
+  }
+}
+
+function paddingLength(text: string): number {
+  return PADDING.exec(text.slice(-MAX_PADDING_LENGTH))?.[0].length ?? 0
+}
+
+function withoutSpace(text: string): string {
+  return SPACE.test(text) ? text.replace(/\s+/g, '') : text
 }

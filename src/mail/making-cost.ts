@@ -4,6 +4,7 @@
  * half of them, and a fifth for the second message of a content. Counting is linear, stops as soon as
  * the limit is passed, and is not done at all for what is small.
  */
+import { attachedBytes } from './attachment.ts'
 import type { MessageContent } from './message.ts'
 
 /** What may be made where others wait: some 50 ms of work at most. */
@@ -23,10 +24,8 @@ const ALWAYS_QUICK = 16_384
 
 /** Of one message of this content, as far as it is the content's. */
 export function costOfContent({ subject, body, text, attachments }: MessageContent): number {
-  const attached = attachments.reduce((sum, { content }) => sum + content.length, 0)
-  return (
-    costOfText(body) + costOfText(text ?? '') + costOfText(subject) + attached * ATTACHED_CHARACTER
-  )
+  const texts = costOfText(body) + costOfText(text ?? '') + costOfText(subject)
+  return texts + attachedBytes(attachments) * ATTACHED_CHARACTER
 }
 
 /** At least `QUICK_COST` where it is not quick; how much beyond is not counted out. */

@@ -5,13 +5,8 @@
  * One rendering pass, here and nowhere else: subject and body are templates, the values of
  * `variables` never are. Subject and text are plain, the body of an HTML message is HTML.
  */
-import {
-  type Attachment,
-  type ComposedMessage,
-  composeMessage,
-  type Mailbox,
-  type MessageInput,
-} from './compose.ts'
+import { decodeAttachment, type SourceAttachment } from './attachment.ts'
+import { type ComposedMessage, composeMessage, type Mailbox, type MessageInput } from './compose.ts'
 import { appendToBody, wrapDocument } from './document.ts'
 import { type Footer, footerHtml, footerText } from './footer.ts'
 import { costOfText, QUICK_COST } from './making-cost.ts'
@@ -41,15 +36,6 @@ export type MessageContent = {
   /** The text part beside HTML, a template too; null = made of the HTML. */
   text: string | null
   attachments: readonly SourceAttachment[]
-}
-
-/** An attachment as stored: `content` is base64. */
-export type SourceAttachment = {
-  filename: string
-  contentType: string
-  content: string
-  contentId: string | null
-  disposition: 'attachment' | 'inline'
 }
 
 /** What a message says is made of this. Plain data, so that it can cross to a thread. */
@@ -280,8 +266,4 @@ function overrideFields(
   if (names.has('list-unsubscribe')) names.add('list-unsubscribe-post')
   const kept = ours.filter(([name]) => !names.has(name.toLowerCase()))
   return [...kept, ...given]
-}
-
-function decodeAttachment(attachment: SourceAttachment): Attachment {
-  return { ...attachment, content: Buffer.from(attachment.content, 'base64') }
 }

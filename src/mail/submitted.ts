@@ -7,7 +7,7 @@
  * sent as it is leads to a refusal, with the SMTP reply that says why.
  */
 import type { ParsedAddress } from './address.ts'
-import type { SourceAttachment } from './message.ts'
+import type { FileAttachment } from './attachment.ts'
 import { collectFiles } from './submitted/files.ts'
 import { collectHeaders, type HeaderLine } from './submitted/headers.ts'
 import { type NamedMailbox, readMailboxes } from './submitted/mailboxes.ts'
@@ -25,7 +25,7 @@ export type Submitted = {
   /** The text part beside an HTML body that says the same; undefined where there is none. */
   text: string | undefined
   headers: Readonly<Record<string, string>>
-  attachments: SourceAttachment[]
+  attachments: FileAttachment[]
 }
 
 /** `code`: reply code and enhanced code, as in `550 5.6.0`. */

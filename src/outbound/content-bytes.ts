@@ -1,8 +1,9 @@
+import { attachedBytes } from '../mail/attachment.ts'
 import type { MessageContent } from '../mail/message.ts'
 
 /** Roughly, as it is kept in memory; most of a large content is its attachments. */
 export function contentBytes({ subject, body, text, attachments }: MessageContent): number {
-  const attached = attachments.reduce((sum, { content }) => sum + content.length, 0)
+  const attached = attachedBytes(attachments)
   return subject.length + body.length + (text?.length ?? 0) + attached
 }
 

@@ -185,13 +185,25 @@ export const contents = sqliteTable('contents', {
   isText: bool('is_text').notNull().default(false),
   /** The text part beside HTML, as given or received; null without one, or once retention cleared it. */
   text: text('text'),
-  /** Whole, with their base64 contents; null when there are none or retention cleared them. */
+  /** Null when there are none or retention cleared them. */
   attachments: json('attachments').$type<StoredAttachment[]>(),
+  /** Octets of them in `attachment_chunks`. */
+  chunkBytes: integer('chunk_bytes').notNull().default(0),
   /** The links of a body that retention cleared; null while the body is there. */
   links: json('links').$type<string[]>(),
   lastUsedAt: integer('last_used_at').notNull(),
   createdAt: integer('created_at').notNull(),
 })
+
+export const attachmentChunks = sqliteTable(
+  'attachment_chunks',
+  {
+    contentId: text('content_id').notNull(),
+    number: integer('number').notNull(),
+    bytes: blob('bytes', { mode: 'buffer' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.contentId, table.number] })],
+)
 
 export const emails = sqliteTable('emails', {
   id: text('id').primaryKey(),
@@ -546,8 +558,10 @@ export type StoredFault = {
 export type StoredAttachment = {
   filename: string
   contentType: string
-  /** base64 */
+  /** base64; empty where the octets are in chunks. */
   content: string
+  /** How many, behind those of the attachments before it. */
+  chunks?: number
   contentId: string | null
   disposition: 'attachment' | 'inline'
 }

@@ -164,6 +164,20 @@ test('a message with an attachment of 38 MB in base64 is taken', async () => {
   assert.equal(status, 200, JSON.stringify(body))
 })
 
+test('F10: a long attachment that is no base64 is refused, wherever it is wrong', async () => {
+  const content = Buffer.alloc(3 * MB, 'attached').toString('base64')
+  const file = { filename: 'a.bin', contentType: 'application/octet-stream' }
+  for (const bad of [`%${content}`, `${content}%`, content.replace('Y', '='), `${content}A`]) {
+    const attachments = [
+      { ...file, content: 'aGk=' },
+      { ...file, content: bad },
+    ]
+    const { status, body } = await post('/v1/send', JSON.stringify({ ...message, attachments }))
+    const [error] = body.error?.errors ?? []
+    assert.deepEqual([status, error?.field], [422, 'attachments.1.content'])
+  }
+})
+
 test('S5: header fields without end are one `too_big`, of each size', async () => {
   for (const count of [51, 20_000, 60_000]) {
     const headers = Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, '']))

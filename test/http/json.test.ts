@@ -69,6 +69,15 @@ for (const [name, unit] of [
   })
 }
 
+test('a long text that is plain but for one place comes out as it is', async () => {
+  for (const at of [0, 1, MB, 3 * MB, 6 * MB]) {
+    for (const odd of ['\\n', 'é', '\\ud83d\\ude00']) {
+      const text = `{"a":"${'x'.repeat(at)}${odd}${'y'.repeat(6 * MB - at)}"}`
+      assert.deepEqual(await parseJson(Buffer.from(text)), JSON.parse(text))
+    }
+  }
+})
+
 test('others get their turn while a large body is parsed', async () => {
   const body = Buffer.from(JSON.stringify({ content: 'A'.repeat(20 * MB), more: 'é'.repeat(MB) }))
   let turns = 0

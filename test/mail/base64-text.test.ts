@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isBase64 } from '../../src/mail/base64-text.ts'
+import {
+  BASE64_CHUNK_OCTETS,
+  decodeInChunks,
+  isBase64,
+  scanBase64,
+} from '../../src/mail/base64-text.ts'
 
 const good = ['aGk=', 'aGk', 'aGVsbG8=', 'aGVs\r\nbG8=\r\n', '_-8=', '+/8=', ' aGk= ']
 for (const text of good) {
@@ -24,3 +29,31 @@ test('whatever was encoded is base64, in either alphabet and in lines', () => {
     }),
   )
 })
+
+test('a text looked at in stretches is judged as if it were looked at whole', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'B', '9', '/', '_', ' ', '=', '!', '\n') })
+  const stretch = fc.integer({ min: 1, max: 5 })
+  fc.assert(
+    fc.property(text, stretch, (given, length) => {
+      const scan = scanBase64(given)
+      for (let end = length; end < given.length + length; end += length) scan.advance(end)
+      assert.equal(scan.isBase64(), isBase64(given))
+    }),
+  )
+})
+
+for (const size of [1, 57, 58, BASE64_CHUNK_OCTETS - 57, BASE64_CHUNK_OCTETS, 2_500_001]) {
+  test(`${size} octets come back in chunks of whole lines, however they were written`, () => {
+    const octets = Buffer.from(Uint8Array.from({ length: size }, (_, at) => (at * 7919) >> 3))
+    const plain = octets.toString('base64')
+    const unpadded = octets.toString('base64url')
+    for (const text of [plain, unpadded, plain.replace(/.{76}/g, '$&\r\n'), `${plain}\r\n`]) {
+      const chunks = [...decodeInChunks(text)]
+      assert.ok(Buffer.concat(chunks).equals(octets))
+      for (const [index, { length }] of chunks.entries()) {
+        assert.ok(length > 0 && length <= BASE64_CHUNK_OCTETS)
+        assert.ok(index === chunks.length - 1 || length % 57 === 0)
+      }
+    }
+  })
+}

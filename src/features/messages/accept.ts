@@ -16,6 +16,7 @@ import { findKnown } from '../contacts/known.ts'
 import { upsertContacts } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
 import { claimKey, type IdempotentRequest, keepKey } from '../requests/idempotency.ts'
+import { dropChunks, keepAttachments } from './attachment-chunks.ts'
 import { type ContentDraft, keepContent } from './content.ts'
 import { type EmailDraft, insertEmail } from './email-row.ts'
 import { isDomainHeld } from './holds.ts'
@@ -47,14 +48,25 @@ export async function acceptMessage(deps: AcceptDeps, input: AcceptInput): Promi
   const claim = toClaim(input, at)
   return claimKey(deps.claims, claim, async () => {
     const plan = await planRequest(deps, input, at)
-    return deps.store.write(async (tx) => {
-      const emails = await acceptRecipients(deps, tx, plan)
-      const answer: Accepted = { emails, timestamp: formatInstant(at) }
-      const hours = deps.config.limits.idempotencyHours
-      if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
-      return answer
-    })
+    const content = await draftContent(deps, plan)
+    try {
+      return await deps.store.write(async (tx) => {
+        const emails = await acceptRecipients(deps, tx, { plan, content })
+        const answer: Accepted = { emails, timestamp: formatInstant(at) }
+        const hours = deps.config.limits.idempotencyHours
+        if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
+        return answer
+      })
+    } catch (error) {
+      await dropDraft(deps, content)
+      throw error
+    }
   })
+}
+
+/** What cannot be deleted now, the sweep deletes. */
+async function dropDraft({ store }: AcceptDeps, { id, chunkBytes }: ContentDraft): Promise<void> {
+  if (chunkBytes > 0) await dropChunks(store, id).catch(() => undefined)
 }
 
 function toClaim({ project, idempotency }: AcceptInput, at: number): IdempotentRequest | null {
@@ -62,9 +74,13 @@ function toClaim({ project, idempotency }: AcceptInput, at: number): IdempotentR
   return { projectId: project.id, at, ...idempotency }
 }
 
-async function acceptRecipients(deps: AcceptDeps, tx: Tx, plan: Plan): Promise<Accepted['emails']> {
+async function acceptRecipients(
+  deps: AcceptDeps,
+  tx: Tx,
+  { plan, content }: { plan: Plan; content: ContentDraft },
+): Promise<Accepted['emails']> {
   const { project, request } = plan
-  const contentId = await keepContent(tx, draftContent(plan))
+  const contentId = await keepContent(tx, content)
   const addresses = request.to.map(({ address }) => address.address)
   const { contacts: found, suppressed } = await findKnown(tx, project.id, addresses)
   const contacts = await upsertRecipients(tx, plan, found)
@@ -142,8 +158,12 @@ function notSubscribed(address: string): AppError {
   )
 }
 
-function draftContent({ project, request, template, at }: Plan): ContentDraft {
+async function draftContent(
+  deps: AcceptDeps,
+  { project, request, template, at }: Plan,
+): Promise<ContentDraft> {
   const attachments = request.attachments ?? []
+  const id = newId()
   const isTemplateItself =
     template !== undefined &&
     request.subject === undefined &&
@@ -151,14 +171,15 @@ function draftContent({ project, request, template, at }: Plan): ContentDraft {
     request.text === undefined &&
     attachments.length === 0
   return {
+    id,
     projectId: project.id,
     shareKey: isTemplateItself ? `template ${template.id} ${template.version}` : null,
     subject: request.subject ?? template?.subject ?? '',
     body: request.body ?? template?.body ?? '',
     isText: request.isText ?? false,
     text: request.text ?? null,
-    attachments: attachments.length === 0 ? null : [...attachments],
     at,
+    ...(await keepAttachments(deps, id, attachments)),
   }
 }
 

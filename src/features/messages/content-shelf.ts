@@ -4,12 +4,14 @@
  * by one, so that nobody waits long for the event loop.
  */
 import { LRUCache } from 'lru-cache'
+import { attachedBytes, type SourceAttachment } from '../../mail/attachment.ts'
 import type { MessageContent } from '../../mail/message.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { type Content, contents } from '../../store/schema.ts'
 import { parameter, type RowOf, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
+import { readAttachments } from './attachment-chunks.ts'
 
 export type LoadedContents = {
   /** By id; those that retention cleared are left out. */
@@ -33,7 +35,7 @@ const CHUNK = 100
 const TURN_BYTES = 256 * 1024
 
 const bytes = sql<number>`coalesce(octet_length(body), 0) + coalesce(octet_length(text), 0)
-  + coalesce(octet_length(attachments), 0)`
+  + coalesce(octet_length(attachments), 0) + chunk_bytes`
 const isSmall = sql`${bytes} <= ${SMALL_BYTES}`
 
 /** With the texts of small contents, and of large ones only how large they are. */
@@ -90,6 +92,7 @@ export function createContentShelf(deps: Deps): ContentShelf {
   return { load }
 }
 
+type Texts = Pick<Content, 'body' | 'text'> & { attachments: SourceAttachment[] | null }
 type ReadContent = { content: MessageContent; isShared: boolean }
 type Reading = { read: ReadContent[]; left: Set<string> }
 
@@ -130,7 +133,9 @@ async function readLarge(
     ofProject.set(row.projectId, own)
     bytesRead += row.bytes
     const texts = await store.read.find(findTexts, { id: row.id })
-    if (texts !== undefined) add(reading, row, texts)
+    const attachments = await readAttachments({ store }, row.id, texts?.attachments ?? [])
+    if (texts !== undefined && attachments !== undefined)
+      add(reading, row, { ...texts, attachments })
     if (row.bytes > TURN_BYTES) await turn()
   }
 }
@@ -138,7 +143,7 @@ async function readLarge(
 function add(
   { read }: Reading,
   { id, subject, isText, isShared }: Row,
-  { body, text, attachments }: Pick<Content, 'body' | 'text' | 'attachments'>,
+  { body, text, attachments }: Texts,
 ): void {
   if (body === null) return
   const content = { id, subject, body, isText, text, attachments: attachments ?? [] }
@@ -146,7 +151,7 @@ function add(
 }
 
 function sizeOf({ subject, body, text, attachments }: MessageContent): number {
-  const attached = attachments.reduce((sum, each) => sum + each.content.length, 0)
+  const attached = attachedBytes(attachments)
   return 200 + 2 * (subject.length + body.length + (text?.length ?? 0) + attached)
 }
 

@@ -3,11 +3,12 @@
  * version is kept once per project, however often it is sent.
  */
 import { and, eq, sql } from '../../store/drizzle.ts'
-import { newId } from '../../store/ids.ts'
-import { contents, type StoredAttachment } from '../../store/schema.ts'
+import { contents } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
+import type { KeptAttachments } from './attachment-chunks.ts'
 
-export type ContentDraft = {
+export type ContentDraft = KeptAttachments & {
+  id: string
   projectId: string
   /** Names a template version; null for a request's own content. */
   shareKey: string | null
@@ -16,7 +17,6 @@ export type ContentDraft = {
   isText: boolean
   /** The text part beside HTML. */
   text: string | null
-  attachments: StoredAttachment[] | null
   at: number
 }
 
@@ -33,6 +33,7 @@ const insertContent = statement((db) =>
     isText: parameter('isText'),
     text: parameter('text'),
     attachments: parameter('attachments'),
+    chunkBytes: parameter('chunkBytes'),
     lastUsedAt: parameter('at'),
     createdAt: parameter('at'),
   }),
@@ -61,9 +62,8 @@ export async function keepContent(tx: Tx, draft: ContentDraft): Promise<string> 
     const shared = await tx.find(findShared, { projectId, shareKey })
     if (shared !== undefined) return reuse(tx, shared, draft)
   }
-  const id = newId()
-  await tx.execute(insertContent, { ...draft, id })
-  return id
+  await tx.execute(insertContent, draft)
+  return draft.id
 }
 
 async function reuse(

@@ -7,7 +7,8 @@ import type { Config } from '../../config/config.ts'
 import type { Core } from '../../features/core.ts'
 import { acceptMessage } from '../../features/messages/accept.ts'
 import type { SendRequest } from '../../features/messages/plan.ts'
-import { attachmentList } from '../attachments.ts'
+import { attachedBytes } from '../../mail/attachment.ts'
+import { attachmentList, checkLongContents } from '../attachments.ts'
 import { customHeaders } from '../custom-headers.ts'
 import {
   againAtTopLevel,
@@ -133,6 +134,7 @@ export function sendRoutes(core: Core): Route[] {
       responses: { 200: { description: 'Accepted: durable and queued', schema: sent } },
       refusals: [400, 404, 409],
       handle: async ({ project, body, givenBody, path, idempotencyKey }) => {
+        await checkLongContents(body.attachments ?? [])
         const accepted = await acceptMessage(core, {
           project,
           request: toSendRequest(body),
@@ -156,6 +158,6 @@ function toSendRequest(body: SendBody): SendRequest {
 type Sized = Pick<SendBody, 'body' | 'text' | 'attachments'>
 
 function sizeOf({ body = '', text = '', attachments = [] }: Sized): number {
-  const attached = attachments.reduce((sum, { content }) => sum + content.length, 0)
+  const attached = attachedBytes(attachments)
   return Buffer.byteLength(body) + Buffer.byteLength(text) + attached
 }

@@ -1,6 +1,6 @@
 /** The files of a message that was handed in, as the attachments of a send request. */
 import type { Attachment, StructuredHeader } from 'mailparser'
-import type { SourceAttachment } from '../message.ts'
+import type { FileAttachment } from '../attachment.ts'
 
 const MAX_LENGTH = 255
 
@@ -18,7 +18,7 @@ export function collectFiles(
   files: readonly Attachment[],
   html: string,
   limits: { attachmentsMaxCount: number; attachmentsMaxBytes: number },
-): SourceAttachment[] | string {
+): FileAttachment[] | string {
   const { attachmentsMaxCount, attachmentsMaxBytes } = limits
   if (files.length > attachmentsMaxCount) return `More than ${attachmentsMaxCount} attachments`
   const bytes = files.reduce((sum, { content }) => sum + content.length, 0)
@@ -28,7 +28,7 @@ export function collectFiles(
   return files.map((file, index) => toAttachment(file, index + 1, html))
 }
 
-function toAttachment(file: Attachment, number: number, html: string): SourceAttachment {
+function toAttachment(file: Attachment, number: number, html: string): FileAttachment {
   const contentType = typeOf(file)
   const contentId = idOf(file)
   return {

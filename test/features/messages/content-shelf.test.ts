@@ -48,7 +48,7 @@ test('what several emails share is remembered, a request\u2019s own content is n
 
 test('a batch reads at most 32 MB of large contents, but one in any case', async (t) => {
   const desk = await openDesk(t)
-  const ids = [await keep(desk, 'x'.repeat(33_500_000))]
+  const ids = [await keep(desk, 'x'.repeat(45_000_000))]
   for (let index = 0; index < 2; index += 1) ids.push(await keep(desk, 'x'.repeat(100_000)))
   const small = await keep(desk, 'aGk=')
   const { found, left } = await createContentShelf(desk.core).load([...ids, small])

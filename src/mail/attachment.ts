@@ -1,0 +1,25 @@
+/** The attachments of a message, as what it is made of brings them. */
+import type { Attachment } from './mime-part.ts'
+
+/** As it is handed in: `content` is base64. */
+export type FileAttachment = Omit<Attachment, 'content'> & { content: string }
+
+/** As it is kept: base64, or its octets in chunks. */
+export type SourceAttachment = Omit<Attachment, 'content'> & {
+  content: string | readonly Uint8Array[]
+}
+
+export function decodeAttachment({ content, ...rest }: SourceAttachment): Attachment {
+  const isText = typeof content === 'string'
+  return { ...rest, content: isText ? Buffer.from(content, 'base64') : Buffer.concat(content) }
+}
+
+/** Of all of them, as they are kept: base64 is a third more than its octets. */
+export function attachedBytes(attachments: readonly SourceAttachment[]): number {
+  return attachments.reduce((sum, { content }) => sum + bytesOf(content), 0)
+}
+
+function bytesOf(content: SourceAttachment['content']): number {
+  if (typeof content === 'string') return content.length
+  return content.reduce((sum, chunk) => sum + chunk.length, 0)
+}
