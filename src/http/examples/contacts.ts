@@ -1,5 +1,20 @@
 import type { Examples } from './example.ts'
 
+const newAnn = {
+  id: '0199a7c0-0000-7000-8000-000000000003',
+  email: 'ann@example.org',
+  subscribed: true,
+  data: {
+    name: 'Ann',
+    plan: 'pro',
+  },
+  projectId: '0199a7c0-0000-7000-8000-000000000001',
+  createdAt: '2026-11-22T09:30:00.000Z',
+  updatedAt: '2026-11-22T09:30:00.000Z',
+}
+
+const ann = { ...newAnn, data: { ...newAnn.data, city: 'Oslo' } }
+
 export const contactExamples: Examples = {
   'POST /contacts': {
     request: {
@@ -12,16 +27,7 @@ export const contactExamples: Examples = {
     },
     status: 201,
     response: {
-      id: '0199a7c0-0000-7000-8000-000000000003',
-      email: 'ann@example.org',
-      subscribed: true,
-      data: {
-        name: 'Ann',
-        plan: 'pro',
-      },
-      projectId: '0199a7c0-0000-7000-8000-000000000001',
-      createdAt: '2026-11-22T09:30:00.000Z',
-      updatedAt: '2026-11-22T09:30:00.000Z',
+      ...newAnn,
       _meta: {
         isNew: true,
         isUpdate: false,
@@ -33,18 +39,7 @@ export const contactExamples: Examples = {
       id: '0199a7c0-0000-7000-8000-000000000003',
     },
     status: 200,
-    response: {
-      id: '0199a7c0-0000-7000-8000-000000000003',
-      email: 'ann@example.org',
-      subscribed: true,
-      data: {
-        name: 'Ann',
-        plan: 'pro',
-      },
-      projectId: '0199a7c0-0000-7000-8000-000000000001',
-      createdAt: '2026-11-22T09:30:00.000Z',
-      updatedAt: '2026-11-22T09:30:00.000Z',
-    },
+    response: newAnn,
   },
   'PATCH /contacts/:id': {
     params: {
@@ -56,19 +51,7 @@ export const contactExamples: Examples = {
       },
     },
     status: 200,
-    response: {
-      id: '0199a7c0-0000-7000-8000-000000000003',
-      email: 'ann@example.org',
-      subscribed: true,
-      data: {
-        name: 'Ann',
-        plan: 'pro',
-        city: 'Oslo',
-      },
-      projectId: '0199a7c0-0000-7000-8000-000000000001',
-      createdAt: '2026-11-22T09:30:00.000Z',
-      updatedAt: '2026-11-22T09:30:00.000Z',
-    },
+    response: ann,
   },
   'GET /contacts': {
     query: {
@@ -77,21 +60,7 @@ export const contactExamples: Examples = {
     },
     status: 200,
     response: {
-      data: [
-        {
-          id: '0199a7c0-0000-7000-8000-000000000003',
-          email: 'ann@example.org',
-          subscribed: true,
-          data: {
-            name: 'Ann',
-            plan: 'pro',
-            city: 'Oslo',
-          },
-          projectId: '0199a7c0-0000-7000-8000-000000000001',
-          createdAt: '2026-11-22T09:30:00.000Z',
-          updatedAt: '2026-11-22T09:30:00.000Z',
-        },
-      ],
+      data: [ann],
       cursor: null,
       hasMore: false,
       total: 1,
@@ -117,21 +86,7 @@ export const contactExamples: Examples = {
     },
     status: 200,
     response: {
-      data: [
-        {
-          id: '0199a7c0-0000-7000-8000-000000000003',
-          email: 'ann@example.org',
-          subscribed: true,
-          data: {
-            name: 'Ann',
-            plan: 'pro',
-            city: 'Oslo',
-          },
-          projectId: '0199a7c0-0000-7000-8000-000000000001',
-          createdAt: '2026-11-22T09:30:00.000Z',
-          updatedAt: '2026-11-22T09:30:00.000Z',
-        },
-      ],
+      data: [ann],
       cursor: null,
       hasMore: false,
       total: 1,

@@ -1,113 +1,54 @@
 import type { Examples } from './example.ts'
 
+const condition = {
+  logic: 'AND',
+  groups: [
+    {
+      filters: [
+        {
+          field: 'data.plan',
+          operator: 'equals',
+          value: 'pro',
+        },
+      ],
+    },
+  ],
+}
+
+const segment = {
+  id: '0199a7c0-0000-7000-8000-000000000017',
+  name: 'Pro customers',
+  description: null,
+  type: 'DYNAMIC',
+  condition,
+  trackMembership: true,
+  memberCount: 1,
+  projectId: '0199a7c0-0000-7000-8000-000000000001',
+  createdAt: '2026-11-22T09:30:00.000Z',
+  updatedAt: '2026-11-22T09:30:00.000Z',
+}
+
 export const segmentExamples: Examples = {
   'POST /segments': {
     request: {
       name: 'Pro customers',
       type: 'DYNAMIC',
-      condition: {
-        logic: 'AND',
-        groups: [
-          {
-            filters: [
-              {
-                field: 'data.plan',
-                operator: 'equals',
-                value: 'pro',
-              },
-            ],
-          },
-        ],
-      },
+      condition,
       trackMembership: true,
     },
     status: 201,
-    response: {
-      id: '0199a7c0-0000-7000-8000-000000000017',
-      name: 'Pro customers',
-      description: null,
-      type: 'DYNAMIC',
-      condition: {
-        logic: 'AND',
-        groups: [
-          {
-            filters: [
-              {
-                field: 'data.plan',
-                operator: 'equals',
-                value: 'pro',
-              },
-            ],
-          },
-        ],
-      },
-      trackMembership: true,
-      memberCount: 1,
-      projectId: '0199a7c0-0000-7000-8000-000000000001',
-      createdAt: '2026-11-22T09:30:00.000Z',
-      updatedAt: '2026-11-22T09:30:00.000Z',
-    },
+    response: segment,
   },
   'GET /segments': {
     status: 200,
-    response: [
-      {
-        id: '0199a7c0-0000-7000-8000-000000000017',
-        name: 'Pro customers',
-        description: null,
-        type: 'DYNAMIC',
-        condition: {
-          logic: 'AND',
-          groups: [
-            {
-              filters: [
-                {
-                  field: 'data.plan',
-                  operator: 'equals',
-                  value: 'pro',
-                },
-              ],
-            },
-          ],
-        },
-        trackMembership: true,
-        memberCount: 1,
-        projectId: '0199a7c0-0000-7000-8000-000000000001',
-        createdAt: '2026-11-22T09:30:00.000Z',
-        updatedAt: '2026-11-22T09:30:00.000Z',
-      },
-    ],
+    response: [segment],
   },
   'GET /segments/:id': {
     params: {
       id: '0199a7c0-0000-7000-8000-000000000017',
     },
     status: 200,
-    response: {
-      id: '0199a7c0-0000-7000-8000-000000000017',
-      name: 'Pro customers',
-      description: null,
-      type: 'DYNAMIC',
-      condition: {
-        logic: 'AND',
-        groups: [
-          {
-            filters: [
-              {
-                field: 'data.plan',
-                operator: 'equals',
-                value: 'pro',
-              },
-            ],
-          },
-        ],
-      },
-      trackMembership: true,
-      memberCount: 1,
-      projectId: '0199a7c0-0000-7000-8000-000000000001',
-      createdAt: '2026-11-22T09:30:00.000Z',
-      updatedAt: '2026-11-22T09:30:00.000Z',
-    },
+    response: segment,
   },
   'PATCH /segments/:id': {
     params: {
@@ -117,31 +58,7 @@ export const segmentExamples: Examples = {
       description: 'Who pays',
     },
     status: 200,
-    response: {
-      id: '0199a7c0-0000-7000-8000-000000000017',
-      name: 'Pro customers',
-      description: 'Who pays',
-      type: 'DYNAMIC',
-      condition: {
-        logic: 'AND',
-        groups: [
-          {
-            filters: [
-              {
-                field: 'data.plan',
-                operator: 'equals',
-                value: 'pro',
-              },
-            ],
-          },
-        ],
-      },
-      trackMembership: true,
-      memberCount: 1,
-      projectId: '0199a7c0-0000-7000-8000-000000000001',
-      createdAt: '2026-11-22T09:30:00.000Z',
-      updatedAt: '2026-11-22T09:30:00.000Z',
-    },
+    response: { ...segment, description: 'Who pays' },
   },
   'GET /segments/:id/contacts': {
     params: {

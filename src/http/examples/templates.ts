@@ -1,5 +1,20 @@
 import type { Examples } from './example.ts'
 
+const template = {
+  id: '0199a7c0-0000-7000-8000-000000000010',
+  name: 'Order confirmation',
+  description: null,
+  subject: 'Your order {{ order }}',
+  body: '<p>Thank you, {{ name }}.</p>',
+  from: 'shop@example.com',
+  fromName: null,
+  replyTo: null,
+  type: 'TRANSACTIONAL',
+  projectId: '0199a7c0-0000-7000-8000-000000000001',
+  createdAt: '2026-11-22T09:30:00.000Z',
+  updatedAt: '2026-11-22T09:30:00.000Z',
+}
+
 export const templateExamples: Examples = {
   'POST /templates': {
     request: {
@@ -10,20 +25,7 @@ export const templateExamples: Examples = {
       type: 'TRANSACTIONAL',
     },
     status: 201,
-    response: {
-      id: '0199a7c0-0000-7000-8000-000000000010',
-      name: 'Order confirmation',
-      description: null,
-      subject: 'Your order {{ order }}',
-      body: '<p>Thank you, {{ name }}.</p>',
-      from: 'shop@example.com',
-      fromName: null,
-      replyTo: null,
-      type: 'TRANSACTIONAL',
-      projectId: '0199a7c0-0000-7000-8000-000000000001',
-      createdAt: '2026-11-22T09:30:00.000Z',
-      updatedAt: '2026-11-22T09:30:00.000Z',
-    },
+    response: template,
   },
   'GET /templates': {
     query: {
@@ -32,38 +34,8 @@ export const templateExamples: Examples = {
     },
     status: 200,
     response: {
-      templates: [
-        {
-          id: '0199a7c0-0000-7000-8000-000000000010',
-          name: 'Order confirmation',
-          description: null,
-          subject: 'Your order {{ order }}',
-          body: '<p>Thank you, {{ name }}.</p>',
-          from: 'shop@example.com',
-          fromName: null,
-          replyTo: null,
-          type: 'TRANSACTIONAL',
-          projectId: '0199a7c0-0000-7000-8000-000000000001',
-          createdAt: '2026-11-22T09:30:00.000Z',
-          updatedAt: '2026-11-22T09:30:00.000Z',
-        },
-      ],
-      data: [
-        {
-          id: '0199a7c0-0000-7000-8000-000000000010',
-          name: 'Order confirmation',
-          description: null,
-          subject: 'Your order {{ order }}',
-          body: '<p>Thank you, {{ name }}.</p>',
-          from: 'shop@example.com',
-          fromName: null,
-          replyTo: null,
-          type: 'TRANSACTIONAL',
-          projectId: '0199a7c0-0000-7000-8000-000000000001',
-          createdAt: '2026-11-22T09:30:00.000Z',
-          updatedAt: '2026-11-22T09:30:00.000Z',
-        },
-      ],
+      templates: [template],
+      data: [template],
       total: 1,
       page: 1,
       pageSize: 20,
@@ -77,20 +49,7 @@ export const templateExamples: Examples = {
       id: '0199a7c0-0000-7000-8000-000000000010',
     },
     status: 200,
-    response: {
-      id: '0199a7c0-0000-7000-8000-000000000010',
-      name: 'Order confirmation',
-      description: null,
-      subject: 'Your order {{ order }}',
-      body: '<p>Thank you, {{ name }}.</p>',
-      from: 'shop@example.com',
-      fromName: null,
-      replyTo: null,
-      type: 'TRANSACTIONAL',
-      projectId: '0199a7c0-0000-7000-8000-000000000001',
-      createdAt: '2026-11-22T09:30:00.000Z',
-      updatedAt: '2026-11-22T09:30:00.000Z',
-    },
+    response: template,
   },
   'PATCH /templates/:id': {
     params: {
@@ -100,20 +59,7 @@ export const templateExamples: Examples = {
       fromName: 'Shop',
     },
     status: 200,
-    response: {
-      id: '0199a7c0-0000-7000-8000-000000000010',
-      name: 'Order confirmation',
-      description: null,
-      subject: 'Your order {{ order }}',
-      body: '<p>Thank you, {{ name }}.</p>',
-      from: 'shop@example.com',
-      fromName: 'Shop',
-      replyTo: null,
-      type: 'TRANSACTIONAL',
-      projectId: '0199a7c0-0000-7000-8000-000000000001',
-      createdAt: '2026-11-22T09:30:00.000Z',
-      updatedAt: '2026-11-22T09:30:00.000Z',
-    },
+    response: { ...template, fromName: 'Shop' },
   },
   'GET /templates/:id/usage': {
     params: {
@@ -133,18 +79,10 @@ export const templateExamples: Examples = {
     },
     status: 201,
     response: {
+      ...template,
       id: '0199a7c0-0000-7000-8000-000000000012',
       name: 'Order confirmation (Copy)',
-      description: null,
-      subject: 'Your order {{ order }}',
-      body: '<p>Thank you, {{ name }}.</p>',
-      from: 'shop@example.com',
       fromName: 'Shop',
-      replyTo: null,
-      type: 'TRANSACTIONAL',
-      projectId: '0199a7c0-0000-7000-8000-000000000001',
-      createdAt: '2026-11-22T09:30:00.000Z',
-      updatedAt: '2026-11-22T09:30:00.000Z',
     },
   },
   'POST /templates/bulk-update': {
