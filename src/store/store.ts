@@ -25,7 +25,7 @@ import { createThread } from './thread.ts'
 import type { Tx } from './transaction.ts'
 import { watchExternalChanges } from './watch.ts'
 import { createWritability } from './writability.ts'
-import { createWriter, type Writer } from './writer.ts'
+import { createWriter, type WriteOptions, type Writer } from './writer.ts'
 
 export {
   type Db,
@@ -46,9 +46,9 @@ export type Store = {
    * queries of its `tx`. It may run twice, when it shared the transaction with one that failed:
    * the first run then leaves no trace, so `fn` changes nothing but what `tx` undoes, and leaves
    * the rest to `tx.afterCommit`. @throws what `fn` throws; AppError DATABASE_ERROR when nothing
-   * was kept.
+   * was kept. Heavy ones say so (`WriteOptions`); light and heavy ones run in no order between them.
    */
-  write<T>(fn: (tx: Tx) => Promise<T>): Promise<T>
+  write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   read: Reader
   scan: Reader
   /**

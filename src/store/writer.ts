@@ -1,6 +1,7 @@
 /**
- * The write path: every write of this process goes through one connection and one queue. Callers
- * of one turn of the event loop share a transaction (group.ts); between groups the loop turns.
+ * The write path: every write of this process goes through one connection and one queue, where heavy
+ * writes do not hold up light ones (write-queue.ts). Callers of one turn of the event loop share a
+ * transaction (group.ts); between groups the loop turns.
  * The lock of another process (the command line) is waited for with timers, never by blocking;
  * who has waited too long is told so.
  */
@@ -10,13 +11,22 @@ import type { Connection } from './connection.ts'
 import { databaseError, isBusy } from './database-error.ts'
 import { createGroupRunner, type Request } from './group.ts'
 import type { Transaction, Tx } from './transaction.ts'
+import { createWriteQueue } from './write-queue.ts'
 
 const maxLockWaitMs = 5000
 const maxRetryDelayMs = 8
 
+export type WriteOptions = {
+  /**
+   * Of a write that may take more than some 5 ms: whose it is, a project's id or a name. Those of one
+   * take turns with those of others, and light writes wait for no more than one of all of them.
+   */
+  heavyFor?: string | undefined
+}
+
 export type Writer = {
   /** As `Store.write` (store.ts). */
-  write<T>(fn: (tx: Tx) => Promise<T>): Promise<T>
+  write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   /** Finishes what is queued; later calls are a TypeError. */
   close(): Promise<void>
 }
@@ -36,23 +46,18 @@ export function createWriter(deps: Deps): Writer {
   /** A turn is work for many: nothing of it, or set off by it, is done in the name of one of them. */
   const inNoName = AsyncLocalStorage.snapshot()
   const groups = createGroupRunner({ ...deps, active })
-  const queue: Request[] = []
+  const queue = createWriteQueue()
   let isScheduled = false
   let closed: (() => void) | undefined
   let retryDelayMs = 1
 
-  function write<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+  function write<T>(fn: (tx: Tx) => Promise<T>, { heavyFor }: WriteOptions = {}): Promise<T> {
     if (active.getStore()?.isAlive)
       return refuse('store.write cannot be called inside its closure.')
     if (closed) return refuse('The store is closed.')
     return new Promise((resolve, reject) => {
-      queue.push({
-        run: fn,
-        resolve: resolve as Request['resolve'],
-        reject,
-        queuedAt: now(),
-        isSecondRun: false,
-      })
+      const settle = { resolve: resolve as Request['resolve'], reject }
+      queue.add({ run: fn, ...settle, queuedAt: now(), isSecondRun: false }, heavyFor)
       schedule()
     })
   }
@@ -64,16 +69,22 @@ export function createWriter(deps: Deps): Writer {
   }
 
   async function turn(): Promise<void> {
+    if (queue.mustTurn()) {
+      setImmediate(turn)
+      return
+    }
     if (begin()) {
-      await groups.run(queue)
+      const from = now()
+      await groups.run(queue.next())
+      queue.took(now() - from)
       onCommit()
-    } else if (queue.length > 0) {
+    } else if (!queue.isEmpty()) {
       setTimeout(turn, retryDelayMs)
       return
     }
     isScheduled = false
-    if (queue.length > 0) schedule()
-    else closed?.()
+    if (queue.isEmpty()) closed?.()
+    else schedule()
   }
 
   /** False when there is nothing to run now: the lock is held by others, or everybody was told. */
@@ -86,8 +97,8 @@ export function createWriter(deps: Deps): Writer {
     } catch (error) {
       onError(error)
       const givenUp = isBusy(error) ? now() - maxLockWaitMs : Number.POSITIVE_INFINITY
-      while (queue[0] && queue[0].queuedAt <= givenUp)
-        queue.shift()?.reject(databaseError(error, connection.path))
+      for (const request of queue.takeQueuedUntil(givenUp))
+        request.reject(databaseError(error, connection.path))
       retryDelayMs = Math.min(retryDelayMs * 2, maxRetryDelayMs)
       return false
     }

@@ -54,7 +54,7 @@ export async function shedHistory(
   const values = { projectId: target.projectId, ids: JSON.stringify(target.ids) }
   for (const { hasMore, deletePage } of history) {
     while ((await store.read.find(hasMore, values)) !== undefined) {
-      await store.write((tx) => tx.execute(deletePage, values))
+      await store.write((tx) => tx.execute(deletePage, values), { heavyFor: target.projectId })
     }
   }
 }

@@ -77,6 +77,17 @@ const insertContact = statement((db) =>
   }),
 )
 
+/**
+ * Of some, each `[id, email, subscribed, data]` with the data as JSON text. For one statement each,
+ * SQLite would copy every time whatever the triggers change.
+ */
+const insertContacts = statement(
+  () => sql`insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
+    select value ->> 0, ${parameter('projectId')}, value ->> 1, value ->> 2, value ->> 3,
+      ${parameter('at')}, ${parameter('at')}
+    from json_each(${parameter('rows')})`,
+)
+
 /** By what it was looked up with: the way to it has been read then. */
 export const updateByAddress = statement((db) =>
   db
@@ -117,9 +128,10 @@ export async function upsertContacts(
   change: ContactChange & Known,
   entries: readonly ContactEntry[],
 ): Promise<UpsertedContact[]> {
-  const known = new Map(change.found)
+  const upserting = begin(tx, change)
   const upserted: UpsertedContact[] = []
-  for (const entry of entries) upserted.push(await upsertContact(tx, { change, known }, entry))
+  for (const entry of entries) upserted.push(await upsertContact(upserting, entry))
+  await insertDrafts(upserting)
   return upserted
 }
 
@@ -129,43 +141,55 @@ export async function upsertEach(
   change: ContactChange & Known,
   entries: readonly ContactEntry[],
 ): Promise<(UpsertedContact | AppError)[]> {
-  const known = new Map(change.found)
+  const upserting = begin(tx, change)
   const outcomes: (UpsertedContact | AppError)[] = []
   for (const entry of entries) {
     try {
-      outcomes.push(await upsertContact(tx, { change, known }, entry))
+      outcomes.push(await upsertContact(upserting, entry))
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
       outcomes.push(error)
     }
   }
+  await insertDrafts(upserting)
   return outcomes
 }
 
-type Changing = { change: ContactChange & Known; known: Map<string, Contact> }
-
-/** Notes the contact in `known`. @throws AppError VALIDATION_ERROR before anything is written */
-async function upsertContact(
-  tx: Tx,
-  { change, known }: Changing,
-  entry: ContactEntry,
-): Promise<UpsertedContact> {
-  const before = known.get(entry.address.address)
-  const contact =
-    before === undefined
-      ? await createContact(tx, change, entry)
-      : await changeContact(tx, before, change, entry)
-  known.set(contact.email, contact)
-  return { contact, isNew: before === undefined }
+type Upserting = {
+  tx: Tx
+  change: ContactChange & Known
+  known: Map<string, Contact>
+  /** New ones that are not written yet, by address. */
+  drafts: Map<string, Contact>
 }
 
-async function createContact(
-  tx: Tx,
+function begin(tx: Tx, change: ContactChange & Known): Upserting {
+  return { tx, change, known: new Map(change.found), drafts: new Map() }
+}
+
+/** Notes the contact in `known`. @throws AppError VALIDATION_ERROR before anything is written */
+async function upsertContact(upserting: Upserting, entry: ContactEntry): Promise<UpsertedContact> {
+  const { tx, change, known, drafts } = upserting
+  const { address } = entry.address
+  const before = known.get(address)
+  if (before === undefined) {
+    const contact = draftContact(change, entry)
+    drafts.set(address, contact)
+    known.set(address, contact)
+    return { contact, isNew: true }
+  }
+  if (drafts.has(address)) await insertDrafts(upserting)
+  const contact = await changeContact(tx, before, change, entry)
+  known.set(address, contact)
+  return { contact, isNew: false }
+}
+
+function draftContact(
   change: ContactChange & Known,
   { address, changes, subscribed = change.subscribed }: ContactEntry,
-): Promise<Contact> {
+): Contact {
   const isByDefault = change.subscribedByDefault && !change.suppressed?.has(address.address)
-  const contact: Contact = {
+  return {
     id: newId(),
     projectId: change.projectId,
     email: address.address,
@@ -174,8 +198,22 @@ async function createContact(
     createdAt: change.at,
     updatedAt: change.at,
   }
-  await tx.execute(insertContact, contact)
-  return contact
+}
+
+async function insertDrafts({ tx, change, drafts }: Upserting): Promise<void> {
+  const [first, ...others] = drafts.values()
+  if (first === undefined) return
+  if (others.length === 0) await tx.execute(insertContact, first)
+  else {
+    const { projectId, at } = change
+    const rows = [first, ...others].map(toRow)
+    await tx.execute(insertContacts, { projectId, at, rows: JSON.stringify(rows) })
+  }
+  drafts.clear()
+}
+
+function toRow({ id, email, subscribed, data }: Contact) {
+  return [id, email, subscribed, data === null ? null : JSON.stringify(data)]
 }
 
 async function changeContact(

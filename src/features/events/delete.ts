@@ -51,7 +51,8 @@ export async function deleteEvents(
   const total = await countEvents(deps, target)
   if (total <= MAX_AT_ONCE) {
     const asked = { ...target, last: Number.MAX_SAFE_INTEGER, limit: MAX_AT_ONCE }
-    return { deletedCount: await deps.store.write((tx) => tx.execute(deleteSome, asked)) }
+    const write = (tx: Tx) => tx.execute(deleteSome, asked)
+    return { deletedCount: await deps.store.write(write, { heavyFor: target.projectId }) }
   }
   const jobId = await deps.store.write((tx) => enqueueDeletion(deps, tx, { ...target, total }))
   return { deletedCount: total, jobId }

@@ -137,7 +137,7 @@ function applyBatch<Entry>(
   { rows, header, percent }: Batch,
 ): Promise<State> {
   const sheet = { header, options: job.payload as ImportPayload }
-  return store.write(async (tx) => {
+  const write = async (tx: Tx) => {
     const endsAt = performance.now() + BATCH_MS
     const state = { ...before, errors: [...before.errors] }
     for (let at = 0; at < rows.length; at += SLICE_ROWS) {
@@ -148,7 +148,8 @@ function applyBatch<Entry>(
     }
     await saveProgress(tx, job, { state, percent, at: now() })
     return state
-  })
+  }
+  return store.write(write, { heavyFor: job.projectId ?? '' })
 }
 
 type Outcome = { isNew: boolean } | { error: string }

@@ -10,7 +10,7 @@ import { decodeInChunks, QUICK_BASE64_LENGTH } from '../../mail/base64-text.ts'
 import { and, eq, sql } from '../../store/drizzle.ts'
 import { firstIdAt } from '../../store/ids.ts'
 import { attachmentChunks, type StoredAttachment } from '../../store/schema.ts'
-import { parameter, type Store, statement } from '../../store/store.ts'
+import { parameter, type Store, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
 /** What of a content's row depends on how its attachments are kept. */
@@ -54,7 +54,7 @@ export const listAbandoned = statement<{ contentId: string }>(
 /** Writes the chunks where there are to be some; durable when it resolves. */
 export async function keepAttachments(
   { store }: Pick<Core, 'store'>,
-  contentId: string,
+  { projectId, contentId }: { projectId: string; contentId: string },
   attachments: readonly StoredAttachment[],
 ): Promise<KeptAttachments> {
   if (attachments.length === 0) return { attachments: null, chunkBytes: 0 }
@@ -68,7 +68,7 @@ export async function keepAttachments(
     const first = number
     for (const bytes of decodeInChunks(attachment.content)) {
       const chunk = { contentId, number, bytes }
-      await store.write((tx) => tx.execute(insertChunk, chunk))
+      await store.write((tx) => tx.execute(insertChunk, chunk), { heavyFor: projectId })
       number += 1
       chunkBytes += bytes.length
     }
@@ -105,7 +105,8 @@ export async function readAttachments(
 /** One by one: freeing one takes about as long as writing it did. */
 export async function dropChunks(store: Store, contentId: string): Promise<void> {
   for (;;) {
-    const deleted = await store.write((tx) => tx.execute(deleteLast, { contentId }))
+    const write = (tx: Tx) => tx.execute(deleteLast, { contentId })
+    const deleted = await store.write(write, { heavyFor: 'retention' })
     if (deleted === 0) return
   }
 }

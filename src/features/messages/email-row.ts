@@ -1,4 +1,4 @@
-/** The row of a new email, as acceptance writes it: the hottest insert of all. */
+/** The rows of new emails, as acceptance writes them: the hottest insert of all. */
 import { type Email, emails, type QueueState } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 
@@ -57,11 +57,15 @@ const insertRow = statement((db) =>
   }),
 )
 
-export async function insertEmail(tx: Tx, draft: EmailDraft): Promise<void> {
-  await tx.execute(insertRow, {
+export async function insertEmails(tx: Tx, drafts: readonly EmailDraft[]): Promise<void> {
+  await tx.executeEach(insertRow, drafts.map(toRow))
+}
+
+function toRow(draft: EmailDraft) {
+  return {
     ...draft,
     status: draft.state === 'suppressed' ? 'SUPPRESSED' : 'PENDING',
     dueAt: draft.state === 'queued' ? draft.at : null,
     heldAt: draft.state === 'held' ? draft.at : null,
-  })
+  }
 }

@@ -15,7 +15,8 @@ export async function inChunks(
 ): Promise<number> {
   let total = 0
   for (;;) {
-    const changed = await store.write(async (tx) => rowsChanged(await change(tx)))
+    const write = async (tx: Tx) => rowsChanged(await change(tx))
+    const changed = await store.write(write, { heavyFor: 'operator' })
     total += changed
     if (changed < CHUNK) return total
     await sleep(PAUSE_MS)

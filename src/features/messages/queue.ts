@@ -7,6 +7,7 @@
  * loop cannot hammer a receiver. What a crash leaves in SENDING is found at the next start; the
  * leases of what is in hand are renewed while it is.
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import { describeError } from '../../errors.ts'
 import { newId } from '../../store/ids.ts'
 import type { Tx } from '../../store/store.ts'
@@ -18,16 +19,17 @@ import { createGiveUp, type GiveUp } from './give-up.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { mendClock, recoverLeases, renewLeases } from './leases.ts'
 import { releaseStray } from './operate.ts'
+import { type Claim, planClaims } from './plan-claims.ts'
 import { deferWaiting } from './put-back.ts'
 import { createReload } from './reload.ts'
 
 export const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
 const SWEEP_EVERY_MS = 60_000
-/** Emails claimed in one transaction, and from one lane in it. */
-const BATCH = 400
-const LANE_BATCH = 100
-const MAX_VISITS = 2_000
+/** Due lanes of a class that are looked at in one turn of the event loop. */
+const MAX_VISITS = 400
+/** So many looks in which nothing can be claimed, and the queue rests. */
+const MAX_VAIN_LOOKS = 5
 /** Lanes of sites that take nothing, and emails of each, that are told so in one transaction. */
 const PAUSED_LANES = 100
 const PAUSED_BATCH = 500
@@ -44,8 +46,6 @@ export type QueueDeps = Pick<
   'store' | 'config' | 'outbound' | 'directory' | 'throttle' | 'bell' | 'counters' | 'now' | 'log'
 >
 
-type Claim = { lane: QueueLane; limit: number }
-
 type QueueState = {
   core: QueueDeps
   delivery: Delivery
@@ -56,6 +56,7 @@ type QueueState = {
   giveUp: GiveUp
   /** On the monotonic clock. */
   startedAt: number
+  vainLooks: number
   isStopping: boolean
   wake: () => void
 }
@@ -71,6 +72,7 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
     reload: createReload(core.store, lanes),
     giveUp: createGiveUp(core),
     startedAt: performance.now(),
+    vainLooks: 0,
     isStopping: false,
     wake: alarm.ring,
   }
@@ -170,8 +172,9 @@ async function claimAndDeliver(state: QueueState): Promise<number> {
   const paused = listPaused(core, due)
   if (paused.length > 0) await deferPaused(state, paused)
   const open = paused.length > 0 ? lanes.listDue(core.now(), MAX_VISITS) : due
-  const claims = planClaims(state, open)
-  if (claims.length === 0) return paused.length > 0 ? 0 : idleMs(state, open.length > 0)
+  const claims = planClaims(core, open)
+  if (claims.length === 0) return paused.length > 0 ? 0 : lookOn(state, open.length)
+  state.vainLooks = 0
   const claimed = await core.store.write((tx) => claimAll(state, tx, claims))
   lanes.served(claims.map(({ lane }) => lane))
   await delivery.deliver(claimed)
@@ -208,42 +211,22 @@ async function deferPaused(
   })
 }
 
+/** After a look at so many due lanes, none of which could be claimed from, others get a turn. */
+async function lookOn(state: QueueState, visited: number): Promise<number> {
+  state.vainLooks += 1
+  if (visited < MAX_VISITS || state.vainLooks === MAX_VAIN_LOOKS) {
+    state.vainLooks = 0
+    return idleMs(state, visited > 0)
+  }
+  await turn()
+  return 0
+}
+
 function idleMs({ lanes, core }: QueueState, isSomethingDue: boolean): number {
   if (isSomethingDue) return RECHECK_MS
   const nextDueAt = lanes.nextDueAt()
   if (nextDueAt === undefined) return SWEEP_EVERY_MS
   return Math.min(SWEEP_EVERY_MS, Math.max(1, nextDueAt - core.now()))
-}
-
-/** Shares what each site may take among its lanes, class by class; no project takes all room. */
-function planClaims({ core }: QueueState, due: readonly QueueLane[]): Claim[] {
-  const { outbound, throttle } = core
-  const sites = due.map(({ domain }) => outbound.siteOf(domain))
-  const lanesLeft = new Map<string, number>()
-  const groupOf = (index: number) => `${due[index]?.queueClass} ${sites[index]}`
-  due.forEach((_, index) => {
-    lanesLeft.set(groupOf(index), (lanesLeft.get(groupOf(index)) ?? 0) + 1)
-  })
-  const planned = new Map<string, number>()
-  const plannedOf = (name: string) => planned.get(name) ?? 0
-  const claims: Claim[] = []
-  let total = 0
-  for (const [index, lane] of due.entries()) {
-    const site = sites[index] ?? lane.domain
-    const left = lanesLeft.get(groupOf(index)) ?? 1
-    lanesLeft.set(groupOf(index), left - 1)
-    const free = outbound.capacity(site, lane.queueClass) - plannedOf(`site ${site}`)
-    const share = outbound.projectCapacity(lane.projectId, lane.queueClass)
-    const allowed =
-      Math.min(share, throttle.allowance(lane.projectId)) - plannedOf(`project ${lane.projectId}`)
-    const limit = Math.min(Math.ceil(free / left), allowed, LANE_BATCH, BATCH - total)
-    if (limit < 1) continue
-    claims.push({ lane, limit })
-    planned.set(`site ${site}`, plannedOf(`site ${site}`) + limit)
-    planned.set(`project ${lane.projectId}`, plannedOf(`project ${lane.projectId}`) + limit)
-    total += limit
-  }
-  return claims
 }
 
 async function claimAll(state: QueueState, tx: Tx, claims: Claim[]): Promise<ClaimedEmail[]> {

@@ -9,7 +9,7 @@
 import { LISTED_CHARACTERS, listLinks } from '../../mail/links.ts'
 import { sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 
 type Deps = Pick<Core, 'store' | 'config' | 'now'>
@@ -88,7 +88,8 @@ async function clearChunk(
 ): Promise<number> {
   const links = await findLinks(store, ids)
   const rows = ids.map((id) => ({ id, before, links: links.get(id) ?? null }))
-  const cleared = await store.write((tx) => tx.executeEach(clearContent, rows))
+  const write = (tx: Tx) => tx.executeEach(clearContent, rows)
+  const cleared = await store.write(write, { heavyFor: 'retention' })
   return cleared.reduce((sum, count) => sum + count, 0)
 }
 

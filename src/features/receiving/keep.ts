@@ -28,6 +28,9 @@ export type NewInboundMessage = {
 
 type Deps = Pick<Core, 'store' | 'config' | 'inbox' | 'now'>
 
+/** What is written among others (store/writer.ts): a megabyte takes some 5 ms. */
+const LIGHT_BYTES = 512 * 1024
+
 const insertMessage = statement((db) =>
   db.insert(inboundMessages).values({
     id: parameter('id'),
@@ -51,7 +54,8 @@ export function canKeep({ store, disk }: Pick<Core, 'store' | 'disk'>): boolean 
 /** Its id, once it is durable. @throws MailboxFull, AppError DATABASE_ERROR: nothing was kept */
 export async function keepInbound(deps: Deps, message: NewInboundMessage): Promise<string> {
   const row = toRow(deps, message)
-  await deps.store.write((tx) => insertRow(deps, tx, row))
+  const heavyFor = row.sizeBytes > LIGHT_BYTES ? 'inbound' : undefined
+  await deps.store.write((tx) => insertRow(deps, tx, row), { heavyFor })
   return row.id
 }
 

@@ -4,7 +4,7 @@
  * read stays. The emails that mail has become are records of their own.
  */
 import { sql } from '../../store/drizzle.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { parameter, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { toChunks } from '../messages/retention.ts'
 
@@ -41,7 +41,8 @@ export async function deleteOldArrivals({ store, config, now }: Deps): Promise<n
     const old = page.filter(({ at, isShort }) => isShort === 1 || at < mailBefore)
     for (const chunk of toChunks(old)) {
       const numbers = JSON.stringify(chunk.map(({ number }) => number))
-      total += await store.write((tx) => tx.execute(deleteRows, { numbers }))
+      const write = (tx: Tx) => tx.execute(deleteRows, { numbers })
+      total += await store.write(write, { heavyFor: 'retention' })
       await new Promise((resolve) => setImmediate(resolve))
     }
     const last = page.at(-1)

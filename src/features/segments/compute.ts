@@ -104,7 +104,7 @@ async function applyChanges(
   segment: Segment,
   changes: readonly Change[],
 ): Promise<(Applied & { tookMs: number }) | undefined> {
-  return store.write(async (tx) => {
+  const write = async (tx: Tx) => {
     const begunAt = performance.now()
     const { id: segmentId } = segment
     const current = await loadSegment(tx, segment)
@@ -118,7 +118,8 @@ async function applyChanges(
     await tell(tx, current, { entered, left, at })
     const tookMs = performance.now() - begunAt
     return { added: entered.length, removed: left.length, tookMs }
-  })
+  }
+  return store.write(write, { heavyFor: segment.projectId })
 }
 
 async function tell(

@@ -60,13 +60,14 @@ export async function removeMembers(
   const members = readEmails(emails)
   let removed = 0
   for (const chunk of chunksOf(members)) {
-    removed += await store.write(async (tx) => {
+    const write = async (tx: Tx) => {
       await requireStatic(tx, target)
       const contactIds = (await findContacts(tx, target, chunk)).map(({ id }) => id)
       const left = await releaseContacts(tx, { segmentId: target.id, contactIds, at: now() })
       await addToCount(tx, target, -left.length)
       return left.length
-    })
+    }
+    removed += await store.write(write, { heavyFor: target.projectId })
   }
   return { removed }
 }
@@ -77,7 +78,7 @@ async function addSome(
   members: readonly Named[],
 ): Promise<AddedMembers> {
   const target = { projectId, id }
-  return store.write(async (tx) => {
+  const write = async (tx: Tx) => {
     await requireStatic(tx, target)
     const at = now()
     const rule = { subscribed: undefined, subscribedByDefault: subscribed, reason: 'api' } as const
@@ -97,7 +98,8 @@ async function addSome(
       created: saved.filter(({ isNew }) => isNew).length,
       notFound: unknown.map(({ text }) => text),
     }
-  })
+  }
+  return store.write(write, { heavyFor: projectId })
 }
 
 async function findContacts(tx: Tx, { projectId }: SegmentTarget, members: readonly Named[]) {

@@ -260,3 +260,63 @@ test('S20: ids of another project are deleted by nobody else', async (t) => {
   )
   assert.equal(await world.store.read.$count(events), 1)
 })
+
+test('a hundred new contacts are one statement, in the order of their addresses', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: world.now() }
+  const emails = Array.from({ length: 100 }, (_, index) => `${(index * 37) % 100}@x.test`)
+  const entries = emails.map((email, index) => ({
+    address: address(email),
+    changes: index % 2 === 0 ? { nth: index, text: 'a "b" \u0000\ud800' } : {},
+    subscribed: index % 3 === 0,
+  }))
+  const { saved, statements } = await world.store.write(async (tx) => {
+    const execute = t.mock.method(tx, 'execute')
+    const all = await saveContacts(tx, { ...change, reason: 'api' }, entries)
+    return { saved: all, statements: execute.mock.callCount() }
+  })
+  assert.equal(statements, 1)
+  const rows = await listRows(world)
+  assert.deepEqual(
+    rows.map(({ email }) => email),
+    emails,
+  )
+  assert.deepEqual(
+    rows.map(({ number: _, ...row }) => row),
+    saved.map(({ contact }) => contact),
+  )
+  const project = await world.store.read.select().from(projects).get()
+  assert.deepEqual([project?.contactCount, project?.subscribedCount], [100, 34])
+})
+
+test('of an address that comes twice among new ones, the second time changes the first', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: world.now() }
+  const entry = (email: string, changes: Record<string, unknown>) => ({
+    address: address(email),
+    changes,
+  })
+  const entries = [
+    entry('a@x.test', { one: 1 }),
+    entry('b@x.test', { one: 2 }),
+    { ...entry('a@x.test', { two: 2 }), subscribed: false },
+    entry('c@x.test', {}),
+  ]
+  const saved = await world.store.write((tx) =>
+    saveContacts(tx, { ...change, reason: 'api' }, entries),
+  )
+  assert.deepEqual(
+    saved.map(({ isNew }) => isNew),
+    [true, true, false, true],
+  )
+  assert.deepEqual(
+    (await listRows(world)).map(({ email, data, subscribed }) => [email, data, subscribed]),
+    [
+      ['a@x.test', { one: 1, two: 2 }, false],
+      ['b@x.test', { one: 2 }, true],
+      ['c@x.test', null, true],
+    ],
+  )
+})

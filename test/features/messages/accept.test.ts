@@ -353,3 +353,24 @@ test('data that would be copied to very many recipients is refused', async (t) =
   await assert.rejects(desk.send({ to, data }), fails('VALIDATION_ERROR'))
   assert.deepEqual(await desk.counts(), nobody)
 })
+
+test('many requests of many recipients let one mail of another project go first', async (t) => {
+  const desk = await openDesk(t)
+  const other = await addProject(desk.core, 'Other', 'other.test')
+  const many = (name: string) =>
+    Array.from({ length: 60 }, (_, index) => ({
+      address: address(`${name}${index}@dest.test`),
+      name: null,
+    }))
+  const ended: string[] = []
+  const note = (name: string) => () => void ended.push(name)
+  const floods = ['a', 'b', 'c', 'd'].map((name) => desk.send({ to: many(name) }).then(note(name)))
+  const from = { address: address('shop@other.test'), name: null }
+  const one = desk.send({ from }, { project: other }).then(note('one'))
+  await Promise.all([...floods, one])
+  assert.ok(ended.indexOf('one') <= 1, `${ended}`)
+  assert.deepEqual(
+    ended.filter((name) => name !== 'one'),
+    ['a', 'b', 'c', 'd'],
+  )
+})

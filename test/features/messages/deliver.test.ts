@@ -493,3 +493,42 @@ test('what is held or disabled meanwhile is called back, as far as it has not be
   await both.promise
   assert.deepEqual(recalled.sort(), ['held.test', 'stopped.test'])
 })
+
+test('a thousand due lanes whose sites are full give others turns, and hide none that is not', async (t) => {
+  const desk = await openDesk(t)
+  const full = Array.from({ length: 1_000 }, (_, index) => `full${index}.test`)
+  for (const domain of full) desk.capacity.set(domain, 0)
+  const to = [...full, 'open.test'].map((domain) => ({
+    address: address(`ada@${domain}`),
+    name: null,
+  }))
+  await desk.send({ to })
+  const { outbound } = desk.core
+  const { siteOf, deliver } = outbound
+  const looks = { now: 0, most: 0 }
+  outbound.siteOf = (domain) => {
+    looks.now += 1
+    looks.most = Math.max(looks.most, looks.now)
+    return siteOf(domain)
+  }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  outbound.deliver = (tasks) => {
+    deliver(tasks)
+    resolve()
+  }
+  const beat = () => {
+    looks.now = 0
+    beating = setImmediate(beat)
+  }
+  let beating = setImmediate(beat)
+  const queue = startQueue(desk.core, createDelivery(desk.core))
+  await promise
+  clearImmediate(beating)
+  await queue.stop()
+  assert.deepEqual(
+    desk.tasks.map(({ domain }) => domain),
+    ['open.test'],
+  )
+  // 400 lanes, each looked at twice: whether its site rests, and what it may take.
+  assert.ok(looks.most <= 800, `${looks.most} at a stretch`)
+})
