@@ -1,7 +1,11 @@
 /** What SQLite makes of the product's statements over `emails`: none may read the whole table. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { laterIds, waitingDomains } from '../../../src/features/messages/bring-forward.ts'
+import {
+  laterIds,
+  waitingCount,
+  waitingDomains,
+} from '../../../src/features/messages/bring-forward.ts'
 import { claimLane, findNextDue } from '../../../src/features/messages/claim.ts'
 import {
   listAhead,
@@ -75,6 +79,7 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['counting what has ended', endedCounts({}, 100_000)],
   ['listing holds', holdsWithCounts()],
   ['listing the domains that mail waits for', waitingDomains()],
+  ['counting what waits for domains', waitingCount(['dest.test'])],
   ['bringing mail forward', sql`select * from emails where id in ${laterIds('dest.test', 1)}`],
   ['looking for contents in use', listKept],
   ['looking for old contents', listOld],
