@@ -85,7 +85,8 @@ async function retryEmail(
       ...renewed,
       state: email.attemptCount === 0 ? 'queued' : 'deferred',
       status: 'PENDING',
-      dueAt: now,
+      // What has been due for a while keeps its place before what came later.
+      dueAt: Math.min(email.dueAt ?? now, now),
       updatedAt: now,
     })
     .where(eq(emails.id, id))
