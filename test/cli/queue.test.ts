@@ -184,6 +184,20 @@ describe('pillarbox queue show', () => {
     assert.equal(shown.leaseUntil, '2100-01-01T00:00:00.000Z')
     assert.equal(shown.nextAttemptAt, '2101-01-01T00:00:00.000Z')
     assert.equal(shown.progress, null)
+    await change(id, { retryAt: AT })
+    assert.match(
+      await text('queue', 'show', id),
+      /^ {2}next attempt +some time after this one, if this one fails$/m,
+    )
+    assert.equal((await json('queue', 'show', id)).nextAttemptAt, null)
+  })
+
+  it('tells no time of giving up of what is held: that clock stands still', async () => {
+    const id = await send(first, 'ada@still.test', 'a@first.example')
+    await text('queue', 'hold', '--domain', 'still.test')
+    assert.doesNotMatch(await text('queue', 'show', id), /gives up/)
+    await text('queue', 'release', '--domain', 'still.test')
+    assert.match(await text('queue', 'show', id), /^ {2}gives up +\d{4}-/m)
   })
 
   it('S18: tells a late bounce with its code, its final address and its text, harmlessly', async () => {
