@@ -23,6 +23,7 @@ export {
 } from './holds.ts'
 export {
   countEnded,
+  countListed,
   countQueue,
   type EndedCount,
   findOldestDue,

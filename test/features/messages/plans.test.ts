@@ -23,6 +23,7 @@ import { deferLane } from '../../../src/features/messages/put-back.ts'
 import {
   endedCounts,
   isNumbered,
+  listedCount,
   newestNumber,
   oldestDue,
   queueCondition,
@@ -57,6 +58,8 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['counting', queueCounts()],
   ['the age of what waits', oldestDue(0)],
   ['listing', list({})],
+  ['counting what is listed', listedCount({ domain: 'dest.test' })],
+  ['counting the mail to one recipient', listedCount({ recipient: 'ada@dest.test' })],
   ['listing by domain', list({ domain: 'dest.test' })],
   ['listing what is held', list({ state: 'held', domain: 'dest.test' })],
   ['listing what is being sent', list({ state: 'sending' })],
