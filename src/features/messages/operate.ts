@@ -21,12 +21,12 @@ export {
   releaseDomain,
   releaseStray,
 } from './holds.ts'
+export { findOldestDue } from './oldest-due.ts'
 export {
   countEnded,
   countListed,
   countQueue,
   type EndedCount,
-  findOldestDue,
   listQueue,
   type QueuedEmail,
   type QueueFilter,

@@ -256,19 +256,6 @@ export async function countQueue({ store }: Deps): Promise<{ state: QueueState; 
   })
 }
 
-/** When the email that could have been tried first became due; undefined when none is due. */
-export async function findOldestDue({
-  store,
-  now,
-}: Pick<Core, 'store' | 'now'>): Promise<number | undefined> {
-  const { dueAt } = await store.scan.get<{ dueAt: number | null }>(oldestDue(now()))
-  return dueAt ?? undefined
-}
-
-export function oldestDue(at: number): SQL {
-  return sql`select min(due_at) as dueAt from emails where due_at is not null and due_at <= ${at}`
-}
-
 export function queueCounts(): SQL {
   return sql`select * from
     (select count(*) filter (where state = 'queued') as queued,

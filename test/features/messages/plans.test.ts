@@ -19,13 +19,13 @@ import {
   strayDomains,
   waitingIds,
 } from '../../../src/features/messages/holds.ts'
+import { oldestDue } from '../../../src/features/messages/oldest-due.ts'
 import { deferLane } from '../../../src/features/messages/put-back.ts'
 import {
   endedCounts,
   isNumbered,
   listedCount,
   newestNumber,
-  oldestDue,
   queueCondition,
   queueCounts,
   recipientCondition,
@@ -108,6 +108,17 @@ test('the give-up clock and the counts look at indexes alone', async (t) => {
       plan.join('\n'),
     )
   }
+})
+
+test('the oldest due mail is found from lane to lane, by seeks alone', async (t) => {
+  const plan = await planOf(await openDesk(t), oldestDue(0))
+  const steps = plan.filter((step) => /(SCAN|SEARCH) emails/.test(step))
+  const seek = 'SEARCH emails USING COVERING INDEX emails_ready'
+  assert.deepEqual(steps, [
+    `${seek} (queue_class=? AND recipient_domain=? AND project_id>?)`,
+    `${seek} (queue_class=? AND recipient_domain>?)`,
+    `${seek} (queue_class>?)`,
+  ])
 })
 
 test('one recipient is found project by project in the index of addresses, and so are suppressions', async (t) => {
