@@ -159,8 +159,11 @@ function peerOf([first]: Line): unknown {
 /** Of the addresses in `to`. */
 function domainsOf([first]: Line): string {
   const to = typeof first === 'object' && first !== null && 'to' in first ? first.to : []
-  const domains = [to].flat().map((address) => String(address).split('@').at(-1)?.toLowerCase())
-  return [...new Set(domains)].sort().join(' ').slice(0, MAX_CAUSE_LENGTH)
+  const domains = [to].flat().flatMap((given) => /@([^@]*)$/.exec(String(given))?.[1] ?? [])
+  return [...new Set(domains.map((name) => name.toLowerCase()))]
+    .sort()
+    .join(' ')
+    .slice(0, MAX_CAUSE_LENGTH)
 }
 
 /** The text of a line, and what its fields name as its cause. */
