@@ -436,13 +436,13 @@ const ended: Case[] = [
   [
     'suppressed',
     { email: { state: 'suppressed', status: 'SUPPRESSED', dueAt: null }, suppression },
-    'It was not sent: ada@dest.test is on the suppression list since 2026-11-21 11:59:00Z (HARD_BOUNCE: 550 5.1.1 no such user).',
+    'It was not sent: ada@dest.test is on the suppression list since 2026-11-21 11:59:00Z (HARD_BOUNCE: 550 5.1.1 no such user). To reach it, take it off the list and send it again.',
     'suppressions remove --project p1 ada@dest.test',
   ],
   [
     'suppressed by an entry that is gone',
     { email: { state: 'suppressed', status: 'SUPPRESSED', dueAt: null } },
-    'It was not sent: at 2026-11-21 11:59:00Z ada@dest.test was on the suppression list, where it no longer is.',
+    'It was not sent: at 2026-11-21 11:59:00Z ada@dest.test was on the suppression list, where it no longer is. To reach it, send it again.',
   ],
 ]
 
