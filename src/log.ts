@@ -10,7 +10,8 @@
  * The line after those left out says in `leftOut` how many they were.
  *
  * The cause of a line is what its fields name as such: an error by its code, a site, a file. Ids of
- * emails, requests and peers are no causes. Faults that say all in one line (a full disk, a refused
+ * emails, requests and peers are no causes; of `to` the domains are, at warn and above, where they are
+ * domains of ours (a full mailbox of one project hides none of another). Faults that say all in one line (a full disk, a refused
  * connection) have no stack trace. Addresses in `to`, `from` and `recipient` keep their first letter
  * and their domain.
  */
@@ -126,8 +127,8 @@ function createLimiter(elapsed: () => number, onLeftOut: () => void) {
 
   /** The line as it is to be written; undefined when it is left out. */
   function admit(line: Line, severity: number): Line | undefined {
-    const peer = severity < WARN ? peerOf(line) : undefined
-    const key = `${severity} ${peer ?? ''} ${causeOf(line)}`
+    const whom = severity < WARN ? peerOf(line) : domainsOf(line)
+    const key = `${severity} ${whom ?? ''} ${causeOf(line)}`
     const at = elapsed()
     const last = lines.get(key)
     if (last !== undefined && at - last.writtenAt < SAME_LINE_MS) {
@@ -153,6 +154,16 @@ function withCount([first, ...rest]: Line, leftOut: number): Line {
 /** Whom a line is about, where that is somebody at the other end of a connection. */
 function peerOf([first]: Line): unknown {
   return typeof first === 'object' && first !== null && 'peer' in first ? first.peer : undefined
+}
+
+/** Of the addresses in `to`. */
+function domainsOf([first]: Line): string {
+  const to = typeof first === 'object' && first !== null && 'to' in first ? first.to : []
+  const domains = [to].flat().flatMap((given) => /@([^@]*)$/.exec(String(given))?.[1] ?? [])
+  return [...new Set(domains.map((name) => name.toLowerCase()))]
+    .sort()
+    .join(' ')
+    .slice(0, MAX_CAUSE_LENGTH)
 }
 
 /** The text of a line, and what its fields name as its cause. */

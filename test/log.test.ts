@@ -171,6 +171,19 @@ describe('the same line', () => {
     assert.deepEqual([entries.length, entries.at(-1)?.leftOut], [3, 999])
   })
 
+  it('at warn is another one for mail to another domain, and not for another mailbox', () => {
+    const { log, entries } = openLog()
+    const full = (to: string | string[]) =>
+      log.warn({ peer: '192.0.2.1', to }, 'refused a recipient: full')
+    for (const to of ['ann@a.test', 'bob@A.test', 'carl@b.test', 'dora@b.test']) full(to)
+    full(['ann@a.test', 'carl@b.test'])
+    for (const to of ['2026-11-21T12:00:00.000Z', '2026-11-21T12:00:10.000Z']) full(to)
+    assert.deepEqual(
+      entries.map(({ to }) => to),
+      ['a…@a.test', 'c…@b.test', ['a…@a.test', 'c…@b.test'], '2026-11-21T12:00:00.000Z'],
+    )
+  })
+
   it('that is not written for its level counts as no line', () => {
     const { log, state } = openLog('error')
     log.warn('a')

@@ -168,6 +168,7 @@ const specs: Spec[] = [
       ['--project <id>', 'of this project only'],
       ['--domain <domain>', 'recipient domain'],
       ['--sender-domain <domain>', 'domain of the From address'],
+      ['--limit <count>', 'at most so many; 1,000 if absent'],
     ],
     load: async () => (await import('./queue-list.ts')).listQueueCommand,
   },

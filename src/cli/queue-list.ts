@@ -2,6 +2,7 @@
 import { formatOptionalInstant } from '../clock.ts'
 import {
   countEnded,
+  countListed,
   type EndedCount,
   type Explanation,
   explainEmails,
@@ -13,24 +14,30 @@ import {
 import { findSuppressed, type SuppressedAddress } from '../features/suppressions/find.ts'
 import { displayDomain, parseAddress } from '../mail/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
+import { readLimit } from './limit.ts'
 import { createLiveSource, describeSilence, formatCommand } from './live.ts'
 import { readDomain } from './queue.ts'
 import { escapeControls, formatTable, formatTime, shorten } from './text.ts'
 
 const MAX_REASON = 160
+const DEFAULT_LIMIT = 1_000
 
 export type Listed = QueuedEmail & Explanation
 
 export async function listQueueCommand(context: Context, input: Input): Promise<Result> {
   const filter = readFilter(input)
+  const limit = readLimit(input, DEFAULT_LIMIT)
   const { recipient } = filter
   const found = await withCore(context, async (core) => {
-    const emails = await listQueue(core, filter)
+    const oneMore = await listQueue(core, { ...filter, limit: limit + 1 })
+    const emails = oneMore.slice(0, limit)
+    const total = oneMore.length > limit ? await countListed(core, filter) : limit
     const source = createLiveSource(core)
     const explained = await explainEmails(core, emails, source.find)
     const ended = recipient === undefined ? await countEnded(core, filter) : null
     const suppressed = recipient === undefined ? [] : await findSuppressed(core, recipient)
-    return { emails, explained, ended, suppressed, live: source.found(), now: core.now() }
+    const live = source.found()
+    return { emails, total, explained, ended, suppressed, live, now: core.now() }
   })
   const listed = found.emails.flatMap((email) => {
     const explanation = found.explained.get(email.id)
@@ -38,6 +45,7 @@ export async function listQueueCommand(context: Context, input: Input): Promise<
   })
   const text = [
     formatQueue(listed, { isWhole: recipient !== undefined, now: found.now }),
+    ...describeMore(found.total, limit),
     ...describeSilence(found.live),
     ...(found.ended === null ? [] : describeEnded(found.ended, input, listed.length)),
     ...(recipient === undefined ? [] : describeRecipient(recipient, listed, found.suppressed)),
@@ -81,6 +89,12 @@ function formatQueue(
   ])
   const head = ['ID', 'STATE', 'TRIES', 'NEXT', 'FROM', 'TO', 'SUBJECT', 'REASON']
   return formatTable(head, rows, 'Nothing there.')
+}
+
+/** `total`: null where there are more and nobody counted them. */
+function describeMore(total: number | null, limit: number): string[] {
+  if (total === null) return ['There are more: --limit shows them.']
+  return total > limit ? [`And ${total - limit} more: --limit shows them.`] : []
 }
 
 /** After what is on its way, or after nothing, what else there is. */

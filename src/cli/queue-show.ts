@@ -112,8 +112,8 @@ function formatSummary({ email, explanation, live, now }: Story): string {
     accepted: formatTime(email.createdAt),
     held: formatTime(email.heldAt),
     attempts: String(email.attemptCount),
-    'next attempt': isSending && next !== null ? `${next}, if this one fails` : next,
-    'gives up': isOpen(email) ? formatTime(email.giveUpAt) : null,
+    'next attempt': isSending ? `${next ?? 'some time after this one'}, if this one fails` : next,
+    'gives up': isOnTheClock(email) ? formatTime(email.giveUpAt) : null,
     delivered: formatTime(email.deliveredAt),
     relayed: email.deliveredAt === null ? formatTime(email.sentAt) : null,
     'relayed as': email.providerId,
@@ -152,6 +152,7 @@ function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
 
-function isOpen({ state }: Email): boolean {
-  return ['queued', 'deferred', 'held', 'sending'].includes(state)
+/** The give-up clock of what is held stands still. */
+function isOnTheClock({ state }: Email): boolean {
+  return ['queued', 'deferred', 'sending'].includes(state)
 }

@@ -85,8 +85,11 @@ async function lift(core: OpenCore, given: string): Promise<Result> {
     const json = { site: answer.site, lifted: false, emails: 0 }
     return { json, text: `Nothing to lift: ${name} is not restricted.` }
   }
-  const emails = await bringForward(core, answer.domains)
-  const text = `The restriction of ${name} is lifted, ${emails} of what waited due now.`
+  await bringForward(core, answer.domains)
+  const emails = answer.waiting
+  const waited =
+    emails === 1 ? '1 email that waited for it is' : `${emails} emails that waited for it are`
+  const text = `The restriction of ${name} is lifted, ${waited} due now.`
   return { json: { site: answer.site, lifted: true, emails }, text }
 }
 

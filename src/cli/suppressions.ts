@@ -11,14 +11,14 @@ import { undoSuppressions } from '../features/suppressions/undo.ts'
 import { type SuppressionReason, suppressionReasons } from '../features/suppressions/view.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
+import { readLimit } from './limit.ts'
 import { readSince } from './since.ts'
 import { escapeControls, formatTable, shorten } from './text.ts'
 
 const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 10_000
 
 export async function listSuppressionsCommand(context: Context, input: Input): Promise<Result> {
-  const limit = readLimit(input)
+  const limit = readLimit(input, DEFAULT_LIMIT)
   if (input.has('held')) return listHeldCommand(context, input, limit)
   const query = {
     projectId: input.text('project'),
@@ -126,13 +126,6 @@ function readReason(input: Input): SuppressionReason | undefined {
   const reason = suppressionReasons.find((known) => known === given?.toUpperCase())
   if (given === undefined || reason !== undefined) return reason
   throw new UsageError(`--reason: expected one of ${suppressionReasons.join(', ')}`)
-}
-
-function readLimit(input: Input): number {
-  const given = input.text('limit') ?? String(DEFAULT_LIMIT)
-  const limit = /^\d{1,5}$/.test(given) ? Number(given) : 0
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw new UsageError(`--limit: expected a number from 1 to ${MAX_LIMIT}`)
 }
 
 function readAddresses(texts: readonly string[]): ParsedAddress[] {

@@ -17,6 +17,7 @@ import type { Health } from '../health.ts'
 import type { Log } from '../log.ts'
 import { daysLeft, findCertificateFaults, type TlsListener } from './certificate-faults.ts'
 import type { Config, TlsFiles } from './config.ts'
+import { describePairFault } from './pair-fault.ts'
 
 /** PEM. */
 export type CertificatePair = { cert: Buffer; key: Buffer }
@@ -130,7 +131,7 @@ async function look(log: Log, one: Followed): Promise<void> {
     one.doubted = found
     if (!isDoubted) return
     one.seen = found
-    one.broken = `The renewed certificate ${certFile} cannot be used, the one before it stays: ${describeError(error)}.`
+    one.broken = `The renewed certificate ${certFile} cannot be used, the one before it stays: ${describePairFault(error)}.`
   }
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { describeError } from '../errors.ts'
+import { describePairFault } from './pair-fault.ts'
 import type { Problem } from './problems.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
 
@@ -37,6 +38,6 @@ function checkPair(key: SettingKey, pair: { cert: Buffer; key: Buffer }): Proble
     return []
   } catch (error) {
     const expected = 'a PEM certificate chain and the private key that belongs to it'
-    return [{ key, found: describeError(error), expected, where: null }]
+    return [{ key, found: describePairFault(error), expected, where: null }]
   }
 }

@@ -135,8 +135,10 @@ async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
     await refuseUsedKey(hall.core, { projectId, key: idempotencyKey, method: route.method, path })
   }
   // After the key: what was accepted before is told, room or none.
-  if (route.growsDisk && hall.core.disk.isLow()) throw noRoom()
+  const isRefused = route.growsDisk && hall.core.disk.isLow()
+  if (isRefused && route.protects === undefined) throw noRoom()
   const body = route.body === undefined ? undefined : await takeBody(exchange)
+  if (isRefused && route.protects?.(body) !== true) throw noRoom()
   return exchange.within(() => route.run(toCall(exchange, body, idempotencyKey)))
 }
 

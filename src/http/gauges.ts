@@ -20,7 +20,7 @@ function queueGauges(core: GaugeDeps): Gauge[] {
     },
     {
       name: 'pillarbox_queue_oldest_due_seconds',
-      help: 'For how long the email that has waited longest could have been tried; 0 when none is due',
+      help: 'For how long the email that has waited longest could have been tried; 0 when none is due. Mail of destinations in back-off is left out',
       read: async () => {
         const dueAt = await findOldestDue(core)
         const waitedMs = dueAt === undefined ? 0 : core.now() - dueAt

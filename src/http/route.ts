@@ -84,6 +84,8 @@ type Shape<Query, Body> = {
    * for, unless it reads or deletes.
    */
   growsDisk?: boolean
+  /** Of a route that grows the disk: whether this body is let pass all the same, for it protects people. */
+  protects?(givenBody: unknown): boolean
   /** Shows a refusal in a way of its own; the others show the envelope. */
   showError?(error: AppError, incoming: IncomingMessage): Promise<Reply>
   /** The answers to a request that succeeds. */

@@ -29,7 +29,7 @@ import {
 export type Attempted = Extract<ThreadResult, { kind: 'attempted' }>
 
 /** What became of a task. `delayMs`: wait at least so long before it is brought again. */
-export type Returned = { kind: 'returned'; delayMs: number }
+export type Returned = { kind: 'returned'; delayMs: number; reason?: string }
 
 /** `reason`: why a thread ended while it was made; null when none did. */
 export type TooHeavyWork = { kind: 'heavy'; reason: string | null }
@@ -84,6 +84,8 @@ const BUSY_SITE_JOBS = 4
 const MAX_ENDED = 3
 const MAX_TASK = 2 ** 31 - 1
 const AFTER_CRASH_MS = 60_000
+/** Its server has not greeted yet, and others had to wait for it. */
+const AFTER_CUT_MS = 60_000
 /** A letter that was lost is made again. */
 const AFTER_LOSS_MS = 1_000
 const SWEEP_EVERY_MS = 15_000
@@ -183,7 +185,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     const connections = grants.total(name)
     const { addresses, isHeard, projects } = site
     const [projectId = null] = projects.size === 1 ? projects.keys() : []
-    const standing = deps.standingOf(name)
+    const standing = hunger.isCut(name) ? 'silent' : deps.standingOf(name)
     budgets.update(name, { addresses, projectId, isHeard, standing }, connections)
     if (connections === 0) site.servedSince = null
     else site.servedSince ??= deps.now()
@@ -240,6 +242,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       if (result.kind === 'attempted') finished.push({ work: take(job), result })
       else if (result.kind === 'heavy')
         finished.push({ work: take(job), result: { kind: 'heavy', reason: null } })
+      else if (result.kind === 'cut') finished.push({ work: take(job), result: afterCut(result) })
       else if (isStopping || job.work.letter !== undefined || withdrawn.has(name))
         finished.push({ work: take(job), result: { kind: 'returned', delayMs: 0 } })
       else siteOf(name).waiting.push(job)
@@ -413,4 +416,8 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     progressOf,
     stop,
   }
+}
+
+function afterCut({ reason }: Extract<ThreadResult, { kind: 'cut' }>): Returned {
+  return { kind: 'returned', delayMs: AFTER_CUT_MS, reason }
 }

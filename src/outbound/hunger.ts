@@ -21,7 +21,9 @@ export type Hunger = {
   feed(): void
   /** Those that have starved for so long. */
   listSince(ms: number): string[]
-  /** The site has greeted: it is no longer held against it that it was cut. */
+  /** Whether it was cut and has not greeted since. */
+  isCut(site: string): boolean
+  /** The site has greeted. */
   forgive(site: string): void
   stop(): void
 }
@@ -136,6 +138,7 @@ export function createHunger(deps: HungerDeps): Hunger {
       const before = now() - ms
       return [...starved].flatMap(([name, since]) => (since < before ? name : []))
     },
+    isCut: (site) => cuts.has(site),
     forgive: (site) => cuts.delete(site),
     stop() {
       isStopped = true

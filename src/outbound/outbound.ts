@@ -21,7 +21,7 @@ import type { QueueClass } from './class-queue.ts'
 import { createComposing } from './composing.ts'
 import { createContentCare } from './content-care.ts'
 import { createContentRoom } from './content-room.ts'
-import { type Attempted, createDispatcher, type Done } from './dispatcher.ts'
+import { type Attempted, createDispatcher, type Done, type Returned } from './dispatcher.ts'
 import { createInFlight, type Flight } from './in-flight.ts'
 import { createLaneOf } from './lane-of.ts'
 import { createLooks } from './looks.ts'
@@ -70,7 +70,7 @@ export type DeliveryReport =
     }
   /**
    * Put back, no attempt counted. `retryAt`: epoch ms, null = as soon as there is room. `reason`:
-   * why its site takes nothing, or little, now.
+   * why its site takes nothing, or little, now, or why its session was ended.
    */
   | {
       emailId: string
@@ -196,7 +196,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     ...{ settings, log, now, hangMs, restMs, care },
     made: (work, letter) => addMade({ ...work, letter, letterBytes: letter.octets.length }),
     failed: reportUnmade,
-    returned: (work, delayMs) => settle(work, returned(work, work.lane.site, delayMs)),
+    returned: (work, delayMs) => settle(work, returned(work, work.lane.site, { delayMs })),
   })
   const dispatcher = createDispatcher<Work>({
     settings,
@@ -276,7 +276,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const taken: Work[] = []
     for (const task of tasks.toSorted((left, right) => left.queueClass - right.queueClass)) {
       if (roomOf(site, task.queueClass) <= 0) {
-        settle(task, returned(task, site, 0))
+        settle(task, returned(task, site))
         continue
       }
       const work = { ...task, lane: laneOf(task), lookup, isOwnLookup: isNew }
@@ -297,7 +297,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
 
   function compose(work: Work): void {
     const delayMs = isStopping ? 0 : composing.add({ ...work, since: now() })
-    if (isStopping || delayMs > 0) settle(work, returned(work, work.lane.site, delayMs))
+    if (isStopping || delayMs > 0) settle(work, returned(work, work.lane.site, { delayMs }))
   }
 
   /** There may be no room at the site: so few of them may be a little more than it takes. */
@@ -305,7 +305,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const { site } = work.lane
     if (isStopping || shaping.blockedUntil(site) > 0) {
       releaseLetter(work)
-      settle(work, returned(work, site, 0))
+      settle(work, returned(work, site))
       return
     }
     enter(work)
@@ -333,7 +333,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     inFlight.leave(flightOf(task, task.site))
     const { emailId, site } = task
     if (found.site !== null && shaping.blockedUntil(found.site) > 0) {
-      settle(task, returned(task, site, 0))
+      settle(task, returned(task, site))
       return
     }
     const outcome = closedOutcome(found)
@@ -345,7 +345,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   function giveBack(tasks: readonly DeliveryTask[], delayMs = 0): void {
     for (const task of tasks) {
       inFlight.leave(flightOf(task, task.site))
-      settle(task, returned(task, task.site, delayMs))
+      settle(task, returned(task, task.site, { delayMs }))
     }
   }
 
@@ -353,12 +353,16 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
    * Of a site at rest it is due at once, for the queue knows when to look there again, and may be
    * told so earlier by an operator.
    */
-  function returned({ emailId }: DeliveryTask, site: string, delayMs: number): DeliveryReport {
+  function returned(
+    { emailId }: DeliveryTask,
+    site: string,
+    { delayMs = 0, reason: own }: Partial<Returned> = {},
+  ): DeliveryReport {
     const blockedUntil = shaping.blockedUntil(site)
     const { pausedUntil } = shaping.restriction(site)
     const rateUntil = pausedUntil === null ? blockedUntil : 0
     const retryAt = Math.max(rateUntil, delayMs > 0 ? now() + delayMs : 0)
-    const reason = blockedUntil > 0 ? reasonOf(site) : undefined
+    const reason = blockedUntil > 0 ? reasonOf(site) : own
     return { emailId, kind: 'returned', site, retryAt: retryAt > 0 ? retryAt : null, reason }
   }
 
@@ -401,7 +405,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       }
       contentRoom.leave(work.source.content)
       releaseLetter(work)
-      if (result.kind === 'returned') reports.push(returned(work, work.lane.site, result.delayMs))
+      if (result.kind === 'returned') reports.push(returned(work, work.lane.site, result))
       else reports.push(attempted(work, result))
     }
     if (reports.length > 0) listener.report(reports)

@@ -117,6 +117,8 @@ export type ThreadResult =
     }
   /** Its message takes too long to be made in a thread that others wait for. */
   | { task: number; kind: 'heavy' }
+  /** Its session had no greeting when we took the connection for other mail. */
+  | { task: number; kind: 'cut'; reason: string }
   | { task: number; kind: 'returned' }
 
 export type FromThread =

@@ -6,8 +6,11 @@
  *
  * A silent site has a second against urgent mail, and half a minute against the rest. There are
  * servers that greet late on purpose: each time one was cut it has eight times as long, so that
- * its mail gets through.
+ * its mail gets through. At the end it has more than a session takes to fail by itself: a cut is no
+ * attempt, and mail that was only ever cut would never be given up.
  */
+import { defaultTimeouts } from './smtp/timeouts.ts'
+
 export type Holder = {
   site: string
   connections: number
@@ -30,7 +33,7 @@ export type Reclaim = { site: string; connections: number; isCut: boolean }
 const URGENT_SILENCE_MS = 1_000
 const SILENCE_MS = 30_000
 const LENIENCY = 8
-const MAX_SILENCE_MS = 300_000
+const MAX_SILENCE_MS = defaultTimeouts.connect + defaultTimeouts.greeting + 30_000
 /** So long a site waits before another one has to give up its only connection. */
 const URGENT_PATIENCE_MS = 500
 const PATIENCE_MS = 5_000

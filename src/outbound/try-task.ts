@@ -63,8 +63,8 @@ type Progress = TryInput & {
   /** Hosts whose TLS broke on the way. */
   brokenTls: readonly string[]
   sessionCount: number
-  /** Its connection went to other mail. */
-  isCut: boolean
+  /** Why the last connection was ended: it went to other mail; null when it did not. */
+  cut: string | null
 }
 
 const noSteps: readonly Step[] = []
@@ -91,11 +91,15 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     const outcome = ownFailure(describeError(error), deps.now() - beganAt)
     return { session, result: resultOf(task, outcome, { beganAt }) }
   }
-  const fresh = { steps: noSteps, brokenTls: noHosts, sessionCount: 0, isCut: false }
+  const fresh = { steps: noSteps, brokenTls: noHosts, sessionCount: 0, cut: null }
   const progress: Progress = { lane, task, session, current, letter, beganAt, ...fresh }
   deps.held.hold(letter.octets.length)
   const outcome = await deliver(deps, progress).catch((error) => fault(deps, progress, error))
   deps.held.release(letter.octets.length)
+  if (outcome === null) {
+    const reason = progress.cut ?? 'other mail needed the connection'
+    return { session: null, result: { task: task.task, kind: 'cut', reason } }
+  }
   return {
     session: takeUsable(progress),
     result: resultOf(task, outcome, {
@@ -107,14 +111,15 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   }
 }
 
-async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcome> {
+/** Null when nothing was tried but what we ended ourselves: that is no attempt of the receiver's making. */
+async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
   let last = progress.session === null ? null : await sendOnKept(deps, progress)
   if (last !== null && !isOpenForOthers(last, progress)) return finish(deps, progress, last)
   for (const target of targetsOf(deps, progress.lane)) {
     if (progress.sessionCount >= MAX_SESSIONS) break
     const outcome = await tryTarget(deps, progress, target)
+    if (progress.cut !== null) return last && finish(deps, progress, last)
     last = moreHopeful(last, outcome)
-    if (progress.isCut) break
     if (!isOpenForOthers(outcome, progress)) return finish(deps, progress, outcome)
   }
   return finish(deps, progress, last ?? unreachable())
@@ -168,10 +173,14 @@ async function openTarget(deps: TryDeps, progress: Progress, target: Target): Pr
 
 /** An address that did not answer was dialled; one that did is a session, whatever it said. */
 function noteOpening(progress: Progress, opened: OpenResult): void {
-  progress.isCut = !opened.ok && opened.isCut
+  progress.cut = opened.ok || !opened.isCut ? null : describeCut(opened.outcome)
   const { steps } = opened.ok ? opened.session : opened.outcome
   addSteps(progress, steps)
   if (opened.ok || steps.at(-1)?.step !== 'connect') progress.sessionCount++
+}
+
+function describeCut({ host, error }: AttemptOutcome): string {
+  return `${host ?? 'the receiver'}: ${error ?? 'other mail needed the connection'}`
 }
 
 async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {

@@ -117,7 +117,7 @@ describe('pillarbox config', () => {
     writeFileSync(path.join(cwd, 'key.pem'), makeCertificate().key)
     const broken = await runAt({ cwd, env }, 'config', 'check')
     assert.equal(broken.status, 2)
-    assert.match(broken.err, /http\.tls_cert.*key values mismatch/)
+    assert.match(broken.err, /http\.tls_cert.*found the key does not belong to the certificate/)
   })
 
   it('check names a section that stands in the file twice', async () => {

@@ -151,6 +151,28 @@ describe('pillarbox queue list', () => {
     assert.deepEqual(await json('queue', 'list', '--project', 'nobody'), [])
   })
 
+  it('--limit lists the newest, and says how many more there are', async () => {
+    const sent = []
+    for (const name of ['a', 'b', 'c']) {
+      sent.push(await send(first, `${name}@many.test`, 'a@first.example'))
+    }
+    const list = ['queue', 'list', '--domain', 'many.test']
+    assert.deepEqual(ids(await json(...list, '--limit', '2')), sent.slice(1).reverse())
+    assert.match(await text(...list, '--limit', '2'), /\n\nAnd 1 more: --limit shows them\.\n/)
+    assert.doesNotMatch(await text(...list, '--limit', '3'), /more/)
+    const again = await send(first, 'a@many.test', 'a@first.example')
+    const [newest, ...others] = await json('queue', 'list', '--to', 'a@many.test', '--limit', '1')
+    assert.deepEqual([newest.id, others], [again, []])
+    const toOne = await text('queue', 'list', '--to', 'a@many.test', '--limit', '1')
+    assert.match(toOne, /And 1 more: --limit shows them/)
+    for (const id of [...sent, again]) await change(id, { state: 'failed', dueAt: null })
+    const ended = await text(...list, '--state', 'ended', '--limit', '1')
+    assert.match(ended, /There are more: --limit shows them/)
+    const wrong = await runAt({ cwd, env }, ...list, '--limit', '0')
+    assert.equal(wrong.status, 2)
+    assert.match(wrong.err, /--limit: expected a number from 1 to 10000/)
+  })
+
   it('refuses a state, an address and a domain that are none', async () => {
     const wrong = [
       ['--state', 'lost'],
@@ -184,6 +206,20 @@ describe('pillarbox queue show', () => {
     assert.equal(shown.leaseUntil, '2100-01-01T00:00:00.000Z')
     assert.equal(shown.nextAttemptAt, '2101-01-01T00:00:00.000Z')
     assert.equal(shown.progress, null)
+    await change(id, { retryAt: AT })
+    assert.match(
+      await text('queue', 'show', id),
+      /^ {2}next attempt +some time after this one, if this one fails$/m,
+    )
+    assert.equal((await json('queue', 'show', id)).nextAttemptAt, null)
+  })
+
+  it('tells no time of giving up of what is held: that clock stands still', async () => {
+    const id = await send(first, 'ada@still.test', 'a@first.example')
+    await text('queue', 'hold', '--domain', 'still.test')
+    assert.doesNotMatch(await text('queue', 'show', id), /gives up/)
+    await text('queue', 'release', '--domain', 'still.test')
+    assert.match(await text('queue', 'show', id), /^ {2}gives up +\d{4}-/m)
   })
 
   it('S18: tells a late bounce with its code, its final address and its text, harmlessly', async () => {

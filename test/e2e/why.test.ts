@@ -51,9 +51,14 @@ describe('why mail has not arrived, by its address alone', () => {
     const { story } = await findOut(t, 'second@slow.test', reason)
     assert.match(story, /to change it +pillarbox queue sites --lift slow\.test/)
     const lifted = await program.run('queue', 'sites', '--lift', 'slow.test')
-    assert.match(lifted.out, /The restriction of slow\.test is lifted, \d+ of what waited due now/)
+    const waited =
+      /The restriction of slow\.test is lifted, 2 emails that waited for it are due now/
+    assert.match(lifted.out, waited)
     await program.untilState(id, 'delivered')
     await sink.waitForMessages(2)
+    const unknown = await program.run('queue', 'sites', '--lift', 'nowhere.test')
+    assert.equal(unknown.status, 1)
+    assert.match(unknown.err, /The server knows of no destination nowhere\.test/)
   })
 
   it('held: since when, and how to release it', async (t) => {

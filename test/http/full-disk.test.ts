@@ -30,6 +30,7 @@ const goesOn = [
   'POST /subscribe',
   'POST /subscribe/',
   'POST /subscribe/:token{.+}',
+  'POST /suppressions',
   'POST /templates/bulk-update',
   'POST /unsubscribe',
   'POST /unsubscribe/',
@@ -65,6 +66,34 @@ test('F3: a contact is not stored on a full disk, and can be read and deleted', 
   assert.equal(refused.body.error.code, 'INSUFFICIENT_STORAGE')
   assert.equal((await supertest(service.url).get(`/contacts/${id}`).set(auth)).status, 200)
   assert.equal((await supertest(service.url).delete(`/contacts/${id}`).set(auth)).status, 204)
+})
+
+test('F3: on a full disk people can still be protected from mail, by writes that are small', async (t) => {
+  const auth = { Authorization: `Bearer ${project.secret}` }
+  const call = (method: 'post' | 'patch', path: string, body: object) =>
+    supertest(service.url)[method](path).set(auth).send(body)
+  const { body: ann } = await call('post', '/contacts', { email: 'ann@example.net' })
+  const { disk } = service.core
+  t.after(() => {
+    disk.isLow = () => false
+  })
+  disk.isLow = () => true
+  const contact = `/contacts/${ann.data?.id ?? ann.id}`
+  const bulk = '/contacts/bulk-unsubscribe'
+  const ids = { contactIds: [ann.data?.id ?? ann.id] }
+  const answers = [
+    await call('post', '/suppressions', { email: 'ann@example.net' }),
+    await call('patch', contact, { subscribed: false }),
+    await call('patch', contact, { subscribed: true }),
+    await call('patch', contact, { subscribed: false, data: { plan: 'pro' } }),
+    await call('post', bulk, ids),
+    await call('post', bulk, { mode: 'query', filter: {} }),
+    await call('post', '/contacts/bulk-subscribe', ids),
+  ]
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 503, 503, 202, 503, 503],
+  )
 })
 
 test('F3: on a full disk a request that was accepted before is still told so by its key', async (t) => {

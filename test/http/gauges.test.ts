@@ -4,7 +4,7 @@ import { createCounters } from '../../src/counters.ts'
 import { type GaugeDeps, listGauges } from '../../src/http/gauges.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { createTraffic } from '../../src/http/traffic.ts'
-import { openDesk, START } from '../features/messages/desk.ts'
+import { address, openDesk, START } from '../features/messages/desk.ts'
 
 const site = (name: string, blockedUntil: number | null, restrictedSince: number | null) =>
   ({ site: name, blockedUntil, restrictedSince }) as never
@@ -15,6 +15,7 @@ test('/metrics tells what waits, what rests, what expires and what is free', asy
   await desk.send()
   desk.clock.now = START + 90_000
   const outbound = {
+    ...core.outbound,
     inFlight: () => 3,
     sites: () => [
       site('dead.test', START + 1, START),
@@ -52,5 +53,22 @@ test('nothing that is due is no age', async (t) => {
   const { core } = await openDesk(t)
   const deps = { ...core, hits: {}, certificates: {} } as unknown as GaugeDeps
   const gauge = listGauges(deps).find(({ name }) => name.endsWith('oldest_due_seconds'))
+  assert.deepEqual(await gauge?.read(), [{ value: 0 }])
+})
+
+test('mail of a destination in back-off is not what could have been tried', async (t) => {
+  const { core, send, clock, restrictions } = await openDesk(t)
+  const sendTo = (to: string) => send({ to: [{ address: address(to), name: null }] })
+  await sendTo('ada@dead.test')
+  clock.now = START + 30_000
+  await sendTo('eve@well.test')
+  await sendTo('ann@well.test')
+  clock.now = START + 90_000
+  const deps = { ...core, hits: {}, certificates: {} } as unknown as GaugeDeps
+  const gauge = listGauges(deps).find(({ name }) => name.endsWith('oldest_due_seconds'))
+  assert.deepEqual(await gauge?.read(), [{ value: 90 }])
+  restrictions.set('dead.test', { triedAt: START, reason: 'dead.test takes no mail now' })
+  assert.deepEqual(await gauge?.read(), [{ value: 60 }])
+  restrictions.set('well.test', { triedAt: START, reason: 'well.test takes little mail now' })
   assert.deepEqual(await gauge?.read(), [{ value: 0 }])
 })

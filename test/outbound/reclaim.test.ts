@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chooseReclaim, type Holder, type Hungry } from '../../src/outbound/reclaim.ts'
+import { defaultTimeouts } from '../../src/outbound/smtp/timeouts.ts'
 
 const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
   site,
@@ -72,8 +73,14 @@ test('a server that greets late has eight times as long each time it was cut', (
   const cutTwice = (ms: number) => [holder('late', { ...silentFor(ms), cuts: 2 })]
   assert.deepEqual(chooseReclaim(cutTwice(63_999), urgent, 1), [])
   assert.equal(chooseReclaim(cutTwice(64_000), urgent, 1)[0]?.isCut, true)
-  const often = [holder('late', { ...silentFor(300_000), cuts: 50 })]
+  const often = [holder('late', { ...silentFor(360_000), cuts: 50 })]
   assert.equal(chooseReclaim(often, urgent, 1)[0]?.isCut, true)
+})
+
+test('a server that was cut often has the time that a session takes to fail by itself', () => {
+  const { connect, greeting } = defaultTimeouts
+  const often = [holder('never', { ...silentFor(connect + greeting + 1_000), cuts: 50 })]
+  assert.deepEqual(chooseReclaim(often, urgent, 1), [])
 })
 
 test('names at one server do not cut each other', () => {

@@ -91,11 +91,38 @@ test('S28: mail beside a tarpit in its own network gets the connection of a sile
   const good = () => attempts(reports).find(({ site }) => site === 'good.test')
   while (good() === undefined) await reported(reports.length + 1)
   assert.equal(good()?.outcome.result, 'delivered')
-  const cut = attempts(reports).filter(({ site }) => site !== 'good.test')
+  const cut = reports.filter(({ site }) => site !== 'good.test')
   assert.ok(cut.length > 0 && cut.length < 10, `${cut.length} were cut`)
-  for (const { outcome } of cut) {
-    assert.equal(outcome.result, 'deferred')
-    assert.match(outcome.error ?? '', /no greeting in \d+\.\d s, and other mail needed/)
+})
+
+test('a session that we end for other mail is no attempt, and no fault of its site', async () => {
+  const tarpits = placesAt(10, '127.0.0.66')
+  const [tarpit] = await sinksAt(
+    { host: '127.0.0.66', respond: neverGreets },
+    { host: '127.0.0.9' },
+  )
+  const { outbound, reports, reported, clock } = await start(
+    new Map([...tarpits, ['good.test', '127.0.0.9']]),
+    { port: tarpit!.port },
+  )
+  outbound.deliver(oneEach(tarpits, BULK))
+  while (tarpit!.openCount() < 10) await turn()
+  clock.ahead += 1_000
+  const before = Date.now() + clock.ahead
+  outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
+  const returned = () => reports.filter((report) => report.kind === 'returned')
+  while (attempts(reports).length === 0 || returned().length === 0)
+    await reported(reports.length + 1)
+  assert.deepEqual(
+    attempts(reports).map(({ site, outcome }) => [site, outcome.result]),
+    [['good.test', 'delivered']],
+  )
+  for (const { site, reason, retryAt } of returned()) {
+    assert.match(reason ?? '', /^name\d+\.test: no greeting in \d+\.\d s, and other mail needed/)
+    assert.ok((retryAt ?? 0) >= before + 60_000)
+    const { restrictedSince, cause } = outbound.sites().find((one) => one.site === site) ?? {}
+    assert.deepEqual([restrictedSince ?? null, cause ?? null], [null, null])
+    assert.equal(outbound.pauseOf(site), null)
   }
 })
 

@@ -12,11 +12,20 @@ export async function listWaitingDomains({ store }: Pick<Core, 'store'>): Promis
   return rows.map(({ domain }) => domain)
 }
 
-/** How many emails to these domains are due now that were not. */
+/** How many emails to these domains wait, due or not. */
+export async function countWaiting(
+  { store }: Pick<Core, 'store'>,
+  domains: readonly string[],
+): Promise<number> {
+  const { count } = await store.scan.get<{ count: number }>(waitingCount(domains))
+  return count
+}
+
+/** What waits for these domains is due at once. */
 export async function bringForward(
   { store, bell, now }: Pick<Core, 'store' | 'bell' | 'now'>,
   domains: readonly string[],
-): Promise<number> {
+): Promise<void> {
   let total = 0
   for (const domain of domains) {
     total += await inChunks(store, (tx) => {
@@ -28,7 +37,6 @@ export async function bringForward(
     })
   }
   if (total > 0) bell.ring('anywhere')
-  return total
 }
 
 export function waitingDomains(): SQL {
@@ -42,6 +50,12 @@ export function waitingDomains(): SQL {
       from waiting where domain is not null
     )
     select distinct domain from waiting where domain is not null limit ${MAX_DOMAINS}`
+}
+
+export function waitingCount(domains: readonly string[]): SQL {
+  return sql`select count(*) as count from emails where due_at is not null
+    and queue_class in (1, 5, 10)
+    and recipient_domain in (select value from json_each(${JSON.stringify(domains)}))`
 }
 
 export function laterIds(domain: string, at: number): SQL {

@@ -27,6 +27,11 @@ export type Delivery = {
   report(reports: readonly DeliveryReport[]): void
   /** What has been claimed and is not on record yet. */
   inHand(): string[]
+  /**
+   * Nothing waits for a disk that fails any more: what cannot be put back has a lease, and comes back
+   * at the next start.
+   */
+  stop(): void
   /** Resolves when every report so far is on disk, or when the time is over. */
   settled(graceMs: number): Promise<void>
 }
@@ -58,17 +63,19 @@ export type InHand = Map<string, InFlightEmail | undefined>
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const shelf = createContentShelf(deps)
   const inHand: InHand = new Map()
+  const stopping = new AbortController()
   const buffer = createReportBuffer((reports) => recordReports(deps, inHand, reports))
 
   async function deliver(emails: readonly ClaimedEmail[]): Promise<void> {
     for (const { id } of emails) inHand.set(id, undefined)
     try {
-      await handOver(deps, { emails, shelf, inHand })
+      await handOver(deps, { emails, shelf, inHand, signal: stopping.signal })
     } catch (error) {
       deps.log.error({ error: describeError(error) }, 'claimed emails could not be handed over')
       const ids = emails.map(({ id }) => id)
       const left = ids.filter((id) => inHand.has(id) && inHand.get(id) === undefined)
-      await putBack(deps, inHand, { ids: left, dueAt: deps.now() + FAULT_PAUSE_MS })
+      const dueAt = deps.now() + FAULT_PAUSE_MS
+      await putBack(deps, inHand, { ids: left, dueAt, signal: stopping.signal })
     }
   }
 
@@ -78,6 +85,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     recallAll: () => withdraw(deps, [...inHand.values()]),
     report: buffer.add,
     inHand: () => [...inHand.keys()],
+    stop: () => stopping.abort(),
     settled: (graceMs) =>
       Promise.race([buffer.settled(), sleep(graceMs, undefined, { ref: false })]),
   }
@@ -105,9 +113,17 @@ function withdraw(
   for (const site of new Set(domains.map(outbound.siteOf))) outbound.withdraw(site)
 }
 
-type Batch = { emails: readonly ClaimedEmail[]; shelf: ContentShelf; inHand: InHand }
+type Batch = {
+  emails: readonly ClaimedEmail[]
+  shelf: ContentShelf
+  inHand: InHand
+  signal: AbortSignal
+}
 
-async function handOver(deps: DeliveryDeps, { emails, shelf, inHand }: Batch): Promise<void> {
+async function handOver(
+  deps: DeliveryDeps,
+  { emails, shelf, inHand, signal }: Batch,
+): Promise<void> {
   if (emails.length === 0) return
   const contents = await shelf.load(emails.map(({ contentId }) => contentId))
   const { tasks, refused, faulty, left } = await prepareBatch(deps, emails, contents)
@@ -115,8 +131,8 @@ async function handOver(deps: DeliveryDeps, { emails, shelf, inHand }: Batch): P
   for (const { emailId } of tasks) inHand.set(emailId, toInFlight(byId.get(emailId)))
   deps.outbound.deliver(tasks)
   await refuseAll(deps, inHand, refused)
-  await putBack(deps, inHand, { ids: faulty, dueAt: deps.now() + FAULT_PAUSE_MS })
-  for (const [dueAt, ids] of later(deps, left)) await putBack(deps, inHand, { ids, dueAt })
+  await putBack(deps, inHand, { ids: faulty, dueAt: deps.now() + FAULT_PAUSE_MS, signal })
+  for (const [dueAt, ids] of later(deps, left)) await putBack(deps, inHand, { ids, dueAt, signal })
 }
 
 /** What found no room comes again some at a time, as it is likely to find some. */
@@ -158,9 +174,10 @@ async function refuseAll(
 async function putBack(
   deps: DeliveryDeps,
   inHand: InHand,
-  { ids, dueAt }: { ids: readonly string[]; dueAt: number },
+  { ids, dueAt, signal }: { ids: readonly string[]; dueAt: number; signal: AbortSignal },
 ): Promise<void> {
   if (ids.length === 0) return
-  await keepTrying(deps, () => deps.store.write((tx) => returnEmails(deps, tx, { ids, dueAt })))
+  const act = () => deps.store.write((tx) => returnEmails(deps, tx, { ids, dueAt }))
+  await keepTrying(deps, act, signal)
   for (const id of ids) inHand.delete(id)
 }

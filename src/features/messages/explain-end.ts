@@ -70,13 +70,13 @@ function explainSuppressed(facts: Facts): Said {
   if (suppression === null) {
     const when = formatSecond(email.updatedAt)
     return {
-      reason: `It was not sent: at ${when} ${email.recipient} was on the suppression list, where it no longer is.`,
+      reason: `It was not sent: at ${when} ${email.recipient} was on the suppression list, where it no longer is. To reach it, send it again.`,
       command: null,
     }
   }
   const { reason, source, createdAt } = suppression
   return {
-    reason: `It was not sent: ${email.recipient} is on the suppression list since ${formatSecond(createdAt)} (${reason}: ${quote(source)}).`,
+    reason: `It was not sent: ${email.recipient} is on the suppression list since ${formatSecond(createdAt)} (${reason}: ${quote(source)}). To reach it, take it off the list and send it again.`,
     command: removal(facts),
   }
 }

@@ -43,10 +43,10 @@ export function explainWaiting(facts: Facts): Explanation {
 }
 
 function explainStopped({ email, last, now }: Facts): Said {
-  const why = last === null ? '' : `${describeFailure(last, email.recipientDomain)} `
   const dueAt = email.dueAt ?? now
   const when = dueAt <= now ? 'It is due now' : `The next attempt is at ${formatSecond(dueAt)}`
-  return { reason: `${why}${when}, but no server is running.`, command: ['serve'] }
+  const reason = `${describeLast(email, last)} ${when}, but no server is running.`.trim()
+  return { reason, command: ['serve'] }
 }
 
 /** The site's trouble comes first; of its own only what the site's does not say already. */
@@ -54,20 +54,34 @@ function explainBackOff(
   { email, last, now }: Facts,
   { status, nextAttemptAt }: { status: SiteStatus; nextAttemptAt: number },
 ): Said {
-  const isSaid = last === null || quote(status.cause?.text ?? '') === describeWord(last)
-  const own = isSaid ? '' : ` ${describeFailure(last, email.recipientDomain)}`
+  const own = isToldBySite({ email, last }, status) ? '' : ` ${describeLast(email, last)}`
   const next =
-    nextAttemptAt > now ? `The next attempt is at ${formatSecond(nextAttemptAt)}.` : 'It is due.'
+    nextAttemptAt > now
+      ? `The next attempt is at ${formatSecond(nextAttemptAt)}.`
+      : 'It is due, and waits for its turn.'
   return {
-    reason: `${describeBackOff(status, email.recipientDomain)}${own} ${next}`,
+    reason: `${describeBackOff(status, email.recipientDomain)}${own.trimEnd()} ${next}`,
     command: ['queue', 'sites', '--lift', status.site],
   }
 }
 
+/** What is kept with mail that was never tried is what its site said, to whomever. */
+function isToldBySite({ email, last }: Pick<Facts, 'email' | 'last'>, { cause }: SiteStatus) {
+  if (last !== null) return quote(cause?.text ?? '') === describeWord(last)
+  return email.error?.endsWith(cause?.text ?? '') === true
+}
+
+/** Why it was not delivered so far; '' of mail that nothing is to be said of. */
+function describeLast(email: Facts['email'], last: Facts['last']): string {
+  return last === null ? describeUntried(email) : describeFailure(last, email.recipientDomain)
+}
+
 function explainSchedule({ email, last, now }: Facts): Said {
-  const why = last === null ? describeUntried(email) : describeFailure(last, email.recipientDomain)
   const next = `The next attempt is at ${formatSecond(email.dueAt ?? now)}.`
-  return { reason: `${why} ${next}`.trim(), command: ['queue', 'retry', email.id] }
+  return {
+    reason: `${describeLast(email, last)} ${next}`.trim(),
+    command: ['queue', 'retry', email.id],
+  }
 }
 
 /**
@@ -124,8 +138,10 @@ function describeFull(
   return `It is due, and waits for a free place at ${name}: ${others} on the way there over ${open}.${trouble}`
 }
 
-export function explainSending({ email, live }: Facts): Explanation {
-  const nextAttemptAt = email.retryAt
+/** The time that its claim set for the next attempt holds while this one may be over before it. */
+export function explainSending({ email, live, now }: Facts): Explanation {
+  const { retryAt } = email
+  const nextAttemptAt = retryAt !== null && retryAt > now ? retryAt : null
   if (live.server === 'none') {
     const reason = 'The server ended while it was being sent; it is tried again once one runs.'
     return { reason, command: ['serve'], nextAttemptAt }

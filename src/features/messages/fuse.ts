@@ -17,7 +17,10 @@ import type { Core } from '../core.ts'
 export type Fuse = {
   /** So many emails were tried; those that found no way are not counted. */
   tried(count: number): void
-  /** Whether the suppression that this email leads to has to wait. Asking twice counts once. */
+  /**
+   * Whether the suppression that this email leads to has to wait. Asking twice counts once. The fuse
+   * has blown when one is held on disk: whoever asks may yet roll back.
+   */
   trips(emailId: string): boolean
   /** To be called when a suppression is held on disk. */
   noteHeld(cause: HeldCause): void
@@ -70,8 +73,8 @@ export function createFuse(deps: Deps): Fuse {
   function noteHeld(cause: HeldCause): void {
     counters.add('pillarbox_suppressions_held_total', { cause })
     if (cause !== 'fuse') return
-    changes += 1
     // A refresh may have read the rows before this one was there.
+    changes += 1
     isBlown = true
     const isFirst = held === undefined
     report({ count: (held?.count ?? 0) + 1, since: held?.since ?? now() })
@@ -93,9 +96,9 @@ export function createFuse(deps: Deps): Fuse {
       if (fusePerMinute === 0) return false
       if (isBlown) return true
       const { suppressed, tried } = minute.count(emailId)
-      isBlown = suppressed > fusePerMinute && suppressed > MAX_SHARE * tried
-      if (!isBlown) minute.suppressed(emailId)
-      return isBlown
+      const isTooMany = suppressed > fusePerMinute && suppressed > MAX_SHARE * tried
+      if (!isTooMany) minute.suppressed(emailId)
+      return isTooMany
     },
     noteHeld,
     refresh,

@@ -21,11 +21,12 @@ export {
   releaseDomain,
   releaseStray,
 } from './holds.ts'
+export { findOldestDue } from './oldest-due.ts'
 export {
   countEnded,
+  countListed,
   countQueue,
   type EndedCount,
-  findOldestDue,
   listQueue,
   type QueuedEmail,
   type QueueFilter,
@@ -85,7 +86,8 @@ async function retryEmail(
       ...renewed,
       state: email.attemptCount === 0 ? 'queued' : 'deferred',
       status: 'PENDING',
-      dueAt: now,
+      // What has been due for a while keeps its place before what came later.
+      dueAt: Math.min(email.dueAt ?? now, now),
       updatedAt: now,
     })
     .where(eq(emails.id, id))

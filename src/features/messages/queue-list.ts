@@ -93,10 +93,25 @@ type Deps = Pick<Core, 'store'>
  */
 export async function listQueue(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
   if (filter.recipient !== undefined) return listOfRecipient(deps, filter)
-  const { state } = filter
-  const isEnd = state === 'ended' || (state !== undefined && onTheWay[state] === undefined)
-  if (isEnd) return listEnded(deps, filter, MAX_LOOKED_THROUGH)
+  if (isOfEnded(filter)) return listEnded(deps, filter, MAX_LOOKED_THROUGH)
   return listRows(deps, queueCondition(filter), limitOf(filter))
+}
+
+/** How many there are, whatever the limit; null of what has ended, which has no index. */
+export async function countListed({ store }: Deps, filter: QueueFilter): Promise<number | null> {
+  if (filter.recipient === undefined && isOfEnded(filter)) return null
+  const { count } = await store.scan.get<{ count: number }>(listedCount(filter))
+  // Found by looking through the newest: he is no contact any more.
+  return count === 0 ? null : count
+}
+
+export function listedCount(filter: QueueFilter): SQL {
+  const rows = filter.recipient === undefined ? queueRows(filter) : recipientRows(filter)
+  return sql`select count(*) as count from (${rows})`
+}
+
+function isOfEnded({ state }: QueueFilter): boolean {
+  return state === 'ended' || (state !== undefined && onTheWay[state] === undefined)
 }
 
 async function listOfRecipient(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
@@ -146,11 +161,19 @@ export function isNumbered({ from, before }: { from: number; before: number }): 
 
 /** The condition of what is on its way, in one of its states or in any. */
 export function queueCondition(filter: QueueFilter): SQL {
-  return isAmong(sql.join(onTheWayRows(filter), sql` union all `), filter)
+  return isAmong(queueRows(filter), filter)
+}
+
+function queueRows(filter: QueueFilter): SQL {
+  return sql.join(onTheWayRows(filter), sql` union all `)
 }
 
 /** The condition of all mail to one recipient. */
 export function recipientCondition(filter: QueueFilter): SQL {
+  return isAmong(recipientRows(filter), filter)
+}
+
+function recipientRows(filter: QueueFilter): SQL {
   const ofContacts = sql`select emails.rowid as number
     from contacts indexed by contacts_address
     cross join emails indexed by emails_contact on emails.contact_id = contacts.id
@@ -159,7 +182,7 @@ export function recipientCondition(filter: QueueFilter): SQL {
   const domain = filter.recipient?.split('@').at(-1)
   const parsed = domain === undefined ? undefined : parseDomain(domain)
   const rows = [ofContacts, ...onTheWayRows({ ...filter, domain: parsed })]
-  return isAmong(sql.join(rows, sql` union `), filter)
+  return sql.join(rows, sql` union `)
 }
 
 function onTheWayRows(filter: QueueFilter): SQL[] {
@@ -231,19 +254,6 @@ export async function countQueue({ store }: Deps): Promise<{ state: QueueState; 
     const count = counts[state] ?? 0
     return count === 0 ? [] : [{ state, count }]
   })
-}
-
-/** When the email that could have been tried first became due; undefined when none is due. */
-export async function findOldestDue({
-  store,
-  now,
-}: Pick<Core, 'store' | 'now'>): Promise<number | undefined> {
-  const { dueAt } = await store.scan.get<{ dueAt: number | null }>(oldestDue(now()))
-  return dueAt ?? undefined
-}
-
-export function oldestDue(at: number): SQL {
-  return sql`select min(due_at) as dueAt from emails where due_at is not null and due_at <= ${at}`
 }
 
 export function queueCounts(): SQL {

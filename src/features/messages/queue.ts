@@ -89,6 +89,7 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
   return {
     stop: async () => {
       state.isStopping = true
+      delivery.stop()
       stopListening()
       stopRecalling()
       clearInterval(renewal)

@@ -90,10 +90,13 @@ async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void
   for (const alike of returned.values()) await returnEmails(deps, tx, alike)
 }
 
-/** Again and again while the database cannot write; any other error is logged, once. */
+/**
+ * Again and again while the database cannot write, until the signal; any other error is logged, once.
+ */
 export async function keepTrying(
   { log }: Pick<Core, 'log'>,
   act: () => Promise<unknown>,
+  signal?: AbortSignal,
 ): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -103,9 +106,21 @@ export async function keepTrying(
       const facts = { error: describeError(error) }
       if (tries === 0) log.error(facts, 'what became of an email could not be recorded')
       if (!isPassing(error)) return
-      await new Promise((resolve) => setTimeout(resolve, RECORD_RETRY_MS))
+      await pause(RECORD_RETRY_MS, signal)
+      if (signal?.aborted) return
     }
   }
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  const end = () => resolve()
+  signal?.addEventListener('abort', end)
+  await promise
+  signal?.removeEventListener('abort', end)
+  clearTimeout(timer)
 }
 
 function isPassing(error: unknown): boolean {

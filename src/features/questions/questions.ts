@@ -26,6 +26,8 @@ export type Questions = {
       isLifted: boolean
       /** Those of the given domains whose mail goes there. */
       domains: string[]
+      /** How many emails waited for these when it was lifted, due or not: they go at once. */
+      waiting: number
     }
   }
 }

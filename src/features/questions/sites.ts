@@ -1,9 +1,10 @@
 /** The server's destinations, for whoever asks about them. */
 import type { SiteStatus } from '../../outbound/site-status.ts'
 import type { Core } from '../core.ts'
+import { countWaiting } from '../messages/bring-forward.ts'
 import type { AnswerOf, QuestionOf } from './questions.ts'
 
-type Deps = Pick<Core, 'outbound' | 'bell'>
+type Deps = Pick<Core, 'store' | 'outbound' | 'bell'>
 
 const MAX_SITES = 1_000
 
@@ -20,12 +21,17 @@ function byTrouble(one: SiteStatus, other: SiteStatus): number {
   )
 }
 
-export function liftSite({ outbound, bell }: Deps, given: QuestionOf<'lift'>): AnswerOf<'lift'> {
+export async function liftSite(
+  { store, outbound, bell }: Deps,
+  given: QuestionOf<'lift'>,
+): Promise<AnswerOf<'lift'>> {
   const known = new Set(outbound.sites().map(({ site }) => site))
   const site = known.has(given.site) ? given.site : outbound.siteOf(given.site)
+  const domains = given.domains.filter((domain) => outbound.siteOf(domain) === site)
+  // Afterwards it leaves, and could not be counted.
+  const waiting = await countWaiting({ store }, domains)
   const isLifted = outbound.liftSite(site)
   // The queue remembers when it wanted to look at its mail again: all of that is looked at anew.
   if (isLifted) bell.ring('anywhere')
-  const domains = given.domains.filter((domain) => outbound.siteOf(domain) === site)
-  return { site, isKnown: known.has(site), isLifted, domains }
+  return { site, isKnown: known.has(site), isLifted, domains, waiting }
 }

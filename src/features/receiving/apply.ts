@@ -43,11 +43,14 @@ export async function applyArrival(deps: Deps, tx: Tx, arrival: Arrival): Promis
 
 /** In the log, what did not take effect like other mail. */
 function tell({ log }: Deps, row: Arrival['row'], acts: readonly Act[]): void {
-  const facts = { inbound: row.id, from: row.clientAddress }
+  const facts = { inbound: row.id, clientAddress: row.clientAddress }
   const ignored = acts.filter(({ did }) => did === 'ignored')
   if (ignored.length > 0) log.info({ ...facts, ignored }, 'mail that changes nothing')
   const capped = acts.filter(({ did, why }) => did === 'received' && why !== undefined)
-  if (capped.length > 0) log.warn({ ...facts, capped }, 'received mail is capped')
+  if (capped.length === 0) return
+  // Of one sender it is said once a minute, of another one as well.
+  const reason = capped.map(({ why }) => why).join('; ')
+  log.warn({ ...facts, capped, reason }, 'received mail is capped')
 }
 
 /** What an operator is to see at a glance; a report about our own mail took its effect. */

@@ -91,6 +91,8 @@ function bulkRoute(core: Core, operation: BulkOperation, summary: string): Route
     method: 'POST',
     path: `/contacts/bulk-${operation}`,
     growsDisk: operation !== 'delete',
+    // A query may find a million, each of them an event.
+    protects: (given) => operation === 'unsubscribe' && hasFew(given),
     summary,
     description: `Those that are named, or all that match the filter when the job begins. Ids that are not the project's are failures of the result.`,
     body: order,
@@ -101,4 +103,8 @@ function bulkRoute(core: Core, operation: BulkOperation, summary: string): Route
       return json(202, { message: `The bulk ${operation} is queued.`, jobId })
     },
   })
+}
+
+function hasFew(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && 'contactIds' in given
 }

@@ -1,4 +1,5 @@
 /** Contacts of a project (contract 3.1), but for their fields, files and bulk work. */
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import {
   type Condition,
@@ -234,6 +235,7 @@ function oneRoutes(core: Core): Route[] {
       ...table,
       method: 'PATCH',
       path: '/contacts/:id',
+      protects: (given) => isDeepStrictEqual(given, { subscribed: false }),
       summary: 'Change a contact',
       description:
         'What is left out stays. A contact that gets a suppressed address is unsubscribed, unless ' +

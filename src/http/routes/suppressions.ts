@@ -70,6 +70,8 @@ export function suppressionRoutes(core: Core): Route[] {
       ...shared,
       method: 'POST',
       path: '/suppressions',
+      // It is small, and protects people.
+      growsDisk: false,
       summary: 'Suppress addresses',
       description: 'Their contacts are unsubscribed. Who is on the list keeps the first reason.',
       body: additions,

@@ -357,6 +357,15 @@ test('cancelling ends what waits as FAILED, and refuses what is on its way', asy
   assert.deepEqual([status, error], ['FAILED', 'cancelled'])
 })
 
+test('retrying what is due already does not put it behind what came later', async (t) => {
+  const { core, send, clock, email } = await openDesk(t)
+  const { emails: accepted } = await send()
+  const id = accepted[0]?.email as string
+  clock.now = START + 60_000
+  await retryEmails(core, [id])
+  assert.equal((await email(id)).dueAt, START)
+})
+
 test('retrying makes a deferred email due at once, and revives a failed one', async (t) => {
   const line = await openLine(t)
   const id = await line.sendOne()

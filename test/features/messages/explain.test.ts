@@ -158,8 +158,39 @@ const waiting: Case[] = [
       },
       live: running({ sites: sites(slowed) }),
     },
-    'No more than 1 email a minute may go to dest.test until 2026-11-21 12:30:00Z; it is slowed down since 2026-11-21 11:55:00Z: 421 4.7.0 too much. It is due.',
+    'No more than 1 email a minute may go to dest.test until 2026-11-21 12:30:00Z; it is slowed down since 2026-11-21 11:55:00Z: 421 4.7.0 too much. It is due, and waits for its turn.',
     'queue sites --lift dest.test',
+  ],
+  [
+    'the back-off of its site, and what another reply to the site had left it with',
+    {
+      email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no answer' },
+      live: running({ sites: sites(inBackOff) }),
+    },
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. dest.test takes no mail now: no answer. The next attempt is at 2026-11-21 12:02:00Z.',
+    'queue sites --lift dest.test',
+  ],
+  [
+    'the back-off of its site, once, where that is what it was left with',
+    {
+      email: {
+        ...deferred,
+        attemptCount: 0,
+        error: 'dest.test takes no mail now: 421 4.7.0 too much',
+      },
+      live: running({ sites: sites(inBackOff) }),
+    },
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
+    'queue sites --lift dest.test',
+  ],
+  [
+    'a server, and why its site took nothing of it before',
+    {
+      email: { state: 'deferred', error: 'dest.test takes no mail now: 421 4.7.0 too much' },
+      live: { server: 'none' },
+    },
+    'dest.test takes no mail now: 421 4.7.0 too much. It is due now, but no server is running.',
+    'serve',
   ],
   [
     'its own schedule after the end of its sender',
@@ -405,13 +436,13 @@ const ended: Case[] = [
   [
     'suppressed',
     { email: { state: 'suppressed', status: 'SUPPRESSED', dueAt: null }, suppression },
-    'It was not sent: ada@dest.test is on the suppression list since 2026-11-21 11:59:00Z (HARD_BOUNCE: 550 5.1.1 no such user).',
+    'It was not sent: ada@dest.test is on the suppression list since 2026-11-21 11:59:00Z (HARD_BOUNCE: 550 5.1.1 no such user). To reach it, take it off the list and send it again.',
     'suppressions remove --project p1 ada@dest.test',
   ],
   [
     'suppressed by an entry that is gone',
     { email: { state: 'suppressed', status: 'SUPPRESSED', dueAt: null } },
-    'It was not sent: at 2026-11-21 11:59:00Z ada@dest.test was on the suppression list, where it no longer is.',
+    'It was not sent: at 2026-11-21 11:59:00Z ada@dest.test was on the suppression list, where it no longer is. To reach it, send it again.',
   ],
 ]
 
@@ -441,6 +472,10 @@ describe('the next attempt', () => {
     assert.equal(explain({ email: { state: 'held', dueAt: null } }).nextAttemptAt, null)
     assert.equal(explain({ email: bounced, last: refusal }).nextAttemptAt, null)
     assert.equal(explain({ email: sending }).nextAttemptAt, NOW + MINUTE)
+  })
+
+  it('of what is being sent for longer than its claim foresaw is not known', () => {
+    assert.equal(explain({ email: { ...sending, retryAt: NOW } }).nextAttemptAt, null)
   })
 })
 

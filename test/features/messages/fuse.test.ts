@@ -79,6 +79,18 @@ test('above 50 suppressions in a minute further ones are held: mail bounces, nob
   assert.deepEqual(counted, [{ labels: { cause: 'fuse' }, count: 150 }])
 })
 
+test('the fuse has blown when a suppression is held on disk, and not by a transaction that is taken back', async (t) => {
+  const { core, clock } = await openBounces(t)
+  const fuse = createFuse(core)
+  fuse.tried(60)
+  const trips = (email: number) => fuse.trips(`e${email}`)
+  assert.deepEqual([...Array(52).keys()].filter(trips), [50, 51])
+  clock.now += MINUTE
+  assert.equal(trips(52), false)
+  fuse.noteHeld('fuse')
+  assert.equal(trips(53), true)
+})
+
 test('verdicts of DNS blow the fuse as those of sessions do', async (t) => {
   const desk = await openBounces(t)
   const to = Array.from({ length: 70 }, (_, index) => `ann@gone${index}.test`)

@@ -1,7 +1,11 @@
 /** What SQLite makes of the product's statements over `emails`: none may read the whole table. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { laterIds, waitingDomains } from '../../../src/features/messages/bring-forward.ts'
+import {
+  laterIds,
+  waitingCount,
+  waitingDomains,
+} from '../../../src/features/messages/bring-forward.ts'
 import { claimLane, findNextDue } from '../../../src/features/messages/claim.ts'
 import {
   listAhead,
@@ -15,12 +19,13 @@ import {
   strayDomains,
   waitingIds,
 } from '../../../src/features/messages/holds.ts'
+import { oldestDue } from '../../../src/features/messages/oldest-due.ts'
 import { deferLane } from '../../../src/features/messages/put-back.ts'
 import {
   endedCounts,
   isNumbered,
+  listedCount,
   newestNumber,
-  oldestDue,
   queueCondition,
   queueCounts,
   recipientCondition,
@@ -53,6 +58,8 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['counting', queueCounts()],
   ['the age of what waits', oldestDue(0)],
   ['listing', list({})],
+  ['counting what is listed', listedCount({ domain: 'dest.test' })],
+  ['counting the mail to one recipient', listedCount({ recipient: 'ada@dest.test' })],
   ['listing by domain', list({ domain: 'dest.test' })],
   ['listing what is held', list({ state: 'held', domain: 'dest.test' })],
   ['listing what is being sent', list({ state: 'sending' })],
@@ -75,6 +82,7 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['counting what has ended', endedCounts({}, 100_000)],
   ['listing holds', holdsWithCounts()],
   ['listing the domains that mail waits for', waitingDomains()],
+  ['counting what waits for domains', waitingCount(['dest.test'])],
   ['bringing mail forward', sql`select * from emails where id in ${laterIds('dest.test', 1)}`],
   ['looking for contents in use', listKept],
   ['looking for old contents', listOld],
@@ -100,6 +108,17 @@ test('the give-up clock and the counts look at indexes alone', async (t) => {
       plan.join('\n'),
     )
   }
+})
+
+test('the oldest due mail is found from lane to lane, by seeks alone', async (t) => {
+  const plan = await planOf(await openDesk(t), oldestDue(0))
+  const steps = plan.filter((step) => /(SCAN|SEARCH) emails/.test(step))
+  const seek = 'SEARCH emails USING COVERING INDEX emails_ready'
+  assert.deepEqual(steps, [
+    `${seek} (queue_class=? AND recipient_domain=? AND project_id>?)`,
+    `${seek} (queue_class=? AND recipient_domain>?)`,
+    `${seek} (queue_class>?)`,
+  ])
 })
 
 test('one recipient is found project by project in the index of addresses, and so are suppressions', async (t) => {

@@ -109,6 +109,26 @@ test('an email that went back and is in hand again keeps its place while others 
   assert.equal((await line.email(second)).state, 'delivered')
 })
 
+test('F3: a stop waits for no disk that fails', async (t) => {
+  const { core, send } = await openDesk(t)
+  await send()
+  const refused = Promise.withResolvers<void>()
+  const delivery = createDelivery(core)
+  // What was claimed cannot be handed over: it is put back, which the disk refuses.
+  core.directory.heldDomains = async () => {
+    t.mock.method(core.store, 'write', async () => {
+      refused.resolve()
+      throw new AppError('DATABASE_ERROR', 'full')
+    })
+    throw new TypeError('no holds were read')
+  }
+  const queue = startQueue(core, delivery)
+  await refused.promise
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  await queue.stop()
+  assert.deepEqual(delivery.inHand(), [])
+})
+
 test('F3: reports are kept while the database takes no writes, and recorded once it does', async (t) => {
   const line = await openLine(t, 2)
   const { write } = line.core.store

@@ -109,6 +109,7 @@ test('a back-off is lifted by the name of the site or of a domain whose mail goe
     assert.ok(asked.server === 'running')
     assert.deepEqual(asked.answer, {
       ...{ site: 'b.test', isKnown: true, isLifted: true, domains: ['x.b.test', 'y.b.test'] },
+      waiting: 0,
     })
   }
   const unknown = await askServer(world, { kind: 'lift', question: { site: 'c.test', domains } })

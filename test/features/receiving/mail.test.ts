@@ -276,6 +276,10 @@ test('S12: of one sender to one mailbox 30 an hour are news, the rest is seen an
     box.logged.filter((text) => text === 'received mail is capped'),
     ['received mail is capped', 'received mail is capped'],
   )
+  const { inbound, capped, ...told } = (box.facts as Record<string, unknown>[])[0] ?? {}
+  assert.ok([first?.id, second?.id].includes(inbound as string))
+  assert.equal((capped as unknown[]).length, 1)
+  assert.deepEqual(told, { clientAddress: '192.0.2.7', reason: first?.remark })
   assert.equal((await write('sales@example.test')).remark, null)
   box.clock.now += 3_600_001
   assert.equal((await write()).remark, null)

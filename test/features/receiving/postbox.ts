@@ -38,6 +38,8 @@ export type Postbox = Desk & {
   processing: Processing
   /** What was logged, texts only. */
   logged: string[]
+  /** Of these lines, what stood in their fields. */
+  facts: object[]
   /** An email to ada@dest.test, delivered; its id. */
   deliver(change?: Partial<Email>): Promise<string>
   returnPath(emailId: string): InboundRecipient & { address: string }
@@ -59,7 +61,11 @@ export async function openPostbox(t: TestContext, options: Options = {}): Promis
   const desk = await openDesk(t)
   const { store, keyring } = desk.core
   const logged: string[] = []
-  const note = (_facts: object, text: string) => void logged.push(text)
+  const noted: object[] = []
+  const note = (facts: object, text: string) => {
+    noted.push(facts)
+    logged.push(text)
+  }
   const log = Object.assign(Object.create(silentLog()), { info: note, warn: note, error: note })
   const core = { ...desk.core, log }
   const reader = options.reader ?? startOwnReader(t)
@@ -92,6 +98,7 @@ export async function openPostbox(t: TestContext, options: Options = {}): Promis
     reader,
     processing,
     logged,
+    facts: noted,
     arrive,
     deliver: async (change = {}) => {
       const id = (await desk.send()).emails[0]?.email ?? ''
