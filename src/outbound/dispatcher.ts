@@ -58,6 +58,8 @@ export type Dispatcher<T extends Work> = {
   /** Hands back what has not begun for a site. */
   withdraw(site: string): void
   inHand(): number
+  /** It has a task of that project for the site. */
+  isBusyFor(site: string, projectId: string): boolean
   /** Connections granted to the site. */
   connectionsOf(site: string): number
   /** Of the task that the test finds; undefined when there is none, or not any more. */
@@ -412,6 +414,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     add,
     withdraw,
     inHand: () => jobs.size,
+    isBusyFor: (site, projectId) => sites.get(site)?.projects.has(projectId) ?? false,
     connectionsOf: grants.total,
     progressOf,
     stop,

@@ -274,8 +274,10 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const { site, lookup } = found
     const laneOf = createLaneOf(laneDeps, found)
     const taken: Work[] = []
+    const isFirst = (task: DeliveryTask) =>
+      mayJoin(task, site) && !taken.some(({ projectId }) => projectId === task.projectId)
     for (const task of tasks.toSorted((left, right) => left.queueClass - right.queueClass)) {
-      if (roomOf(site, task.queueClass) <= 0) {
+      if (roomOf(site, task.queueClass) <= 0 && !isFirst(task)) {
         settle(task, returned(task, site))
         continue
       }
@@ -287,6 +289,12 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       }
     }
     dispatcher.add(taken)
+  }
+
+  /** What others fill a site with does not keep out the first message of a project. */
+  function mayJoin({ projectId }: DeliveryTask, site: string): boolean {
+    if (shaping.standing(site) !== 'answered' || shaping.blockedUntil(site) > 0) return false
+    return !dispatcher.isBusyFor(site, projectId)
   }
 
   function enter(work: Work): void {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import type { DeliveryReport, DeliveryTask } from '../../src/outbound/outbound.ts'
 import type { Resolver } from '../../src/outbound/resolver.ts'
+import type { DnsZone } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, silence, startSink } from '../fakes/smtp-sink.ts'
 import { type Attempted, type HarnessOptions, makeTask, startHarness } from './harness.ts'
 
@@ -174,6 +175,35 @@ test('F4: mail of another project overtakes a backlog, at its own server and at 
   const between = order.length - before
   assert.ok(between < 1_200, `${between} of the backlog went first`)
   await sending
+})
+
+test('F4: a full server takes the first message of another project into its line', async () => {
+  let isHolding = false
+  const respond: SinkOptions['respond'] = ({ verb }) =>
+    verb === 'MAIL' && isHolding ? silence : undefined
+  const [sink] = await sinksAt({ host: '127.0.9.1', respond })
+  const zone = {
+    'bulk.test': { MX: [[10, 'mx.big.test']] },
+    'other.test': { MX: [[10, 'mx.big.test']] },
+    'mx.big.test': { A: ['127.0.9.1'] },
+  } satisfies DnsZone
+  const { outbound, send, reports, reported, stop } = await startHarness({
+    zone,
+    delivery: { port: sink!.port },
+  })
+  stops.push(() => stop())
+  const { site } = await send({ ...BULK, domain: 'bulk.test' })
+  isHolding = true
+  while (outbound.capacity(site, 1) > 0) {
+    outbound.deliver([makeTask({ ...BULK, domain: 'bulk.test', site })])
+  }
+  const [first, second] = [0, 1].map(() => makeTask({ ...OTHER, domain: 'other.test' }))
+  outbound.deliver([first!, second!])
+  await reported(2)
+  assert.deepEqual(
+    reports.slice(1).map(({ kind, emailId }) => [kind, emailId]),
+    [['returned', second!.emailId]],
+  )
 })
 
 function attempts(reports: readonly DeliveryReport[]): Attempted[] {

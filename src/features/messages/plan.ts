@@ -39,6 +39,7 @@ export type SendRequest = {
 type PlanDeps = Pick<Core, 'directory'>
 
 const MAX_DATA_BYTES_PER_REQUEST = 8 * 1024 * 1024
+const MAX_DATA_KEYS_PER_REQUEST = 50_000
 
 /** What holds for every recipient of the request. */
 export type Plan = {
@@ -85,13 +86,18 @@ function checkSizes({ subject, body, text }: SendRequest): void {
   if (wrong.length > 0) throw invalid(wrong)
 }
 
-/** Every recipient's row keeps a copy: one request may not write a whole disk. */
-function checkTotalSize({ variables }: ReadData, recipients: number): void {
+/** Every recipient's row keeps a copy, and every key of every contact is counted. */
+function checkTotalSize({ variables, changes }: ReadData, recipients: number): void {
   if (recipients === 1) return
   const bytes = Buffer.byteLength(JSON.stringify(variables)) * recipients
-  if (bytes <= MAX_DATA_BYTES_PER_REQUEST) return
-  const text = `data times recipients may be ${MAX_DATA_BYTES_PER_REQUEST} bytes: split the request`
-  throw invalidField('data', 'too_big', text)
+  if (bytes > MAX_DATA_BYTES_PER_REQUEST) throw tooMuchData(`${MAX_DATA_BYTES_PER_REQUEST} bytes`)
+  const keys = Object.keys(changes).length * recipients
+  if (keys > MAX_DATA_KEYS_PER_REQUEST) throw tooMuchData(`${MAX_DATA_KEYS_PER_REQUEST} keys`)
+}
+
+function tooMuchData(most: string): AppError {
+  const text = `data times recipients may be ${most}: split the request`
+  return invalidField('data', 'too_big', text)
 }
 
 async function findTemplate(

@@ -317,6 +317,19 @@ test('data that is too large, or would make the contact so, is refused and nothi
   assert.equal((await desk.counts()).emails, 1)
 })
 
+test('F10: keys of data times recipients are bounded, and nothing is kept beyond', async (t) => {
+  const desk = await openDesk(t)
+  const to = Array.from({ length: 101 }, (_, at) => ({
+    address: address(`user${at}@dest.test`),
+    name: null,
+  }))
+  const data = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key${at}`, at]))
+  await assert.rejects(desk.send({ to, data }), fails('VALIDATION_ERROR'))
+  assert.deepEqual(await desk.counts(), nobody)
+  await desk.send({ to: to.slice(1), data })
+  assert.equal((await desk.counts()).emails, 100)
+})
+
 test('of several recipients, those suppressed and those held are told apart', async (t) => {
   const desk = await openDesk(t)
   const { core, project } = desk
