@@ -11,6 +11,9 @@ import { decodedBody, toBodyError } from './content-encoding.ts'
 import { parseJson } from './json.ts'
 import { createPace } from './pace.ts'
 
+/** What a body of unknown length is given at a time. */
+const GROWTH_BYTES = 1024 * 1024
+
 export type ReadBody = { value: unknown; sizeBytes: number }
 
 export type BodyLimits = {
@@ -85,7 +88,9 @@ function collect(
     const pace = createPace()
     const announced = source === incoming ? announcedLength(incoming) : undefined
     const bytes = openCollection(announced)
-    let room = announced ?? 0
+    // What is compressed is longer than it says.
+    let room = Math.max(FREE_BODY_BYTES, announcedLength(incoming) ?? 0)
+    pace.hold(room)
     const onData = (chunk: Buffer): void => {
       pace.count(chunk.length)
       bytes.add(chunk)
@@ -93,9 +98,10 @@ function collect(
       if (size > maxBytes) fail(tooLarge(maxBytes))
       else if (size > room) grow(size)
     }
-    /** By doubling, so that not every small piece waits for others. */
+    /** By more than a piece, so that not every one waits for others. */
     function grow(size: number): void {
-      room = Math.min(maxBytes, size * 2)
+      room = Math.min(maxBytes, size + GROWTH_BYTES)
+      pace.hold(room)
       const granted = share.growTo(room)
       if (granted === undefined) return
       source.pause()

@@ -23,6 +23,7 @@ import { isLongUnderWay, type LastReply, replyAndLinger } from './linger.ts'
 import { refuseUnreadablePath } from './request-path.ts'
 import { commonHeaders } from './response-headers.ts'
 import type { RawCall, Reply, Route } from './route.ts'
+import { settle } from './settle.ts'
 import { toStream } from './stream-out.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -48,7 +49,7 @@ export type Arrival = {
   query: Readonly<Record<string, string>>
 }
 
-type Exchange = Arrival & {
+export type Exchange = Arrival & {
   id: string
   route: Route
   isPublicApi: boolean
@@ -56,7 +57,10 @@ type Exchange = Arrival & {
   address: string | null
   project: Project | null
   requestBytes: number
-  share: BodyShare
+  /** Of the key that was shown; null without one. */
+  keyName: string | null
+  /** What its body holds, once it is read. */
+  share: BodyShare | undefined
   stream: BodyStream | undefined
   headers: Record<string, string>
   /** Runs a part of it as its project's: what that scans does not delay others. */
@@ -78,11 +82,13 @@ export async function answer(hall: Hall, route: Route, arrival: Arrival): Promis
   try {
     return await finish(hall, exchange, await runSteps(hall, exchange))
   } catch (thrown) {
+    // What has been read of the body is given up, and room for it before the answer is taken.
+    exchange.share?.release()
     const error = toAppError(thrown)
     logError(hall.core.log, error, exchange.id)
     return await finish(hall, exchange, await toRefusal(hall, exchange, error), error)
   } finally {
-    exchange.share.release()
+    exchange.share?.release()
   }
 }
 
@@ -100,7 +106,7 @@ export function requestIdOf(incoming: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-function open({ core, proxies, bodies, stopping }: Hall, route: Route, arrival: Arrival): Exchange {
+function open({ core, proxies, stopping }: Hall, route: Route, arrival: Arrival): Exchange {
   const { incoming, path } = arrival
   const id = requestIdOf(incoming)
   const isPublicApi = path.startsWith('/v1/')
@@ -116,7 +122,8 @@ function open({ core, proxies, bodies, stopping }: Hall, route: Route, arrival: 
     address,
     project: null,
     requestBytes: 0,
-    share: bodies.open(address),
+    keyName: null,
+    share: undefined,
     stream: route.takesStream === undefined ? undefined : openBody(incoming, stopping),
     headers,
     within: (act) => act(),
@@ -136,8 +143,8 @@ async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
   }
   // After the key: what was accepted before is told, room or none.
   if (route.growsDisk && hall.core.disk.isLow()) throw noRoom()
-  const body = route.body === undefined ? undefined : await takeBody(exchange)
-  return exchange.within(() => route.run(toCall(exchange, body, idempotencyKey)))
+  const body = route.body === undefined ? undefined : await takeBody(hall, exchange)
+  return exchange.within(() => route.run(toCall(hall, exchange, { body, idempotencyKey })))
 }
 
 /** @throws AppError MISSING_AUTH, INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED */
@@ -154,7 +161,8 @@ async function admit(
   if (project.isDisabled && exchange.route.method !== 'GET') {
     throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
   }
-  const verdict = limiter.take(`${key} ${project.id}`)
+  exchange.keyName = `${key} ${project.id}`
+  const verdict = limiter.take(exchange.keyName)
   if (verdict === undefined) return
   tellLimit(exchange.headers, verdict)
   if (!verdict.isAllowed) throw limited(verdict)
@@ -188,22 +196,34 @@ function readIdempotencyKey(incoming: IncomingMessage): string | undefined {
   )
 }
 
-async function takeBody(exchange: Exchange): Promise<unknown> {
-  const { incoming, route, share } = exchange
-  if (!route.takesForm) return takeJson(exchange, route.maxBodyBytes)
+async function takeBody(hall: Hall, exchange: Exchange): Promise<unknown> {
+  const { incoming, route } = exchange
+  if (!route.takesForm) return takeJson(hall, exchange, route.maxBodyBytes)
+  const share = shareOf(hall, exchange)
   const { value, sizeBytes } = await readForm(incoming, { maxBytes: MAX_FORM_BYTES, share })
   exchange.requestBytes = sizeBytes
   return value
 }
 
-async function takeJson(exchange: Exchange, maxBytes: number): Promise<unknown> {
-  const { incoming, share } = exchange
-  const { value, sizeBytes } = await readJson(incoming, { maxBytes, share })
+async function takeJson(hall: Hall, exchange: Exchange, maxBytes: number): Promise<unknown> {
+  const share = shareOf(hall, exchange)
+  const { value, sizeBytes } = await readJson(exchange.incoming, { maxBytes, share })
   exchange.requestBytes = sizeBytes
   return value
 }
 
-function toCall(exchange: Exchange, body: unknown, idempotencyKey: string | undefined): RawCall {
+/** Opened when the key is known. */
+function shareOf({ bodies }: Hall, exchange: Exchange): BodyShare {
+  const { address, keyName: key } = exchange
+  exchange.share ??= bodies.open({ address, key })
+  return exchange.share
+}
+
+function toCall(
+  hall: Hall,
+  exchange: Exchange,
+  { body, idempotencyKey }: Pick<RawCall, 'body' | 'idempotencyKey'>,
+): RawCall {
   const { id: requestId, receivedAt, path, address, incoming, params, query } = exchange
   const { stream, project } = exchange
   return {
@@ -216,7 +236,7 @@ function toCall(exchange: Exchange, body: unknown, idempotencyKey: string | unde
     query,
     body,
     stream,
-    readJson: (maxBytes) => takeJson(exchange, maxBytes),
+    readJson: (maxBytes) => takeJson(hall, exchange, maxBytes),
     idempotencyKey,
     project,
   }
@@ -256,54 +276,7 @@ async function finish(
 }
 
 async function lastReply(exchange: Exchange, reply: LastReply): Promise<Response> {
-  const { incoming, outgoing, route, share } = exchange
-  // What has been read of the body is given up.
-  share.release()
+  const { incoming, outgoing, route } = exchange
   await replyAndLinger(incoming, outgoing, { reply, maxBytes: route.maxBodyBytes })
   return RESPONSE_ALREADY_SENT
-}
-
-type Outcome = { status: number; sizeBytes: number; error: AppError | undefined }
-
-/**
- * What is left of an exchange once its response is known whole: numbers, and a line of the log. Of
- * strangers, who can be refused as often as they like, there is a number only.
- */
-function settle(hall: Hall, exchange: Exchange, outcome: Outcome): void {
-  const { core, traffic, requestLog } = hall
-  const { route, receivedAt, project } = exchange
-  const { status } = outcome
-  const durationMs = Math.max(0, core.now() - receivedAt)
-  traffic.count(route, status, durationMs)
-  if (project === null && status >= 400 && status < 500) {
-    core.counters.add('pillarbox_http_strangers_refused_total', { status: String(status) })
-    return
-  }
-  // What is left of the disk is for the outcomes of mail.
-  if (core.disk.isLow()) return
-  if (project !== null || (status >= 500 && !route.isUnlogged)) {
-    requestLog.record(toLogEntry(exchange, { ...outcome, durationMs }))
-  }
-}
-
-function toLogEntry(
-  exchange: Exchange,
-  { status, sizeBytes, error, durationMs }: Outcome & { durationMs: number },
-) {
-  const { id, incoming, path, project, address, requestBytes, stream, receivedAt } = exchange
-  return {
-    id,
-    method: incoming.method ?? 'GET',
-    path,
-    statusCode: status,
-    durationMs,
-    projectId: project?.id ?? null,
-    ip: address,
-    userAgent: incoming.headers['user-agent'] ?? null,
-    errorCode: error?.code ?? null,
-    errorMessage: error?.message ?? null,
-    requestSizeBytes: stream?.sizeBytes() ?? requestBytes,
-    responseSizeBytes: sizeBytes,
-    createdAt: receivedAt,
-  }
 }

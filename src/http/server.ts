@@ -17,6 +17,7 @@ import { createAddressList, plainAddress } from './client-address.ts'
 import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
 import { errorReply } from './error-reply.ts'
 import { answerFaults } from './faults.ts'
+import { REQUEST_TIMEOUT_MS } from './pace.ts'
 import { refuseRaw } from './raw-reply.ts'
 import { commonHeaders } from './response-headers.ts'
 import { createTurns } from './turns.ts'
@@ -35,9 +36,6 @@ export type HttpServer = {
   url: string
   stop(graceMs: number): Promise<void>
 }
-
-/** A whole request, body and all, arrives within that. */
-const REQUEST_TIMEOUT_MS = 120_000
 
 /** Longer than proxies in front keep theirs, so that none sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000

@@ -178,7 +178,7 @@ before(async () => {
     proxies: createAddressList([]),
     limiter: { take: (caller) => limiter.take(caller), size: () => 0 },
     traffic: createTraffic(),
-    bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8 }),
+    bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
     requestLog: { record: (entry) => seen.entries.push(entry) },
     get stopping() {
       return stopping.signal
