@@ -20,6 +20,8 @@ export type BodyLimits = {
   /** Of the body as it is when it is decoded. */
   maxBytes: number
   share: BodyShare
+  /** Is called when the body is about to be read. */
+  invite(): void
 }
 
 /**
@@ -70,12 +72,13 @@ export function announcedLength({ headers }: IncomingMessage): number | undefine
 }
 
 async function readBytes(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  const { maxBytes, share } = limits
+  const { maxBytes, share, invite } = limits
   const announced = announcedLength(incoming) ?? 0
   if (announced > maxBytes) throw tooLarge(maxBytes)
   const source = decodedBody(incoming)
   const room = share.growTo(announced)
   if (room !== undefined) await room
+  invite()
   return collect(incoming, source, limits)
 }
 

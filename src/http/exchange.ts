@@ -14,11 +14,12 @@ import type { Project } from '../features/messages/plan.ts'
 import { refuseUsedKey } from '../features/requests/idempotency.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import type { RateLimiter, RateVerdict } from '../features/requests/rate-limit.ts'
-import { readForm, readJson } from './body.ts'
+import { type BodyLimits, readForm, readJson } from './body.ts'
 import type { BodyAllowance, BodyShare } from './body-allowance.ts'
 import { type BodyStream, openBody } from './body-stream.ts'
 import { type AddressList, clientAddress } from './client-address.ts'
 import { errorReply, logError, toAppError } from './error-reply.ts'
+import { inviteBody } from './expectation.ts'
 import { isLongUnderWay, type LastReply, replyAndLinger } from './linger.ts'
 import { refuseUnreadablePath } from './request-path.ts'
 import { commonHeaders } from './response-headers.ts'
@@ -107,12 +108,13 @@ export function requestIdOf(incoming: IncomingMessage): string {
 }
 
 function open({ core, proxies, stopping }: Hall, route: Route, arrival: Arrival): Exchange {
-  const { incoming, path } = arrival
+  const { incoming, outgoing, path } = arrival
   const id = requestIdOf(incoming)
   const isPublicApi = path.startsWith('/v1/')
   const headers = commonHeaders(isPublicApi)
   headers['x-request-id'] = id
   const address = clientAddress(incoming, proxies)
+  const invite = () => inviteBody(incoming, outgoing)
   return {
     ...arrival,
     id,
@@ -124,7 +126,7 @@ function open({ core, proxies, stopping }: Hall, route: Route, arrival: Arrival)
     requestBytes: 0,
     keyName: null,
     share: undefined,
-    stream: route.takesStream === undefined ? undefined : openBody(incoming, stopping),
+    stream: route.takesStream === undefined ? undefined : openBody(incoming, { stopping, invite }),
     headers,
     within: (act) => act(),
   }
@@ -199,24 +201,24 @@ function readIdempotencyKey(incoming: IncomingMessage): string | undefined {
 async function takeBody(hall: Hall, exchange: Exchange): Promise<unknown> {
   const { incoming, route } = exchange
   if (!route.takesForm) return takeJson(hall, exchange, route.maxBodyBytes)
-  const share = shareOf(hall, exchange)
-  const { value, sizeBytes } = await readForm(incoming, { maxBytes: MAX_FORM_BYTES, share })
+  const limits = bodyLimits(hall, exchange, MAX_FORM_BYTES)
+  const { value, sizeBytes } = await readForm(incoming, limits)
   exchange.requestBytes = sizeBytes
   return value
 }
 
 async function takeJson(hall: Hall, exchange: Exchange, maxBytes: number): Promise<unknown> {
-  const share = shareOf(hall, exchange)
-  const { value, sizeBytes } = await readJson(exchange.incoming, { maxBytes, share })
+  const limits = bodyLimits(hall, exchange, maxBytes)
+  const { value, sizeBytes } = await readJson(exchange.incoming, limits)
   exchange.requestBytes = sizeBytes
   return value
 }
 
-/** Opened when the key is known. */
-function shareOf({ bodies }: Hall, exchange: Exchange): BodyShare {
-  const { address, keyName: key } = exchange
+/** The share is opened here, when the key is known. */
+function bodyLimits({ bodies }: Hall, exchange: Exchange, maxBytes: number): BodyLimits {
+  const { address, keyName: key, incoming, outgoing } = exchange
   exchange.share ??= bodies.open({ address, key })
-  return exchange.share
+  return { maxBytes, share: exchange.share, invite: () => inviteBody(incoming, outgoing) }
 }
 
 function toCall(

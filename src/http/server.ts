@@ -16,6 +16,7 @@ import { createApi } from './api.ts'
 import { createAddressList, plainAddress } from './client-address.ts'
 import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
 import { errorReply } from './error-reply.ts'
+import { leaveBodiesToReaders } from './expectation.ts'
 import { answerFaults } from './faults.ts'
 import { REQUEST_TIMEOUT_MS } from './pace.ts'
 import { refuseRaw } from './raw-reply.ts'
@@ -74,6 +75,7 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const server = createListener(core, turns.listener)
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.requestTimeout = REQUEST_TIMEOUT_MS
+  leaveBodiesToReaders(server)
   turns.watch(server)
   answerFaults(server, core, turns)
   const connections = watchConnections(server, connectionLimits(core))

@@ -212,3 +212,63 @@ test('a connection is kept after a refusal whose body is short', async () => {
   assert.equal(response.headers.connection, 'keep-alive')
   response.resume()
 })
+
+/** All that comes for a head whose body is kept back until it is asked for. */
+async function expectContinue(path: string, more: string[], body = ''): Promise<string> {
+  const socket = dial()
+  const known = more.some((field) => field.startsWith('Authorization'))
+  const key = known ? [] : [`Authorization: Bearer ${project.secret}`]
+  const head = [`POST ${path} HTTP/1.1`, 'Host: a', 'Expect: 100-continue', ...key, ...more]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  const chunks: Buffer[] = []
+  socket.on('error', () => undefined)
+  for await (const chunk of socket) {
+    chunks.push(chunk)
+    const text = Buffer.concat(chunks).toString()
+    if (/^HTTP\/1\.1 100 Continue\r\n\r\n$/.test(text)) socket.write(body)
+    else if (text.includes('timestamp')) break
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const csv = 'Content-Type: multipart/form-data; boundary=x'
+for (const [name, path, fields, status] of [
+  ['a body above the limit', '/v1/track', ['Content-Length: 2000000'], 413],
+  ['a CSV file above the limit', '/contacts/import', ['Content-Length: 90000000', csv], 413],
+  ['an unknown key', '/v1/track', ['Content-Length: 9', 'Authorization: Bearer sk_a'], 401],
+  ['an unknown encoding', '/v1/track', ['Content-Length: 9', 'Content-Encoding: zstd'], 415],
+  ['an unknown encoding of a file', '/contacts/import', [csv, 'Content-Encoding: zstd'], 415],
+  ['no route', '/nowhere', ['Content-Length: 9'], 404],
+] as const) {
+  test(`${name} is ${status} to a client that expects 100, and is not asked for the body`, async () => {
+    const length = fields.some((field) => field.startsWith('Content-Length'))
+    const more = length ? [...fields] : [...fields, 'Transfer-Encoding: chunked']
+    const text = await expectContinue(path, more)
+    assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `))
+    assert.match(text, /^connection: close\r$/im)
+  })
+}
+
+test('a body that is wanted is asked for, where its sender waits for that', async () => {
+  const body = JSON.stringify({ event: 'signup', email: 'a@dest.test' })
+  const text = await expectContinue('/v1/track', [`Content-Length: ${body.length}`], body)
+  assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
+  const file = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n--x--\r\n'
+  const form = await expectContinue(
+    '/contacts/import',
+    [csv, `Content-Length: ${file.length}`],
+    file,
+  )
+  assert.match(form, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 422 /)
+})
+
+test('an expectation that nobody knows is ignored', async () => {
+  const response = await new Promise<number | undefined>((resolve) => {
+    const headers = { expect: 'the-unexpected' }
+    const request = httpRequest(`${service.url}/health`, { headers }, (incoming) => {
+      resolve(incoming.resume().statusCode)
+    })
+    request.end()
+  })
+  assert.equal(response, 200)
+})
