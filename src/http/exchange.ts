@@ -21,7 +21,7 @@ import { type AddressList, clientAddress } from './client-address.ts'
 import { errorReply, logError, toAppError } from './error-reply.ts'
 import { inviteBody } from './expectation.ts'
 import { isLongUnderWay, type LastReply, replyAndLinger } from './linger.ts'
-import { refuseUnreadablePath } from './request-path.ts'
+import { refuseUnreadableTarget } from './request-target.ts'
 import { commonHeaders } from './response-headers.ts'
 import type { RawCall, Reply, Route } from './route.ts'
 import { settle } from './settle.ts'
@@ -134,8 +134,8 @@ function open({ core, proxies, stopping }: Hall, route: Route, arrival: Arrival)
 
 async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
   const { route, incoming } = exchange
-  // A broken token is answered as any other that is none of ours.
-  if (!route.isUnlogged) refuseUnreadablePath(incoming)
+  // A broken token is answered as any other that is none of ours (S21, S22).
+  if (!route.isUnlogged) refuseUnreadableTarget(incoming)
   if (route.permission !== 'none') await admit(hall, exchange, route.permission)
   const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
   if (idempotencyKey !== undefined && exchange.project !== null) {
