@@ -92,6 +92,11 @@ test('under /v1/ the older fields stand beside the envelope of what cannot be re
   const { body } = await exchangeRaw('POST /v1/send HTTP/1.1\r\nHost: a\r\nX: b\x01\r\n\r\n')
   assert.equal(body.code, 400)
   assert.equal(body.message, body.error.message)
+  const head = ['POST /v1/track HTTP/1.1', 'Host: a', `Authorization: Bearer ${project.secret}`]
+  const chunked = `${[...head, 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n`
+  const inBody = await exchangeRaw(`${chunked}${'f'.repeat(18)}\r\n{}`)
+  assert.equal(inBody.body.code, 400)
+  assert.equal(inBody.body.message, inBody.body.error.message)
 })
 
 test('a response that has been asked for comes before the refusal of what follows it', async () => {
