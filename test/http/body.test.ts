@@ -262,13 +262,9 @@ test('S5: who waits ten seconds for room is told to come back: 429 with Retry-Af
   assert.match(answer, /retry-after: 10/)
 })
 
-test('S5: bombs of one address take nothing from a message of 9 MB beside them', {
-  timeout: 120_000,
-}, async (t) => {
-  // Nobody has to give up for them to end.
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+test('S5: bombs of one address take nothing from a message of 9 MB beside them', async () => {
   const bomb = gzipSync(Buffer.alloc(200 * MB))
-  const bombs = Array.from({ length: 40 }, () =>
+  const bombs = Array.from({ length: 24 }, () =>
     post('/v1/send', bomb, { 'content-encoding': 'gzip' }),
   )
   await bombs[0]
