@@ -35,6 +35,8 @@ import { createTraffic, type Traffic } from './traffic.ts'
 /** Of all request bodies under way. */
 const MAX_BODIES_BYTES = 256 * 1024 * 1024
 const MAX_BODIES_BYTES_PER_ADDRESS = 64 * 1024 * 1024
+/** Both keys of a project leave room for others. */
+const MAX_BODIES_BYTES_PER_KEY = 96 * 1024 * 1024
 
 export type ApiDeps = {
   core: Core
@@ -72,6 +74,7 @@ function bodyLimits(routes: readonly Route[]) {
   return {
     totalBytes: Math.max(MAX_BODIES_BYTES, largest),
     addressBytes: Math.max(MAX_BODIES_BYTES_PER_ADDRESS, largest),
+    keyBytes: Math.max(MAX_BODIES_BYTES_PER_KEY, largest),
   }
 }
 

@@ -21,13 +21,20 @@ export type BodyStream = {
   sizeBytes(): number
 }
 
-/** `stopping`: aborted when the server begins to stop. */
-export function openBody(incoming: IncomingMessage, stopping: AbortSignal): BodyStream {
+/**
+ * `stopping`: aborted when the server begins to stop. `invite` is called when the body is about to
+ * be read.
+ */
+export function openBody(
+  incoming: IncomingMessage,
+  { stopping, invite }: { stopping: AbortSignal; invite(): void },
+): BodyStream {
   let sizeBytes = 0
 
   async function* read(maxBytes: number): AsyncGenerator<Buffer> {
     if ((announcedLength(incoming) ?? 0) > maxBytes) throw tooLarge(maxBytes)
     const source = decodedBody(incoming)
+    invite()
     try {
       for await (const chunk of until(stopping, pieces(incoming, source))) {
         sizeBytes += chunk.length

@@ -11,12 +11,17 @@ import { decodedBody, toBodyError } from './content-encoding.ts'
 import { parseJson } from './json.ts'
 import { createPace } from './pace.ts'
 
+/** What a body of unknown length is given at a time. */
+const GROWTH_BYTES = 1024 * 1024
+
 export type ReadBody = { value: unknown; sizeBytes: number }
 
 export type BodyLimits = {
   /** Of the body as it is when it is decoded. */
   maxBytes: number
   share: BodyShare
+  /** Is called when the body is about to be read. */
+  invite(): void
 }
 
 /**
@@ -67,12 +72,13 @@ export function announcedLength({ headers }: IncomingMessage): number | undefine
 }
 
 async function readBytes(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  const { maxBytes, share } = limits
+  const { maxBytes, share, invite } = limits
   const announced = announcedLength(incoming) ?? 0
   if (announced > maxBytes) throw tooLarge(maxBytes)
   const source = decodedBody(incoming)
   const room = share.growTo(announced)
   if (room !== undefined) await room
+  invite()
   return collect(incoming, source, limits)
 }
 
@@ -85,7 +91,9 @@ function collect(
     const pace = createPace()
     const announced = source === incoming ? announcedLength(incoming) : undefined
     const bytes = openCollection(announced)
-    let room = announced ?? 0
+    // What is compressed is longer than it says.
+    let room = Math.max(FREE_BODY_BYTES, announcedLength(incoming) ?? 0)
+    pace.hold(room)
     const onData = (chunk: Buffer): void => {
       pace.count(chunk.length)
       bytes.add(chunk)
@@ -93,9 +101,10 @@ function collect(
       if (size > maxBytes) fail(tooLarge(maxBytes))
       else if (size > room) grow(size)
     }
-    /** By doubling, so that not every small piece waits for others. */
+    /** By more than a piece, so that not every one waits for others. */
     function grow(size: number): void {
-      room = Math.min(maxBytes, size * 2)
+      room = Math.min(maxBytes, size + GROWTH_BYTES)
+      pace.hold(room)
       const granted = share.growTo(room)
       if (granted === undefined) return
       source.pause()

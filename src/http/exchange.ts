@@ -14,15 +14,17 @@ import type { Project } from '../features/messages/plan.ts'
 import { refuseUsedKey } from '../features/requests/idempotency.ts'
 import type { RequestLog } from '../features/requests/log.ts'
 import type { RateLimiter, RateVerdict } from '../features/requests/rate-limit.ts'
-import { readForm, readJson } from './body.ts'
+import { type BodyLimits, readForm, readJson } from './body.ts'
 import type { BodyAllowance, BodyShare } from './body-allowance.ts'
 import { type BodyStream, openBody } from './body-stream.ts'
 import { type AddressList, clientAddress } from './client-address.ts'
 import { errorReply, logError, toAppError } from './error-reply.ts'
+import { inviteBody } from './expectation.ts'
 import { isLongUnderWay, type LastReply, replyAndLinger } from './linger.ts'
-import { refuseUnreadablePath } from './request-path.ts'
+import { refuseUnreadableTarget } from './request-target.ts'
 import { commonHeaders } from './response-headers.ts'
 import type { RawCall, Reply, Route } from './route.ts'
+import { settle } from './settle.ts'
 import { toStream } from './stream-out.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -48,7 +50,7 @@ export type Arrival = {
   query: Readonly<Record<string, string>>
 }
 
-type Exchange = Arrival & {
+export type Exchange = Arrival & {
   id: string
   route: Route
   isPublicApi: boolean
@@ -56,7 +58,10 @@ type Exchange = Arrival & {
   address: string | null
   project: Project | null
   requestBytes: number
-  share: BodyShare
+  /** Of the key that was shown; null without one. */
+  keyName: string | null
+  /** What its body holds, once it is read. */
+  share: BodyShare | undefined
   stream: BodyStream | undefined
   headers: Record<string, string>
   /** Runs a part of it as its project's: what that scans does not delay others. */
@@ -78,11 +83,13 @@ export async function answer(hall: Hall, route: Route, arrival: Arrival): Promis
   try {
     return await finish(hall, exchange, await runSteps(hall, exchange))
   } catch (thrown) {
+    // What has been read of the body is given up, and room for it before the answer is taken.
+    exchange.share?.release()
     const error = toAppError(thrown)
     logError(hall.core.log, error, exchange.id)
     return await finish(hall, exchange, await toRefusal(hall, exchange, error), error)
   } finally {
-    exchange.share.release()
+    exchange.share?.release()
   }
 }
 
@@ -100,13 +107,14 @@ export function requestIdOf(incoming: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-function open({ core, proxies, bodies, stopping }: Hall, route: Route, arrival: Arrival): Exchange {
-  const { incoming, path } = arrival
+function open({ core, proxies, stopping }: Hall, route: Route, arrival: Arrival): Exchange {
+  const { incoming, outgoing, path } = arrival
   const id = requestIdOf(incoming)
   const isPublicApi = path.startsWith('/v1/')
   const headers = commonHeaders(isPublicApi)
   headers['x-request-id'] = id
   const address = clientAddress(incoming, proxies)
+  const invite = () => inviteBody(incoming, outgoing)
   return {
     ...arrival,
     id,
@@ -116,8 +124,9 @@ function open({ core, proxies, bodies, stopping }: Hall, route: Route, arrival: 
     address,
     project: null,
     requestBytes: 0,
-    share: bodies.open(address),
-    stream: route.takesStream === undefined ? undefined : openBody(incoming, stopping),
+    keyName: null,
+    share: undefined,
+    stream: route.takesStream === undefined ? undefined : openBody(incoming, { stopping, invite }),
     headers,
     within: (act) => act(),
   }
@@ -125,8 +134,8 @@ function open({ core, proxies, bodies, stopping }: Hall, route: Route, arrival: 
 
 async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
   const { route, incoming } = exchange
-  // A broken token is answered as any other that is none of ours.
-  if (!route.isUnlogged) refuseUnreadablePath(incoming)
+  // A broken token is answered as any other that is none of ours (S21, S22).
+  if (!route.isUnlogged) refuseUnreadableTarget(incoming)
   if (route.permission !== 'none') await admit(hall, exchange, route.permission)
   const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
   if (idempotencyKey !== undefined && exchange.project !== null) {
@@ -137,9 +146,9 @@ async function runSteps(hall: Hall, exchange: Exchange): Promise<Reply> {
   // After the key: what was accepted before is told, room or none.
   const isRefused = route.growsDisk && hall.core.disk.isLow()
   if (isRefused && route.protects === undefined) throw noRoom()
-  const body = route.body === undefined ? undefined : await takeBody(exchange)
+  const body = route.body === undefined ? undefined : await takeBody(hall, exchange)
   if (isRefused && route.protects?.(body) !== true) throw noRoom()
-  return exchange.within(() => route.run(toCall(exchange, body, idempotencyKey)))
+  return exchange.within(() => route.run(toCall(hall, exchange, { body, idempotencyKey })))
 }
 
 /** @throws AppError MISSING_AUTH, INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED */
@@ -156,7 +165,8 @@ async function admit(
   if (project.isDisabled && exchange.route.method !== 'GET') {
     throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
   }
-  const verdict = limiter.take(`${key} ${project.id}`)
+  exchange.keyName = `${key} ${project.id}`
+  const verdict = limiter.take(exchange.keyName)
   if (verdict === undefined) return
   tellLimit(exchange.headers, verdict)
   if (!verdict.isAllowed) throw limited(verdict)
@@ -190,22 +200,34 @@ function readIdempotencyKey(incoming: IncomingMessage): string | undefined {
   )
 }
 
-async function takeBody(exchange: Exchange): Promise<unknown> {
-  const { incoming, route, share } = exchange
-  if (!route.takesForm) return takeJson(exchange, route.maxBodyBytes)
-  const { value, sizeBytes } = await readForm(incoming, { maxBytes: MAX_FORM_BYTES, share })
+async function takeBody(hall: Hall, exchange: Exchange): Promise<unknown> {
+  const { incoming, route } = exchange
+  if (!route.takesForm) return takeJson(hall, exchange, route.maxBodyBytes)
+  const limits = bodyLimits(hall, exchange, MAX_FORM_BYTES)
+  const { value, sizeBytes } = await readForm(incoming, limits)
   exchange.requestBytes = sizeBytes
   return value
 }
 
-async function takeJson(exchange: Exchange, maxBytes: number): Promise<unknown> {
-  const { incoming, share } = exchange
-  const { value, sizeBytes } = await readJson(incoming, { maxBytes, share })
+async function takeJson(hall: Hall, exchange: Exchange, maxBytes: number): Promise<unknown> {
+  const limits = bodyLimits(hall, exchange, maxBytes)
+  const { value, sizeBytes } = await readJson(exchange.incoming, limits)
   exchange.requestBytes = sizeBytes
   return value
 }
 
-function toCall(exchange: Exchange, body: unknown, idempotencyKey: string | undefined): RawCall {
+/** The share is opened here, when the key is known. */
+function bodyLimits({ bodies }: Hall, exchange: Exchange, maxBytes: number): BodyLimits {
+  const { address, keyName: key, incoming, outgoing } = exchange
+  exchange.share ??= bodies.open({ address, key })
+  return { maxBytes, share: exchange.share, invite: () => inviteBody(incoming, outgoing) }
+}
+
+function toCall(
+  hall: Hall,
+  exchange: Exchange,
+  { body, idempotencyKey }: Pick<RawCall, 'body' | 'idempotencyKey'>,
+): RawCall {
   const { id: requestId, receivedAt, path, address, incoming, params, query } = exchange
   const { stream, project } = exchange
   return {
@@ -218,7 +240,7 @@ function toCall(exchange: Exchange, body: unknown, idempotencyKey: string | unde
     query,
     body,
     stream,
-    readJson: (maxBytes) => takeJson(exchange, maxBytes),
+    readJson: (maxBytes) => takeJson(hall, exchange, maxBytes),
     idempotencyKey,
     project,
   }
@@ -258,54 +280,7 @@ async function finish(
 }
 
 async function lastReply(exchange: Exchange, reply: LastReply): Promise<Response> {
-  const { incoming, outgoing, route, share } = exchange
-  // What has been read of the body is given up.
-  share.release()
+  const { incoming, outgoing, route } = exchange
   await replyAndLinger(incoming, outgoing, { reply, maxBytes: route.maxBodyBytes })
   return RESPONSE_ALREADY_SENT
-}
-
-type Outcome = { status: number; sizeBytes: number; error: AppError | undefined }
-
-/**
- * What is left of an exchange once its response is known whole: numbers, and a line of the log. Of
- * strangers, who can be refused as often as they like, there is a number only.
- */
-function settle(hall: Hall, exchange: Exchange, outcome: Outcome): void {
-  const { core, traffic, requestLog } = hall
-  const { route, receivedAt, project } = exchange
-  const { status } = outcome
-  const durationMs = Math.max(0, core.now() - receivedAt)
-  traffic.count(route, status, durationMs)
-  if (project === null && status >= 400 && status < 500) {
-    core.counters.add('pillarbox_http_strangers_refused_total', { status: String(status) })
-    return
-  }
-  // What is left of the disk is for the outcomes of mail.
-  if (core.disk.isLow()) return
-  if (project !== null || (status >= 500 && !route.isUnlogged)) {
-    requestLog.record(toLogEntry(exchange, { ...outcome, durationMs }))
-  }
-}
-
-function toLogEntry(
-  exchange: Exchange,
-  { status, sizeBytes, error, durationMs }: Outcome & { durationMs: number },
-) {
-  const { id, incoming, path, project, address, requestBytes, stream, receivedAt } = exchange
-  return {
-    id,
-    method: incoming.method ?? 'GET',
-    path,
-    statusCode: status,
-    durationMs,
-    projectId: project?.id ?? null,
-    ip: address,
-    userAgent: incoming.headers['user-agent'] ?? null,
-    errorCode: error?.code ?? null,
-    errorMessage: error?.message ?? null,
-    requestSizeBytes: stream?.sizeBytes() ?? requestBytes,
-    responseSizeBytes: sizeBytes,
-    createdAt: receivedAt,
-  }
 }

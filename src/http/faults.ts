@@ -11,11 +11,12 @@ import { refuseRaw } from './raw-reply.ts'
 import type { Turns } from './turns.ts'
 
 type Fault = Error & { code?: string; reason?: string; rawPacket?: Buffer }
+type Asked = Pick<Turns, 'unanswered'>
 
 export function answerFaults(
   server: Server,
   core: Pick<Core, 'now' | 'counters'>,
-  turns: Pick<Turns, 'unanswered'>,
+  turns: Asked,
 ): void {
   server.on('clientError', (fault: Fault, socket: Socket) => {
     const error = toRefusal(fault)
@@ -24,13 +25,19 @@ export function answerFaults(
       return
     }
     core.counters.add('pillarbox_http_strangers_refused_total', { status: String(error.status) })
-    const isPublicApi = /^[A-Z]+ \/v1\//.test(fault.rawPacket?.toString('latin1', 0, 32) ?? '')
-    void refuseRaw(core, socket, { error, isPublicApi })
+    void refuseRaw(core, socket, { error, isPublicApi: isPublicApi(fault, turns, socket) })
   })
 }
 
+/** What was read last is a head, or a piece of the body of a request that waits. */
+function isPublicApi({ rawPacket }: Fault, { unanswered }: Asked, socket: Socket): boolean {
+  const [first] = unanswered(socket)
+  if (first !== undefined) return first.incoming.url?.startsWith('/v1/') ?? false
+  return /^[A-Z]+ \/v1\//.test(rawPacket?.toString('latin1', 0, 32) ?? '')
+}
+
 /** No request waits, or the broken one alone does, and no response has begun. */
-function isFree({ unanswered }: Pick<Turns, 'unanswered'>, socket: Socket): boolean {
+function isFree({ unanswered }: Asked, socket: Socket): boolean {
   const [first, second] = unanswered(socket)
   if (first === undefined) return true
   return second === undefined && !first.incoming.complete && !first.outgoing.headersSent

@@ -1,6 +1,7 @@
 /**
  * How slowly a body may come: less than a kilobyte a second, over ten seconds in which it was
- * waited for, and its sender is given up. Time in which we ourselves do not read does not count.
+ * waited for, and its sender is given up; where memory is held for it, less than half of what would
+ * fill that in the time a request has. Time in which we ourselves do not read does not count.
  */
 import { AppError } from '../errors.ts'
 
@@ -9,15 +10,20 @@ export type Pace = {
   watch(onSlow: (error: AppError) => void): void
   /** So many bytes have come. */
   count(bytes: number): void
+  /** So many bytes are held for what comes. */
+  hold(bytes: number): void
   /** We do not wait for the sender now. */
   rest(): void
 }
 
+/** A whole request, body and all, arrives within that. */
+export const REQUEST_TIMEOUT_MS = 120_000
 const WINDOW_MS = 10_000
 const LEAST_BYTES = 10 * 1024
 
 export function createPace(): Pace {
   let bytes = 0
+  let leastBytes = LEAST_BYTES
   let waitedMs = 0
   let since: number | undefined
   let timer: NodeJS.Timeout | undefined
@@ -30,14 +36,14 @@ export function createPace(): Pace {
 
   function watch(onSlow: (error: AppError) => void): void {
     rest()
-    if (waitedMs >= WINDOW_MS && bytes >= LEAST_BYTES) {
+    if (waitedMs >= WINDOW_MS && bytes >= leastBytes) {
       waitedMs = 0
       bytes = 0
     }
     since = performance.now()
     timer = setTimeout(
       () => {
-        if (bytes < LEAST_BYTES) {
+        if (bytes < leastBytes) {
           onSlow(tooSlow())
           return
         }
@@ -55,6 +61,9 @@ export function createPace(): Pace {
     rest,
     count: (more) => {
       bytes += more
+    },
+    hold: (held) => {
+      leastBytes = Math.max(LEAST_BYTES, (held * WINDOW_MS) / (2 * REQUEST_TIMEOUT_MS))
     },
   }
 }

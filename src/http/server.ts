@@ -16,7 +16,9 @@ import { createApi } from './api.ts'
 import { createAddressList, plainAddress } from './client-address.ts'
 import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
 import { errorReply } from './error-reply.ts'
+import { leaveBodiesToReaders } from './expectation.ts'
 import { answerFaults } from './faults.ts'
+import { REQUEST_TIMEOUT_MS } from './pace.ts'
 import { refuseRaw } from './raw-reply.ts'
 import { commonHeaders } from './response-headers.ts'
 import { createTurns } from './turns.ts'
@@ -35,9 +37,6 @@ export type HttpServer = {
   url: string
   stop(graceMs: number): Promise<void>
 }
-
-/** A whole request, body and all, arrives within that. */
-const REQUEST_TIMEOUT_MS = 120_000
 
 /** Longer than proxies in front keep theirs, so that none sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000
@@ -76,6 +75,7 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const server = createListener(core, turns.listener)
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.requestTimeout = REQUEST_TIMEOUT_MS
+  leaveBodiesToReaders(server)
   turns.watch(server)
   answerFaults(server, core, turns)
   const connections = watchConnections(server, connectionLimits(core))

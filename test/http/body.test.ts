@@ -275,3 +275,48 @@ test('S5: who waits ten seconds for room is told to come back: 429 with Retry-Af
   assert.match(answer, /^HTTP\/1\.1 429 /)
   assert.match(answer, /retry-after: 10/)
 })
+
+test('S5: bombs of one address take nothing from a message of 9 MB beside them', async () => {
+  const bomb = gzipSync(Buffer.alloc(200 * MB))
+  const bombs = Array.from({ length: 24 }, () =>
+    post('/v1/send', bomb, { 'content-encoding': 'gzip' }),
+  )
+  await bombs[0]
+  const content = Buffer.alloc(6.5 * MB, 'attached').toString('base64')
+  const file = { filename: 'a.bin', contentType: 'application/octet-stream', content }
+  const sent = await post('/v1/send', JSON.stringify({ ...message, attachments: [file] }))
+  assert.equal(sent.status, 200, JSON.stringify(sent.body))
+  for (const { status } of await Promise.all(bombs)) assert.ok([413, 429].includes(status))
+})
+
+test('S5: a body of 50 MB that trickles is given up after ten seconds, and its room with it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
+  for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
+  let answer = ''
+  holder.on('data', (chunk) => {
+    answer += chunk
+  })
+  const pass = async (ms: number) => {
+    holder.write(Buffer.alloc(4096, ' '))
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)
+    t.mock.timers.tick(ms)
+  }
+  for (let second = 0; second < 5; second += 1) await pass(1_000)
+  const waiter = postLarge('127.0.0.1', 40 * MB)
+  for (let second = 0; second < 6; second += 1) await pass(1_000)
+  while (!answer.includes('timestamp')) await pass(0)
+  holder.destroy()
+  assert.match(answer, /^HTTP\/1\.1 408 /)
+  assert.equal(await waiter, 400)
+})
+
+test('S5: who shows no key, or one that is not known, is refused whatever room there is', async () => {
+  const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
+  for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
+  for (const authorization of ['', 'Bearer sk_unknown']) {
+    const { status } = await post('/v1/send', Buffer.alloc(40 * MB, ' '), { authorization })
+    assert.equal(status, 401)
+  }
+  holder.destroy()
+})

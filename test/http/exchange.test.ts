@@ -178,7 +178,7 @@ before(async () => {
     proxies: createAddressList([]),
     limiter: { take: (caller) => limiter.take(caller), size: () => 0 },
     traffic: createTraffic(),
-    bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8 }),
+    bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
     requestLog: { record: (entry) => seen.entries.push(entry) },
     get stopping() {
       return stopping.signal
@@ -332,6 +332,18 @@ test('a path whose percent-encoding is broken is 400, whether or not there is su
   const good = await supertest(server).get('/things/%C3%A9%25').set('Authorization', bearer)
   assert.deepEqual(good.body, { id: 'é%' })
   assert.equal(seen.calls, 1)
+})
+
+test('a query whose percent-encoding is broken is 400, whether or not anything reads it', async () => {
+  for (const target of ['/asked?search=%zz', '/asked?%=a', '/asked?a=b&c=%ff', '/nothing?%C3%28']) {
+    const { status, body } = await supertest(server).get(target).set('Authorization', bearer)
+    assert.deepEqual([status, body.error.code], [400, 'BAD_REQUEST'], target)
+    assert.match(body.error.message, /query/)
+  }
+  const good = await supertest(server)
+    .get('/asked?search=a%25b&limit=5')
+    .set('Authorization', bearer)
+  assert.deepEqual(good.body, { search: 'a%b', limit: '5' })
 })
 
 test('an empty value of the query counts as absent, but not an empty limit', async () => {

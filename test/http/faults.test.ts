@@ -92,15 +92,20 @@ test('under /v1/ the older fields stand beside the envelope of what cannot be re
   const { body } = await exchangeRaw('POST /v1/send HTTP/1.1\r\nHost: a\r\nX: b\x01\r\n\r\n')
   assert.equal(body.code, 400)
   assert.equal(body.message, body.error.message)
+  const head = ['POST /v1/track HTTP/1.1', 'Host: a', `Authorization: Bearer ${project.secret}`]
+  const chunked = `${[...head, 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n`
+  const inBody = await exchangeRaw(`${chunked}${'f'.repeat(18)}\r\n{}`)
+  assert.equal(inBody.body.code, 400)
+  assert.equal(inBody.body.message, inBody.body.error.message)
 })
 
-test('a response that has been asked for is not mistaken: no refusal comes in its place', async () => {
+test('a response that has been asked for comes before the refusal of what follows it', async () => {
   const socket = dial()
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk)).on('error', () => undefined)
   socket.write('GET /health HTTP/1.1\r\nHost: a\r\n\r\nNONSENSE\r\n\r\n')
   await once(socket, 'close')
-  assert.doesNotMatch(Buffer.concat(chunks).toString(), /^HTTP\/1\.1 400/)
+  assert.match(Buffer.concat(chunks).toString(), /^HTTP\/1\.1 200 .*HTTP\/1\.1 400 /s)
 })
 
 /** As a client that looks for a response when it has sent everything, like Python's. */
@@ -211,4 +216,64 @@ test('a connection is kept after a refusal whose body is short', async () => {
   assert.equal(response.statusCode, 404)
   assert.equal(response.headers.connection, 'keep-alive')
   response.resume()
+})
+
+/** All that comes for a head whose body is kept back until it is asked for. */
+async function expectContinue(path: string, more: string[], body = ''): Promise<string> {
+  const socket = dial()
+  const known = more.some((field) => field.startsWith('Authorization'))
+  const key = known ? [] : [`Authorization: Bearer ${project.secret}`]
+  const head = [`POST ${path} HTTP/1.1`, 'Host: a', 'Expect: 100-continue', ...key, ...more]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  const chunks: Buffer[] = []
+  socket.on('error', () => undefined)
+  for await (const chunk of socket) {
+    chunks.push(chunk)
+    const text = Buffer.concat(chunks).toString()
+    if (/^HTTP\/1\.1 100 Continue\r\n\r\n$/.test(text)) socket.write(body)
+    else if (text.includes('timestamp')) break
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const csv = 'Content-Type: multipart/form-data; boundary=x'
+for (const [name, path, fields, status] of [
+  ['a body above the limit', '/v1/track', ['Content-Length: 2000000'], 413],
+  ['a CSV file above the limit', '/contacts/import', ['Content-Length: 90000000', csv], 413],
+  ['an unknown key', '/v1/track', ['Content-Length: 9', 'Authorization: Bearer sk_a'], 401],
+  ['an unknown encoding', '/v1/track', ['Content-Length: 9', 'Content-Encoding: zstd'], 415],
+  ['an unknown encoding of a file', '/contacts/import', [csv, 'Content-Encoding: zstd'], 415],
+  ['no route', '/nowhere', ['Content-Length: 9'], 404],
+] as const) {
+  test(`${name} is ${status} to a client that expects 100, and is not asked for the body`, async () => {
+    const length = fields.some((field) => field.startsWith('Content-Length'))
+    const more = length ? [...fields] : [...fields, 'Transfer-Encoding: chunked']
+    const text = await expectContinue(path, more)
+    assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `))
+    assert.match(text, /^connection: close\r$/im)
+  })
+}
+
+test('a body that is wanted is asked for, where its sender waits for that', async () => {
+  const body = JSON.stringify({ event: 'signup', email: 'a@dest.test' })
+  const text = await expectContinue('/v1/track', [`Content-Length: ${body.length}`], body)
+  assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
+  const file = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n--x--\r\n'
+  const form = await expectContinue(
+    '/contacts/import',
+    [csv, `Content-Length: ${file.length}`],
+    file,
+  )
+  assert.match(form, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 422 /)
+})
+
+test('an expectation that nobody knows is ignored', async () => {
+  const response = await new Promise<number | undefined>((resolve) => {
+    const headers = { expect: 'the-unexpected' }
+    const request = httpRequest(`${service.url}/health`, { headers }, (incoming) => {
+      resolve(incoming.resume().statusCode)
+    })
+    request.end()
+  })
+  assert.equal(response, 200)
 })

@@ -37,6 +37,19 @@ test('a kilobyte a second is fast enough, for as long as it lasts', (t) => {
   assert.deepEqual(slow, [])
 })
 
+test('S5: what holds more memory has to come faster: 64 MB as 2.7 MB in ten seconds', (t) => {
+  const { pace, slow, pass } = watch(t)
+  pace.hold(64 * 1024 * 1024)
+  for (let window = 0; window < 12; window += 1) {
+    pace.count((64 * 1024 * 1024) / 24)
+    pass(10_000)
+  }
+  assert.deepEqual(slow, [])
+  pace.count((64 * 1024 * 1024) / 24 - 1)
+  pass(10_000)
+  assert.deepEqual(slow, ['REQUEST_TIMEOUT'])
+})
+
 test('time in which nobody waits for the sender does not count', (t) => {
   const { pace, slow, pass } = watch(t)
   pace.rest()

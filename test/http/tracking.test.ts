@@ -187,6 +187,8 @@ describe('S21: what we did not sign', () => {
       linkOf(id, 7),
       linkOf(id, 'javascript:alert(1)'),
       '/t/c/x?url=https://evil.test/',
+      '/t/c/%zz',
+      '/t/o/%zz',
       '/t/c/https%3A%2F%2Fevil.test',
       '/t/c/',
       '/t/o/',

@@ -56,16 +56,24 @@ async function settled(seen: { parsed: number }): Promise<void> {
   }
 }
 
-test('S5: of thousands of requests at once few are parsed while the first has no response', async (t) => {
-  const { seen, port } = await listen(t, () => undefined)
-  const socket = connect(port, '127.0.0.1')
-  t.after(() => socket.destroy())
-  socket.write('GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(20_000))
-  await settled(seen)
-  // And what a piece of 4 KB holds of the smallest requests there are.
-  assert.ok(seen.parsed < 16 + 4096 / 25 + 1, `${seen.parsed} were parsed`)
-  assert.equal(seen.begun.length, 1)
-})
+const smallest = 'GET / HTTP/1.1\r\nHost:\r\n\r\n'
+
+for (const [after, first, most] of [
+  ['one that is whole', '', 1],
+  ['empty lines', '\r\n'.repeat(50_000), 1],
+  // And what fits into the piece in which the body ends.
+  ['a body', `${ask('/', 'Content-Length: 4\r\n')}\r\n\r\n`, 1 + Math.ceil(512 / smallest.length)],
+] as const) {
+  test(`S5: of thousands of requests behind ${after} no more are parsed while the first has no response`, async (t) => {
+    const { seen, port } = await listen(t, () => undefined)
+    const socket = connect(port, '127.0.0.1')
+    t.after(() => socket.destroy())
+    socket.write(first + smallest.repeat(20_000))
+    await settled(seen)
+    assert.ok(seen.parsed <= most, `${seen.parsed} were parsed`)
+    assert.equal(seen.begun.length, 1)
+  })
+}
 
 for (const tls of [undefined, makeCertificate(['localhost'])]) {
   const where = tls === undefined ? 'in clear' : 'over TLS'
@@ -108,6 +116,27 @@ test('S5: a connection with thousands of requests holds up no other for more tha
   const last = order.lastIndexOf('/modest')
   assert.equal(order.filter((url) => url === '/modest').length, rounds)
   assert.ok(last < 1_000, `${last} requests came before the fifth of another connection`)
+})
+
+test('S5: a connection gets no more than one response in a turn of the event loop', async (t) => {
+  let inTurn = 0
+  let most = 0
+  const { seen, port } = await listen(t, (_incoming, outgoing) => {
+    inTurn += 1
+    most = Math.max(most, inTurn)
+    outgoing.end('<>')
+  })
+  const socket = connect(port, '127.0.0.1').resume()
+  const closed = once(socket, 'close')
+  socket.write(ask('/').repeat(3_000) + ask('/', 'Connection: close\r\n'))
+  let isOver = false
+  closed.then(() => (isOver = true))
+  while (!isOver) {
+    await new Promise(setImmediate)
+    inTurn = 0
+  }
+  assert.equal(seen.begun.length, 3_001)
+  assert.ok(most <= 2, `${most} in one turn`)
 })
 
 test('bodies between requests come whole, whatever is in them', async (t) => {
