@@ -4,19 +4,22 @@ import fc from 'fast-check'
 import { createTemplate } from '../../../src/features/templates/create.ts'
 import { listTemplates, type TemplateQuery } from '../../../src/features/templates/list.ts'
 import { updateTemplate } from '../../../src/features/templates/update.ts'
+import type { Outbound } from '../../../src/outbound/outbound.ts'
 import { templates } from '../../../src/store/schema.ts'
 import { addProject, address, openWorld, trustDomain, type World } from '../world.ts'
+import { createReader } from './reader.ts'
 
 const names = ['Überblick', 'apple', 'Banana', 'cherry 100%', 'date_x', 'ÉTÉ *special*', 'Δέλτα']
 
-let world: World
+let world: World & { outbound: Outbound }
 let projectId: string
 let otherId: string
 const ids = new Map<string, string>()
 const ends: (() => unknown)[] = []
 
 before(async () => {
-  world = await openWorld({ after: (fn: unknown) => void ends.push(fn as () => unknown) } as never)
+  const ending = { after: (fn: unknown) => void ends.push(fn as () => unknown) } as never
+  world = { ...(await openWorld(ending)), outbound: createReader().outbound }
   projectId = (await addProject(world)).id
   otherId = (await addProject(world)).id
   await trustDomain(world, projectId, 'shop.test')
