@@ -10,6 +10,7 @@ import { listTemplates } from '../../features/templates/list.ts'
 import { updateTemplate } from '../../features/templates/update.ts'
 import { templateUsage } from '../../features/templates/usage.ts'
 import { emailAddress, id, instant, lineOfText } from '../fields.ts'
+import { largeJson } from '../large-json.ts'
 import { choiceParameter, countParameter, cursorParameter } from '../paging.ts'
 import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../route.ts'
 
@@ -118,7 +119,7 @@ export function templateRoutes(core: Core): Route[] {
       description: 'By `limit` and `cursor`, or by `page` and `pageSize`.',
       query: listQuery,
       responses: { 200: { description: 'A page', schema: templatePage } },
-      handle: async ({ project, query }) => json(200, await listPage(core, project.id, query)),
+      handle: async ({ project, query }) => largeJson(200, await listPage(core, project.id, query)),
     }),
     keyedRoute({
       ...shared,
@@ -150,7 +151,7 @@ export function templateRoutes(core: Core): Route[] {
       summary: 'Get a template',
       responses: { 200: { description: 'The template', schema: template } },
       refusals: [404],
-      handle: async (call) => json(200, await getTemplate(core, named(call))),
+      handle: async (call) => largeJson(200, await getTemplate(core, named(call))),
     }),
     keyedRoute({
       ...shared,
