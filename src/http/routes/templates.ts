@@ -130,7 +130,7 @@ export function templateRoutes(core: Core): Route[] {
       maxBodyBytes: MAX_REQUEST_BYTES,
       responses: { 201: { description: 'Created', schema: template } },
       handle: async ({ project, body }) =>
-        json(201, await createTemplate(core, { projectId: project.id, ...body })),
+        largeJson(201, await createTemplate(core, { projectId: project.id, ...body })),
     }),
     keyedRoute({
       ...shared,
@@ -164,7 +164,7 @@ export function templateRoutes(core: Core): Route[] {
       responses: { 200: { description: 'As it is now', schema: template } },
       refusals: [404],
       handle: async (call) =>
-        json(200, await updateTemplate(core, { ...named(call), changes: call.body })),
+        largeJson(200, await updateTemplate(core, { ...named(call), changes: call.body })),
     }),
     keyedRoute({
       ...shared,
@@ -185,7 +185,7 @@ export function templateRoutes(core: Core): Route[] {
       summary: 'Copy a template',
       responses: { 201: { description: 'The copy', schema: template } },
       refusals: [404],
-      handle: async (call) => json(201, await duplicateTemplate(core, named(call))),
+      handle: async (call) => largeJson(201, await duplicateTemplate(core, named(call))),
     }),
     keyedRoute({
       ...shared,
