@@ -2,7 +2,12 @@
 import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address.ts'
 import { costOfText, QUICK_COST } from '../../mail/making-cost.ts'
-import { checkTemplate, type TemplateFault, templateLimit } from '../../mail/template.ts'
+import {
+  checkTemplate,
+  countMarkers,
+  type TemplateFault,
+  templateLimit,
+} from '../../mail/template.ts'
 import type { CheckedTemplate } from '../../outbound/checks.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { type ContentType, domains, type Template } from '../../store/schema.ts'
@@ -121,6 +126,6 @@ async function checkSyntax(deps: CheckDeps, { subject, body }: SomeFields): Prom
 
 /** Where nobody waits, unless it is quick. */
 async function findFault({ outbound }: CheckDeps, source: string): Promise<CheckedTemplate> {
-  const isQuick = costOfText(source) <= QUICK_COST
+  const isQuick = costOfText(source) <= QUICK_COST || countMarkers(source) === 0
   return isQuick ? checkTemplate(source) : outbound.checkTemplate(source)
 }

@@ -116,7 +116,9 @@ export function templateRoutes(core: Core): Route[] {
       method: 'GET',
       path: '/templates',
       summary: 'List templates',
-      description: 'By `limit` and `cursor`, or by `page` and `pageSize`.',
+      description:
+        'By `limit` and `cursor`, where a page ends early if its bodies are large, or by `page` and ' +
+        '`pageSize`.',
       query: listQuery,
       responses: { 200: { description: 'A page', schema: templatePage } },
       handle: async ({ project, query }) => largeJson(200, await listPage(core, project.id, query)),
