@@ -1,7 +1,7 @@
 /**
- * A composing thread: makes and signs messages that take long, and renders what people look at, as
- * the main thread asks (`protocol.ts`). It has no sockets, so that nobody's mail waits for it or is
- * lost with it. The main thread gives it one thing at a time and ends it when that takes too long or
+ * A composing thread: makes and signs messages that take long, renders what people look at, and
+ * checks long templates, as the main thread asks (`protocol.ts`). It has no sockets, so that nobody's
+ * mail waits for it or is lost with it. The main thread gives it one thing at a time and ends it when that takes too long or
  * too much memory.
  */
 import { parentPort, workerData } from 'node:worker_threads'
@@ -44,6 +44,14 @@ function main({ slot, tracker }: ThreadSettings): void {
     }
   }
 
+  function check({ task, source }: Extract<ToThread, { type: 'check' }>): void {
+    try {
+      post({ type: 'checked', task, fault: letters.check(task, source) })
+    } catch (error) {
+      post({ type: 'not checked', task, error: describeError(error) })
+    }
+  }
+
   port.on('message', (message: ToThread) => {
     switch (message.type) {
       case 'work':
@@ -57,6 +65,8 @@ function main({ slot, tracker }: ThreadSettings): void {
         return
       case 'look':
         return look(message)
+      case 'check':
+        return check(message)
       case 'stop':
         return post({ type: 'stopped' })
     }

@@ -22,7 +22,7 @@ import {
   renderMessage,
 } from '../mail/message.ts'
 import { fullLimits, quickLimits, type RenderLimits } from '../mail/template/limits.ts'
-import { tookTooLong } from '../mail/template.ts'
+import { checkTemplate, type TemplateFault, tookTooLong } from '../mail/template.ts'
 import { TooHeavy } from '../mail/too-heavy.ts'
 import type { Tracker } from '../mail/tracking.ts'
 import { contentBytes } from './content-bytes.ts'
@@ -49,6 +49,8 @@ export type Letters = {
   contentBytes(task: Pick<ThreadTask, 'making'>): number
   /** `isQuick`: no more than quick work. @throws TooHeavy then */
   look(task: number, source: RenderSource, isQuick: boolean): RenderedMessage
+  /** The first fault of a template. */
+  check(task: number, source: string): TemplateFault | undefined
 }
 
 const MAX_TOO_HEAVY = 2
@@ -140,6 +142,7 @@ export function createLetters({ slot, tracker, limits, now }: LettersDeps): Lett
       const own = isQuick ? quickLimits : fullLimits
       return watch(task, () => renderMessage(source, templates, own))
     },
+    check: (task, source) => watch(task, () => checkTemplate(source)),
   }
 }
 

@@ -17,6 +17,7 @@ import type { MessageSource, PartFault, RenderedMessage, RenderSource } from '..
 import type { Tracker } from '../mail/tracking.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { createBrokenTls } from './broken-tls.ts'
+import { type CheckedTemplate, createChecks } from './checks.ts'
 import type { QueueClass } from './class-queue.ts'
 import { createComposing } from './composing.ts'
 import { createContentCare } from './content-care.ts'
@@ -126,6 +127,8 @@ export type Outbound = {
    * Rejects while shutting down.
    */
   preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
+  /** The first fault of a template, read where nobody waits. Rejects while shutting down. */
+  checkTemplate(source: string): Promise<CheckedTemplate>
   inFlight(): number
   /** All sites that something is known of or in flight to. */
   sites(): SiteStatus[]
@@ -192,6 +195,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   }
   const { hangMs = HANG_MS, restMs = REST_MS } = deps
   const looks = createLooks({ settings, log, hangMs, restMs })
+  const checks = createChecks({ settings, log, hangMs, restMs })
   const composing = createComposing<Work>({
     ...{ settings, log, now, hangMs, restMs, care },
     made: (work, letter) => addMade({ ...work, letter, letterBytes: letter.octets.length }),
@@ -494,7 +498,8 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       group.isDone = true
       giveBack(group.tasks)
     }
-    await Promise.all([composing.stop(), looks.stop(), dispatcher.stop(graceMs)])
+    const helpers = [composing.stop(), looks.stop(), checks.stop()]
+    await Promise.all([...helpers, dispatcher.stop(graceMs)])
     flush()
   }
 
@@ -509,6 +514,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     mayBring: contentRoom.mayBring,
     withdraw,
     preview: looks.look,
+    checkTemplate: checks.check,
     inFlight: () => inFlight.total() + composing.waiting(),
     sites: () => [...new Set([...shaping.sites(), ...inFlight.sites()])].map(statusOf),
     liftSite: shaping.lift,

@@ -15,6 +15,7 @@ import type {
   RenderedMessage,
   RenderSource,
 } from '../mail/message.ts'
+import type { TemplateFault } from '../mail/template.ts'
 import type { Tracker } from '../mail/tracking.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { QueueClass } from './class-queue.ts'
@@ -30,7 +31,7 @@ export type ThreadSettings = {
   tracker: Tracker
   timeouts: Partial<Timeouts>
   idleMs: number
-  /** Two Int32: the task or look in hand (0 = none) and a counter of beginnings. */
+  /** Two Int32: the task, look or check in hand (0 = none) and a counter of beginnings. */
   slot: SharedArrayBuffer
   /** Int32: tasks of delivered messages that are not reported yet (`reporter.ts`). */
   taken: SharedArrayBuffer
@@ -99,6 +100,8 @@ export type ToThread =
   /** No message of this content is made in the thread any more. */
   | { type: 'set aside'; content: string }
   | { type: 'look'; task: number; sources: readonly RenderSource[] }
+  /** Of a template that is to be saved. */
+  | { type: 'check'; task: number; source: string }
   /** How far is it? */
   | { type: 'progress'; question: number; task: number }
   | { type: 'stop'; graceMs: number }
@@ -131,6 +134,8 @@ export type FromThread =
   | { type: 'not made'; task: number; error: string }
   | { type: 'looked'; task: number; messages: readonly RenderedMessage[] }
   | { type: 'look failed'; task: number; error: string }
+  | { type: 'checked'; task: number; fault: TemplateFault | undefined }
+  | { type: 'not checked'; task: number; error: string }
   /** Null: the task is not here (any more). */
   | { type: 'progress'; question: number; current: CurrentStep | null }
   | { type: 'warning'; text: string }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import { silentLog } from '../../src/log.ts'
+import { checkTemplate } from '../../src/mail/template.ts'
 import { drop, type Sink, type SinkOptions, silence } from '../fakes/smtp-sink.ts'
 import { type HarnessOptions, makeSource, makeTasks, startHarness, startSinks } from './harness.ts'
 
@@ -138,6 +139,14 @@ test('S19: a page of looks shows what can be shown, whatever one of them does', 
     looks.map((look) => look?.subject ?? null),
     ['Hello Ann', 'Hello Ann', null, 'Hello Ann'],
   )
+})
+
+test('S5: a template is checked in a thread as it is anywhere', async () => {
+  const { outbound } = await start({})
+  assert.equal(await outbound.checkTemplate('Hello {{ name }}'), undefined)
+  const fault = await outbound.checkTemplate('Hello\n{% if name %}')
+  assert.deepEqual(fault, checkTemplate('Hello\n{% if name %}'))
+  assert.notEqual(fault, undefined)
 })
 
 test('a fault of a template comes with the report of what was sent', async () => {

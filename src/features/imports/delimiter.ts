@@ -12,6 +12,9 @@ export type Beginning = {
   skippedLines: 0 | 1
 }
 
+/** A sample may be thousands of records; the first is mostly in so many characters. */
+const STEP = 1024
+
 const delimiters = [',', ';', '\t', '|']
 const declaration = /^"?sep=([,;\t|])"?(?:\r\n|\r|\n|$)/i
 
@@ -31,5 +34,13 @@ export function detectDelimiter(sample: string, isEmail: (header: string) => boo
 
 function firstRecord(sample: string, delimiter: string): CsvRecord | undefined {
   const parser = createCsvParser({ delimiter, ...RECORD_LIMITS })
-  return [...parser.push(sample), ...parser.end()].find((record) => !isBlankRecord(record))
+  for (let at = 0; at < sample.length; at += STEP) {
+    const found = parser.push(sample.slice(at, at + STEP)).find(isFilled)
+    if (found !== undefined) return found
+  }
+  return parser.end().find(isFilled)
+}
+
+function isFilled(record: CsvRecord): boolean {
+  return !isBlankRecord(record)
 }

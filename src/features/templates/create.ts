@@ -11,10 +11,10 @@ const DEFAULT_TYPE: ContentType = 'MARKETING'
 
 /** @throws AppError VALIDATION_ERROR, BAD_REQUEST (template syntax), FORBIDDEN (sender domain) */
 export async function createTemplate(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, outbound, now }: Pick<Core, 'store' | 'outbound' | 'now'>,
   { projectId, ...fields }: NewTemplate,
 ): Promise<TemplateView> {
-  checkFields(fields)
+  await checkFields({ outbound }, fields)
   const at = now()
   const row = await store.write(async (tx) => {
     await requireSender(tx, projectId, fields.from)

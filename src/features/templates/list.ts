@@ -1,12 +1,26 @@
 /**
  * A project's templates, by pages or by cursor. The count comes with every page, but not behind a
- * cursor: whoever follows one has seen it.
+ * cursor: whoever follows one has seen it. By cursor a page ends early where its bodies are large;
+ * pages that have numbers are whole. Bodies are read one by one, so that nobody waits for all.
  */
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import { invalidField } from '../../errors.ts'
 import { containsText } from '../../store/dialect.ts'
-import { and, asc, count, desc, eq, or, type SQL, sql } from '../../store/drizzle.ts'
-import { type ContentType, templates } from '../../store/schema.ts'
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  or,
+  type SQL,
+  sql,
+} from '../../store/drizzle.ts'
+import { type ContentType, type Template, templates } from '../../store/schema.ts'
+import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
+import { fitPage } from '../events/fit-page.ts'
 import { formatCursor, parseCursor, type SortKey, type TemplateOrder } from './cursor.ts'
 import { isTemplate } from './get.ts'
 import { type TemplateView, toTemplateView } from './view.ts'
@@ -37,6 +51,8 @@ type Deps = Pick<Core, 'store'>
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
+/** Reading that much takes a millisecond or so. */
+const TURN_CHARACTERS = 128 * 1024
 const MAX_SEARCH_LENGTH = 255
 
 const sortKeys: Record<TemplateOrder['sort'], SQL<SortKey>> = {
@@ -45,16 +61,29 @@ const sortKeys: Record<TemplateOrder['sort'], SQL<SortKey>> = {
   updatedAt: sql<SortKey>`${templates.updatedAt}`,
 }
 
+const { body, ...columns } = getTableColumns(templates)
+
+const findBody = statement((db) =>
+  db
+    .select({ body })
+    .from(templates)
+    .where(eq(templates.id, parameter('id'))),
+)
+
 /** @throws AppError VALIDATION_ERROR: a cursor that is none, a limit or page below 1 */
 export async function listTemplates(deps: Deps, query: TemplateQuery): Promise<TemplatePage> {
   const order = { sort: query.sort ?? 'createdAt', dir: query.dir ?? 'desc' }
   const limit = Math.min(readCount('limit', query.limit ?? DEFAULT_LIMIT), MAX_LIMIT)
   const rows = await findRows(deps, { query, order, limit })
-  const page = rows.slice(0, limit)
+  const found = rows.slice(0, limit)
+  const page = query.page === undefined ? fitPage(found, ({ bytes }) => bytes) : found
   const last = page.at(-1)
-  const hasMore = rows.length > limit
+  const hasMore = rows.length > page.length
   return {
-    items: page.map(({ template }) => toTemplateView(template)),
+    items: await readBodies(
+      deps,
+      page.map(({ template }) => template),
+    ),
     total: query.cursor === undefined ? await countAll(deps, query) : 0,
     cursor: hasMore && last ? formatCursor(order, { ...last, id: last.template.id }) : null,
     hasMore,
@@ -70,12 +99,27 @@ async function findRows(
   const by = order.dir === 'asc' ? asc : desc
   const skipped = (readCount('page', query.page ?? 1) - 1) * limit
   return deps.store.scan
-    .select({ template: templates, sortKey })
+    .select({ template: columns, sortKey, bytes: sql<number>`octet_length(${body})` })
     .from(templates)
     .where(and(matches(query), await behindCursor(deps, query, order)))
     .orderBy(by(sortKey), by(templates.id))
     .limit(limit + 1)
     .offset(query.cursor === undefined ? skipped : 0)
+}
+
+/** Those that are gone by now are left out. */
+async function readBodies(
+  { store }: Deps,
+  found: readonly Omit<Template, 'body'>[],
+): Promise<TemplateView[]> {
+  const views: TemplateView[] = []
+  for (const template of found) {
+    const row = await store.read.find(findBody, { id: template.id })
+    if (row === undefined) continue
+    views.push(toTemplateView({ ...template, body: row.body }))
+    if (row.body.length > TURN_CHARACTERS) await othersTurn()
+  }
+  return views
 }
 
 async function countAll({ store }: Deps, query: TemplateQuery): Promise<number> {

@@ -1,10 +1,18 @@
 /** What a template must be to be saved. */
-import { AppError, type FieldError, invalid } from '../../errors.ts'
+import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address.ts'
-import { checkTemplate, templateLimit } from '../../mail/template.ts'
+import { costOfText, QUICK_COST } from '../../mail/making-cost.ts'
+import {
+  checkTemplate,
+  countMarkers,
+  type TemplateFault,
+  templateLimit,
+} from '../../mail/template.ts'
+import type { CheckedTemplate } from '../../outbound/checks.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { type ContentType, domains, type Template } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import type { Core } from '../core.ts'
 import { checkTemplateSizes } from './size.ts'
 
 export type TemplateFields = {
@@ -22,6 +30,8 @@ export type TemplateFields = {
 /** Some of the fields; undefined is as absent. */
 export type SomeFields = { [Name in keyof TemplateFields]?: TemplateFields[Name] | undefined }
 
+type CheckDeps = Pick<Core, 'outbound'>
+
 type TextRule = { min: number; max: number; isLine: boolean }
 
 const textRules: Record<'name' | 'description' | 'subject' | 'body' | 'fromName', TextRule> = {
@@ -33,14 +43,16 @@ const textRules: Record<'name' | 'description' | 'subject' | 'body' | 'fromName'
 }
 
 const types: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentType[]
+const tooComplex = 'Takes longer to read, or more memory, than a template may'
 const control = /[\x00-\x08\x0a-\x1f\x7f]/
 
 /**
  * Checks the fields that are given.
- * @throws AppError VALIDATION_ERROR (lengths, number of tags, line breaks, type); BAD_REQUEST for template syntax,
- *   with `details` `{ field, line, column }` of the first fault
+ * @throws AppError VALIDATION_ERROR (lengths, number of tags, line breaks, type, what it takes to
+ *   read it); BAD_REQUEST for template syntax, with `details` `{ field, line, column }` of the first
+ *   fault
  */
-export function checkFields(fields: SomeFields): void {
+export async function checkFields(deps: CheckDeps, fields: SomeFields): Promise<void> {
   const wrong = Object.entries(textRules).flatMap(([field, rule]) =>
     checkText(field, fields[field as keyof typeof textRules], rule),
   )
@@ -52,7 +64,7 @@ export function checkFields(fields: SomeFields): void {
     wrong.push(...checkTemplateSizes({ subject: fields.subject, body: fields.body }))
   }
   if (wrong.length > 0) throw invalid(wrong)
-  checkSyntax(fields)
+  await checkSyntax(deps, fields)
 }
 
 /** @throws AppError FORBIDDEN unless the project has the sender's domain verified */
@@ -93,11 +105,13 @@ function checkText(field: string, text: string | null | undefined, rule: TextRul
   return [{ field, code: 'invalid_string', message }]
 }
 
-function checkSyntax({ subject, body }: SomeFields): void {
-  const faults = Object.entries({ subject, body }).flatMap(([field, source]) => {
-    const fault = source === undefined ? undefined : checkTemplate(source)
-    return fault === undefined ? [] : [{ field, ...fault }]
-  })
+async function checkSyntax(deps: CheckDeps, { subject, body }: SomeFields): Promise<void> {
+  const faults: ({ field: string } & TemplateFault)[] = []
+  for (const [field, source] of Object.entries({ subject, body })) {
+    const fault = source === undefined ? undefined : await findFault(deps, source)
+    if (fault === 'too heavy') throw invalidField(field, 'too_complex', tooComplex)
+    if (fault !== undefined) faults.push({ field, ...fault })
+  }
   const [first] = faults
   if (first === undefined) return
   const fields = faults.map(({ field, message, line, column }) => ({
@@ -108,4 +122,10 @@ function checkSyntax({ subject, body }: SomeFields): void {
   const { field, line, column } = first
   const text = `The template's ${field} has a fault in line ${line}, column ${column}.`
   throw new AppError('BAD_REQUEST', text, { fields, details: { field, line, column } })
+}
+
+/** Where nobody waits, unless it is quick. */
+async function findFault({ outbound }: CheckDeps, source: string): Promise<CheckedTemplate> {
+  const isQuick = costOfText(source) <= QUICK_COST || countMarkers(source) === 0
+  return isQuick ? checkTemplate(source) : outbound.checkTemplate(source)
 }

@@ -10,10 +10,10 @@ import { type TemplateTarget, type TemplateView, toTemplateView } from './view.t
  * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (template syntax), FORBIDDEN
  */
 export async function updateTemplate(
-  { store, directory, now }: Pick<Core, 'store' | 'directory' | 'now'>,
+  { store, directory, outbound, now }: Pick<Core, 'store' | 'directory' | 'outbound' | 'now'>,
   { changes, ...target }: TemplateTarget & { changes: SomeFields },
 ): Promise<TemplateView> {
-  checkFields(changes)
+  await checkFields({ outbound }, changes)
   const columns = toColumns(changes)
   const row = await store.write(async (tx) => {
     const current = await loadTemplate(tx, target)

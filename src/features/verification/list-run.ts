@@ -1,27 +1,33 @@
 /**
- * The job behind the verification of a list. Each domain is looked up once, a few at a time. What
- * has been found out is saved every few seconds with the place it goes up to, so that a run which
+ * The job behind the verification of a list. Each domain is looked up and judged once, a few at a
+ * time, and others have their turn in between, however fast the answers come. What has been found out is saved every few seconds with the place it goes up to, so that a run which
  * takes over goes on there and counts nothing twice.
  */
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { loadProgress, saveProgress } from '../../jobs/progress.ts'
 import type { RunningJob } from '../../jobs/run.ts'
-import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
+import { parseAddress } from '../../mail/address.ts'
 import { createTurns } from '../../outbound/turns.ts'
 import type { Core } from '../core.ts'
-import { type DomainFacts, findDomainFacts } from './domain-facts.ts'
-import { judgeAddress, judgeText, type Verification } from './judge.ts'
+import { findDomainFacts } from './domain-facts.ts'
+import {
+  type DomainVerdict,
+  judgeAddress,
+  judgeDomain,
+  judgeText,
+  type Verification,
+} from './judge.ts'
 import type { ListOrder } from './list-order.ts'
 import { addResults, emptyResult, type Listed, type ListResult } from './list-result.ts'
 import { type ListedAddress, type ListRange, measureList, pagesOfList } from './list-source.ts'
-import type { KnownDomains } from './lists.ts'
 
 type Deps = Pick<Core, 'store' | 'now' | 'verifier'>
 
 type Progress = ListRange & { after: number; result: ListResult }
 
 /** Who is told what of each domain. */
-type FindFacts = (domain: string) => Promise<DomainFacts>
+type FindVerdict = (domain: string) => Promise<DomainVerdict>
 
 /** No more of a job wait for their turn, so that jobs share it evenly. */
 const DOMAINS_AT_ONCE = 16
@@ -37,11 +43,11 @@ export async function verifyList(deps: Deps, job: RunningJob): Promise<ListResul
     result: emptyResult,
   }
   let savedAt = deps.now()
-  const findFacts = createFinder(deps, job.signal)
+  const findVerdict = createFinder(deps, job.signal)
   for await (const { addresses, missing, end } of pagesOfList(deps, order, progress)) {
+    await othersTurn()
     job.signal.throwIfAborted()
-    const known = await deps.verifier.lists.load()
-    const listed = await judgePage(addresses, { findFacts, known })
+    const listed = await Promise.all(addresses.map((one) => judge(one, findVerdict)))
     const result = addResults(progress.result, listed)
     const notFound = result.notFound + missing
     progress = { ...progress, after: end, result: { ...result, notFound } }
@@ -60,48 +66,41 @@ async function save({ store, now }: Deps, job: RunningJob, progress: Progress): 
   await store.write((tx) => saveProgress(tx, job, { state: progress, percent, at: now() }))
 }
 
-/** Asks once for each domain, and no more when the job is to end. */
-function createFinder({ verifier }: Deps, signal: AbortSignal): FindFacts {
-  const asked = new LRUCache<string, Promise<DomainFacts>>({ max: MAX_REMEMBERED })
+/** Judges each domain once, and no more when the job is to end. */
+function createFinder({ verifier }: Deps, signal: AbortSignal): FindVerdict {
+  const asked = new LRUCache<string, Promise<DomainVerdict>>({ max: MAX_REMEMBERED })
   const turns = createTurns({ atOnce: DOMAINS_AT_ONCE, waiting: Number.POSITIVE_INFINITY })
   return (domain) => {
-    const known = asked.get(domain)
-    if (known !== undefined) return known
+    const before = asked.get(domain)
+    if (before !== undefined) return before
     const ask = async () => {
       signal.throwIfAborted()
-      return findDomainFacts(verifier.listDns, { domain, withWebsite: false })
+      const facts = await findDomainFacts(verifier.listDns, { domain, withWebsite: false })
+      const verdict = judgeDomain({ domain, facts, known: await verifier.lists.load() })
+      await othersTurn()
+      return verdict
     }
-    const facts = turns.take(() => verifier.listTurns.take(ask))
-    asked.set(domain, facts)
-    return facts
+    const verdict = turns.take(() => verifier.listTurns.take(ask))
+    asked.set(domain, verdict)
+    return verdict
   }
 }
 
-type Means = { findFacts: FindFacts; known: KnownDomains }
-
-function judgePage(addresses: readonly ListedAddress[], means: Means): Promise<Listed[]> {
-  return Promise.all(addresses.map((one) => judge(one, means)))
-}
-
-async function judge({ text, contactId }: ListedAddress, means: Means): Promise<Listed> {
+async function judge(
+  { text, contactId }: ListedAddress,
+  findVerdict: FindVerdict,
+): Promise<Listed> {
   const address = parseAddress(text)
   if (address === undefined) {
     return toListed(judgeText(text), { contactId, state: 'invalid', cause: 'malformed' })
   }
-  return judgeParsed(address, { ...means, text, contactId })
-}
-
-async function judgeParsed(
-  address: ParsedAddress,
-  { findFacts, known, text, contactId }: Means & ListedAddress,
-): Promise<Listed> {
-  const facts = await findFacts(address.domain)
-  const verification = judgeAddress({ text, address, facts, known })
-  if (facts.kind === 'unknown') {
+  const verdict = await findVerdict(address.domain)
+  const verification = judgeAddress({ text, address, verdict })
+  const { kind } = verdict.facts
+  if (kind === 'unknown')
     return toListed(verification, { contactId, state: 'unknown', cause: null })
-  }
   if (verification.valid) return toListed(verification, { contactId, state: 'valid', cause: null })
-  const cause = facts.kind === 'missing' ? 'domain-missing' : 'no-mx'
+  const cause = kind === 'missing' ? 'domain-missing' : 'no-mx'
   return toListed(verification, { contactId, state: 'invalid', cause })
 }
 

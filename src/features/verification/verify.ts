@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import { parseAddress } from '../../mail/address.ts'
 import type { Core } from '../core.ts'
 import { findDomainFacts } from './domain-facts.ts'
-import { judgeAddress, judgeText, type Verification } from './judge.ts'
+import { judgeAddress, judgeDomain, judgeText, type Verification } from './judge.ts'
 
 /**
  * Any text may be asked about; what is no address is not valid.
@@ -23,5 +23,6 @@ export async function verifyAddress(
     const details = { retryAfter: Math.max(1, Math.ceil((facts.retryAt - now()) / 1000)) }
     throw new AppError('EXTERNAL_SERVICE_ERROR', publicText, { details })
   }
-  return judgeAddress({ text, address, facts, known: await verifier.lists.load() })
+  const verdict = judgeDomain({ domain, facts, known: await verifier.lists.load() })
+  return judgeAddress({ text, address, verdict })
 }

@@ -7,6 +7,7 @@ import { activityTypes } from '../../features/activity/types.ts'
 import { listUpcoming } from '../../features/activity/upcoming.ts'
 import type { Core } from '../../features/core.ts'
 import { id, instant } from '../fields.ts'
+import { largeJson } from '../large-json.ts'
 import { countParameter, cursorParameter, instantParameter } from '../paging.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
 
@@ -91,7 +92,7 @@ export function activityRoutes(core: Core): Route[] {
           startAt: startDate,
           endAt: endDate,
         })
-        return json(200, page)
+        return largeJson(200, page)
       },
     }),
     keyedRoute({

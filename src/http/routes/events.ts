@@ -10,6 +10,7 @@ import { countByName } from '../../features/events/names.ts'
 import { findEventUsage } from '../../features/events/usage.ts'
 import { id, instant } from '../fields.ts'
 import { jobStatus } from '../job-fields.ts'
+import { largeJson } from '../large-json.ts'
 import { countParameter, cursorParameter, instantParameter } from '../paging.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
 import { eventName, tracked, trackFields } from './track.ts'
@@ -181,7 +182,7 @@ function listRoutes(core: Core): Route[] {
       query: listQuery,
       responses: { 200: { description: 'A page', schema: eventPage } },
       handle: async ({ project, query: { eventName: name, limit, cursor } }) =>
-        json(200, await listEvents(core, { projectId: project.id, name, limit, cursor })),
+        largeJson(200, await listEvents(core, { projectId: project.id, name, limit, cursor })),
     }),
     keyedRoute({
       ...shared,
@@ -223,7 +224,7 @@ function listRoutes(core: Core): Route[] {
       refusals: [404],
       handle: async ({ project, params: { contactId = '' }, query: { limit } }) => {
         const asked = { projectId: project.id, id: contactId.toLowerCase(), limit }
-        return json(200, { events: await listEventsOf(core, asked) })
+        return largeJson(200, { events: await listEventsOf(core, asked) })
       },
     }),
   ]

@@ -10,6 +10,7 @@ import { listTemplates } from '../../features/templates/list.ts'
 import { updateTemplate } from '../../features/templates/update.ts'
 import { templateUsage } from '../../features/templates/usage.ts'
 import { emailAddress, id, instant, lineOfText } from '../fields.ts'
+import { largeJson } from '../large-json.ts'
 import { choiceParameter, countParameter, cursorParameter } from '../paging.ts'
 import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../route.ts'
 
@@ -115,10 +116,12 @@ export function templateRoutes(core: Core): Route[] {
       method: 'GET',
       path: '/templates',
       summary: 'List templates',
-      description: 'By `limit` and `cursor`, or by `page` and `pageSize`.',
+      description:
+        'By `limit` and `cursor`, where a page ends early if its bodies are large, or by `page` and ' +
+        '`pageSize`.',
       query: listQuery,
       responses: { 200: { description: 'A page', schema: templatePage } },
-      handle: async ({ project, query }) => json(200, await listPage(core, project.id, query)),
+      handle: async ({ project, query }) => largeJson(200, await listPage(core, project.id, query)),
     }),
     keyedRoute({
       ...shared,
@@ -129,7 +132,7 @@ export function templateRoutes(core: Core): Route[] {
       maxBodyBytes: MAX_REQUEST_BYTES,
       responses: { 201: { description: 'Created', schema: template } },
       handle: async ({ project, body }) =>
-        json(201, await createTemplate(core, { projectId: project.id, ...body })),
+        largeJson(201, await createTemplate(core, { projectId: project.id, ...body })),
     }),
     keyedRoute({
       ...shared,
@@ -150,7 +153,7 @@ export function templateRoutes(core: Core): Route[] {
       summary: 'Get a template',
       responses: { 200: { description: 'The template', schema: template } },
       refusals: [404],
-      handle: async (call) => json(200, await getTemplate(core, named(call))),
+      handle: async (call) => largeJson(200, await getTemplate(core, named(call))),
     }),
     keyedRoute({
       ...shared,
@@ -163,7 +166,7 @@ export function templateRoutes(core: Core): Route[] {
       responses: { 200: { description: 'As it is now', schema: template } },
       refusals: [404],
       handle: async (call) =>
-        json(200, await updateTemplate(core, { ...named(call), changes: call.body })),
+        largeJson(200, await updateTemplate(core, { ...named(call), changes: call.body })),
     }),
     keyedRoute({
       ...shared,
@@ -184,7 +187,7 @@ export function templateRoutes(core: Core): Route[] {
       summary: 'Copy a template',
       responses: { 201: { description: 'The copy', schema: template } },
       refusals: [404],
-      handle: async (call) => json(201, await duplicateTemplate(core, named(call))),
+      handle: async (call) => largeJson(201, await duplicateTemplate(core, named(call))),
     }),
     keyedRoute({
       ...shared,

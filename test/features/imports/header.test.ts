@@ -185,3 +185,25 @@ test('a line that names the delimiter is believed, and is no header', () => {
   const found = detectDelimiter('sep=;\r\nemail,x;name\r\n', (text) => text === 'email')
   assert.deepEqual(found, { delimiter: ';', skippedLines: 1 })
 })
+
+test('S5: of a sample no more is read than its first row takes, for each delimiter', () => {
+  const text = `email,name\n${'é\n'.repeat(30_000)}`
+  let read = 0
+  const sample = {
+    length: text.length,
+    toString: () => text,
+    slice(from: number, to: number) {
+      read += Math.min(to, text.length) - from
+      return text.slice(from, to)
+    },
+  }
+  const { delimiter } = detectDelimiter(sample as unknown as string, (cell) => cell === 'email')
+  assert.equal(delimiter, ',')
+  assert.ok(read > 0 && read <= 4 * 1024, `${read} characters`)
+})
+
+test('a first row that is longer than a step is found whole', () => {
+  const names = Array.from({ length: 400 }, (_, index) => `column ${index}`).join(';')
+  const found = detectDelimiter(`\n\n${names};email\na;b\n`, (text) => text === 'email')
+  assert.deepEqual(found, { delimiter: ';', skippedLines: 0 })
+})

@@ -4,19 +4,22 @@ import fc from 'fast-check'
 import { createTemplate } from '../../../src/features/templates/create.ts'
 import { listTemplates, type TemplateQuery } from '../../../src/features/templates/list.ts'
 import { updateTemplate } from '../../../src/features/templates/update.ts'
+import type { Outbound } from '../../../src/outbound/outbound.ts'
 import { templates } from '../../../src/store/schema.ts'
 import { addProject, address, openWorld, trustDomain, type World } from '../world.ts'
+import { createReader } from './reader.ts'
 
 const names = ['Überblick', 'apple', 'Banana', 'cherry 100%', 'date_x', 'ÉTÉ *special*', 'Δέλτα']
 
-let world: World
+let world: World & { outbound: Outbound }
 let projectId: string
 let otherId: string
 const ids = new Map<string, string>()
 const ends: (() => unknown)[] = []
 
 before(async () => {
-  world = await openWorld({ after: (fn: unknown) => void ends.push(fn as () => unknown) } as never)
+  const ending = { after: (fn: unknown) => void ends.push(fn as () => unknown) } as never
+  world = { ...(await openWorld(ending)), outbound: createReader().outbound }
   projectId = (await addProject(world)).id
   otherId = (await addProject(world)).id
   await trustDomain(world, projectId, 'shop.test')
@@ -196,4 +199,37 @@ test('an update moves a template within its order, and a page after it misses no
   const seen = new Set([...first.items.map(({ name }) => name), ...rest, 'apple'])
   assert.equal(seen.size, names.length)
   assert.equal((await namesOf({ sort: 'updatedAt', dir: 'desc', limit: 1 }))[0], 'apple')
+})
+
+test('S5: large bodies are read one by one, and by cursor a page ends where they are too much', async () => {
+  const { id } = await addProject(world)
+  await trustDomain(world, id, 'large.test')
+  const body = 'x'.repeat(1_999_999)
+  const from = address('a@large.test')
+  const made: string[] = []
+  for (let index = 0; index < 20; index += 1) {
+    const fields = { projectId: id, name: `t${index}`, subject: 's', body: `${body}${index % 10}` }
+    made.push((await createTemplate(world, { ...fields, from })).id)
+  }
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns += 1
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const first = await listTemplates(world, { projectId: id, limit: 100, dir: 'asc' })
+  isOver = true
+  assert.deepEqual([first.items.length, first.hasMore, first.total], [16, true, 20])
+  assert.ok(turns >= 16, `${turns} turns`)
+  const asked = { projectId: id, limit: 100, dir: 'asc', cursor: first.cursor ?? '' } as const
+  const second = await listTemplates(world, asked)
+  const both = [...first.items, ...second.items]
+  assert.deepEqual(
+    both.map((template) => template.id),
+    made,
+  )
+  assert.ok(both.every(({ body: read }, index) => read === `${body}${index % 10}`))
+  const numbered = await listTemplates(world, { projectId: id, limit: 100, page: 1 })
+  assert.deepEqual([numbered.items.length, numbered.hasMore], [20, false])
 })

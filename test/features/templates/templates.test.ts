@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { AppError } from '../../../src/errors.ts'
 import { bulkUpdateTemplates } from '../../../src/features/templates/bulk-update.ts'
 import { createTemplate, type NewTemplate } from '../../../src/features/templates/create.ts'
 import { deleteTemplate } from '../../../src/features/templates/delete.ts'
@@ -11,15 +12,17 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts, contents, domains, emails, templates } from '../../../src/store/schema.ts'
 import { addProject, address, openWorld, START, trustDomain, type World } from '../world.ts'
+import { createReader } from './reader.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 /** A project that may send from shop.test. */
 async function openShop(t: { after(fn: () => unknown): void }) {
-  const world = await openWorld(t)
+  const { read, outbound } = createReader()
+  const world = { ...(await openWorld(t)), outbound }
   const { id: projectId } = await addProject(world)
   await trustDomain(world, projectId, 'shop.test')
-  return { world, projectId }
+  return { world, projectId, read }
 }
 
 const welcome = (projectId: string, change: Partial<NewTemplate> = {}): NewTemplate => ({
@@ -132,6 +135,38 @@ test('a syntax error is refused with line and column, and nothing is saved', asy
     const create = createTemplate(world, welcome(projectId, change))
     await assert.rejects(create, { code: 'BAD_REQUEST' })
   }
+  assert.equal(await count(world), 0)
+})
+
+test('S5: a template that takes long to read is read where nobody waits, any other at once', async (t) => {
+  const { world, projectId, read } = await openShop(t)
+  const { id } = await createTemplate(world, welcome(projectId))
+  assert.deepEqual(read, [])
+  const long = '<p>{{ name }}</p>'.repeat(19_000)
+  await updateTemplate(world, { projectId, id, changes: { body: long } })
+  assert.deepEqual(read, [long])
+  await updateTemplate(world, { projectId, id, changes: { body: 'é'.repeat(2_000_000) } })
+  assert.deepEqual(read, [long], 'a text without placeholders is quick')
+  const broken = createTemplate(world, welcome(projectId, { body: `{% if a %}${long}` }))
+  await assert.rejects(broken, {
+    code: 'BAD_REQUEST',
+    details: { field: 'body', line: 1, column: 1 },
+  })
+  assert.equal(await count(world), 1)
+})
+
+test('S5: a template that nobody can read is refused, and nothing is saved', async (t) => {
+  const { world, projectId } = await openShop(t)
+  world.outbound.checkTemplate = async () => 'too heavy'
+  const body = '<p>{{ name }}</p>'.repeat(19_000)
+  await assert.rejects(createTemplate(world, welcome(projectId, { body })), (error: AppError) => {
+    assert.equal(error.code, 'VALIDATION_ERROR')
+    assert.deepEqual(
+      error.fields?.map(({ field, code }) => [field, code]),
+      [['body', 'too_complex']],
+    )
+    return true
+  })
   assert.equal(await count(world), 0)
 })
 

@@ -163,6 +163,68 @@ test('a domain is looked up once however long the list takes', async (t) => {
 const manyEmails = (count: number, domainOf: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => `a${index}@${domainOf(index)}`)
 
+/** A core whose name servers answer at once: no such domain. Each domain that is judged is told of. */
+function withoutWaiting(core: World, judged: (domain: string) => void): World {
+  const listDns: Core['resolver'] = {
+    ...core.verifier.listDns,
+    mx: () => Promise.resolve({ kind: 'nxdomain', expiresAt: 0 }),
+  }
+  const isNowhere = () => false
+  const isDisposable = (domain: string) => {
+    judged(domain)
+    return false
+  }
+  const lists = {
+    load: () => Promise.resolve({ isDisposable, isFree: isNowhere, isAlias: isNowhere }),
+  }
+  return { ...core, verifier: { ...core.verifier, listDns, lists } }
+}
+
+/** Counts turns of the event loop until `work` is done; `taken` is called at the end of each. */
+async function countTurns(work: Promise<unknown>, taken?: () => void): Promise<number> {
+  let isOver = false
+  const end = work.finally(() => {
+    isOver = true
+  })
+  let turns = 0
+  for (; !isOver; turns += 1) {
+    await new Promise(setImmediate)
+    taken?.()
+  }
+  await end
+  return turns
+}
+
+test('many addresses of one domain: it is judged once, and others have their turn', async (t) => {
+  const { world, start } = await setUp(t)
+  await start({ mode: 'emails', emails: manyEmails(10_000, () => 'gmali.test') })
+  const job = await claimJob(world, 'verify-list')
+  const judged: string[] = []
+  const core = withoutWaiting(world, (domain) => judged.push(domain))
+  const turns = await countTurns(verifyList(core, job))
+  assert.deepEqual(judged, ['gmali.test'])
+  assert.ok(turns >= 50, `${turns} turns`)
+})
+
+test('domains whose answers come at once are judged a few in each turn', async (t) => {
+  const { world, start } = await setUp(t)
+  await start({ mode: 'emails', emails: manyEmails(1_000, (index) => `d${index}.test`) })
+  const job = await claimJob(world, 'verify-list')
+  let inTurn = 0
+  let most = 0
+  let all = 0
+  const core = withoutWaiting(world, () => {
+    inTurn += 1
+    all += 1
+  })
+  await countTurns(verifyList(core, job), () => {
+    most = Math.max(most, inTurn)
+    inTurn = 0
+  })
+  assert.equal(all, 1_000)
+  assert.ok(most <= 32, `${most} in one turn`)
+})
+
 test('contacts by their ids: those of others and of nobody are not found', async (t) => {
   const { world, run, projectId } = await setUp(t)
   const [ada = '', bob = ''] = await addPeople(world, projectId, [

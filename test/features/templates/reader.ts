@@ -1,0 +1,14 @@
+/** Who reads long templates in tests: at once, in this thread; `read` has all that it was given. */
+import { checkTemplate } from '../../../src/mail/template.ts'
+import type { Outbound } from '../../../src/outbound/outbound.ts'
+
+export function createReader() {
+  const read: string[] = []
+  const reader: Pick<Outbound, 'checkTemplate'> = {
+    async checkTemplate(source) {
+      read.push(source)
+      return checkTemplate(source)
+    },
+  }
+  return { read, outbound: reader as Outbound }
+}
