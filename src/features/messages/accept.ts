@@ -72,9 +72,10 @@ export async function acceptMessage(deps: AcceptDeps, input: AcceptInput): Promi
 }
 
 /** A recipient takes some 50 us of the writer, a megabyte some 5 ms. */
-function isHeavy({ request }: Plan, { body, text, attachments }: ContentDraft): boolean {
-  const characters = body.length + (text?.length ?? 0) + attachedBytes(attachments ?? [])
-  return request.to.length > LIGHT_RECIPIENTS || characters > LIGHT_CHARACTERS
+function isHeavy({ request, data }: Plan, { body, text, attachments }: ContentDraft): boolean {
+  const copied = JSON.stringify([data.variables, request.headers]).length * request.to.length
+  const once = body.length + (text?.length ?? 0) + attachedBytes(attachments ?? [])
+  return request.to.length > LIGHT_RECIPIENTS || copied + once > LIGHT_CHARACTERS
 }
 
 function toClaim({ project, idempotency }: AcceptInput, at: number): IdempotentRequest | null {
