@@ -50,6 +50,8 @@ export function createWriter(deps: Deps): Writer {
   let isScheduled = false
   let closed: (() => void) | undefined
   let retryDelayMs = 1
+  /** Since when others have the lock. */
+  let busySince: number | undefined
 
   function write<T>(fn: (tx: Tx) => Promise<T>, { heavyFor }: WriteOptions = {}): Promise<T> {
     if (active.getStore()?.isAlive)
@@ -93,15 +95,23 @@ export function createWriter(deps: Deps): Writer {
       checkFiles()
       groups.begin()
       retryDelayMs = 1
+      busySince = undefined
       return true
     } catch (error) {
       onError(error)
-      const givenUp = isBusy(error) ? now() - maxLockWaitMs : Number.POSITIVE_INFINITY
+      const givenUp = isBusy(error) ? queuedTooLongAgo() : Number.POSITIVE_INFINITY
       for (const request of queue.takeQueuedUntil(givenUp))
         request.reject(databaseError(error, connection.path))
       retryDelayMs = Math.min(retryDelayMs * 2, maxRetryDelayMs)
       return false
     }
+  }
+
+  /** Who waited for other writes of ours has not waited for the lock. */
+  function queuedTooLongAgo(): number {
+    const at = now()
+    busySince ??= at
+    return at - busySince < maxLockWaitMs ? Number.NEGATIVE_INFINITY : at - maxLockWaitMs
   }
 
   function close(): Promise<void> {

@@ -152,6 +152,29 @@ test('heavy writes that wait too long for the lock are told so too', async (t) =
   other.close()
 })
 
+test('who waited long for other writes is not refused for a lock that has just been taken', async (t) => {
+  const store = await openTestStore(t)
+  const other = openConnection({ path: store.place.path, busyTimeoutMs: 0 })
+  let at = 0
+  t.mock.method(performance, 'now', () => at)
+  const first = store.write(
+    async () => {
+      at += 60_000
+    },
+    { heavyFor: 'a' },
+  )
+  const second = store.write((tx) => tx.insert(notes).values({ id: 'second', seq: 0 }), {
+    heavyFor: 'a',
+  })
+  await first
+  other.script('BEGIN IMMEDIATE')
+  for (let turns = 0; turns < 20; turns += 1) await turn()
+  other.script('COMMIT')
+  other.close()
+  await second
+  assert.equal(await store.read.$count(notes), 1)
+})
+
 test('close finishes heavy writes too', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)

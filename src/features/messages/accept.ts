@@ -65,21 +65,17 @@ export async function acceptMessage(deps: AcceptDeps, input: AcceptInput): Promi
     try {
       return await deps.store.write(write, { heavyFor })
     } catch (error) {
-      await dropDraft(deps, content)
+      if (content.chunkBytes > 0) await dropChunks(deps.store, content.id)
       throw error
     }
   })
 }
 
 /** A recipient takes some 50 us of the writer, a megabyte some 5 ms. */
-function isHeavy({ request }: Plan, { body, text, attachments }: ContentDraft): boolean {
-  const characters = body.length + (text?.length ?? 0) + attachedBytes(attachments ?? [])
-  return request.to.length > LIGHT_RECIPIENTS || characters > LIGHT_CHARACTERS
-}
-
-/** What cannot be deleted now, the sweep deletes. */
-async function dropDraft({ store }: AcceptDeps, { id, chunkBytes }: ContentDraft): Promise<void> {
-  if (chunkBytes > 0) await dropChunks(store, id).catch(() => undefined)
+function isHeavy({ request, data }: Plan, { body, text, attachments }: ContentDraft): boolean {
+  const copied = JSON.stringify([data.variables, request.headers]).length * request.to.length
+  const once = body.length + (text?.length ?? 0) + attachedBytes(attachments ?? [])
+  return request.to.length > LIGHT_RECIPIENTS || copied + once > LIGHT_CHARACTERS
 }
 
 function toClaim({ project, idempotency }: AcceptInput, at: number): IdempotentRequest | null {

@@ -1,8 +1,9 @@
 /**
  * Attachments that are too large to be written or read at a stretch are kept as octets in chunks.
  * Each chunk is durable by itself before the email is accepted, and nothing refers to it yet: where
- * the email is refused, `dropChunks` deletes them, and what a process that died left, or a content
- * that was cleared or deleted, the sweep does.
+ * the email is refused, or one of them cannot be written, `dropChunks` deletes them, and what a
+ * process that died left, or a content that was cleared or deleted, the sweep does. What a content
+ * names is never deleted, whatever the caller takes for refused.
  */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { attachedBytes, type SourceAttachment } from '../../mail/attachment.ts'
@@ -15,6 +16,8 @@ import type { Core } from '../core.ts'
 
 /** What of a content's row depends on how its attachments are kept. */
 export type KeptAttachments = { attachments: StoredAttachment[] | null; chunkBytes: number }
+
+type ChunksOwner = { projectId: string; contentId: string }
 
 /** No request takes as long. */
 const ABANDONED_MS = 60 * 60 * 1000
@@ -42,7 +45,9 @@ const findChunk = statement((db) =>
 const deleteLast = statement(
   () => sql`delete from attachment_chunks where content_id = ${parameter('contentId')}
     and number = (select max(number) from attachment_chunks
-      where content_id = ${parameter('contentId')})`,
+      where content_id = ${parameter('contentId')})
+    and not exists (select 1 from contents
+      where id = ${parameter('contentId')} and attachments is not null)`,
 )
 
 export const listAbandoned = statement<{ contentId: string }>(
@@ -54,13 +59,26 @@ export const listAbandoned = statement<{ contentId: string }>(
 /** Writes the chunks where there are to be some; durable when it resolves. */
 export async function keepAttachments(
   { store }: Pick<Core, 'store'>,
-  { projectId, contentId }: { projectId: string; contentId: string },
+  owner: ChunksOwner,
   attachments: readonly StoredAttachment[],
 ): Promise<KeptAttachments> {
   if (attachments.length === 0) return { attachments: null, chunkBytes: 0 }
   if (attachedBytes(attachments) <= QUICK_BASE64_LENGTH) {
     return { attachments: [...attachments], chunkBytes: 0 }
   }
+  try {
+    return await writeChunks(store, owner, attachments)
+  } catch (error) {
+    await dropChunks(store, owner.contentId)
+    throw error
+  }
+}
+
+async function writeChunks(
+  store: Store,
+  { projectId, contentId }: ChunksOwner,
+  attachments: readonly StoredAttachment[],
+): Promise<KeptAttachments> {
   const kept: StoredAttachment[] = []
   let number = 0
   let chunkBytes = 0
@@ -102,8 +120,13 @@ export async function readAttachments(
   return read
 }
 
-/** One by one: freeing one takes about as long as writing it did. */
+/** Of a content that was not accepted. What cannot be deleted now, the sweep deletes. */
 export async function dropChunks(store: Store, contentId: string): Promise<void> {
+  await deleteChunks(store, contentId).catch(() => undefined)
+}
+
+/** One by one: freeing one takes about as long as writing it did. */
+async function deleteChunks(store: Store, contentId: string): Promise<void> {
   for (;;) {
     const write = (tx: Tx) => tx.execute(deleteLast, { contentId })
     const deleted = await store.write(write, { heavyFor: 'retention' })
@@ -115,6 +138,6 @@ export async function dropChunks(store: Store, contentId: string): Promise<void>
 export async function sweepChunks({ store, now }: Pick<Core, 'store' | 'now'>): Promise<void> {
   const before = firstIdAt(now() - ABANDONED_MS)
   for (const { contentId } of await store.scan.list(listAbandoned, { before })) {
-    await dropChunks(store, contentId)
+    await deleteChunks(store, contentId)
   }
 }

@@ -67,8 +67,9 @@ function explainBackOff(
 
 /** What is kept with mail that was never tried is what its site said, to whomever. */
 function isToldBySite({ email, last }: Pick<Facts, 'email' | 'last'>, { cause }: SiteStatus) {
-  if (last !== null) return quote(cause?.text ?? '') === describeWord(last)
-  return email.error?.endsWith(cause?.text ?? '') === true
+  if (cause === null) return false
+  if (last !== null) return quote(cause.text) === describeWord(last)
+  return email.error?.endsWith(cause.text) === true
 }
 
 /** Why it was not delivered so far; '' of mail that nothing is to be said of. */

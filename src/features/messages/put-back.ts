@@ -79,13 +79,17 @@ type Waiting = {
 }
 
 /**
- * Due mail of a lane whose site takes nothing, the earliest `limit` of it; up to when all has been
- * told, null when that is all of the lane.
+ * Due mail of a lane whose site takes nothing, the earliest `limit` of it: how many emails, and up to
+ * when all has been told, null when that is all of the lane.
  */
-export async function deferWaiting(tx: Tx, { lane, ...rest }: Waiting): Promise<number | null> {
+export async function deferWaiting(
+  tx: Tx,
+  { lane, ...rest }: Waiting,
+): Promise<{ count: number; told: number | null }> {
   const deferred = await tx.list(deferLane, { ...lane, ...rest })
-  if (deferred.length < rest.limit) return null
-  return Math.max(...deferred.map(({ dueAt }) => dueAt ?? rest.from))
+  const count = deferred.length
+  if (count < rest.limit) return { count, told: null }
+  return { count, told: Math.max(...deferred.map(({ dueAt }) => dueAt ?? rest.from)) }
 }
 
 /**

@@ -30,7 +30,7 @@ const SWEEP_EVERY_MS = 60_000
 const MAX_VISITS = 400
 /** So many looks in which nothing can be claimed, and the queue rests. */
 const MAX_VAIN_LOOKS = 5
-/** Lanes of sites that take nothing, and emails of each, that are told so in one transaction. */
+/** Lanes of sites that take nothing, and emails of all of them, that are told so in one transaction. */
 const PAUSED_LANES = 100
 const PAUSED_BATCH = 500
 /** How soon a site that was full or resting is looked at again when nothing rings before. */
@@ -204,9 +204,12 @@ async function deferPaused(
 ): Promise<void> {
   await core.store.write(async (tx) => {
     const at = core.now()
+    let limit = PAUSED_BATCH
     for (const { lane, until, reason } of paused) {
+      if (limit === 0) return
       const from = lanes.dueAt(lane) ?? 0
-      const told = await deferWaiting(tx, { lane, reason, from, at, limit: PAUSED_BATCH })
+      const { count, told } = await deferWaiting(tx, { lane, reason, from, at, limit })
+      limit -= count
       tx.afterCommit(() => lanes.settle(lane, told ?? until))
     }
   })

@@ -6,6 +6,7 @@ import { suppress } from '../../../src/features/messages/suppression.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts, contents, projects, templates } from '../../../src/store/schema.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { addProject, address, type Desk, openDesk, START } from './desk.ts'
 
 const nobody = { contacts: 0, contents: 0, emails: 0, events: 0 }
@@ -385,5 +386,26 @@ test('many requests of many recipients let one mail of another project go first'
   assert.deepEqual(
     ended.filter((name) => name !== 'one'),
     ['a', 'b', 'c', 'd'],
+  )
+})
+
+test('data that is copied for many recipients makes a request heavy', async (t) => {
+  const desk = await openDesk(t)
+  const { write } = desk.core.store
+  const seen: (string | undefined)[] = []
+  const noting: Store['write'] = (fn, options) => {
+    seen.push(options?.heavyFor)
+    return write(fn, options)
+  }
+  Object.assign(desk.core.store, { write: noting })
+  const to = Array.from({ length: 20 }, (_, at) => ({
+    address: address(`a${at}@b.test`),
+    name: null,
+  }))
+  await desk.send({ to, data: { note: 'x'.repeat(1_000) } })
+  await desk.send({ to, data: { note: 'x'.repeat(60_000) } })
+  assert.deepEqual(
+    seen.map((heavyFor) => heavyFor !== undefined),
+    [false, true],
   )
 })

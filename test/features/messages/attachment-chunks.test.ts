@@ -11,6 +11,7 @@ import { clearOldBodies } from '../../../src/features/messages/retention.ts'
 import { decodeAttachment } from '../../../src/mail/attachment.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { attachmentChunks, contents, emails } from '../../../src/store/schema.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { address, type Desk, openDesk, START } from './desk.ts'
 
 const HOUR_MS = 3_600_000
@@ -108,6 +109,33 @@ test('a refused request leaves no chunks', async (t) => {
   )
   assert.equal(await chunkCount(desk), 0)
   assert.equal((await desk.counts()).contents, 0)
+})
+
+test('chunks are deleted at once when one of them cannot be written', async (t) => {
+  const desk = await openDesk(t)
+  await desk.core.store.write((tx) =>
+    tx.run(sql`create trigger full before insert on attachment_chunks when new.number = 2
+      begin select raise(abort, 'no'); end`),
+  )
+  await assert.rejects(send(desk))
+  assert.equal(await chunkCount(desk), 0)
+})
+
+test('F1: a request that is on disk keeps its attachments, though its caller hears of a failure', async (t) => {
+  const desk = await openDesk(t)
+  const { core } = desk
+  const { write } = core.store
+  const told: Store['write'] = async (fn, options) => {
+    const value = await write(fn, options)
+    if ((await desk.counts()).contents > 0) throw new Error('the files are gone')
+    return value
+  }
+  Object.assign(core.store, { write: told })
+  await assert.rejects(send(desk), /the files are gone/)
+  Object.assign(core.store, { write })
+  assert.equal(await chunkCount(desk), 4)
+  await sweepChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
+  assert.equal(await chunkCount(desk), 4)
 })
 
 test('F1: what a process that died left is deleted after an hour, what is in use is not', async (t) => {

@@ -171,6 +171,15 @@ const waiting: Case[] = [
     'queue sites --lift dest.test',
   ],
   [
+    'the back-off of its site, and what it was left with, where the site has no cause',
+    {
+      email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no answer' },
+      live: running({ sites: sites({ ...inBackOff, cause: null }) }),
+    },
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z. dest.test takes no mail now: no answer. The next attempt is at 2026-11-21 12:02:00Z.',
+    'queue sites --lift dest.test',
+  ],
+  [
     'the back-off of its site, once, where that is what it was left with',
     {
       email: {

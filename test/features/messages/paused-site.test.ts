@@ -6,7 +6,8 @@ import { showEmail } from '../../../src/features/messages/operate.ts'
 import { deferLane } from '../../../src/features/messages/put-back.ts'
 import { startQueue } from '../../../src/features/messages/queue.ts'
 import type { DeliveryReport } from '../../../src/outbound/outbound.ts'
-import type { Email } from '../../../src/store/schema.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { type Email, emails } from '../../../src/store/schema.ts'
 import type { Tx } from '../../../src/store/store.ts'
 import { address, attempted, type Desk, openDesk, START } from './desk.ts'
 
@@ -81,6 +82,27 @@ test('of a backlog for a site that takes nothing, only what is new is looked at'
   line.clock.now = START + 1_000
   await line.untilDeferred(await sendTo(line, 'eve@dest.test'))
   assert.deepEqual(looks, [START, START + 1_000])
+})
+
+test('F10: of many backlogs for sites that take nothing, as much is told at once as of one', async (t) => {
+  const desk = await openDesk(t)
+  for (const domain of ['one.test', 'two.test', 'three.test']) {
+    desk.pauses.set(domain, dead)
+    desk.capacity.set(domain, 0)
+    const to = Array.from({ length: 400 }, (_, at) => address(`a${at}@${domain}`))
+    await desk.send({ to: to.map((given) => ({ address: given, name: null })) })
+  }
+  const told: number[] = []
+  const deferred = () => desk.core.store.read.$count(emails, eq(emails.state, 'deferred'))
+  const queue = startQueue(desk.core, createDelivery(desk.core))
+  t.after(() => queue.stop())
+  while (told.at(-1) !== 1_200) {
+    const count = await deferred()
+    if (count !== (told.at(-1) ?? 0)) told.push(count)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const steps = told.map((count, index) => count - (told[index - 1] ?? 0))
+  assert.ok(Math.max(...steps) <= 500, `${steps}`)
 })
 
 test('the reason is written once, and not again with the next pause of the site', async (t) => {
