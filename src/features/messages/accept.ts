@@ -17,7 +17,7 @@ import { findKnown } from '../contacts/known.ts'
 import { upsertContacts } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
 import { claimKey, type IdempotentRequest, keepKey } from '../requests/idempotency.ts'
-import { dropChunks, keepAttachments } from './attachment-chunks.ts'
+import { dropDraft, keepAttachments } from './attachment-chunks.ts'
 import { type ContentDraft, keepContent } from './content.ts'
 import { type EmailDraft, insertEmails } from './email-row.ts'
 import { isDomainHeld } from './holds.ts'
@@ -65,7 +65,7 @@ export async function acceptMessage(deps: AcceptDeps, input: AcceptInput): Promi
     try {
       return await deps.store.write(write, { heavyFor })
     } catch (error) {
-      await dropDraft(deps, content)
+      if (content.chunkBytes > 0) await dropDraft(deps.store, content.id)
       throw error
     }
   })
@@ -75,11 +75,6 @@ export async function acceptMessage(deps: AcceptDeps, input: AcceptInput): Promi
 function isHeavy({ request }: Plan, { body, text, attachments }: ContentDraft): boolean {
   const characters = body.length + (text?.length ?? 0) + attachedBytes(attachments ?? [])
   return request.to.length > LIGHT_RECIPIENTS || characters > LIGHT_CHARACTERS
-}
-
-/** What cannot be deleted now, the sweep deletes. */
-async function dropDraft({ store }: AcceptDeps, { id, chunkBytes }: ContentDraft): Promise<void> {
-  if (chunkBytes > 0) await dropChunks(store, id).catch(() => undefined)
 }
 
 function toClaim({ project, idempotency }: AcceptInput, at: number): IdempotentRequest | null {

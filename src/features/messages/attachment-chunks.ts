@@ -1,7 +1,7 @@
 /**
  * Attachments that are too large to be written or read at a stretch are kept as octets in chunks.
  * Each chunk is durable by itself before the email is accepted, and nothing refers to it yet: where
- * the email is refused, `dropChunks` deletes them, and what a process that died left, or a content
+ * the email is refused, `dropDraft` deletes them, and what a process that died left, or a content
  * that was cleared or deleted, the sweep does.
  */
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -61,6 +61,19 @@ export async function keepAttachments(
   if (attachedBytes(attachments) <= QUICK_BASE64_LENGTH) {
     return { attachments: [...attachments], chunkBytes: 0 }
   }
+  try {
+    return await writeChunks(store, { projectId, contentId }, attachments)
+  } catch (error) {
+    await dropDraft(store, contentId)
+    throw error
+  }
+}
+
+async function writeChunks(
+  store: Store,
+  { projectId, contentId }: { projectId: string; contentId: string },
+  attachments: readonly StoredAttachment[],
+): Promise<KeptAttachments> {
   const kept: StoredAttachment[] = []
   let number = 0
   let chunkBytes = 0
@@ -109,6 +122,11 @@ export async function dropChunks(store: Store, contentId: string): Promise<void>
     const deleted = await store.write(write, { heavyFor: 'retention' })
     if (deleted === 0) return
   }
+}
+
+/** Of an email that is refused. What cannot be deleted now, the sweep deletes. */
+export async function dropDraft(store: Store, contentId: string): Promise<void> {
+  await dropChunks(store, contentId).catch(() => undefined)
 }
 
 /** Deletes the chunks that no content names. */

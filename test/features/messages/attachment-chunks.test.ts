@@ -98,6 +98,16 @@ test('F10: while chunks are written, and read, others get their turn for each', 
   assert.ok(turns >= 4, `${turns} turns`)
 })
 
+test('a request whose chunks cannot all be written leaves none', async (t) => {
+  const desk = await openDesk(t)
+  await desk.core.store.write((tx) =>
+    tx.run(sql`create trigger broken before insert on attachment_chunks when new.number = 2
+      begin select raise(abort, 'no'); end`),
+  )
+  await assert.rejects(send(desk))
+  assert.equal(await chunkCount(desk), 0)
+})
+
 test('a refused request leaves no chunks', async (t) => {
   const desk = await openDesk(t)
   await desk.core.store.write((tx) =>
