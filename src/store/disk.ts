@@ -31,7 +31,8 @@ export type DiskOptions = {
   read?: (folder: string) => Promise<DiskSpace>
 }
 
-const EVERY_MS = 2_000
+/** In two seconds large attachments could fill all of the reserve. */
+const EVERY_MS = 250
 /** Of the whole disk. */
 const SCARCE_SHARE = 0.05
 const RELIEF = 1.2

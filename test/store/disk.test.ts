@@ -91,3 +91,12 @@ test('what the disk was like holds while the system does not tell', async (t) =>
   await set(5_000)
   assert.equal(disk.isLow(), false)
 })
+
+test('F3: the disk is looked at four times a second, as large attachments fill it quickly', async (t) => {
+  const { state } = await openDisk(t, 5_000)
+  for (let look = 2; look <= 5; look += 1) {
+    t.mock.timers.tick(250)
+    await new Promise(setImmediate)
+    assert.equal(state.looks, look)
+  }
+})
