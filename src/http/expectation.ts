@@ -16,12 +16,9 @@ export function leaveBodiesToReaders(server: Server): void {
   server.on('checkContinue', pass).on('checkExpectation', pass)
 }
 
-/** Its sender waits to be asked for the body. */
-export function expectsContinue({ httpVersion, headers }: IncomingMessage): boolean {
-  return httpVersion === '1.1' && CONTINUE.test(headers.expect ?? '')
-}
-
 /** Asks for the body where its sender waits for that. */
 export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  if (!outgoing.headersSent && expectsContinue(incoming)) outgoing.writeContinue()
+  const { httpVersion, headers } = incoming
+  if (httpVersion !== '1.1' || outgoing.headersSent) return
+  if (CONTINUE.test(headers.expect ?? '')) outgoing.writeContinue()
 }

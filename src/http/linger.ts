@@ -6,7 +6,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import { expectsContinue } from './expectation.ts'
 
 /** Beyond what the route would have read of a body. */
 const MAX_EXTRA_BYTES = 20 * 1024 * 1024
@@ -14,14 +13,9 @@ const MAX_MS = 5_000
 /** A rest that may be as long as that is left to the listener, and the connection is kept. */
 const SHORT_BYTES = 64 * 1024
 
-/**
- * Whether more is coming than the listener should read on its own. A body that its sender keeps back
- * may come or not (RFC 9110, section 10.1.1): what follows cannot be told from it.
- */
-export function isLongUnderWay(incoming: IncomingMessage): boolean {
-  const { complete, headers } = incoming
+/** Whether more is coming than the listener should read on its own. */
+export function isLongUnderWay({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false
-  if (expectsContinue(incoming)) return true
   return !(Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= SHORT_BYTES)
 }
 
