@@ -6,8 +6,7 @@
  *
  * Node parses whatever it reads, up to 64 KB at once, and thousands of requests are in that, each
  * of which costs something again when the connection breaks. So it is handed what was read in pieces
- * that end with the head of a request. For the same reason it hears of the end of what a client sends
- * only when it has got all that came before.
+ * that end with the head of a request.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -84,8 +83,6 @@ export function createTurns(answer: RequestListener): Turns {
   return {
     listener,
     watch: (server) => {
-      // A client that has sent everything may say so at once (RFC 9293, section 3.6) and wait. Above TLS Node lets nobody.
-      Object.assign(server, { httpAllowHalfOpen: true })
       // Above TLS the event of the connection itself comes too early: nothing is decrypted yet.
       server.on('setSecureContext' in server ? 'secureConnection' : 'connection', open)
     },
@@ -102,17 +99,12 @@ type Reading = {
 /** Hands on what is read while `mayRead`; the result reads on after it was false. */
 function readInPieces(socket: Socket, { isInBody, mayRead }: Reading): () => void {
   const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[]
-  // The last one is the parser's, the other one the socket's own.
-  const finish = socket.listeners('end').at(-1) as (() => void) | undefined
-  if (parse === undefined || finish === undefined)
-    throw new TypeError('nothing reads this connection')
+  if (parse === undefined) throw new TypeError('nothing reads this connection')
   let rest: Buffer | undefined
   let isStopped = false
-  let hasEnded = false
 
   function handOn(): void {
-    // Nothing resumes a connection that has ended; little can be left of it.
-    while (rest !== undefined && (hasEnded || !socket.isPaused()) && socket.writable) {
+    while (rest !== undefined && !socket.isPaused() && socket.writable) {
       if (!mayRead()) {
         isStopped = true
         socket.pause()
@@ -123,27 +115,19 @@ function readInPieces(socket: Socket, { isInBody, mayRead }: Reading): () => voi
       rest = end === rest.length ? undefined : rest.subarray(end)
       parse?.(piece)
     }
-    if (hasEnded && rest === undefined) finish?.()
   }
 
-  socket.off('data', parse).off('end', finish)
+  socket.off('data', parse)
   socket.on('data', (bytes: Buffer) => {
     rest = rest === undefined ? bytes : Buffer.concat([rest, bytes])
     handOn()
   })
-  socket.on('end', () => {
-    hasEnded = true
-    handOn()
-  })
   // The parser stops and resumes reading too, as it is able to.
-  socket.on('resume', () => {
-    if (!hasEnded) handOn()
-  })
+  socket.on('resume', handOn)
   return () => {
     if (!isStopped || !mayRead()) return
     isStopped = false
-    if (hasEnded) handOn()
-    else socket.resume()
+    socket.resume()
   }
 }
 

@@ -165,41 +165,6 @@ test('requests that come in single bytes are answered', async (t) => {
   assert.match(await heard, /<\/a>.*<\/b>/s)
 })
 
-test('whoever says at once that nothing more comes gets all responses', async (t) => {
-  const { port } = await listen(
-    t,
-    ({ url }, outgoing) => void setImmediate(() => outgoing.end(`<${url}>`)),
-  )
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-  const paths = Array.from({ length: 50 }, (_, n) => `/${n}`)
-  socket.end(paths.map((path) => ask(path)).join(''))
-  const answered = [...(await hear(socket)).matchAll(/<(\/\w+)>/g)].map(([, path]) => path)
-  assert.deepEqual(answered, paths)
-})
-
-test('a body that is read slowly comes whole from a sender that has closed its side', async (t) => {
-  const { port } = await listen(t, async (incoming, outgoing) => {
-    let sizeBytes = 0
-    for await (const piece of incoming as AsyncIterable<Buffer>) {
-      sizeBytes += piece.length
-      await new Promise(setImmediate)
-    }
-    outgoing.end(`<${sizeBytes}>`)
-  })
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-  const sizeBytes = 4 * 1024 * 1024
-  const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${sizeBytes}\r\n\r\n`
-  socket.end(Buffer.concat([Buffer.from(head), Buffer.alloc(sizeBytes), Buffer.from(ask('/'))]))
-  assert.match(await hear(socket), new RegExp(`<${sizeBytes}>.*<0>`, 's'))
-})
-
-test('half a request is refused when its sender closes', async (t) => {
-  const { port } = await listen(t, () => undefined)
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-  socket.end('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf')
-  assert.match(await hear(socket), /^(HTTP\/1\.1 400 .*)?$/s)
-})
-
 test('S5: no more of a response is kept than of one, while its client reads nothing', async (t) => {
   const large = Buffer.alloc(8 * 1024 * 1024)
   const { seen, port } = await listen(t, (_incoming, outgoing) => outgoing.end(large))
