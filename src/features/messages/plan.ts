@@ -38,7 +38,7 @@ export type SendRequest = {
 
 type PlanDeps = Pick<Core, 'directory'>
 
-const MAX_DATA_BYTES_PER_REQUEST = 8 * 1024 * 1024
+const MAX_DATA_BYTES_PER_REQUEST = 4 * 1024 * 1024
 const MAX_DATA_KEYS_PER_REQUEST = 50_000
 
 /** What holds for every recipient of the request. */
