@@ -164,6 +164,18 @@ test('a message with an attachment of 38 MB in base64 is taken', async () => {
   assert.equal(status, 200, JSON.stringify(body))
 })
 
+test('F10: body and text are 10 MB together at most, whatever a message may be', async () => {
+  for (const [length, expected] of [
+    [5 * MB, 200],
+    [5 * MB + 1, 422],
+  ] as const) {
+    const texts = { body: 'x'.repeat(length), text: 'y'.repeat(5 * MB) }
+    const { status, body } = await post('/v1/send', JSON.stringify({ ...message, ...texts }))
+    assert.equal(status, expected)
+    if (status === 422) assert.equal(body.error?.errors?.[0]?.field, 'body')
+  }
+})
+
 test('F10: a long attachment that is no base64 is refused, wherever it is wrong', async () => {
   const content = Buffer.alloc(3 * MB, 'attached').toString('base64')
   const file = { filename: 'a.bin', contentType: 'application/octet-stream' }

@@ -27,6 +27,9 @@ import { warnOfUnknownFields } from '../unknown-fields.ts'
 
 type Limits = Config['limits']
 
+/** Of body and text: they are written as one value, for which everybody waits. */
+const MAX_TEXT_BYTES = 10 * 1024 * 1024
+
 const sender = describedMailbox('from must be an email address or an object {name, email}')
 
 /** The body of the request; `limits` are the configuration's. */
@@ -59,7 +62,11 @@ export function sendBody(limits: Limits) {
         const message = 'Either template, or both subject and body, are required'
         context.addIssue({ code: 'custom', path: ['template'], message })
       }
-      if (sizeOf(body) > limits.messageMaxBytes) {
+      const texts = Buffer.byteLength(body.body ?? '') + Buffer.byteLength(body.text ?? '')
+      if (texts > MAX_TEXT_BYTES) {
+        const message = `body and text may be ${MAX_TEXT_BYTES} bytes together: attach the rest`
+        context.addIssue({ code: 'custom', path: ['body'], message, params: { code: 'too_big' } })
+      } else if (texts + attachedBytes(body.attachments ?? []) > limits.messageMaxBytes) {
         const message = `The message is larger than ${limits.messageMaxBytes} bytes`
         context.addIssue({ code: 'custom', path: ['body'], message, params: { code: 'too_big' } })
       }
@@ -153,11 +160,4 @@ export function sendRoutes(core: Core): Route[] {
 function toSendRequest(body: SendBody): SendRequest {
   const { to, ...rest } = body
   return { ...rest, to: Array.isArray(to) ? to : [to] }
-}
-
-type Sized = Pick<SendBody, 'body' | 'text' | 'attachments'>
-
-function sizeOf({ body = '', text = '', attachments = [] }: Sized): number {
-  const attached = attachedBytes(attachments)
-  return Buffer.byteLength(body) + Buffer.byteLength(text) + attached
 }
