@@ -80,7 +80,7 @@ export async function showInboundCommand(context: Context, input: Input): Promis
   return { raw: message.raw }
 }
 
-function toJson({ raw, ...message }: InboundMessage) {
+function toJson({ raw, rawChunks, ...message }: InboundMessage) {
   return {
     ...message,
     receivedAt: formatInstant(message.receivedAt),

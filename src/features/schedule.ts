@@ -1,6 +1,7 @@
 /** The server's work by the clock (UTC) and on request: which job, when, and which verb does it. */
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/jobs.ts'
+import { sweepChunks } from './chunks.ts'
 import { runBulk } from './contacts/bulk-run.ts'
 import { runFieldDeletion } from './contacts/delete-field.ts'
 import type { Core } from './core.ts'
@@ -10,7 +11,6 @@ import { runEventDeletion } from './events/delete.ts'
 import { importContacts } from './imports/contacts.ts'
 import { importSuppressions } from './imports/suppressions.ts'
 import { sweepUploads } from './imports/upload.ts'
-import { sweepChunks } from './messages/attachment-chunks.ts'
 import { recheckDomains } from './messages/recheck.ts'
 import { clearOldBodies } from './messages/retention.ts'
 import { trimSandbox } from './messages/sandbox.ts'
@@ -52,11 +52,7 @@ export function createSchedule(core: Core): Schedule {
       schedule: '17 * * * *',
       run: () => store.write((tx) => sweepKeys(tx, now())),
     },
-    {
-      name: 'sweep-attachment-chunks',
-      schedule: '27 * * * *',
-      run: () => sweepChunks(core),
-    },
+    { name: 'sweep-chunks', schedule: '27 * * * *', run: () => sweepChunks(core) },
     { name: 'sweep-uploads', schedule: '47 * * * *', run: () => sweepUploads(core) },
     {
       name: 'forget-notifications',

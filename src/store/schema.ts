@@ -187,7 +187,7 @@ export const contents = sqliteTable('contents', {
   text: text('text'),
   /** Null when there are none or retention cleared them. */
   attachments: json('attachments').$type<StoredAttachment[]>(),
-  /** Octets of them in `attachment_chunks`. */
+  /** Octets of them in `chunks`. */
   chunkBytes: integer('chunk_bytes').notNull().default(0),
   /** The links of a body that retention cleared; null while the body is there. */
   links: json('links').$type<string[]>(),
@@ -195,14 +195,15 @@ export const contents = sqliteTable('contents', {
   createdAt: integer('created_at').notNull(),
 })
 
-export const attachmentChunks = sqliteTable(
-  'attachment_chunks',
+/** Of a value too large for its row: of a content's attachments, or a received message. */
+export const chunks = sqliteTable(
+  'chunks',
   {
-    contentId: text('content_id').notNull(),
+    ownerId: text('owner_id').notNull(),
     number: integer('number').notNull(),
     bytes: blob('bytes', { mode: 'buffer' }).notNull(),
   },
-  (table) => [primaryKey({ columns: [table.contentId, table.number] })],
+  (table) => [primaryKey({ columns: [table.ownerId, table.number] })],
 )
 
 export const emails = sqliteTable('emails', {
@@ -440,8 +441,10 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   /** Version and cipher; null for a session in clear. */
   tls: text('tls'),
   sizeBytes: integer('size_bytes').notNull(),
-  /** Null once a report was read, or retention cleared it. */
+  /** Null once a report was read, or retention cleared it; empty where it is kept in `chunks`. */
   raw: blob('raw', { mode: 'buffer' }),
+  /** How many of them. */
+  rawChunks: integer('raw_chunks').notNull().default(0),
   /** A reader's own ends at this message. */
   attempts: integer('attempts').notNull().default(0),
   kind: text('kind').$type<InboundKind>(),

@@ -81,10 +81,12 @@ test('a second server is refused after the file of the lock was removed', async 
 
 test('a server whose lock was removed makes it anew', async (t) => {
   const place = await makePlace(t)
-  const { next } = await serveElsewhere(t, place)
+  const { child, next } = await serveElsewhere(t, place)
   await unlink(`${place.path}.serving`)
   assert.equal(await next(), 'the lock of the server was removed, and is made anew')
   await assert.rejects(takeServeLock(place.path, { ...options, patienceMs: 0 }), taken)
+  // Before the folder is removed, in which it would make the file again.
+  await kill(child)
 })
 
 test('a command that ends soon is waited for where the lock is new', async (t) => {

@@ -1,65 +1,20 @@
-/**
- * Attachments that are too large to be written or read at a stretch are kept as octets in chunks.
- * Each chunk is durable by itself before the email is accepted, and nothing refers to it yet: where
- * the email is refused, or one of them cannot be written, `dropChunks` deletes them, and what a
- * process that died left, or a content that was cleared or deleted, the sweep does. What a content
- * names is never deleted, whatever the caller takes for refused.
- */
-import { setImmediate as othersTurn } from 'node:timers/promises'
+/** Attachments that are too large for a row are kept as octets, in chunks of their content. */
 import { attachedBytes, type SourceAttachment } from '../../mail/attachment.ts'
 import { decodeInChunks, QUICK_BASE64_LENGTH } from '../../mail/base64-text.ts'
-import { and, eq, sql } from '../../store/drizzle.ts'
-import { firstIdAt } from '../../store/ids.ts'
-import { attachmentChunks, type StoredAttachment } from '../../store/schema.ts'
-import { parameter, type Store, statement, type Tx } from '../../store/store.ts'
+import type { StoredAttachment } from '../../store/schema.ts'
+import type { Store } from '../../store/store.ts'
+import { dropChunks, readChunks, writeChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 
 /** What of a content's row depends on how its attachments are kept. */
 export type KeptAttachments = { attachments: StoredAttachment[] | null; chunkBytes: number }
 
-type ChunksOwner = { projectId: string; contentId: string }
-
-/** No request takes as long. */
-const ABANDONED_MS = 60 * 60 * 1000
-
-const insertChunk = statement((db) =>
-  db.insert(attachmentChunks).values({
-    contentId: parameter('contentId'),
-    number: parameter('number'),
-    bytes: parameter('bytes'),
-  }),
-)
-
-const findChunk = statement((db) =>
-  db
-    .select({ bytes: attachmentChunks.bytes })
-    .from(attachmentChunks)
-    .where(
-      and(
-        eq(attachmentChunks.contentId, parameter('contentId')),
-        eq(attachmentChunks.number, parameter('number')),
-      ),
-    ),
-)
-
-const deleteLast = statement(
-  () => sql`delete from attachment_chunks where content_id = ${parameter('contentId')}
-    and number = (select max(number) from attachment_chunks
-      where content_id = ${parameter('contentId')})
-    and not exists (select 1 from contents
-      where id = ${parameter('contentId')} and attachments is not null)`,
-)
-
-export const listAbandoned = statement<{ contentId: string }>(
-  () => sql`select distinct content_id as contentId from attachment_chunks
-    where content_id < ${parameter('before')} and not exists (
-      select 1 from contents where id = content_id and attachments is not null)`,
-)
+type Owner = { projectId: string; contentId: string }
 
 /** Writes the chunks where there are to be some; durable when it resolves. */
 export async function keepAttachments(
   { store }: Pick<Core, 'store'>,
-  owner: ChunksOwner,
+  owner: Owner,
   attachments: readonly StoredAttachment[],
 ): Promise<KeptAttachments> {
   if (attachments.length === 0) return { attachments: null, chunkBytes: 0 }
@@ -67,30 +22,32 @@ export async function keepAttachments(
     return { attachments: [...attachments], chunkBytes: 0 }
   }
   try {
-    return await writeChunks(store, owner, attachments)
+    return await writeAttachments(store, owner, attachments)
   } catch (error) {
     await dropChunks(store, owner.contentId)
     throw error
   }
 }
 
-async function writeChunks(
+async function writeAttachments(
   store: Store,
-  { projectId, contentId }: ChunksOwner,
+  { projectId, contentId }: Owner,
   attachments: readonly StoredAttachment[],
 ): Promise<KeptAttachments> {
   const kept: StoredAttachment[] = []
-  let number = 0
+  let first = 0
   let chunkBytes = 0
-  for (const attachment of attachments) {
-    const first = number
-    for (const bytes of decodeInChunks(attachment.content)) {
-      const chunk = { contentId, number, bytes }
-      await store.write((tx) => tx.execute(insertChunk, chunk), { heavyFor: projectId })
-      number += 1
+  function* octetsOf(content: string) {
+    for (const bytes of decodeInChunks(content)) {
       chunkBytes += bytes.length
+      yield bytes
     }
-    kept.push({ ...attachment, content: '', chunks: number - first })
+  }
+  for (const attachment of attachments) {
+    const place = { ownerId: contentId, first, heavyFor: projectId }
+    const count = await writeChunks(store, place, octetsOf(attachment.content))
+    kept.push({ ...attachment, content: '', chunks: count })
+    first += count
   }
   return { attachments: kept, chunkBytes }
 }
@@ -102,42 +59,16 @@ export async function readAttachments(
   attachments: readonly StoredAttachment[],
 ): Promise<SourceAttachment[] | undefined> {
   const read: SourceAttachment[] = []
-  let number = 0
-  for (const { chunks, ...attachment } of attachments) {
-    if (chunks === undefined) {
+  let first = 0
+  for (const { chunks: count, ...attachment } of attachments) {
+    if (count === undefined) {
       read.push(attachment)
       continue
     }
-    const content: Uint8Array[] = []
-    for (const end = number + chunks; number < end; number += 1) {
-      const chunk = await store.read.find(findChunk, { contentId, number })
-      if (chunk === undefined) return undefined
-      content.push(chunk.bytes)
-      await othersTurn()
-    }
+    const content = await readChunks(store, { ownerId: contentId, first, count })
+    if (content === undefined) return undefined
     read.push({ ...attachment, content })
+    first += count
   }
   return read
-}
-
-/** Of a content that was not accepted. What cannot be deleted now, the sweep deletes. */
-export async function dropChunks(store: Store, contentId: string): Promise<void> {
-  await deleteChunks(store, contentId).catch(() => undefined)
-}
-
-/** One by one: freeing one takes about as long as writing it did. */
-async function deleteChunks(store: Store, contentId: string): Promise<void> {
-  for (;;) {
-    const write = (tx: Tx) => tx.execute(deleteLast, { contentId })
-    const deleted = await store.write(write, { heavyFor: 'retention' })
-    if (deleted === 0) return
-  }
-}
-
-/** Deletes the chunks that no content names. */
-export async function sweepChunks({ store, now }: Pick<Core, 'store' | 'now'>): Promise<void> {
-  const before = firstIdAt(now() - ABANDONED_MS)
-  for (const { contentId } of await store.scan.list(listAbandoned, { before })) {
-    await deleteChunks(store, contentId)
-  }
 }

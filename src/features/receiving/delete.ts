@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
 import { inboundMessages } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
+import { dropChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 
 /**
@@ -15,6 +16,7 @@ export async function deleteInbound(
   await store.write(async (tx) => {
     for (const id of ids) await deleteOne(tx, id)
   })
+  for (const id of ids) await dropChunks(store, id)
 }
 
 async function deleteOne(tx: Tx, id: string): Promise<void> {

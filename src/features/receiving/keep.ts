@@ -6,8 +6,10 @@ import { formatReceived } from '../../mail/received.ts'
 import { newId } from '../../store/ids.ts'
 import { type InboundRecipient, inboundMessages } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
+import { dropChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 import { requireRoom } from './quota.ts'
+import { type KeptRaw, keepRaw } from './raw.ts'
 
 export type { InboundRecipient } from '../../store/schema.ts'
 
@@ -28,9 +30,6 @@ export type NewInboundMessage = {
 
 type Deps = Pick<Core, 'store' | 'config' | 'inbox' | 'now'>
 
-/** What is written among others (store/writer.ts): a megabyte takes some 5 ms. */
-const LIGHT_BYTES = 512 * 1024
-
 const insertMessage = statement((db) =>
   db.insert(inboundMessages).values({
     id: parameter('id'),
@@ -43,6 +42,7 @@ const insertMessage = statement((db) =>
     tls: parameter('tls'),
     sizeBytes: parameter('sizeBytes'),
     raw: parameter('raw'),
+    rawChunks: parameter('rawChunks'),
   }),
 )
 
@@ -53,20 +53,26 @@ export function canKeep({ store, disk }: Pick<Core, 'store' | 'disk'>): boolean 
 
 /** Its id, once it is durable. @throws MailboxFull, AppError DATABASE_ERROR: nothing was kept */
 export async function keepInbound(deps: Deps, message: NewInboundMessage): Promise<string> {
-  const row = toRow(deps, message)
-  const heavyFor = row.sizeBytes > LIGHT_BYTES ? 'inbound' : undefined
-  await deps.store.write((tx) => insertRow(deps, tx, row), { heavyFor })
+  const { parts, ...row } = toRow(deps, message)
+  await requireRoom(deps, deps.store.read, row)
+  const kept = await keepRaw(deps, { id: row.id, parts })
+  try {
+    await deps.store.write((tx) => insertRow(deps, tx, { ...row, ...kept }))
+  } catch (error) {
+    if (kept.rawChunks > 0) await dropChunks(deps.store, row.id)
+    throw error
+  }
   return row.id
 }
 
-/** As `keepInbound`, in a transaction of the caller's. @throws MailboxFull */
+/** As `keepInbound`, of a small message in a transaction of the caller's. @throws MailboxFull */
 export async function insertInbound(
   deps: Omit<Deps, 'store'>,
   tx: Tx,
   message: NewInboundMessage,
 ): Promise<string> {
-  const row = toRow(deps, message)
-  await insertRow(deps, tx, row)
+  const { parts, ...row } = toRow(deps, message)
+  await insertRow(deps, tx, { ...row, raw: Buffer.concat(parts), rawChunks: 0 })
   return row.id
 }
 
@@ -82,14 +88,15 @@ function toRow(deps: Pick<Core, 'config' | 'now'>, message: NewInboundMessage) {
     hostname: deps.config.delivery.hostname,
     recipient: only !== undefined && others.length === 0 ? only.address : null,
   })
-  const raw = Buffer.concat([Buffer.from(received), content])
-  return { ...row, id, receivedAt: at, sizeBytes: raw.length, raw }
+  const parts = [Buffer.from(received), content]
+  const sizeBytes = parts.reduce((sum, part) => sum + part.length, 0)
+  return { ...row, id, receivedAt: at, sizeBytes, parts }
 }
 
 async function insertRow(
   { config, inbox }: Pick<Core, 'config' | 'inbox'>,
   tx: Tx,
-  row: ReturnType<typeof toRow>,
+  row: Omit<ReturnType<typeof toRow>, 'parts'> & KeptRaw,
 ): Promise<void> {
   await requireRoom({ config }, tx, row)
   await tx.execute(insertMessage, row)

@@ -11,6 +11,7 @@ import {
 } from '../../store/schema.ts'
 import { parameter, type RowOf, statement, type Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
+import { readRaw } from './raw.ts'
 
 /** Without the message itself. */
 export const columns = {
@@ -25,6 +26,7 @@ export const columns = {
   isSuspect: inboundMessages.isSuspect,
   interruptions: inboundMessages.interruptions,
   dueAt: inboundMessages.dueAt,
+  rawChunks: inboundMessages.rawChunks,
 }
 
 /** Of one lane: `isMail` is 1 for mail to mailboxes. The expressions are those of its index. */
@@ -109,8 +111,12 @@ export function listPending(
 }
 
 /** Null when the row, or its message, is gone. */
-export async function findRaw({ store }: Pick<Core, 'store'>, id: string): Promise<Buffer | null> {
-  return (await store.read.find(selectRaw, { id }))?.raw ?? null
+export async function findRaw(
+  { store }: Pick<Core, 'store'>,
+  { id, rawChunks }: Pick<Pending, 'id' | 'rawChunks'>,
+): Promise<Buffer | null> {
+  const row = await store.read.find(selectRaw, { id })
+  return row === undefined ? null : readRaw(store, { id, raw: row.raw, rawChunks })
 }
 
 /** False for what was done with since it was listed. */

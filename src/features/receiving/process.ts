@@ -8,6 +8,7 @@
  * Reports, mail to mailboxes and what is read alone keep none of each other waiting.
  */
 import { AppError, describeError } from '../../errors.ts'
+import { dropChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 import type { Arrival } from './act.ts'
 import { applyArrival } from './apply.ts'
@@ -125,7 +126,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
   async function readOne(row: Pending): Promise<void> {
     const isAlone = row.isSuspect
     if (isAlone) await keepTrying(() => beginAlone(deps, row.id))
-    const raw = await findRaw(deps, row.id)
+    const raw = await findRaw(deps, row)
     if (raw === null) {
       await failPending(deps, { id: row.id, error: 'its text is gone' })
       return release([row])
@@ -165,6 +166,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
         }),
       )
       release(batch.map(({ row }) => row))
+      for (const { row } of batch) if (row.rawChunks > 0) await dropChunks(deps.store, row.id)
     } catch (error) {
       if (batch.length > 1) for (const arrival of batch) await write([arrival])
       else for (const { row } of batch) await fault(row, error)

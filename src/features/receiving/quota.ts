@@ -51,11 +51,11 @@ export async function hasRoom(
 /** @throws MailboxFull */
 export async function requireRoom(
   deps: Pick<Core, 'config'>,
-  tx: Tx,
+  reader: Pick<Reader, 'find'>,
   { recipients, sizeBytes }: { recipients: readonly InboundRecipient[]; sizeBytes: number },
 ): Promise<void> {
   for (const recipient of recipients) {
-    const isKept = await hasRoom(deps, tx, { recipient, sizeBytes })
+    const isKept = await hasRoom(deps, reader, { recipient, sizeBytes })
     if (!isKept) throw new MailboxFull(`the mailbox of ${recipient.address} is full`)
   }
 }

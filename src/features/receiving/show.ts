@@ -3,6 +3,7 @@ import { notFound } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
 import { type InboundMessage, inboundMessages } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
+import { readRaw } from './raw.ts'
 
 export type { InboundMessage } from '../../store/schema.ts'
 
@@ -19,5 +20,5 @@ export async function getInbound(
   if (row === undefined) {
     throw notFound('inbound message', id, `There is no inbound message ${id}.`)
   }
-  return row
+  return { ...row, raw: await readRaw(store, row) }
 }

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import {
-  listAbandoned,
-  readAttachments,
-  sweepChunks,
-} from '../../../src/features/messages/attachment-chunks.ts'
+import { listAbandoned, sweepChunks } from '../../../src/features/chunks.ts'
+import { readAttachments } from '../../../src/features/messages/attachment-chunks.ts'
 import { createContentShelf } from '../../../src/features/messages/content-shelf.ts'
 import { clearOldBodies } from '../../../src/features/messages/retention.ts'
 import { decodeAttachment } from '../../../src/mail/attachment.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
-import { attachmentChunks, contents, emails } from '../../../src/store/schema.ts'
+import { chunks, contents, emails } from '../../../src/store/schema.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { address, type Desk, openDesk, START } from './desk.ts'
 
@@ -26,7 +23,7 @@ async function send(desk: Desk, attachments = [large, small]): Promise<string> {
 }
 
 async function chunkCount({ core }: Desk): Promise<number> {
-  return core.store.read.$count(attachmentChunks)
+  return core.store.read.$count(chunks)
 }
 
 /** As if it had been accepted so long ago. */
@@ -114,7 +111,7 @@ test('a refused request leaves no chunks', async (t) => {
 test('chunks are deleted at once when one of them cannot be written', async (t) => {
   const desk = await openDesk(t)
   await desk.core.store.write((tx) =>
-    tx.run(sql`create trigger full before insert on attachment_chunks when new.number = 2
+    tx.run(sql`create trigger full before insert on chunks when new.number = 2
       begin select raise(abort, 'no'); end`),
   )
   await assert.rejects(send(desk))
@@ -165,7 +162,7 @@ test('chunks go when retention has cleared their content', async (t) => {
 test('a content whose chunks have just been deleted counts as cleared', async (t) => {
   const desk = await openDesk(t)
   const id = await send(desk)
-  await desk.core.store.write((tx) => tx.delete(attachmentChunks))
+  await desk.core.store.write((tx) => tx.delete(chunks))
   const { found } = await createContentShelf(desk.core).load([id])
   assert.equal(found.size, 0)
 })
@@ -177,6 +174,7 @@ test('what is abandoned is found by the index', async (t) => {
     sql`${sql.raw(`explain query plan ${text.replaceAll('?', "''")}`)}`,
   )
   const steps = plan.map(({ detail }) => detail).join('\n')
-  assert.match(steps, /attachment_chunks USING COVERING INDEX/)
+  assert.match(steps, /chunks USING COVERING INDEX/)
   assert.match(steps, /SEARCH contents USING/)
+  assert.match(steps, /SEARCH inbound_messages USING/)
 })

@@ -1,0 +1,103 @@
+/**
+ * Values that are too large to be written or read at a stretch are kept in chunks: of attachments
+ * (messages/attachment-chunks.ts) and of received mail (receiving/raw.ts). Each chunk is durable by
+ * itself before the row that names it, its owner, is written. Where that row is refused, or a chunk
+ * cannot be written, `dropChunks` deletes them; what a process that died left, or an owner that was
+ * cleared or deleted, the sweep does. What an owner names is never deleted, whatever the caller
+ * takes for refused.
+ */
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import { and, eq, sql } from '../store/drizzle.ts'
+import { firstIdAt } from '../store/ids.ts'
+import { chunks } from '../store/schema.ts'
+import { parameter, type Store, statement, type Tx } from '../store/store.ts'
+import type { Core } from './core.ts'
+
+/** `ownerId`: a UUIDv7; `first`: how many chunks the owner has before these. */
+type Place = { ownerId: string; first: number }
+
+/** No request, and no session, takes as long. */
+const ABANDONED_MS = 60 * 60 * 1000
+
+const insertChunk = statement((db) =>
+  db.insert(chunks).values({
+    ownerId: parameter('ownerId'),
+    number: parameter('number'),
+    bytes: parameter('bytes'),
+  }),
+)
+
+const findChunk = statement((db) =>
+  db
+    .select({ bytes: chunks.bytes })
+    .from(chunks)
+    .where(and(eq(chunks.ownerId, parameter('ownerId')), eq(chunks.number, parameter('number')))),
+)
+
+/** Whether a row that names chunks has that id. */
+const isNamed = (id: ReturnType<typeof sql>) => sql`(
+  exists (select 1 from contents where id = ${id} and attachments is not null)
+  or exists (select 1 from inbound_messages where id = ${id} and raw is not null))`
+
+const deleteLast = statement(
+  () => sql`delete from chunks where owner_id = ${parameter('ownerId')}
+    and number = (select max(number) from chunks where owner_id = ${parameter('ownerId')})
+    and not ${isNamed(sql`${parameter('ownerId')}`)}`,
+)
+
+export const listAbandoned = statement<{ ownerId: string }>(
+  () => sql`select distinct owner_id as "ownerId" from chunks
+    where owner_id < ${parameter('before')} and not ${isNamed(sql`owner_id`)}`,
+)
+
+/** How many, all durable when it resolves. `heavyFor`: as of `store.write`. */
+export async function writeChunks(
+  store: Store,
+  { ownerId, first, heavyFor }: Place & { heavyFor: string },
+  values: Iterable<Uint8Array>,
+): Promise<number> {
+  let number = first
+  for (const bytes of values) {
+    const chunk = { ownerId, number, bytes }
+    await store.write((tx) => tx.execute(insertChunk, chunk), { heavyFor })
+    number += 1
+  }
+  return number - first
+}
+
+/** Undefined where one is missing: the owner has been cleared meanwhile. */
+export async function readChunks(
+  { read }: Pick<Store, 'read'>,
+  { ownerId, first, count }: Place & { count: number },
+): Promise<Buffer[] | undefined> {
+  const values: Buffer[] = []
+  for (let number = first; number < first + count; number += 1) {
+    const chunk = await read.find(findChunk, { ownerId, number })
+    if (chunk === undefined) return undefined
+    values.push(chunk.bytes)
+    await othersTurn()
+  }
+  return values
+}
+
+/** Of an owner that was not written, or names them no more. The sweep deletes what this cannot. */
+export async function dropChunks(store: Store, ownerId: string): Promise<void> {
+  await deleteChunks(store, ownerId).catch(() => undefined)
+}
+
+/** One by one: freeing one takes about as long as writing it did. */
+async function deleteChunks(store: Store, ownerId: string): Promise<void> {
+  for (;;) {
+    const write = (tx: Tx) => tx.execute(deleteLast, { ownerId })
+    const deleted = await store.write(write, { heavyFor: 'retention' })
+    if (deleted === 0) return
+  }
+}
+
+/** Deletes the chunks that no owner names. */
+export async function sweepChunks({ store, now }: Pick<Core, 'store' | 'now'>): Promise<void> {
+  const before = firstIdAt(now() - ABANDONED_MS)
+  for (const { ownerId } of await store.scan.list(listAbandoned, { before })) {
+    await deleteChunks(store, ownerId)
+  }
+}

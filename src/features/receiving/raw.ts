@@ -1,0 +1,51 @@
+/**
+ * The octets of a message that came in. A large one is kept in chunks, so that nobody waits while
+ * it is written or read; its row then holds an empty value and how many there are.
+ */
+import type { InboundMessage } from '../../store/schema.ts'
+import type { Store } from '../../store/store.ts'
+import { dropChunks, readChunks, writeChunks } from '../chunks.ts'
+import type { Core } from '../core.ts'
+
+/** As of the row. */
+export type KeptRaw = { raw: Buffer; rawChunks: number }
+
+/** Whose line heavy writes of received mail stand in (store/write-queue.ts). */
+const HEAVY_FOR = 'inbound'
+/** What is written among others (store/writer.ts): a megabyte takes some 5 ms. */
+const LIGHT_BYTES = 512 * 1024
+const CHUNK_BYTES = 1024 * 1024
+
+const EMPTY = Buffer.alloc(0)
+
+/** `parts`: of the message, one behind the other. Chunks are durable when it resolves. */
+export async function keepRaw(
+  { store }: Pick<Core, 'store'>,
+  { id, parts }: { id: string; parts: readonly Buffer[] },
+): Promise<KeptRaw> {
+  const sizeBytes = parts.reduce((sum, part) => sum + part.length, 0)
+  if (sizeBytes <= LIGHT_BYTES) return { raw: Buffer.concat(parts), rawChunks: 0 }
+  try {
+    const place = { ownerId: id, first: 0, heavyFor: HEAVY_FOR }
+    return { raw: EMPTY, rawChunks: await writeChunks(store, place, cut(parts)) }
+  } catch (error) {
+    await dropChunks(store, id)
+    throw error
+  }
+}
+
+/** Null when it is not kept any more. */
+export async function readRaw(
+  store: Pick<Store, 'read'>,
+  { id, raw, rawChunks }: Pick<InboundMessage, 'id' | 'raw' | 'rawChunks'>,
+): Promise<Buffer | null> {
+  if (raw === null || rawChunks === 0) return raw
+  const chunks = await readChunks(store, { ownerId: id, first: 0, count: rawChunks })
+  return chunks === undefined ? null : Buffer.concat(chunks)
+}
+
+function* cut(parts: readonly Buffer[]): Generator<Buffer> {
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at += CHUNK_BYTES) yield part.subarray(at, at + CHUNK_BYTES)
+  }
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { sweepChunks } from '../../../src/features/chunks.ts'
+import { deleteInbound } from '../../../src/features/receiving/delete.ts'
+import { findRaw } from '../../../src/features/receiving/pending.ts'
+import { MailboxFull } from '../../../src/features/receiving/quota.ts'
+import { readRaw } from '../../../src/features/receiving/raw.ts'
+import { deleteOldArrivals } from '../../../src/features/receiving/retention.ts'
+import { getInbound } from '../../../src/features/receiving/show.ts'
+import { eq, sql } from '../../../src/store/drizzle.ts'
+import { chunks, inboundMessages, inboundUsage } from '../../../src/store/schema.ts'
+import { DAY, openPostbox, type Postbox, shareReader } from './postbox.ts'
+
+const shared = shareReader()
+const HOUR_MS = 3_600_000
+const MIB = 1024 * 1024
+const line = `${'0123456789'.repeat(7)}\r\n`
+const large = `From: ada@dest.test\r\nSubject: large\r\n\r\n${line.repeat(36_000)}`
+const dsn = (body: string) =>
+  `Content-Type: multipart/report; boundary=b\r\n\r\n--b\r\n${body}--b--\r\n`
+
+const countChunks = ({ core }: Postbox) => core.store.read.$count(chunks)
+
+/** Two hours later: what nothing names is old by then. */
+const sweepLater = ({ core }: Postbox) =>
+  sweepChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
+
+test('large mail is kept in chunks, and read and shown as it came', async (t) => {
+  const box = await openPostbox(t, shared)
+  const row = await box.arrive({ to: [box.mailbox()], raw: large })
+  assert.equal(row.state, 'processed')
+  assert.equal(row.subject, 'large')
+  assert.equal(row.raw?.length, 0)
+  // The Received field of our own is one.
+  assert.equal(row.rawChunks, 1 + Math.ceil(large.length / MIB))
+  assert.equal(await countChunks(box), row.rawChunks)
+  const { raw } = await getInbound(box.core, row.id)
+  assert.match(String(raw?.subarray(0, 10)), /^Received: /)
+  assert.equal(raw?.length, row.sizeBytes)
+  assert.ok(raw?.subarray(-large.length).equals(Buffer.from(large)))
+  const [usage] = await box.core.store.read.select().from(inboundUsage)
+  assert.equal(usage?.bytes, row.sizeBytes)
+})
+
+test('small mail is kept in its row', async (t) => {
+  const box = await openPostbox(t, shared)
+  const row = await box.arrive({ to: [box.mailbox()], raw: large.slice(0, MIB / 4) })
+  assert.equal(row.rawChunks, 0)
+  assert.equal(row.raw?.length, row.sizeBytes)
+  assert.equal(await countChunks(box), 0)
+})
+
+test('F10: while large mail is written, and read, others get their turn for each chunk', async (t) => {
+  const box = await openPostbox(t, shared)
+  let turns = 0
+  let isOver = false
+  const others = (async () => {
+    for (; !isOver; turns += 1) await turn()
+  })()
+  const row = await box.arrive({ to: [box.mailbox()], raw: large })
+  assert.ok(turns >= 2 * row.rawChunks, `${turns} turns`)
+  turns = 0
+  await readRaw(box.core.store, row)
+  isOver = true
+  await others
+  assert.ok(turns >= row.rawChunks, `${turns} turns`)
+})
+
+test('a large report leaves no chunks once it was read', async (t) => {
+  const box = await openPostbox(t, shared)
+  const to = [box.returnPath(await box.deliver())]
+  const row = await box.arrive({ to, raw: dsn(line.repeat(20_000)) })
+  assert.equal(row.state, 'processed')
+  assert.equal(row.raw, null)
+  assert.ok(row.rawChunks > 0)
+  await box.processing.stop()
+  assert.equal(await countChunks(box), 0)
+})
+
+test('mail that is refused leaves no chunks, and none are written where the mailbox is full', async (t) => {
+  const box = await openPostbox(t, shared)
+  const { store, config } = box.core
+  await store.write((tx) =>
+    tx.run(sql`create trigger broken before insert on inbound_messages
+      begin select raise(abort, 'no'); end`),
+  )
+  await assert.rejects(box.arrive({ to: [box.mailbox()], raw: large }))
+  assert.equal(await countChunks(box), 0)
+  await store.write((tx) =>
+    tx.run(sql`create trigger never before insert on chunks
+      begin select raise(abort, 'a chunk was written'); end`),
+  )
+  box.core.config = { ...config, inbound: { ...config.inbound, maxBytesPerProject: MIB } }
+  await assert.rejects(box.arrive({ to: [box.mailbox()], raw: large }), MailboxFull)
+})
+
+test('chunks go at once when one of them cannot be written', async (t) => {
+  const box = await openPostbox(t, shared)
+  await box.core.store.write((tx) =>
+    tx.run(sql`create trigger full before insert on chunks when new.number = 2
+      begin select raise(abort, 'no'); end`),
+  )
+  await assert.rejects(box.arrive({ to: [box.mailbox()], raw: large }))
+  assert.equal(await countChunks(box), 0)
+  assert.equal(await box.core.store.read.$count(inboundMessages), 0)
+})
+
+test('the sweep keeps the chunks of mail that is kept, and takes what nothing names', async (t) => {
+  const box = await openPostbox(t, shared)
+  const [kept, gone] = [
+    await box.arrive({ to: [box.mailbox()], raw: large }),
+    await box.arrive({ to: [box.mailbox()], raw: large }),
+  ]
+  await box.core.store.write((tx) =>
+    tx.delete(inboundMessages).where(eq(inboundMessages.id, gone.id)),
+  )
+  await sweepChunks({ ...box.core, now: () => Date.now() + HOUR_MS / 2 })
+  assert.equal(await countChunks(box), 2 * kept.rawChunks)
+  await sweepLater(box)
+  assert.equal(await countChunks(box), kept.rawChunks)
+})
+
+test('chunks go with their message: by an operator at once, by retention with the next sweep', async (t) => {
+  const box = await openPostbox(t, shared)
+  const first = await box.arrive({ to: [box.mailbox()], raw: large })
+  await deleteInbound(box.core, [first.id])
+  assert.equal(await countChunks(box), 0)
+  await box.arrive({ to: [box.mailbox()], raw: large })
+  box.clock.now += 91 * DAY
+  assert.equal(await deleteOldArrivals(box.core), 1)
+  await sweepLater(box)
+  assert.equal(await countChunks(box), 0)
+})
+
+test('mail whose chunks are gone counts as no longer kept', async (t) => {
+  const box = await openPostbox(t, shared)
+  const row = await box.arrive({ to: [box.mailbox()], raw: large })
+  await box.core.store.write((tx) => tx.delete(chunks))
+  assert.equal(await findRaw(box.core, row), null)
+  assert.equal((await getInbound(box.core, row.id)).raw, null)
+})
