@@ -49,11 +49,12 @@ export function parseAddress(text: string): ParsedAddress | undefined {
   if (canonical === undefined) return undefined
   const at = canonical.lastIndexOf('@')
   const localPart = canonical.slice(0, Math.max(at, 0))
-  const domain = toALabels(canonical.slice(at + 1))
-  if (!isLocalPart(localPart) || domain === undefined) return undefined
+  const name = readDomain(canonical.slice(at + 1))
+  if (!isLocalPart(localPart) || name === undefined) return undefined
+  const domain = name.aLabels
   const wire = `${localPart}@${domain}`
   if (Buffer.byteLength(wire) > MAX_WIRE_OCTETS) return undefined
-  const address = `${localPart}@${displayDomain(domain)}`
+  const address = `${localPart}@${name.uLabels}`
   return { address, localPart, domain, wire, needsSmtputf8: !isAscii(localPart) }
 }
 
@@ -61,7 +62,7 @@ export function parseAddress(text: string): ParsedAddress | undefined {
 export function parseDomain(text: string): string | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined
   const canonical = canonicalText(text)
-  return canonical === undefined ? undefined : toALabels(canonical.replace(/\.$/, ''))
+  return canonical === undefined ? undefined : readDomain(canonical.replace(/\.$/, ''))?.aLabels
 }
 
 /** A domain name for people: its U-labels. */
@@ -93,19 +94,29 @@ function isLocalPart(text: string): boolean {
   return !/^\p{M}|[\p{C}\p{Z}]/u.test(text) && text.normalize('NFKC') === text
 }
 
-/** `text` is in canonical form. Characters that a URL's host gives a meaning never reach node:url. */
-function toALabels(text: string): string | undefined {
-  if (isAscii(text) && !hasALabel(text)) return isAsciiDomain(text) ? text : undefined
+/**
+ * `text` is in canonical form. Characters that a URL's host gives a meaning never reach node:url,
+ * which is slow: a name that comes back as it was typed needs no third conversion.
+ */
+function readDomain(text: string): { aLabels: string; uLabels: string } | undefined {
+  if (isAscii(text) && !hasALabel(text)) {
+    return isAsciiDomain(text) ? { aLabels: text, uLabels: text } : undefined
+  }
   if (!unicodeDomain.test(text)) return undefined
-  const ascii = domainToASCII(text)
-  const unicode = domainToUnicode(ascii)
-  if (!isAsciiDomain(ascii) || domainToASCII(unicode) !== ascii) return undefined
-  if (!unicodeDomain.test(unicode) || hasALabel(unicode)) return undefined
-  const [aLabels, uLabels] = [ascii.split('.'), unicode.split('.')]
-  const isUnchanged = text
-    .split('.')
-    .every((label, index) => label === uLabels[index] || label === aLabels[index])
-  return isUnchanged ? ascii : undefined
+  const aLabels = domainToASCII(text)
+  if (!isAsciiDomain(aLabels)) return undefined
+  const uLabels = domainToUnicode(aLabels)
+  if (hasALabel(uLabels)) return undefined
+  const isIt = uLabels === text || isSameName(text, { aLabels, uLabels })
+  return isIt ? { aLabels, uLabels } : undefined
+}
+
+/** Each label of `text` is one of the two forms, and they are forms of each other. */
+function isSameName(text: string, { aLabels, uLabels }: Record<'aLabels' | 'uLabels', string>) {
+  if (!unicodeDomain.test(uLabels) || domainToASCII(uLabels) !== aLabels) return false
+  const [ascii, unicode] = [aLabels.split('.'), uLabels.split('.')]
+  const labels = text.split('.')
+  return labels.every((label, index) => label === unicode[index] || label === ascii[index])
 }
 
 function isAsciiDomain(text: string): boolean {
