@@ -45,7 +45,7 @@ for (const key of ['HTTP__LISTEN', 'INBOUND__LISTEN', 'SUBMISSION__LISTEN']) {
     const messageId = await keepInbound(core, {
       ...{ reversePath: '', clientAddress: '192.0.2.1', clientName: 'x', protocol: 'SMTP' },
       ...{ tls: null, recipients: [{ for: 'server', address: 'postmaster' }] },
-      content: Buffer.from('Subject: Hello\r\n\r\nHello\r\n'),
+      content: [Buffer.from('Subject: Hello\r\n\r\nHello\r\n')],
     })
     const held = await holdPort(port)
     for (let starts = 0; starts < 3; starts += 1) {

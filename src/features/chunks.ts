@@ -65,19 +65,17 @@ export async function writeChunks(
   return number - first
 }
 
-/** Undefined where one is missing: the owner has been cleared meanwhile. */
-export async function readChunks(
+/** Ends early where one is missing: the owner has been cleared meanwhile. */
+export async function* readChunks(
   { read }: Pick<Store, 'read'>,
   { ownerId, first, count }: Place & { count: number },
-): Promise<Buffer[] | undefined> {
-  const values: Buffer[] = []
+): AsyncGenerator<Buffer> {
   for (let number = first; number < first + count; number += 1) {
     const chunk = await read.find(findChunk, { ownerId, number })
-    if (chunk === undefined) return undefined
-    values.push(chunk.bytes)
+    if (chunk === undefined) return
+    yield chunk.bytes
     await othersTurn()
   }
-  return values
 }
 
 /** Of an owner that was not written, or names them no more. The sweep deletes what this cannot. */

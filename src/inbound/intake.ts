@@ -2,8 +2,9 @@
  * A message on its way in: held in memory as it comes, as long as it may be kept. What turns out to
  * be refused is let go of at once and the rest of it only read past.
  *
- * All messages under way share one allowance, so that no number of clients fills the memory. A
- * buffer grows by doubling: what a chunk costs does not depend on how small it is.
+ * All messages under way share one allowance, so that no number of clients fills the memory. What is
+ * held doubles, in blocks of a megabyte at most: what a chunk costs does not depend on how small it
+ * is, and nothing is copied twice. The blocks are shared memory, which threads read where it is.
  */
 import { countHops } from '../mail/received.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
@@ -18,13 +19,14 @@ export type IntakeOptions = { maxBytes: number; allowance: Allowance }
 
 export type Intake = {
   write(chunk: Buffer): void
-  /** The whole message. @throws SmtpRefusal */
-  finish(): Buffer
+  /** The whole message, one part behind the other. @throws SmtpRefusal */
+  finish(): readonly Buffer[]
   /** To be called in any case, when the message is needed no more. */
   release(): void
 }
 
 const FIRST_BYTES = 8 * 1024
+const MAX_BLOCK_BYTES = 1024 * 1024
 /** Reports are: whoever holds on to large messages does not keep them out. */
 const SMALL_BYTES = 256 * 1024
 const MAX_HEADER_BYTES = 256 * 1024
@@ -32,6 +34,7 @@ const MAX_HEADER_BYTES = 256 * 1024
 const MAX_HOPS = 50
 const CR = 0x0d
 const LF = 0x0a
+const HEADER_END = '\r\n\r\n'
 
 /** Of `bytes`, `reserve` for small messages only. */
 export function createAllowance(bytes: number, reserve = 0): Allowance {
@@ -50,23 +53,37 @@ export function createAllowance(bytes: number, reserve = 0): Allowance {
 
 export function createIntake({ maxBytes, allowance }: IntakeOptions): Intake {
   const isBroken = createLineCheck()
-  let held = Buffer.alloc(0)
+  let blocks: Buffer[] = []
+  let capacity = 0
   let size = 0
   let reason: SmtpRefusal | undefined
 
-  function grow(wanted: number): boolean {
-    const doubled = Math.max(FIRST_BYTES, held.length * 2, wanted)
-    const capacity = Math.min(doubled, maxBytes)
-    if (!allowance.take(capacity - held.length, capacity <= SMALL_BYTES)) return false
-    const grown = Buffer.allocUnsafeSlow(capacity)
-    held.copy(grown, 0, 0, size)
-    held = grown
+  /** False when there is no more room. */
+  function put(chunk: Buffer): boolean {
+    let rest = chunk
+    while (rest.length > 0) {
+      if (size === capacity && !addBlock(rest.length)) return false
+      const block = blocks.at(-1) as Buffer
+      const copied = rest.copy(block, block.length - (capacity - size))
+      size += copied
+      rest = rest.subarray(copied)
+    }
+    return true
+  }
+
+  function addBlock(wanted: number): boolean {
+    const doubled = Math.max(FIRST_BYTES, Math.min(capacity, MAX_BLOCK_BYTES))
+    const bytes = Math.min(Math.max(doubled, wanted), maxBytes - capacity)
+    if (!allowance.take(bytes, capacity + bytes <= SMALL_BYTES)) return false
+    capacity += bytes
+    blocks.push(Buffer.from(new SharedArrayBuffer(bytes)))
     return true
   }
 
   function release(): void {
-    allowance.giveBack(held.length)
-    held = Buffer.alloc(0)
+    allowance.giveBack(capacity)
+    blocks = []
+    capacity = 0
     size = 0
   }
 
@@ -78,19 +95,18 @@ export function createIntake({ maxBytes, allowance }: IntakeOptions): Intake {
   return {
     write(chunk) {
       if (reason !== undefined) return
-      const wanted = size + chunk.length
-      if (wanted > maxBytes) return refuse('552 5.3.4', `More than ${maxBytes} bytes`)
+      if (size + chunk.length > maxBytes) return refuse('552 5.3.4', `More than ${maxBytes} bytes`)
       if (isBroken(chunk)) return refuse('554 5.6.0', 'Lines must end in CRLF (RFC 5321 2.3.8)')
-      if (wanted > held.length && !grow(wanted)) {
-        return refuse('452 4.3.1', 'Too much mail at the moment, try again later')
-      }
-      size += chunk.copy(held, size)
+      if (!put(chunk)) refuse('452 4.3.1', 'Too much mail at the moment, try again later')
     },
     finish() {
       if (reason !== undefined) throw reason
-      const message = held.subarray(0, size)
-      checkHeader(message)
-      return message
+      const unused = capacity - size
+      const parts = blocks.map((block, index) =>
+        index === blocks.length - 1 ? block.subarray(0, block.length - unused) : block,
+      )
+      checkHeader(parts, size)
+      return parts
     },
     release,
   }
@@ -113,13 +129,15 @@ function createLineCheck(): (chunk: Buffer) => boolean {
 }
 
 /** @throws SmtpRefusal for a header section that is too large, and for a loop */
-function checkHeader(message: Buffer): void {
-  const end = message.indexOf('\r\n\r\n')
-  const length = end === -1 ? message.length : end
-  if (length > MAX_HEADER_BYTES) {
+function checkHeader(parts: readonly Buffer[], size: number): void {
+  const longest = MAX_HEADER_BYTES + HEADER_END.length
+  const beginning = Buffer.concat(parts, Math.min(size, longest))
+  const end = beginning.indexOf(HEADER_END)
+  if ((end === -1 ? size : end) > MAX_HEADER_BYTES) {
     throw refusal('552 5.3.4', `More than ${MAX_HEADER_BYTES} bytes of header`)
   }
-  if (countHops(message.toString('latin1', 0, length)) > MAX_HOPS) {
+  const header = beginning.toString('latin1', 0, end === -1 ? size : end)
+  if (countHops(header) > MAX_HOPS) {
     throw refusal('554 5.4.6', `More than ${MAX_HOPS} servers have seen this: a loop`)
   }
 }

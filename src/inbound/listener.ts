@@ -159,7 +159,7 @@ async function take(
   }
 }
 
-type Taken = { recipients: InboundRecipient[]; content: Buffer }
+type Taken = { recipients: InboundRecipient[]; content: readonly Buffer[] }
 
 /** Mail to the server itself: of a network only so many. @throws SmtpRefusal */
 async function keepVisit(desk: Desk, session: SMTPServerSession, taken: Taken): Promise<string> {

@@ -42,8 +42,8 @@ function main(settings: ReaderSettings): void {
 
 async function read(deps: VerdictDeps, message: Unread): Promise<Reading> {
   const startedAt = performance.now()
-  const { buffer, byteOffset, byteLength } = message.raw
-  const raw = Buffer.from(buffer, byteOffset, byteLength)
+  // What is shared is copied: not all that reads it takes shared memory.
+  const raw = Buffer.from(message.raw)
   const header = readIncomingHeader(raw)
   const report = readReport(raw)
   const mail = message.isMail ? await readMail(deps, { ...message, raw }) : null

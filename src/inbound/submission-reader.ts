@@ -11,8 +11,8 @@ import { refusal } from './refusal.ts'
 import type { FromThread, ThreadAnswer } from './submission-thread.ts'
 
 export type SubmissionReader = {
-  /** @throws SmtpRefusal */
-  read(raw: Buffer): Promise<Submitted>
+  /** A message, one part behind the other. @throws SmtpRefusal */
+  read(parts: readonly Buffer[]): Promise<Submitted>
   stop(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ export type ReaderOptions = {
 }
 
 type Answer = ThreadAnswer | { lost: string }
-type Job = { raw: Buffer; settle(answer: Answer): void }
+type Job = { parts: readonly Buffer[]; sizeBytes: number; settle(answer: Answer): void }
 type Thread = {
   worker: Worker
   /** It has begun: what ends it now is what it reads. */
@@ -106,7 +106,7 @@ export function createSubmissionReader({
     if (job === undefined) return
     thread.job = job
     thread.worker.ref()
-    thread.worker.postMessage(job.raw)
+    thread.worker.postMessage(job.parts)
     setTimer(thread)
   }
 
@@ -114,7 +114,7 @@ export function createSubmissionReader({
     clearTimeout(thread.timer)
     const { job, isReady } = thread
     if (job === undefined) return
-    const readMs = timeoutMs + (TIMEOUT_MS_PER_MIB * job.raw.length) / MIB
+    const readMs = timeoutMs + (TIMEOUT_MS_PER_MIB * job.sizeBytes) / MIB
     thread.timer = setTimeout(() => expire(thread), isReady ? readMs : startTimeoutMs)
   }
 
@@ -126,10 +126,11 @@ export function createSubmissionReader({
     finish(thread, isReady ? { lost: 'The message takes too long to read' } : notStarted)
   }
 
-  async function read(raw: Buffer): Promise<Submitted> {
+  async function read(parts: readonly Buffer[]): Promise<Submitted> {
+    const sizeBytes = parts.reduce((sum, part) => sum + part.length, 0)
     const answer = await new Promise<Answer>((settle) => {
       if (isStopping) return settle(goingDown)
-      waiting.push({ raw, settle })
+      waiting.push({ parts, sizeBytes, settle })
       next()
     })
     if ('submitted' in answer) return answer.submitted

@@ -11,8 +11,8 @@ serve(workerData as SubmittedLimits)
 
 function serve(limits: SubmittedLimits): void {
   parentPort?.postMessage('ready' satisfies FromThread)
-  parentPort?.on('message', (raw: Uint8Array) => {
-    read(raw, limits).then((answer) => parentPort?.postMessage(answer))
+  parentPort?.on('message', (parts: readonly Uint8Array[]) => {
+    read(Buffer.concat(parts), limits).then((answer) => parentPort?.postMessage(answer))
   })
 }
 

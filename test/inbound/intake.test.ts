@@ -24,7 +24,7 @@ function countedAllowance(bytes: number) {
   }
 }
 
-const finishCode = (finish: () => Buffer) => {
+const finishCode = (finish: () => unknown) => {
   try {
     finish()
     return 250
@@ -45,7 +45,7 @@ test('gives a message back as it came, whatever its pieces', () => {
       for (const [index, edge] of edges.entries()) {
         intake.write(whole.subarray(edge, edges[index + 1] ?? whole.length))
       }
-      assert.ok(intake.finish().equals(whole))
+      assert.ok(Buffer.concat(intake.finish()).equals(whole))
       intake.release()
       assert.equal(allowance.counted.held, 0)
     }),

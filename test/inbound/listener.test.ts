@@ -43,7 +43,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
       clientAddress: '127.0.0.1',
       clientName: 'client.test',
       tls: null,
-      sizeBytes: raw?.length,
+      ...{ sizeBytes: raw?.length, rawChunks: 0 },
       ...{ attempts: 0, isSuspect: false, interruptions: 0, begunAt: null, dueAt: 0 },
       ...{ kind: null, sender: null, subject: null, summary: null, error: null, remark: null },
       processedAt: null,

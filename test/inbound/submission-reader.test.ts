@@ -8,8 +8,8 @@ import { silentLog } from '../../src/log.ts'
 const obedient = `
 const { parentPort } = require('node:worker_threads')
 parentPort.postMessage('ready')
-parentPort.on('message', (raw) => {
-  const text = Buffer.from(raw).toString()
+parentPort.on('message', (parts) => {
+  const text = Buffer.concat(parts).toString()
   if (text === 'hang') for (;;);
   if (text === 'crash') throw new Error('crashed')
   if (text === 'fill') { const all = []; for (;;) all.push('x'.repeat(1000) + all.length) }
@@ -29,7 +29,7 @@ function openReader(t: TestContext, options: Partial<ReaderOptions> = {}) {
     ...options,
   })
   t.after(() => reader.stop())
-  const read = async (text: string) => (await reader.read(Buffer.from(text))).subject
+  const read = async (text: string) => (await reader.read([Buffer.from(text)])).subject
   return { read, stop: reader.stop, started: () => started }
 }
 

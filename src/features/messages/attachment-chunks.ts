@@ -65,8 +65,9 @@ export async function readAttachments(
       read.push(attachment)
       continue
     }
-    const content = await readChunks(store, { ownerId: contentId, first, count })
-    if (content === undefined) return undefined
+    const place = { ownerId: contentId, first, count }
+    const content = await Array.fromAsync(readChunks(store, place))
+    if (content.length < count) return undefined
     read.push({ ...attachment, content })
     first += count
   }

@@ -24,8 +24,8 @@ export type NewInboundMessage = {
   protocol: string
   /** Version and cipher; null for a session in clear. */
   tls: string | null
-  /** As sent, dots unstuffed. */
-  content: Buffer
+  /** As sent, dots unstuffed; one part behind the other. */
+  content: readonly Buffer[]
 }
 
 type Deps = Pick<Core, 'store' | 'config' | 'inbox' | 'now'>
@@ -88,7 +88,7 @@ function toRow(deps: Pick<Core, 'config' | 'now'>, message: NewInboundMessage) {
     hostname: deps.config.delivery.hostname,
     recipient: only !== undefined && others.length === 0 ? only.address : null,
   })
-  const parts = [Buffer.from(received), content]
+  const parts = [Buffer.from(received), ...content]
   const sizeBytes = parts.reduce((sum, part) => sum + part.length, 0)
   return { ...row, id, receivedAt: at, sizeBytes, parts }
 }

@@ -113,10 +113,10 @@ export function listPending(
 /** Null when the row, or its message, is gone. */
 export async function findRaw(
   { store }: Pick<Core, 'store'>,
-  { id, rawChunks }: Pick<Pending, 'id' | 'rawChunks'>,
+  pending: Pick<Pending, 'id' | 'rawChunks' | 'sizeBytes'>,
 ): Promise<Buffer | null> {
-  const row = await store.read.find(selectRaw, { id })
-  return row === undefined ? null : readRaw(store, { id, raw: row.raw, rawChunks })
+  const row = await store.read.find(selectRaw, { id: pending.id })
+  return row === undefined ? null : readRaw(store, { ...pending, raw: row.raw })
 }
 
 /** False for what was done with since it was listed. */

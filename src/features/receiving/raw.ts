@@ -10,6 +10,8 @@ import type { Core } from '../core.ts'
 /** As of the row. */
 export type KeptRaw = { raw: Buffer; rawChunks: number }
 
+type Row = Pick<InboundMessage, 'id' | 'raw' | 'rawChunks' | 'sizeBytes'>
+
 /** Whose line heavy writes of received mail stand in (store/write-queue.ts). */
 const HEAVY_FOR = 'inbound'
 /** What is written among others (store/writer.ts): a megabyte takes some 5 ms. */
@@ -34,14 +36,21 @@ export async function keepRaw(
   }
 }
 
-/** Null when it is not kept any more. */
+/**
+ * Null when it is not kept any more. What was kept in chunks is put together in shared memory: a
+ * reader thread gets it without a copy, which would hold up the event loop.
+ */
 export async function readRaw(
   store: Pick<Store, 'read'>,
-  { id, raw, rawChunks }: Pick<InboundMessage, 'id' | 'raw' | 'rawChunks'>,
+  { id, raw, rawChunks, sizeBytes }: Row,
 ): Promise<Buffer | null> {
   if (raw === null || rawChunks === 0) return raw
-  const chunks = await readChunks(store, { ownerId: id, first: 0, count: rawChunks })
-  return chunks === undefined ? null : Buffer.concat(chunks)
+  const whole = Buffer.from(new SharedArrayBuffer(sizeBytes))
+  let at = 0
+  for await (const chunk of readChunks(store, { ownerId: id, first: 0, count: rawChunks })) {
+    at += chunk.copy(whole, at)
+  }
+  return at === sizeBytes ? whole : null
 }
 
 function* cut(parts: readonly Buffer[]): Generator<Buffer> {

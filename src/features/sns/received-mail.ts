@@ -35,7 +35,7 @@ export async function keepReceivedMail(
   const recipients = await findMailboxes(deps, mail.recipients.slice(0, MAX_RECIPIENTS))
   if (recipients.length === 0) return false
   const { reversePath, clientAddress, clientName, content } = mail
-  const message = { reversePath, recipients, clientAddress, clientName, content }
+  const message = { reversePath, recipients, clientAddress, clientName, content: [content] }
   try {
     await takeOnce(deps, notificationId, async (tx) => {
       await insertInbound(deps, tx, { ...message, protocol: 'HTTP', tls: null })

@@ -80,7 +80,7 @@ export async function openPostbox(t: TestContext, options: Options = {}): Promis
       clientName: 'mx.dest.test',
       protocol: 'ESMTP',
       tls: null,
-      content: Buffer.from(raw),
+      content: [Buffer.from(raw)],
     })
     await processing.idle()
     const row = await store.read

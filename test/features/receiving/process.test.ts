@@ -37,7 +37,7 @@ const server = { for: 'server', address: 'postmaster' } as const
 
 const messageTo = (recipient: InboundRecipient, raw = letter({})) => ({
   ...{ reversePath: '', clientAddress: '192.0.2.1', clientName: 'x', protocol: 'SMTP', tls: null },
-  ...{ recipients: [recipient], content: Buffer.from(raw) },
+  ...{ recipients: [recipient], content: [Buffer.from(raw)] },
 })
 
 test('a message that ends its reader three times is kept for the operator, others are read', async (t) => {

@@ -26,7 +26,7 @@ const keep = ({ core }: Postbox, recipients: InboundRecipient[], bytes = 1_000) 
       protocol: 'SMTP',
       tls: null,
     },
-    ...{ recipients, content: Buffer.alloc(bytes, 'x') },
+    ...{ recipients, content: [Buffer.alloc(bytes, 'x')] },
   })
 
 test('F3: kept bytes are counted by whose they are, however rows come and go', async (t) => {

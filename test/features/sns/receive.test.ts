@@ -672,7 +672,7 @@ test('mail inserted in a transaction that fails is not kept', async (t) => {
     clientName: '',
     protocol: 'HTTP',
     tls: null,
-    content: Buffer.from(raw),
+    content: [Buffer.from(raw)],
   }
   const failing = desk.core.store.write(async (tx) => {
     await insertInbound(desk.core, tx, message)
