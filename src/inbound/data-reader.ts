@@ -27,6 +27,10 @@ export function createDataReader(): DataReader {
   let place: Place = 'start'
   return {
     read(chunk) {
+      if (isPlain(chunk, place)) {
+        place = placeAfter(chunk, place)
+        return { content: chunk, rest: undefined }
+      }
       // A CR that was held back at the end of the last chunk may come before it.
       const content = Buffer.allocUnsafe(chunk.length + 1)
       let size = 0
@@ -46,6 +50,20 @@ export function createDataReader(): DataReader {
       return { content: content.subarray(0, size), rest: undefined }
     },
   }
+}
+
+/** It has no dot at the beginning of a line: all of it is content. Most chunks are. */
+function isPlain(chunk: Buffer, place: Place): boolean {
+  if (place === 'dot' || place === 'dot-cr' || chunk.includes('\r\n.')) return false
+  if (place === 'start') return chunk[0] !== DOT
+  return place === 'text' || chunk[0] !== LF || chunk[1] !== DOT
+}
+
+/** After a plain chunk: its last two octets decide. */
+function placeAfter(chunk: Buffer, place: Place): Place {
+  const [last, before] = [chunk.at(-1), chunk.at(-2)]
+  if (last === undefined) return place
+  return next(before === undefined ? place : before === CR ? 'cr' : 'text', last)
 }
 
 function next(place: Place, octet: number): Place {
