@@ -4,7 +4,8 @@
  *
  *   the closure resolves          its work stays; the caller hears of it once the group is durable
  *   the closure rejects           its own work is undone, the others' stays
- *   it awaits more than queries   (not settled when the microtasks have run out) the same, TypeError
+ *   it awaits more than queries   (not settled when the microtasks have run out, but for
+ *                                 `othersTurn`) the same, TypeError
  *   no transaction is left open   (disk full, I/O error) nothing of the group stays, all callers
  *                                 get DATABASE_ERROR
  *   the files are no longer there (removed under the server) nobody is told that it is durable:
@@ -16,9 +17,12 @@
  * return to the front of the queue, to run again in a group whose closures do have savepoints.
  *
  * Queries run on this thread and their promises resolve in microtasks, so a whole group runs in one
- * drain of the microtask queue, and nobody hears of its end before that end is durable.
+ * drain of the microtask queue, and nobody hears of its end before that end is durable. Only a heavy
+ * request, which has a group of its own, lets the event loop turn meanwhile: readers have another
+ * connection and see nothing of it, writers wait in the queue.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks'
+import { setImmediate as loopTurn } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection.ts'
 import type { Run } from './database.ts'
@@ -27,11 +31,15 @@ import { Transaction, type Tx } from './transaction.ts'
 
 const maxClosures = 256
 const maxDurationMs = 5
+/** For how long a heavy request holds the event loop at a stretch. */
+const maxStretchMs = 10
 
 export type Request = {
   run(tx: Tx): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
+  /** It stands alone in its group, and may let the event loop turn. */
+  isHeavy: boolean
   /** `performance.now()` of the call. */
   queuedAt: number
   /** Its first run was rolled back for the failure of another closure. */
@@ -113,7 +121,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     request: Request,
     hasSavepoint: boolean,
   ): Promise<Closure> {
-    const tx = new Transaction(group.run)
+    const tx = new Transaction(group.run, request.isHeavy ? group.turnOver : undefined)
     const writesBefore = connection.writes()
     if (hasSavepoint) group.attempt(open)
     const result = await group.settled(tx, active.run(tx, invoke, request, tx))
@@ -149,12 +157,16 @@ type Group = {
   /** How the closure ended: its promise, or a TypeError when it waits for more than queries. */
   settled(tx: Transaction, promise: Promise<unknown>): Promise<Result>
   watch(): void
+  /** Lets the event loop turn when it is time. */
+  turnOver(): Promise<void>
   close(): void
 }
 
 function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError'>): Group {
   let failure: unknown
   let isClosed = false
+  let isTurning = false
+  let turnedAt = performance.now()
   let failLate: (() => void) | undefined
 
   function attempt(command: () => void): void {
@@ -184,10 +196,19 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
 
   function watch(): void {
     process.nextTick(() => {
-      if (isClosed) return
+      if (isClosed || isTurning) return
       failLate?.()
       queueMicrotask(watch)
     })
+  }
+
+  async function turnOver(): Promise<void> {
+    if (performance.now() - turnedAt < maxStretchMs) return
+    isTurning = true
+    await loopTurn()
+    isTurning = false
+    turnedAt = performance.now()
+    watch()
   }
 
   return {
@@ -205,6 +226,7 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
     attempt,
     settled,
     watch,
+    turnOver,
     close: () => {
       isClosed = true
     },

@@ -1,7 +1,7 @@
 /**
  * The write path: every write of this process goes through one connection and one queue, where heavy
  * writes do not hold up light ones (write-queue.ts). Callers of one turn of the event loop share a
- * transaction (group.ts); between groups the loop turns.
+ * transaction (group.ts); between groups the loop turns, and within a heavy write.
  * The lock of another process (the command line) is waited for with timers, never by blocking;
  * who has waited too long is told so.
  */
@@ -59,7 +59,8 @@ export function createWriter(deps: Deps): Writer {
     if (closed) return refuse('The store is closed.')
     return new Promise((resolve, reject) => {
       const settle = { resolve: resolve as Request['resolve'], reject }
-      queue.add({ run: fn, ...settle, queuedAt: now(), isSecondRun: false }, heavyFor)
+      const isHeavy = heavyFor !== undefined
+      queue.add({ run: fn, ...settle, isHeavy, queuedAt: now(), isSecondRun: false }, heavyFor)
       schedule()
     })
   }

@@ -65,6 +65,9 @@ export const suppressionReasons: Record<SuppressionReason, SubscriptionReason> =
 
 export type UpsertedContact = { contact: Contact; isNew: boolean }
 
+/** Written at a stretch. */
+const SLICE = 100
+
 const insertContact = statement((db) =>
   db.insert(contacts).values({
     id: parameter('id'),
@@ -130,7 +133,10 @@ export async function upsertContacts(
 ): Promise<UpsertedContact[]> {
   const upserting = begin(tx, change)
   const upserted: UpsertedContact[] = []
-  for (const entry of entries) upserted.push(await upsertContact(upserting, entry))
+  for (const entry of entries) {
+    upserted.push(await upsertContact(upserting, entry))
+    await insertSlice(upserting)
+  }
   await insertDrafts(upserting)
   return upserted
 }
@@ -150,6 +156,7 @@ export async function upsertEach(
       if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
       outcomes.push(error)
     }
+    await insertSlice(upserting)
   }
   await insertDrafts(upserting)
   return outcomes
@@ -161,10 +168,12 @@ type Upserting = {
   known: Map<string, Contact>
   /** New ones that are not written yet, by address. */
   drafts: Map<string, Contact>
+  /** Entries since others last had their turn. */
+  sinceTurn: number
 }
 
 function begin(tx: Tx, change: ContactChange & Known): Upserting {
-  return { tx, change, known: new Map(change.found), drafts: new Map() }
+  return { tx, change, known: new Map(change.found), drafts: new Map(), sinceTurn: 0 }
 }
 
 /** Notes the contact in `known`. @throws AppError VALIDATION_ERROR before anything is written */
@@ -198,6 +207,15 @@ function draftContact(
     createdAt: change.at,
     updatedAt: change.at,
   }
+}
+
+/** A heavy write lets others have their turn between two slices. */
+async function insertSlice(upserting: Upserting): Promise<void> {
+  upserting.sinceTurn += 1
+  if (upserting.sinceTurn < SLICE) return
+  upserting.sinceTurn = 0
+  await insertDrafts(upserting)
+  await upserting.tx.othersTurn()
 }
 
 async function insertDrafts({ tx, change, drafts }: Upserting): Promise<void> {

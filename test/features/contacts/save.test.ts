@@ -320,3 +320,36 @@ test('of an address that comes twice among new ones, the second time changes the
     ],
   )
 })
+
+test('a heavy batch lets others have their turn, and is the same in the end', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: world.now() }
+  // The same again where the first are written already.
+  const entries = Array.from({ length: 450 }, (_, index) => ({
+    address: address(`p${index % 300}@x.test`),
+    changes: { [index < 300 ? 'one' : 'two']: index },
+  }))
+  let now = 0
+  let turns = 0
+  let isOver = false
+  t.mock.method(performance, 'now', () => {
+    now += 20
+    return now
+  })
+  const others = (async () => {
+    for (; !isOver; turns += 1) await new Promise(setImmediate)
+  })()
+  const saved = await world.store.write(
+    (tx) => saveContacts(tx, { ...change, reason: 'api' }, entries),
+    { heavyFor: projectId },
+  )
+  isOver = true
+  await others
+  assert.ok(turns >= 4, `${turns} turns`)
+  assert.equal(saved.filter(({ isNew }) => isNew).length, 300)
+  const rows = await listRows(world)
+  assert.equal(rows.length, 300)
+  assert.deepEqual(rows[0]?.data, { one: 0, two: 300 })
+  assert.deepEqual(rows[299]?.data, { one: 299 })
+})
