@@ -9,5 +9,5 @@ CREATE TABLE chunks (
 ) STRICT;
 
 ALTER TABLE contents ADD COLUMN chunk_bytes INTEGER NOT NULL DEFAULT 0;
--- With any, `raw` is empty, and null once they are not kept.
+-- Where chunks hold the octets, `raw` is empty while the message is kept, and null afterwards.
 ALTER TABLE inbound_messages ADD COLUMN raw_chunks INTEGER NOT NULL DEFAULT 0;

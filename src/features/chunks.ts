@@ -1,12 +1,13 @@
 /**
- * Values that are too large to be written or read at a stretch are kept in chunks: of attachments
- * (messages/attachment-chunks.ts) and of received mail (receiving/raw.ts). Each chunk is durable by
- * itself before the row that names it, its owner, is written. Where that row is refused, or a chunk
- * cannot be written, `dropChunks` deletes them; what a process that died left, or an owner that was
- * cleared or deleted, the sweep does. What an owner names is never deleted, whatever the caller
- * takes for refused.
+ * Values that are too large to be written or read at a stretch are kept in chunks: attachments
+ * (messages/attachment-chunks.ts) and received mail (receiving/raw.ts). Each chunk is durable before
+ * the row that names it, its owner, is written; that row is refused where chunks are missing.
+ * Where the row is refused, or a chunk cannot be written, `dropChunks` deletes the chunks. The sweep
+ * deletes what a process that died left, and the chunks of owners that were cleared or deleted. The
+ * chunks that a row names are never deleted, whatever the caller takes for refused.
  */
 import { setImmediate as othersTurn } from 'node:timers/promises'
+import { AppError } from '../errors.ts'
 import { and, eq, sql } from '../store/drizzle.ts'
 import { firstIdAt } from '../store/ids.ts'
 import { chunks } from '../store/schema.ts'
@@ -39,6 +40,15 @@ const isNamed = (id: ReturnType<typeof sql>) => sql`(
   exists (select 1 from contents where id = ${id} and attachments is not null)
   or exists (select 1 from inbound_messages where id = ${id} and raw is not null))`
 
+const countChunks = statement<{ count: number }>(
+  () => sql`select count(*) as "count" from chunks where owner_id = ${parameter('ownerId')}`,
+)
+
+const findUnnamed = statement<{ number: number }>(
+  () => sql`select number from chunks where owner_id = ${parameter('ownerId')}
+    and not ${isNamed(sql`${parameter('ownerId')}`)} limit 1`,
+)
+
 const deleteLast = statement(
   () => sql`delete from chunks where owner_id = ${parameter('ownerId')}
     and number = (select max(number) from chunks where owner_id = ${parameter('ownerId')})
@@ -50,7 +60,7 @@ export const listAbandoned = statement<{ ownerId: string }>(
     where owner_id < ${parameter('before')} and not ${isNamed(sql`owner_id`)}`,
 )
 
-/** How many, all durable when it resolves. `heavyFor`: as of `store.write`. */
+/** The number of chunks, all durable when it resolves. `heavyFor`: as of `store.write`. */
 export async function writeChunks(
   store: Store,
   { ownerId, first, heavyFor }: Place & { heavyFor: string },
@@ -63,6 +73,19 @@ export async function writeChunks(
     number += 1
   }
   return number - first
+}
+
+/**
+ * For the transaction that writes their owner: the sweep may have taken them, if the clock was set
+ * forward meanwhile. @throws AppError DATABASE_ERROR
+ */
+export async function requireChunks(
+  tx: Tx,
+  { ownerId, count }: Pick<Place, 'ownerId'> & { count: number },
+): Promise<void> {
+  const kept = (await tx.find(countChunks, { ownerId }))?.count
+  if (kept === count) return
+  throw new AppError('DATABASE_ERROR', 'Not all of the message could be kept.')
 }
 
 /** Ends early where one is missing: the owner has been cleared meanwhile. */
@@ -85,10 +108,9 @@ export async function dropChunks(store: Store, ownerId: string): Promise<void> {
 
 /** One by one: freeing one takes about as long as writing it did. */
 async function deleteChunks(store: Store, ownerId: string): Promise<void> {
-  for (;;) {
-    const write = (tx: Tx) => tx.execute(deleteLast, { ownerId })
-    const deleted = await store.write(write, { heavyFor: 'retention' })
-    if (deleted === 0) return
+  const write = (tx: Tx) => tx.execute(deleteLast, { ownerId })
+  while ((await store.read.find(findUnnamed, { ownerId })) !== undefined) {
+    await store.write(write, { heavyFor: 'retention' })
   }
 }
 

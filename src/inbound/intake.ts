@@ -2,9 +2,9 @@
  * A message on its way in: held in memory as it comes, as long as it may be kept. What turns out to
  * be refused is let go of at once and the rest of it only read past.
  *
- * All messages under way share one allowance, so that no number of clients fills the memory. What is
- * held doubles, in blocks of a megabyte at most: what a chunk costs does not depend on how small it
- * is, and nothing is copied twice. The blocks are shared memory, which threads read where it is.
+ * All messages under way share one allowance, so that no number of clients fills the memory. The
+ * memory for a message doubles, and from a megabyte on grows by a megabyte: the cost of a chunk does
+ * not depend on its size. It grows by further blocks, so a large message is not copied when it grows.
  */
 import { countHops } from '../mail/received.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
@@ -76,7 +76,7 @@ export function createIntake({ maxBytes, allowance }: IntakeOptions): Intake {
     const bytes = Math.min(Math.max(doubled, wanted), maxBytes - capacity)
     if (!allowance.take(bytes, capacity + bytes <= SMALL_BYTES)) return false
     capacity += bytes
-    blocks.push(Buffer.from(new SharedArrayBuffer(bytes)))
+    blocks.push(Buffer.allocUnsafeSlow(bytes))
     return true
   }
 

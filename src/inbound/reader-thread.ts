@@ -42,7 +42,7 @@ function main(settings: ReaderSettings): void {
 
 async function read(deps: VerdictDeps, message: Unread): Promise<Reading> {
   const startedAt = performance.now()
-  // What is shared is copied: not all that reads it takes shared memory.
+  // The memory may be shared, which not every parser takes.
   const raw = Buffer.from(message.raw)
   const header = readIncomingHeader(raw)
   const report = readReport(raw)

@@ -3,7 +3,7 @@
  * much memory. A thread reads one at a time; the thread that takes too long is ended, and its
  * message refused for good, since it would do the same again. Threads start when they are needed.
  */
-import type { Worker } from 'node:worker_threads'
+import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
 import { startThread } from '../config/assets.ts'
 import type { Log } from '../log.ts'
 import type { Submitted, SubmittedLimits } from '../mail/submitted.ts'
@@ -11,7 +11,10 @@ import { refusal } from './refusal.ts'
 import type { FromThread, ThreadAnswer } from './submission-thread.ts'
 
 export type SubmissionReader = {
-  /** A message, one part behind the other. @throws SmtpRefusal */
+  /**
+   * A message, one part behind the other: their memory goes to the thread, for copying it would hold
+   * up the event loop. @throws SmtpRefusal
+   */
   read(parts: readonly Buffer[]): Promise<Submitted>
   stop(): Promise<void>
 }
@@ -106,7 +109,7 @@ export function createSubmissionReader({
     if (job === undefined) return
     thread.job = job
     thread.worker.ref()
-    thread.worker.postMessage(job.parts)
+    thread.worker.postMessage(job.parts, memoryOf(job.parts))
     setTimer(thread)
   }
 
@@ -127,7 +130,7 @@ export function createSubmissionReader({
   }
 
   async function read(parts: readonly Buffer[]): Promise<Submitted> {
-    const sizeBytes = parts.reduce((sum, part) => sum + part.length, 0)
+    const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0)
     const answer = await new Promise<Answer>((settle) => {
       if (isStopping) return settle(goingDown)
       waiting.push({ parts, sizeBytes, settle })
@@ -146,4 +149,12 @@ export function createSubmissionReader({
   }
 
   return { read, stop }
+}
+
+/** All of it that is not shared with other buffers. */
+function memoryOf(parts: readonly Buffer[]): ArrayBuffer[] {
+  const memory = parts.map(({ buffer }) => buffer)
+  return memory.filter(
+    (each): each is ArrayBuffer => each instanceof ArrayBuffer && !isMarkedAsUntransferable(each),
+  )
 }

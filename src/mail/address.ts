@@ -94,11 +94,14 @@ function isLocalPart(text: string): boolean {
   return !/^\p{M}|[\p{C}\p{Z}]/u.test(text) && text.normalize('NFKC') === text
 }
 
+/** One name in its two forms. */
+type DomainName = { aLabels: string; uLabels: string }
+
 /**
- * `text` is in canonical form. Characters that a URL's host gives a meaning never reach node:url,
- * which is slow: a name that comes back as it was typed needs no third conversion.
+ * `text` is in canonical form. Characters that a URL's host gives a meaning never reach node:url.
+ * Its conversions are slow; a name that comes back as it was typed needs no third one.
  */
-function readDomain(text: string): { aLabels: string; uLabels: string } | undefined {
+function readDomain(text: string): DomainName | undefined {
   if (isAscii(text) && !hasALabel(text)) {
     return isAsciiDomain(text) ? { aLabels: text, uLabels: text } : undefined
   }
@@ -112,7 +115,7 @@ function readDomain(text: string): { aLabels: string; uLabels: string } | undefi
 }
 
 /** Each label of `text` is one of the two forms, and they are forms of each other. */
-function isSameName(text: string, { aLabels, uLabels }: Record<'aLabels' | 'uLabels', string>) {
+function isSameName(text: string, { aLabels, uLabels }: DomainName): boolean {
   if (!unicodeDomain.test(uLabels) || domainToASCII(uLabels) !== aLabels) return false
   const [ascii, unicode] = [aLabels.split('.'), uLabels.split('.')]
   const labels = text.split('.')

@@ -63,9 +63,10 @@ export type GroupRunner = {
   begin(): void
   /**
    * Takes requests from the front of `queue`, runs them, commits and tells their callers; puts
-   * back those that are to run a second time.
+   * back those that are to run a second time. Resolves to the milliseconds for which the event loop
+   * turned meanwhile.
    */
-  run(queue: Request[]): Promise<void>
+  run(queue: Request[]): Promise<number>
 }
 
 export function createGroupRunner(deps: Deps): GroupRunner {
@@ -77,7 +78,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
   const keep = connection.command('RELEASE closure')
   const undo = connection.command('ROLLBACK TO closure')
 
-  async function run(queue: Request[]): Promise<void> {
+  async function run(queue: Request[]): Promise<number> {
     const hasSavepoints = queue[0]?.isSecondRun === true
     const group = createGroup(deps)
     const closures: Closure[] = []
@@ -105,6 +106,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isKept
     queue.unshift(...closures.filter(isAgain).map(({ request }) => secondRun(request)))
     for (const closure of closures) if (!isAgain(closure)) settle(closure, group.failure())
+    return group.turnedMs()
   }
 
   function abandon(failure: unknown): void {
@@ -159,14 +161,17 @@ type Group = {
   watch(): void
   /** Lets the event loop turn when it is time. */
   turnOver(): Promise<void>
+  /** For how long it has turned. */
+  turnedMs(): number
   close(): void
 }
 
 function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError'>): Group {
   let failure: unknown
   let isClosed = false
-  let isTurning = false
+  let turning: Promise<void> | undefined
   let turnedAt = performance.now()
+  let turnedMs = 0
   let failLate: (() => void) | undefined
 
   function attempt(command: () => void): void {
@@ -196,18 +201,24 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
 
   function watch(): void {
     process.nextTick(() => {
-      if (isClosed || isTurning) return
+      if (isClosed || turning !== undefined) return
       failLate?.()
       queueMicrotask(watch)
     })
   }
 
   async function turnOver(): Promise<void> {
-    if (performance.now() - turnedAt < maxStretchMs) return
-    isTurning = true
+    if (turning === undefined && performance.now() - turnedAt < maxStretchMs) return
+    turning ??= turn()
+    await turning
+  }
+
+  async function turn(): Promise<void> {
+    const from = performance.now()
     await loopTurn()
-    isTurning = false
     turnedAt = performance.now()
+    turnedMs += turnedAt - from
+    turning = undefined
     watch()
   }
 
@@ -227,6 +238,7 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
     settled,
     watch,
     turnOver,
+    turnedMs: () => turnedMs,
     close: () => {
       isClosed = true
     },

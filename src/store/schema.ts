@@ -441,9 +441,9 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   /** Version and cipher; null for a session in clear. */
   tls: text('tls'),
   sizeBytes: integer('size_bytes').notNull(),
-  /** Null once a report was read, or retention cleared it; empty where it is kept in `chunks`. */
+  /** Null once a report was read, or retention cleared it; empty where `chunks` hold the octets. */
   raw: blob('raw', { mode: 'buffer' }),
-  /** How many of them. */
+  /** The number of those chunks. */
   rawChunks: integer('raw_chunks').notNull().default(0),
   /** A reader's own ends at this message. */
   attempts: integer('attempts').notNull().default(0),

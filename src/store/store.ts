@@ -127,6 +127,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     })
   }
   const watching = watch ? watchExternalChanges(writable, log) : undefined
+  if (watching !== undefined) commitListeners.add(watching.ended)
   return {
     write: writer.write,
     read: new StoreDb(reading.run) as Reader,

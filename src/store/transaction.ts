@@ -16,8 +16,8 @@ export type Tx = Pick<Db, Building | Running> &
     /** Runs `fn` once the closure's work is durable, and never otherwise: wake-ups, caches. */
     afterCommit(fn: () => void): void
     /**
-     * Lets the event loop turn, the transaction staying open, where a heavy write has held it for some
-     * milliseconds. For a light one, which is over by then, it does nothing.
+     * Lets the event loop turn when a heavy write has held it for some milliseconds; the transaction
+     * stays open. A light write shares its transaction with others: for it this does nothing.
      */
     othersTurn(): Promise<void>
   }

@@ -5,7 +5,12 @@ import { isBusy } from './database-error.ts'
 /** Well under the 200 ms within which commands take effect on a running server. */
 const intervalMs = 100
 
-export type Watch = { subscribe(fn: () => void): () => void; stop(): void }
+export type Watch = {
+  subscribe(fn: () => void): () => void
+  /** To be called when a transaction of the writer's has ended. */
+  ended(): void
+  stop(): void
+}
 
 /**
  * Tells when another process has changed the database. `PRAGMA data_version` moves on the writer's
@@ -16,10 +21,12 @@ export function watchExternalChanges(writer: Connection, log: Log): Watch {
   const version = writer.value('PRAGMA data_version')
   const listeners = new Set<() => void>()
   let seen = version()
+  let isDue = false
 
+  /** A heavy write holds its transaction over turns of the loop: the look is made at its end. */
   function look(): void {
-    // A group that waits for a late closure holds its transaction over a turn of the loop.
-    if (writer.isInTransaction()) return
+    isDue = writer.isInTransaction()
+    if (isDue) return
     try {
       const current = version()
       if (current === seen) return
@@ -44,6 +51,9 @@ export function watchExternalChanges(writer: Connection, log: Log): Watch {
     subscribe(fn) {
       listeners.add(fn)
       return () => listeners.delete(fn)
+    },
+    ended() {
+      if (isDue) look()
     },
     stop: () => clearInterval(timer),
   }

@@ -78,8 +78,8 @@ export function createWriter(deps: Deps): Writer {
     }
     if (begin()) {
       const from = now()
-      await groups.run(queue.next())
-      queue.took(now() - from)
+      const turnedMs = await groups.run(queue.next())
+      queue.took(now() - from - turnedMs)
       onCommit()
     } else if (!queue.isEmpty()) {
       setTimeout(turn, retryDelayMs)

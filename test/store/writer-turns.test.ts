@@ -115,6 +115,15 @@ test('a heavy write may await nothing else, before a turn and after it', async (
   assert.equal(await store.read.$count(notes), 0)
 })
 
+test('queries that a heavy write starts together share their turns', async (t) => {
+  const store = await openTestStore(t)
+  runClock(t, 20)
+  const all = rows(400)
+  const insert = (tx: Tx, from: number) => tx.executeEach(insertNote, all.slice(from, from + 200))
+  await store.write((tx) => Promise.all([insert(tx, 0), insert(tx, 200)]), HEAVY)
+  assert.equal(await store.read.$count(notes), 400)
+})
+
 test('a turn that nobody waits for holds up no commit, and ends with its write', async (t) => {
   const store = await openTestStore(t)
   runClock(t, 20)

@@ -135,7 +135,7 @@ export async function upsertContacts(
   const upserted: UpsertedContact[] = []
   for (const entry of entries) {
     upserted.push(await upsertContact(upserting, entry))
-    await insertSlice(upserting)
+    await endSlice(upserting)
   }
   await insertDrafts(upserting)
   return upserted
@@ -156,7 +156,7 @@ export async function upsertEach(
       if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
       outcomes.push(error)
     }
-    await insertSlice(upserting)
+    await endSlice(upserting)
   }
   await insertDrafts(upserting)
   return outcomes
@@ -209,8 +209,8 @@ function draftContact(
   }
 }
 
-/** A heavy write lets others have their turn between two slices. */
-async function insertSlice(upserting: Upserting): Promise<void> {
+/** After so many entries new contacts are written, and a heavy write lets others have their turn. */
+async function endSlice(upserting: Upserting): Promise<void> {
   upserting.sinceTurn += 1
   if (upserting.sinceTurn < SLICE) return
   upserting.sinceTurn = 0

@@ -2,8 +2,8 @@
 import { attachedBytes, type SourceAttachment } from '../../mail/attachment.ts'
 import { decodeInChunks, QUICK_BASE64_LENGTH } from '../../mail/base64-text.ts'
 import type { StoredAttachment } from '../../store/schema.ts'
-import type { Store } from '../../store/store.ts'
-import { dropChunks, readChunks, writeChunks } from '../chunks.ts'
+import type { Store, Tx } from '../../store/store.ts'
+import { dropChunks, readChunks, requireChunks, writeChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 
 /** What of a content's row depends on how its attachments are kept. */
@@ -50,6 +50,16 @@ async function writeAttachments(
     first += count
   }
   return { attachments: kept, chunkBytes }
+}
+
+/** In the transaction that writes the content. @throws AppError DATABASE_ERROR */
+export async function requireAttachments(
+  tx: Tx,
+  { id, attachments, chunkBytes }: KeptAttachments & { id: string },
+): Promise<void> {
+  if (chunkBytes === 0) return
+  const count = (attachments ?? []).reduce((sum, { chunks = 0 }) => sum + chunks, 0)
+  await requireChunks(tx, { ownerId: id, count })
 }
 
 /** Undefined where a chunk is missing: the content has been cleared meanwhile. */

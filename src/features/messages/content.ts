@@ -5,7 +5,7 @@
 import { and, eq, sql } from '../../store/drizzle.ts'
 import { contents } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
-import type { KeptAttachments } from './attachment-chunks.ts'
+import { type KeptAttachments, requireAttachments } from './attachment-chunks.ts'
 
 export type ContentDraft = KeptAttachments & {
   id: string
@@ -62,6 +62,7 @@ export async function keepContent(tx: Tx, draft: ContentDraft): Promise<string> 
     const shared = await tx.find(findShared, { projectId, shareKey })
     if (shared !== undefined) return reuse(tx, shared, draft)
   }
+  await requireAttachments(tx, draft)
   await tx.execute(insertContent, draft)
   return draft.id
 }

@@ -6,10 +6,10 @@ import { formatReceived } from '../../mail/received.ts'
 import { newId } from '../../store/ids.ts'
 import { type InboundRecipient, inboundMessages } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
-import { dropChunks } from '../chunks.ts'
+import { dropChunks, requireChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 import { requireRoom } from './quota.ts'
-import { type KeptRaw, keepRaw } from './raw.ts'
+import { type KeptRaw, keepRaw, sizeOf } from './raw.ts'
 
 export type { InboundRecipient } from '../../store/schema.ts'
 
@@ -65,7 +65,10 @@ export async function keepInbound(deps: Deps, message: NewInboundMessage): Promi
   return row.id
 }
 
-/** As `keepInbound`, of a small message in a transaction of the caller's. @throws MailboxFull */
+/**
+ * As `keepInbound`, in a transaction of the caller's; never in chunks, so the message is to be small.
+ * @throws MailboxFull
+ */
 export async function insertInbound(
   deps: Omit<Deps, 'store'>,
   tx: Tx,
@@ -89,7 +92,7 @@ function toRow(deps: Pick<Core, 'config' | 'now'>, message: NewInboundMessage) {
     recipient: only !== undefined && others.length === 0 ? only.address : null,
   })
   const parts = [Buffer.from(received), ...content]
-  const sizeBytes = parts.reduce((sum, part) => sum + part.length, 0)
+  const sizeBytes = sizeOf(parts)
   return { ...row, id, receivedAt: at, sizeBytes, parts }
 }
 
@@ -99,6 +102,7 @@ async function insertRow(
   row: Omit<ReturnType<typeof toRow>, 'parts'> & KeptRaw,
 ): Promise<void> {
   await requireRoom({ config }, tx, row)
+  if (row.rawChunks > 0) await requireChunks(tx, { ownerId: row.id, count: row.rawChunks })
   await tx.execute(insertMessage, row)
   tx.afterCommit(() => inbox.ring())
 }

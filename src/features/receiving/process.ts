@@ -55,6 +55,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
   await note(deps, () => openReading(deps, WINDOW))
   const inHand = new Map<string, Pending>()
   const read: Arrival[] = []
+  const dropping = new Set<Promise<void>>()
   let idlers: (() => void)[] = []
   let alone: string | undefined
   let looking: Promise<void> | undefined
@@ -166,11 +167,18 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
         }),
       )
       release(batch.map(({ row }) => row))
-      for (const { row } of batch) if (row.rawChunks > 0) await dropChunks(deps.store, row.id)
+      for (const { row } of batch) if (row.rawChunks > 0) drop(row)
     } catch (error) {
       if (batch.length > 1) for (const arrival of batch) await write([arrival])
       else for (const { row } of batch) await fault(row, error)
     }
+  }
+
+  /** The chunks of a report, whose text went when it was read. */
+  function drop({ id }: Pending): void {
+    const dropped = dropChunks(deps.store, id)
+    dropping.add(dropped)
+    void dropped.then(() => dropping.delete(dropped))
   }
 
   /** While the database takes no writes. @throws any other error */
@@ -226,6 +234,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
       idlers = []
       await looking
       await writing
+      await Promise.all(dropping)
       await note(deps, () => closeReading(deps))
     },
   }

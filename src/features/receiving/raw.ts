@@ -1,6 +1,6 @@
 /**
- * The octets of a message that came in. A large one is kept in chunks, so that nobody waits while
- * it is written or read; its row then holds an empty value and how many there are.
+ * The octets of a message that came in. A large message is kept in chunks, so that nobody waits while
+ * it is written or read; its row then holds an empty value and the number of chunks.
  */
 import type { InboundMessage } from '../../store/schema.ts'
 import type { Store } from '../../store/store.ts'
@@ -20,13 +20,17 @@ const CHUNK_BYTES = 1024 * 1024
 
 const EMPTY = Buffer.alloc(0)
 
+/** Of a message in parts. */
+export function sizeOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0)
+}
+
 /** `parts`: of the message, one behind the other. Chunks are durable when it resolves. */
 export async function keepRaw(
   { store }: Pick<Core, 'store'>,
   { id, parts }: { id: string; parts: readonly Buffer[] },
 ): Promise<KeptRaw> {
-  const sizeBytes = parts.reduce((sum, part) => sum + part.length, 0)
-  if (sizeBytes <= LIGHT_BYTES) return { raw: Buffer.concat(parts), rawChunks: 0 }
+  if (sizeOf(parts) <= LIGHT_BYTES) return { raw: Buffer.concat(parts), rawChunks: 0 }
   try {
     const place = { ownerId: id, first: 0, heavyFor: HEAVY_FOR }
     return { raw: EMPTY, rawChunks: await writeChunks(store, place, cut(parts)) }
@@ -37,8 +41,8 @@ export async function keepRaw(
 }
 
 /**
- * Null when it is not kept any more. What was kept in chunks is put together in shared memory: a
- * reader thread gets it without a copy, which would hold up the event loop.
+ * Null when the message is not kept any more. One that was kept in chunks is put together in shared
+ * memory, because copying it to a reader thread would hold up the event loop.
  */
 export async function readRaw(
   store: Pick<Store, 'read'>,
@@ -53,8 +57,21 @@ export async function readRaw(
   return at === sizeBytes ? whole : null
 }
 
+/** In chunks that are full but for the last. */
 function* cut(parts: readonly Buffer[]): Generator<Buffer> {
+  let pieces: Buffer[] = []
+  let left = CHUNK_BYTES
   for (const part of parts) {
-    for (let at = 0; at < part.length; at += CHUNK_BYTES) yield part.subarray(at, at + CHUNK_BYTES)
+    for (let at = 0; at < part.length; ) {
+      const piece = part.subarray(at, at + left)
+      pieces.push(piece)
+      at += piece.length
+      left -= piece.length
+      if (left > 0) continue
+      yield Buffer.concat(pieces)
+      pieces = []
+      left = CHUNK_BYTES
+    }
   }
+  if (pieces.length > 0) yield Buffer.concat(pieces)
 }

@@ -81,13 +81,17 @@ test('attachments that were kept whole before there were chunks are read, too', 
 
 test('F10: while chunks are written, and read, others get their turn for each', async (t) => {
   const desk = await openDesk(t)
+  const seen = new Set<number>()
   let turns = 0
   let isOver = false
   const others = (async () => {
-    for (; !isOver; turns += 1) await turn()
+    for (; !isOver; turns += 1) {
+      await turn()
+      seen.add(await chunkCount(desk))
+    }
   })()
   const id = await send(desk)
-  assert.ok(turns >= 4, `${turns} turns`)
+  assert.deepEqual([...seen], [0, 1, 2, 3, 4])
   turns = 0
   const row = await desk.core.store.read.select().from(contents).where(eq(contents.id, id)).get()
   await readAttachments(desk.core, id, row?.attachments ?? [])
@@ -133,6 +137,23 @@ test('F1: a request that is on disk keeps its attachments, though its caller hea
   assert.equal(await chunkCount(desk), 4)
   await sweepChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
   assert.equal(await chunkCount(desk), 4)
+})
+
+test('F1: a request whose chunks were swept before it was written is not accepted', async (t) => {
+  const desk = await openDesk(t)
+  const { core } = desk
+  const { write } = core.store
+  // The clock is set forward while the last chunk is written.
+  const late: Store['write'] = async (fn, options) => {
+    const isRequest = (await chunkCount(desk)) === 4
+    if (isRequest)
+      await sweepChunks({ store: { ...core.store, write }, now: () => Date.now() + 2 * HOUR_MS })
+    return write(fn, options)
+  }
+  Object.assign(core.store, { write: late })
+  await assert.rejects(send(desk), { code: 'DATABASE_ERROR' })
+  Object.assign(core.store, { write })
+  assert.equal((await desk.counts()).contents, 0)
 })
 
 test('F1: what a process that died left is deleted after an hour, what is in use is not', async (t) => {

@@ -3,13 +3,20 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { sweepChunks } from '../../../src/features/chunks.ts'
 import { deleteInbound } from '../../../src/features/receiving/delete.ts'
+import { keepInbound } from '../../../src/features/receiving/keep.ts'
 import { findRaw } from '../../../src/features/receiving/pending.ts'
 import { MailboxFull } from '../../../src/features/receiving/quota.ts'
 import { readRaw } from '../../../src/features/receiving/raw.ts'
 import { deleteOldArrivals } from '../../../src/features/receiving/retention.ts'
 import { getInbound } from '../../../src/features/receiving/show.ts'
-import { eq, sql } from '../../../src/store/drizzle.ts'
-import { chunks, inboundMessages, inboundUsage } from '../../../src/store/schema.ts'
+import { asc, eq, sql } from '../../../src/store/drizzle.ts'
+import {
+  chunks,
+  type InboundRecipient,
+  inboundMessages,
+  inboundUsage,
+} from '../../../src/store/schema.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { DAY, openPostbox, type Postbox, shareReader } from './postbox.ts'
 
 const shared = shareReader()
@@ -20,10 +27,15 @@ const large = `From: ada@dest.test\r\nSubject: large\r\n\r\n${line.repeat(36_000
 const dsn = (body: string) =>
   `Content-Type: multipart/report; boundary=b\r\n\r\n--b\r\n${body}--b--\r\n`
 
+const messageTo = (recipient: InboundRecipient) => ({
+  ...{ reversePath: '', clientAddress: '192.0.2.1', clientName: 'x', protocol: 'SMTP', tls: null },
+  ...{ recipients: [recipient], content: [Buffer.from(large)] },
+})
+
 const countChunks = ({ core }: Postbox) => core.store.read.$count(chunks)
 
 /** Two hours later: what nothing names is old by then. */
-const sweepLater = ({ core }: Postbox) =>
+const sweepLater = ({ core }: Pick<Postbox, 'core'>) =>
   sweepChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
 
 test('large mail is kept in chunks, and read and shown as it came', async (t) => {
@@ -32,8 +44,7 @@ test('large mail is kept in chunks, and read and shown as it came', async (t) =>
   assert.equal(row.state, 'processed')
   assert.equal(row.subject, 'large')
   assert.equal(row.raw?.length, 0)
-  // The Received field of our own is one.
-  assert.equal(row.rawChunks, 1 + Math.ceil(large.length / MIB))
+  assert.equal(row.rawChunks, Math.ceil(row.sizeBytes / MIB))
   assert.equal(await countChunks(box), row.rawChunks)
   const { raw } = await getInbound(box.core, row.id)
   assert.match(String(raw?.subarray(0, 10)), /^Received: /)
@@ -52,19 +63,57 @@ test('small mail is kept in its row', async (t) => {
 })
 
 test('F10: while large mail is written, and read, others get their turn for each chunk', async (t) => {
-  const box = await openPostbox(t, shared)
+  const { core, mailbox } = await openPostbox(t, shared)
+  const seen = new Set<number>()
   let turns = 0
   let isOver = false
   const others = (async () => {
-    for (; !isOver; turns += 1) await turn()
+    for (; !isOver; turns += 1) {
+      await turn()
+      seen.add(await core.store.read.$count(chunks))
+    }
   })()
-  const row = await box.arrive({ to: [box.mailbox()], raw: large })
-  assert.ok(turns >= 2 * row.rawChunks, `${turns} turns`)
+  const id = await keepInbound(core, messageTo(mailbox()))
+  assert.deepEqual([...seen], [0, 1, 2, 3])
+  const row = await core.store.read
+    .select()
+    .from(inboundMessages)
+    .where(eq(inboundMessages.id, id))
+    .get()
+  assert.ok(row !== undefined)
   turns = 0
-  await readRaw(box.core.store, row)
+  await readRaw(core.store, row)
   isOver = true
   await others
   assert.ok(turns >= row.rawChunks, `${turns} turns`)
+})
+
+test('the parts that mail comes in are joined to full chunks', async (t) => {
+  const box = await openPostbox(t, shared)
+  const octets = Buffer.from(large)
+  const content = Array.from({ length: Math.ceil(octets.length / 7_000) }, (_, index) =>
+    octets.subarray(index * 7_000, (index + 1) * 7_000),
+  )
+  const id = await keepInbound(box.core, { ...messageTo(box.mailbox()), content })
+  const kept = await box.core.store.read
+    .select({ bytes: chunks.bytes })
+    .from(chunks)
+    .orderBy(asc(chunks.number))
+  assert.deepEqual(kept.map(({ bytes }) => bytes.length).slice(0, -1), [MIB, MIB])
+  const { raw } = await getInbound(box.core, id)
+  assert.ok(raw?.subarray(-octets.length).equals(octets))
+})
+
+test('F1: mail whose chunks were swept before its row was written is not acknowledged', async (t) => {
+  const { core, mailbox } = await openPostbox(t, shared)
+  // The clock is set forward while the last chunk is written.
+  const write: Store['write'] = async (fn, options) => {
+    if (options?.heavyFor === undefined) await sweepLater({ core })
+    return core.store.write(fn, options)
+  }
+  const deps = { ...core, store: { ...core.store, write } }
+  await assert.rejects(keepInbound(deps, messageTo(mailbox())), { code: 'DATABASE_ERROR' })
+  assert.equal(await core.store.read.$count(inboundMessages), 0)
 })
 
 test('a large report leaves no chunks once it was read', async (t) => {
