@@ -1,19 +1,5 @@
+import { ann, newAnn, proPlan } from './ann.ts'
 import type { Examples } from './example.ts'
-
-const newAnn = {
-  id: '0199a7c0-0000-7000-8000-000000000003',
-  email: 'ann@example.org',
-  subscribed: true,
-  data: {
-    name: 'Ann',
-    plan: 'pro',
-  },
-  projectId: '0199a7c0-0000-7000-8000-000000000001',
-  createdAt: '2026-11-22T09:30:00.000Z',
-  updatedAt: '2026-11-22T09:30:00.000Z',
-}
-
-const ann = { ...newAnn, data: { ...newAnn.data, city: 'Oslo' } }
 
 export const contactExamples: Examples = {
   'POST /contacts': {
@@ -68,20 +54,7 @@ export const contactExamples: Examples = {
   },
   'POST /contacts/query': {
     request: {
-      filter: {
-        logic: 'AND',
-        groups: [
-          {
-            filters: [
-              {
-                field: 'data.plan',
-                operator: 'equals',
-                value: 'pro',
-              },
-            ],
-          },
-        ],
-      },
+      filter: proPlan,
       limit: 20,
     },
     status: 200,

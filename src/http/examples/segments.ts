@@ -1,26 +1,12 @@
+import { ann, proPlan } from './ann.ts'
 import type { Examples } from './example.ts'
-
-const condition = {
-  logic: 'AND',
-  groups: [
-    {
-      filters: [
-        {
-          field: 'data.plan',
-          operator: 'equals',
-          value: 'pro',
-        },
-      ],
-    },
-  ],
-}
 
 const segment = {
   id: '0199a7c0-0000-7000-8000-000000000017',
   name: 'Pro customers',
   description: null,
   type: 'DYNAMIC',
-  condition,
+  condition: proPlan,
   trackMembership: true,
   memberCount: 1,
   projectId: '0199a7c0-0000-7000-8000-000000000001',
@@ -33,7 +19,7 @@ export const segmentExamples: Examples = {
     request: {
       name: 'Pro customers',
       type: 'DYNAMIC',
-      condition,
+      condition: proPlan,
       trackMembership: true,
     },
     status: 201,
@@ -70,21 +56,7 @@ export const segmentExamples: Examples = {
     },
     status: 200,
     response: {
-      data: [
-        {
-          id: '0199a7c0-0000-7000-8000-000000000003',
-          email: 'ann@example.org',
-          subscribed: true,
-          data: {
-            name: 'Ann',
-            plan: 'pro',
-            city: 'Oslo',
-          },
-          projectId: '0199a7c0-0000-7000-8000-000000000001',
-          createdAt: '2026-11-22T09:30:00.000Z',
-          updatedAt: '2026-11-22T09:30:00.000Z',
-        },
-      ],
+      data: [ann],
       total: 1,
       page: 1,
       pageSize: 20,
