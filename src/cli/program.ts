@@ -192,7 +192,8 @@ const specs: Spec[] = [
   },
   {
     name: 'queue sites',
-    summary: 'list destinations: connections, rate, back-off, and the reply that caused it',
+    summary:
+      'list destinations: connections reserved, rate, back-off, and the reply that caused it',
     options: [['--lift <site>', 'end the back-off of a destination, also by a recipient domain']],
     load: async () => (await import('./queue-sites.ts')).sitesCommand,
   },

@@ -38,7 +38,7 @@ function toRow(site: Site): string[] {
   const { connections, maxConnections, messagesPerMinute, inFlight, cause } = site
   return [
     site.site,
-    `${connections} of ${maxConnections}`,
+    `${connections} reserved of ${maxConnections}`,
     String(inFlight),
     messagesPerMinute === null ? 'free' : `${messagesPerMinute} a minute`,
     stateOf(site),

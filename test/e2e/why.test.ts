@@ -44,7 +44,10 @@ describe('why mail has not arrived, by its address alone', () => {
     const { out } = await program.run('queue', 'sites')
     t.diagnostic(`\n${out}`)
     assert.match(out, /^SITE +CONNECTIONS +ON THE WAY +RATE +STATE +SINCE +UNTIL +REPLY\n/)
-    assert.match(out, /^slow\.test +.* a minute .*421 4\.7\.0 Too many messages from you$/m)
+    assert.match(
+      out,
+      /^slow\.test +\d+ reserved of \d+ +.* a minute .*421 4\.7\.0 Too many messages from you$/m,
+    )
     const [id = ''] = await program.send({ to: 'second@slow.test' })
     const reason =
       /slow\.test until \d{4}-.* since \d{4}-.*: 421 4\.7\.0 Too many messages from you/
