@@ -3,23 +3,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { largeJson } from '../../src/http/large-json.ts'
+import { countTurns } from '../event-loop.ts'
 
 /** The pieces of a body, and whether others had a turn between each two of the later ones. */
 async function piecesOf(value: unknown) {
   const { body } = largeJson(200, value)
   if (typeof body === 'string') return { pieces: [body], turns: 0 }
-  let turns = 0
-  let isOver = false
-  const count = () => {
-    turns += 1
-    if (!isOver) setImmediate(count)
-  }
-  setImmediate(count)
-  const pieces: string[] = []
-  for await (const piece of body as AsyncIterable<Uint8Array>) {
-    pieces.push(Buffer.from(piece).toString('utf8'))
-  }
-  isOver = true
+  const reading = Array.fromAsync(body as AsyncIterable<Uint8Array>, (piece) =>
+    Buffer.from(piece).toString('utf8'),
+  )
+  const { result: pieces, turns } = await countTurns(reading)
   return { pieces, turns }
 }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
 import { listAbandoned, sweepChunks } from '../../../src/features/chunks.ts'
 import { readAttachments } from '../../../src/features/messages/attachment-chunks.ts'
 import { createContentShelf } from '../../../src/features/messages/content-shelf.ts'
@@ -9,6 +8,7 @@ import { decodeAttachment } from '../../../src/mail/attachment.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { chunks, contents, emails } from '../../../src/store/schema.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { countTurns } from '../../event-loop.ts'
 import { address, type Desk, openDesk, START } from './desk.ts'
 
 const HOUR_MS = 3_600_000
@@ -82,24 +82,14 @@ test('attachments that were kept whole before there were chunks are read, too', 
 test('F10: while chunks are written, and read, others get their turn for each', async (t) => {
   const desk = await openDesk(t)
   const seen = new Set<number>()
-  let turns = 0
-  let isOver = false
-  const others = (async () => {
-    for (; !isOver; turns += 1) {
-      await turn()
-      seen.add(await chunkCount(desk))
-    }
-  })()
-  const id = await send(desk)
+  const look = async () => seen.add(await chunkCount(desk))
+  const { result: id } = await countTurns(send(desk), look)
   assert.ok(
     [1, 2, 3].every((count) => seen.has(count)),
     'one chunk at a time',
   )
-  turns = 0
   const row = await desk.core.store.read.select().from(contents).where(eq(contents.id, id)).get()
-  await readAttachments(desk.core, id, row?.attachments ?? [])
-  isOver = true
-  await others
+  const { turns } = await countTurns(readAttachments(desk.core, id, row?.attachments ?? []))
   assert.ok(turns >= 4, `${turns} turns`)
 })
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
 import { sweepChunks } from '../../../src/features/chunks.ts'
 import { deleteInbound } from '../../../src/features/receiving/delete.ts'
 import { keepInbound } from '../../../src/features/receiving/keep.ts'
@@ -17,6 +16,7 @@ import {
   inboundUsage,
 } from '../../../src/store/schema.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { countTurns } from '../../event-loop.ts'
 import { DAY, openPostbox, type Postbox, shareReader } from './postbox.ts'
 
 const shared = shareReader()
@@ -65,15 +65,8 @@ test('small mail is kept in its row', async (t) => {
 test('F10: while large mail is written, and read, others get their turn for each chunk', async (t) => {
   const { core, mailbox } = await openPostbox(t, shared)
   const seen = new Set<number>()
-  let turns = 0
-  let isOver = false
-  const others = (async () => {
-    for (; !isOver; turns += 1) {
-      await turn()
-      seen.add(await core.store.read.$count(chunks))
-    }
-  })()
-  const id = await keepInbound(core, messageTo(mailbox()))
+  const look = async () => seen.add(await core.store.read.$count(chunks))
+  const { result: id } = await countTurns(keepInbound(core, messageTo(mailbox())), look)
   assert.ok(seen.has(1) && seen.has(2), 'one chunk at a time')
   const row = await core.store.read
     .select()
@@ -81,10 +74,7 @@ test('F10: while large mail is written, and read, others get their turn for each
     .where(eq(inboundMessages.id, id))
     .get()
   assert.ok(row !== undefined)
-  turns = 0
-  await readRaw(core.store, row)
-  isOver = true
-  await others
+  const { turns } = await countTurns(readRaw(core.store, row))
   assert.ok(turns >= row.rawChunks, `${turns} turns`)
 })
 

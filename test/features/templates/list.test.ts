@@ -6,6 +6,7 @@ import { listTemplates, type TemplateQuery } from '../../../src/features/templat
 import { updateTemplate } from '../../../src/features/templates/update.ts'
 import type { Outbound } from '../../../src/outbound/outbound.ts'
 import { templates } from '../../../src/store/schema.ts'
+import { countTurns } from '../../event-loop.ts'
 import { addProject, address, openWorld, trustDomain, type World } from '../world.ts'
 import { createReader } from './reader.ts'
 
@@ -211,15 +212,8 @@ test('S5: large bodies are read one by one, and by cursor a page ends where they
     const fields = { projectId: id, name: `t${index}`, subject: 's', body: `${body}${index % 10}` }
     made.push((await createTemplate(world, { ...fields, from })).id)
   }
-  let turns = 0
-  let isOver = false
-  const count = () => {
-    turns += 1
-    if (!isOver) setImmediate(count)
-  }
-  setImmediate(count)
-  const first = await listTemplates(world, { projectId: id, limit: 100, dir: 'asc' })
-  isOver = true
+  const listing = listTemplates(world, { projectId: id, limit: 100, dir: 'asc' })
+  const { result: first, turns } = await countTurns(listing)
   assert.deepEqual([first.items.length, first.hasMore, first.total], [16, true, 20])
   assert.ok(turns >= 16, `${turns} turns`)
   const asked = { projectId: id, limit: 100, dir: 'asc', cursor: first.cursor ?? '' } as const
