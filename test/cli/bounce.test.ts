@@ -102,7 +102,7 @@ test('bounce inspect prints text that no terminal obeys', async () => {
   assert.ok(!out.includes('\x1b') && !out.includes('truncated'))
 })
 
-test('S18: bounce inspect shows no control character of a feedback type', async () => {
+test('bounce inspect shows no control character of a feedback type', async () => {
   const report = [
     'From: fbl@reader.test',
     'MIME-Version: 1.0',

@@ -408,7 +408,7 @@ describe('pillarbox send and queue', () => {
     assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
   })
 
-  it('S18: queue list shows a hostile subject harmlessly', async () => {
+  it('queue list shows a hostile subject harmlessly', async () => {
     const { id } = await send('s18@example.net')
     await withStore((store) =>
       store.write(async (tx) => {
@@ -481,7 +481,7 @@ describe('pillarbox sandbox, decoded', () => {
     assert.equal((await failure('sandbox', 'show', id, '--text', '--html')).status, 2)
   })
 
-  it('S18: open serves the message to whoever knows its address, and nothing of it runs', async () => {
+  it('open serves the message to whoever knows its address, and nothing of it runs', async () => {
     const id = await keep('text/html', '<script>alert(1)</script><p>Grüße</p>')
     const terminal = makeTerminal({ cwd, env })
     const running = runCli(['sandbox', 'open', id, '--json'], terminal)
@@ -538,7 +538,7 @@ describe('options of a few words', () => {
 })
 
 describe('every command', () => {
-  it('S25: leaves no secret key and no password in the database', () => {
+  it('leaves no secret key and no password in the database', () => {
     const bytes = readFileSync(path.join(cwd, 'data', 'pillarbox.db'))
     assert.ok(bytes.includes(project.public))
     assert.ok(!bytes.includes(project.secret))

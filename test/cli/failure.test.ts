@@ -75,7 +75,7 @@ describe('a failure', () => {
     assert.equal(report('thrown').json.error.message, 'thrown')
   })
 
-  it('S18: cannot send commands to the terminal', () => {
+  it('cannot send commands to the terminal', () => {
     const { text } = report(new AppError('CONFLICT', 'no \x1b[2J such'))
     assert.match(text, /no \\x1b\[2J such/)
   })

@@ -222,7 +222,7 @@ describe('pillarbox queue show', () => {
     assert.match(await text('queue', 'show', id), /^ {2}gives up +\d{4}-/m)
   })
 
-  it('S18: tells a late bounce with its code, its final address and its text, harmlessly', async () => {
+  it('tells a late bounce with its code, its final address and its text, harmlessly', async () => {
     const id = await send(first, 'later@now.test', 'a@first.example')
     await withStore((store) =>
       store.write(async (tx) => {

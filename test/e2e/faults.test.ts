@@ -20,7 +20,7 @@ function idOf(message: string): string {
 }
 
 describe('faults', () => {
-  it('F2: a peer that vanishes in the middle gets the same message again', async (t) => {
+  it('a peer that vanishes in the middle gets the same message again', async (t) => {
     const program = await startFor(t)
     const stages = ['MAIL', 'RCPT', 'DATA', 'MESSAGE']
     const copies: string[] = []
@@ -53,7 +53,7 @@ describe('faults', () => {
     assert.equal(unsigned[0], unsigned[1])
   })
 
-  it('F4: a dead destination delays nobody else', async (t) => {
+  it('a dead destination delays nobody else', async (t) => {
     const program = await startFor(t)
     const live = await program.receive('live.test')
     program.dns.set('dead.test', { MX: [[10, 'mx.dead.test']] })
@@ -111,7 +111,7 @@ describe('faults', () => {
     assert.equal(all.length, accepted.size, 'some arrived twice')
   })
 
-  it('F10: a template that renders for a second delays no request, and is still sent', async (t) => {
+  it('a template that renders for a second delays no request, and is still sent', async (t) => {
     const program = await startFor(t)
     const [slow, quick] = [await program.receive('slow.test'), await program.receive('quick.test')]
     const step = '{% assign sum = j | plus: i %}'

@@ -28,7 +28,7 @@ listen = ["127.0.0.1:0"]
 level = "fatal"
 `
 
-test('F1: mail that had its 250 is read, whatever restarts and failed starts come before', async (t) => {
+test('mail that had its 250 is read, whatever restarts and failed starts come before', async (t) => {
   const silent = createSocket('udp4').bind(0, '127.0.0.1')
   await once(silent, 'listening')
   const taken = createServer().listen(0, '127.0.0.1')
@@ -86,7 +86,7 @@ servers = ["${mute}"]
   assert.equal(await countReceived(installation, projectId), 60)
 })
 
-test('F1: every message whose 250 was seen is there after the server was killed', async (t) => {
+test('every message whose 250 was seen is there after the server was killed', async (t) => {
   const installation = await install(t, configuration)
   await makeProject(installation)
   const seen = new Set<string>()

@@ -35,7 +35,7 @@ async function findPort(): Promise<number> {
   return port
 }
 
-describe('S12: mail whose MX is this server', () => {
+describe('mail whose MX is this server', () => {
   it('arrives, when it is for a domain that has its mailboxes here', async () => {
     const { core, project } = program
     const keys = await makeDomainKeys(core)

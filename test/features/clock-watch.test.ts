@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts'
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 10, 21, 12)
 
-test('F3: a clock that jumps by more than an hour is told of, in both directions, once each', (t) => {
+test('a clock that jumps by more than an hour is told of, in both directions, once each', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const clock = { now: START, elapsed: 5 }
   const lines: Record<string, unknown>[] = []

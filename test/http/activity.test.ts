@@ -33,7 +33,7 @@ const list = (query: string) =>
 const namesOf = (page: { data: { metadata: { eventName: string } }[] }) =>
   page.data.map(({ metadata }) => metadata.eventName)
 
-test('S20: the feed shows the events of its project alone, newest first', async () => {
+test('the feed shows the events of its project alone, newest first', async () => {
   const { status, body } = await list('startDate=2026-01-01')
   assert.equal(status, 200)
   assert.deepEqual(namesOf(body), ['order', 'contact.subscribed', 'signup'])

@@ -19,7 +19,7 @@ async function isGranted(room: Promise<void> | undefined): Promise<boolean> {
   return isSettled
 }
 
-test('S5: bodies of one address share an allowance, and who finds no room waits for it', async () => {
+test('bodies of one address share an allowance, and who finds no room waits for it', async () => {
   const bodies = createBodyAllowance(limits)
   const first = bodies.open(from('192.0.2.1'))
   assert.equal(await isGranted(first.growTo(3 * MB)), true)
@@ -31,7 +31,7 @@ test('S5: bodies of one address share an allowance, and who finds no room waits 
   assert.equal(await isGranted(room), true)
 })
 
-test('S5: all bodies share an allowance, in the order of their coming', async () => {
+test('all bodies share an allowance, in the order of their coming', async () => {
   const bodies = createBodyAllowance(limits)
   const held = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((address) => bodies.open(from(address)))
   const rooms = held.map((share) => share.growTo(3 * MB))
@@ -72,7 +72,7 @@ for (const [whose, held, code, status] of [
   ['its address has', '192.0.2.1', 'RATE_LIMIT_EXCEEDED', 429],
   ['all together have', '192.0.2.2', 'EXTERNAL_SERVICE_ERROR', 503],
 ] as const) {
-  test(`S5: who waits for ten seconds because ${whose} too much is refused with ${status}`, async (t) => {
+  test(`who waits for ten seconds because ${whose} too much is refused with ${status}`, async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const bodies = createBodyAllowance({ ...limits, totalBytes: 6 * MB })
     bodies.open(from(held)).growTo(4 * MB)
@@ -120,14 +120,14 @@ test('a share that is given back while it waits takes nothing', async () => {
   assert.equal(await isGranted(bodies.open(from('192.0.2.1')).growTo(4 * MB)), true)
 })
 
-test('S5: all IPv6 addresses of a /64 are one', async () => {
+test('all IPv6 addresses of a /64 are one', async () => {
   const bodies = createBodyAllowance(limits)
   bodies.open(from('2001:db8:1:2::a')).growTo(4 * MB)
   assert.equal(await isGranted(bodies.open(from('2001:db8:1:2:ffff::b')).growTo(1 * MB)), false)
   assert.equal(await isGranted(bodies.open(from('2001:db8:1:3::a')).growTo(4 * MB)), true)
 })
 
-test('S5: bodies with one key share an allowance, wherever they come from', async () => {
+test('bodies with one key share an allowance, wherever they come from', async () => {
   const bodies = createBodyAllowance({ ...limits, keyBytes: 6 * MB })
   const first = bodies.open(from('192.0.2.1', 'a'))
   first.growTo(4 * MB)
@@ -158,7 +158,7 @@ test('a large body is not passed for ever by small ones of its address', async (
   assert.deepEqual([await isGranted(large), await isGranted(small)], [true, false])
 })
 
-test('S5: of bodies that grow and all wait for each other the last is refused at once', async () => {
+test('of bodies that grow and all wait for each other the last is refused at once', async () => {
   const bodies = createBodyAllowance(limits)
   const growing = [1, 2, 3, 4].map(() => bodies.open(from('192.0.2.1')))
   for (const share of growing) share.growTo(1 * MB)
@@ -177,7 +177,7 @@ test('S5: of bodies that grow and all wait for each other the last is refused at
   assert.equal(await isGranted(large), true)
 })
 
-test('S5: where what comes free is not enough for any that wait, one of them gives way', async () => {
+test('where what comes free is not enough for any that wait, one of them gives way', async () => {
   const bodies = createBodyAllowance(limits)
   const [small, ...others] = [0.5, 1.75, 1.75].map((size) => {
     const share = bodies.open(from('192.0.2.1'))

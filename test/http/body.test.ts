@@ -86,7 +86,7 @@ test('a body that is not what its encoding says is 400, and so is half of one', 
   }
 })
 
-test('S5: a bomb is cut off at the limit of its route: 413', async () => {
+test('a bomb is cut off at the limit of its route: 413', async () => {
   const headers = { 'content-encoding': 'gzip' }
   const bomb = gzipSync(Buffer.alloc(200 * MB))
   assert.ok(bomb.length < MB)
@@ -125,7 +125,7 @@ test("a mail program's one click counts whatever the encoding of its form", asyn
   }
 })
 
-test('S5: a route whose limits ask for no more takes 1 MB', async () => {
+test('a route whose limits ask for no more takes 1 MB', async () => {
   const sized = (bytes: number) => event + ' '.repeat(bytes - event.length)
   assert.equal((await post('/v1/track', sized(MB))).status, 200)
   for (const path of ['/v1/track', '/contacts', '/segments', '/events/track']) {
@@ -164,7 +164,7 @@ test('a message with an attachment of 38 MB in base64 is taken', async () => {
   assert.equal(status, 200, JSON.stringify(body))
 })
 
-test('F10: body and text are 10 MB together at most, whatever a message may be', async () => {
+test('body and text are 10 MB together at most, whatever a message may be', async () => {
   for (const [length, expected] of [
     [5 * MB, 200],
     [5 * MB + 1, 422],
@@ -176,7 +176,7 @@ test('F10: body and text are 10 MB together at most, whatever a message may be',
   }
 })
 
-test('F10: a long attachment that is no base64 is refused, wherever it is wrong', async () => {
+test('a long attachment that is no base64 is refused, wherever it is wrong', async () => {
   const content = Buffer.alloc(3 * MB, 'attached').toString('base64')
   const file = { filename: 'a.bin', contentType: 'application/octet-stream' }
   for (const bad of [`%${content}`, `${content}%`, content.replace('Y', '='), `${content}A`]) {
@@ -190,7 +190,7 @@ test('F10: a long attachment that is no base64 is refused, wherever it is wrong'
   }
 })
 
-test('S5: header fields without end are one `too_big`, of each size', async () => {
+test('header fields without end are one `too_big`, of each size', async () => {
   for (const count of [51, 20_000, 60_000]) {
     const headers = Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, '']))
     const { status, body } = await post('/v1/send', JSON.stringify({ ...message, headers }))
@@ -221,7 +221,7 @@ function begin(path: string, length: number, body: Buffer | string): Socket {
   return socket
 }
 
-test('S5: a body that trickles is 408, in the envelope', async () => {
+test('a body that trickles is 408, in the envelope', async () => {
   const answers = ['/v1/track', '/v1/send', '/contacts/import'].map(async (path) => {
     const socket = begin(path, 100_000, '--x\r\n')
     let answer = ''
@@ -252,7 +252,7 @@ async function postLarge(from: string, sizeBytes: number): Promise<number | unde
   return response.statusCode
 }
 
-test('S5: large bodies of one address wait for each other, and for nobody else', async () => {
+test('large bodies of one address wait for each other, and for nobody else', async () => {
   const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
   // What is asked after the holder is answered after its body has begun to be read.
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
@@ -267,7 +267,7 @@ test('S5: large bodies of one address wait for each other, and for nobody else',
   assert.equal(await waiter, 400)
 })
 
-test('S5: who waits ten seconds for room is told to come back: 429 with Retry-After', async (t) => {
+test('who waits ten seconds for room is told to come back: 429 with Retry-After', async (t) => {
   const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -288,7 +288,7 @@ test('S5: who waits ten seconds for room is told to come back: 429 with Retry-Af
   assert.match(answer, /retry-after: 10/)
 })
 
-test('S5: bombs of one address take nothing from a message of 9 MB beside them', async () => {
+test('bombs of one address take nothing from a message of 9 MB beside them', async () => {
   const bomb = gzipSync(Buffer.alloc(200 * MB))
   const bombs = Array.from({ length: 12 }, () =>
     post('/v1/send', bomb, { 'content-encoding': 'gzip' }),
@@ -301,7 +301,7 @@ test('S5: bombs of one address take nothing from a message of 9 MB beside them',
   for (const { status } of await Promise.all(bombs)) assert.ok([413, 429].includes(status))
 })
 
-test('S5: a body of 50 MB that trickles is given up after ten seconds, and its room with it', async (t) => {
+test('a body of 50 MB that trickles is given up after ten seconds, and its room with it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
@@ -323,7 +323,7 @@ test('S5: a body of 50 MB that trickles is given up after ten seconds, and its r
   assert.equal(await waiter, 400)
 })
 
-test('S5: who shows no key, or one that is not known, is refused whatever room there is', async () => {
+test('who shows no key, or one that is not known, is refused whatever room there is', async () => {
   const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
   for (const authorization of ['', 'Bearer sk_unknown']) {

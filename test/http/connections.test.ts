@@ -99,7 +99,7 @@ async function join(port: number, { path, from = '127.0.0.1' }: { path?: string;
   return { socket, isClosed }
 }
 
-test('S5: beyond what one address may have, its least lately used idle connection makes room', async (t) => {
+test('beyond what one address may have, its least lately used idle connection makes room', async (t) => {
   const { port, arrived, responses } = await listen(t, createServer(), { maxPerAddress: 3 })
   const used = await join(port, { path: '/used' })
   await arrived('/used')
@@ -117,7 +117,7 @@ test('S5: beyond what one address may have, its least lately used idle connectio
   for (const { socket } of [busy, stranger, next, last]) assert.equal(socket.destroyed, false)
 })
 
-test('S5: where all connections of an address are busy, a new one is refused', async (t) => {
+test('where all connections of an address are busy, a new one is refused', async (t) => {
   const refused: boolean[] = []
   const { port, arrived } = await listen(t, createServer(), {
     maxPerAddress: 2,
@@ -135,7 +135,7 @@ test('S5: where all connections of an address are busy, a new one is refused', a
   assert.deepEqual(refused, [true])
 })
 
-test('S5: the connections of all addresses are bounded too', async (t) => {
+test('the connections of all addresses are bounded too', async (t) => {
   const refused: boolean[] = []
   const { port, arrived } = await listen(t, createServer(), {
     max: 2,

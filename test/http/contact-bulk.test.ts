@@ -80,7 +80,7 @@ test('either way of naming contacts is queued, and the job echoes it', async () 
   }
 })
 
-test('S20: a job of another project is not found, and neither is one of another kind', async () => {
+test('a job of another project is not found, and neither is one of another kind', async () => {
   const { body } = await post('delete', { contactIds: ids(1) }, other)
   for (const jobId of [body.jobId, 'bulk-delete-x', newId(), '%00']) {
     const answer = await look(jobId)

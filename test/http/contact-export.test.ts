@@ -143,7 +143,7 @@ function holdPages() {
   }
 }
 
-test('F10: a project has two exports open, and the next is refused until one is over', async () => {
+test('a project has two exports open, and the next is refused until one is over', async () => {
   const pages = holdPages()
   const open = await Promise.all([get(''), get('')])
   assert.deepEqual(
@@ -165,7 +165,7 @@ test('F10: a project has two exports open, and the next is refused until one is 
   await next.text()
 })
 
-test('F10: who leaves, and who asks for the head alone, keeps no place', async () => {
+test('who leaves, and who asks for the head alone, keeps no place', async () => {
   const pages = holdPages()
   const { authorization } = headers()
   for (const method of ['HEAD', 'HEAD', 'HEAD']) {

@@ -227,7 +227,7 @@ test('a project with twenty unfinished imports waits, and the next file leaves n
   assert.equal((await post([['file', csv(people), 'a.csv']], '/suppressions/import')).status, 202)
 })
 
-test('S23: a name with folders in it is a name, and leads nowhere', async () => {
+test('a name with folders in it is a name, and leads nowhere', async () => {
   const { body } = await post([['file', csv(people), '../../etc/cron.d/people.csv']])
   const { body: status } = await get(`/contacts/import/${body.jobId}`)
   assert.equal(status.data.filename, 'people.csv')
@@ -369,7 +369,7 @@ test('a stop waits for what an upload has to put away whose sender has gone', as
   assert.equal(await count(), 0)
 })
 
-test('S23: whatever is done to a form, there is an answer, and what is refused leaves nothing', async () => {
+test('whatever is done to a form, there is an answer, and what is refused leaves nothing', async () => {
   const edit = fc.tuple(
     fc.constantFrom('cut', 'replace', 'insert'),
     fc.nat(whole.length),

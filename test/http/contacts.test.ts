@@ -188,7 +188,7 @@ test('the list is paged by cursor, filtered and sorted, by query and by body ali
   assert.equal(body.data.length, 3)
 })
 
-test('S20: ids, cursors and addresses of another project are nothing here', async () => {
+test('ids, cursors and addresses of another project are nothing here', async () => {
   const { body: foreign } = await add({ email: 'ada@x.test' }, other)
   await add({ email: 'bob@x.test' }, other)
   for (const [verb, body] of [

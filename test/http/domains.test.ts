@@ -97,7 +97,7 @@ test('a domain that is none, or that the project has already, is refused', async
   await call('delete', `/domains/${first.body.id}`)
 })
 
-test("S20: another project's domain is 404 whatever is asked of it, and stays as it is", async () => {
+test("another project's domain is 404 whatever is asked of it, and stays as it is", async () => {
   const { body: theirs } = await call('post', '/domains', other).send({ domain: 'theirs.test' })
   for (const [method, path] of [
     ['get', `/domains/${theirs.id}/verify`],
@@ -116,7 +116,7 @@ test("S20: another project's domain is 404 whatever is asked of it, and stays as
   assert.equal(await countDomains(), 1)
 })
 
-test('S25: a public key sees no domains', async () => {
+test('a public key sees no domains', async () => {
   const { status } = await supertest(service.url)
     .get(`/domains/project/${mine.id}`)
     .set('Authorization', `Bearer ${mine.public}`)

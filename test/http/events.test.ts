@@ -92,7 +92,7 @@ test('POST /events/track takes the body of POST /v1/track, and does the same', a
   assert.deepEqual([contact?.subscribed, contact?.data], [true, { plan: 'pro' }])
 })
 
-test('S20: a contact or an email of another project is 404, and no event is kept', async () => {
+test('a contact or an email of another project is 404, and no event is kept', async () => {
   const theirs = await addContact(other.id)
   const own = await addContact()
   const before = (await allEvents()).length

@@ -221,7 +221,7 @@ const authentication: [string, string, string | undefined, string][] = [
 ]
 
 for (const [name, path, header, code] of authentication) {
-  test(`S25: ${name} is 401 ${code} and nothing runs`, async () => {
+  test(`${name} is 401 ${code} and nothing runs`, async () => {
     const request = supertest(server).post(path).send({ name: 'a' })
     if (header !== undefined) request.set('Authorization', header)
     const response = await request
@@ -378,7 +378,7 @@ test('JSON that is no object is 422, and the content type does not matter', asyn
   assert.equal(good.status, 200)
 })
 
-test('S5: a list of any number of values, names or levels is refused before it is parsed', async () => {
+test('a list of any number of values, names or levels is refused before it is parsed', async () => {
   for (const [body, field] of [
     [`{"name":"a","data":[${'{},'.repeat(200_000)}{}]}`, 'data'],
     [`[${'1,'.repeat(200_000)}1]`, ''],
@@ -399,7 +399,7 @@ function many(count: number, make: (n: number) => string): string {
   return Array.from({ length: count }, (_, n) => make(n)).join()
 }
 
-test('S5: a body nested without end is refused, and reasonable nesting is not', async () => {
+test('a body nested without end is refused, and reasonable nesting is not', async () => {
   const nested = (depth: number) => `{"name":"a","data":${'['.repeat(depth)}${']'.repeat(depth)}}`
   const response = await post().send(nested(100_000))
   assert.equal(response.status, 422)
@@ -407,7 +407,7 @@ test('S5: a body nested without end is refused, and reasonable nesting is not', 
   assert.equal((await post().send(nested(99))).status, 200)
 })
 
-test('S19: keys named __proto__ are dropped wherever they stand', async () => {
+test('keys named __proto__ are dropped wherever they stand', async () => {
   const text = '{"name":"a","__proto__":{"x":1},"data":{"__proto__":{"y":1},"b":[{"__proto__":1}]}}'
   const response = await post().send(text)
   assert.equal(response.text, '{"body":{"name":"a","data":{"b":[{}]}},"id":"project-1"}')
@@ -431,7 +431,7 @@ test('a body that says it is too large is refused before it is read', async () =
   assert.match(answer, /connection: close/i)
 })
 
-test('S5: a body without a length is counted as it comes, and refused when it is too large', async () => {
+test('a body without a length is counted as it comes, and refused when it is too large', async () => {
   const { port } = server.address() as AddressInfo
   const chunk = Buffer.from(`100000\r\n${' '.repeat(0x100000)}\r\n`)
   const answer = await new Promise<string>((resolve, reject) => {
@@ -561,7 +561,7 @@ test('a failure of our own tells the log everything and the caller nothing', asy
   assert.ok(seen.logged.includes(response.body.error.requestId))
 })
 
-test('F3: while the disk is nearly full, what makes it fuller is refused and leaves no row', async () => {
+test('while the disk is nearly full, what makes it fuller is refused and leaves no row', async () => {
   state.isDiskLow = true
   const { status, body, headers } = await post().send({ name: 'a' })
   const read = await supertest(server).get('/things/7').set('Authorization', bearer)
@@ -638,7 +638,7 @@ test('each request leaves one line in the log, without query or key', async () =
   assert.equal(seen.entries[0]?.requestSizeBytes, 12)
 })
 
-test('S5: what strangers are refused is counted, and leaves no line in the log', async () => {
+test('what strangers are refused is counted, and leaves no line in the log', async () => {
   const before = strangers()
   await supertest(server).get('/nothing')
   await supertest(server).delete('/things/1')

@@ -175,7 +175,7 @@ test("Node's fetch hears why 55 MB of JSON and an import of 20 MB are refused", 
   }
 })
 
-test('S5: of a refused body no more than 20 MB beyond its limit are read', async () => {
+test('of a refused body no more than 20 MB beyond its limit are read', async () => {
   const socket = dial()
   socket.on('error', () => undefined)
   socket.write('POST /nowhere HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -191,7 +191,7 @@ test('S5: of a refused body no more than 20 MB beyond its limit are read', async
   assert.ok(sentMb < 60, `${sentMb} MB were taken`)
 })
 
-test('S5: a refused body that never comes is waited for five seconds', async (t) => {
+test('a refused body that never comes is waited for five seconds', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const socket = dial()
   socket.write('POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n')

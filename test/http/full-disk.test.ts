@@ -38,7 +38,7 @@ const goesOn = [
   'POST /v1/verify',
 ]
 
-test('F3: on a full disk reads, deletes and wishes go on, everything else waits', () => {
+test('on a full disk reads, deletes and wishes go on, everything else waits', () => {
   const { core } = service
   const proxies = createAddressList([])
   const routes = listRoutes({ core, traffic: createTraffic(), proxies })
@@ -51,7 +51,7 @@ test('F3: on a full disk reads, deletes and wishes go on, everything else waits'
   }
 })
 
-test('F3: a contact is not stored on a full disk, and can be read and deleted', async (t) => {
+test('a contact is not stored on a full disk, and can be read and deleted', async (t) => {
   const auth = { Authorization: `Bearer ${project.secret}` }
   const put = (email: string) => supertest(service.url).post('/contacts').set(auth).send({ email })
   const { body } = await put('ada@example.net')
@@ -68,7 +68,7 @@ test('F3: a contact is not stored on a full disk, and can be read and deleted', 
   assert.equal((await supertest(service.url).delete(`/contacts/${id}`).set(auth)).status, 204)
 })
 
-test('F3: on a full disk people can still be protected from mail, by writes that are small', async (t) => {
+test('on a full disk people can still be protected from mail, by writes that are small', async (t) => {
   const auth = { Authorization: `Bearer ${project.secret}` }
   const call = (method: 'post' | 'patch', path: string, body: object) =>
     supertest(service.url)[method](path).set(auth).send(body)
@@ -96,7 +96,7 @@ test('F3: on a full disk people can still be protected from mail, by writes that
   )
 })
 
-test('F3: on a full disk a request that was accepted before is still told so by its key', async (t) => {
+test('on a full disk a request that was accepted before is still told so by its key', async (t) => {
   const { disk } = service.core
   t.after(() => {
     disk.isLow = () => false

@@ -109,10 +109,10 @@ for (const [name, body] of [
 
 test('a byte order mark is left out', () => assertBoth('\ufeff{"a":1}', { a: 1 }))
 
-test('S19: keys named __proto__ are dropped, also those of large bodies', () =>
+test('keys named __proto__ are dropped, also those of large bodies', () =>
   assertBoth('{"__proto__":{"x":1},"a":[{"\\u005f_proto__":{"y":1},"b":2}]}', { a: [{ b: 2 }] }))
 
-test('S5: values, names and levels are counted, and the outermost field is named', async () => {
+test('values, names and levels are counted, and the outermost field is named', async () => {
   const refused = (field: string, message: string) => ({
     status: 422,
     fields: [{ field, code: 'too_big', message: `The JSON is ${message}` }],
@@ -127,7 +127,7 @@ test('S5: values, names and levels are counted, and the outermost field is named
   await assertBoth(levels, refused('data', `nested more than ${MAX_JSON_LEVELS} levels deep`))
 })
 
-test('S5: what is within the bounds is taken: values, names and levels, each at its limit', async () => {
+test('what is within the bounds is taken: values, names and levels, each at its limit', async () => {
   const [whole, inTurns] = await both(`[${repeated(MAX_JSON_VALUES - 1, '"a b"')}]`)
   assert.equal((whole as unknown[]).length, MAX_JSON_VALUES - 1)
   assert.deepEqual(inTurns, whole)
@@ -137,7 +137,7 @@ test('S5: what is within the bounds is taken: values, names and levels, each at 
   for (const list of levels) assert.ok(Array.isArray(list))
 })
 
-test('S5: long texts cost no values, and brackets in them are no levels', async () => {
+test('long texts cost no values, and brackets in them are no levels', async () => {
   const text = '[{\\"a\\":[1,2,3]},'.repeat(300_000)
   const value = (await parseJson(Buffer.from(`{"a":"${text}"}`))) as { a: string }
   assert.equal(value.a.length, JSON.parse(`"${text}"`).length)

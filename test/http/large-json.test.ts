@@ -34,7 +34,7 @@ test('what is small is one text, with its length', () => {
   assert.match(headers['content-type'] ?? '', /^application\/json/)
 })
 
-test('S5: a page of large texts is made in stretches, and others have their turn in between', async () => {
+test('a page of large texts is made in stretches, and others have their turn in between', async () => {
   const text = `${'é"\n'.repeat(300_000)}😀`
   const page = { data: [{ metadata: { body: text } }, { metadata: { body: text } }], cursor: null }
   const { pieces, turns } = await piecesOf(page)

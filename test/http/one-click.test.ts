@@ -77,7 +77,7 @@ const calls: [string, Record<string, string>, string[]][] = [
   ['another origin', { Origin: 'https://mail.test', Referer: 'https://mail.test/' }, [oneClick]],
 ]
 
-test('S22: one click of a mail program unsubscribes, however it is sent (RFC 8058)', async () => {
+test('one click of a mail program unsubscribes, however it is sent (RFC 8058)', async () => {
   for (const [what, headers, chunks] of calls) {
     const { status, type, body } = await send(`/unsubscribe/${ada.token}`, { headers, chunks })
     assert.deepEqual([what, status, type, body], [what, 200, 'text/plain; charset=utf-8', 'OK\n'])
@@ -88,7 +88,7 @@ test('S22: one click of a mail program unsubscribes, however it is sent (RFC 805
   assert.equal(await countEvents(), 2 * calls.length)
 })
 
-test('S22: one click said again is answered the same, and is one event', async () => {
+test('one click said again is answered the same, and is one event', async () => {
   const click = () =>
     supertest(service.url).post(`/unsubscribe/${ada.token}`).type('form').send(oneClick)
   const replies = await Promise.all(Array.from({ length: 10 }, click))

@@ -68,7 +68,7 @@ async function subscribeAgain({ contactId }: Recipient): Promise<void> {
   await service.core.store.write((tx) => setSubscribed(tx, contactId, change))
 }
 
-test('S22: whatever only looks at a page changes nothing', async () => {
+test('whatever only looks at a page changes nothing', async () => {
   const bob = await makeRecipient({ subscribed: false })
   for (const page of pages) {
     for (const { token } of [ada, bob]) {
@@ -184,7 +184,7 @@ function forgeries(): string[] {
   ]
 }
 
-test('S22: without a token of ours every page is 404, and one click does nothing', async () => {
+test('without a token of ours every page is 404, and one click does nothing', async () => {
   for (const forged of forgeries()) {
     const click = await post(`/unsubscribe/${forged}`).type('form').send(oneClick)
     assert.deepEqual([forged, click.status, click.text], [forged, 200, 'OK\n'])
@@ -226,7 +226,7 @@ test('a link that was cut off, wherever, shows a page in the language of the rea
   assert.equal(await countEvents(), 0)
 })
 
-test('S22: no token that differs in a character acts', async () => {
+test('no token that differs in a character acts', async () => {
   const { token } = ada
   const changed = fc
     .tuple(fc.nat(token.length - 1), fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz234567'))
@@ -296,7 +296,7 @@ test('what is no email of the contact is ignored, and never written into a page'
   }
 })
 
-test('S18: names and addresses are text, in every language', async (t) => {
+test('names and addresses are text, in every language', async (t) => {
   const { core } = service
   const name = `<img src=x onerror=alert(1)> & "Co" '{email}' \u202e</title>`
   const rename = (to: string) =>
@@ -340,7 +340,7 @@ test('where there is no contact, the browser says which language is read', async
   assert.match(reply.text, /<html lang="de"[\s\S]*<h1>Dieser Link funktioniert nicht<\/h1>/)
 })
 
-test('S18: a page runs nothing, loads nothing, stands in no frame and is not kept', async () => {
+test('a page runs nothing, loads nothing, stands in no frame and is not kept', async () => {
   for (const path of [...pages.map((page) => `/${page}/${ada.token}`), '/manage/nope']) {
     const { text, headers } = await get(path)
     const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? ''

@@ -190,7 +190,7 @@ test('what the present state forbids is a bad request or a conflict', async () =
   assert.equal(tooMany.body.error.errors[0].field, 'emails')
 })
 
-test("S20: another project's segment is not found by any call, and nothing happens", async () => {
+test("another project's segment is not found by any call, and nothing happens", async () => {
   await addContact('a@x.test')
   const dynamic = (await create({ trackMembership: true })).body
   const list = (await create({ type: 'STATIC', condition: undefined })).body

@@ -125,7 +125,7 @@ test('without a sender in request or template, `from` is required', async () => 
   )
 })
 
-test('S20: the domain of another project is as good as none, and says nothing of whose it is', async () => {
+test('the domain of another project is as good as none, and says nothing of whose it is', async () => {
   const { status, text } = await send({ ...valid, from: 'a@other.test' })
   assert.equal(status, 403)
   assert.ok(!text.includes(other.id))
@@ -137,7 +137,7 @@ test('S20: the domain of another project is as good as none, and says nothing of
   await nothingWritten()
 })
 
-test('S20: the template of another project is 404 and nothing is sent', async () => {
+test('the template of another project is 404 and nothing is sent', async () => {
   const id = await templateOf(other.id)
   const { status, body } = await send({ ...valid, template: id })
   assert.equal(status, 404)
@@ -145,7 +145,7 @@ test('S20: the template of another project is 404 and nothing is sent', async ()
   await nothingWritten()
 })
 
-test('S25: a public key sends nothing', async () => {
+test('a public key sends nothing', async () => {
   const { status, body } = await send(valid, mine.public)
   assert.equal(status, 401)
   assert.equal(body.error.code, 'INVALID_API_KEY')
@@ -169,7 +169,7 @@ test('an idempotency key takes effect once, whatever the second body says', asyn
   assert.equal(await countOf(emails), 1)
 })
 
-test('S25: a public key learns nothing of a send by trying its idempotency key', async () => {
+test('a public key learns nothing of a send by trying its idempotency key', async () => {
   assert.equal((await send(valid).set('Idempotency-Key', 'order-67')).status, 200)
   const tried = await supertest(service.url)
     .post('/v1/track')

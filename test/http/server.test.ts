@@ -209,7 +209,7 @@ test('HTTP/1.0 needs no Host header: load balancers ask /health without one', as
   assert.match(text, /"status":"ok"/)
 })
 
-test('S5: 2,000 requests for a part of the documentation, nothing read, take the memory of one', async () => {
+test('2,000 requests for a part of the documentation, nothing read, take the memory of one', async () => {
   const asset = '/docs/swagger-ui-bundle.js'
   const { text } = await supertest(service.url).get(asset).buffer()
   const answered = async (): Promise<number> => {
@@ -230,7 +230,7 @@ test('S5: 2,000 requests for a part of the documentation, nothing read, take the
   assert.ok(grown < 5 * text.length, `${grown} bytes more for ${text.length}`)
 })
 
-test('S5: beyond http.max_connections_per_address, busy all, comes 429 in the envelope', async () => {
+test('beyond http.max_connections_per_address, busy all, comes 429 in the envelope', async () => {
   const few = await startService({ http: { maxConnectionsPerAddress: 2 } })
   const { secret } = await few.makeProject('few')
   const busy = [await beginSend(few.url, secret), await beginSend(few.url, secret)]
@@ -243,7 +243,7 @@ test('S5: beyond http.max_connections_per_address, busy all, comes 429 in the en
   await few.stop()
 })
 
-test('S5: beyond http.max_connections, busy all, comes 503, but a trusted proxy has no bound of its own', async () => {
+test('beyond http.max_connections, busy all, comes 503, but a trusted proxy has no bound of its own', async () => {
   const http = { maxConnections: 3, maxConnectionsPerAddress: 1, trustedProxies: ['127.0.0.1'] }
   const few = await startService({ http })
   const { secret } = await few.makeProject('few')

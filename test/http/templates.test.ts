@@ -109,7 +109,7 @@ const refused: [string, object, number, string, string[]][] = [
     ['fromName invalid_string'],
   ],
   [
-    'S19: more tags than the limit',
+    'more tags than the limit',
     { body: '{{ a }}'.repeat(20_001) },
     422,
     'VALIDATION_ERROR',
@@ -221,7 +221,7 @@ test('several templates are deleted together or not at all', async () => {
   }
 })
 
-test("S20: another project's template is 404 whatever is asked of it, and stays as it is", async () => {
+test("another project's template is 404 whatever is asked of it, and stays as it is", async () => {
   const { body: theirs } = await create({ from: 'a@other.test' }, other)
   for (const [method, path] of [
     ['get', `/templates/${theirs.id}`],

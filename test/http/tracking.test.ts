@@ -168,8 +168,8 @@ describe('a link', () => {
   })
 })
 
-describe('S21: what we did not sign', () => {
-  it('S21: is 404, never a redirect, and counts nothing', async () => {
+describe('what we did not sign', () => {
+  it('is 404, never a redirect, and counts nothing', async () => {
     const id = await deliver()
     const click = linkOf(id, link)
     const open = pixelOf(id)
@@ -205,19 +205,19 @@ describe('S21: what we did not sign', () => {
     )
   })
 
-  it('S21: a query changes nothing of where a link leads', async () => {
+  it('a query changes nothing of where a link leads', async () => {
     const id = await deliver()
     const { headers } = await get(`${linkOf(id, link)}?url=https://evil.test/&link=x`)
     assert.equal(headers.location, link)
   })
 
-  it('S21: a token in capitals leads where it did', async () => {
+  it('a token in capitals leads where it did', async () => {
     const id = await deliver()
     const token = linkOf(id, link).slice('/t/c/'.length)
     assert.equal((await get(`/t/c/${token.toUpperCase()}`)).headers.location, link)
   })
 
-  it('S21: takes no line of the request log, however often', async () => {
+  it('takes no line of the request log, however often', async () => {
     service.requests.length = 0
     for (let times = 0; times < 5; times += 1) await get(`/t/c/${newId()}`)
     await get(linkOf(await deliver(), link))

@@ -64,7 +64,7 @@ for (const [after, first, most] of [
   // And what fits into the piece in which the body ends.
   ['a body', `${ask('/', 'Content-Length: 4\r\n')}\r\n\r\n`, 1 + Math.ceil(512 / smallest.length)],
 ] as const) {
-  test(`S5: of thousands of requests behind ${after} no more are parsed while the first has no response`, async (t) => {
+  test(`of thousands of requests behind ${after} no more are parsed while the first has no response`, async (t) => {
     const { seen, port } = await listen(t, () => undefined)
     const socket = connect(port, '127.0.0.1')
     t.after(() => socket.destroy())
@@ -77,7 +77,7 @@ for (const [after, first, most] of [
 
 for (const tls of [undefined, makeCertificate(['localhost'])]) {
   const where = tls === undefined ? 'in clear' : 'over TLS'
-  test(`S5: 2,000 requests sent at once ${where} are all answered, in order, one at a time`, async (t) => {
+  test(`2,000 requests sent at once ${where} are all answered, in order, one at a time`, async (t) => {
     const { seen, port } = await listen(
       t,
       ({ url }, outgoing) => void setImmediate(() => outgoing.end(`<${url}>`)),
@@ -96,7 +96,7 @@ for (const tls of [undefined, makeCertificate(['localhost'])]) {
   })
 }
 
-test('S5: a connection with thousands of requests holds up no other for more than one', async (t) => {
+test('a connection with thousands of requests holds up no other for more than one', async (t) => {
   const order: string[] = []
   const { port } = await listen(t, ({ url = '' }, outgoing) => {
     order.push(url)
@@ -118,7 +118,7 @@ test('S5: a connection with thousands of requests holds up no other for more tha
   assert.ok(last < 1_000, `${last} requests came before the fifth of another connection`)
 })
 
-test('S5: a connection gets no more than one response in a turn of the event loop', async (t) => {
+test('a connection gets no more than one response in a turn of the event loop', async (t) => {
   let inTurn = 0
   let most = 0
   const { seen, port } = await listen(t, (_incoming, outgoing) => {
@@ -165,7 +165,7 @@ test('requests that come in single bytes are answered', async (t) => {
   assert.match(await heard, /<\/a>.*<\/b>/s)
 })
 
-test('S5: no more of a response is kept than of one, while its client reads nothing', async (t) => {
+test('no more of a response is kept than of one, while its client reads nothing', async (t) => {
   const large = Buffer.alloc(8 * 1024 * 1024)
   const { seen, port } = await listen(t, (_incoming, outgoing) => outgoing.end(large))
   const socket = connect(port, '127.0.0.1').pause()

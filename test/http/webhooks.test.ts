@@ -46,7 +46,7 @@ test('no window of requests applies', async () => {
   }
 })
 
-test('S13: what is forged is 403, and says no more than that', async () => {
+test('what is forged is 403, and says no more than that', async () => {
   const { status, body } = await post({ ...sns.message(), Message: 'other' })
   assert.equal(status, 403)
   assert.equal(body.success, false)
@@ -55,7 +55,7 @@ test('S13: what is forged is 403, and says no more than that', async () => {
   assert.doesNotMatch(JSON.stringify(body), /signature does not hold/)
 })
 
-test('S13: with no topic listed every call is 403, whatever it is', async () => {
+test('with no topic listed every call is 403, whatever it is', async () => {
   for (const body of [sns.message(), '{}', 'no JSON', '']) {
     const reply = await post(body, closed)
     assert.deepEqual([reply.status, reply.body.success], [403, false])

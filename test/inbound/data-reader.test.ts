@@ -54,7 +54,7 @@ test('any text, in any pieces, is read by the book', () => {
   )
 })
 
-test('S5: a message of nothing but stuffed dots costs no more than another', () => {
+test('a message of nothing but stuffed dots costs no more than another', () => {
   const chunk = Buffer.from('..\r\n'.repeat(16_384))
   const reader = createDataReader()
   const startedAt = performance.now()

@@ -52,7 +52,7 @@ test('gives a message back as it came, whatever its pieces', () => {
   )
 })
 
-test('S1: a CR or LF that stands alone is seen, also across pieces', () => {
+test('a CR or LF that stands alone is seen, also across pieces', () => {
   const broken = ['a\nb', 'a\rb', '\n', '\ra', 'a\r\r\n', 'a\r\n\n', 'a\n\r\n']
   for (const text of broken) {
     for (let cut = 0; cut <= text.length; cut += 1) {
@@ -64,7 +64,7 @@ test('S1: a CR or LF that stands alone is seen, also across pieces', () => {
   }
 })
 
-test('S5: octets that come one by one take no more room than together', () => {
+test('octets that come one by one take no more room than together', () => {
   const allowance = countedAllowance(1024 * KIB)
   const intake = createIntake({ maxBytes: 512 * KIB, allowance })
   const one = Buffer.from('x')
@@ -74,7 +74,7 @@ test('S5: octets that come one by one take no more room than together', () => {
   assert.equal(allowance.counted.held, 0)
 })
 
-test('S5: what is refused is let go of at once, and its rest not taken up', () => {
+test('what is refused is let go of at once, and its rest not taken up', () => {
   const allowance = countedAllowance(64 * KIB)
   const tooLarge = createIntake({ maxBytes: 16 * KIB, allowance })
   for (let index = 0; index < 100; index += 1) tooLarge.write(Buffer.alloc(KIB, 'x'))
@@ -92,7 +92,7 @@ test('S5: what is refused is let go of at once, and its rest not taken up', () =
   assert.equal(allowance.counted.held, 0)
 })
 
-test('S5: who holds all the memory that large messages may have keeps no small one out', () => {
+test('who holds all the memory that large messages may have keeps no small one out', () => {
   const allowance = createAllowance(2048 * KIB, 512 * KIB)
   const open = () => createIntake({ maxBytes: 1024 * KIB, allowance })
   const fill = (bytes: number) => {

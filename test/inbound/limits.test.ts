@@ -20,7 +20,7 @@ async function pour(client: Dialogue, chunk: Buffer, times: number): Promise<voi
 }
 
 describe('what a client may use up', { concurrency: true }, () => {
-  it('S5: a message that is too large is refused, by its SIZE or by what it is, and nothing kept', async (t) => {
+  it('a message that is too large is refused, by its SIZE or by what it is, and nothing kept', async (t) => {
     const { dial, rows, returnPath } = await openPlace(t, { settings: small })
     const client = await dial()
     const declared = await client.say(`MAIL FROM:<> SIZE=${64 * KIB + 1}`)
@@ -34,7 +34,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.equal((await client.data(`${hello}${body}\r\n`)).code, 250)
   })
 
-  it('S5: who goes on far beyond the limit is cut off', async (t) => {
+  it('who goes on far beyond the limit is cut off', async (t) => {
     const { dial, rows, returnPath } = await openPlace(t, {
       settings: small,
       limits: { sweepMs: 5 },
@@ -47,7 +47,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('S5: a header section without end is refused', async (t) => {
+  it('a header section without end is refused', async (t) => {
     const { dial, rows, returnPath } = await openPlace(t)
     const client = await dial()
     for (const header of ['A: b\r\n'.repeat(60_000), `A: ${'b'.repeat(300 * KIB)}`]) {
@@ -58,7 +58,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('S5: a command line without end ends the session', async (t) => {
+  it('a command line without end ends the session', async (t) => {
     const { dial } = await openPlace(t)
     for (const line of ['x'.repeat(5 * KIB), `RCPT TO:<${'a'.repeat(3 * KIB)}@b.test>\r\n`]) {
       const client = await dial()
@@ -67,7 +67,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     }
   })
 
-  it('S5: no command line keeps the processor busy, whatever it repeats', async (t) => {
+  it('no command line keeps the processor busy, whatever it repeats', async (t) => {
     const { dial } = await openPlace(t)
     for (const verb of ['RCPT TO:', 'RCPT TO:<', 'MAIL FROM:<', 'EHLO ']) {
       const client = await dial()
@@ -83,7 +83,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     }
   })
 
-  it('S5: ten thousand recipients: a hundred are taken, the others put off, the session ended', async (t) => {
+  it('ten thousand recipients: a hundred are taken, the others put off, the session ended', async (t) => {
     const { world, dial, rows } = await openPlace(t)
     const project = await addProject(world)
     await trustDomain(world, project.id, 'shop.test')
@@ -102,7 +102,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('S5: refusals, commands and messages of a session are counted', async (t) => {
+  it('refusals, commands and messages of a session are counted', async (t) => {
     const limits = { errors: 5, commands: 12, messages: 2 }
     const { dial, rows, returnPath } = await openPlace(t, { limits })
     const guessing = await dial()
@@ -127,7 +127,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.equal((await rows()).length, 2)
   })
 
-  it('S5: connections are counted, of an address and in all', async (t) => {
+  it('connections are counted, of an address and in all', async (t) => {
     const { port, dial, returnPath } = await openPlace(t, {
       limits: { connections: 4, connectionsPerAddress: 3 },
     })
@@ -145,7 +145,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.equal((await again.say('NOOP')).code, 250)
   })
 
-  it('S5: who drips octets of a command, or nothing, is sent away in time', async (t) => {
+  it('who drips octets of a command, or nothing, is sent away in time', async (t) => {
     const limits = { commandMs: 600, sweepMs: 10 }
     const { dial } = await openPlace(t, { limits })
     const [silent, dripping] = [await dial(), await dial()]
@@ -156,7 +156,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     }
   })
 
-  it('S5: who drips octets of a message is sent away in time, and nothing of it kept', async (t) => {
+  it('who drips octets of a message is sent away in time, and nothing of it kept', async (t) => {
     const { dial, rows, returnPath } = await openPlace(t, { limits: { dataMs: 150, sweepMs: 10 } })
     const client = await dial()
     await client.open('', returnPath)
@@ -166,7 +166,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('S5: waiting for the database is not held against the client', async (t) => {
+  it('waiting for the database is not held against the client', async (t) => {
     const { world, dial, returnPath } = await openPlace(t, {
       limits: { commandMs: 250, sweepMs: 10 },
     })
@@ -180,7 +180,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.equal((await client.data(hello)).code, 250)
   })
 
-  it('S5: while places are scarce, nobody keeps one for long', async (t) => {
+  it('while places are scarce, nobody keeps one for long', async (t) => {
     const limits = { connections: 3, busyCommandMs: 600, sweepMs: 10 }
     const { dial } = await openPlace(t, { limits })
     const first = await dial()
@@ -188,7 +188,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.match(await Promise.race([first.ended(), second.ended()]), /^421 4\.4\.2 /)
   })
 
-  it('S5: a session ends, however busy it is', async (t) => {
+  it('a session ends, however busy it is', async (t) => {
     const { dial } = await openPlace(t, { limits: { sessionMs: 1_000, sweepMs: 10 } })
     const client = await dial()
     let reply = { code: 250, text: '' }
@@ -197,7 +197,7 @@ describe('what a client may use up', { concurrency: true }, () => {
     assert.deepEqual([reply.code, reply.text.slice(0, 6)], [421, '4.4.2 '])
   })
 
-  it('S5: many large messages at once hold no more memory than they may', async (t) => {
+  it('many large messages at once hold no more memory than they may', async (t) => {
     const { dial, rows, returnPath } = await openPlace(t, { memoryBytes: 2 * MIB })
     const clients = await Promise.all(Array.from({ length: 8 }, dial))
     const body = Buffer.alloc(MIB - 62, `\r\n${'x'.repeat(60)}\r\n`)

@@ -78,7 +78,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.doesNotMatch(String(row?.raw), /for <|shop\.test/)
   })
 
-  it('F3: mail to the server itself is 1 MB at most, told at RCPT where the client said its size', async (t) => {
+  it('mail to the server itself is 1 MB at most, told at RCPT where the client said its size', async (t) => {
     const { dial, rows, world } = await openPlace(t)
     const project = await addProject(world)
     await trustDomain(world, project.id, 'shop.test')
@@ -98,7 +98,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('F3: a network hands in 20 messages an hour for the server itself, whatever the sessions', async (t) => {
+  it('a network hands in 20 messages an hour for the server itself, whatever the sessions', async (t) => {
     const { dial, rows, world } = await openPlace(t)
     const postTo = async (client: Dialogue) => {
       const { code } = await client.open('', 'postmaster')
@@ -121,7 +121,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await postTo(await dial()))?.code, 250)
   })
 
-  it('F3: a project whose mailboxes are full gets a 452 4.2.2, and no other does', async (t) => {
+  it('a project whose mailboxes are full gets a 452 4.2.2, and no other does', async (t) => {
     const settings = { PILLARBOX_INBOUND__MAX_BYTES_PER_PROJECT: '2000' }
     const { dial, rows, world } = await openPlace(t, { settings })
     const project = await addProject(world)
@@ -143,7 +143,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await rows()).length, 2)
   })
 
-  it('S10: nothing is relayed, with the null sender neither', async (t) => {
+  it('nothing is relayed, with the null sender neither', async (t) => {
     const { dial, rows, world } = await openPlace(t)
     const project = await addProject(world)
     await trustDomain(world, project.id, 'shop.test')
@@ -224,7 +224,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     greeted.close()
   })
 
-  it('S12: a message that more than 50 servers have seen is in a loop', async (t) => {
+  it('a message that more than 50 servers have seen is in a loop', async (t) => {
     const { dial, rows, returnPath } = await openPlace(t)
     const client = await dial()
     const seenBy = (count: number) => `Received: by a\r\n\tReceived: folded\r\n`.repeat(count)
@@ -236,7 +236,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await client.data(`${seenBy(50)}\r\nReceived: in the body\r\n`)).code, 250)
   })
 
-  it('F3: a database that takes no writes costs a 451 and a 452, never a 250', async (t) => {
+  it('a database that takes no writes costs a 451 and a 452, never a 250', async (t) => {
     const { world, dial, rows, returnPath } = await openPlace(t)
     const client = await dial()
     const { write, isWritable } = world.store
@@ -253,7 +253,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await rows()).length, 1)
   })
 
-  it('F3: while the disk is nearly full, mail from outside is put off at MAIL', async (t) => {
+  it('while the disk is nearly full, mail from outside is put off at MAIL', async (t) => {
     const { world, dial, rows, returnPath } = await openPlace(t)
     const client = await dial()
     world.disk.isLow = () => true
@@ -265,7 +265,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     assert.equal((await client.data(hello)).code, 250)
   })
 
-  it('F3: a look-up that fails puts the recipient off', async (t) => {
+  it('a look-up that fails puts the recipient off', async (t) => {
     const { world, dial } = await openPlace(t)
     world.directory.findMailboxDomain = () =>
       Promise.reject(new AppError('DATABASE_ERROR', 'Busy.'))

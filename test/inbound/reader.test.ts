@@ -43,7 +43,7 @@ const obedient =
       { eval: true, resourceLimits: { maxOldGenerationSizeMb: 32 } },
     )
 
-test('S8: mail that waits for its DNS leaves room for reports', async (t) => {
+test('mail that waits for its DNS leaves room for reports', async (t) => {
   const reader = open(t, { launch: obedient() })
   const mail = Array.from({ length: 100 }, () =>
     assert.rejects(reader.read(unread('wait', { isMail: true }), together), ReaderLost),
@@ -76,7 +76,7 @@ test('a message is understood in the thread', async (t) => {
   assert.equal(mail, null)
 })
 
-test('S8: a thread that hangs, dies or eats memory is replaced, and what it had in hand is lost', async (t) => {
+test('a thread that hangs, dies or eats memory is replaced, and what it had in hand is lost', async (t) => {
   const reader = open(t, { launch: obedient(), timeoutMs: 300 })
   for (const fate of ['hang', 'die', 'eat']) {
     const bystander = reader.read(unread('wait'), together)
@@ -154,7 +154,7 @@ const bombs: Record<string, string> = {
   nothing: '',
 }
 
-test('S8: MIME bombs are read in bounded time and memory', async (t) => {
+test('MIME bombs are read in bounded time and memory', async (t) => {
   const reader = open(t)
   for (const [name, raw] of Object.entries(bombs)) {
     const reading = await reader.read(unread(raw, { isMail: true }), { isAlone: true })

@@ -7,7 +7,7 @@ const ends = ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r', 
 
 describe('the end of a message', { concurrency: true }, () => {
   for (const end of ends) {
-    it(`S1: ${JSON.stringify(end)} ends no message: what follows is never a second envelope`, async (t) => {
+    it(`${JSON.stringify(end)} ends no message: what follows is never a second envelope`, async (t) => {
       const { dial, rows, returnPath, world } = await openPlace(t)
       const warnings: unknown[] = []
       world.log.warn = ((fields: unknown) => warnings.push(fields)) as never
@@ -31,7 +31,7 @@ describe('the end of a message', { concurrency: true }, () => {
     })
   }
 
-  it('S1: a stuffed dot alone on its line, however it is cut into packets, is content', async (t) => {
+  it('a stuffed dot alone on its line, however it is cut into packets, is content', async (t) => {
     const { dial, rows, returnPath } = await openPlace(t)
     const client = await dial()
     const forged = '..\r\nMAIL FROM:<forged@bank.test>\r\n...\r\n'

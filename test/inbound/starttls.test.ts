@@ -50,7 +50,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     assert.match(String(row?.raw), /\r\n\t\(TLSv1\.3 TLS_\w+\)\r\n\tby \S+ with ESMTPS id /)
   })
 
-  it('S4: commands in the same packet as STARTTLS are dropped', async (t) => {
+  it('commands in the same packet as STARTTLS are dropped', async (t) => {
     const { dial, rows, returnPath } = await openSecurePlace(t)
     const envelope = `MAIL FROM:<injected@bank.test>\r\nRCPT TO:<${returnPath}>\r\n`
     const attacks = [
@@ -77,7 +77,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('S4: what is said in clear before STARTTLS does not count after it', async (t) => {
+  it('what is said in clear before STARTTLS does not count after it', async (t) => {
     const { dial, returnPath } = await openSecurePlace(t)
     const plain = await dial()
     await plain.say('MAIL FROM:<injected@bank.test>')
@@ -87,7 +87,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     assert.equal((await client.say('DATA')).code, 503)
   })
 
-  it('S4: nobody sends more than a line before the reply to EHLO, over TLS neither', async (t) => {
+  it('nobody sends more than a line before the reply to EHLO, over TLS neither', async (t) => {
     const { port, dial, rows, returnPath } = await openSecurePlace(t)
     const early = `EHLO client.test\r\nMAIL FROM:<>\r\nRCPT TO:<${returnPath}>\r\nDATA\r\n`
     const greeted = await connect(port)
@@ -103,7 +103,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('S4: after EHLO commands may come in one packet, each with its reply', async (t) => {
+  it('after EHLO commands may come in one packet, each with its reply', async (t) => {
     const { dial, rows, returnPath } = await openSecurePlace(t)
     const client = await dial()
     client.write(`MAIL FROM:<>\r\nRCPT TO:<${returnPath}>\r\nRCPT TO:<a@b.test>\r\nDATA\r\n`)
@@ -144,7 +144,7 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
     assert.ok(performance.now() - startedAt < 5_000)
   })
 
-  it('S5: a connection is counted until it ends, over TLS too', async (t) => {
+  it('a connection is counted until it ends, over TLS too', async (t) => {
     const { port, dial } = await openSecurePlace(t, { limits: { connectionsPerAddress: 1 } })
     const client = await greetedOverTls(dial)
     const crowd = await connect(port)

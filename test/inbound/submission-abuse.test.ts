@@ -20,7 +20,7 @@ async function handIn({ dialogue }: SubmissionTest, message: string | Buffer): P
 }
 
 describe('submission under attack', { concurrency: 8 }, () => {
-  it('S1: only CRLF.CRLF ends a message, and what hides another in one is refused', async (t) => {
+  it('only CRLF.CRLF ends a message, and what hides another in one is refused', async (t) => {
     const desk = await openSubmission(t)
     const hidden = 'MAIL FROM:<shop@example.test>\r\nRCPT TO:<victim@dest.test>\r\nDATA\r\n'
     for (const end of ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r']) {
@@ -30,7 +30,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.deepEqual(await desk.rows(), [])
   })
 
-  it('S4: what came in clear behind STARTTLS is dropped', async (t) => {
+  it('what came in clear behind STARTTLS is dropped', async (t) => {
     const { ports, project, rows } = await openSubmission(t)
     const client = await connect(ports.plain, { ehlo: 'client.test' })
     client.write(`STARTTLS\r\nEHLO evil.test\r\nAUTH PLAIN ${plainLogin(project.secret)}\r\n`)
@@ -43,7 +43,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     secure.close()
   })
 
-  it('S4: nothing is taken that came before the reply to EHLO', async (t) => {
+  it('nothing is taken that came before the reply to EHLO', async (t) => {
     const { ports, project } = await openSubmission(t)
     const client = await connect(ports.plain)
     await client.read()
@@ -52,7 +52,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.equal(await client.ended(), '')
   })
 
-  it('S5: an endless command line ends the session', async (t) => {
+  it('an endless command line ends the session', async (t) => {
     const { ports } = await openSubmission(t)
     const client = await connect(ports.plain, { ehlo: 'client.test' })
     client.write('x'.repeat(100_000))
@@ -60,7 +60,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     await client.ended()
   })
 
-  it('S5: a session of nothing but commands or errors ends', async (t) => {
+  it('a session of nothing but commands or errors ends', async (t) => {
     const { dialogue, rows } = await openSubmission(t, { limits: { commands: 50, errors: 10 } })
     const [noops, errors, recipients] = [await dialogue(), await dialogue(), await dialogue()]
     noops.write('NOOP\r\n'.repeat(100))
@@ -75,7 +75,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.deepEqual(await rows(), [])
   })
 
-  it('S5: a trickle of octets holds no session, in commands and in a message', async (t) => {
+  it('a trickle of octets holds no session, in commands and in a message', async (t) => {
     const limits = { commandMs: 1_000, dataMs: 1_000, sweepMs: 10 }
     const { dialogue, rows } = await openSubmission(t, { limits })
     const [commands, message] = [await dialogue(), await dialogue()]
@@ -91,7 +91,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     for (const client of [commands, message]) client.close()
   })
 
-  it('S5: one address has so many connections, before a handshake too', async (t) => {
+  it('one address has so many connections, before a handshake too', async (t) => {
     const { ports } = await openSubmission(t, { limits: { connectionsPerAddress: 2 } })
     const silent = [connectTcp(ports.tls, '127.0.0.1'), connectTcp(ports.tls, '127.0.0.1')]
     await Promise.all(silent.map((socket) => once(socket, 'connect')))
@@ -109,7 +109,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     for (const socket of silent) socket.destroy()
   })
 
-  it('S8: MIME bombs are refused, and the next message is taken', async (t) => {
+  it('MIME bombs are refused, and the next message is taken', async (t) => {
     const desk = await openSubmission(t)
     for (const [name, bomb] of Object.entries(bombs())) {
       assert.match(await handIn(desk, bomb), /^55[24] 5\.[36]\.\d /, name)
@@ -118,7 +118,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     assert.equal((await desk.rows()).length, 1)
   })
 
-  it('S8: odd charsets, encodings and lines are read as well as can be', async (t) => {
+  it('odd charsets, encodings and lines are read as well as can be', async (t) => {
     const desk = await openSubmission(t)
     const base64 = Buffer.from('ab'.repeat(500_000)).toString('base64')
     for (const body of [
@@ -138,7 +138,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
     }
   })
 
-  it('S8: a message that takes too long to read is refused', async (t) => {
+  it('a message that takes too long to read is refused', async (t) => {
     const endless = `require('node:worker_threads').parentPort.postMessage('ready'); for (;;);`
     const start = () => new Worker(endless, { eval: true })
     const desk = await openSubmission(t, { reader: { start, timeoutMs: 20 } })

@@ -47,7 +47,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     }
   })
 
-  it('S10: takes no mail from whoever has not logged in', async (t) => {
+  it('takes no mail from whoever has not logged in', async (t) => {
     const { ports, rows } = await openSubmission(t)
     const client = await connect(ports.plain, { ehlo: 'client.test' })
     for (const line of ['MAIL FROM:<shop@example.test>', 'RCPT TO:<a@b.test>', 'DATA']) {
@@ -58,7 +58,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
     client.close()
   })
 
-  it('S10: has no sender that is empty, and none of a source route', async (t) => {
+  it('has no sender that is empty, and none of a source route', async (t) => {
     const { dialogue } = await openSubmission(t)
     const client = await dialogue()
     for (const [line, expected] of [

@@ -33,7 +33,7 @@ function openReader(t: TestContext, options: Partial<ReaderOptions> = {}) {
   return { read, stop: reader.stop, started: () => started }
 }
 
-test('S8: a thread that hangs or ends takes its message with it, and no other', async (t) => {
+test('a thread that hangs or ends takes its message with it, and no other', async (t) => {
   const { read, started } = openReader(t, { maxThreads: 1, timeoutMs: 1_000 })
   const bad = ['hang', 'crash', 'fill'].flatMap((text) => [
     assert.rejects(read(text), { responseCode: 554 }, text),

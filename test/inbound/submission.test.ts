@@ -7,7 +7,7 @@ import { openSubmission } from './submission-desk.ts'
 
 // Most of their time is smtp-server's wait before its greeting.
 describe('submission', { concurrency: 8 }, () => {
-  it('F3: while the disk is nearly full, a message is put off at MAIL', async (t) => {
+  it('while the disk is nearly full, a message is put off at MAIL', async (t) => {
     const { dialogue, world, rows } = await openSubmission(t)
     const client = await dialogue()
     world.disk.isLow = () => true
@@ -87,7 +87,7 @@ describe('submission', { concurrency: 8 }, () => {
     assert.equal(row?.content.body, 'a < b\n\nzwei: ä\n')
   })
 
-  it('S19: a template of too many tags is refused with the reason', async (t) => {
+  it('a template of too many tags is refused with the reason', async (t) => {
     const { send, rows } = await openSubmission(t)
     await assert.rejects(send({ text: '{{ a }}\n'.repeat(20_001) }), {
       responseCode: 550,

@@ -270,7 +270,7 @@ async function dieOverJob({ store, clock, find }: Bench, id: string): Promise<nu
   return (await find(id)).runAt
 }
 
-test('F1: processes that are killed in a loop use up no attempt of a job, whatever it may have', async (t) => {
+test('processes that are killed in a loop use up no attempt of a job, whatever it may have', async (t) => {
   const bench = await setUp(t)
   const { run, add, clock, find, reaches } = bench
   const id = await add({ maxAttempts: 1 })

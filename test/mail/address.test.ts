@@ -90,7 +90,7 @@ const refused: [why: string, text: string][] = [
   ['an A-label of a hyphen', 'a@xn---.com'],
 ]
 
-test('S7: what is not exactly one plain mailbox is refused', () => {
+test('what is not exactly one plain mailbox is refused', () => {
   for (const [why, text] of refused) assert.equal(parseAddress(text), undefined, why)
 })
 
@@ -113,7 +113,7 @@ const confusable: [why: string, text: string][] = [
   ['a private character', 'a\ue000@good.com'],
 ]
 
-test('S7: Unicode that is shown as something else is refused, never mapped', () => {
+test('Unicode that is shown as something else is refused, never mapped', () => {
   for (const [why, text] of confusable) assert.equal(parseAddress(text), undefined, why)
 })
 
@@ -158,7 +158,7 @@ test('a domain is shown in U-labels', () => {
   assert.equal(displayDomain('example.com'), 'example.com')
 })
 
-test('S7: any text gives one plain mailbox or none, and parsing it again changes nothing', () => {
+test('any text gives one plain mailbox or none, and parsing it again changes nothing', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 6 }),
     fc.constantFrom(
@@ -212,7 +212,7 @@ test('S7: any text gives one plain mailbox or none, and parsing it again changes
   )
 })
 
-test('S7: 64 KB of anything is answered at once', () => {
+test('64 KB of anything is answered at once', () => {
   const hostile = ['a', 'a.', 'a-', '@', '(', '"', ' ', 'é', 'xn--', 'a@', '\u0338', 'a:']
   const startedAt = performance.now()
   for (const piece of hostile) {

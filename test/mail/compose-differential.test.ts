@@ -109,7 +109,7 @@ function expectedMailbox(box: MessageInput['from'] | null) {
   return { address, name: trimmed(box.name) }
 }
 
-test('S3: every message is lines of at most 998 octets with CRLF, in seven bits where it can be', () => {
+test('every message is lines of at most 998 octets with CRLF, in seven bits where it can be', () => {
   fc.assert(
     fc.property(message(nastyLine, nastyBody), (input) => {
       const { octets, needsSmtputf8 } = composeMessage(input)
@@ -128,7 +128,7 @@ test('S3: every message is lines of at most 998 octets with CRLF, in seven bits 
   )
 })
 
-test('S6: every field of the header section is one that was meant', () => {
+test('every field of the header section is one that was meant', () => {
   const ours = 'Date From To Subject Message-ID MIME-Version Content-Type'.split(' ')
   fc.assert(
     fc.property(message(nastyLine, nastyBody), (input) => {

@@ -192,7 +192,7 @@ test('the octets stay seven bits unless an address has a local part beyond ASCII
   )
 })
 
-test('S6: CR, LF and NUL are refused in everything bound for a header', () => {
+test('CR, LF and NUL are refused in everything bound for a header', () => {
   for (const bad of ['a\r\nBcc: eve@example.org', 'a\rb', 'a\nb', 'a\0b']) {
     const wrong: Partial<MessageInput>[] = [
       { subject: bad },

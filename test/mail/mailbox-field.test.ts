@@ -31,7 +31,7 @@ test('a name is a phrase, a quoted string or encoded words, whichever it needs',
   for (const [name, expected] of table) assert.equal(format(name), expected)
 })
 
-test('S7: an address that is not one bare mailbox is refused', () => {
+test('an address that is not one bare mailbox is refused', () => {
   const wrong = [
     ...['', 'joe', '@example.com', 'joe@', 'a@b@c', 'joe@example.com, eve@example.com'],
     ...['"a@evil.example x"@good.example', '<joe@example.com>', 'joe@example.com\r\nBcc: x@y.z'],
@@ -43,13 +43,13 @@ test('S7: an address that is not one bare mailbox is refused', () => {
   }
 })
 
-test('S6: a name with CR, LF or NUL is refused', () => {
+test('a name with CR, LF or NUL is refused', () => {
   for (const name of ['a\r\nBcc: b@c.d', 'a\rb', 'a\nb', 'a\0b']) {
     assert.throws(() => formatMailboxField('From', { address, name }), TypeError)
   }
 })
 
-test('S7: whatever the name, a reader finds exactly the one address', () => {
+test('whatever the name, a reader finds exactly the one address', () => {
   fc.assert(
     fc.property(nastyLine, (name) => {
       const value = format(name).replaceAll('\r\n', '')

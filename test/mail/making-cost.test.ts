@@ -27,7 +27,7 @@ test('usual mail is quick to make', () => {
   assert.ok(isQuick({ attachments: [attachment(2_000_000)] }), 'an invoice')
 })
 
-test('S19: what takes longer than some 50 ms is not, whatever makes it so', () => {
+test('what takes longer than some 50 ms is not, whatever makes it so', () => {
   const heavy: [why: string, content: Parameters<typeof makeSource>[0]][] = [
     ['its length', { body: 'x'.repeat(300_000) }],
     ['its text part', { text: 'x'.repeat(300_000) }],

@@ -186,7 +186,7 @@ test('an untracked message has no pixel, and its links as they were', async () =
   assert.doesNotMatch(build(makeSource({}, shop)), /\/t\/|<img/)
 })
 
-test('S21: what is looked at holds no token that counts', () => {
+test('what is looked at holds no token that counts', () => {
   const source = makeSource({ isTracked: true }, shop)
   const rendered = renderMessage(source, createTemplateCache(tracker))
   assert.doesNotMatch(JSON.stringify(rendered), /\/t\/[co]\//)

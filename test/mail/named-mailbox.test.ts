@@ -43,7 +43,7 @@ const others = [
 ]
 
 for (const text of others) {
-  test(`S7: ${JSON.stringify(text.slice(0, 60))} is not exactly one mailbox`, () => {
+  test(`${JSON.stringify(text.slice(0, 60))} is not exactly one mailbox`, () => {
     assert.equal(parseNamedMailbox(text), undefined)
   })
 }

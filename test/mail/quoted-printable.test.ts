@@ -53,7 +53,7 @@ test('long texts come back whole, wherever they are cut into blocks', () => {
   }
 })
 
-test('S3: any text comes back with its line ends as CRLF, in lines of at most 76 columns', () => {
+test('any text comes back with its line ends as CRLF, in lines of at most 76 columns', () => {
   fc.assert(
     fc.property(nastyBody, (text) => {
       const encoded = encode(text)

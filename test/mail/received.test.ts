@@ -28,7 +28,7 @@ test('tells from where, by whom, how, as what, for whom and when (RFC 5321 secti
   assert.doesNotMatch(other, /TLS_|for </)
 })
 
-test('S6: whatever a client calls itself, the field is one of ASCII with lines that fold', () => {
+test('whatever a client calls itself, the field is one of ASCII with lines that fold', () => {
   const anything = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) })
   fc.assert(
     fc.property(anything, anything, (name, address) => {

@@ -433,7 +433,7 @@ describe('tokens', () => {
     }
   })
 
-  it('S13: of the report itself, of prose or of a body, count for nothing', () => {
+  it('of the report itself, of prose or of a body, count for nothing', () => {
     const elsewhere = `From: ann@reader.test
 To: ${token}@bounce.sender.test
 Return-Path: <${token}@bounce.sender.test>

@@ -198,7 +198,7 @@ describe('the header section of a message handed in', () => {
     assert.deepEqual(kept, [ids[0], ...ids.slice(1 - kept.length)])
   })
 
-  it('S6: holds no line break, whatever was folded or encoded', async () => {
+  it('holds no line break, whatever was folded or encoded', async () => {
     const { headers, subject, from } = await read(
       'Subject: =?utf-8?Q?a=0D=0ABcc:_x@y.test?=',
       'X-Note: =?utf-8?Q?a=0D=0ABcc:_x@y.test=00?=',
@@ -291,7 +291,7 @@ test('an image is inline where the HTML shows it, and a file where there is no H
   ])
 })
 
-test('S8: whatever the octets are, there is a reading or a refusal', async () => {
+test('whatever the octets are, there is a reading or a refusal', async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       ...[

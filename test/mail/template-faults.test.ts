@@ -77,13 +77,13 @@ test('a rendering that was stopped before says so, where something was lost by i
   assert.equal(render('{{ name }}', { name: 'Ada' }, { isPlain: true }).fault, undefined)
 })
 
-test('S19: of more placeholders than the limit the first are filled in, the rest stays', () => {
+test('of more placeholders than the limit the first are filled in, the rest stays', () => {
   const { text, fault } = render('{{ name }}'.repeat(20_001), { name: 'x' })
   assert.equal(text, `${'x'.repeat(20_000)}{{ name }}`)
   assert.equal(fault?.message, 'too many or too long placeholders and tags')
 })
 
-test('S19: a text without placeholders is never cut', () => {
+test('a text without placeholders is never cut', () => {
   const source = 'x'.repeat(10_000_001)
   assert.equal(render(source).text.length, source.length)
 })
@@ -99,7 +99,7 @@ const tooMuch: [why: string, source: string, request: Record<string, unknown>][]
   ['a search', '{% if a contains b %}{% endif %}', { a: 'x'.repeat(60_000), b: 'x'.repeat(6_000) }],
 ]
 
-test('S19: what is more than quick work is left to others, who have no trouble with it', () => {
+test('what is more than quick work is left to others, who have no trouble with it', () => {
   for (const [why, source, request] of tooMuch) {
     const variables = { stored: {}, request, system: {} }
     const compiled = compileTemplate(source, 'html')
@@ -109,7 +109,7 @@ test('S19: what is more than quick work is left to others, who have no trouble w
   }
 })
 
-test('S19: a loop that takes long, or much memory, is left to others', () => {
+test('a loop that takes long, or much memory, is left to others', () => {
   const sources = [
     '{% for i in (1..900) %}{% for j in (1..900) %}{{ x }}{% endfor %}{% endfor %}',
     '{% for i in (1..20) %}{% assign b = b | append: a %}{% endfor %}',

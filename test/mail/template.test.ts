@@ -181,7 +181,7 @@ test('a subject is one line of at most 998 characters', () => {
   assert.ok(cut.isWellFormed() && cut.length <= 998)
 })
 
-test('S9: the tags that read files are refused when saving, and never read when sending', () => {
+test('the tags that read files are refused when saving, and never read when sending', () => {
   for (const name of ['include', 'render', 'layout', 'block']) {
     const source = `a\n{% ${name} "package.json" %}`
     const fault = { message: `the tag "${name}" is not available`, line: 2, column: 1 }

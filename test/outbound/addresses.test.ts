@@ -38,7 +38,7 @@ const refused = [
 ]
 
 for (const address of refused) {
-  test(`S14: ${address || 'an empty text'} is no public address`, () => {
+  test(`${address || 'an empty text'} is no public address`, () => {
     assert.equal(isPublicAddress(address), false)
   })
 }

@@ -25,14 +25,14 @@ function fill(
 
 const sites = Array.from({ length: 300 }, (_, at) => `site${at}`)
 
-test('S28: sites at one address share what one site may have', () => {
+test('sites at one address share what one site may have', () => {
   const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
   const counts = sites.map((site) => fill(budgets, site, facts({ addresses: ['192.0.2.1'] }), 4))
   assert.deepEqual(counts.slice(0, 4), [4, 4, 2, 0])
   assert.equal(fill(budgets, 'other', facts({ addresses: ['198.51.100.1'] })), 10)
 })
 
-test('S28: so do sites in one network, of either family', () => {
+test('so do sites in one network, of either family', () => {
   for (const address of [(at: number) => `192.0.2.${at}`, (at: number) => `2001:db8:1:${at}::25`]) {
     const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
     const counts = sites
@@ -48,7 +48,7 @@ test('networks are /24 and /48, however an address is written', () => {
   assert.notEqual(networkOf('2001:db8:12::1'), networkOf('2001:db8:13::1'))
 })
 
-test('S28: sites that have not greeted hold a quarter, the silent ones half of that', () => {
+test('sites that have not greeted hold a quarter, the silent ones half of that', () => {
   const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
   const silent = facts({ isHeard: false, standing: 'silent' })
   const unknown = facts({ isHeard: false, standing: 'new' })

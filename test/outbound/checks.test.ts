@@ -37,7 +37,7 @@ function answer(started: readonly FakeThread[], fault?: { message: string }): vo
   thread.say({ type: 'checked', task: asked.task, fault: said })
 }
 
-test('S5: templates are checked one at a time, in the order they came', async (t) => {
+test('templates are checked one at a time, in the order they came', async (t) => {
   const { checks, started } = open(t)
   const first = checks.check('a')
   const second = checks.check('b')
@@ -57,7 +57,7 @@ test('S5: templates are checked one at a time, in the order they came', async (t
   assert.equal(started.length, 1)
 })
 
-test('S5: a template at which the thread ends is too heavy, and the next is checked', async (t) => {
+test('a template at which the thread ends is too heavy, and the next is checked', async (t) => {
   const { checks, started } = open(t)
   const heavy = checks.check('heavy')
   const next = checks.check('next')

@@ -58,7 +58,7 @@ function work(name: string, change: Partial<Heavy> & { content?: string } = {}):
 const given = (fakes: Pick<ReturnType<typeof createFakeThreads>, 'started'>) =>
   fakes.started.flatMap(tasksOf).map(({ recipient }) => recipient.split('@')[0])
 
-test('S19: projects take turns, one message at a time, the more urgent first', (t) => {
+test('projects take turns, one message at a time, the more urgent first', (t) => {
   const { composing, make, log, ...fakes } = open(t)
   for (const name of ['a1', 'a2', 'a3']) composing.add(work(name, { projectId: 'a' }))
   composing.add(work('b1', { projectId: 'b' }))
@@ -70,7 +70,7 @@ test('S19: projects take turns, one message at a time, the more urgent first', (
   assert.deepEqual(log, ['made a1', 'made a2', 'made b1', 'made a3'])
 })
 
-test('S19: a content at which the thread ended once is made alone, with its placeholders', (t) => {
+test('a content at which the thread ended once is made alone, with its placeholders', (t) => {
   const { composing, make, log, ...fakes } = open(t)
   composing.add(work('poison'))
   composing.add(work('other'))
@@ -83,7 +83,7 @@ test('S19: a content at which the thread ended once is made alone, with its plac
   assert.deepEqual(log, ['made poison', 'made other'])
 })
 
-test('S19: a content at which it ended twice is given up with all its emails, at once and later', (t) => {
+test('a content at which it ended twice is given up with all its emails, at once and later', (t) => {
   const { composing, make, log, ...fakes } = open(t)
   for (const name of ['x1', 'x2', 'x3']) composing.add(work(name, { content: 'poison' }))
   composing.add(work('other'))
@@ -106,7 +106,7 @@ test('a thread that ends before it has started is no fault of a content', (t) =>
   assert.deepEqual(log, ['made one'])
 })
 
-test('S19: a project whose letters wait for slow receivers holds up only its own', (t) => {
+test('a project whose letters wait for slow receivers holds up only its own', (t) => {
   const { composing, make, made, log } = open(t)
   for (const name of ['a1', 'a2']) composing.add(work(name, { projectId: 'a' }))
   composing.add(work('b1', { projectId: 'b' }))

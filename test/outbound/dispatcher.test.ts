@@ -38,7 +38,7 @@ function work(name: string, site: string, change: Partial<Work> = {}): Work {
 
 const ofContent = (id: string) => ({ source: makeSource({ id }) })
 
-test('S19: what ends a delivery thread is set aside with its content, the others go on', (t) => {
+test('what ends a delivery thread is set aside with its content, the others go on', (t) => {
   const { dispatcher, results, started } = open(t, 2)
   // So many that a second thread is started, each site with one connection.
   const many = Array.from({ length: 50 }, (_, count) => work(`m${count}`, `site${count % 5}.test`))

@@ -64,7 +64,7 @@ async function setUp(t: TestContext, options: Options = {}) {
 
 const countOfCanaries = (dns: FakeDns) => canaries.reduce((sum, name) => sum + dns.count(name), 0)
 
-test('S15: of servers that deny everything nothing is believed: mail waits, class dns', async (t) => {
+test('of servers that deny everything nothing is believed: mail waits, class dns', async (t) => {
   for (const denial of ['NXDOMAIN', 'NODATA'] as const) {
     const { dns, routes, health, messages, lines } = await setUp(t)
     dns.answerAll(denial)
@@ -86,7 +86,7 @@ test('S15: of servers that deny everything nothing is believed: mail waits, clas
   }
 })
 
-test('S15: a null MX is believed only while a canary resolves', async (t) => {
+test('a null MX is believed only while a canary resolves', async (t) => {
   const { dns, clock, resultOf } = await setUp(t, { zone: { 'null.test': { MX: [[0, '']] } } })
   for (const name of canaries) dns.set(name, 'NXDOMAIN')
   assert.equal(await resultOf('null.test'), 'deferred')
@@ -98,7 +98,7 @@ test('S15: a null MX is believed only while a canary resolves', async (t) => {
   assert.equal(await resultOf('null.test'), 'bounced')
 })
 
-test('S15: servers that know one canary are believed, and the first denial asks for it', async (t) => {
+test('servers that know one canary are believed, and the first denial asks for it', async (t) => {
   const { dns, resultOf, health, lines } = await setUp(t)
   for (const name of canaries.slice(0, 3)) dns.set(name, 'NXDOMAIN')
   assert.equal(await resultOf('dest.test'), 'open')
@@ -108,7 +108,7 @@ test('S15: servers that know one canary are believed, and the first denial asks 
   assert.deepEqual([health.reasons(), lines], [[], []])
 })
 
-test('S15: a canary may have an address and no MX', async (t) => {
+test('a canary may have an address and no MX', async (t) => {
   const { resultOf } = await setUp(t, {
     canary: ['host.test'],
     zone: { 'host.test': { A: ['192.0.2.1'] } },
@@ -116,7 +116,7 @@ test('S15: a canary may have an address and no MX', async (t) => {
   assert.equal(await resultOf('gone.test'), 'bounced')
 })
 
-test('S15: what was denied before the servers went blind does not vouch for what comes after', async (t) => {
+test('what was denied before the servers went blind does not vouch for what comes after', async (t) => {
   const { dns, resultOf } = await setUp(t)
   assert.equal(await resultOf('gone.test'), 'bounced')
   dns.answerAll('NXDOMAIN')
@@ -143,7 +143,7 @@ test('while denials are rare, a canary is asked for at most once in ten seconds'
   assert.equal(countOfCanaries(dns), 5)
 })
 
-test('S15: one question for a canary is under way at a time, whatever the flood', async (t) => {
+test('one question for a canary is under way at a time, whatever the flood', async (t) => {
   const asked: ((answer: DnsAnswer<MxRecord>) => void)[] = []
   const mx = () => new Promise<DnsAnswer<MxRecord>>((resolve) => asked.push(resolve))
   const options = { names: ['a.test', 'b.test'], now: () => 0, changed: () => undefined }

@@ -62,7 +62,7 @@ test('a message is rendered, signed and brought to the MX, and the report tells 
   assert.equal(outbound.inFlight(), 0)
 })
 
-test('S15: what DNS decides needs no connection and no thread', async () => {
+test('what DNS decides needs no connection and no thread', async () => {
   const zone = {
     'null.test': { MX: [[0, '']] as [number, string][] },
     'broken.test': 'SERVFAIL' as const,
@@ -114,7 +114,7 @@ test('after a throttling 421 the site is left alone for a while', async () => {
   assert.equal(outbound.capacity('a.test', 1), 1)
 })
 
-test('F4: a dead site is probed by one message, and others are not touched', async () => {
+test('a dead site is probed by one message, and others are not touched', async () => {
   const [sink, other] = await sinksOf({}, {})
   const { outbound, clock, send, sendAll } = await start({
     zone: { 'dead.test': { A: ['127.0.0.2'] }, 'good.test': { A: ['127.0.0.3'] } },

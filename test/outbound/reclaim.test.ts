@@ -50,7 +50,7 @@ test('who gives one up already is not asked again', () => {
   assert.deepEqual(chooseReclaim(holders.slice(0, 1), bulk, 1), [])
 })
 
-test('S28: of silent sites the one that has been longest is cut, after a second for urgent mail', () => {
+test('of silent sites the one that has been longest is cut, after a second for urgent mail', () => {
   const holders = [
     holder('short', silentFor(1_500)),
     holder('long', silentFor(2_000)),
@@ -64,7 +64,7 @@ test('S28: of silent sites the one that has been longest is cut, after a second 
   assert.equal(chooseReclaim([holder('a', silentFor(30_000))], bulk, 1)[0]?.isCut, true)
 })
 
-test('S28: a silent site is cut though it has been told to give up its connection', () => {
+test('a silent site is cut though it has been told to give up its connection', () => {
   const stuck = holder('stuck', { ...silentFor(5_000), isLowering: true })
   assert.equal(chooseReclaim([stuck], urgent, 1)[0]?.isCut, true)
 })

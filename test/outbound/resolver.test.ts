@@ -49,7 +49,7 @@ test('finds records of every type and writes host names bare and in lower case',
   ])
 })
 
-test('S15: tells a missing name, a missing record and a failing server apart', async () => {
+test('tells a missing name, a missing record and a failing server apart', async () => {
   const { resolver } = await setUp({
     'empty.test': {},
     'broken.test': 'SERVFAIL',
@@ -67,7 +67,7 @@ test('S15: tells a missing name, a missing record and a failing server apart', a
   assert.deepEqual(nullMx.kind === 'found' && nullMx.records, [{ preference: 0, host: '' }])
 })
 
-test('S15: a server that never answers and one that is not there are failures', async () => {
+test('a server that never answers and one that is not there are failures', async () => {
   const options = { timeoutMs: 60, tries: 1 }
   const { dns, resolver } = await setUp({ 'silent.test': 'SILENT' }, options)
   const silent = await resolver.a('silent.test')
@@ -77,7 +77,7 @@ test('S15: a server that never answers and one that is not there are failures', 
   assert.equal((await resolver.a('other.test')).kind, 'failed')
 })
 
-test('S15: a TXT record of 60 KB comes over TCP and is cut', async () => {
+test('a TXT record of 60 KB comes over TCP and is cut', async () => {
   const { dns, resolver } = await setUp({ 'big.test': { TXT: ['t'.repeat(60_000)] } })
   const answer = await resolver.txt('big.test')
   assert.deepEqual(answer.kind === 'found' && answer.records.map((text) => text.length), [16_384])

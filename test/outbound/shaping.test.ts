@@ -128,7 +128,7 @@ test('a site that says that trying again is useless is left alone for hours', ()
   assert.equal(answer('suspend'), false)
 })
 
-test('F4: a dead site pauses longer each time and is probed by one message', () => {
+test('a dead site pauses longer each time and is probed by one message', () => {
   const { shaping, clock, fail, room } = setUp()
   assert.equal(fail(4), false)
   assert.equal(shaping.blockedUntil(SITE), 0)
@@ -146,7 +146,7 @@ test('F4: a dead site pauses longer each time and is probed by one message', () 
   assert.deepEqual(pauses, [1, 2, 4, 8, 16, 30, 30, 30])
 })
 
-test('F4: pauses are jittered', () => {
+test('pauses are jittered', () => {
   const pauseOf = (random: number) => {
     const { shaping, clock, fail } = setUp({ random: () => random })
     fail(5)
@@ -155,7 +155,7 @@ test('F4: pauses are jittered', () => {
   assert.deepEqual([pauseOf(0), pauseOf(0.5), pauseOf(1)], [45_000, 60_000, 75_000])
 })
 
-test('F4: late news of attempts that began before the pause do not lengthen it', () => {
+test('late news of attempts that began before the pause do not lengthen it', () => {
   const { shaping, fail } = setUp()
   fail(5)
   const until = shaping.blockedUntil(SITE)
@@ -163,7 +163,7 @@ test('F4: late news of attempts that began before the pause do not lengthen it',
   assert.equal(shaping.blockedUntil(SITE), until)
 })
 
-test('F4: a site that came back is opened with two connections, not with all', () => {
+test('a site that came back is opened with two connections, not with all', () => {
   const { shaping, clock, accept, fail, room } = setUp()
   accept(1)
   fail(5)

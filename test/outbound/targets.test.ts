@@ -49,7 +49,7 @@ test('a host without IPv6 does not dial it, unless there is nothing else', () =>
   assert.deepEqual(addresses(loopback, { hasIpv4: false, hasIpv6: false }), ['::1', '127.0.0.1'])
 })
 
-test('S15: never more than five, and a second host and family keep a place among them', () => {
+test('never more than five, and a second host and family keep a place among them', () => {
   const many = Array.from({ length: 8 }, (_, at) => target(10, 'a', `8.8.8.${at}`))
   const backup = target(20, 'b', '2600::1')
   const order = addresses([...many, backup])

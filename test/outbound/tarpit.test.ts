@@ -54,7 +54,7 @@ function oneEach(places: Map<string, string>, task: Partial<DeliveryTask>): Deli
 const BULK = { projectId: 'bulk-project' }
 const OTHER = { projectId: 'other-project' }
 
-test('S28: many names at one silent address hold as many connections as one site', async () => {
+test('many names at one silent address hold as many connections as one site', async () => {
   const tarpits = placesAt(210, '127.0.0.66')
   const [tarpit, good] = await sinksAt(
     { host: '127.0.0.66', respond: neverGreets },
@@ -75,7 +75,7 @@ test('S28: many names at one silent address hold as many connections as one site
   assert.equal(reports.length, 1, 'nothing of the tarpit was given up for it')
 })
 
-test('S28: mail beside a tarpit in its own network gets the connection of a silent session', async () => {
+test('mail beside a tarpit in its own network gets the connection of a silent session', async () => {
   const tarpits = placesAt(60, '127.0.0.66')
   const [tarpit] = await sinksAt(
     { host: '127.0.0.66', respond: neverGreets },
@@ -127,7 +127,7 @@ test('a session that we end for other mail is no attempt, and no fault of its si
   }
 })
 
-test('S28: silent servers in many networks hold a quarter of all, and give way to other mail', async () => {
+test('silent servers in many networks hold a quarter of all, and give way to other mail', async () => {
   const networks = Array.from({ length: 40 }, (_, at) => `127.0.${at + 20}.1`)
   const tarpits = placesAt(200, ...networks)
   const sinks = await sinksAt(
@@ -151,7 +151,7 @@ test('S28: silent servers in many networks hold a quarter of all, and give way t
   assert.equal(good()?.outcome.result, 'delivered')
 })
 
-test('F4: mail of another project overtakes a backlog, at its own server and at the same', async () => {
+test('mail of another project overtakes a backlog, at its own server and at the same', async () => {
   const order: string[] = []
   const respond: SinkOptions['respond'] = ({ verb, line }) => {
     if (verb === 'RCPT') order.push(line.includes('bulk') ? 'bulk' : 'other')
@@ -177,7 +177,7 @@ test('F4: mail of another project overtakes a backlog, at its own server and at 
   await sending
 })
 
-test('F4: a full server takes the first message of another project into its line', async () => {
+test('a full server takes the first message of another project into its line', async () => {
   let isHolding = false
   const respond: SinkOptions['respond'] = ({ verb }) =>
     verb === 'MAIL' && isHolding ? silence : undefined

@@ -33,7 +33,7 @@ function content(name: string) {
   return { ...endless.content, id: name, body: `${name} ${endless.content.body}` }
 }
 
-test('S19: a template that takes too long is ended with its thread and sent with its placeholders', async () => {
+test('a template that takes too long is ended with its thread and sent with its placeholders', async () => {
   const { sendAll, sink } = await start({}, { deps: { hangMs: 400 } })
   const others = makeTasks(20, { domain: 'a.test' })
   const tasks = [...others.slice(0, 10), ...makeTasks(1, { domain: 'a.test', source: endless })]
@@ -46,7 +46,7 @@ test('S19: a template that takes too long is ended with its thread and sent with
   assert.equal(plain.length, 1)
 })
 
-test('S19: what was delivered before a thread had to be ended is reported, and not sent again', async () => {
+test('what was delivered before a thread had to be ended is reported, and not sent again', async () => {
   const { outbound, reported, reports, sink } = await start(
     {},
     { deps: { hangMs: 400 }, delivery: { maxConnectionsPerSite: 1 } },
@@ -95,14 +95,14 @@ test('messages are looked at by the same rendering, in the order they were asked
   assert.deepEqual(await outbound.preview([]), [])
 })
 
-test('S19: a look at a template that takes too long shows its placeholders filled in', async () => {
+test('a look at a template that takes too long shows its placeholders filled in', async () => {
   const { outbound } = await start({}, { deps: { hangMs: 400 } })
   const [look] = await outbound.preview([endless])
   assert.equal(look?.subject, 'Hello Ann')
   assert.match(look?.text ?? '', /Ann/)
 })
 
-test('S19: what takes long to make holds no place at its site meanwhile', async () => {
+test('what takes long to make holds no place at its site meanwhile', async () => {
   const { outbound, reported, reports } = await start({})
   const room = outbound.capacity('sandbox', 1)
   const large = makeSource({ id: 'large', body: `<p>${'words '.repeat(500_000)}</p>` })
@@ -114,7 +114,7 @@ test('S19: what takes long to make holds no place at its site meanwhile', async 
   assert.equal(outbound.inFlight(), 0)
 })
 
-test('S19: ten megabytes of placeholders, accepted before there was a limit, end no thread', async () => {
+test('ten megabytes of placeholders, accepted before there was a limit, end no thread', async () => {
   const ends: unknown[] = []
   const log = { ...silentLog(), error: (facts: unknown) => ends.push(facts) }
   const { send, sink } = await start({}, { deps: { log: log as never } })
@@ -131,7 +131,7 @@ test('S19: ten megabytes of placeholders, accepted before there was a limit, end
   assert.deepEqual(ends, [])
 })
 
-test('S19: a page of looks shows what can be shown, whatever one of them does', async () => {
+test('a page of looks shows what can be shown, whatever one of them does', async () => {
   const { outbound } = await start({}, { deps: { hangMs: 400 } })
   const broken = { ...makeSource(), variables: null } as never
   const looks = await outbound.preview([makeSource(), endless, broken, makeSource({ id: 'c' })])
@@ -141,7 +141,7 @@ test('S19: a page of looks shows what can be shown, whatever one of them does', 
   )
 })
 
-test('S5: a template is checked in a thread as it is anywhere', async () => {
+test('a template is checked in a thread as it is anywhere', async () => {
   const { outbound } = await start({})
   assert.equal(await outbound.checkTemplate('Hello {{ name }}'), undefined)
   const fault = await outbound.checkTemplate('Hello\n{% if name %}')
@@ -192,7 +192,7 @@ test('stop returns what has not begun and waits for what has', async () => {
   assert.equal(sink.openCount(), 0)
 })
 
-test('F2: when the time is over connections are cut, and a sent message is marked', async () => {
+test('when the time is over connections are cut, and a sent message is marked', async () => {
   const respond: SinkOptions['respond'] = ({ verb, connection }) => {
     if (verb === 'MESSAGE') return silence
     return connection === 2 && verb !== 'CONNECT' && verb !== 'EHLO' ? silence : undefined

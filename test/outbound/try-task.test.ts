@@ -114,7 +114,7 @@ test('an address that refuses the connection or never greets gives way to the ne
   assert.deepEqual([outcome.result, outcome.host], ['delivered', 'mx2.test'])
 })
 
-test('S15: at most two sessions are opened', async () => {
+test('at most two sessions are opened', async () => {
   const { sinks, lane } = await startSinks(
     at('EHLO', '421 4.3.2 no'),
     at('CONNECT', '421 4.3.2 no'),
@@ -127,7 +127,7 @@ test('S15: at most two sessions are opened', async () => {
   assert.equal(sinks[2]?.connectionCount(), 0)
 })
 
-test('S15: at most five addresses are dialled', async () => {
+test('at most five addresses are dialled', async () => {
   const { sinks, lane } = await startSinks({})
   await sinks[0]?.stop()
   stops.shift()
@@ -164,7 +164,7 @@ test('a throttle in the middle of a session is not answered by another connectio
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
-test('F2: a connection lost before the final dot is made good at the next MX', async () => {
+test('a connection lost before the final dot is made good at the next MX', async () => {
   const lostAt = (verb: string): SinkOptions => ({
     respond: (command) => (command.verb === verb ? drop : undefined),
   })
@@ -176,7 +176,7 @@ test('F2: a connection lost before the final dot is made good at the next MX', a
   }
 })
 
-test('F2: a connection lost after the final dot is not tried again in this attempt', async () => {
+test('a connection lost after the final dot is not tried again in this attempt', async () => {
   const { sinks, lane } = await startSinks(
     { respond: ({ verb }) => (verb === 'MESSAGE' ? drop : undefined) },
     {},

@@ -33,7 +33,7 @@ async function openDisk(t: TestContext, freeMb: number, minFreeMb = 200) {
   return { disk, health, lines, state, set, reason: () => health.reasons()[0]?.reason }
 }
 
-test('F3: below limits.min_free_bytes the disk is low, known before anything is served', async (t) => {
+test('below limits.min_free_bytes the disk is low, known before anything is served', async (t) => {
   const { disk, lines, reason } = await openDisk(t, 199)
   assert.equal(disk.isLow(), true)
   assert.equal(disk.freeBytes(), 199 * MB)
@@ -92,7 +92,7 @@ test('what the disk was like holds while the system does not tell', async (t) =>
   assert.equal(disk.isLow(), false)
 })
 
-test('F3: the disk is looked at four times a second, as large attachments fill it quickly', async (t) => {
+test('the disk is looked at four times a second, as large attachments fill it quickly', async (t) => {
   const { state } = await openDisk(t, 5_000)
   for (let look = 2; look <= 5; look += 1) {
     t.mock.timers.tick(250)

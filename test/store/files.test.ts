@@ -56,7 +56,7 @@ const takings: [string, (file: string) => Promise<unknown>][] = [
 
 describe('the files of the database', () => {
   for (const [what, take] of takings) {
-    it(`F3: when ${what}, nothing is acknowledged any more and health says why`, async (t) => {
+    it(`when ${what}, nothing is acknowledged any more and health says why`, async (t) => {
       const { store, health, fatal, file } = await openWatched(t)
       assert.equal(store.isWritable(), true)
       await take(file)
@@ -70,7 +70,7 @@ describe('the files of the database', () => {
     })
   }
 
-  it('F3: what a write is told after they are gone is never that it is durable', async (t) => {
+  it('what a write is told after they are gone is never that it is durable', async (t) => {
     const { store, file } = await openWatched(t)
     const results: Promise<boolean>[] = []
     const note = (work: Promise<unknown>) =>

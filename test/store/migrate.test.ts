@@ -65,7 +65,7 @@ test('a migration that leaves a reference to nothing is refused', async (t) => {
   await assert.rejects(openStore({ ...place, log }), /references to nothing/)
 })
 
-test('F8: a database of a newer version is refused with a text that says so', async (t) => {
+test('a database of a newer version is refused with a text that says so', async (t) => {
   const place = await makePlace(t)
   await (await openStore({ ...place, log })).close()
   const connection = openConnection({ path: place.path, busyTimeoutMs: 0 })

@@ -53,7 +53,7 @@ test('a second server is refused by another name of the database, too', async (t
   first.release()
 })
 
-test('F1: a lock never outlives its server, with its file or without', async (t) => {
+test('a lock never outlives its server, with its file or without', async (t) => {
   const place = await makePlace(t)
   for (const isRemoved of [false, true]) {
     const { child } = await serveElsewhere(t, place)

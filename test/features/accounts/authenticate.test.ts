@@ -5,7 +5,7 @@ import { regenerateKeys } from '../../../src/features/accounts/projects.ts'
 import { projects } from '../../../src/store/schema.ts'
 import { addProject, openWorld } from '../world.ts'
 
-test('S25: a key opens its own project: the secret one everything, the public one what takes any', async (t) => {
+test('a key opens its own project: the secret one everything, the public one what takes any', async (t) => {
   const world = await openWorld(t)
   const one = await addProject(world)
   await addProject(world)
@@ -18,7 +18,7 @@ test('S25: a key opens its own project: the secret one everything, the public on
   assert.equal(byPublic.key, 'public')
 })
 
-test('S25: without "Bearer x" the answer is MISSING_AUTH', async (t) => {
+test('without "Bearer x" the answer is MISSING_AUTH', async (t) => {
   const world = await openWorld(t)
   const { secret } = await addProject(world)
   for (const header of [
@@ -35,7 +35,7 @@ test('S25: without "Bearer x" the answer is MISSING_AUTH', async (t) => {
   }
 })
 
-test('S25: unknown keys, near misses and a public key where it has no place are INVALID_API_KEY', async (t) => {
+test('unknown keys, near misses and a public key where it has no place are INVALID_API_KEY', async (t) => {
   const world = await openWorld(t)
   const { secret, public: publicKey } = await addProject(world)
   await authenticate(world, `Bearer ${secret}`, 'secret')

@@ -80,7 +80,7 @@ test('names are 1 to 100 visible characters that do not look like others', async
   assert.equal((await listProjects(world)).length, before)
 })
 
-test('S25: keys are shown masked, and of two projects never the same', async (t) => {
+test('keys are shown masked, and of two projects never the same', async (t) => {
   const world = await openWorld(t)
   const one = await addProject(world)
   const other = await addProject(world)
@@ -96,7 +96,7 @@ test('S25: keys are shown masked, and of two projects never the same', async (t)
   await assert.rejects(describeKeys(world, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
 })
 
-test('S25: old keys are dead as soon as new ones are answered', async (t) => {
+test('old keys are dead as soon as new ones are answered', async (t) => {
   const world = await openWorld(t)
   const { id, secret, public: publicKey } = await addProject(world)
   assert.ok(await world.directory.findProjectBySecret(secret))

@@ -82,7 +82,7 @@ test('a fault of its template is shown with an email, no fault is not', async (t
   assert.deepEqual((await metadata()).templateFaults, [fault])
 })
 
-test('S19: an email that cannot be rendered is shown without its body, the others with theirs', async (t) => {
+test('an email that cannot be rendered is shown without its body, the others with theirs', async (t) => {
   const desk = await openFeed(t)
   await send(desk, 'delivered', { subject: 'One' })
   await send(desk, 'delivered', { subject: 'Two' })
@@ -216,7 +216,7 @@ test('an email whose data retention cleared is shown without a body, not half re
   assert.equal(data[0]?.metadata.body, null)
 })
 
-test('S20: nothing of another project is shown', async (t) => {
+test('nothing of another project is shown', async (t) => {
   const desk = await openFeed(t)
   await send(desk, 'delivered')
   const other = await addProject(desk.core, 'Other', 'other.test')
@@ -337,7 +337,7 @@ test('a late bounce, a delay and a complaint are told with their kind and error'
   )
 })
 
-test('S18: received mail is shown as it was kept, never rendered as a template', async (t) => {
+test('received mail is shown as it was kept, never rendered as a template', async (t) => {
   const desk = await openFeed(t)
   const id = await send(desk, 'delivered')
   const sent = await desk.email(id)

@@ -94,7 +94,7 @@ test('chunks of any size give the same figures, however many events share an ins
   }
 })
 
-test('S20: the figures of a project hold nothing of another one', async (t) => {
+test('the figures of a project hold nothing of another one', async (t) => {
   const desk = await openDesk(t)
   const other = await addProject(desk.core, 'Other', 'other.test')
   await happen(desk, [{ name: 'email.sent', projectId: other.id }])

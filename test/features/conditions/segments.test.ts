@@ -100,7 +100,7 @@ test('who left a segment is no member', async (t) => {
   assert.deepEqual(await choose({ world, projectId }, all(inSegment('listed'))), ['contact-g'])
 })
 
-test("S20: a segment that the project does not have is refused, another project's too", async (t) => {
+test("a segment that the project does not have is refused, another project's too", async (t) => {
   const { world, projectId } = await setUp(t, [listed('theirs', ['contact-0'])])
   const { id: other } = await addProject(world)
   assert.equal((await choose({ world, projectId }, all(inSegment('theirs')))).length, 1)

@@ -127,7 +127,7 @@ test('those that change are told apart from those that were so, and only they ha
   })
 })
 
-test('S20: ids of another project are failures like unknown ones, and nothing of it changes', async () => {
+test('ids of another project are failures like unknown ones, and nothing of it changes', async () => {
   const mine = await addProject(world)
   const theirs = await addProject(world)
   const [own = ''] = await addPeople(mine.id, [{}])

@@ -239,7 +239,7 @@ test('a contact goes with all that hangs on it, and nothing of another does', as
   await assert.rejects(deleteContact(world, { projectId, id: ada }), { code: 'CONTACT_NOT_FOUND' })
 })
 
-test('S20: ids of another project are deleted by nobody else', async (t) => {
+test('ids of another project are deleted by nobody else', async (t) => {
   const world = await openWorld(t)
   const [mine, other] = [await addProject(world), await addProject(world)]
   const [own = ''] = await addPeople(world, mine.id, [{ email: 'ada@x.test' }])

@@ -157,7 +157,7 @@ test('a project without a name in the database adds nothing', async (t) => {
   await assert.rejects(add, { code: 'RESOURCE_NOT_FOUND' })
 })
 
-test('S20: domains of others are not listed, checked or deleted', async (t) => {
+test('domains of others are not listed, checked or deleted', async (t) => {
   const world = await openWorld(t)
   const [owner, other] = [await addProject(world), await addProject(world)]
   const id = await trustDomain(world, owner.id, 'shop.test')

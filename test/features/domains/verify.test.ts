@@ -90,7 +90,7 @@ test('another key is Failed, and what was found is shown', async (t) => {
   assert.deepEqual((await listDomains(world))[0]?.records, checked.records)
 })
 
-test('S15: a resolver that fails is a TemporaryFailure and takes nothing away', async (t) => {
+test('a resolver that fails is a TemporaryFailure and takes nothing away', async (t) => {
   const world = await openWorld(t)
   const domain = await claim(world)
   publish(world, domain, 'dkim')
@@ -106,7 +106,7 @@ test('S15: a resolver that fails is a TemporaryFailure and takes nothing away', 
   assert.ok(await world.directory.findSenderDomain(domain.projectId, 'shop.test'))
 })
 
-test('S15: servers that deny everything, a whole night long, take no domain away', async (t) => {
+test('servers that deny everything, a whole night long, take no domain away', async (t) => {
   const world = await openWorld(t)
   const domain = await claim(world)
   publish(world, domain, 'dkim')

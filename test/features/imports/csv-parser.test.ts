@@ -64,20 +64,20 @@ test('knows the line that a record begins in, and which cells were in quotes', (
   )
 })
 
-test('S23: of a record that is too long nothing is kept, and the next one is read', () => {
+test('of a record that is too long nothing is kept, and the next one is read', () => {
   const [long, next] = parse(['x'.repeat(900), `${'y'.repeat(200)}\n`, 'a,b'])
   assert.deepEqual(long, { cells: [], line: 1, problem: 'too-long' })
   assert.deepEqual(texts([next as CsvRecord]), [['a', 'b']])
 })
 
-test('S23: a quote that is never closed takes the rest of the file with it, as one record', () => {
+test('a quote that is never closed takes the rest of the file with it, as one record', () => {
   const records = parse(['a,b\nc,"d\ne,f\n'])
   assert.deepEqual(texts(records), [['a', 'b'], []])
   assert.equal(records[1]?.problem, 'unclosed')
   assert.equal(records[1]?.line, 2)
 })
 
-test('S23: cells behind the last that may be there are left out', () => {
+test('cells behind the last that may be there are left out', () => {
   assert.deepEqual(texts(parse(['a,b,c,d\ne'], { maxCells: 2 })), [['a', 'b'], ['e']])
 })
 

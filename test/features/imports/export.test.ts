@@ -65,7 +65,7 @@ test('contacts that take long to write come piece by piece, and others have thei
   assert.ok(turns >= people.length)
 })
 
-test('F10: everybody else has a turn between two pages, however fast they come', async (t) => {
+test('everybody else has a turn between two pages, however fast they come', async (t) => {
   const { world, projectId, add } = await setUp(t)
   // The first page has 50.
   await Promise.all(Array.from({ length: 51 }, (_, at) => add(`p${at}@dest.test`, null)))
@@ -81,7 +81,7 @@ test('F10: everybody else has a turn between two pages, however fast they come',
   assert.equal(turns[2], 2)
 })
 
-test('S23: no cell of an export runs as a formula', async (t) => {
+test('no cell of an export runs as a formula', async (t) => {
   const { world, projectId, add } = await setUp(t)
   await add('+sum@dest.test', {
     note: '=HYPERLINK("http://x")',

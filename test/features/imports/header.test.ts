@@ -62,7 +62,7 @@ test('a mapping goes before the names, and may leave columns out', () => {
   assert.deepEqual(warnings, ['The mapping names a column "ort", which is not there.'])
 })
 
-test('S23: columns of the same name are one field, which the result says', () => {
+test('columns of the same name are one field, which the result says', () => {
   const { columns, warnings } = header('email,Plan,plan,__proto__,constructor')
   assert.deepEqual(columns['data.plan'], [1, 2])
   assert.deepEqual(warnings, [
@@ -144,7 +144,7 @@ const refused: [name: string, line: string, reason: RegExp][] = [
 ]
 
 for (const [name, line, reason] of refused) {
-  test(`S23: a file with ${name} is no file of contacts`, () => {
+  test(`a file with ${name} is no file of contacts`, () => {
     assert.throws(
       () => header(line),
       (error) => error instanceof FinalFailure && reason.test(error.message),
@@ -186,7 +186,7 @@ test('a line that names the delimiter is believed, and is no header', () => {
   assert.deepEqual(found, { delimiter: ';', skippedLines: 1 })
 })
 
-test('S5: of a sample no more is read than its first row takes, for each delimiter', () => {
+test('of a sample no more is read than its first row takes, for each delimiter', () => {
   const text = `email,name\n${'é\n'.repeat(30_000)}`
   let read = 0
   const sample = {

@@ -144,7 +144,7 @@ test('a text part of its own is kept with the content, which no template shares 
   assert.deepEqual(await textOf(plain), [null, false])
 })
 
-test('S19: a template of too many characters or tags is refused, whoever sends it', async (t) => {
+test('a template of too many characters or tags is refused, whoever sends it', async (t) => {
   const desk = await openDesk(t)
   const long = 'x'.repeat(2_000_001)
   const refused: [request: Parameters<Desk['send']>[0], fields: string[]][] = [
@@ -202,7 +202,7 @@ test('refusals leave nothing behind', async (t) => {
   assert.deepEqual(await desk.counts(), nobody)
 })
 
-test('S20: another project\u2019s domain and template are refused without a word of them', async (t) => {
+test('another project\u2019s domain and template are refused without a word of them', async (t) => {
   const desk = await openDesk(t)
   const template = await addTemplate(desk)
   const other = await addProject(desk.core, 'Other', 'other.test')
@@ -318,7 +318,7 @@ test('data that is too large, or would make the contact so, is refused and nothi
   assert.equal((await desk.counts()).emails, 1)
 })
 
-test('F10: keys of data times recipients are bounded, and nothing is kept beyond', async (t) => {
+test('keys of data times recipients are bounded, and nothing is kept beyond', async (t) => {
   const desk = await openDesk(t)
   const to = Array.from({ length: 101 }, (_, at) => ({
     address: address(`user${at}@dest.test`),

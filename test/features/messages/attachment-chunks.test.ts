@@ -79,7 +79,7 @@ test('attachments that were kept whole before there were chunks are read, too', 
   assert.deepEqual(found.get(id)?.attachments, [large, small])
 })
 
-test('F10: while chunks are written, and read, others get their turn for each', async (t) => {
+test('while chunks are written, and read, others get their turn for each', async (t) => {
   const desk = await openDesk(t)
   const seen = new Set<number>()
   const look = async () => seen.add(await chunkCount(desk))
@@ -115,7 +115,7 @@ test('chunks are deleted at once when one of them cannot be written', async (t) 
   assert.equal(await chunkCount(desk), 0)
 })
 
-test('F1: a request that is on disk keeps its attachments, though its caller hears of a failure', async (t) => {
+test('a request that is on disk keeps its attachments, though its caller hears of a failure', async (t) => {
   const desk = await openDesk(t)
   const { core } = desk
   const { write } = core.store
@@ -132,7 +132,7 @@ test('F1: a request that is on disk keeps its attachments, though its caller hea
   assert.equal(await chunkCount(desk), 4)
 })
 
-test('F1: a request whose chunks were swept before it was written is not accepted', async (t) => {
+test('a request whose chunks were swept before it was written is not accepted', async (t) => {
   const desk = await openDesk(t)
   const { core } = desk
   const { write } = core.store
@@ -149,7 +149,7 @@ test('F1: a request whose chunks were swept before it was written is not accepte
   assert.equal((await desk.counts()).contents, 0)
 })
 
-test('F1: what a process that died left is deleted after an hour, what is in use is not', async (t) => {
+test('what a process that died left is deleted after an hour, what is in use is not', async (t) => {
   const desk = await openDesk(t)
   const [left] = [await send(desk), await send(desk)]
   await desk.core.store.write((tx) => tx.delete(contents).where(eq(contents.id, left ?? '')))

@@ -56,7 +56,7 @@ test('a batch reads at most 32 MB of large contents, but one in any case', async
   assert.deepEqual([...left].sort(), ids.slice(1).sort())
 })
 
-test('S19: what outbound has no room for is left unread, the mail of others is not', async (t) => {
+test('what outbound has no room for is left unread, the mail of others is not', async (t) => {
   const desk = await openDesk(t)
   const [small, large] = [await keep(desk, 'aGk='), await keep(desk, 'x'.repeat(100_000))]
   const asked: [string, number][] = []

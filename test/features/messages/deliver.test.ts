@@ -188,7 +188,7 @@ test('a deferred email is tried again when it is due, and gives up when its time
   assert.equal((await showEmail(line.core, id)).attempts.length, 2)
 })
 
-test('F4: a project with a backlog is leased no more than its share, another one is served', async (t) => {
+test('a project with a backlog is leased no more than its share, another one is served', async (t) => {
   const line = await openLine(t)
   const other = await addProject(line.core, 'Other', 'other.test')
   line.core.outbound.projectCapacity = (id) => (id === other.id ? 1_000 : 2)
@@ -252,7 +252,7 @@ test('an email that outbound returns has not been tried', async (t) => {
   assert.equal(email.leaseUntil, null)
 })
 
-test('F1: what a process that is gone had in hand comes back when its lease ends', async (t) => {
+test('what a process that is gone had in hand comes back when its lease ends', async (t) => {
   const desk = await openDesk(t)
   const { emails: accepted } = await desk.send()
   const id = accepted[0]?.email as string
@@ -275,7 +275,7 @@ test('F1: what a process that is gone had in hand comes back when its lease ends
   assert.equal((await desk.email(id)).state, 'sending')
 })
 
-test('F1: processes that are gone count no attempt of an email of which nothing is on record', async (t) => {
+test('processes that are gone count no attempt of an email of which nothing is on record', async (t) => {
   const desk = await openDesk(t)
   const { emails: accepted } = await desk.send()
   const id = accepted[0]?.email as string

@@ -488,7 +488,7 @@ describe('the next attempt', () => {
   })
 })
 
-it('S18: long words of others are cut', () => {
+it('long words of others are cut', () => {
   const { reason } = explain({
     email: deferred,
     last: { ...word, replyText: 'x'.repeat(100_000) },

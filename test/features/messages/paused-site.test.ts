@@ -84,7 +84,7 @@ test('of a backlog for a site that takes nothing, only what is new is looked at'
   assert.deepEqual(looks, [START, START + 1_000])
 })
 
-test('F10: of many backlogs for sites that take nothing, as much is told at once as of one', async (t) => {
+test('of many backlogs for sites that take nothing, as much is told at once as of one', async (t) => {
   const desk = await openDesk(t)
   for (const domain of ['one.test', 'two.test', 'three.test']) {
     desk.pauses.set(domain, dead)

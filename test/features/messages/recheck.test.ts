@@ -45,7 +45,7 @@ async function open(t: TestContext) {
   return { ...desk, answers, asked, look }
 }
 
-test('S15: a domain that took mail before is asked for again before anybody is suppressed', async (t) => {
+test('a domain that took mail before is asked for again before anybody is suppressed', async (t) => {
   const desk = await open(t)
   await desk.end(['old@shop.test'], delivered)
   await desk.end(['ann@shop.test', 'bob@shop.test', 'eve@never.test'], noSuchDomain)
@@ -73,7 +73,7 @@ test('S15: a domain that took mail before is asked for again before anybody is s
   assert.ok(rows.every(({ reason }) => reason === 'HARD_BOUNCE'))
 })
 
-test('S15: so is a domain whose mail was deferred', async (t) => {
+test('so is a domain whose mail was deferred', async (t) => {
   const desk = await open(t)
   await desk.end(['ann@grey.test'], { kind: 'deferred', change: { host: null } })
   await desk.end(['bob@grey.test'], noSuchDomain)
@@ -90,7 +90,7 @@ test('a domain that is there again condemns nobody', async (t) => {
   assert.equal((await desk.subscribed()).length, 2)
 })
 
-test('S15: a null MX on the second look counts as a denial', async (t) => {
+test('a null MX on the second look counts as a denial', async (t) => {
   const desk = await open(t)
   await desk.end(['old@shop.test'], delivered)
   await desk.end(['ann@shop.test'], noSuchDomain)
@@ -99,7 +99,7 @@ test('S15: a null MX on the second look counts as a denial', async (t) => {
   assert.deepEqual(await desk.listed(), ['ann@shop.test'])
 })
 
-test('S15: where nobody can say, the look is repeated every hour, for a week at most', async (t) => {
+test('where nobody can say, the look is repeated every hour, for a week at most', async (t) => {
   const desk = await open(t)
   await desk.end(['old@shop.test'], delivered)
   await desk.end(['ann@shop.test'], noSuchDomain)

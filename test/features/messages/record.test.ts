@@ -109,7 +109,7 @@ test('an email that went back and is in hand again keeps its place while others 
   assert.equal((await line.email(second)).state, 'delivered')
 })
 
-test('F3: a stop waits for no disk that fails', async (t) => {
+test('a stop waits for no disk that fails', async (t) => {
   const { core, send } = await openDesk(t)
   await send()
   const refused = Promise.withResolvers<void>()
@@ -129,7 +129,7 @@ test('F3: a stop waits for no disk that fails', async (t) => {
   assert.deepEqual(delivery.inHand(), [])
 })
 
-test('F3: reports are kept while the database takes no writes, and recorded once it does', async (t) => {
+test('reports are kept while the database takes no writes, and recorded once it does', async (t) => {
   const line = await openLine(t, 2)
   const { write } = line.core.store
   let refusals = 2
@@ -154,7 +154,7 @@ test('F3: reports are kept while the database takes no writes, and recorded once
   assert.deepEqual(line.delivery.inHand(), [])
 })
 
-test('F3: when the files of the database are taken away, what has not begun is called back and nothing more is claimed', async (t) => {
+test('when the files of the database are taken away, what has not begun is called back and nothing more is claimed', async (t) => {
   const desk = await openDesk(t)
   const file = (await desk.core.store.read.get(
     sql`select file from pragma_database_list where name = 'main'`,

@@ -134,7 +134,7 @@ test('a message to mailboxes of two projects is an email of each, and neither le
   )
 })
 
-test('S18: HTML is kept without anything that acts, hides or leads into our pages', async (t) => {
+test('HTML is kept without anything that acts, hides or leads into our pages', async (t) => {
   const box = await openPostbox(t, shared)
   const html = `<html><head><title>t</title><style>p{display:none}</style></head><body onload=x()>
     <p style="display:none" class=a id=b onclick="x()">Hello <b>you</b></p><script>alert(1)</script>
@@ -209,7 +209,7 @@ test('an automatic reply at a mailbox is kept and marked', async (t) => {
   assert.equal(event?.data?.autoReply, true)
 })
 
-test('S12: our own mail that comes back to a mailbox is kept, and is no news', async (t) => {
+test('our own mail that comes back to a mailbox is kept, and is no news', async (t) => {
   const box = await openPostbox(t, shared)
   const id = await box.deliver()
   const token = createReturnPathLocalPart(box.core.keyring.keys('return-path')[0], id).slice(2)
@@ -261,7 +261,7 @@ const cappedOf = async (box: Postbox) => {
   return told.filter(({ data }) => data?.isCapped === true)
 }
 
-test('S12: of one sender to one mailbox 30 an hour are news, the rest is seen and marked', async (t) => {
+test('of one sender to one mailbox 30 an hour are news, the rest is seen and marked', async (t) => {
   const box = await openPostbox(t, { reader: knowing })
   const write = (address = 'help@example.test') =>
     box.arrive({ to: [box.mailbox(address)], raw: letter({ 'X-Real': 'yes' }), from: bob })
@@ -290,7 +290,7 @@ test('S12: of one sender to one mailbox 30 an hour are news, the rest is seen an
   )
 })
 
-test('S12: a sender that writes to a thousand mailboxes in an hour is no news either', async (t) => {
+test('a sender that writes to a thousand mailboxes in an hour is no news either', async (t) => {
   const box = await openPostbox(t, { reader: knowing })
   const raw = letter({ 'X-Real': 'yes' })
   await box.arrive({ to: [box.mailbox('a@example.test')], raw, from: bob })
@@ -304,7 +304,7 @@ test('S12: a sender that writes to a thousand mailboxes in an hour is no news ei
   assert.equal((await cappedOf(box)).length, 1)
 })
 
-test('S13: forged mail of a stranger takes nothing from the customer in whose name it comes', async (t) => {
+test('forged mail of a stranger takes nothing from the customer in whose name it comes', async (t) => {
   const box = await openPostbox(t, { reader: knowing })
   const forge = (clientAddress: string) =>
     box.arrive({ to: [box.mailbox()], raw: letter({}), from: bob, clientAddress })
@@ -325,7 +325,7 @@ test('S13: forged mail of a stranger takes nothing from the customer in whose na
   )
 })
 
-test('S13: whatever is taken stands in the feed, in the list of the operator and in the log', async (t) => {
+test('whatever is taken stands in the feed, in the list of the operator and in the log', async (t) => {
   const box = await openPostbox(t, { reader: knowing })
   for (let count = 0; count < 31; count += 1) {
     const raw = letter({ Subject: `Number ${count}` })

@@ -96,7 +96,7 @@ test('what was lost with another message is read alone, no try of its own, and d
   )
 })
 
-test('S8: however many messages have to be read alone, those behind them are read', async (t) => {
+test('however many messages have to be read alone, those behind them are read', async (t) => {
   const box = await openPostbox(t, { reader: readerOf(() => undefined) })
   await box.processing.stop()
   const { core } = box
@@ -120,7 +120,7 @@ test('S8: however many messages have to be read alone, those behind them are rea
   assert.equal(row?.state, 'processed')
 })
 
-test('S8: however much mail waits for a slow DNS, reports behind it are read', async (t) => {
+test('however much mail waits for a slow DNS, reports behind it are read', async (t) => {
   const done = Promise.withResolvers<void>()
   const reader: Reader = {
     read: async ({ raw, isMail }) => {
@@ -170,7 +170,7 @@ async function die({ core }: Postbox, keep?: () => Promise<unknown>): Promise<vo
   await began.promise
 }
 
-test('F1: what a process had in hand when it died is found by the next, read alone, and no try', async (t) => {
+test('what a process had in hand when it died is found by the next, read alone, and no try', async (t) => {
   const box = await openPostbox(t)
   const id = await box.deliver()
   await box.processing.stop()
@@ -190,7 +190,7 @@ test('F1: what a process had in hand when it died is found by the next, read alo
   assert.equal((await box.told()).length, 1)
 })
 
-test('F1: a stop gives back what was being read, however often it comes', async (t) => {
+test('a stop gives back what was being read, however often it comes', async (t) => {
   const box = await openPostbox(t)
   await box.processing.stop()
   const { core } = box
@@ -210,7 +210,7 @@ test('F1: a stop gives back what was being read, however often it comes', async 
   assert.deepEqual([row?.attempts, row?.interruptions, row?.isSuspect], [0, 0, false])
 })
 
-test('F1: what was being read alone is given back by a stop, too', async (t) => {
+test('what was being read alone is given back by a stop, too', async (t) => {
   const box = await openPostbox(t)
   await box.processing.stop()
   await die(box, () => keepInbound(box.core, messageTo(server)))
@@ -238,7 +238,7 @@ async function dieAlone(box: Postbox): Promise<InboundMessage | undefined> {
   return row
 }
 
-test('F1: a process that is killed in a loop while it reads a message alone waits longer each time', async (t) => {
+test('a process that is killed in a loop while it reads a message alone waits longer each time', async (t) => {
   const box = await openPostbox(t)
   await box.processing.stop()
   const { core, clock } = box
@@ -259,7 +259,7 @@ test('F1: a process that is killed in a loop while it reads a message alone wait
   assert.deepEqual([row?.state, row?.attempts, row?.interruptions], ['processed', 0, 5])
 })
 
-test('F1: a message that waits since an interruption holds up nobody, nor does a clock set back', async (t) => {
+test('a message that waits since an interruption holds up nobody, nor does a clock set back', async (t) => {
   const box = await openPostbox(t)
   await box.processing.stop()
   const { core, clock } = box
@@ -320,7 +320,7 @@ test('a message that cannot be put into effect takes none of its batch with it',
   assert.equal((await box.email(id)).status, 'BOUNCED')
 })
 
-test('F3: while the database takes no writes what was read waits, and is then put into effect once', async (t) => {
+test('while the database takes no writes what was read waits, and is then put into effect once', async (t) => {
   const box = await openPostbox(t, { reader: readerOf(() => undefined) })
   const id = await box.deliver()
   const { store } = box.core
@@ -343,7 +343,7 @@ test('F3: while the database takes no writes what was read waits, and is then pu
   assert.equal((await box.told()).length, 1)
 })
 
-test('F3: a suspect is not asked for again and again while the database takes no writes', async (t) => {
+test('a suspect is not asked for again and again while the database takes no writes', async (t) => {
   const box = await openPostbox(t, { reader: readerOf(() => undefined) })
   await box.processing.stop()
   const { core } = box

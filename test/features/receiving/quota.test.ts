@@ -29,7 +29,7 @@ const keep = ({ core }: Postbox, recipients: InboundRecipient[], bytes = 1_000) 
     ...{ recipients, content: [Buffer.alloc(bytes, 'x')] },
   })
 
-test('F3: kept bytes are counted by whose they are, however rows come and go', async (t) => {
+test('kept bytes are counted by whose they are, however rows come and go', async (t) => {
   const box = await openPostbox(t, shared)
   const id = await box.deliver()
   const projectId = box.project.id
@@ -52,7 +52,7 @@ test('F3: kept bytes are counted by whose they are, however rows come and go', a
   assert.deepEqual(await usage(box), { [projectId]: 0, server: 0, reports: 0 })
 })
 
-test('F3: a project keeps so many bytes of received mail and no more, others keep theirs', async (t) => {
+test('a project keeps so many bytes of received mail and no more, others keep theirs', async (t) => {
   const box = await openPostbox(t, shared)
   const { core } = box
   core.config = { ...core.config, inbound: { ...core.config.inbound, maxBytesPerProject: 5_000 } }
@@ -66,7 +66,7 @@ test('F3: a project keeps so many bytes of received mail and no more, others kee
   assert.equal(await core.store.read.$count(inboundMessages), 3)
 })
 
-test('F3: of mail to the server itself 100 MB are kept in all', async (t) => {
+test('of mail to the server itself 100 MB are kept in all', async (t) => {
   const box = await openPostbox(t, shared)
   await box.processing.stop()
   const almost = [{ owner: 'server', bytes: 100 * MIB - 1_500 }]
@@ -76,7 +76,7 @@ test('F3: of mail to the server itself 100 MB are kept in all', async (t) => {
   await keep(box, [box.returnPath(await box.deliver())])
 })
 
-test('F3: what comes to a return path and cannot be understood is kept within bounds', async (t) => {
+test('what comes to a return path and cannot be understood is kept within bounds', async (t) => {
   const box = await openPostbox(t, shared)
   const id = await box.deliver()
   const small = await box.arrive({ to: [box.returnPath(id)], raw: letter({}) })
@@ -88,7 +88,7 @@ test('F3: what comes to a return path and cannot be understood is kept within bo
   assert.equal((await box.arrive({ to: [box.returnPath(id)], raw: letter({}) })).raw, null)
 })
 
-test('F3: a network hands in 20 messages an hour for the server itself', () => {
+test('a network hands in 20 messages an hour for the server itself', () => {
   let at = 1_700_000_000_000
   const visitors = createVisitors(() => at)
   for (let count = 0; count < 20; count += 1) {

@@ -62,7 +62,7 @@ test('small mail is kept in its row', async (t) => {
   assert.equal(await countChunks(box), 0)
 })
 
-test('F10: while large mail is written, and read, others get their turn for each chunk', async (t) => {
+test('while large mail is written, and read, others get their turn for each chunk', async (t) => {
   const { core, mailbox } = await openPostbox(t, shared)
   const seen = new Set<number>()
   const look = async () => seen.add(await core.store.read.$count(chunks))
@@ -94,7 +94,7 @@ test('the parts that mail comes in are joined to full chunks', async (t) => {
   assert.ok(raw?.subarray(-octets.length).equals(octets))
 })
 
-test('F1: mail whose chunks were swept before its row was written is not acknowledged', async (t) => {
+test('mail whose chunks were swept before its row was written is not acknowledged', async (t) => {
   const { core, mailbox } = await openPostbox(t, shared)
   // The clock is set forward while the last chunk is written.
   const write: Store['write'] = async (fn, options) => {

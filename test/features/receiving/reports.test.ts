@@ -80,7 +80,7 @@ test('delayed, relayed and delivered notices do what they say and no more', asyn
   assert.equal(told[0]?.data?.transientBounce, true)
 })
 
-test('S13: a bounce of somebody the email was not for is a strike, never a suppression', async (t) => {
+test('a bounce of somebody the email was not for is a strike, never a suppression', async (t) => {
   const box = await openPostbox(t, shared)
   const id = await box.deliver()
   await box.arrive({ to: [box.returnPath(id)], raw: dsn({ recipient: 'victim@elsewhere.test' }) })
@@ -121,7 +121,7 @@ const behindAliases = {
   }),
 }
 for (const [whose, raw] of Object.entries(behindAliases)) {
-  test(`S13: a bounce of somebody behind an alias ${whose} is a strike of the alias`, async (t) => {
+  test(`a bounce of somebody behind an alias ${whose} is a strike of the alias`, async (t) => {
     const box = await openPostbox(t, shared)
     const [id, other] = [await box.deliver(), await box.deliver()]
     await box.arrive({ to: [box.returnPath(id)], raw })
@@ -146,7 +146,7 @@ test('of several that a report names, the recipient of the email counts', async 
   assert.equal((await box.email(id)).status, 'DELIVERED')
 })
 
-test('S13: a report at a return path about another email of ours is ignored', async (t) => {
+test('a report at a return path about another email of ours is ignored', async (t) => {
   const box = await openPostbox(t, shared)
   const [id, other] = [await box.deliver(), await box.deliver()]
   const raw = dsn({ returned: [mark(box, other)] })
@@ -158,7 +158,7 @@ test('S13: a report at a return path about another email of ours is ignored', as
   assert.deepEqual(box.logged, ['mail that changes nothing'])
 })
 
-test('S13: a return path older than 30 days is ignored and logged', async (t) => {
+test('a return path older than 30 days is ignored and logged', async (t) => {
   const box = await openPostbox(t, shared)
   const id = await box.deliver()
   box.clock.now = Date.now() + 31 * DAY
@@ -169,7 +169,7 @@ test('S13: a return path older than 30 days is ignored and logged', async (t) =>
   assert.deepEqual(box.logged, ['mail that changes nothing'])
 })
 
-test('S13: a complaint counts by a mark of ours inside the returned message only', async (t) => {
+test('a complaint counts by a mark of ours inside the returned message only', async (t) => {
   const box = await openPostbox(t, shared)
   const id = await box.deliver()
   await box.subscribe()
@@ -194,7 +194,7 @@ test('S13: a complaint counts by a mark of ours inside the returned message only
   assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)
 })
 
-test('S13: a complaint with a mark of 31 days ago is ignored', async (t) => {
+test('a complaint with a mark of 31 days ago is ignored', async (t) => {
   const box = await openPostbox(t, shared)
   const id = await box.deliver()
   box.clock.now = Date.now() + 31 * DAY
@@ -260,7 +260,7 @@ test('a mail that unsubscribes does so once, however old the email is', async (t
   assert.deepEqual(await box.list(), [])
 })
 
-test('S12: bounces and vacation replies at an unsubscribe address unsubscribe nobody', async (t) => {
+test('bounces and vacation replies at an unsubscribe address unsubscribe nobody', async (t) => {
   const box = await openPostbox(t, shared)
   const id = await box.deliver()
   await box.subscribe()
@@ -304,7 +304,7 @@ test('the mail that a mail program writes to unsubscribe its reader is obeyed', 
   assert.deepEqual(await box.list(), [])
 })
 
-test('S11: nothing that comes in is ever answered', async (t) => {
+test('nothing that comes in is ever answered', async (t) => {
   const box = await openPostbox(t, shared)
   const id = await box.deliver()
   const to = [box.returnPath(id), box.leaving(id), box.mailbox()]

@@ -200,7 +200,7 @@ test('clearing away stops when the program does', async (t) => {
   await assert.rejects(clearMembers(world, { payload: {}, signal: running }), TypeError)
 })
 
-test("S20: another project's segment can be neither seen, changed, named nor deleted", async (t) => {
+test("another project's segment can be neither seen, changed, named nor deleted", async (t) => {
   const world = await openWorld(t)
   const mine = await addProject(world)
   const other = await addProject(world, 'Other')

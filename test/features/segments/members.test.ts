@@ -172,7 +172,7 @@ test('a dynamic segment takes no members by hand, and loses none', async (t) => 
   assert.equal(await world.store.read.$count(segmentMembers), 0)
 })
 
-test("S20: another project's segment takes nobody, and its contacts are not found", async (t) => {
+test("another project's segment takes nobody, and its contacts are not found", async (t) => {
   const { world, target } = await openList(t)
   const other = await addProject(world, 'Other')
   await addPeople(world, other.id, crowd(2))

@@ -132,7 +132,7 @@ const foreign = [
 ]
 
 for (const url of foreign) {
-  test(`S14: no certificate is fetched from ${JSON.stringify(url)}`, () => {
+  test(`no certificate is fetched from ${JSON.stringify(url)}`, () => {
     assert.equal(parseCertificateUrl(url), undefined)
     assert.equal(parseSubscribeUrl(url.replace('a.pem', '?Action=x'), TOPIC), undefined)
   })
@@ -152,7 +152,7 @@ const otherPaths = [
 ]
 
 for (const path of otherPaths) {
-  test(`S14: /${path} at a host of SNS is no certificate`, () => {
+  test(`/${path} at a host of SNS is no certificate`, () => {
     assert.equal(parseCertificateUrl(`https://sns.eu-west-1.amazonaws.com/${path}`), undefined)
   })
 }
@@ -175,7 +175,7 @@ const otherActions = [
 ]
 
 for (const url of otherActions) {
-  test(`S14: ${url} is not asked`, () => {
+  test(`${url} is not asked`, () => {
     assert.equal(parseSubscribeUrl(url, TOPIC), undefined)
   })
 }

@@ -382,7 +382,7 @@ const forgeries: [string, Record<string, string>][] = [
 ]
 
 for (const [what, change] of forgeries) {
-  test(`S13: a notification with ${what} is not believed`, async (t) => {
+  test(`a notification with ${what} is not believed`, async (t) => {
     const counter = await openCounter(t)
     const { desk, receiver, sns, warnings } = counter
     const id = await relay(desk)
@@ -394,7 +394,7 @@ for (const [what, change] of forgeries) {
   })
 }
 
-test('S13: a topic that is not listed is not believed, and nothing is fetched for it', async (t) => {
+test('a topic that is not listed is not believed, and nothing is fetched for it', async (t) => {
   const counter = await openCounter(t)
   const id = await relay(counter.desk)
   const change = { TopicArn: 'arn:aws:sns:eu-west-1:999999999999:mail' }
@@ -403,14 +403,14 @@ test('S13: a topic that is not listed is not believed, and nothing is fetched fo
   assert.equal((await counter.desk.email(id)).status, 'SENT')
 })
 
-test('S13: without topics nothing is believed', async (t) => {
+test('without topics nothing is believed', async (t) => {
   const counter = await openCounter(t, { topicArns: [] })
   assert.equal(counter.receiver.isOpen, false)
   await assert.rejects(post(counter, '{}'), isRefused)
   assert.deepEqual(counter.sns.asked, [])
 })
 
-test('S13: what is older than two hours, or from the future, is not believed', async (t) => {
+test('what is older than two hours, or from the future, is not believed', async (t) => {
   const counter = await openCounter(t)
   await relay(counter.desk)
   const Timestamp = (at: number) => ({ Timestamp: new Date(at).toISOString() })
@@ -421,7 +421,7 @@ test('S13: what is older than two hours, or from the future, is not believed', a
   await post(counter, delivery, Timestamp(START + 14 * MINUTE))
 })
 
-test('S14: a certificate of another host is not fetched, however good the signature', async (t) => {
+test('a certificate of another host is not fetched, however good the signature', async (t) => {
   const counter = await openCounter(t)
   for (const SigningCertURL of [
     'https://sns.eu-west-1.amazonaws.com.evil.test/a.pem',
@@ -434,7 +434,7 @@ test('S14: a certificate of another host is not fetched, however good the signat
   assert.deepEqual(counter.sns.asked, [])
 })
 
-test('S14: what is not public is refused for good, what does not answer another time', async (t) => {
+test('what is not public is refused for good, what does not answer another time', async (t) => {
   let isRefusal = true
   const publicFetch = async () =>
     ({ ok: false, isRefused: isRefusal, error: 'it has the address 10.0.0.1' }) as const
@@ -460,7 +460,7 @@ const badCertificates: [string, FakeSnsOptions, string][] = [
 ]
 
 for (const [what, options, why] of badCertificates) {
-  test(`S13: a certificate that ${what} makes nobody believed`, async (t) => {
+  test(`a certificate that ${what} makes nobody believed`, async (t) => {
     const counter = await openCounter(t, {
       sns: createSns({ ...validity, now: () => START, ...options }),
     })
@@ -469,7 +469,7 @@ for (const [what, options, why] of badCertificates) {
   })
 }
 
-test('S13: another signer with a certificate of its own is not SNS', async (t) => {
+test('another signer with a certificate of its own is not SNS', async (t) => {
   const counter = await openCounter(t)
   const forger = createSns({ ...validity, now: () => START })
   await assert.rejects(counter.receiver.receive(forger.message()), isRefused)
@@ -510,7 +510,7 @@ test('a server of certificates that fails is not asked again within ten seconds,
   assert.equal(asked, 5)
 })
 
-test('S13: strangers who name other certificates do not make ours be forgotten', async (t) => {
+test('strangers who name other certificates do not make ours be forgotten', async (t) => {
   const counter = await openCounter(t)
   const { sns, receiver } = counter
   await post(counter, 'hello')
@@ -555,7 +555,7 @@ for (const SubscribeURL of [
   'https://sns.eu-west-1.amazonaws.com.evil.test/?Action=ConfirmSubscription',
   SUBSCRIBE_URL.replace('ConfirmSubscription', 'DeleteTopic'),
 ]) {
-  test(`S14: a signed subscription is not confirmed at ${SubscribeURL}`, async (t) => {
+  test(`a signed subscription is not confirmed at ${SubscribeURL}`, async (t) => {
     const { receiver, sns } = await openCounter(t)
     await assert.rejects(
       receiver.receive(sns.message({ ...confirmation, SubscribeURL })),
@@ -565,7 +565,7 @@ for (const SubscribeURL of [
   })
 }
 
-test('S14: a host of SNS with an internal address is not asked to confirm', async (t) => {
+test('a host of SNS with an internal address is not asked to confirm', async (t) => {
   const { receiver, sns } = await openCounter(t, {
     publicFetch: async (url) =>
       url.pathname.endsWith('.pem')
@@ -575,7 +575,7 @@ test('S14: a host of SNS with an internal address is not asked to confirm', asyn
   await assert.rejects(receiver.receive(sns.message(confirmation)), isRefused)
 })
 
-test('S13: a forged confirmation, or one of another topic, is asked for nowhere', async (t) => {
+test('a forged confirmation, or one of another topic, is asked for nowhere', async (t) => {
   const { receiver, sns } = await openCounter(t)
   const message = sns.message(confirmation)
   await assert.rejects(receiver.receive({ ...message, Token: 'other' }), isRefused)

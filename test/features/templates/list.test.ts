@@ -64,7 +64,7 @@ async function follow(query: Partial<TemplateQuery>): Promise<string[]> {
   return seen
 }
 
-test('S20: a list has the own templates only, newest first', async () => {
+test('a list has the own templates only, newest first', async () => {
   const page = await list()
   assert.deepEqual(
     page.items.map(({ name }) => name),
@@ -202,7 +202,7 @@ test('an update moves a template within its order, and a page after it misses no
   assert.equal((await namesOf({ sort: 'updatedAt', dir: 'desc', limit: 1 }))[0], 'apple')
 })
 
-test('S5: large bodies are read one by one, and by cursor a page ends where they are too much', async () => {
+test('large bodies are read one by one, and by cursor a page ends where they are too much', async () => {
   const { id } = await addProject(world)
   await trustDomain(world, id, 'large.test')
   const body = 'x'.repeat(1_999_999)

@@ -96,7 +96,7 @@ const wrong: [string, Partial<NewTemplate>, string, string][] = [
 ]
 
 for (const [what, change, field, code] of wrong) {
-  test(`S6: ${what} is refused with its field, on create and on update`, async (t) => {
+  test(`${what} is refused with its field, on create and on update`, async (t) => {
     const { world, projectId } = await openShop(t)
     const refusal = { code: 'VALIDATION_ERROR', status: 422 }
     const isRightField = (error: { fields?: { field: string; code: string }[] }) => {
@@ -138,7 +138,7 @@ test('a syntax error is refused with line and column, and nothing is saved', asy
   assert.equal(await count(world), 0)
 })
 
-test('S5: a template that takes long to read is read where nobody waits, any other at once', async (t) => {
+test('a template that takes long to read is read where nobody waits, any other at once', async (t) => {
   const { world, projectId, read } = await openShop(t)
   const { id } = await createTemplate(world, welcome(projectId))
   assert.deepEqual(read, [])
@@ -155,7 +155,7 @@ test('S5: a template that takes long to read is read where nobody waits, any oth
   assert.equal(await count(world), 1)
 })
 
-test('S5: a template that nobody can read is refused, and nothing is saved', async (t) => {
+test('a template that nobody can read is refused, and nothing is saved', async (t) => {
   const { world, projectId } = await openShop(t)
   world.outbound.checkTemplate = async () => 'too heavy'
   const body = '<p>{{ name }}</p>'.repeat(19_000)
@@ -284,7 +284,7 @@ test('a bulk delete takes all or none', async (t) => {
   assert.equal(await count(world), 1)
 })
 
-test('S20: templates of others are not there, and nothing happens to them', async (t) => {
+test('templates of others are not there, and nothing happens to them', async (t) => {
   const { world, projectId } = await openShop(t)
   const other = await addProject(world)
   const { id } = await createTemplate(world, welcome(projectId))

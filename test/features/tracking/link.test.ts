@@ -84,8 +84,8 @@ describe('a click token', () => {
   })
 })
 
-describe('S21: nobody but us says where a click leads', () => {
-  it('S21: a number that is no link of the content leads nowhere', async (t) => {
+describe('nobody but us says where a click leads', () => {
+  it('a number that is no link of the content leads nowhere', async (t) => {
     const { desk, emailId, key, resolve } = await openLinked(t)
     const other = await desk.deliver({}, '<a href="https://other.test/">x</a>')
     const stray = linkNumber('https://other.test/')
@@ -96,7 +96,7 @@ describe('S21: nobody but us says where a click leads', () => {
     assert.equal(await resolve(createClickToken(key, gone)), undefined)
   })
 
-  it('S21: a changed, shortened or lengthened token leads nowhere', async (t) => {
+  it('a changed, shortened or lengthened token leads nowhere', async (t) => {
     const { emailId, key, resolve } = await openLinked(t)
     const token = createClickToken(key, { emailId, link })
     for (let at = 0; at < token.length; at += 1) {
@@ -111,13 +111,13 @@ describe('S21: nobody but us says where a click leads', () => {
     assert.equal(await resolve('a'.repeat(5_000)), undefined)
   })
 
-  it('S21: a token whose case was folded leads where it did, and nowhere else', async (t) => {
+  it('a token whose case was folded leads where it did, and nowhere else', async (t) => {
     const { emailId, key, resolve } = await openLinked(t)
     const token = createClickToken(key, { emailId, link })
     assert.deepEqual(await resolve(token.toUpperCase()), { emailId, link })
   })
 
-  it('S21: a token of another purpose leads nowhere', async (t) => {
+  it('a token of another purpose leads nowhere', async (t) => {
     const { desk, emailId, resolve } = await openLinked(t)
     const { keyring } = desk.core
     const page = { contactId: (await desk.email(emailId)).contactId, emailId }
@@ -131,7 +131,7 @@ describe('S21: nobody but us says where a click leads', () => {
     for (const token of others) assert.equal(await resolve(token), undefined)
   })
 
-  it('S21: only http and https are followed, whoever signed it', async (t) => {
+  it('only http and https are followed, whoever signed it', async (t) => {
     const { emailId, key, resolve } = await openLinked(t)
     const others = [
       'javascript:alert(1)',

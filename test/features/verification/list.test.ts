@@ -132,7 +132,7 @@ test('a list of addresses is counted by what was found out, and each is told of'
   assert.ok(asked.every((query) => query.startsWith('MX ')))
 })
 
-test('S15: of servers that deny everything a list learns nothing: its addresses are unknown', async (t) => {
+test('of servers that deny everything a list learns nothing: its addresses are unknown', async (t) => {
   const { world, run } = await setUp(t)
   const { verifier } = shared
   t.after(() => world.dns.answerAll(undefined))

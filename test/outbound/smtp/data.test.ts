@@ -15,14 +15,14 @@ test('a message ends with a line end and the final dot', () => {
   assert.equal(prepare('a: b\r\n\r\nc'), 'a: b\r\n\r\nc\r\n.\r\n')
 })
 
-test('S3: a dot at the beginning of any line is doubled', () => {
+test('a dot at the beginning of any line is doubled', () => {
   assert.equal(
     prepare('.\r\n..\r\n.a\r\nb.\r\n\r\n.\r\n'),
     '..\r\n...\r\n..a\r\nb.\r\n\r\n..\r\n.\r\n',
   )
 })
 
-test('S3: a CR or LF that stands alone is refused, wherever it stands', () => {
+test('a CR or LF that stands alone is refused, wherever it stands', () => {
   for (const text of [
     'a\nb\r\n',
     '\na',
@@ -38,7 +38,7 @@ test('S3: a CR or LF that stands alone is refused, wherever it stands', () => {
   assert.throws(() => prepare(''), TypeError)
 })
 
-test('S3: a character that is no octet is refused, so that none is cut down to a line end', () => {
+test('a character that is no octet is refused, so that none is cut down to a line end', () => {
   for (const text of ['a: \u010a.\u010d', 'ā', '好', '\ud83d\ude00']) {
     assert.throws(() => prepareData(text), TypeError, text)
   }
@@ -51,7 +51,7 @@ test('size counts the message without stuffing, and 8-bit data is noticed', () =
   assert.deepEqual([wide.sizeBytes, wide.has8bit], [4, true])
 })
 
-test('S3: only the last line is a lone dot, and unstuffing gives the message back', () => {
+test('only the last line is a lone dot, and unstuffing gives the message back', () => {
   const piece = fc.constantFrom('.', '\r\n', 'a', 'é', '..', ' ', '\r\n.')
   fc.assert(
     fc.property(fc.array(piece, { minLength: 1, maxLength: 60 }), (pieces) => {

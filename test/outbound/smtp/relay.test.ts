@@ -228,7 +228,7 @@ test('wrong credentials are deferred: they say nothing of the message', async (t
   assert.equal(JSON.stringify(outcome).includes('wrong'), false)
 })
 
-test('S28: what a smarthost says in a refusal is escaped wherever it is kept', async (t) => {
+test('what a smarthost says in a refusal is escaped wherever it is kept', async (t) => {
   const sink = await startSink({
     ehlo: ['AUTH PLAIN'],
     respond: ({ verb }) => (verb === 'AUTH' ? '535 \x1b[2Jno' : undefined),
@@ -277,7 +277,7 @@ test('a refusal at any stage decides, and the next message goes', async (t) => {
   }
 })
 
-test('F5: a DATA let through without a recipient delivers nothing', async (t) => {
+test('a DATA let through without a recipient delivers nothing', async (t) => {
   const { sink, send } = await sinkSession(t, {
     respond: ({ verb, count }) => {
       if (count > 1) return undefined
@@ -291,7 +291,7 @@ test('F5: a DATA let through without a recipient delivers nothing', async (t) =>
   assert.equal(sink.messages.length, 1)
 })
 
-test('F2: a smarthost that vanishes is deferred, after the final dot maybe delivered', async (t) => {
+test('a smarthost that vanishes is deferred, after the final dot maybe delivered', async (t) => {
   for (const [verb, isMaybeDelivered] of [
     ['MAIL', false],
     ['RCPT', false],
@@ -316,7 +316,7 @@ test('a connection that the smarthost closed while idle makes the next message s
   assert.deepEqual([again.result, again.isStale, session.isUsable], ['deferred', true, false])
 })
 
-test('S28: a hostile smarthost ends the session', async (t) => {
+test('a hostile smarthost ends the session', async (t) => {
   for (const [verb, bytes] of [
     ['RCPT', `250-x\r\n`.repeat(200)],
     ['MESSAGE', `552 ${'x'.repeat(80_000)}`],

@@ -58,7 +58,7 @@ test('an enhanced code counts only where it is well formed and of the class of t
   }
 })
 
-test('S28: control bytes, terminal escapes and text direction marks are escaped', () => {
+test('control bytes, terminal escapes and text direction marks are escaped', () => {
   const reply = format('550 a\x1b[31mb\x00c\td\x7f \u202ee\u0085\r\n')
   assert.equal(reply.text, 'a\\x1b[31mb\\x00c d\\x7f \\u202ee\\x85')
 })
@@ -90,7 +90,7 @@ test('a long text is cut where it is kept', () => {
   assert.ok(text.endsWith('…'))
 })
 
-test('S28: words that are no reply are an error, and nothing after them is read', () => {
+test('words that are no reply are an error, and nothing after them is read', () => {
   for (const line of [
     'HTTP/1.1 400 Bad Request',
     '25 0 Ok',
@@ -109,14 +109,14 @@ test('S28: words that are no reply are an error, and nothing after them is read'
   }
 })
 
-test('S28: lines of one reply with different codes are an error', () => {
+test('lines of one reply with different codes are an error', () => {
   const { replies, error } = parse('250-a\r\n550 b\r\n')
   assert.equal(replies.length, 0)
   assert.match(error ?? '', /different codes/)
   assert.notEqual(parse('250-a\r\n\r\n250 b\r\n').error, null)
 })
 
-test('S28: a reply has 100 lines and 64 KB at most, whichever way it is cut', () => {
+test('a reply has 100 lines and 64 KB at most, whichever way it is cut', () => {
   const lines = (count: number) => `${'250-x\r\n'.repeat(count - 1)}250 x\r\n`
   assert.equal(parse(lines(100)).replies.length, 1)
   assert.match(parse(lines(101)).error ?? '', /100 lines/)
@@ -128,7 +128,7 @@ test('S28: a reply has 100 lines and 64 KB at most, whichever way it is cut', ()
   assert.match(parse(...Array(90).fill(`250-${'y'.repeat(800)}\r\n`)).error ?? '', /64 KB/)
 })
 
-test('S28: a reply that drips in byte by byte costs linear time', () => {
+test('a reply that drips in byte by byte costs linear time', () => {
   const parser = createReplyParser(() => assert.fail('no reply is complete'))
   const byte = '2'
   for (let count = 0; count < 64 * 1_024; count++) assert.equal(parser.push(byte), null)
@@ -172,7 +172,7 @@ test('however the bytes are cut, the same replies come out', () => {
   )
 })
 
-test('S28: no bytes make the parser throw, and what it lets out is bounded and printable', () => {
+test('no bytes make the parser throw, and what it lets out is bounded and printable', () => {
   const hostile = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
     fc.string({ unit: 'binary', maxLength: 100 }).map((text) => Buffer.from(`250-${text}`)),

@@ -204,7 +204,7 @@ test('a handshake that hangs ends with its time limit and counts as broken', asy
   assertDeferred(failure, /timed out: the TLS handshake/)
 })
 
-test('S28: data after the answer to STARTTLS ends the session and is never read as TLS', async (t) => {
+test('data after the answer to STARTTLS ends the session and is never read as TLS', async (t) => {
   for (const extra of ['250-mx.sink.test\r\n250 SIZE 1\r\n', '250-mx.si']) {
     const sink = await sinkFor(t, {
       tls: certificate,
@@ -217,7 +217,7 @@ test('S28: data after the answer to STARTTLS ends the session and is never read 
   }
 })
 
-test('S28: hostile greetings and EHLO answers end the session', async (t) => {
+test('hostile greetings and EHLO answers end the session', async (t) => {
   const attacks: [string, RegExp][] = [
     ['250-x\r\n'.repeat(1_000), /100 lines/],
     ['2'.repeat(200_000), /64 KB/],
@@ -238,7 +238,7 @@ test('S28: hostile greetings and EHLO answers end the session', async (t) => {
   }
 })
 
-test('S28: silence, a drip and a drop end within the limit of the phase', async (t) => {
+test('silence, a drip and a drop end within the limit of the phase', async (t) => {
   const drip = (socket: Socket) => {
     const timer = setInterval(() => socket.write('2'), 5)
     socket.once('close', () => clearInterval(timer))
@@ -254,7 +254,7 @@ test('S28: silence, a drip and a drop end within the limit of the phase', async 
   }
 })
 
-test('S28: a server that is slow but never late ends with the limit of the whole', async (t) => {
+test('a server that is slow but never late ends with the limit of the whole', async (t) => {
   const sink = await sinkFor(t, {
     respond: ({ verb }) => (verb === 'EHLO' ? silence : undefined),
   })

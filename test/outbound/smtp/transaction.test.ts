@@ -117,7 +117,7 @@ test('what the server says it cannot take is refused here, and nothing is sent',
   assert.equal((await send({ message: 'a: b\r\n' })).result, 'delivered')
 })
 
-test('S6: CR, LF, NUL, blanks and brackets in an envelope reach no wire', async (t) => {
+test('CR, LF, NUL, blanks and brackets in an envelope reach no wire', async (t) => {
   const { sink, send } = await sessionWith(t)
   for (const bad of [
     'a@b\r\nRCPT TO:<x@y',
@@ -160,7 +160,7 @@ for (const ehlo of [undefined, sequential]) {
       ['451 4.3.0 later', 'deferred'],
       ['550 5.7.1 no', 'bounced'],
     ] as const) {
-      test(`F5: ${reply.slice(0, 3)} at ${verb}, ${how}: ${outcome}, and the next message goes`, async (t) => {
+      test(`${reply.slice(0, 3)} at ${verb}, ${how}: ${outcome}, and the next message goes`, async (t) => {
         const { sink, session, send } = await sessionWith(t, {
           ...(ehlo ? { ehlo } : {}),
           respond: firstTime(verb, reply),
@@ -186,7 +186,7 @@ for (const ehlo of [undefined, sequential]) {
     }
   }
 
-  test(`F2: a drop in MAIL, RCPT or DATA, ${how}, is deferred and not maybe delivered`, async (t) => {
+  test(`a drop in MAIL, RCPT or DATA, ${how}, is deferred and not maybe delivered`, async (t) => {
     for (const verb of ['MAIL', 'RCPT', 'DATA']) {
       const { sink, session, send } = await sessionWith(t, {
         ...(ehlo ? { ehlo } : {}),
@@ -204,7 +204,7 @@ for (const ehlo of [undefined, sequential]) {
   })
 }
 
-test('F5: a DATA let through without a recipient gets a lone dot; nothing empty is kept', async (t) => {
+test('a DATA let through without a recipient gets a lone dot; nothing empty is kept', async (t) => {
   for (const dotReply of ['554 5.5.1 no valid recipients', '250 2.0.0 Ok']) {
     const { sink, session, send } = await sessionWith(t, {
       respond: ({ verb, count }) => {
@@ -226,7 +226,7 @@ test('F5: a DATA let through without a recipient gets a lone dot; nothing empty 
   }
 })
 
-test('F5: DATA and recipient let through after a refused sender: no dot is sent', async (t) => {
+test('DATA and recipient let through after a refused sender: no dot is sent', async (t) => {
   const { sink, session, send } = await sessionWith(t, {
     respond: ({ verb }) => {
       if (verb === 'MAIL') return '550 5.7.1 not you'
@@ -239,7 +239,7 @@ test('F5: DATA and recipient let through after a refused sender: no dot is sent'
   assert.equal(sink.messages.length, 0)
 })
 
-test('F2: a peer that vanishes after the final dot may have the message', async (t) => {
+test('a peer that vanishes after the final dot may have the message', async (t) => {
   const { session, send } = await sessionWith(t, { respond: firstTime('MESSAGE', drop) })
   const result = await send()
   assert.deepEqual([result.result, result.isMaybeDelivered], ['deferred', true])
@@ -247,7 +247,7 @@ test('F2: a peer that vanishes after the final dot may have the message', async 
   assert.equal(session.isUsable, false)
 })
 
-test('F2: the same under TLS', async (t) => {
+test('the same under TLS', async (t) => {
   const { session, send } = await sessionWith(t, {
     tls: certificate,
     respond: firstTime('MESSAGE', drop),
@@ -257,7 +257,7 @@ test('F2: the same under TLS', async (t) => {
   assert.deepEqual([result.result, result.isMaybeDelivered], ['deferred', true])
 })
 
-test('F2: no answer to the final dot in time, the same', async (t) => {
+test('no answer to the final dot in time, the same', async (t) => {
   const { send } = await sessionWith(
     t,
     { respond: firstTime('MESSAGE', silence) },
@@ -332,7 +332,7 @@ test('a 421 with a reason at the next MAIL is an answer', async (t) => {
   assert.deepEqual([second.isStale, second.verdict?.site], [false, 'throttle'])
 })
 
-test('S28: a reply too many ends the connection and is never the answer to the message', async (t) => {
+test('a reply too many ends the connection and is never the answer to the message', async (t) => {
   const early = '354 go on\r\n250 2.0.0 accepted already'
   const { sink, session, send } = await sessionWith(t, { respond: firstTime('DATA', early) })
   const result = await send()
@@ -343,7 +343,7 @@ test('S28: a reply too many ends the connection and is never the answer to the m
   assert.equal(sink.messages.length, 0)
 })
 
-test('S28: a reply too many after the last makes the session useless, the message stays delivered', async (t) => {
+test('a reply too many after the last makes the session useless, the message stays delivered', async (t) => {
   const { session, send } = await sessionWith(t, {
     respond: firstTime('MESSAGE', '250 Ok\r\n250 and the next one too'),
   })
@@ -352,7 +352,7 @@ test('S28: a reply too many after the last makes the session useless, the messag
   assert.equal((await send()).isStale, true)
 })
 
-test('S28: replies of the wrong kind end the connection', async (t) => {
+test('replies of the wrong kind end the connection', async (t) => {
   for (const [verb, reply] of [
     ['MAIL', '354 go on'],
     ['RCPT', '334 who'],
@@ -369,7 +369,7 @@ test('S28: replies of the wrong kind end the connection', async (t) => {
   }
 })
 
-test('S28: control bytes of a reply are escaped before anybody keeps them', async (t) => {
+test('control bytes of a reply are escaped before anybody keeps them', async (t) => {
   const { send } = await sessionWith(t, {
     respond: firstTime('RCPT', '550 5.1.1 \x1b[2Juser unknown\x07'),
   })
