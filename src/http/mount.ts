@@ -6,8 +6,8 @@
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { AppError } from '../errors.ts'
-import { answer, type Hall } from './exchange.ts'
-import { preflightHeaders } from './response-headers.ts'
+import { answer, type Hall } from './exchange/exchange.ts'
+import { preflightHeaders } from './exchange/response-headers.ts'
 import { methods, openRoute, type Route } from './route.ts'
 
 export type Bindings = { Bindings: HttpBindings }

@@ -3,8 +3,8 @@
  * generator is not loaded before).
  */
 import type { z } from 'zod'
-import type { OperationExample } from './examples/example.ts'
-import { findExample } from './examples.ts'
+import { findExample } from './examples/all.ts'
+import type { OperationExample } from './examples/operation-example.ts'
 import type { ResponseDoc, Route } from './route.ts'
 
 type Server = { url: string; version: string }

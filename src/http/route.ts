@@ -7,8 +7,8 @@ import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import type { AppError } from '../errors.ts'
 import type { Project } from '../features/messages/plan.ts'
-import type { BodyStream } from './body-stream.ts'
-import { validate } from './validation.ts'
+import type { BodyStream } from './body/body-stream.ts'
+import { validate } from './validation/validation.ts'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof methods)[number]

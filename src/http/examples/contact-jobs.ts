@@ -1,4 +1,4 @@
-import type { Examples } from './example.ts'
+import type { Examples } from './operation-example.ts'
 
 export const contactJobExamples: Examples = {
   'GET /contacts/export': {

@@ -1,5 +1,5 @@
-import { ann, newAnn, proPlan } from './ann.ts'
-import type { Examples } from './example.ts'
+import { ann, newAnn, proPlan } from './contact.ts'
+import type { Examples } from './operation-example.ts'
 
 export const contactExamples: Examples = {
   'POST /contacts': {

@@ -1,5 +1,5 @@
-import { ann, proPlan } from './ann.ts'
-import type { Examples } from './example.ts'
+import { ann, proPlan } from './contact.ts'
+import type { Examples } from './operation-example.ts'
 
 const segment = {
   id: '0199a7c0-0000-7000-8000-000000000017',

@@ -1,4 +1,4 @@
-import type { Examples } from './example.ts'
+import type { Examples } from './operation-example.ts'
 
 const template = {
   id: '0199a7c0-0000-7000-8000-000000000010',

@@ -6,10 +6,10 @@ import { createActivityStats } from '../../features/activity/stats.ts'
 import { activityTypes } from '../../features/activity/types.ts'
 import { listUpcoming } from '../../features/activity/upcoming.ts'
 import type { Core } from '../../features/core.ts'
-import { id, instant } from '../fields.ts'
-import { largeJson } from '../large-json.ts'
-import { countParameter, cursorParameter, instantParameter } from '../paging.ts'
+import { largeJson } from '../exchange/large-json.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
+import { id, instant } from '../shapes/fields.ts'
+import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
 
 const activityQuery = z.object({
   limit: countParameter({ fallback: 50, cap: 100 }),

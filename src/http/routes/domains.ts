@@ -6,8 +6,8 @@ import { addDomain } from '../../features/domains/add.ts'
 import { deleteDomain } from '../../features/domains/delete.ts'
 import { listDomains } from '../../features/domains/list.ts'
 import { verifyDomain } from '../../features/domains/verify.ts'
-import { instant } from '../fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
+import { instant } from '../shapes/fields.ts'
 
 const newDomain = z.object({
   projectId: z.string().optional().meta({ description: "The key's own project; may be left out" }),

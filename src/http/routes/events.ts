@@ -8,11 +8,11 @@ import { deleteEvents, findDeletionStatus } from '../../features/events/delete.t
 import { listEvents } from '../../features/events/list.ts'
 import { countByName } from '../../features/events/names.ts'
 import { findEventUsage } from '../../features/events/usage.ts'
-import { id, instant } from '../fields.ts'
-import { jobStatus } from '../job-fields.ts'
-import { largeJson } from '../large-json.ts'
-import { countParameter, cursorParameter, instantParameter } from '../paging.ts'
+import { largeJson } from '../exchange/large-json.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
+import { id, instant } from '../shapes/fields.ts'
+import { jobStatus } from '../shapes/jobs.ts'
+import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
 import { eventName, tracked, trackFields } from './track.ts'
 
 const listQuery = z.object({

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { formatInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
-import { type AddressList, createAddressList, isDirect } from '../client-address.ts'
-import { createMetrics, type Gauge } from '../metrics.ts'
+import type { Traffic } from '../exchange/traffic.ts'
+import { createMetrics, type Gauge } from '../metrics/metrics.ts'
 import { type Call, json, openRoute, type Route } from '../route.ts'
-import type { Traffic } from '../traffic.ts'
+import { type AddressList, createAddressList, isDirect } from '../server/client-address.ts'
 
 export type HealthDeps = {
   core: Pick<Core, 'config' | 'now' | 'store' | 'health' | 'counters'>

@@ -13,11 +13,11 @@ import { findPageContact } from '../../features/contacts/public.ts'
 import { changeSubscription, type Wish } from '../../features/contacts/subscription.ts'
 import type { Core } from '../../features/core.ts'
 import type { PageToken } from '../../mail/tokens.ts'
-import { attribution, readPageLink } from '../page-link.ts'
 import { createLayout, type Layout } from '../pages/layout.ts'
 import { readerLanguage } from '../pages/reader-language.ts'
 import { errorView, manageView, subscribeView, unsubscribeView, type View } from '../pages/views.ts'
 import { type Call, openRoute, type Reply, type Route } from '../route.ts'
+import { attribution, readPageLink } from '../shapes/page-link.ts'
 
 const ownForm = z.object({
   wish: z.enum(['subscribe', 'unsubscribe']).optional().catch(undefined),

@@ -10,11 +10,11 @@ import { getSegment } from '../../features/segments/get.ts'
 import { listSegments } from '../../features/segments/list.ts'
 import { addMembers, removeMembers } from '../../features/segments/members.ts'
 import { updateSegment } from '../../features/segments/update.ts'
-import { conditionField } from '../condition-field.ts'
-import { contactRecord } from '../contact-record.ts'
-import { instant, lineOfText } from '../fields.ts'
-import { countParameter } from '../paging.ts'
 import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../route.ts'
+import { conditionField } from '../shapes/condition.ts'
+import { contactRecord } from '../shapes/contact.ts'
+import { instant, lineOfText } from '../shapes/fields.ts'
+import { countParameter } from '../shapes/paging.ts'
 
 const MAX_PAGE = 1_000_000
 const MAX_EMAILS = 500

@@ -8,8 +8,9 @@ import type { Core } from '../../features/core.ts'
 import { acceptMessage } from '../../features/messages/accept.ts'
 import type { SendRequest } from '../../features/messages/plan.ts'
 import { attachedBytes } from '../../mail/attachment.ts'
-import { attachmentList, checkLongContents } from '../attachments.ts'
-import { customHeaders } from '../custom-headers.ts'
+import { DEFAULT_BODY_BYTES, json, keyedRoute, type Route } from '../route.ts'
+import { attachmentList, checkLongContents } from '../shapes/attachments.ts'
+import { customHeaders } from '../shapes/custom-headers.ts'
 import {
   againAtTopLevel,
   describedMailbox,
@@ -21,9 +22,8 @@ import {
   MAX_LINE,
   mailbox,
   warnings,
-} from '../fields.ts'
-import { DEFAULT_BODY_BYTES, json, keyedRoute, type Route } from '../route.ts'
-import { warnOfUnknownFields } from '../unknown-fields.ts'
+} from '../shapes/fields.ts'
+import { warnOfUnknownFields } from '../validation/unknown-fields.ts'
 
 type Limits = Config['limits']
 

@@ -4,9 +4,9 @@ import type { Core } from '../../features/core.ts'
 import { addSuppressions } from '../../features/suppressions/add.ts'
 import { listSuppressions } from '../../features/suppressions/list.ts'
 import { removeAddresses, removeSuppression } from '../../features/suppressions/remove.ts'
-import { emailAddress, instant } from '../fields.ts'
-import { countParameter, cursorParameter } from '../paging.ts'
 import { json, keyedRoute, noContent, type Route } from '../route.ts'
+import { emailAddress, instant } from '../shapes/fields.ts'
+import { countParameter, cursorParameter } from '../shapes/paging.ts'
 
 const MAX_EMAILS = 500
 

@@ -9,10 +9,10 @@ import { getTemplate } from '../../features/templates/get.ts'
 import { listTemplates } from '../../features/templates/list.ts'
 import { updateTemplate } from '../../features/templates/update.ts'
 import { templateUsage } from '../../features/templates/usage.ts'
-import { emailAddress, id, instant, lineOfText } from '../fields.ts'
-import { largeJson } from '../large-json.ts'
-import { choiceParameter, countParameter, cursorParameter } from '../paging.ts'
+import { largeJson } from '../exchange/large-json.ts'
 import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../route.ts'
+import { emailAddress, id, instant, lineOfText } from '../shapes/fields.ts'
+import { choiceParameter, countParameter, cursorParameter } from '../shapes/paging.ts'
 
 const DEFAULT_PAGE_SIZE = 20
 const MAX_PAGE_SIZE = 100

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { trackEvent } from '../../features/contacts/track.ts'
 import type { Core } from '../../features/core.ts'
-import { againAtTopLevel, emailAddress, instant, warnings } from '../fields.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
-import { warnOfUnknownFields } from '../unknown-fields.ts'
+import { againAtTopLevel, emailAddress, instant, warnings } from '../shapes/fields.ts'
+import { warnOfUnknownFields } from '../validation/unknown-fields.ts'
 
 const MAX_NAME = 255
 

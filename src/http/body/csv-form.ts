@@ -1,0 +1,136 @@
+/** A CSV handed in as a form: its fields, and where its file goes while they are read. */
+import { z } from 'zod'
+import type { Core } from '../../features/core.ts'
+import { isImportable, normalizeHeader } from '../../features/imports/header.ts'
+import { type ImportKind, openUpload } from '../../features/imports/upload.ts'
+import type { KeyedCall } from '../route.ts'
+import { validate } from '../validation/validation.ts'
+import { MAX_OTHER_BYTES, readForm } from './multipart.ts'
+
+const MAX_FILE_BYTES = 5 * 1024 * 1024
+/** Of a whole form. */
+export const MAX_CSV_FORM_BYTES = MAX_FILE_BYTES + MAX_OTHER_BYTES
+const MAX_MAPPED = 1000
+const MAX_NAME_LENGTH = 255
+
+const field = z
+  .string()
+  .trim()
+  .min(1)
+  .max(MAX_NAME_LENGTH)
+  .refine(isImportable, 'No contact can have such a field')
+
+const mapping = z
+  .record(z.string(), field.nullable())
+  .transform((columns) =>
+    Object.entries(columns).map(([header, field]): [string, string | null] => [
+      normalizeHeader(header),
+      field,
+    ]),
+  )
+
+const mappingText = z
+  .string()
+  .transform((text, context): unknown => {
+    const columns = parseColumns(text)
+    if (columns === undefined) {
+      context.addIssue({ code: 'custom', message: 'Not JSON' })
+      return z.NEVER
+    }
+    // Counted before they are looked at: each wrong one is an issue.
+    if (Object.keys(columns ?? {}).length > MAX_MAPPED) {
+      const message = `More than ${MAX_MAPPED} columns`
+      context.addIssue({ code: 'custom', message, params: { code: 'too_big' } })
+      return z.NEVER
+    }
+    return columns
+  })
+  .pipe(mapping)
+
+const optional = {
+  mapping: mappingText.optional(),
+  types: z.enum(['values', 'strings']).default('values'),
+  subscribed: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .default(true),
+}
+
+const readFields = z.object(optional)
+
+/** For the description: a form has texts and files only. */
+const described = {
+  file: z.string().meta({
+    format: 'binary',
+    description:
+      'text/csv, or named *.csv; at most 5 MB. UTF-8, UTF-16 or Windows-1252; fields are divided by comma, semicolon, tab or |',
+  }),
+  mapping: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'JSON: header -> field (`email`, `subscribed`, or a key of data); null leaves the column out',
+      examples: ['{"E-Mail":"email","Tarif":"plan","Notes":null}'],
+    }),
+}
+
+export const contactsForm = {
+  contentType: 'multipart/form-data',
+  schema: z.object({
+    ...described,
+    types: z.enum(['values', 'strings']).optional().meta({
+      description:
+        'values (default): true, yes, false, no and plain decimal numbers are what they say. strings: all data is text',
+    }),
+    subscribed: z.enum(['true', 'false']).optional().meta({
+      description: 'The state of new contacts for whom the file has none; true if absent',
+    }),
+  }),
+}
+
+export const suppressionsForm = {
+  contentType: 'multipart/form-data',
+  schema: z.object(described),
+}
+
+/** Undefined for what is not JSON. */
+function parseColumns(text: string): object | null | undefined {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[] }
+
+/**
+ * Takes the file in and queues its import; the job's id. What is refused leaves nothing.
+ * @throws AppError VALIDATION_ERROR, PAYLOAD_TOO_LARGE, BAD_REQUEST, CONFLICT, DATABASE_ERROR
+ */
+export async function takeCsv(
+  core: Pick<Core, 'store' | 'now' | 'jobBell'>,
+  { project, stream }: KeyedCall<unknown, unknown>,
+  { kind, fields }: Form,
+): Promise<string> {
+  if (stream === undefined) throw new TypeError('the route does not take a stream')
+  const upload = openUpload(core, { projectId: project.id, kind })
+  try {
+    const form = await readForm(stream, {
+      fileField: 'file',
+      fields,
+      maxFileBytes: MAX_FILE_BYTES,
+      refuse: ({ filename, contentType }) =>
+        contentType === 'text/csv' || /\.csv$/i.test(filename) ? undefined : 'Must be a CSV file',
+      write: upload.write,
+    })
+    const { mapping = [], types, subscribed } = validate(readFields, form.fields)
+    const filename = form.file.filename.slice(0, MAX_NAME_LENGTH)
+    return await upload.finish({ filename, mapping, areStrings: types === 'strings', subscribed })
+  } catch (error) {
+    await upload.discard()
+    throw error
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * What it would cost to parse a JSON text, found in one pass over its bytes, in which nothing is
+ * built: values, names and levels are counted, texts are stepped over whole. The pass takes the
+ * grammar for granted, which the parser checks later: of bytes that are no JSON the counts mean
+ * nothing. The pass can be made in stretches, so that other work gets its turn in between.
+ */
+import { type AppError, invalidField } from '../../errors.ts'
+
+/** All values of a text, those in arrays and objects too. */
+export const MAX_JSON_VALUES = 200_000
+/** All names of fields: each new one costs a parser more than any value does. */
+export const MAX_JSON_NAMES = 25_000
+/** All names together. */
+export const MAX_JSON_NAME_BYTES = 1_000_000
+/** Deeper than any data that makes sense, far from where recursion ends. */
+export const MAX_JSON_LEVELS = 100
+
+/** A text value of at least that many bytes is listed. */
+export const LISTED_TEXT_BYTES = 64
+
+export type JsonScan = {
+  /**
+   * Looks at the bytes up to `end`; a text that lies across it is finished later.
+   * @throws AppError VALIDATION_ERROR 422 `too_big`, with the field of the outermost object
+   */
+  advance(end: number): void
+  /** The bytes end within a text. */
+  isCutOff(): boolean
+  /** The long text values that were found: where each begins and ends, without its quotes. */
+  texts: readonly number[]
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COLON = 0x3a
+const COMMA = 0x2c
+/** So many bytes of a text are looked at here before the end is searched for by native code. */
+const SHORT_TEXT = 64
+const SHOWN_NAME_BYTES = 100
+
+export function scanJson(bytes: Buffer): JsonScan {
+  const texts: number[] = []
+  let at = 0
+  let level = 0
+  let values = 0
+  let names = 0
+  let nameBytes = 0
+  /** Where the text begins that has not ended yet. */
+  let textFrom = -1
+  let isWord = false
+  /** The name of the outermost object that came last. */
+  let field = { from: 0, to: 0 }
+
+  function advance(end: number): void {
+    while (at < end) {
+      if (textFrom >= 0) {
+        const quote = findQuote(bytes, at, end)
+        at = quote.at
+        if (quote.isFound) endText()
+      } else {
+        step(bytes[at] as number)
+      }
+    }
+  }
+
+  function step(byte: number): void {
+    at += 1
+    const wasWord = isWord
+    isWord = false
+    if (byte <= 0x20 || byte === COMMA || byte === COLON) return
+    if (byte === QUOTE) {
+      textFrom = at
+    } else if (byte === 0x5b || byte === 0x7b) {
+      level += 1
+      if (level > MAX_JSON_LEVELS) throw tooBig(`nested more than ${MAX_JSON_LEVELS} levels deep`)
+      addValue()
+    } else if (byte === 0x5d || byte === 0x7d) {
+      level -= 1
+    } else {
+      // A number, true, false, null, or whatever stands in their place.
+      isWord = true
+      if (!wasWord) addValue()
+    }
+  }
+
+  /** `at` is where its closing quote stands. */
+  function endText(): void {
+    const [from, to] = [textFrom, at]
+    textFrom = -1
+    at = skipBlanks(bytes, to + 1)
+    if (bytes[at] !== COLON) {
+      addValue()
+      if (to - from >= LISTED_TEXT_BYTES) texts.push(from, to)
+      return
+    }
+    if (level === 1) field = { from, to }
+    names += 1
+    nameBytes += to - from
+    if (names > MAX_JSON_NAMES) throw tooBig(`made of more than ${MAX_JSON_NAMES} names`)
+    if (nameBytes <= MAX_JSON_NAME_BYTES) return
+    throw tooBig(`made of names of more than ${MAX_JSON_NAME_BYTES} bytes`)
+  }
+
+  function addValue(): void {
+    values += 1
+    if (values > MAX_JSON_VALUES) throw tooBig(`made of more than ${MAX_JSON_VALUES} values`)
+  }
+
+  function tooBig(what: string): AppError {
+    const { from, to } = field
+    const name = bytes.toString('utf8', from, Math.min(to, from + SHOWN_NAME_BYTES))
+    return invalidField(name, 'too_big', `The JSON is ${what}`)
+  }
+
+  return { advance, isCutOff: () => textFrom >= 0, texts }
+}
+
+/**
+ * The quote that ends a text, or how far the text is known to go on: `at` is never within an
+ * escape. Short texts are walked, of long ones native code finds the next quote.
+ */
+function findQuote(bytes: Buffer, from: number, end: number): { at: number; isFound: boolean } {
+  let at = from
+  while (at < end) {
+    const walked = Math.min(at + SHORT_TEXT, bytes.length)
+    while (at < walked) {
+      if (bytes[at] === QUOTE) return { at, isFound: true }
+      at += bytes[at] === BACKSLASH ? 2 : 1
+    }
+    const quote = bytes.indexOf(QUOTE, at)
+    if (quote === -1) return { at: Math.max(bytes.length, end), isFound: false }
+    if (!isEscaped(bytes, at, quote)) return { at: quote, isFound: true }
+    at = quote + 1
+  }
+  return { at, isFound: false }
+}
+
+/** Whether the backslashes before `at` are an odd number; `from` is not within an escape. */
+export function isEscaped(bytes: Buffer, from: number, at: number): boolean {
+  let first = at
+  while (first > from && bytes[first - 1] === BACKSLASH) first -= 1
+  return (at - first) % 2 === 1
+}
+
+function skipBlanks(bytes: Buffer, from: number): number {
+  let at = from
+  while (at < bytes.length && (bytes[at] as number) <= 0x20) at += 1
+  return at
+}

@@ -1,0 +1,31 @@
+/** The examples of all operations, by method and path. */
+import { activityExamples } from './activity.ts'
+import { contactFieldExamples } from './contact-fields.ts'
+import { contactJobExamples } from './contact-jobs.ts'
+import { contactExamples } from './contacts.ts'
+import { domainExamples } from './domains.ts'
+import { eventExamples } from './events.ts'
+import type { Examples, OperationExample } from './operation-example.ts'
+import { publicApiExamples } from './public-api.ts'
+import { segmentExamples } from './segments.ts'
+import { serviceExamples } from './service.ts'
+import { suppressionExamples } from './suppressions.ts'
+import { templateExamples } from './templates.ts'
+
+const examples: Examples = {
+  ...publicApiExamples,
+  ...contactFieldExamples,
+  ...contactJobExamples,
+  ...contactExamples,
+  ...templateExamples,
+  ...segmentExamples,
+  ...eventExamples,
+  ...suppressionExamples,
+  ...domainExamples,
+  ...activityExamples,
+  ...serviceExamples,
+}
+
+export function findExample(method: string, path: string): OperationExample | undefined {
+  return examples[`${method} ${path}`]
+}

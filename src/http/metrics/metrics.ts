@@ -1,0 +1,92 @@
+/**
+ * `/metrics` in Prometheus' text format. prom-client, and what it watches of the process, is loaded
+ * by the first scrape: a server that nobody scrapes pays nothing for it.
+ */
+import type { Registry } from 'prom-client'
+import { type CounterName, type Counters, counterTexts } from '../../counters.ts'
+import type { Traffic } from '../exchange/traffic.ts'
+
+/** A number that another part of the server tells; with several lines, each by its labels. */
+export type Gauge = {
+  /** `pillarbox_queue_emails` */
+  name: string
+  help: string
+  labelNames?: readonly string[]
+  read(): GaugeValue[] | Promise<GaugeValue[]>
+}
+
+export type GaugeValue = { value: number; labels?: Record<string, string> }
+
+export type Metrics = { text(): Promise<string>; contentType: string }
+
+export type MetricsDeps = { traffic: Traffic; gauges: readonly Gauge[]; counters: Counters }
+
+export function createMetrics(deps: MetricsDeps): Metrics {
+  let registry: Promise<Registry> | undefined
+  return {
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    text: async () => {
+      registry ??= buildRegistry(deps)
+      return (await registry).metrics()
+    },
+  }
+}
+
+async function buildRegistry({ traffic, gauges, counters }: MetricsDeps) {
+  const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client')
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const requestLabels = ['method', 'route', 'status'] as const
+  new Counter({
+    name: 'pillarbox_http_requests_total',
+    help: 'Requests answered',
+    labelNames: requestLabels,
+    registers,
+    collect() {
+      this.reset()
+      for (const { count, ...line } of traffic.lines()) this.inc(labelsOf(line), count)
+    },
+  })
+  new Counter({
+    name: 'pillarbox_http_request_seconds_total',
+    help: 'Time that requests took until their response was ready, added up',
+    labelNames: requestLabels,
+    registers,
+    collect() {
+      this.reset()
+      for (const { totalMs, ...line } of traffic.lines()) this.inc(labelsOf(line), totalMs / 1000)
+    },
+  })
+  for (const name of Object.keys(counterTexts) as CounterName[]) {
+    const { help, labelNames } = counterTexts[name]
+    new Counter({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers,
+      collect() {
+        this.reset()
+        for (const { labels, count } of counters.lines(name)) this.inc(labels, count)
+      },
+    })
+  }
+  for (const { name, help, labelNames = [], read } of gauges) {
+    new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers,
+      async collect() {
+        const values = await read()
+        this.reset()
+        for (const { value, labels = {} } of values) this.set(labels, value)
+      },
+    })
+  }
+  return registry
+}
+
+function labelsOf({ method, route, status }: { method: string; route: string; status: number }) {
+  return { method, route, status: String(status) }
+}

@@ -1,0 +1,115 @@
+/** Verifying many addresses at once: queued, with a job to look at. No contact changes by it. */
+import { z } from 'zod'
+import type { Core } from '../../../features/core.ts'
+import {
+  findListStatus,
+  type ListTarget,
+  startListVerification,
+} from '../../../features/verification/list-order.ts'
+import { MAX_RESULTS } from '../../../features/verification/list-result.ts'
+import { json, keyedRoute, type Route } from '../../route.ts'
+import { conditionField } from '../../shapes/condition.ts'
+import { id } from '../../shapes/fields.ts'
+import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
+import { addressText, MAX_LENGTH } from '../verify.ts'
+
+const MAX_EMAILS = 10_000
+const MAX_IDS = 1_000
+const MAX_EXCLUDED = 10_000
+/** Each address with quotes, comma and the indentation of JSON for people. */
+const MAX_REQUEST_BYTES = MAX_EMAILS * (MAX_LENGTH + 16)
+
+const filter = z.strictObject({
+  search: z.string().max(255).optional().meta({ description: 'Part of the address' }),
+  subscribed: z.boolean().optional(),
+  condition: conditionField.optional(),
+})
+
+const fields = {
+  mode: z.enum(['emails', 'ids', 'query']).optional().meta({
+    description: 'Which of the fields names the addresses; as the field that is there, if absent',
+  }),
+  emails: z.array(addressText).min(1).max(MAX_EMAILS).optional(),
+  contactIds: z.array(id).min(1).max(MAX_IDS).optional(),
+  filter: filter.optional().meta({ description: 'Contacts; an empty one is all of them' }),
+  excludeIds: z.array(id).max(MAX_EXCLUDED).optional().meta({
+    description: 'Beside filter: contacts to leave out',
+  }),
+}
+
+const fieldOfMode = { emails: 'emails', ids: 'contactIds', query: 'filter' } as const
+
+const order = z.strictObject(fields).transform((body, context): ListTarget<unknown> => {
+  const refuse = (field: string, message: string) => {
+    context.addIssue({ code: 'custom', path: [field], message })
+    return z.NEVER
+  }
+  const { mode, emails, contactIds, filter, excludeIds } = body
+  const given = Object.values(fieldOfMode).filter((field) => body[field] !== undefined)
+  const [field] = given
+  if (field === undefined || given.length > 1) {
+    return refuse(
+      mode === undefined ? 'emails' : fieldOfMode[mode],
+      'Give one of emails, contactIds and filter',
+    )
+  }
+  if (mode !== undefined && fieldOfMode[mode] !== field) {
+    return refuse(field, `Does not go with mode "${mode}"`)
+  }
+  if (excludeIds !== undefined && filter === undefined) {
+    return refuse('excludeIds', 'Goes with filter only')
+  }
+  if (emails !== undefined) return { mode: 'emails', emails }
+  if (contactIds !== undefined) return { mode: 'ids', contactIds }
+  return { mode: 'query', filter: filter ?? {}, excludeIds: excludeIds ?? [] }
+})
+
+const status = jobStatus(
+  z.unknown().meta({
+    description:
+      'When completed: total = valid + invalid + unknown (name servers gave no answer); of the ' +
+      'invalid malformed, domainMissing, noMx; disposable, alias, personal, typo, plusAddressed; ' +
+      'notFound (ids of no contact). `results` has every address of a list of at most ' +
+      `${MAX_RESULTS}, of a longer one the first ${MAX_RESULTS} that are not valid, mistyped or ` +
+      'disposable, `resultsOmitted` says how many more there are. Each has email, contactId, state ' +
+      '(valid, invalid, unknown), cause (malformed, domain-missing, no-mx or null), the flags of ' +
+      'POST /v1/verify without hasWebsite, reasons and suggestedEmail.',
+  }),
+)
+
+const shared = { tag: 'Contacts', permission: 'secret' } as const
+
+export function contactVerifyRoutes(core: Core): Route[] {
+  return [
+    keyedRoute({
+      ...shared,
+      method: 'POST',
+      path: '/contacts/verify',
+      summary: 'Verify many addresses',
+      description:
+        'Those given, those of the contacts named, or those of all contacts that match when the ' +
+        'job begins. Each as POST /v1/verify does it; each domain is looked up once. No contact ' +
+        'changes by it.',
+      body: order,
+      maxBodyBytes: MAX_REQUEST_BYTES,
+      responses: { 202: { description: 'Queued', schema: queuedJob } },
+      refusals: [400, 409],
+      handle: async ({ project, body }) => {
+        const jobId = await startListVerification(core, { projectId: project.id, target: body })
+        return json(202, { message: 'The verification is queued.', jobId })
+      },
+    }),
+    keyedRoute({
+      ...shared,
+      method: 'GET',
+      path: '/contacts/verify/:jobId',
+      summary: 'Show how far a verification is, and what it found',
+      responses: { 200: { description: 'The job', schema: status } },
+      refusals: [404],
+      handle: async ({ project, params }) => {
+        const { jobId = '' } = params
+        return json(200, await findListStatus(core, { projectId: project.id, jobId }))
+      },
+    }),
+  ]
+}

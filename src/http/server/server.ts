@@ -1,0 +1,183 @@
+/**
+ * The HTTP listener. `stop` stops accepting and lets requests in hand finish (their connections close
+ * after the response). It waits for clients for a short while only, for what is done here until its
+ * time is over, and cuts what is left then.
+ */
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { AppError } from '../../errors.ts'
+import type { Core } from '../../features/core.ts'
+import type { RequestLog } from '../../features/requests/log.ts'
+import { createRateLimiter, type RateLimiter } from '../../features/requests/rate-limit.ts'
+import { createApi } from '../api.ts'
+import { REQUEST_TIMEOUT_MS } from '../body/pace.ts'
+import { errorReply } from '../exchange/error-response.ts'
+import { commonHeaders } from '../exchange/response-headers.ts'
+import { createAddressList, plainAddress } from './client-address.ts'
+import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
+import { leaveBodiesToReaders } from './expectation.ts'
+import { createTurns } from './pipelining.ts'
+import { refuseRaw } from './raw-response.ts'
+import { answerFaults } from './unreadable-requests.ts'
+
+export type HttpDeps = {
+  core: Core
+  requestLog: Pick<RequestLog, 'record'>
+  /** Shared with whatever else takes requests of projects; one of its own when absent. */
+  limiter?: RateLimiter
+}
+
+export type HttpServer = {
+  /** Where it listens, with the port that was found for port 0. */
+  address: { host: string; port: number }
+  /** `http://127.0.0.1:8080` */
+  url: string
+  stop(graceMs: number): Promise<void>
+}
+
+/** Longer than proxies in front keep theirs, so that none sends into a closing connection. */
+const KEEP_ALIVE_MS = 75_000
+
+/** Who has too many connections may try again then. */
+const RETRY_AFTER_SECONDS = 5
+
+/** A stop waits that long for a client to send its request or take its response. */
+const CLIENT_GRACE_MS = 2_000
+
+/** For HTTP/1.0 without a Host header, as load balancers ask for `/health`; nothing reads it. */
+const UNNAMED_HOST = 'localhost'
+
+/** @throws Error when the address cannot be listened on or a TLS file not be read */
+export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
+  const { core, requestLog } = deps
+  const { listen } = core.config.http
+  const limiter =
+    deps.limiter ?? createRateLimiter(core.config.limits.apiRequestsPerMinute, core.now)
+  const stopping = new AbortController()
+  const api = createApi({ core, limiter, requestLog, stopping: stopping.signal })
+  const inHand = new Set<Promise<unknown>>()
+  const answer = getRequestListener(
+    (request, env) => {
+      if (lacksHost(env.incoming as IncomingMessage)) return unreadable(core, undefined)
+      return noted(inHand, api.fetch(request, env))
+    },
+    {
+      hostname: UNNAMED_HOST,
+      errorHandler: (error) => unreadable(core, error),
+      // `linger.ts` does that.
+      autoCleanupIncoming: false,
+    },
+  ) as RequestListener
+  const turns = createTurns(answer)
+  const server = createListener(core, turns.listener)
+  server.keepAliveTimeout = KEEP_ALIVE_MS
+  server.requestTimeout = REQUEST_TIMEOUT_MS
+  leaveBodiesToReaders(server)
+  turns.watch(server)
+  answerFaults(server, core, turns)
+  const connections = watchConnections(server, connectionLimits(core))
+  await listening(server, listen.host, listen.port)
+  const { port } = server.address() as AddressInfo
+  return {
+    address: { host: listen.host, port },
+    url: urlOf(core.config.http.tls === null ? 'http' : 'https', listen.host, port),
+    stop: (graceMs) => {
+      stopping.abort()
+      return stopServer(server, { connections, inHand, graceMs })
+    },
+  }
+}
+
+function createListener({ certificates }: Core, listener: RequestListener): Server {
+  // Left to the listener, the refusal would have no envelope.
+  const options = { requireHostHeader: false }
+  const pair = certificates.follow('http', (renewed) => server.setSecureContext(renewed))
+  if (pair === null) return createServer(options, listener)
+  const server = createTlsServer({ ...options, ...pair }, listener)
+  return server
+}
+
+function connectionLimits(core: Core): ConnectionLimits {
+  const { maxConnections, maxConnectionsPerAddress, trustedProxies, tls } = core.config.http
+  const proxies = createAddressList(trustedProxies)
+  return {
+    max: maxConnections,
+    maxPerAddress: maxConnectionsPerAddress,
+    isProxy: (address) => proxies.has(plainAddress(address)),
+    refuse(socket, isOfAddress) {
+      core.counters.add('pillarbox_http_connections_refused_total')
+      // Below TLS there is nothing that could be said.
+      if (tls !== null) socket.destroy()
+      else void refuseRaw(core, socket, { error: tooMany(isOfAddress), isPublicApi: false })
+    },
+  }
+}
+
+function tooMany(isOfAddress: boolean): AppError {
+  if (isOfAddress)
+    return new AppError('RATE_LIMIT_EXCEEDED', 'Too many connections of this address.', {
+      details: { retryAfter: RETRY_AFTER_SECONDS },
+    })
+  return new AppError('EXTERNAL_SERVICE_ERROR', 'Too many connections. Try again in a moment.')
+}
+
+/** RFC 9112, section 3.2: HTTP/1.1 has one always. */
+function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.1' && headers.host === undefined
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+type Leaving = { connections: Connections; inHand: Set<Promise<unknown>>; graceMs: number }
+
+async function stopServer(
+  server: Server,
+  { connections, inHand, graceMs }: Leaving,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const { promise: isOver, resolve: endGrace } = Promise.withResolvers<void>()
+  const cutting = setInterval(connections.cutWaiting, Math.min(CLIENT_GRACE_MS, graceMs))
+  const deadline = setTimeout(() => {
+    connections.cutAll()
+    endGrace()
+  }, graceMs)
+  await closed
+  // Of a request whose client has gone there may be something left to put away.
+  await Promise.race([Promise.allSettled(inHand), isOver])
+  clearInterval(cutting)
+  clearTimeout(deadline)
+}
+
+/** In `all` until it has settled. */
+function noted<T>(all: Set<Promise<unknown>>, work: T | Promise<T>): Promise<T> {
+  const done = Promise.resolve(work).finally(() => all.delete(done))
+  all.add(done)
+  return done
+}
+
+function urlOf(scheme: string, host: string, port: number): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** A request line or Host header of which no URL can be made never reaches a route. */
+function unreadable({ now, counters }: Core, cause: unknown): Response {
+  counters.add('pillarbox_http_strangers_refused_total', { status: '400' })
+  const error = new AppError('BAD_REQUEST', 'The request has no readable URL.', { cause })
+  const requestId = randomUUID()
+  const { status, body, headers } = errorReply(error, { requestId, isPublicApi: false, at: now() })
+  return new Response(body, {
+    status,
+    headers: { ...commonHeaders(false), ...headers, 'x-request-id': requestId },
+  })
+}

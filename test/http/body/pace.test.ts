@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createPace } from '../../../src/http/body/pace.ts'
+
+function watch(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const pace = createPace()
+  const slow: string[] = []
+  pace.watch((error) => slow.push(error.code))
+  return { pace, slow, pass: (ms: number) => t.mock.timers.tick(ms) }
+}
+
+test('a body that brings less than 10 KB in ten seconds is too slow', (t) => {
+  const { pace, slow, pass } = watch(t)
+  pace.count(10 * 1024 - 1)
+  pass(9_999)
+  assert.deepEqual(slow, [])
+  pass(1)
+  assert.deepEqual(slow, ['REQUEST_TIMEOUT'])
+})
+
+test('what came fast at first does not excuse a body that then stalls', (t) => {
+  const { pace, slow, pass } = watch(t)
+  pace.count(50 * 1024 * 1024)
+  pass(10_000)
+  assert.deepEqual(slow, [])
+  pass(10_000)
+  assert.deepEqual(slow, ['REQUEST_TIMEOUT'])
+})
+
+test('a kilobyte a second is fast enough, for as long as it lasts', (t) => {
+  const { pace, slow, pass } = watch(t)
+  for (let second = 0; second < 60; second += 1) {
+    pace.count(1024)
+    pass(1_000)
+  }
+  assert.deepEqual(slow, [])
+})
+
+test('what holds more memory has to come faster: 64 MB as 2.7 MB in ten seconds', (t) => {
+  const { pace, slow, pass } = watch(t)
+  pace.hold(64 * 1024 * 1024)
+  for (let window = 0; window < 12; window += 1) {
+    pace.count((64 * 1024 * 1024) / 24)
+    pass(10_000)
+  }
+  assert.deepEqual(slow, [])
+  pace.count((64 * 1024 * 1024) / 24 - 1)
+  pass(10_000)
+  assert.deepEqual(slow, ['REQUEST_TIMEOUT'])
+})
+
+test('time in which nobody waits for the sender does not count', (t) => {
+  const { pace, slow, pass } = watch(t)
+  pace.rest()
+  pass(1_000_000)
+  assert.deepEqual(slow, [])
+})

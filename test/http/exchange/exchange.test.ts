@@ -1,0 +1,691 @@
+import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { after, before, beforeEach, test } from 'node:test'
+import { getRequestListener } from '@hono/node-server'
+import supertest from 'supertest'
+import { z } from 'zod'
+import { createCounters } from '../../../src/counters.ts'
+import { AppError } from '../../../src/errors.ts'
+import type { Core } from '../../../src/features/core.ts'
+import type { Project } from '../../../src/features/messages/plan.ts'
+import type { RequestLogEntry } from '../../../src/features/requests/log.ts'
+import { createRateLimiter } from '../../../src/features/requests/rate-limit.ts'
+import { createBodyAllowance } from '../../../src/http/body/body-allowance.ts'
+import type { Hall } from '../../../src/http/exchange/exchange.ts'
+import { createTraffic } from '../../../src/http/exchange/traffic.ts'
+import { mount } from '../../../src/http/mount.ts'
+import {
+  DEFAULT_BODY_BYTES,
+  json,
+  keyedRoute,
+  openRoute,
+  type Route,
+} from '../../../src/http/route.ts'
+import { createAddressList } from '../../../src/http/server/client-address.ts'
+import { createLog } from '../../../src/log.ts'
+
+const secret = `sk_${'5'.repeat(64)}`
+const publicKey = `pk_${'6'.repeat(64)}`
+const bearer = `Bearer ${secret}`
+const project = { id: 'project-1', name: 'One', isDisabled: false } as Project
+
+const seen = { calls: 0, entries: [] as RequestLogEntry[], logged: '', given: [] as string[] }
+const state = { isDisabled: false, at: 1_700_000_000_000, elapsedMs: 0, isDiskLow: false }
+let stopping = new AbortController()
+let limiter = createRateLimiter(0, Date.now)
+
+const callers = new AsyncLocalStorage<object>()
+
+const core = {
+  now: () => state.at,
+  counters: createCounters(),
+  log: createLog(
+    'info',
+    { write: (line: string) => (seen.logged += line) },
+    { elapsed: () => state.elapsedMs },
+  ),
+  directory: {
+    findProjectBySecret: async (key: string) =>
+      key === secret ? { ...project, isDisabled: state.isDisabled } : undefined,
+    findProjectByPublicKey: async (key: string) => (key === publicKey ? project : undefined),
+  },
+  disk: { isLow: () => state.isDiskLow },
+  claims: new Map(),
+  store: {
+    read: { find: async () => undefined },
+    scanFor: <T>(caller: object, fn: () => T) => callers.run(caller, fn),
+  },
+  config: { delivery: { mode: 'direct' } },
+} as unknown as Core
+
+function called(answer: unknown) {
+  seen.calls += 1
+  return json(200, answer)
+}
+
+/** For whom each piece is made, and whether that is one and the same request. */
+async function* tellCallers(first: object | undefined): AsyncGenerator<Uint8Array> {
+  for (let piece = 0; piece < 3; piece += 1) {
+    const caller = callers.getStore()
+    yield Buffer.from(`${JSON.stringify(caller)} ${caller === first}\n`)
+    await new Promise(setImmediate)
+  }
+}
+
+/** A body without end; what is asked of it. */
+function noteAsked(): AsyncIterable<Uint8Array> {
+  const note = async (asked: string, done: boolean) => {
+    seen.given.push(asked)
+    return { done, value: Buffer.from('x') }
+  }
+  const iterator = { next: () => note('next', false), return: () => note('return', true) }
+  return { [Symbol.asyncIterator]: () => iterator as AsyncIterator<Uint8Array> }
+}
+
+const shared = { tag: 'Test', summary: 'A test', responses: {} }
+const thing = z.object({ name: z.string(), data: z.unknown().optional() })
+const routes: Route[] = [
+  keyedRoute({
+    ...shared,
+    method: 'POST',
+    path: '/v1/things',
+    permission: 'secret',
+    body: thing,
+    takesIdempotencyKey: true,
+    handle: ({ body, idempotencyKey, project: { id } }) => called({ body, idempotencyKey, id }),
+  }),
+  keyedRoute({
+    ...shared,
+    method: 'POST',
+    path: '/v1/events',
+    permission: 'any',
+    handle: () => called({}),
+  }),
+  keyedRoute({
+    ...shared,
+    method: 'GET',
+    path: '/things/:id',
+    permission: 'secret',
+    handle: ({ params }) => called(params),
+  }),
+  keyedRoute({
+    ...shared,
+    method: 'GET',
+    path: '/named/:eventName',
+    permission: 'secret',
+    handle: ({ params }) => called(params),
+  }),
+  keyedRoute({
+    ...shared,
+    method: 'GET',
+    path: '/asked',
+    permission: 'secret',
+    query: z.object({
+      search: z.string().min(1).optional(),
+      type: z.enum(['A']).optional(),
+      limit: z.string().min(1),
+    }),
+    handle: ({ query }) => called(query),
+  }),
+  keyedRoute({
+    ...shared,
+    method: 'GET',
+    path: '/callers',
+    permission: 'secret',
+    handle: () => ({ status: 200, body: tellCallers(callers.getStore()), headers: {} }),
+  }),
+  keyedRoute({
+    ...shared,
+    method: 'GET',
+    path: '/given-up',
+    permission: 'secret',
+    handle: () => ({ status: 200, body: noteAsked(), headers: {} }),
+  }),
+  openRoute({
+    ...shared,
+    method: 'GET',
+    path: '/stranger',
+    permission: 'none',
+    handle: () => json(200, callers.getStore() ?? 'nobody'),
+  }),
+  openRoute({
+    ...shared,
+    method: 'GET',
+    path: '/broken',
+    permission: 'none',
+    handle: () => {
+      throw new Error('password of the database is hunter2')
+    },
+  }),
+  openRoute({
+    ...shared,
+    method: 'GET',
+    path: '/busy',
+    permission: 'none',
+    handle: () => {
+      throw new AppError('EXTERNAL_SERVICE_ERROR', 'No answer', { details: { retryAfter: 7.2 } })
+    },
+  }),
+]
+
+let server: Server
+
+before(async () => {
+  const hall: Hall = {
+    core,
+    proxies: createAddressList([]),
+    limiter: { take: (caller) => limiter.take(caller), size: () => 0 },
+    traffic: createTraffic(),
+    bodies: createBodyAllowance({ totalBytes: 1e8, addressBytes: 1e8, keyBytes: 1e8 }),
+    requestLog: { record: (entry) => seen.entries.push(entry) },
+    get stopping() {
+      return stopping.signal
+    },
+  }
+  server = createServer(getRequestListener(mount(hall, routes).fetch))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+})
+
+after(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+beforeEach(() => {
+  Object.assign(seen, { calls: 0, entries: [], logged: '', given: [] })
+  // What one test has made the log say is no repetition in the next.
+  state.elapsedMs += 60_000
+  Object.assign(state, { isDisabled: false })
+  stopping = new AbortController()
+  limiter = createRateLimiter(0, () => state.at)
+})
+
+const post = (path = '/v1/things') => supertest(server).post(path).set('Authorization', bearer)
+
+test('a valid request reaches its route, which knows the project', async () => {
+  const response = await post().send({ name: 'a', nonsense: 1 })
+  assert.equal(response.status, 200)
+  assert.deepEqual(response.body, { body: { name: 'a' }, id: 'project-1' })
+  assert.match(response.headers['content-type'] ?? '', /^application\/json/)
+})
+
+const authentication: [string, string, string | undefined, string][] = [
+  ['no header', '/v1/things', undefined, 'MISSING_AUTH'],
+  ['another scheme', '/v1/things', 'Basic abc', 'MISSING_AUTH'],
+  ['an empty key', '/v1/things', 'Bearer ', 'MISSING_AUTH'],
+  ['an unknown key', '/v1/things', `Bearer sk_${'0'.repeat(64)}`, 'INVALID_API_KEY'],
+  ['nonsense', '/v1/things', 'Bearer nonsense', 'INVALID_API_KEY'],
+  ['a public key on a secret route', '/v1/things', `Bearer ${publicKey}`, 'INVALID_API_KEY'],
+]
+
+for (const [name, path, header, code] of authentication) {
+  test(`${name} is 401 ${code} and nothing runs`, async () => {
+    const request = supertest(server).post(path).send({ name: 'a' })
+    if (header !== undefined) request.set('Authorization', header)
+    const response = await request
+    assert.equal(response.status, 401)
+    assert.equal(response.body.error.code, code)
+    assert.ok(response.body.error.suggestion)
+    assert.equal(seen.calls, 0)
+    assert.doesNotMatch(JSON.stringify(seen.entries), /_555|_666/)
+  })
+}
+
+test('either key opens a route that takes any', async () => {
+  const auth = `Bearer ${publicKey}`
+  const response = await supertest(server).post('/v1/events').set('Authorization', auth)
+  assert.equal(response.status, 200)
+  assert.equal((await post('/v1/events')).status, 200)
+})
+
+test('the envelope of an error is complete, and /v1/ has the older fields beside it', async () => {
+  const response = await post().set('X-Request-ID', 'my-id.1_A').send({ name: 5 })
+  assert.equal(response.status, 422)
+  assert.equal(response.headers['x-request-id'], 'my-id.1_A')
+  assert.deepEqual(response.body, {
+    success: false,
+    error: {
+      code: 'VALIDATION_ERROR',
+      message: 'The request is not valid.',
+      statusCode: 422,
+      requestId: 'my-id.1_A',
+      errors: [
+        {
+          field: 'name',
+          message: 'Expected string, received number',
+          code: 'invalid_type',
+          received: 'number',
+        },
+      ],
+      suggestion: 'Correct the fields listed in errors and send the request again.',
+    },
+    timestamp: '2023-11-14T22:13:20.000Z',
+    code: 422,
+    message: 'The request is not valid.',
+    time: 1_700_000_000_000,
+  })
+})
+
+test('outside /v1/ an error is the envelope alone', async () => {
+  const response = await supertest(server).get('/things/1')
+  assert.deepEqual(Object.keys(response.body), ['success', 'error', 'timestamp'])
+})
+
+test('an unknown path is a 404 envelope, and so is OPTIONS outside /v1/', async () => {
+  for (const [method, path] of [
+    ['get', '/nothing'],
+    ['put', '/v1/nothing'],
+    ['options', '/things/1'],
+    ['get', '/things/1//'],
+    ['get', '/things/%31/%00'],
+  ] as const) {
+    const response = await supertest(server)[method](path)
+    assert.equal(response.status, 404, path)
+    assert.equal(response.body.error.code, 'RESOURCE_NOT_FOUND')
+    assert.equal(response.body.code, path.startsWith('/v1/') ? 404 : undefined)
+  }
+})
+
+test('another method of a known path is 405, and Allow names those that it takes', async () => {
+  for (const [method, path, allow] of [
+    ['get', '/v1/things', 'POST, OPTIONS'],
+    ['delete', '/v1/things', 'POST, OPTIONS'],
+    ['put', '/things/1', 'GET, HEAD'],
+    ['post', '/things/1/', 'GET, HEAD'],
+    ['head', '/v1/events', 'POST, OPTIONS'],
+  ] as const) {
+    const response = await supertest(server)[method](path)
+    assert.equal(response.status, 405, path)
+    assert.equal(response.headers.allow, allow)
+    if (method === 'head') continue
+    assert.equal(response.body.error.code, 'METHOD_NOT_ALLOWED')
+    assert.deepEqual(response.body.error.details, { allow: allow.split(', ') })
+  }
+  assert.equal(seen.calls, 0)
+})
+
+test('one slash at the end of a path is ignored', async () => {
+  const response = await supertest(server).get('/things/1/').set('Authorization', bearer)
+  assert.deepEqual([response.status, response.body], [200, { id: '1' }])
+  assert.equal((await post('/v1/things/').send({ name: 'a' })).status, 200)
+  assert.equal(seen.entries[0]?.path, '/things/1')
+})
+
+test('a UUID in a path is an id in either case; what is no id stays as it is', async () => {
+  const id = '0192F0AC-7B00-7000-8000-0123456789AB'
+  const ask = async (path: string) =>
+    (await supertest(server).get(path).set('Authorization', bearer)).body
+  assert.deepEqual(await ask(`/things/${id}`), { id: id.toLowerCase() })
+  assert.deepEqual(await ask('/things/ABC'), { id: 'ABC' })
+  assert.deepEqual(await ask(`/named/${id}`), { eventName: id })
+})
+
+test('a path whose percent-encoding is broken is 400, whether or not there is such a path', async () => {
+  for (const path of ['/things/%zz', '/things/a%2', '/things/%ff', '/v1/%', '/nothing/%C3%28']) {
+    const response = await supertest(server).get(path).set('Authorization', bearer)
+    assert.equal(response.status, 400, path)
+    assert.equal(response.body.error.code, 'BAD_REQUEST')
+    assert.equal(response.headers['x-request-id'], response.body.error.requestId)
+  }
+  const good = await supertest(server).get('/things/%C3%A9%25').set('Authorization', bearer)
+  assert.deepEqual(good.body, { id: 'é%' })
+  assert.equal(seen.calls, 1)
+})
+
+test('a query whose percent-encoding is broken is 400, whether or not anything reads it', async () => {
+  for (const target of ['/asked?search=%zz', '/asked?%=a', '/asked?a=b&c=%ff', '/nothing?%C3%28']) {
+    const { status, body } = await supertest(server).get(target).set('Authorization', bearer)
+    assert.deepEqual([status, body.error.code], [400, 'BAD_REQUEST'], target)
+    assert.match(body.error.message, /query/)
+  }
+  const good = await supertest(server)
+    .get('/asked?search=a%25b&limit=5')
+    .set('Authorization', bearer)
+  assert.deepEqual(good.body, { search: 'a%b', limit: '5' })
+})
+
+test('an empty value of the query counts as absent, but not an empty limit', async () => {
+  const ask = (query: string) =>
+    supertest(server).get(`/asked?${query}`).set('Authorization', bearer)
+  assert.deepEqual((await ask('search=&type=&limit=5')).body, { limit: '5' })
+  const refused = await ask('search=&limit=')
+  assert.deepEqual([refused.status, refused.body.error.errors[0].field], [422, 'limit'])
+})
+
+for (const [name, body] of [
+  ['cut off', '{"name":'],
+  ['empty', ''],
+  ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+  ['a form', 'name=a'],
+] as const) {
+  test(`a body that is ${name} is 400 VALIDATION_ERROR`, async () => {
+    const response = await post().set('Content-Type', 'application/octet-stream').send(body)
+    assert.equal(response.status, 400)
+    assert.equal(response.body.error.code, 'VALIDATION_ERROR')
+    assert.equal(response.body.error.errors, undefined)
+    assert.ok(response.body.error.suggestion)
+    assert.equal(seen.calls, 0)
+  })
+}
+
+test('JSON that is no object is 422, and the content type does not matter', async () => {
+  const response = await post().set('Content-Type', 'text/plain').send('[1]')
+  assert.equal(response.status, 422)
+  assert.deepEqual(response.body.error.errors[0].code, 'invalid_type')
+  const good = await post().set('Content-Type', 'text/plain').send('\ufeff{"name":"a"}')
+  assert.equal(good.status, 200)
+})
+
+test('a list of any number of values, names or levels is refused before it is parsed', async () => {
+  for (const [body, field] of [
+    [`{"name":"a","data":[${'{},'.repeat(200_000)}{}]}`, 'data'],
+    [`[${'1,'.repeat(200_000)}1]`, ''],
+    [`{"name":"a","data":{${many(25_000, (n) => `"n${n}":1`)}}}`, 'data'],
+    ['['.repeat(1_000_000), ''],
+  ]) {
+    const response = await post().type('json').send(body)
+    assert.equal(response.status, 422)
+    assert.equal(response.body.error.errors[0].code, 'too_big')
+    assert.equal(response.body.error.errors[0].field, field)
+  }
+  assert.equal(seen.calls, 0)
+  const fits = `{"name":"a","data":[${many(199_000, () => '1')}]}`
+  assert.equal((await post().type('json').send(fits)).status, 200)
+})
+
+function many(count: number, make: (n: number) => string): string {
+  return Array.from({ length: count }, (_, n) => make(n)).join()
+}
+
+test('a body nested without end is refused, and reasonable nesting is not', async () => {
+  const nested = (depth: number) => `{"name":"a","data":${'['.repeat(depth)}${']'.repeat(depth)}}`
+  const response = await post().send(nested(100_000))
+  assert.equal(response.status, 422)
+  assert.equal(response.body.error.errors[0].code, 'too_big')
+  assert.equal((await post().send(nested(99))).status, 200)
+})
+
+test('keys named __proto__ are dropped wherever they stand', async () => {
+  const text = '{"name":"a","__proto__":{"x":1},"data":{"__proto__":{"y":1},"b":[{"__proto__":1}]}}'
+  const response = await post().send(text)
+  assert.equal(response.text, '{"body":{"name":"a","data":{"b":[{}]}},"id":"project-1"}')
+})
+
+test('a body that says it is too large is refused before it is read', async () => {
+  const { port } = server.address() as AddressInfo
+  const answer = await new Promise<string>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(
+        `POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\nContent-Length: ${DEFAULT_BODY_BYTES + 1}\r\n\r\n`,
+      )
+    })
+    socket.once('data', (data) => {
+      socket.destroy()
+      resolve(data.toString())
+    })
+  })
+  assert.match(answer, /^HTTP\/1\.1 413 /)
+  assert.match(answer, /PAYLOAD_TOO_LARGE/)
+  assert.match(answer, /connection: close/i)
+})
+
+test('a body without a length is counted as it comes, and refused when it is too large', async () => {
+  const { port } = server.address() as AddressInfo
+  const chunk = Buffer.from(`100000\r\n${' '.repeat(0x100000)}\r\n`)
+  const answer = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    const socket = connect(port, '127.0.0.1', async () => {
+      socket.write(
+        `POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      )
+      for (let sent = 0; sent < 52 && text === '' && !socket.destroyed; sent += 1) {
+        await new Promise((written) => socket.write(chunk, written))
+      }
+    })
+    socket.on('data', (data) => {
+      text += data.toString()
+      socket.destroy()
+      resolve(text)
+    })
+    socket.on('error', reject)
+  })
+  assert.match(answer, /^HTTP\/1\.1 413 /)
+  assert.equal(seen.calls, 0)
+})
+
+test('a request cut off in its body reaches no route', async () => {
+  const { port } = server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1', () => {
+    socket.end(
+      `POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: ${bearer}\r\nContent-Length: 100\r\n\r\n{"na`,
+      () => socket.destroy(),
+    )
+  })
+  await new Promise((resolve) => socket.on('close', resolve))
+  while (seen.entries.length === 0) await new Promise(setImmediate)
+  assert.equal(seen.entries[0]?.errorCode, 'BAD_REQUEST')
+  assert.equal(seen.calls, 0)
+})
+
+test('request ids: ours when none is given or it cannot stand in a log', async () => {
+  const ids = await Promise.all(
+    [undefined, 'a b', 'x'.repeat(129), 'ok'].map(async (given) => {
+      const request = supertest(server).get('/things/1').set('Authorization', bearer)
+      if (given !== undefined) request.set('X-Request-ID', given)
+      return (await request).headers['x-request-id'] ?? ''
+    }),
+  )
+  assert.equal(ids.pop(), 'ok')
+  for (const id of ids) assert.match(id, /^[0-9a-f-]{36}$/)
+  assert.equal(new Set(ids).size, 3)
+})
+
+test('a disabled project may read and nothing else, before its rate is looked at', async () => {
+  state.isDisabled = true
+  limiter = createRateLimiter(1, () => state.at)
+  const refused = await post().send({ name: 'a' })
+  assert.equal(refused.status, 403)
+  assert.equal(refused.body.error.code, 'PROJECT_DISABLED')
+  assert.equal(refused.headers['ratelimit-limit'], undefined)
+  assert.equal(seen.calls, 0)
+  const read = await supertest(server).get('/things/1').set('Authorization', bearer)
+  assert.equal(read.status, 200)
+})
+
+test('the rate is told on every response of a key, and over it comes 429 with Retry-After', async () => {
+  limiter = createRateLimiter(2, () => state.at)
+  const first = await post().send({ name: 'a' })
+  assert.deepEqual(rateOf(first.headers), ['2', '1', '60'])
+  const invalid = await post().send({ name: 1 })
+  assert.deepEqual([invalid.status, ...rateOf(invalid.headers)], [422, '2', '0', '60'])
+  state.at += 20_000
+  const refused = await post().send({ name: 1 })
+  assert.equal(refused.status, 429)
+  assert.equal(refused.body.error.code, 'RATE_LIMIT_EXCEEDED')
+  assert.equal(refused.body.error.details.retryAfter, 40)
+  assert.equal(refused.headers['retry-after'], '40')
+  assert.deepEqual(rateOf(refused.headers), ['2', '0', '40'])
+  assert.equal(seen.calls, 1)
+  const auth = `Bearer ${publicKey}`
+  const other = await supertest(server).post('/v1/events').set('Authorization', auth)
+  assert.equal(other.status, 200)
+})
+
+function rateOf(headers: Record<string, string>) {
+  return ['limit', 'remaining', 'reset'].map((name) => headers[`ratelimit-${name}`])
+}
+
+test('a request scans as its project until the last piece of its response', async () => {
+  const { text } = await supertest(server).get('/callers').set('Authorization', bearer).buffer()
+  assert.equal(text, '{"key":"project-1","isJob":false} true\n'.repeat(3))
+  const open = await supertest(server).get('/stranger').set('Authorization', bearer)
+  assert.equal(open.body, 'nobody')
+})
+
+test('an unknown key has no window of its own', async () => {
+  limiter = createRateLimiter(1, () => state.at)
+  const auth = `Bearer sk_${'0'.repeat(64)}`
+  const response = await supertest(server).get('/things/1').set('Authorization', auth)
+  assert.equal(response.status, 401)
+  assert.equal(response.headers['ratelimit-limit'], undefined)
+})
+
+test('an Idempotency-Key is handed on, and a bad one is refused before the body', async () => {
+  const good = await post().set('Idempotency-Key', 'order 66 ~').send({ name: 'a' })
+  assert.equal(good.body.idempotencyKey, 'order 66 ~')
+  for (const bad of ['', 'x'.repeat(256), 'caf\u00e9']) {
+    const response = await post().set('Idempotency-Key', bad).send('not json')
+    assert.equal(response.status, 400)
+    assert.equal(response.body.error.code, 'BAD_REQUEST')
+  }
+})
+
+test('a key in use is refused before the body is read', async () => {
+  const holder = { projectId: project.id, key: 'held', method: 'POST', path: '/v1/send', at: 0 }
+  core.claims.set(`${project.id} held`, holder)
+  const response = await post().set('Idempotency-Key', 'held').send('not json')
+  core.claims.clear()
+  assert.equal(response.status, 409)
+  assert.equal(response.body.error.code, 'IDEMPOTENCY_KEY_REUSED')
+  assert.equal(response.body.error.details.originalStatusCode, null)
+})
+
+test('a failure of our own tells the log everything and the caller nothing', async () => {
+  const response = await supertest(server).get('/broken')
+  assert.equal(response.status, 500)
+  assert.equal(response.body.error.code, 'INTERNAL_SERVER_ERROR')
+  assert.doesNotMatch(response.text, /hunter2/)
+  assert.match(seen.logged, /hunter2/)
+  assert.ok(seen.logged.includes(response.body.error.requestId))
+})
+
+test('while the disk is nearly full, what makes it fuller is refused and leaves no row', async () => {
+  state.isDiskLow = true
+  const { status, body, headers } = await post().send({ name: 'a' })
+  const read = await supertest(server).get('/things/7').set('Authorization', bearer)
+  const stranger = await post()
+    .set('Authorization', `Bearer sk_${'0'.repeat(64)}`)
+    .send({})
+  state.isDiskLow = false
+  assert.equal(status, 503)
+  assert.equal(body.error.code, 'INSUFFICIENT_STORAGE')
+  assert.equal(headers['retry-after'], '60')
+  assert.equal(seen.calls, 1)
+  assert.deepEqual([read.status, read.body.id], [200, '7'])
+  assert.equal(stranger.status, 401)
+  assert.deepEqual(seen.entries, [])
+  assert.equal(seen.logged, '', 'the disk itself is told of once')
+  assert.equal((await post().send({ name: 'a' })).status, 200)
+})
+
+test('what is not possible right now says when to come back', async () => {
+  const response = await supertest(server).get('/busy')
+  assert.equal(response.status, 503)
+  assert.equal(response.headers['retry-after'], '8')
+})
+
+test('that others gave no answer is one warning of the log, without a stack', async () => {
+  const { body } = await supertest(server).get('/busy')
+  const lines = seen.logged.split('\n').filter((line) => line.includes(body.error.requestId))
+  const told = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info')
+  assert.deepEqual(
+    told.map(({ level, code, reason }) => ({ level, code, reason })),
+    [{ level: 'warn', code: 'EXTERNAL_SERVICE_ERROR', reason: 'No answer' }],
+  )
+  assert.doesNotMatch(lines.join(), /"stack"/)
+})
+
+test('every page may call /v1/ and none may call the rest', async () => {
+  const preflight = await supertest(server).options('/v1/things').set('Origin', 'https://a.example')
+  assert.equal(preflight.status, 200)
+  assert.equal(preflight.headers['access-control-allow-origin'], '*')
+  assert.equal(preflight.headers['access-control-allow-methods'], 'GET, POST, PUT, DELETE, OPTIONS')
+  assert.equal(preflight.headers['access-control-allow-headers'], 'Content-Type, Authorization')
+  assert.equal(preflight.headers['access-control-allow-credentials'], undefined)
+  const refused = await supertest(server).post('/v1/things').set('Origin', 'https://a.example')
+  assert.equal(refused.headers['access-control-allow-origin'], '*')
+  const other = await supertest(server).get('/things/1').set('Origin', 'https://a.example')
+  assert.equal(other.headers['access-control-allow-origin'], undefined)
+})
+
+test('every response forbids sniffing, framing and caching', async () => {
+  for (const path of ['/things/1', '/nothing', '/broken']) {
+    const { headers } = await supertest(server).get(path)
+    assert.equal(headers['x-content-type-options'], 'nosniff')
+    assert.equal(headers['x-frame-options'], 'DENY')
+    assert.equal(headers['cache-control'], 'no-store')
+    assert.match(headers['content-security-policy'] ?? '', /default-src 'none'/)
+    assert.equal(headers['x-powered-by'], undefined)
+  }
+})
+
+test('each request leaves one line in the log, without query or key', async () => {
+  await post().set('User-Agent', 'tests').send({ name: 'a' })
+  await supertest(server).get('/things/1?token=abc').set('Authorization', bearer)
+  await post().send({ name: 1 })
+  const lines = seen.entries.map(({ id, createdAt, responseSizeBytes, ...line }) => {
+    assert.ok(id !== '' && createdAt === state.at && responseSizeBytes > 0)
+    return [line.method, line.path, line.statusCode, line.projectId, line.errorCode, line.ip]
+  })
+  assert.deepEqual(lines, [
+    ['POST', '/v1/things', 200, 'project-1', null, '127.0.0.1'],
+    ['GET', '/things/1', 200, 'project-1', null, '127.0.0.1'],
+    ['POST', '/v1/things', 422, 'project-1', 'VALIDATION_ERROR', '127.0.0.1'],
+  ])
+  assert.equal(seen.entries[0]?.userAgent, 'tests')
+  assert.equal(seen.entries[0]?.requestSizeBytes, 12)
+})
+
+test('what strangers are refused is counted, and leaves no line in the log', async () => {
+  const before = strangers()
+  await supertest(server).get('/nothing')
+  await supertest(server).delete('/things/1')
+  await supertest(server).get('/things/1')
+  await supertest(server).get('/things/%zz')
+  await supertest(server).post('/v1/things').send({ name: 'a' })
+  await supertest(server)
+    .get('/things/1')
+    .set('Authorization', `Bearer sk_${'0'.repeat(64)}`)
+  assert.deepEqual(seen.entries, [])
+  const counted = strangers().map(([status, count], index) => [
+    status,
+    count - (before[index]?.[1] ?? 0),
+  ])
+  assert.deepEqual(Object.fromEntries(counted), { 400: 1, 401: 3, 404: 1, 405: 1 })
+})
+
+function strangers(): [string, number][] {
+  return ['400', '401', '404', '405'].map((status) => {
+    const lines = core.counters.lines('pillarbox_http_strangers_refused_total')
+    return [status, lines.find(({ labels }) => labels.status === status)?.count ?? 0]
+  })
+}
+
+test('a failure of ours leaves a line in the log, whoever saw it', async () => {
+  await supertest(server).get('/broken')
+  assert.deepEqual(
+    seen.entries.map(({ statusCode }) => statusCode),
+    [500],
+  )
+})
+
+test('a server that is stopping closes the connections of those it still answers', async () => {
+  stopping.abort()
+  const response = await supertest(server).get('/things/1').set('Authorization', bearer)
+  assert.equal(response.headers.connection, 'close')
+})
+
+test('HEAD begins no body that is made while it is sent, and says that there is none to make', async () => {
+  const response = await supertest(server).head('/given-up').set('Authorization', bearer)
+  assert.equal(response.status, 200)
+  assert.deepEqual(seen.given, ['return'])
+  assert.equal(seen.entries[0]?.responseSizeBytes, 0)
+})
+
+test('HEAD is GET without a body', async () => {
+  const response = await supertest(server).head('/things/1').set('Authorization', bearer)
+  assert.equal(response.status, 200)
+  assert.equal(response.text, undefined)
+})

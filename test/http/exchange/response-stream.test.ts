@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { type StreamEnd, toStream } from '../../../src/http/exchange/response-stream.ts'
+
+/** A server whose every response is that; how each ended. */
+async function serve(t: TestContext, pieces: () => AsyncIterable<Uint8Array>) {
+  const { promise: ended, resolve: onEnd } = Promise.withResolvers<StreamEnd>()
+  const respond = (_request: Request, { incoming }: HttpBindings) =>
+    new Response(toStream(pieces(), { onEnd, cut: () => (incoming as IncomingMessage).destroy() }))
+  const server = createServer(getRequestListener(respond as never))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { port, url: `http://127.0.0.1:${port}`, ended }
+}
+
+test('a body is sent whole, and its size is known at the end', async (t) => {
+  async function* pieces() {
+    for (let at = 0; at < 50; at += 1) yield Buffer.alloc(10_000, 'x')
+  }
+  const { url, ended } = await serve(t, pieces)
+  assert.equal((await (await fetch(url)).text()).length, 500_000)
+  assert.deepEqual(await ended, { sizeBytes: 500_000, error: undefined })
+})
+
+test('a body without an end stops when its client has gone', async (t) => {
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+  async function* pieces() {
+    try {
+      for (;;) {
+        yield Buffer.alloc(64 * 1024, 'x')
+        await new Promise(setImmediate)
+      }
+    } finally {
+      leave()
+    }
+  }
+  const { port, ended } = await serve(t, pieces)
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(socket, 'data')
+  socket.destroy()
+  await left
+  assert.equal((await ended).error, undefined)
+})
+
+test('a client that takes nothing is given no more than fits in between', async (t) => {
+  let made = 0
+  async function* pieces() {
+    for (;;) {
+      made += 1
+      yield Buffer.alloc(1024 * 1024, 'x')
+    }
+  }
+  const { port } = await serve(t, pieces)
+  const socket = connect(port, '127.0.0.1').pause()
+  t.after(() => socket.destroy())
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  while (made === 0) await new Promise(setImmediate)
+  for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
+  assert.ok(made < 40, `${made} MB were made`)
+})
+
+test('a client that takes nothing for two minutes is cut off', async (t) => {
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+  async function* pieces() {
+    try {
+      for (;;) yield Buffer.alloc(1024 * 1024, 'x')
+    } finally {
+      leave()
+    }
+  }
+  const { port, ended } = await serve(t, pieces)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  t.after(() => socket.destroy())
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(socket, 'data')
+  socket.pause()
+  // What fits in between is taken before it stalls.
+  for (let turn = 0; turn < 500; turn += 1) await new Promise(setImmediate)
+  const isOver = Promise.race([left.then(() => true), new Promise((go) => setImmediate(go, false))])
+  assert.equal(await isOver, false)
+  t.mock.timers.tick(120_000)
+  await left
+  assert.equal((await ended).error, undefined)
+})
+
+test('a body that fails breaks the connection off, and says why to us alone', async (t) => {
+  async function* pieces() {
+    yield Buffer.from('half of')
+    await new Promise(setImmediate)
+    throw new Error('the disk is gone')
+  }
+  const { port, ended } = await serve(t, pieces)
+  const socket = connect(port, '127.0.0.1')
+  let text = ''
+  socket.setEncoding('latin1').on('data', (piece) => {
+    text += piece
+  })
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(socket, 'close')
+  assert.doesNotMatch(text, /disk|0\r\n\r\n/)
+  assert.match(String((await ended).error), /the disk is gone/)
+})

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createCounters } from '../../../src/counters.ts'
+import { createTraffic } from '../../../src/http/exchange/traffic.ts'
+import { type GaugeDeps, listGauges } from '../../../src/http/metrics/gauges.ts'
+import { createMetrics } from '../../../src/http/metrics/metrics.ts'
+import { address, openDesk, START } from '../../features/messages/desk.ts'
+
+const site = (name: string, blockedUntil: number | null, restrictedSince: number | null) =>
+  ({ site: name, blockedUntil, restrictedSince }) as never
+
+test('/metrics tells what waits, what rests, what expires and what is free', async (t) => {
+  const desk = await openDesk(t)
+  const { core } = desk
+  await desk.send()
+  desk.clock.now = START + 90_000
+  const outbound = {
+    ...core.outbound,
+    inFlight: () => 3,
+    sites: () => [
+      site('dead.test', START + 1, START),
+      site('slow.test', null, START),
+      site('well.test', null, null),
+    ],
+  }
+  const hits = { counts: () => ({ waiting: 1, lost: 2 }) }
+  const disk = { ...core.disk, freeBytes: () => 12_345 }
+  const certificates = {
+    ...core.certificates,
+    list: () => [{ listener: 'http' as const, daysLeft: 6.5 }],
+  }
+  const deps = { ...core, outbound, hits, disk, certificates } as unknown as GaugeDeps
+  const counters = createCounters()
+  counters.add('pillarbox_email_outcomes_total', { outcome: 'bounced', class: 'hard' }, 2)
+  const metrics = createMetrics({ traffic: createTraffic(), gauges: listGauges(deps), counters })
+  const lines = (await metrics.text()).split('\n')
+  for (const line of [
+    'pillarbox_queue_emails{state="queued"} 1',
+    'pillarbox_queue_oldest_due_seconds 90',
+    'pillarbox_sites_in_backoff{state="blocked"} 1',
+    'pillarbox_sites_in_backoff{state="slowed"} 1',
+    'pillarbox_certificate_days_left{listener="http"} 6.5',
+    'pillarbox_disk_free_bytes 12345',
+    'pillarbox_deliveries_in_flight 3',
+    'pillarbox_tracking_hits{state="lost"} 2',
+    'pillarbox_email_outcomes_total{outcome="bounced",class="hard"} 2',
+  ]) {
+    assert.ok(lines.includes(line), line)
+  }
+})
+
+test('nothing that is due is no age', async (t) => {
+  const { core } = await openDesk(t)
+  const deps = { ...core, hits: {}, certificates: {} } as unknown as GaugeDeps
+  const gauge = listGauges(deps).find(({ name }) => name.endsWith('oldest_due_seconds'))
+  assert.deepEqual(await gauge?.read(), [{ value: 0 }])
+})
+
+test('mail of a destination in back-off is not what could have been tried', async (t) => {
+  const { core, send, clock, restrictions } = await openDesk(t)
+  const sendTo = (to: string) => send({ to: [{ address: address(to), name: null }] })
+  await sendTo('ada@dead.test')
+  clock.now = START + 30_000
+  await sendTo('eve@well.test')
+  await sendTo('ann@well.test')
+  clock.now = START + 90_000
+  const deps = { ...core, hits: {}, certificates: {} } as unknown as GaugeDeps
+  const gauge = listGauges(deps).find(({ name }) => name.endsWith('oldest_due_seconds'))
+  assert.deepEqual(await gauge?.read(), [{ value: 90 }])
+  restrictions.set('dead.test', { triedAt: START, reason: 'dead.test takes no mail now' })
+  assert.deepEqual(await gauge?.read(), [{ value: 60 }])
+  restrictions.set('well.test', { triedAt: START, reason: 'well.test takes little mail now' })
+  assert.deepEqual(await gauge?.read(), [{ value: 0 }])
+})

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import supertest from 'supertest'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { newId } from '../../../../src/store/ids.ts'
+import { type ContactData, contacts } from '../../../../src/store/schema.ts'
+import { type Service, startService, type TestProject } from '../../service.ts'
+
+let service: Service
+let mine: TestProject
+let other: TestProject
+
+before(async () => {
+  service = await startService()
+  mine = await service.makeProject('mine')
+  other = await service.makeProject('other')
+})
+
+after(() => service.stop())
+
+const call = (method: 'get' | 'delete', path: string, by: TestProject = mine) =>
+  supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
+
+async function addContact(data: ContactData, { id: projectId } = mine): Promise<string> {
+  const id = newId()
+  const row = { id, projectId, email: `${id}@people.test`, subscribed: true, data }
+  await service.core.store.write((tx) =>
+    tx
+      .insert(contacts)
+      .values({ ...row, createdAt: 1, updatedAt: 1 })
+      .run(),
+  )
+  return id
+}
+
+const dataOf = async (id: string) => {
+  const row = await service.core.store.read.select().from(contacts).where(eq(contacts.id, id)).get()
+  return row?.data
+}
+
+const oddKeys = [
+  'a.b',
+  'a/b',
+  '50%',
+  '%41',
+  '"',
+  '\\',
+  '__proto__',
+  'ключ',
+  '😀',
+  'a b',
+  '?x=1',
+  '#',
+  '..',
+]
+
+test('a field is named in the path by whatever the key is, percent-encoded once', async () => {
+  const id = await addContact(Object.fromEntries(oddKeys.map((key) => [key, key])))
+  const theirs = await addContact(Object.fromEntries(oddKeys.map((key) => [key, 'theirs'])), other)
+  const { body: list } = await call('get', '/contacts/fields')
+  const names = list.fields.map(({ field }: { field: string }) => field)
+  assert.deepEqual(
+    names.filter((name: string) => name.startsWith('data.')),
+    oddKeys.map((key) => `data.${key}`).sort(),
+  )
+  for (const key of oddKeys) {
+    const path = `/contacts/fields/${encodeURIComponent(`data.${key}`)}`
+    const values = await call('get', `${path}/values`)
+    assert.deepEqual(values.body, { field: `data.${key}`, values: [key], count: 1, limit: 100 })
+    const usage = await call('get', `${path}/usage`)
+    assert.equal(usage.body.contactCount, 1, key)
+    const deletion = await call('delete', path)
+    assert.equal(deletion.status, 200)
+    assert.deepEqual(deletion.body, { deletedFrom: 1 }, key)
+  }
+  assert.equal(await dataOf(id), null)
+  assert.equal(Object.keys((await dataOf(theirs)) ?? {}).length, oddKeys.length)
+})
+
+test('how many values are listed is a whole number from 1 to 200', async () => {
+  const path = '/contacts/fields/data.plan/values'
+  assert.equal((await call('get', `${path}?limit=9999`)).body.limit, 200)
+  for (const limit of ['0', '-1', '1.5', 'many', '']) {
+    const { status, body } = await call('get', `${path}?limit=${limit}`)
+    assert.equal(status, 422, limit)
+    assert.equal(body.error.errors[0].field, 'limit')
+  }
+})
+
+test('deleting what is no field of the data is refused, and so is a stranger', async () => {
+  for (const field of ['email', 'createdAt', 'plan']) {
+    const { status, body } = await call('delete', `/contacts/fields/${field}`)
+    assert.equal(status, 422, field)
+    assert.equal(body.error.code, 'VALIDATION_ERROR')
+    assert.equal(body.error.errors[0].field, 'field')
+  }
+  const publicly = supertest(service.url).get('/contacts/fields')
+  assert.equal((await publicly.set('Authorization', `Bearer ${mine.public}`)).status, 401)
+  assert.equal((await supertest(service.url).get('/contacts/fields')).status, 401)
+})

@@ -1,0 +1,394 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, before, beforeEach, type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { createSchedule } from '../../../../src/features/schedule.ts'
+import { startJobs } from '../../../../src/jobs/jobs.ts'
+import { enqueueNamed } from '../../../../src/jobs/name.ts'
+import { contacts, importChunks, jobs, suppressions } from '../../../../src/store/schema.ts'
+import { type Service, startService, type TestProject } from '../../service.ts'
+
+let service: Service
+let mine: TestProject
+let other: TestProject
+
+before(async () => {
+  service = await startService()
+  mine = await service.makeProject('mine')
+  other = await service.makeProject('other')
+})
+
+after(() => service.stop())
+
+beforeEach(async () => {
+  await service.core.store.write(async (tx) => {
+    for (const table of [importChunks, jobs, contacts, suppressions]) await tx.delete(table).run()
+  })
+})
+
+type Part = [name: string, value: string | Blob, filename?: string]
+
+const csv = (text: string | Uint8Array, type = 'text/csv') =>
+  new Blob([typeof text === 'string' ? text : Buffer.from(text)], { type })
+
+const people = 'Email,Plan\nada@dest.test,pro\n'
+const file: Part = ['file', csv(people), 'people.csv']
+
+// biome-ignore lint/suspicious/noExplicitAny: what a client sees has no types
+type Answer = { status: number; body: any }
+
+async function post(parts: readonly Part[], path = '/contacts/import'): Promise<Answer> {
+  const form = new FormData()
+  for (const [name, value, filename] of parts) {
+    if (typeof value === 'string') form.append(name, value)
+    else form.append(name, value, filename)
+  }
+  return answer(await fetch(service.url + path, { method: 'POST', body: form, headers: key() }))
+}
+
+async function get(path: string, by = mine): Promise<Answer> {
+  return answer(await fetch(service.url + path, { headers: key(by) }))
+}
+
+async function answer(response: Response): Promise<Answer> {
+  return { status: response.status, body: await response.json() }
+}
+
+const key = (by = mine) => ({ authorization: `Bearer ${by.secret}` })
+
+/** Runs what is queued until that job has ended. */
+async function finished(path: string): Promise<Answer> {
+  const { core } = service
+  const { handlers, limits } = createSchedule(core)
+  const loop = startJobs({ store: core.store, log: core.log, now: core.now, handlers, limits })
+  try {
+    for (;;) {
+      const status = await get(path)
+      if (['completed', 'failed'].includes(status.body.state)) return status
+    }
+  } finally {
+    await loop.stop(1000)
+  }
+}
+
+async function assertNothingLeft(what: string): Promise<void> {
+  const { read } = service.core.store
+  assert.equal(await read.$count(importChunks), 0, `${what}: chunks`)
+  assert.equal(await read.$count(jobs), 0, `${what}: jobs`)
+}
+
+test('a file is taken in, and its job tells what became of it', async () => {
+  const { status, body } = await post([file])
+  assert.equal(status, 202)
+  assert.match(body.jobId, new RegExp(`^import-${mine.id}-\\d+$`))
+  assert.equal(typeof body.message, 'string')
+  const path = `/contacts/import/${body.jobId}`
+  const waiting = await get(path)
+  assert.deepEqual(
+    [waiting.body.state, waiting.body.progress, waiting.body.result],
+    ['waiting', 0, null],
+  )
+  assert.deepEqual(waiting.body.data, {
+    filename: 'people.csv',
+    sizeBytes: people.length,
+    mapping: {},
+    types: 'values',
+    subscribed: true,
+  })
+  const done = await finished(path)
+  assert.deepEqual([done.body.state, done.body.progress], ['completed', 100])
+  assert.equal(done.body.result.createdCount, 1)
+  assert.doesNotMatch(JSON.stringify(done.body), /ada@dest/)
+  assert.equal(await service.core.store.read.$count(importChunks), 0)
+})
+
+test("the job is nobody else's, and no suppression import", async () => {
+  const { body } = await post([file])
+  for (const status of [
+    await get(`/contacts/import/${body.jobId}`, other),
+    await get(`/suppressions/import/${body.jobId}`),
+    await get('/contacts/import/import-none-1'),
+  ]) {
+    assert.equal(status.status, 404)
+    assert.equal(status.body.error.code, 'RESOURCE_NOT_FOUND')
+  }
+})
+
+test('fields may stand before the file and behind it', async () => {
+  const mapping: Part = ['mapping', '{"Mail ":"email","tarif":"Plan","note":null}']
+  const given = csv('Mail;Tarif;Note\na@dest.test;5;x\n')
+  const { body } = await post([
+    mapping,
+    ['file', given, 'a.csv'],
+    ['types', 'strings'],
+    ['subscribed', 'false'],
+  ])
+  const { body: done } = await finished(`/contacts/import/${body.jobId}`)
+  assert.deepEqual(done.data.mapping, { mail: 'email', tarif: 'Plan', note: null })
+  const [contact] = await service.core.store.read.select().from(contacts).all()
+  assert.deepEqual([contact?.data, contact?.subscribed], [{ Plan: '5' }, false])
+})
+
+test('a CSV is known by its type or by its name', async () => {
+  const good: Part[] = [
+    ['file', csv(people), 'people.txt'],
+    ['file', csv(people, 'application/vnd.ms-excel'), 'PEOPLE.CSV'],
+    ['file', csv(people, 'text/csv; charset=utf-8'), 'blob'],
+  ]
+  for (const part of good) assert.equal((await post([part])).status, 202)
+})
+
+test('a file without an email column is a job that failed, and says why', async () => {
+  const { body } = await post([['file', csv('name\nAda\n'), 'a.csv']])
+  const done = await finished(`/contacts/import/${body.jobId}`)
+  assert.equal(done.body.state, 'failed')
+  assert.match(done.body.failedReason, /no column "email"/)
+  assert.equal(done.body.result, null)
+})
+
+test('addresses to suppress come in the same way', async () => {
+  const list = csv('email,reason\na@dest.test,spam\nb@dest.test,\n')
+  const { status, body } = await post([['file', list, 'left.csv']], '/suppressions/import')
+  assert.equal(status, 202)
+  assert.match(body.jobId, new RegExp(`^suppressions-import-${mine.id}-\\d+$`))
+  const done = await finished(`/suppressions/import/${body.jobId}`)
+  assert.deepEqual([done.body.result.addedCount, done.body.result.successCount], [2, 2])
+  assert.equal(await service.core.store.read.$count(suppressions), 2)
+})
+
+test('text fields that nobody knows are ignored', async () => {
+  const { status, body } = await post([['colour', 'red'], file, ['csrf_token', 'x'.repeat(1000)]])
+  assert.equal(status, 202)
+  assert.equal((await finished(`/contacts/import/${body.jobId}`)).body.result.failureCount, 0)
+})
+
+const five = 5 * 1024 * 1024
+const big = 'email\n'.padEnd(five, 'x')
+
+const refused: [name: string, parts: Part[], status: number, field: string][] = [
+  ['no file', [['types', 'strings']], 422, 'file'],
+  ['nothing at all', [], 422, 'file'],
+  ['a file that is text', [['file', people]], 422, 'file'],
+  ['a file of another type', [['file', csv(people, 'image/png'), 'a.png']], 422, 'file'],
+  ['two files', [file, file], 422, 'file'],
+  ['a file under another name', [file, ['csv', csv(people), 'b.csv']], 422, 'csv'],
+  ['a field that stands twice', [['types', 'strings'], file, ['types', 'values']], 422, 'types'],
+  ['a mapping that is a file', [['mapping', csv('{}'), 'm.csv'], file], 422, 'mapping'],
+  ['a mapping that is no JSON', [file, ['mapping', '{plan']], 422, 'mapping'],
+  ['a mapping that is a list', [file, ['mapping', '["email"]']], 422, 'mapping'],
+  ['a mapping to a number', [file, ['mapping', '{"plan":5}']], 422, 'mapping.plan'],
+  ['a mapping to what nobody can set', [file, ['mapping', '{"plan":"id"}']], 422, 'mapping.plan'],
+  ['a mapping that is too long', [file, ['mapping', ' '.repeat(300_000)]], 422, 'mapping'],
+  ['types that do not exist', [file, ['types', 'guess']], 422, 'types'],
+  ['subscribed that is no truth value', [file, ['subscribed', 'maybe']], 422, 'subscribed'],
+  ['a file that is too large', [['file', csv(`${big}x`), 'a.csv']], 413, ''],
+  ['more parts than there may be', Array.from({ length: 30 }, () => file), 400, ''],
+]
+
+for (const [name, parts, status, field] of refused) {
+  test(`a form with ${name} is refused and leaves nothing`, async () => {
+    const answer = await post(parts)
+    assert.equal(answer.status, status, JSON.stringify(answer.body))
+    const { code, errors = [] } = answer.body.error
+    assert.equal(code, status === 413 ? 'PAYLOAD_TOO_LARGE' : 'VALIDATION_ERROR')
+    if (field !== '') {
+      const fields = errors.map((error: { field: string }) => error.field)
+      assert.ok(fields.includes(field), `${field} is none of ${fields}`)
+    }
+    await assertNothingLeft(name)
+  })
+}
+
+test('a file of exactly 5 MB is taken, and kept in pieces', async () => {
+  const { status } = await post([['file', csv(big), 'a.csv']])
+  assert.equal(status, 202)
+  const chunks = await service.core.store.read.select().from(importChunks).all()
+  assert.equal(
+    chunks.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    five,
+  )
+  assert.ok(chunks.every(({ bytes }) => bytes.length <= 2 * 64 * 1024))
+  assert.ok((service.requests.at(-1)?.requestSizeBytes ?? 0) > five)
+})
+
+test('a project with twenty unfinished imports waits, and the next file leaves nothing', async () => {
+  const { store, now } = service.core
+  for (let count = 0; count < 20; count += 1) {
+    const job = { prefix: 'import', kind: 'import', projectId: mine.id, payload: {}, now: now() }
+    await store.write((tx) => enqueueNamed(tx, job))
+  }
+  const answer = await post([['file', csv(big), 'a.csv']])
+  assert.equal(answer.status, 409)
+  assert.equal(answer.body.error.code, 'CONFLICT')
+  assert.match(answer.body.error.message, /20 unfinished jobs of the kind "import"/)
+  assert.equal(await store.read.$count(importChunks), 0)
+  assert.equal(await store.read.$count(jobs), 20)
+  assert.equal((await post([['file', csv(people), 'a.csv']], '/suppressions/import')).status, 202)
+})
+
+test('a name with folders in it is a name, and leads nowhere', async () => {
+  const { body } = await post([['file', csv(people), '../../etc/cron.d/people.csv']])
+  const { body: status } = await get(`/contacts/import/${body.jobId}`)
+  assert.equal(status.data.filename, 'people.csv')
+})
+
+test('whoever may not import learns so before anything is read', async () => {
+  const body = new FormData()
+  body.append('file', csv(people), 'a.csv')
+  const headers = { authorization: `Bearer ${mine.public}` }
+  const response = await fetch(`${service.url}/contacts/import`, { method: 'POST', body, headers })
+  assert.equal(response.status, 401)
+  await assertNothingLeft('a public key')
+})
+
+const head = (type: string, length: number, more = '') =>
+  `POST /contacts/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${mine.secret}\r\n` +
+  `Content-Type: ${type}\r\nContent-Length: ${length}\r\n${more}Connection: close\r\n\r\n`
+
+/** What the server says to these bytes. */
+function raw(bytes: Buffer): Promise<{ status: number; code: string | undefined }> {
+  const port = Number(new URL(service.url).port)
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+    socket.setEncoding('latin1').on('data', (piece) => {
+      text += piece
+    })
+    socket.on('error', reject).on('close', () => {
+      const status = Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1])
+      resolve({ status, code: /"code":"(\w+)"/.exec(text)?.[1] })
+    })
+  })
+}
+
+const part = (disposition: string, body: string, more = '') =>
+  `--B\r\nContent-Disposition: form-data; ${disposition}\r\n${more}\r\n${body}\r\n`
+const filePart = part('name="file"; filename="a.csv"', people)
+const whole = `${filePart}${part('name="types"', 'strings')}--B--\r\n`
+
+function formed(body: string, type = 'multipart/form-data; boundary=B'): Buffer {
+  return Buffer.from(head(type, Buffer.byteLength(body)) + body)
+}
+
+const malformed: [name: string, request: () => Buffer, status: number][] = [
+  ['no boundary', () => formed(whole, 'multipart/form-data'), 400],
+  ['JSON', () => formed('{"file":"x"}', 'application/json'), 400],
+  ['a form of the other kind', () => formed('file=x', 'application/x-www-form-urlencoded'), 400],
+  ['another boundary', () => formed(whole, 'multipart/form-data; boundary=C'), 400],
+  ['no body', () => formed(''), 400],
+  ['a file without an end', () => formed(filePart.slice(0, -10)), 400],
+  ['no closing boundary', () => formed(filePart), 400],
+  ['a part that is all header', () => formed('--B\r\nContent-Disposition: form-data'), 400],
+  ['parts without names', () => formed('--B\r\n\r\nx\r\n--B--\r\n'), 422],
+  [
+    'a Content-Length above the limit',
+    () => Buffer.from(head('multipart/form-data; boundary=B', 9e9)),
+    413,
+  ],
+]
+
+for (const [name, request, status] of malformed) {
+  test(`a request with ${name} is refused and leaves nothing`, async () => {
+    const answer = await raw(request())
+    assert.deepEqual(answer, {
+      status,
+      code: status === 413 ? 'PAYLOAD_TOO_LARGE' : 'VALIDATION_ERROR',
+    })
+    await assertNothingLeft(name)
+  })
+}
+
+test('what stands around a form is no part of it', async () => {
+  assert.equal((await raw(formed(`preamble\r\n${whole}epilogue`))).status, 202)
+})
+
+test('a form that comes in one byte at a time, without its length, is the same form', async () => {
+  const chunked = [...Buffer.from(whole)].map((byte) => `1\r\n${String.fromCharCode(byte)}\r\n`)
+  const type = 'multipart/form-data; boundary=B'
+  const top = head(type, 0).replace(/Content-Length: 0/, 'Transfer-Encoding: chunked')
+  assert.equal((await raw(Buffer.from(`${top}${chunked.join('')}0\r\n\r\n`))).status, 202)
+})
+
+test('without its length a body that is too large is refused where the limit is', async () => {
+  const type = 'multipart/form-data; boundary=B'
+  const top = head(type, 0).replace(/Content-Length: 0/, 'Transfer-Encoding: chunked')
+  const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
+  const start = filePart.slice(0, -2)
+  const opening = `${start.length.toString(16)}\r\n${start}\r\n`
+  const answer = await raw(Buffer.from(`${top}${opening}${chunk.repeat(100)}`))
+  assert.deepEqual(answer, { status: 413, code: 'PAYLOAD_TOO_LARGE' })
+  await assertNothingLeft('too large')
+})
+
+test('an upload that its sender breaks off leaves nothing', async () => {
+  const port = Number(new URL(service.url).port)
+  const socket = connect(port, '127.0.0.1')
+  socket.write(head('multipart/form-data; boundary=B', 1_000_000) + filePart.slice(0, -2))
+  socket.write('x'.repeat(300_000))
+  const count = () => service.core.store.read.$count(importChunks)
+  while ((await count()) < 2) await new Promise(setImmediate)
+  socket.destroy()
+  while ((await count()) > 0) await new Promise(setImmediate)
+  await assertNothingLeft('broken off')
+})
+
+/** Another service with an upload of which some has been kept and the rest is to come. */
+async function beginUpload(t: TestContext) {
+  const stopping = await startService()
+  t.after(() => stopping.stop())
+  const { secret } = await stopping.makeProject('stopping')
+  const socket = connect(Number(new URL(stopping.url).port), '127.0.0.1')
+  const top = head('multipart/form-data; boundary=B', 1_000_000)
+  socket.write(top.replace(mine.secret, secret) + filePart.slice(0, -2))
+  socket.write('x'.repeat(300_000))
+  const { read } = stopping.core.store
+  const count = () => read.$count(importChunks)
+  while ((await count()) < 2) await new Promise(setImmediate)
+  return { stopping, socket, count }
+}
+
+test('an upload under way is refused when the server stops, and leaves nothing', async (t) => {
+  const { stopping, socket, count } = await beginUpload(t)
+  const answered = once(socket, 'data')
+  await stopping.stopHttp(60_000)
+  const text = String((await answered)[0])
+  assert.match(text, /^HTTP\/1\.1 503 /)
+  assert.match(text, /^retry-after: 5\r$/m)
+  assert.match(text, /^connection: close\r$/m)
+  assert.match(text, /Nothing was accepted/)
+  assert.equal(await count(), 0)
+  assert.equal(await stopping.core.store.read.$count(jobs), 0)
+})
+
+test('a stop waits for what an upload has to put away whose sender has gone', async (t) => {
+  const { stopping, socket, count } = await beginUpload(t)
+  socket.destroy()
+  await once(socket, 'close')
+  await stopping.stopHttp(60_000)
+  assert.equal(await count(), 0)
+})
+
+test('whatever is done to a form, there is an answer, and what is refused leaves nothing', async () => {
+  const edit = fc.tuple(
+    fc.constantFrom('cut', 'replace', 'insert'),
+    fc.nat(whole.length),
+    fc.constantFrom('\r\n', '--B', '--', '"', ';', '\0', 'filename="b.csv"', '\r\n\r\n', 'é'),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
+      let body = whole
+      for (const [how, at, text] of edits) {
+        if (how === 'cut') body = body.slice(0, at)
+        else body = body.slice(0, at) + text + body.slice(how === 'insert' ? at : at + text.length)
+      }
+      const { status } = await raw(formed(body))
+      assert.ok([202, 400, 422].includes(status), `${status} for ${JSON.stringify(body)}`)
+      if (status !== 202) await assertNothingLeft(body)
+      await service.core.store.write(async (tx) => {
+        for (const table of [importChunks, jobs]) await tx.delete(table).run()
+      })
+    }),
+    { numRuns: 150 },
+  )
+})

@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import fc from 'fast-check'
+import supertest from 'supertest'
+import { appendEvent, appendEvents } from '../../../src/features/events/append.ts'
+import { newId } from '../../../src/store/ids.ts'
+import { contacts, contents, emails, events, jobs, segments } from '../../../src/store/schema.ts'
+import { addRecipient } from '../../features/contacts/recipient.ts'
+import { type Service, startService, type TestProject } from '../service.ts'
+
+let service: Service
+let mine: TestProject
+let other: TestProject
+
+const DAY = 86_400_000
+const START = Date.parse('2026-03-01T12:00:00.000Z')
+
+before(async () => {
+  service = await startService()
+  mine = await service.makeProject('mine')
+  other = await service.makeProject('other')
+})
+
+after(() => service.stop())
+
+beforeEach(() =>
+  service.core.store.write(async (tx) => {
+    for (const table of [events, emails, contents, contacts, segments, jobs]) await tx.delete(table)
+  }),
+)
+
+const ask = (method: 'get' | 'post' | 'delete', path: string, key = mine.secret) =>
+  supertest(service.url)[method](path).set('Authorization', `Bearer ${key}`)
+const get = async (path: string, key = mine.secret) => (await ask('get', path, key)).body
+
+type Brief = { name: string; at?: number; contactId?: string | null; projectId?: string }
+
+const happen = (...briefs: Brief[]) =>
+  service.core.store.write((tx) =>
+    appendEvents(
+      tx,
+      briefs.map(({ name, at = START, contactId = null, projectId = mine.id }) => ({
+        ...{ projectId, name, contactId, emailId: null, data: null, at },
+      })),
+    ),
+  )
+
+/** A contact with an email. */
+const addContact = (projectId = mine.id, email = `${newId()}@people.test`) =>
+  addRecipient(service.core, { projectId, email })
+
+const allEvents = () => service.core.store.read.select().from(events).orderBy(events.seq).all()
+
+const segmentOf = (name: string, field: string, projectId = mine.id) =>
+  service.core.store.write(async (tx) => {
+    const id = newId()
+    const filters = [{ field, operator: 'triggered' as const }]
+    await tx.insert(segments).values({
+      ...{ id, projectId, name, createdAt: START, updatedAt: START },
+      condition: { logic: 'AND', groups: [{ filters }] },
+    })
+    return { id, name }
+  })
+
+test('POST /events/track records an event of a contact and an email', async () => {
+  const { contactId, emailId } = await addContact()
+  const body = { name: 'order placed', contactId, emailId, data: { total: 7 } }
+  const answer = await ask('post', '/events/track').send(body)
+  assert.equal(answer.status, 201)
+  const [row] = await allEvents()
+  assert.deepEqual(answer.body, {
+    ...{ id: row?.id, name: 'order placed', data: { total: 7 }, projectId: mine.id },
+    ...{ contactId, emailId, createdAt: new Date(row?.createdAt ?? 0).toISOString() },
+  })
+  const bare = await ask('post', '/events/track').send({ name: 'bare' })
+  assert.deepEqual(
+    [bare.status, bare.body.contactId, bare.body.emailId, bare.body.data],
+    [201, null, null, null],
+  )
+})
+
+test('POST /events/track takes the body of POST /v1/track, and does the same', async () => {
+  const body = { event: 'signup', email: 'reader@people.test', data: { plan: 'pro' } }
+  const answer = await ask('post', '/events/track').send(body)
+  assert.equal(answer.status, 200)
+  const [contact] = await service.core.store.read.select().from(contacts)
+  const [event] = await allEvents()
+  assert.deepEqual(
+    [answer.body.success, answer.body.data.contact, answer.body.data.event],
+    [true, contact?.id, event?.id],
+  )
+  assert.deepEqual([contact?.subscribed, contact?.data], [true, { plan: 'pro' }])
+})
+
+test('a contact or an email of another project is 404, and no event is kept', async () => {
+  const theirs = await addContact(other.id)
+  const own = await addContact()
+  const before = (await allEvents()).length
+  const { contactId, emailId } = theirs
+  const byContact = await ask('post', '/events/track').send({ name: 'x', contactId })
+  assert.deepEqual([byContact.status, byContact.body.error.code], [404, 'CONTACT_NOT_FOUND'])
+  const byEmail = await ask('post', '/events/track').send({
+    ...{ name: 'x', contactId: own.contactId, emailId },
+  })
+  assert.deepEqual([byEmail.status, byEmail.body.error.code], [404, 'RESOURCE_NOT_FOUND'])
+  const unknown = await ask('post', '/events/track').send({ name: 'x', contactId: newId() })
+  assert.equal(
+    unknown.body.error.message.replace(/[0-9a-f-]{36}/, ''),
+    byContact.body.error.message.replace(/[0-9a-f-]{36}/, ''),
+  )
+  assert.equal((await ask('get', `/events/contact/${contactId}`)).status, 404)
+  assert.equal((await allEvents()).length, before)
+})
+
+const refused: [object, string, string][] = [
+  [{}, 'name', 'required'],
+  [{ event: 'signup' }, 'email', 'required'],
+  [{ name: '' }, 'name', 'too_small'],
+  [{ name: 'a\u0007' }, 'name', 'invalid_string'],
+  [{ name: 'email.open' }, 'name', 'reserved_event'],
+  [{ event: 'email.open', email: 'a@b.test' }, 'event', 'reserved_event'],
+  [{ name: 'x', contactId: '7' }, 'contactId', 'invalid_string'],
+  [{ name: 'x', data: { a: 'x'.repeat(70_000) } }, 'data', 'too_big'],
+]
+for (const [body, field, code] of refused) {
+  test(`POST /events/track refuses ${JSON.stringify(body).slice(0, 50)}`, async () => {
+    const answer = await ask('post', '/events/track').send(body)
+    assert.equal(answer.status, 422)
+    const errors: { field: string; code: string }[] = answer.body.error.errors
+    assert.deepEqual(
+      errors.map((each) => [each.field, each.code]),
+      [[field, code]],
+    )
+    assert.deepEqual(await allEvents(), [])
+  })
+}
+
+test('the list is newest first, a hundred at a time, and bears the contacts\u2019 addresses', async () => {
+  const { contactId } = await addContact(mine.id, 'reader@people.test')
+  await service.core.store.write((tx) => tx.delete(events))
+  await happen(
+    ...Array.from({ length: 101 }, (_, index) => ({ name: `e${index}`, at: START + index })),
+    { name: 'of a contact', at: START + DAY, contactId },
+    { name: 'theirs', projectId: other.id },
+  )
+  const first = await get('/events')
+  assert.equal(first.events.length, 100)
+  assert.deepEqual(first.events[0].contact, { email: 'reader@people.test' })
+  assert.equal(first.events[1].contact, null)
+  assert.equal(first.hasMore, true)
+  const second = await get(`/events?cursor=${first.cursor}`)
+  const names = [...first.events, ...second.events].map(({ name }: { name: string }) => name)
+  assert.deepEqual(names, ['of a contact', ...Array.from({ length: 101 }, (_, i) => `e${100 - i}`)])
+  assert.deepEqual([second.cursor, second.hasMore], [null, false])
+  const byId = await get(`/events?limit=1&cursor=${first.events[0].id}`)
+  assert.equal(byId.events[0].name, 'e100')
+})
+
+test('pages of one name hold that name alone; a cap, a bad limit and a bad cursor', async () => {
+  await happen(
+    { name: 'a b' },
+    { name: 'c' },
+    { name: 'a b' },
+    { name: 'a b', projectId: other.id },
+  )
+  assert.equal((await get('/events?eventName=a%20b')).events.length, 2)
+  assert.deepEqual((await get('/events?eventName=nothing')).events, [])
+  assert.equal((await get('/events?limit=5000')).events.length, 3)
+  const theirs = (await allEvents()).find(({ projectId }) => projectId === other.id)?.id
+  for (const query of ['limit=0', 'limit=x', 'cursor=x', `cursor=${newId()}`, `cursor=${theirs}`]) {
+    const { status, body } = await ask('get', `/events?${query}`)
+    assert.deepEqual([status, body.error.code], [422, 'VALIDATION_ERROR'], query)
+  }
+})
+
+test('an event of an email shows what its email knows, received mail its text', async () => {
+  const { contactId, emailId } = await addContact()
+  const about = { projectId: mine.id, contactId, emailId, at: START }
+  await service.core.store.write(async (tx) => {
+    await tx.delete(events)
+    const [{ contentId } = { contentId: '' }] = await tx.select().from(emails)
+    await tx.insert(contents).values({
+      ...{ id: contentId, projectId: mine.id, subject: 'Re', body: '<p>Hello</p>' },
+      ...{ lastUsedAt: START, createdAt: START },
+    })
+    await tx.update(emails).set({ openedAt: START })
+    await appendEvent(tx, { ...about, name: 'email.open', data: { opens: 1 } })
+    await appendEvent(tx, { ...about, name: 'email.received', data: { subject: 'Re' } })
+    await appendEvent(tx, { ...about, name: 'mine', data: null })
+  })
+  const [own, received, open] = (await get('/events')).events
+  assert.equal(own.data, null)
+  assert.equal(received.data.subject, 'Re')
+  assert.equal(received.data.body, '<p>Hello</p>')
+  assert.deepEqual([open.data.opens, open.data.emailId], [1, emailId])
+  assert.equal(open.data.openedAt, new Date(START).toISOString())
+  assert.ok('messageId' in open.data && !('body' in open.data))
+  const listed = (await get(`/events/contact/${contactId}`)).events
+  assert.deepEqual(listed[1].data, received.data)
+})
+
+test('the events of a contact come newest first, whatever their names, fifty at most', async () => {
+  const { contactId } = await addContact()
+  await service.core.store.write((tx) => tx.delete(events))
+  await happen(
+    ...Array.from({ length: 60 }, (_, index) => ({
+      ...{ name: `n${index % 3}`, at: START + index, contactId },
+    })),
+  )
+  const all = (await get(`/events/contact/${contactId}`)).events
+  assert.deepEqual(
+    all.map(({ createdAt }: { createdAt: string }) => Date.parse(createdAt) - START),
+    Array.from({ length: 50 }, (_, index) => 59 - index),
+  )
+  assert.equal('contact' in all[0], false)
+  const few = await get(`/events/contact/${contactId.toUpperCase()}?limit=2`)
+  assert.equal(few.events.length, 2)
+  assert.equal((await ask('get', `/events/contact/${newId()}`)).status, 404)
+})
+
+test('figures and names are of the project, the most frequent first', async () => {
+  await happen(
+    ...[{ name: 'rare' }, { name: 'often' }, { name: 'often', at: START + 2 * DAY }],
+    ...[{ name: 'also' }, { name: 'theirs', projectId: other.id }],
+  )
+  assert.deepEqual(await get('/events/stats'), [
+    { name: 'often', count: 2 },
+    { name: 'also', count: 1 },
+    { name: 'rare', count: 1 },
+  ])
+  assert.deepEqual(await get('/events/names'), { eventNames: ['often', 'also', 'rare'] })
+  assert.deepEqual(await get('/events/stats?startDate=2026-03-02'), [{ name: 'often', count: 1 }])
+  assert.equal((await get('/events/stats?endDate=2026-03-01')).length, 3)
+  assert.deepEqual(await get('/events/stats?endDate=2026-02-28'), [])
+  assert.deepEqual(await get('/events/names', other.secret), { eventNames: ['theirs'] })
+  assert.equal((await ask('get', '/events/stats?startDate=soon')).status, 422)
+})
+
+test('usage tells who refers to a name, how many there are, and whether they may go', async () => {
+  const { contactId } = await addContact()
+  await service.core.store.write((tx) => tx.delete(events))
+  const vip = await segmentOf('VIP', 'event.order placed')
+  await segmentOf('Others', 'event.order')
+  await segmentOf('Theirs', 'event.order placed', other.id)
+  await happen({ name: 'order placed', contactId }, { name: 'order placed', contactId })
+  await happen({ name: 'order placed' }, { name: 'order placed', projectId: other.id })
+  assert.deepEqual(await get('/events/order%20placed/usage'), {
+    ...{ usedInSegments: [vip], usedInWorkflows: [], totalCount: 3, uniqueContacts: 1 },
+    canDelete: false,
+  })
+  const unknown = await get('/events/unknown/usage')
+  assert.deepEqual([unknown.totalCount, unknown.canDelete], [0, true])
+  const opened = await segmentOf('Openers', 'email.opened')
+  const usage = await get('/events/email.open/usage')
+  assert.deepEqual([usage.usedInSegments, usage.canDelete], [[opened], false])
+})
+
+test('a name is deleted with all its events, and nothing else with it', async () => {
+  await happen({ name: 'old' }, { name: 'old' }, { name: 'older' })
+  await happen({ name: 'old', projectId: other.id })
+  const { status, body } = await ask('delete', '/events/old')
+  assert.deepEqual([status, body], [200, { deletedCount: 2 }])
+  assert.deepEqual((await get('/events/names')).eventNames, ['older'])
+  assert.deepEqual((await get('/events/names', other.secret)).eventNames, ['old'])
+  assert.deepEqual((await ask('delete', '/events/old')).body, { deletedCount: 0 })
+})
+
+test('reserved names, and those that a segment refers to, are not deleted', async () => {
+  await happen({ name: 'email.sent' }, { name: 'used' })
+  const vip = await segmentOf('VIP', 'event.used')
+  for (const name of ['email.sent', 'contact.subscribed', 'segment.vip.entry', 'used']) {
+    const { status, body } = await ask('delete', `/events/${name}`)
+    assert.deepEqual([status, body.error.code], [400, 'BAD_REQUEST'], name)
+    if (name === 'used') assert.deepEqual(body.error.details.usedInSegments, [vip])
+  }
+  assert.equal((await allEvents()).length, 2)
+})
+
+test('many events of a name are deleted by a job, which the answer names', async () => {
+  await happen(...Array.from({ length: 501 }, () => ({ name: 'old' })))
+  const { body } = await ask('delete', '/events/old')
+  const [job] = await service.core.store.read.select().from(jobs)
+  assert.deepEqual(body, { deletedCount: 501, jobId: job?.id })
+  assert.match(String(body.jobId), new RegExp(`^delete-events-${mine.id}-\\d+$`))
+  assert.deepEqual(await get(`/events/jobs/${body.jobId}`), {
+    ...{ id: body.jobId, state: 'waiting', progress: 0, result: null, failedReason: null },
+    data: { name: 'old', total: 501 },
+  })
+  assert.equal((await ask('get', `/events/jobs/${body.jobId}`, other.secret)).status, 404)
+})
+
+for (const name of ['stats', 'names', 'contact', 'track', 'usage', 'jobs']) {
+  test(`an event may be called ${name}`, async () => {
+    await happen({ name })
+    assert.equal((await get(`/events/${name}/usage`)).totalCount, 1)
+    assert.deepEqual((await ask('delete', `/events/${name}`)).body, { deletedCount: 1 })
+  })
+}
+
+test('below /events/contact there are only ids of contacts', async () => {
+  await happen({ name: 'contact' })
+  for (const word of ['stats', 'names', '1', 'usage%2F', encodeURIComponent('../x')]) {
+    assert.equal((await ask('get', `/events/contact/${word}`)).status, 404, word)
+  }
+})
+
+test('whatever an event is called, its percent-encoded name is that event', async () => {
+  const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 })
+  await fc.assert(
+    fc.asyncProperty(names, async (name) => {
+      const tracked = await ask('post', '/events/track').send({ name })
+      if (tracked.status !== 201) return assert.match(name, unsayable)
+      const place = `/events/${encodeURIComponent(name)}`
+      assert.equal((await get(`${place}/usage`)).totalCount, 1)
+      assert.deepEqual((await ask('delete', place)).body, { deletedCount: 1 })
+    }),
+    {
+      numRuns: 40,
+      examples: [['a/b'], ['100%'], ['%25'], ['%2F'], ['a?b#c'], ['ä 😀'], ['..a'], ['..']],
+    },
+  )
+})
+
+/** A path has no way to say `.` and `..`; half characters have no encoding. */
+const unsayable = /[\p{Cc}\p{Cs}]|^\.{1,2}$/u
+
+test('every route of events wants the secret key', async () => {
+  for (const path of ['', '/stats', '/names', '/x/usage', `/contact/${newId()}`]) {
+    assert.equal((await ask('get', `/events${path}`, mine.public)).status, 401, path)
+  }
+  assert.equal((await ask('post', '/events/track', mine.public).send({ name: 'x' })).status, 401)
+  assert.equal((await ask('delete', '/events/x', mine.public)).status, 401)
+})

@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { AppError } from '../../../src/errors.ts'
+import { sendBody } from '../../../src/http/routes/send.ts'
+import { validate } from '../../../src/http/validation/validation.ts'
+
+const limits = {
+  apiRequestsPerMinute: 1000,
+  recipientsPerRequest: 3,
+  emailsPerSecond: 0,
+  attachmentsMaxCount: 2,
+  attachmentsMaxBytes: 30,
+  messageMaxBytes: 1000,
+  submissionRecipients: 5,
+  minFreeBytes: 0,
+  idempotencyHours: 24,
+}
+const schema = sendBody(limits)
+const valid = { to: 'a@example.net', subject: 'Hi', body: '<p>Hi</p>', from: 'b@example.test' }
+const attachment = { filename: 'a.txt', content: 'aGk=', contentType: 'text/plain' }
+
+/** `field code` of every error; empty when the request is valid. */
+function errorsOf(change: object): string[] {
+  try {
+    validate(schema, { ...valid, ...change })
+    return []
+  } catch (error) {
+    assert.ok(error instanceof AppError)
+    assert.equal(error.status, 422)
+    assert.equal(error.code, 'VALIDATION_ERROR')
+    for (const { code, received } of error.fields ?? []) {
+      assert.equal(received !== undefined, code === 'invalid_type')
+    }
+    return (error.fields ?? []).map(({ field, code }) => `${field} ${code}`)
+  }
+}
+
+const long = (length: number) => 'x'.repeat(length)
+const manyHeaders = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-H${index}`, 'v']))
+
+const onlyTemplate = {
+  subject: undefined,
+  body: undefined,
+  template: '0199A0DE-0000-7000-8000-000000000001',
+}
+
+const accepted: [string, object][] = [
+  ['one address', {}],
+  ['an object with a name', { to: { name: 'Ann', email: 'a@example.net' } }],
+  ['a list of both', { to: ['a@example.net', { email: 'b@example.net' }] }],
+  ['the same address twice', { to: ['a@example.net', 'a@example.net'] }],
+  ['a subject of 998 characters', { subject: long(998) }],
+  ['a subject with a tab', { subject: 'a\tb' }],
+  ['a sender with a name', { from: { name: 'Bob', email: 'b@example.test' } }],
+  ['keys that nobody knows', { type: 'html', nonsense: [1] }],
+  ['any JSON as data', { data: [1, 'two', null] }],
+  ['an empty header value', { headers: { 'X-Empty': '' } }],
+  ['50 headers', { headers: manyHeaders(50) }],
+  ['headers that override ours', { headers: { 'Message-ID': '<x@y>', 'Reply-To': 'c@d.example' } }],
+  ['an attachment', { attachments: [attachment] }],
+  ['base64 in lines', { attachments: [{ ...attachment, content: 'aGVs\r\nbG8=\r\n' }] }],
+  ['a recipient with a name in one text', { to: 'Ann <a@example.net>' }],
+  ['such recipients in a list', { to: ['Ann <a@example.net>', '"B, C" <b@example.net>'] }],
+  ['a sender with a name in one text', { from: 'Bob <b@example.test>' }],
+  ['blank names', { to: { name: ' ', email: 'a@example.net' }, name: '' }],
+  ['as many bytes of base64 as allowed', { attachments: [{ ...attachment, content: long(40) }] }],
+  ['a template alone', { template: '0199A0DE-0000-7000-8000-000000000001' }],
+  ['a text part', { text: 'Hi {{ name }}' }],
+  ['a text part beside a template', { ...onlyTemplate, text: 'Hi' }],
+  ['everything else', { name: 'B', subscribed: true, reply: 'c@d.example', tracking: false }],
+]
+
+for (const [name, change] of accepted) {
+  test(`a send request may have ${name}`, () => assert.deepEqual(errorsOf(change), []))
+}
+
+const refused: [string, object, string[]][] = [
+  ['no recipient', { to: undefined }, ['to invalid_type']],
+  ['an empty list of recipients', { to: [] }, ['to too_small']],
+  ['too many recipients', { to: Array(4).fill('a@example.net') }, ['to too_big']],
+  ['a number as recipient', { to: 5 }, ['to invalid_type']],
+  ['a bad address', { to: 'nobody' }, ['to invalid_string']],
+  ['a bad address in an object', { to: { email: 'nobody' } }, ['to.email invalid_string']],
+  ['a recipient without address', { to: { name: 'Ann' } }, ['to.email invalid_type']],
+  ['a bad address in a list', { to: ['a@b.example', 'x'] }, ['to.1 invalid_string']],
+  ['two addresses in one', { to: 'a@b.example,c@d.example' }, ['to invalid_string']],
+  ['an empty subject', { subject: '' }, ['subject too_small']],
+  ['a subject of 999 characters', { subject: long(999) }, ['subject too_big']],
+  ['a subject of the wrong type', { subject: null }, ['subject invalid_type']],
+  ['no content', { subject: undefined, body: undefined }, ['template custom']],
+  ['a subject alone', { body: undefined }, ['template custom']],
+  ['a body alone', { subject: undefined }, ['template custom']],
+  ['a text without a body', { body: undefined, text: 'Hi' }, ['template custom']],
+  ['an empty text', { text: '' }, ['text too_small']],
+  ['a text of the wrong type', { text: ['Hi'] }, ['text invalid_type']],
+  ['body and text beyond the size of a message', { text: long(993) }, ['body too_big']],
+  ['an empty body', { body: '' }, ['body too_small']],
+  ['a body beyond the size of a message', { body: long(1001) }, ['body too_big']],
+  ['a template that is no UUID', { template: 'welcome' }, ['template invalid_string']],
+  ['a number as sender', { from: 5 }, ['from invalid_union']],
+  ['a list as sender', { from: ['b@example.test'] }, ['from invalid_union']],
+  ['a sender without address', { from: { name: 'Bob' } }, ['from invalid_union']],
+  ['a bad sender', { from: 'nobody' }, ['from invalid_string']],
+  ['a bad reply-to', { reply: 'nobody' }, ['reply invalid_string']],
+  ['a text as subscribed', { subscribed: 'yes' }, ['subscribed invalid_type']],
+  ['a text as tracking', { tracking: 'no' }, ['tracking invalid_type']],
+  ['a header value of the wrong type', { headers: { 'X-A': 1 } }, ['headers.X-A invalid_type']],
+  ['a list as headers', { headers: ['X-A'] }, ['headers invalid_type']],
+  ['a header value too long', { headers: { 'X-A': long(999) } }, ['headers.X-A too_big']],
+  ['51 headers', { headers: manyHeaders(51) }, ['headers too_big']],
+  ['a header name with a space', { headers: { 'X A': '1' } }, ['headers.X A custom']],
+  ['an empty header name', { headers: { '': '1' } }, ['headers. custom']],
+  ['too many attachments', { attachments: Array(3).fill(attachment) }, ['attachments too_big']],
+  [
+    'attachments that are too large together',
+    { attachments: [attachment, { ...attachment, content: long(38) }] },
+    ['attachments custom'],
+  ],
+  [
+    'an inline attachment without id',
+    { attachments: [{ ...attachment, disposition: 'inline' }] },
+    ['attachments.0.contentId custom'],
+  ],
+  [
+    'an unknown disposition',
+    { attachments: [{ ...attachment, disposition: 'form-data' }] },
+    ['attachments.0.disposition invalid_enum_value'],
+  ],
+  [
+    'an attachment without anything',
+    { attachments: [{}] },
+    ['filename', 'content', 'contentType'].map((name) => `attachments.0.${name} invalid_type`),
+  ],
+  [
+    'an attachment without content',
+    { attachments: [{ ...attachment, content: '' }] },
+    ['attachments.0.content too_small'],
+  ],
+  [
+    'an attachment that is no base64',
+    { attachments: [attachment, { ...attachment, content: '%%%' }] },
+    ['attachments.1.content invalid_string'],
+  ],
+  [
+    'an attachment as a data URI',
+    { attachments: [{ ...attachment, content: 'data:a/b;base64,aGk=' }] },
+    ['attachments.0.content invalid_string'],
+  ],
+  ['two recipients in one text', { to: 'a@b.example, c@d.example' }, ['to invalid_string']],
+  [
+    'a quote in a file name',
+    { attachments: [{ ...attachment, filename: 'a".txt' }] },
+    ['attachments.0.filename invalid_string'],
+  ],
+  [
+    'a bracket in a content id',
+    { attachments: [{ ...attachment, contentId: 'a>b' }] },
+    ['attachments.0.contentId invalid_string'],
+  ],
+  [
+    'a file name too long',
+    { attachments: [{ ...attachment, filename: long(256) }] },
+    ['attachments.0.filename too_big'],
+  ],
+]
+
+for (const [name, change, expected] of refused) {
+  test(`a send request with ${name} is refused with the field's name`, () => {
+    assert.deepEqual(errorsOf(change), expected)
+  })
+}
+
+const reserved = [
+  'From',
+  'sender',
+  'TO',
+  'Cc',
+  'Bcc',
+  'Return-Path',
+  'Received',
+  'DKIM-Signature',
+  'Authentication-Results',
+  'ARC-Seal',
+  'Resent-From',
+  'Content-Type',
+  'Content-ID',
+  'MIME-Version',
+  'Date',
+  'X-Pillarbox-Id',
+]
+
+for (const name of reserved) {
+  test(`the header ${name} cannot be set by a caller`, () => {
+    assert.deepEqual(errorsOf({ headers: { [name]: 'x' } }), [`headers.${name} custom`])
+  })
+}
+
+for (const [label, bad] of [
+  ['CR', '\r'],
+  ['LF', '\n'],
+  ['CRLF', '\r\n'],
+  ['NUL', '\0'],
+  ['ESC', '\x1b'],
+  ['DEL', '\x7f'],
+] as const) {
+  const inText = `a${bad}Bcc: victim@example.net`
+  const places: [string, object, string][] = [
+    ['the subject', { subject: inText }, 'subject'],
+    ['a recipient', { to: `a@example.net${bad}` }, 'to'],
+    ['the name of a recipient', { to: { name: inText, email: 'a@b.example' } }, 'to.name'],
+    ['the sender', { from: `b@example.test${bad}` }, 'from'],
+    ['the name of the sender', { from: { name: inText, email: 'a@b.example' } }, 'from.name'],
+    ['the older sender name', { name: inText }, 'name'],
+    ['the reply-to', { reply: `c@d.example${bad}` }, 'reply'],
+    ['a header value', { headers: { 'X-A': inText } }, 'headers.X-A'],
+    ['a header name', { headers: { [`X${bad}A`]: 'v' } }, `headers.X${bad}A`],
+    [
+      'a file name',
+      { attachments: [{ ...attachment, filename: inText }] },
+      'attachments.0.filename',
+    ],
+    [
+      'a content type',
+      { attachments: [{ ...attachment, contentType: inText }] },
+      'attachments.0.contentType',
+    ],
+    [
+      'a content id',
+      { attachments: [{ ...attachment, contentId: inText }] },
+      'attachments.0.contentId',
+    ],
+  ]
+  for (const [place, change, field] of places) {
+    test(`${label} in ${place} is refused`, () => {
+      const [error, ...others] = errorsOf(change)
+      assert.deepEqual(others, [])
+      assert.ok(error?.startsWith(`${field} `), error)
+    })
+  }
+}
+
+test('what would make a library read a file or a URL is not even looked at', () => {
+  const request = validate(schema, {
+    ...valid,
+    path: '/etc/passwd',
+    raw: 'From: x',
+    attachments: [{ ...attachment, path: '/etc/passwd', href: 'http://127.0.0.1/' }],
+  })
+  assert.ok(!('path' in request) && !('raw' in request))
+  assert.deepEqual(Object.keys(request.attachments?.[0] ?? {}).sort(), [
+    'content',
+    'contentId',
+    'contentType',
+    'disposition',
+    'filename',
+  ])
+})
+
+test('addresses come out in the one form that they are compared in', () => {
+  const request = validate(schema, { ...valid, to: ' Ann@EXAMPLE.net ' })
+  assert.ok('address' in request.to)
+  assert.equal(request.to.address.address, 'ann@example.net')
+})
+
+test('a request that is wrong in a thousand places is told of twenty', () => {
+  const many = sendBody({ ...limits, recipientsPerRequest: 1000 })
+  const body = { ...valid, to: Array(1000).fill('nobody') }
+  assert.throws(
+    () => validate(many, body),
+    (error: AppError) => error.fields?.length === 20,
+  )
+})
+
+test('no JSON makes the check fail in any way but its own', () => {
+  const fields = ['to', 'subject', 'body', 'template', 'from', 'name', 'subscribed', 'data']
+  const anything = fc.jsonValue({ maxDepth: 3 })
+  const mailbox = fc.record({ name: anything, email: anything }, { requiredKeys: [] })
+  const request = fc.record(
+    {
+      ...Object.fromEntries(fields.map((field) => [field, anything])),
+      to: fc.oneof(anything, mailbox, fc.array(mailbox)),
+      from: fc.oneof(anything, mailbox),
+      headers: fc.oneof(anything, fc.dictionary(fc.string(), fc.oneof(anything, fc.string()))),
+      attachments: fc.array(
+        fc.oneof(anything, fc.record({ content: anything, contentId: anything })),
+      ),
+    },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(fc.oneof(request, anything), (body) => {
+      try {
+        validate(schema, body)
+      } catch (error) {
+        assert.ok(error instanceof AppError && error.status === 422, String(error))
+        assert.ok((error.fields ?? []).length > 0)
+        for (const { field, message, code } of error.fields ?? []) {
+          assert.deepEqual([typeof field, typeof message, typeof code], Array(3).fill('string'))
+        }
+      }
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import supertest from 'supertest'
+import { createSns, type SnsFields, sesEvent, TOPIC } from '../../fakes/sns.ts'
+import { type Service, startService } from '../service.ts'
+
+const sns = createSns()
+let service: Service
+let closed: Service
+
+before(async () => {
+  service = await startService({
+    topicArns: [TOPIC],
+    publicFetch: sns.publicFetch,
+    limits: { apiRequestsPerMinute: 1 },
+  })
+  closed = await startService()
+})
+
+after(async () => {
+  await service.stop()
+  await closed.stop()
+})
+
+/** As SNS posts: JSON under the name of text. */
+const post = (body: SnsFields | string, { url } = service, type = 'text/plain; charset=UTF-8') =>
+  supertest(url)
+    .post('/webhooks/sns')
+    .set('Content-Type', type)
+    .set('x-amz-sns-message-type', 'Notification')
+    .send(typeof body === 'string' ? body : JSON.stringify(body))
+
+test('a signed notification is taken, as text or as JSON, without a key', async () => {
+  const Message = 'Successfully validated SNS topic.'
+  const asText = await post(sns.message({ Message }))
+  assert.deepEqual([asText.status, asText.body], [200, { success: true }])
+  const asJson = await post(sns.message({ Message }), service, 'application/json')
+  assert.equal(asJson.status, 200)
+})
+
+test('no window of requests applies', async () => {
+  for (let index = 0; index < 3; index += 1) {
+    const { status, headers } = await post(sns.message())
+    assert.equal(status, 200)
+    assert.equal(headers['ratelimit-limit'], undefined)
+  }
+})
+
+test('what is forged is 403, and says no more than that', async () => {
+  const { status, body } = await post({ ...sns.message(), Message: 'other' })
+  assert.equal(status, 403)
+  assert.equal(body.success, false)
+  assert.equal(body.error.code, 'FORBIDDEN')
+  assert.equal(body.error.message, 'The notification is not believed.')
+  assert.doesNotMatch(JSON.stringify(body), /signature does not hold/)
+})
+
+test('with no topic listed every call is 403, whatever it is', async () => {
+  for (const body of [sns.message(), '{}', 'no JSON', '']) {
+    const reply = await post(body, closed)
+    assert.deepEqual([reply.status, reply.body.success], [403, false])
+  }
+  const asked = sns.asked.length
+  await post(sns.message(), closed)
+  assert.equal(sns.asked.length, asked)
+})
+
+test('what is not JSON is 400, what is no message of SNS 403', async () => {
+  const noJson = await post('Type=Notification')
+  assert.deepEqual([noJson.status, noJson.body.error.code], [400, 'VALIDATION_ERROR'])
+  assert.equal((await post('{}')).status, 403)
+  assert.equal((await post('[]')).status, 403)
+  assert.equal((await post('null')).status, 403)
+})
+
+test('an unknown email is 404, no message id 400', async () => {
+  const unknown = await post(sns.message({ Message: sesEvent('Open', { messageId: 'x' }) }))
+  assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'RESOURCE_NOT_FOUND'])
+  const missing = await post(sns.message({ Message: sesEvent('Open', {}) }))
+  assert.deepEqual([missing.status, missing.body.error.code], [400, 'BAD_REQUEST'])
+})
+
+test('a body of more than 512 KB is 413; 256 KB of quotation marks are not', async () => {
+  const large = await post(sns.message({ Message: 'x'.repeat(512 * 1024) }))
+  assert.deepEqual([large.status, large.body.error.code], [413, 'PAYLOAD_TOO_LARGE'])
+  const quoted = await post(sns.message({ Message: '"'.repeat(255 * 1024) }))
+  assert.equal(quoted.status, 200)
+})
+
+test('what strangers post fills no request log', async () => {
+  const before = service.requests.length
+  await post('{}')
+  await post(sns.message({ TopicArn: 'arn:aws:sns:eu-west-1:999999999999:mail' }))
+  assert.equal(service.requests.length, before)
+})
+
+test('GET is no method of it', async () => {
+  const { status, headers } = await supertest(service.url).get('/webhooks/sns')
+  assert.deepEqual([status, headers.allow], [405, 'POST'])
+})

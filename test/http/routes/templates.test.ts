@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import supertest from 'supertest'
+import { addDomain } from '../../../src/features/domains/add.ts'
+import { verifyDomain } from '../../../src/features/domains/verify.ts'
+import { templates } from '../../../src/store/schema.ts'
+import { type Service, startService, type TestProject } from '../service.ts'
+
+let service: Service
+let mine: TestProject
+let other: TestProject
+
+before(async () => {
+  service = await startService()
+  mine = await service.makeProject('mine')
+  other = await service.makeProject('other')
+  await own(mine, 'example.test')
+  await own(other, 'other.test')
+})
+
+after(() => service.stop())
+
+beforeEach(() => service.core.store.write(async (tx) => void (await tx.delete(templates))))
+
+async function own(project: TestProject, domain: string): Promise<void> {
+  const { id } = await addDomain(service.core, { projectId: project.id, domain })
+  await verifyDomain(service.core, { id }, { trust: true })
+}
+
+const call = (method: 'get' | 'post' | 'patch' | 'delete', path: string, by: TestProject = mine) =>
+  supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
+
+const valid = { name: 'Welcome', subject: 'Hi {{name}}', body: '<p>Hi</p>', from: 'a@example.test' }
+
+const create = (change: object = {}, by: TestProject = mine) =>
+  call('post', '/templates', by).send({ ...valid, ...change })
+
+const countTemplates = () => service.core.store.read.$count(templates)
+
+test('a template is created, read, changed, copied and deleted', async () => {
+  const created = await create({ from: 'A@Example.test' })
+  assert.equal(created.status, 201)
+  const { id, createdAt, updatedAt, ...fields } = created.body
+  assert.deepEqual(fields, {
+    ...valid,
+    description: null,
+    fromName: null,
+    replyTo: null,
+    type: 'MARKETING',
+    projectId: mine.id,
+  })
+  assert.equal(createdAt, updatedAt)
+
+  const read = await call('get', `/templates/${id}`)
+  assert.deepEqual([read.status, read.body], [200, created.body])
+
+  const changed = await call('patch', `/templates/${id}`).send({ type: 'HEADLESS', fromName: 'Us' })
+  assert.equal(changed.status, 200)
+  assert.deepEqual(
+    [changed.body.type, changed.body.fromName, changed.body.subject],
+    ['HEADLESS', 'Us', valid.subject],
+  )
+
+  const copy = await call('post', `/templates/${id}/duplicate`)
+  assert.equal(copy.status, 201)
+  assert.equal(copy.body.name, 'Welcome (Copy)')
+  assert.notEqual(copy.body.id, id)
+
+  const usage = await call('get', `/templates/${id}/usage`)
+  assert.deepEqual(usage.body, { workflowSteps: 0, emailsSent: 0, campaigns: [], workflows: [] })
+
+  const deleted = await call('delete', `/templates/${id}`)
+  assert.deepEqual([deleted.status, deleted.text], [204, ''])
+  assert.equal((await call('get', `/templates/${id}`)).status, 404)
+})
+
+const refused: [string, object, number, string, string[]][] = [
+  [
+    'nothing',
+    { name: undefined, subject: undefined, body: undefined, from: undefined },
+    422,
+    'VALIDATION_ERROR',
+    ['name invalid_type', 'subject invalid_type', 'body invalid_type', 'from invalid_type'],
+  ],
+  ['an empty name', { name: '' }, 422, 'VALIDATION_ERROR', ['name too_small']],
+  ['a name too long', { name: 'x'.repeat(101) }, 422, 'VALIDATION_ERROR', ['name too_big']],
+  [
+    'a description too long',
+    { description: 'x'.repeat(501) },
+    422,
+    'VALIDATION_ERROR',
+    ['description too_big'],
+  ],
+  ['an unknown type', { type: 'SPAM' }, 422, 'VALIDATION_ERROR', ['type invalid_enum_value']],
+  ['a bad sender', { from: 'nobody' }, 422, 'VALIDATION_ERROR', ['from invalid_string']],
+  ['a bad reply-to', { replyTo: 'nobody' }, 422, 'VALIDATION_ERROR', ['replyTo invalid_string']],
+  [
+    'a line break in the subject',
+    { subject: 'a\r\nBcc: x' },
+    422,
+    'VALIDATION_ERROR',
+    ['subject invalid_string'],
+  ],
+  [
+    'a line break in the sender name',
+    { fromName: 'a\nb' },
+    422,
+    'VALIDATION_ERROR',
+    ['fromName invalid_string'],
+  ],
+  [
+    'more tags than the limit',
+    { body: '{{ a }}'.repeat(20_001) },
+    422,
+    'VALIDATION_ERROR',
+    ['body too_big'],
+  ],
+  ['a sender domain that is not ours', { from: 'a@other.test' }, 403, 'FORBIDDEN', []],
+  [
+    'template syntax that is wrong',
+    { body: '{% if %}' },
+    400,
+    'BAD_REQUEST',
+    ['body template_syntax'],
+  ],
+]
+
+for (const [name, change, status, code, fields] of refused) {
+  test(`a template with ${name} is refused and not kept`, async () => {
+    const response = await create(change)
+    assert.equal(response.status, status)
+    assert.equal(response.body.error.code, code)
+    const errors = response.body.error.errors ?? []
+    assert.deepEqual(
+      errors.map((error: { field: string; code: string }) => `${error.field} ${error.code}`),
+      fields,
+    )
+    assert.equal(await countTemplates(), 0)
+  })
+}
+
+test('a list is read by cursor, in both shapes at once', async () => {
+  for (let number = 1; number <= 5; number += 1) await create({ name: `T${number}` })
+  const first = await call('get', '/templates?limit=2')
+  assert.equal(first.status, 200)
+  assert.deepEqual(first.body.templates, first.body.data)
+  assert.deepEqual(namesOf(first.body), ['T5', 'T4'])
+  const { data, templates: again, cursor, ...rest } = first.body
+  assert.deepEqual(rest, { total: 5, page: 1, pageSize: 2, totalPages: 3, hasMore: true })
+  const second = await call('get', `/templates?limit=2&cursor=${encodeURIComponent(cursor)}`)
+  assert.deepEqual(namesOf(second.body), ['T3', 'T2'])
+  assert.equal(second.body.total, 0)
+  const last = await call(
+    'get',
+    `/templates?limit=2&cursor=${encodeURIComponent(second.body.cursor)}`,
+  )
+  assert.deepEqual(namesOf(last.body), ['T1'])
+  assert.deepEqual([last.body.cursor, last.body.hasMore], [null, false])
+})
+
+test('a list is read by pages, sorted and filtered as asked', async () => {
+  for (const name of ['b', 'a', 'c']) await create({ name })
+  await create({ name: 'shop', type: 'TRANSACTIONAL' })
+  const page = await call('get', '/templates?page=2&pageSize=3&sort=name&dir=asc')
+  assert.deepEqual(namesOf(page.body), ['shop'])
+  assert.deepEqual(
+    [page.body.total, page.body.page, page.body.pageSize, page.body.totalPages],
+    [4, 2, 3, 2],
+  )
+  assert.deepEqual(namesOf((await call('get', '/templates?type=TRANSACTIONAL')).body), ['shop'])
+  assert.deepEqual(namesOf((await call('get', '/templates?search=SHO')).body), ['shop'])
+  assert.deepEqual(namesOf((await call('get', '/templates?search=%00')).body), [])
+  const fallback = await call('get', '/templates?sort=nonsense&dir=nonsense&limit=1')
+  assert.deepEqual(namesOf(fallback.body), ['shop'])
+})
+
+const queries: [string, number, string?][] = [
+  ['limit=100000', 200],
+  ['pageSize=100000', 200],
+  ['limit=0', 422, 'limit too_small'],
+  ['limit=-1', 422, 'limit too_small'],
+  ['limit=ten', 422, 'limit invalid_type'],
+  ['limit=1.5', 422, 'limit invalid_type'],
+  ['limit=', 422, 'limit invalid_type'],
+  ['limit=1e2', 422, 'limit invalid_type'],
+  ['page=0', 422, 'page too_small'],
+  ['pageSize=0', 422, 'pageSize too_small'],
+  ['type=SPAM', 422, 'type invalid_enum_value'],
+  ['cursor=garbage', 422, 'cursor custom'],
+  ["cursor=' or 1=1 --", 422, 'cursor custom'],
+]
+
+for (const [query, status, error] of queries) {
+  test(`GET /templates?${query} is ${status}`, async () => {
+    const response = await call('get', `/templates?${encodeURI(query)}`)
+    assert.equal(response.status, status)
+    if (status === 200) assert.equal(response.body.pageSize, 100)
+    else {
+      const [first] = response.body.error.errors
+      assert.equal(`${first.field} ${first.code}`, error)
+    }
+  })
+}
+
+test('several templates are deleted together or not at all', async () => {
+  const ids = [(await create()).body.id, (await create()).body.id]
+  const { body: theirs } = await create({ from: 'a@other.test' }, other)
+  const foreign = await call('post', '/templates/bulk-update').send({
+    ids: [...ids, theirs.id],
+    delete: true,
+  })
+  assert.equal(foreign.status, 404)
+  assert.equal(await countTemplates(), 3)
+  const unchanged = await call('post', '/templates/bulk-update').send({ ids })
+  assert.deepEqual([unchanged.status, unchanged.body], [200, { updated: 0 }])
+  const deleted = await call('post', '/templates/bulk-update').send({ ids, delete: true })
+  assert.deepEqual([deleted.status, deleted.body], [200, { deleted: 2 }])
+  assert.equal(await countTemplates(), 1)
+  for (const bad of [[], Array(1001).fill(ids[0]), ['x'], 'x']) {
+    assert.equal((await call('post', '/templates/bulk-update').send({ ids: bad })).status, 422)
+  }
+})
+
+test("another project's template is 404 whatever is asked of it, and stays as it is", async () => {
+  const { body: theirs } = await create({ from: 'a@other.test' }, other)
+  for (const [method, path] of [
+    ['get', `/templates/${theirs.id}`],
+    ['patch', `/templates/${theirs.id}`],
+    ['delete', `/templates/${theirs.id}`],
+    ['post', `/templates/${theirs.id}/duplicate`],
+    ['get', `/templates/${theirs.id}/usage`],
+    ['get', '/templates/no-uuid'],
+    ['delete', '/templates/no-uuid'],
+  ] as const) {
+    const { status, body } = await call(method, path).send(
+      method === 'patch' ? { name: 'X' } : undefined,
+    )
+    assert.equal(status, 404, path)
+    assert.equal(body.error.code, 'TEMPLATE_NOT_FOUND')
+  }
+  assert.deepEqual(namesOf((await call('get', '/templates')).body), [])
+  const cursor = await call('get', `/templates?cursor=${theirs.id}`)
+  assert.equal(cursor.status, 422)
+  const still = await call('get', `/templates/${theirs.id}`, other)
+  assert.deepEqual(still.body, theirs)
+})
+
+function namesOf(page: { data: { name: string }[] }): string[] {
+  return page.data.map(({ name }) => name)
+}
