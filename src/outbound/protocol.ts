@@ -19,10 +19,10 @@ import type { TemplateFault } from '../mail/template.ts'
 import type { Tracker } from '../mail/tracking.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { QueueClass } from './class-queue.ts'
-import type { CurrentStep } from './progress.ts'
+import type { SourceAddresses } from './routing/source-addresses.ts'
+import type { Target } from './routing/targets.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
-import type { SourceAddresses } from './sources.ts'
-import type { Target } from './targets.ts'
+import type { CurrentStep } from './thread/progress.ts'
 
 /** The `workerData` of such a thread. */
 export type ThreadSettings = {

@@ -1,11 +1,12 @@
 /** Threads that do nothing by themselves: a test sees what they are told, and speaks for them. */
-import type { FromThread, ToThread } from '../../src/outbound/protocol.ts'
+
 import type {
   DeliveryThread,
   LastWords,
   Threads,
   ThreadsOptions,
-} from '../../src/outbound/threads.ts'
+} from '../../src/outbound/dispatch/threads.ts'
+import type { FromThread, ToThread } from '../../src/outbound/protocol.ts'
 
 export type FakeThread = DeliveryThread & {
   posted: ToThread[]

@@ -6,13 +6,13 @@
 import type { Config } from '../../src/config/config.ts'
 import { silentLog } from '../../src/log.ts'
 import type { MessageSource } from '../../src/mail/message.ts'
+import { createResolver } from '../../src/outbound/dns/resolver.ts'
 import {
   type DeliveryReport,
   type DeliveryTask,
   type OutboundDeps,
   startOutbound,
 } from '../../src/outbound/outbound.ts'
-import { createResolver } from '../../src/outbound/resolver.ts'
 import { type DnsZone, type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { testTracker } from '../mail/tracker.ts'

@@ -5,7 +5,7 @@
  * terminal must not open a server that sends to the world (`authenticate`, `sandboxLeftovers`).
  */
 import type { Config } from '../../config/config.ts'
-import { isLoopback } from '../../outbound/addresses.ts'
+import { isLoopback } from '../../outbound/routing/addresses.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { domains, projects, users } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'

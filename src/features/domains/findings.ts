@@ -3,7 +3,7 @@
  * such record, another one); `unknown` means that no server could say.
  */
 import { getDomain } from 'tldts'
-import type { DnsAnswer, MxRecord, Resolver } from '../../outbound/resolver.ts'
+import type { DnsAnswer, MxRecord, Resolver } from '../../outbound/dns/resolver.ts'
 import type { RecordFinding } from '../../store/schema.ts'
 import type { RecordPurpose, WantedRecord } from './records.ts'
 

@@ -3,7 +3,7 @@
  * MX to which mail of domains without a return-path record comes back.
  */
 import ipaddr from 'ipaddr.js'
-import type { DnsAnswer } from '../../outbound/resolver.ts'
+import type { DnsAnswer } from '../../outbound/dns/resolver.ts'
 import type { RecordFinding } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
 

@@ -1,7 +1,7 @@
 /** What mail on its way waits for, or how far it has come; the order stands in `explain.ts`. */
 import { formatSecond } from '../../clock.ts'
 import { displayDomain } from '../../mail/address.ts'
-import type { DeliveryProgress, SiteStatus } from '../../outbound/site-status.ts'
+import type { DeliveryProgress, SiteStatus } from '../../outbound/sites/site-status.ts'
 import type { Explanation, Facts } from './explain.ts'
 import {
   describeBackOff,

@@ -1,7 +1,7 @@
 /** The parts that sentences about an email are made of: what others said, and what follows from it. */
 import { formatSecond } from '../../clock.ts'
 import { displayDomain } from '../../mail/address.ts'
-import type { SiteStatus } from '../../outbound/site-status.ts'
+import type { SiteStatus } from '../../outbound/sites/site-status.ts'
 import type { LastWord } from './explain.ts'
 
 const MAX_QUOTED = 400

@@ -2,7 +2,7 @@
  * What only the running server knows of mail on its way: how its destinations stand, whether its
  * project is at its rate, how far a delivery has come. Nothing of it is on disk.
  */
-import type { DeliveryProgress, SiteStatus } from '../../outbound/site-status.ts'
+import type { DeliveryProgress, SiteStatus } from '../../outbound/sites/site-status.ts'
 import type { QueueClass } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
 import type { ThrottleStatus } from './throttle.ts'

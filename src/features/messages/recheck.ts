@@ -4,7 +4,7 @@
  * them. A domain that is there again condemns nobody; where nobody can say, the look is repeated
  * every hour, for a week at most.
  */
-import { findMxRoute } from '../../outbound/mx-route.ts'
+import { findMxRoute } from '../../outbound/routing/mx-destination.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { heldSuppressions } from '../../store/schema.ts'
 import { parameter, type RowOf, statement, type Tx } from '../../store/store.ts'

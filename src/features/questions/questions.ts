@@ -2,7 +2,7 @@
  * What a command may ask the running server: what stands in no row. Question and answer travel as
  * JSON through `server_questions`; each kind has its own shape of both.
  */
-import type { SiteStatus } from '../../outbound/site-status.ts'
+import type { SiteStatus } from '../../outbound/sites/site-status.ts'
 import type { LiveAnswer, LiveQuestion } from '../messages/live.ts'
 
 export type Questions = {

@@ -1,5 +1,5 @@
 /** The server's destinations, for whoever asks about them. */
-import type { SiteStatus } from '../../outbound/site-status.ts'
+import type { SiteStatus } from '../../outbound/sites/site-status.ts'
 import type { Core } from '../core.ts'
 import { countWaiting } from '../messages/bring-forward.ts'
 import type { AnswerOf, QuestionOf } from './questions.ts'

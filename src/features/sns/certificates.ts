@@ -5,7 +5,7 @@
 import { X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../../errors.ts'
-import type { PublicFetch } from '../../outbound/public-fetch.ts'
+import type { PublicFetch } from '../../outbound/http/public-fetch.ts'
 import type { Core } from '../core.ts'
 import { disbelieved } from './refusal.ts'
 

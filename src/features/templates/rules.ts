@@ -8,7 +8,7 @@ import {
   type TemplateFault,
   templateLimit,
 } from '../../mail/template.ts'
-import type { CheckedTemplate } from '../../outbound/checks.ts'
+import type { CheckedTemplate } from '../../outbound/composing/template-checks.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { type ContentType, domains, type Template } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'

@@ -1,5 +1,5 @@
 /** What DNS says of a mail domain. */
-import type { DnsAnswer, Resolver } from '../../outbound/resolver.ts'
+import type { DnsAnswer, Resolver } from '../../outbound/dns/resolver.ts'
 
 export type DomainFacts =
   /** The name answers NXDOMAIN. */

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache'
 import { loadProgress, saveProgress } from '../../jobs/progress.ts'
 import type { RunningJob } from '../../jobs/run.ts'
 import { parseAddress } from '../../mail/address.ts'
-import { createTurns } from '../../outbound/turns.ts'
+import { createTurns } from '../../outbound/composing/semaphore.ts'
 import type { Core } from '../core.ts'
 import { findDomainFacts } from './domain-facts.ts'
 import {

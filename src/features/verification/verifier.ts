@@ -4,9 +4,9 @@
  */
 import type { Now } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import type { DnsWatch } from '../../outbound/dns-watch.ts'
-import { createResolver, type Resolver } from '../../outbound/resolver.ts'
-import { createTurns, type Turns } from '../../outbound/turns.ts'
+import { createTurns, type Turns } from '../../outbound/composing/semaphore.ts'
+import { createResolver, type Resolver } from '../../outbound/dns/resolver.ts'
+import type { DnsWatch } from '../../outbound/dns/watch.ts'
 import { createDomainLists, type DomainLists } from './lists.ts'
 
 export type Verifier = {

@@ -9,9 +9,9 @@ import { TLSSocket } from 'node:tls'
 import SMTPConnection, { type SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
 import { type Now, now as systemNow } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
-import { isLoopback } from '../addresses.ts'
 import type { AttemptOutcome } from '../attempt.ts'
-import type { CurrentStep } from '../progress.ts'
+import { isLoopback } from '../routing/addresses.ts'
+import type { CurrentStep } from '../thread/progress.ts'
 import {
   type MessageNeeds,
   noCapabilities,

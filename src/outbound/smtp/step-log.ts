@@ -4,7 +4,7 @@
  */
 import type { Now } from '../../clock.ts'
 import type { Step, StepName } from '../attempt.ts'
-import type { CurrentStep } from '../progress.ts'
+import type { CurrentStep } from '../thread/progress.ts'
 import type { Answer } from './wire.ts'
 
 export type StepLog = {

@@ -5,7 +5,7 @@
  */
 import type { Now } from '../../clock.ts'
 import type { AttemptOutcome } from '../attempt.ts'
-import type { CurrentStep } from '../progress.ts'
+import type { CurrentStep } from '../thread/progress.ts'
 import { type Capabilities, refuseLocally } from './capabilities.ts'
 import { prepareData } from './data.ts'
 import { checkEnvelope, type Envelope } from './envelope.ts'

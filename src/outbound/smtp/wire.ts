@@ -7,7 +7,7 @@
  */
 import { connect, isIP, type Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
-import { createAlarm } from './alarm.ts'
+import { createAlarm } from './deadline.ts'
 import {
   createReplyParser,
   type KnownReplies,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lookAtRecords } from '../../../src/features/domains/findings.ts'
 import type { RecordPurpose, WantedRecord } from '../../../src/features/domains/records.ts'
-import type { DnsAnswer, Resolver } from '../../../src/outbound/resolver.ts'
+import type { DnsAnswer, Resolver } from '../../../src/outbound/dns/resolver.ts'
 
 type Zone = Record<string, string[] | 'nxdomain' | 'nodata' | 'failed'>
 

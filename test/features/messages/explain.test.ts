@@ -8,7 +8,7 @@ import {
   type Live,
 } from '../../../src/features/messages/explain.ts'
 import type { LiveSite } from '../../../src/features/messages/live.ts'
-import type { SiteStatus } from '../../../src/outbound/site-status.ts'
+import type { SiteStatus } from '../../../src/outbound/sites/site-status.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)
 const MINUTE = 60_000

@@ -6,7 +6,7 @@ import { createVerifier } from '../../../src/features/verification/verifier.ts'
 import { verifyAddress } from '../../../src/features/verification/verify.ts'
 import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
-import { createDnsWatch } from '../../../src/outbound/dns-watch.ts'
+import { createDnsWatch } from '../../../src/outbound/dns/watch.ts'
 import { canaries, type DnsZone, startDnsServer } from '../../fakes/dns-server.ts'
 
 const mail = { MX: [[10, 'mx.dest.test']] as [number, string][], A: ['192.0.2.1'] }

@@ -1,0 +1,158 @@
+/**
+ * In a delivery or composing thread: from a task to the signed bytes of its message. Contents,
+ * compiled templates and keys are kept here, so that a task only brings what is its recipient's
+ * own. While a message is made its number stands in a slot that the main thread watches, which
+ * replaces a thread that stays at one too long.
+ *
+ * In a delivery thread, where sockets wait, the limits of rendering are the quick ones; a content
+ * that went beyond them twice is not tried again.
+ */
+import { createPrivateKey } from 'node:crypto'
+import type { Now } from '../../clock.ts'
+import { type DkimKey, signDkim } from '../../mail/dkim.ts'
+import {
+  type BuiltMessage,
+  buildMessage,
+  createTemplateCache,
+  type MessageContent,
+  type MessageSource,
+  type PartFault,
+  type RenderedMessage,
+  type RenderSource,
+  renderMessage,
+} from '../../mail/message.ts'
+import { fullLimits, quickLimits, type RenderLimits } from '../../mail/template/limits.ts'
+import { checkTemplate, type TemplateFault, tookTooLong } from '../../mail/template.ts'
+import { TooHeavy } from '../../mail/too-heavy.ts'
+import type { Tracker } from '../../mail/tracking.ts'
+import type { KeyMaterial, MadeLetter, SharedSource, ThreadTask } from '../protocol.ts'
+import { contentBytes } from './content-size.ts'
+
+/** `octets`: the message with its signatures, each character one octet. */
+export type Letter = {
+  octets: string
+  subject: string
+  needsSmtputf8: boolean
+  faults: readonly PartFault[]
+}
+
+export type Letters = {
+  addContent(id: number, content: MessageContent): void
+  forgetContent(id: number): void
+  addKey(key: KeyMaterial): void
+  forgetKey(id: number): void
+  /** Of this content (its own id, not the thread's number) nothing is made any more. */
+  setAside(content: string): void
+  /** @throws TooHeavy; else when the message cannot be composed or signed: our own error */
+  make(task: Pick<ThreadTask, 'task' | 'making'>): Letter
+  /** What its content takes in memory; 0 of a message that is made. */
+  contentBytes(task: Pick<ThreadTask, 'making'>): number
+  /** `isQuick`: no more than quick work. @throws TooHeavy then */
+  look(task: number, source: RenderSource, isQuick: boolean): RenderedMessage
+  /** The first fault of a template. */
+  check(task: number, source: string): TemplateFault | undefined
+}
+
+const MAX_TOO_HEAVY = 2
+
+export type LettersDeps = {
+  slot: SharedArrayBuffer
+  tracker: Tracker
+  limits: RenderLimits
+  now: Now
+}
+
+export function createLetters({ slot, tracker, limits, now }: LettersDeps): Letters {
+  const contents = new Map<number, MessageContent>()
+  const slow = new Set<number>()
+  /** How often a content was too heavy, by its own id. */
+  const heavy = new Map<string, number>()
+  const materials = new Map<number, KeyMaterial>()
+  const keys = new Map<number, DkimKey>()
+  const templates = createTemplateCache(tracker)
+  const watched = new Int32Array(slot)
+
+  function watch<T>(task: number, make: () => T): T {
+    Atomics.add(watched, 1, 1)
+    Atomics.store(watched, 0, task)
+    try {
+      return make()
+    } finally {
+      Atomics.store(watched, 0, 0)
+    }
+  }
+
+  /** Read when first used, so that a broken key fails its own messages only. */
+  function keyOf(id: number): DkimKey {
+    const ready = keys.get(id)
+    if (ready !== undefined) return ready
+    const { domain, selector, algorithm, privateKey } = known(materials, id)
+    const key = { domain, selector, algorithm, privateKey: createPrivateKey(privateKey) }
+    keys.set(id, key)
+    return key
+  }
+
+  function build({ contentId, ...rest }: SharedSource): BuiltMessage {
+    const content = known(contents, contentId)
+    const tooHeavy = heavy.get(content.id) ?? 0
+    if (tooHeavy >= MAX_TOO_HEAVY) throw new TooHeavy()
+    try {
+      const isPlain = rest.isPlain === true || slow.has(contentId)
+      const source = { ...rest, isPlain, content }
+      return buildInTime(source, contentId)
+    } catch (error) {
+      if (error instanceof TooHeavy) heavy.set(content.id, tooHeavy + 1)
+      throw error
+    }
+  }
+
+  /** A template that used up its time once is not given it again for every recipient. */
+  function buildInTime(source: MessageSource, contentId: number): BuiltMessage {
+    const built = buildMessage(source, templates, limits)
+    if (built.faults.some(({ message }) => message === tookTooLong)) slow.add(contentId)
+    return built
+  }
+
+  function signedLetter(making: ThreadTask['making']): Letter {
+    if ('octets' in making) return asLetter(making)
+    const built = build(making.source)
+    const { subject, needsSmtputf8, faults } = built
+    const signature = signDkim(built.octets, making.keys.map(keyOf), now())
+    return { octets: signature + built.octets, subject, needsSmtputf8, faults }
+  }
+
+  return {
+    addContent: (id, content) => contents.set(id, content),
+    forgetContent(id) {
+      heavy.delete(contents.get(id)?.id ?? '')
+      contents.delete(id)
+      slow.delete(id)
+    },
+    addKey: (key) => materials.set(key.id, key),
+    forgetKey(id) {
+      materials.delete(id)
+      keys.delete(id)
+    },
+    setAside: (content) => heavy.set(content, MAX_TOO_HEAVY),
+    make: ({ task, making }) => watch(task, () => signedLetter(making)),
+    contentBytes({ making }) {
+      return 'octets' in making ? 0 : contentBytes(known(contents, making.source.contentId))
+    },
+    look(task, source, isQuick) {
+      const own = isQuick ? quickLimits : fullLimits
+      return watch(task, () => renderMessage(source, templates, own))
+    },
+    check: (task, source) => watch(task, () => checkTemplate(source)),
+  }
+}
+
+function asLetter({ octets, ...rest }: MadeLetter): Letter {
+  const { buffer, byteOffset, byteLength } = octets
+  return { ...rest, octets: Buffer.from(buffer, byteOffset, byteLength).toString('latin1') }
+}
+
+function known<T>(map: ReadonlyMap<number, T>, id: number): T {
+  const value = map.get(id)
+  if (value === undefined) throw new TypeError(`nothing is known under ${id}`)
+  return value
+}

@@ -1,0 +1,85 @@
+/**
+ * On the main thread: templates that take long to read are checked in a composing thread of their
+ * own, one at a time, so that no connection and no message waits for them. A template at which the
+ * thread ends, since it takes too long or too much memory, is not tried again.
+ */
+import type { TemplateFault } from '../../mail/template.ts'
+import { createThreads, type LastWords, type ThreadsOptions } from '../dispatch/threads.ts'
+import type { FromThread } from '../protocol.ts'
+import { createTurns } from './semaphore.ts'
+
+export type ChecksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
+  hangMs: number
+  /** The thread ends when nothing was to be checked for so long. */
+  restMs: number
+  /** For tests. */
+  createThreads?: typeof createThreads
+}
+
+export type Checks = {
+  /** As `checkTemplate` of the template language. Rejects while shutting down. */
+  check(source: string): Promise<CheckedTemplate>
+  stop(): Promise<void>
+}
+
+/** Its first fault; undefined = it has none. */
+export type CheckedTemplate = TemplateFault | 'too heavy' | undefined
+
+type Current = { task: number; source: string; settled: PromiseWithResolvers<CheckedTemplate> }
+
+export function createChecks({ hangMs, restMs, ...deps }: ChecksDeps): Checks {
+  const threads = (deps.createThreads ?? createThreads)({
+    ...deps,
+    name: 'composing',
+    maxThreads: 1,
+    hangMs: () => hangMs,
+    received,
+    ended,
+  })
+  // Who waits has a share of the memory for bodies, which is bounded.
+  const turns = createTurns({ atOnce: 1, waiting: Number.POSITIVE_INFINITY })
+  let current: Current | null = null
+  let lastTask = 0
+  let timer: NodeJS.Timeout | undefined
+
+  async function ask(source: string): Promise<CheckedTemplate> {
+    clearTimeout(timer)
+    const asked = { task: ++lastTask, source, settled: Promise.withResolvers<CheckedTemplate>() }
+    current = asked
+    begin(asked)
+    try {
+      return await asked.settled.promise
+    } finally {
+      current = null
+      timer = setTimeout(threads.rest, restMs).unref()
+    }
+  }
+
+  function begin({ task, source, settled }: Current): void {
+    const thread = threads.list()[0] ?? threads.start()
+    if (thread !== undefined) thread.post({ type: 'check', task, source })
+    else settled.reject(new Error('no thread is there to check the template'))
+  }
+
+  function received(_thread: unknown, message: FromThread): void {
+    if (message.type === 'checked') current?.settled.resolve(message.fault)
+    if (message.type === 'not checked') current?.settled.reject(new Error(message.error))
+  }
+
+  function ended(_thread: unknown, { hasStarted }: LastWords): void {
+    if (current === null) return
+    if (hasStarted) current.settled.resolve('too heavy')
+    else begin(current)
+  }
+
+  async function stop(): Promise<void> {
+    turns.stop()
+    current?.settled.reject(new Error('the server is shutting down'))
+    clearTimeout(timer)
+    threads.rest()
+    await threads.stop(0)
+    clearTimeout(timer)
+  }
+
+  return { check: (source) => turns.take(() => ask(source)), stop }
+}

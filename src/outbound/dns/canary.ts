@@ -1,0 +1,150 @@
+/**
+ * Whether the DNS servers may be believed when they deny something: that a domain exists, that it
+ * has a record, that it takes mail. A server without an upstream and a captive network deny
+ * everything, and who believed them would lose every customer.
+ *
+ * A denial is believed while a canary resolves, that is a well-known mail domain of `dns.canary`.
+ * Any one of them is enough. One question is under way at a time. While denials are rare, the
+ * answer serves for ten seconds. Before the first answer, and while more than 20% of the last 50
+ * domains looked up are denied, the question is asked after the denial came, so that no denial is
+ * believed by what was known before. Servers that are not believed are asked again by the clock.
+ */
+import type { Now } from '../../clock.ts'
+import type { DnsAnswer, MxRecord, Resolver } from './resolver.ts'
+
+export type DnsCanary = {
+  /** To be called for every domain that is looked up. */
+  note(domain: string, isDenied: boolean): void
+  /** Whether a denial that has just come may be believed. Never rejects. */
+  isBelieved(): Promise<boolean>
+  stop(): void
+}
+
+export type CanaryOptions = {
+  /** Domains, in A-labels; at least one. */
+  names: readonly string[]
+  /** Asks the servers without any check, and remembers nothing. */
+  dns: Pick<Resolver, 'mx' | 'a'>
+  now: Now
+  /** Told of every change: what each canary got for an answer, or null when one resolves again. */
+  changed(denials: readonly string[] | null): void
+  /** While the servers are not believed. */
+  recheckMs?: number
+}
+
+const MAX_RECENT = 50
+const MAX_DENIED_SHARE = 0.2
+const SANE_MS = 10_000
+const INSANE_MS = 5_000
+const RECHECK_MS = 15_000
+
+export function createDnsCanary(options: CanaryOptions): DnsCanary {
+  const { names, now, changed, recheckMs = RECHECK_MS } = options
+  const recent = createRecent()
+  let known: { isSane: boolean; at: number } | undefined
+  let running: Promise<boolean> | undefined
+  let next: Promise<boolean> | undefined
+  let first = 0
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  function isRemembered(): boolean {
+    if (known === undefined) return false
+    const saneMs = recent.deniedShare() > MAX_DENIED_SHARE ? 0 : SANE_MS
+    const age = now() - known.at
+    // A clock that was put back makes no answer younger.
+    return age >= 0 && age < (known.isSane ? saneMs : INSANE_MS)
+  }
+
+  /** What is under way was asked before the denial came: the next one counts. */
+  function askAfter(): Promise<boolean> {
+    if (running === undefined) return begin()
+    next ??= running.then(() => {
+      next = undefined
+      return begin()
+    })
+    return next
+  }
+
+  function begin(): Promise<boolean> {
+    running = ask().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  /** A different one first each time, so that a remembered answer of one name hides nothing. */
+  async function ask(): Promise<boolean> {
+    const [name = '', ...others] = [...names.slice(first), ...names.slice(0, first)]
+    first = (first + 1) % names.length
+    const denials = [await findDenial(options.dns, name)]
+    if (denials[0] !== null) {
+      denials.push(...(await Promise.all(others.map((other) => findDenial(options.dns, other)))))
+    }
+    const isSane = denials.includes(null)
+    settle(isSane ? null : denials.filter((denial) => denial !== null))
+    return isSane
+  }
+
+  function settle(denials: readonly string[] | null): void {
+    const isSane = denials === null
+    const wasSane = known?.isSane ?? true
+    known = { isSane, at: now() }
+    clearTimeout(timer)
+    if (isStopped) return
+    if (isSane !== wasSane) changed(denials)
+    if (!isSane) timer = setTimeout(() => void askAfter(), recheckMs).unref()
+  }
+
+  return {
+    note: recent.note,
+    isBelieved: async () => (isRemembered() ? known?.isSane === true : askAfter()),
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Why a canary does not resolve; null when it does. */
+async function findDenial(dns: Pick<Resolver, 'mx' | 'a'>, name: string): Promise<string | null> {
+  const mx = await dns.mx(name, { isFresh: true })
+  if (mx.kind !== 'nodata') return hasMx(mx) ? null : `${name}: ${describe(mx)}`
+  const a = await dns.a(name, { isFresh: true })
+  return a.kind === 'found' ? null : `${name}: ${describe(a)}`
+}
+
+function hasMx(answer: DnsAnswer<MxRecord>): boolean {
+  return answer.kind === 'found' && answer.records.some(({ host }) => host !== '')
+}
+
+function describe(answer: DnsAnswer<unknown>): string {
+  switch (answer.kind) {
+    case 'failed':
+      return answer.error
+    case 'nxdomain':
+      return 'no such domain'
+    case 'nodata':
+      return 'no record'
+    case 'found':
+      return 'null MX'
+  }
+}
+
+/** The last domains that were looked up, each once. */
+function createRecent() {
+  const domains = new Map<string, boolean>()
+  return {
+    note(domain: string, isDenied: boolean): void {
+      domains.delete(domain)
+      domains.set(domain, isDenied)
+      const [oldest] = domains.keys()
+      if (domains.size > MAX_RECENT && oldest !== undefined) domains.delete(oldest)
+    },
+    deniedShare(): number {
+      let denied = 0
+      for (const isDenied of domains.values()) if (isDenied) denied += 1
+      return domains.size === 0 ? 0 : denied / domains.size
+    },
+  }
+}

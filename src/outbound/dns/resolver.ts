@@ -1,0 +1,239 @@
+/**
+ * DNS as this program needs it: look-ups with a cache that tell apart what a name has, that it has
+ * none of that type, that it does not exist, and that nobody could say. Asks the servers of
+ * `dns.servers` or the system's, never the hosts file.
+ *
+ * Answers live as long as their TTL where the resolver shows it (A and AAAA), else 5 minutes;
+ * negative answers 1 minute; failures 10 seconds, so that a dead server is not asked for every
+ * message. The same question asked twice at once is sent once. A denial (no such name, no such
+ * record, a null MX) that the watch does not believe is a failure, and is kept as one.
+ */
+import { Resolver as NodeResolver } from 'node:dns/promises'
+import { LRUCache } from 'lru-cache'
+import type { Now } from '../../clock.ts'
+import { describeError } from '../../errors.ts'
+import { createTurns, TurnRefused, type Turns } from '../composing/semaphore.ts'
+import type { DnsWatch } from './watch.ts'
+
+/** `expiresAt`: epoch ms until which the answer may be used. */
+export type DnsAnswer<T> =
+  | { kind: 'found'; records: readonly T[]; expiresAt: number }
+  | { kind: 'nodata'; expiresAt: number }
+  | { kind: 'nxdomain'; expiresAt: number }
+  /** Time-out, SERVFAIL, refused: `error` says which. */
+  | { kind: 'failed'; error: string; expiresAt: number }
+
+/** `host` in lower case without the final dot; '' is the root, which makes a null MX (RFC 7505). */
+export type MxRecord = { preference: number; host: string }
+
+export type DnsQuestion = { type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'NS' | 'PTR'; name: string }
+
+/**
+ * `isFresh`: asks the server even when an answer is known. `isUnjudged`: a denial is taken as it is,
+ * by who has another way and draws no conclusion from it.
+ */
+export type LookupOptions = { isFresh?: boolean; isUnjudged?: boolean }
+
+/** The strings of one TXT record are joined. */
+export type Resolver = {
+  a(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
+  aaaa(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
+  mx(name: string, options?: LookupOptions): Promise<DnsAnswer<MxRecord>>
+  txt(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
+  ns(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
+  /** `name` under in-addr.arpa or ip6.arpa. */
+  ptr(name: string, options?: LookupOptions): Promise<DnsAnswer<string>>
+  /** Open look-ups end as failed. */
+  stop(): void
+}
+
+export type ResolverOptions = {
+  /** `address` or `address:port`; empty = the system's. */
+  servers: readonly string[]
+  now: Now
+  /** Of one try at one server. */
+  timeoutMs?: number
+  tries?: number
+  /**
+   * How often a question is asked that fails; once if absent. `tries` are for time-outs alone: a
+   * server that says SERVFAIL or REFUSED is not asked again by them.
+   */
+  rounds?: number
+  maxCached?: number
+  /** Questions at the servers at once; the others wait their turn. All at once if absent. */
+  maxOpen?: number
+  /** So many may wait; who comes then is told `failed`, which is not remembered. */
+  maxWaiting?: number
+  /** Whether denials are believed; all are if absent. */
+  watch?: Pick<DnsWatch, 'judge' | 'suspect'> | undefined
+}
+
+type Question<T> = DnsQuestion & { ask: () => Promise<{ records: T[]; ttlMs: number }> }
+
+const UNSHOWN_TTL_MS = 5 * 60_000
+const MAX_TTL_MS = 24 * 3_600_000
+const NEGATIVE_TTL_MS = 60_000
+const FAILURE_TTL_MS = 10_000
+const TIMEOUT_MS = 3_000
+
+/** A TXT answer of 60 KB is legal and of no use: records longer than that are cut. */
+const MAX_TXT_LENGTH = 16_384
+
+export function createResolver(options: ResolverOptions): Resolver {
+  const dns = new NodeResolver({
+    timeout: options.timeoutMs ?? TIMEOUT_MS,
+    tries: options.tries ?? 3,
+  })
+  if (options.servers.length > 0) dns.setServers(options.servers)
+  const turns = createTurns({
+    atOnce: options.maxOpen ?? Number.POSITIVE_INFINITY,
+    waiting: options.maxWaiting ?? Number.POSITIVE_INFINITY,
+  })
+  const lookUp = createLookUp(options, turns)
+  return {
+    a: (name, lookup = {}) =>
+      lookUp({ type: 'A', name, ask: () => dns.resolve4(name, { ttl: true }).then(timed) }, lookup),
+    aaaa: (name, lookup = {}) =>
+      lookUp(
+        { type: 'AAAA', name, ask: () => dns.resolve6(name, { ttl: true }).then(timed) },
+        lookup,
+      ),
+    mx: (name, lookup = {}) =>
+      lookUp(
+        {
+          type: 'MX',
+          name,
+          ask: async () => untimed((await dns.resolveMx(name)).map(toMxRecord)),
+        },
+        lookup,
+      ),
+    txt: (name, lookup = {}) =>
+      lookUp(
+        { type: 'TXT', name, ask: async () => untimed((await dns.resolveTxt(name)).map(toText)) },
+        lookup,
+      ),
+    ns: (name, lookup = {}) =>
+      lookUp(
+        { type: 'NS', name, ask: async () => untimed((await dns.resolveNs(name)).map(bareName)) },
+        lookup,
+      ),
+    ptr: (name, lookup = {}) =>
+      lookUp(
+        {
+          type: 'PTR',
+          name,
+          ask: async () => untimed((await dns.resolvePtr(name)).map(bareName)),
+        },
+        lookup,
+      ),
+    stop() {
+      turns.stop()
+      dns.cancel()
+    },
+  }
+}
+
+function createLookUp(options: ResolverOptions, turns: Turns) {
+  const { now, maxCached = 20_000, rounds = 1, timeoutMs = TIMEOUT_MS, watch } = options
+  const cache = new LRUCache<string, DnsAnswer<unknown>>({ max: maxCached })
+  const open = new Map<string, Promise<DnsAnswer<unknown>>>()
+
+  const askOnce = (question: Question<unknown>) =>
+    turns.take(question.ask).then(
+      ({ records, ttlMs }) => toAnswer(records, now() + ttlMs, now()),
+      (error: unknown) => toFailure(error, now()),
+    )
+
+  const askWatched = async (question: Question<unknown>, isUnjudged: boolean) => {
+    let askedAt = performance.now()
+    const ask = () => {
+      askedAt = performance.now()
+      return question.ask()
+    }
+    const answer = await askOnce({ ...question, ask })
+    // The first server was silent if the answer took as long as one try.
+    if (performance.now() - askedAt >= timeoutMs || isSilence(answer)) watch?.suspect()
+    return watch === undefined || isUnjudged ? answer : watch.judge(question, answer)
+  }
+
+  async function ask(
+    question: Question<unknown>,
+    isUnjudged: boolean,
+  ): Promise<DnsAnswer<unknown>> {
+    let answer = await askWatched(question, isUnjudged)
+    for (let round = 1; round < rounds && answer.kind === 'failed'; round += 1) {
+      answer = await askWatched(question, isUnjudged)
+    }
+    open.delete(keyOf(question))
+    cache.set(keyOf(question), answer)
+    return answer
+  }
+
+  return <T>(question: Question<T>, options: LookupOptions): Promise<DnsAnswer<T>> => {
+    const { isFresh = false, isUnjudged = false } = options
+    const key = keyOf(question)
+    const known = isFresh ? undefined : cache.get(key)
+    // A key names the type of record, so what is kept under it is of the question's own type.
+    if (known !== undefined && known.expiresAt > now())
+      return Promise.resolve(known as DnsAnswer<T>)
+    const asked = open.get(key) ?? ask(question, isUnjudged)
+    open.set(key, asked)
+    return asked as Promise<DnsAnswer<T>>
+  }
+}
+
+function keyOf({ type, name }: DnsQuestion): string {
+  return `${type} ${name}`
+}
+
+function isSilence(answer: DnsAnswer<unknown>): boolean {
+  if (answer.kind !== 'failed') return false
+  return answer.error === failureNames.ETIMEOUT || answer.error === failureNames.ECONNREFUSED
+}
+
+function toAnswer(records: unknown[], expiresAt: number, at: number): DnsAnswer<unknown> {
+  if (records.length > 0) return { kind: 'found', records, expiresAt }
+  return { kind: 'nodata', expiresAt: at + NEGATIVE_TTL_MS }
+}
+
+function toFailure(error: unknown, at: number): DnsAnswer<never> {
+  if (error instanceof TurnRefused) return { kind: 'failed', error: error.message, expiresAt: at }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : describeError(error)
+  if (code === 'ENODATA') return { kind: 'nodata', expiresAt: at + NEGATIVE_TTL_MS }
+  // A name that cannot be put into a question cannot exist either.
+  const isMissing = code === 'ENOTFOUND' || code === 'EBADNAME'
+  if (isMissing) return { kind: 'nxdomain', expiresAt: at + NEGATIVE_TTL_MS }
+  return { kind: 'failed', error: failureNames[code] ?? code, expiresAt: at + FAILURE_TTL_MS }
+}
+
+const failureNames: Record<string, string> = {
+  ESERVFAIL: 'SERVFAIL',
+  EREFUSED: 'REFUSED',
+  ETIMEOUT: 'time-out',
+  ECONNREFUSED: 'no DNS server answers',
+  EBADRESP: 'malformed answer',
+  EFORMERR: 'FORMERR',
+  ENOTIMP: 'NOTIMP',
+  ECANCELLED: 'cancelled',
+}
+
+function timed(records: { address: string; ttl: number }[]) {
+  const ttlMs = Math.min(MAX_TTL_MS, ...records.map((record) => record.ttl * 1000))
+  return { records: records.map((record) => record.address), ttlMs }
+}
+
+function untimed<T>(records: T[]): { records: T[]; ttlMs: number } {
+  return { records, ttlMs: UNSHOWN_TTL_MS }
+}
+
+function toMxRecord({ priority, exchange }: { priority: number; exchange: string }): MxRecord {
+  return { preference: priority, host: bareName(exchange) }
+}
+
+function toText(strings: string[]): string {
+  return strings.join('').slice(0, MAX_TXT_LENGTH)
+}
+
+function bareName(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '')
+}

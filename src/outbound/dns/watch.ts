@@ -1,0 +1,109 @@
+/**
+ * What is known of the DNS servers themselves, for all who look something up: whether their denials
+ * are believed (dns-canary.ts) and which of them are silent (dns-silence.ts). A change is one line
+ * in the log; while something is wrong `/health` says so.
+ */
+import type { Now } from '../../clock.ts'
+import type { Config } from '../../config/config.ts'
+import type { Health } from '../../health.ts'
+import type { Log } from '../../log.ts'
+import { createDnsCanary } from './canary.ts'
+import { createResolver, type DnsAnswer, type DnsQuestion } from './resolver.ts'
+import { createDnsSilence } from './silence.ts'
+
+export type DnsWatch = {
+  /** The answer, or a failure in the place of a denial that is not believed. Never rejects. */
+  judge(question: DnsQuestion, answer: DnsAnswer<unknown>): Promise<DnsAnswer<unknown>>
+  /** A look-up got no answer from the server that was asked first. */
+  suspect(): void
+  stop(): void
+}
+
+export type WatchOptions = {
+  dns: Config['dns']
+  now: Now
+  log: Log
+  health: Health
+  /** For tests. */
+  timeoutMs?: number
+  recheckMs?: number
+}
+
+const UNBELIEVED_MS = 5_000
+const TIMEOUT_MS = 2_000
+/** Every server answers to this name, whether it exists or not. */
+const ANY_NAME = 'localhost'
+
+export function createDnsWatch(options: WatchOptions): DnsWatch {
+  const { now, log, timeoutMs = TIMEOUT_MS, recheckMs } = options
+  const { servers, canary: names } = options.dns
+  const pauses = recheckMs === undefined ? {} : { recheckMs, pauseMs: recheckMs }
+  const dns = createResolver({ servers, now, timeoutMs, tries: 2, maxCached: 1 })
+  const tell = reporter(options.health)
+  const canary = createDnsCanary({
+    ...{ names, dns, now, ...pauses },
+    changed(denials) {
+      const canaries = denials?.join(', ')
+      if (denials === null) log.info('the DNS servers are believed again')
+      else log.warn({ canaries }, 'the DNS servers are not believed: no canary resolves')
+      const advice = 'Look at dns.servers and dns.canary.'
+      tell(
+        'canary',
+        denials &&
+          `The DNS servers know none of the domains of dns.canary (${canaries}), so "no such domain" is not believed and such mail waits. ${advice}`,
+      )
+    },
+  })
+  const silence = createDnsSilence({
+    ...{ servers, name: names[0] ?? ANY_NAME, now, timeoutMs, ...pauses },
+    changed({ server, isSilent, silent }) {
+      if (isSilent) log.warn({ server }, 'a DNS server gives no answer')
+      else log.info({ server }, 'a DNS server answers again')
+      tell(
+        'silence',
+        silent.length === 0 ? null : `No answer from these DNS servers: ${silent.join(', ')}.`,
+      )
+    },
+  })
+
+  async function judge(question: DnsQuestion, answer: DnsAnswer<unknown>) {
+    const isDenied = isDenial(question, answer)
+    if (names.length === 0) return answer
+    if (question.type === 'MX' && answer.kind !== 'failed') canary.note(question.name, isDenied)
+    if (!isDenied || (await canary.isBelieved())) return answer
+    const error = 'the DNS servers deny it, and no domain of dns.canary resolves either'
+    return { kind: 'failed' as const, error, expiresAt: now() + UNBELIEVED_MS }
+  }
+
+  return {
+    judge,
+    suspect: silence.suspect,
+    stop() {
+      canary.stop()
+      silence.stop()
+      dns.stop()
+    },
+  }
+}
+
+/**
+ * That a name does not exist, that it has no such record, that it takes no mail. A name without an
+ * AAAA record, or an address without a name, is an everyday thing, and no verdict rests on it alone.
+ */
+function isDenial({ type }: DnsQuestion, answer: DnsAnswer<unknown>): boolean {
+  if (type === 'PTR') return false
+  if (answer.kind === 'nxdomain') return true
+  if (answer.kind === 'nodata') return type !== 'AAAA'
+  if (answer.kind === 'failed' || type !== 'MX') return false
+  return (answer.records as readonly { host: string }[]).every(({ host }) => host === '')
+}
+
+/** One report of two parts. */
+function reporter(health: Health) {
+  const parts = new Map<'canary' | 'silence', string>()
+  return (part: 'canary' | 'silence', reason: string | null) => {
+    if (reason === null) parts.delete(part)
+    else parts.set(part, reason)
+    health.report('dns', parts.size === 0 ? null : [...parts.values()].join(' '))
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Which addresses mail may be sent to. Only global unicast is public: loopback, private,
+ * link-local, carrier-grade NAT, multicast, documentation and every IPv6 form that stands for an
+ * IPv4 address (mapped, 6to4, Teredo, NAT64) are not, whatever a DNS record says.
+ */
+import { networkInterfaces } from 'node:os'
+import ipaddr from 'ipaddr.js'
+import type { ListenAddress } from '../../config/config.ts'
+
+const globalUnicast = ipaddr.parseCIDR('2000::/3')
+
+/** `address`: an IPv4 or IPv6 address as DNS gives it; anything else is not public. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.parse(address)
+  if (parsed.range() !== 'unicast') return false
+  return parsed.kind() === 'ipv4' || parsed.match(globalUnicast)
+}
+
+/** Families in which this host can send beyond itself. */
+export type LocalFamilies = { hasIpv4: boolean; hasIpv6: boolean }
+
+export function findLocalFamilies(): LocalFamilies {
+  const addresses = localAddresses().filter((address) => address.isExternal)
+  return {
+    hasIpv4: addresses.some(({ address }) => !address.includes(':')),
+    hasIpv6: addresses.some(({ address }) => address.includes(':') && isPublicAddress(address)),
+  }
+}
+
+/** Whether a connection to `address` and `port` would reach one of our own listeners. */
+export function isOwnListener(
+  { address, port }: { address: string; port: number },
+  listeners: readonly Pick<ListenAddress, 'host' | 'port'>[],
+): boolean {
+  return listeners.some((listener) => {
+    if (listener.port !== port) return false
+    if (!isWildcard(listener.host)) return sameAddress(listener.host, address)
+    return (
+      isLoopback(address) || localAddresses().some((local) => sameAddress(local.address, address))
+    )
+  })
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::' || host === ''
+}
+
+export function isLoopback(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
+}
+
+function sameAddress(left: string, right: string): boolean {
+  if (!ipaddr.isValid(left) || !ipaddr.isValid(right)) return left === right
+  return ipaddr.process(left).toNormalizedString() === ipaddr.process(right).toNormalizedString()
+}
+
+function localAddresses(): { address: string; isExternal: boolean }[] {
+  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  return all.map(({ address, internal }) => ({ address, isExternal: !internal }))
+}

@@ -1,0 +1,153 @@
+/**
+ * The route to a domain's own mail servers, by DNS (RFC 5321 section 5.1): its MX hosts, the
+ * domain's own addresses only when it has no MX record, nowhere at all with a null MX (RFC 7505).
+ *
+ * A name that does not exist is a final refusal, a resolver that fails is a reason to wait. MX
+ * records without any address are one too: they are repaired more often than given up. Of any
+ * number of records a bounded number is looked up.
+ */
+import { isIP } from 'node:net'
+import type { MxRecord } from '../dns/resolver.ts'
+import { isOwnListener, isPublicAddress } from './addresses.ts'
+import {
+  type ClosedRoute,
+  closeRoute,
+  type Lookup,
+  type Route,
+  type RouteDeps,
+} from './destination.ts'
+import { routeKeyOf, siteOfHosts } from './site-name.ts'
+import type { Target } from './targets.ts'
+
+/** While it is being made. */
+export type OpenLookup = Lookup & { hosts: string[] }
+
+/** So many hosts' addresses are asked for at once, until a host has one. */
+const HOSTS_AT_ONCE = 8
+const MAX_MX_RECORDS = 512
+const MAX_HOSTS = 24
+const MAX_ADDRESSES_OF_HOST = 16
+/** Whoever points a domain at us is about to have its mail taken here. */
+const LOOP_MS = 60_000
+
+/** `domain` in A-labels; the names asked for are added to `lookup`. */
+export async function findMxRoute(
+  deps: RouteDeps,
+  domain: string,
+  lookup: OpenLookup,
+): Promise<Route> {
+  const answer = await deps.resolver.mx(domain)
+  switch (answer.kind) {
+    case 'nxdomain':
+      return closeRoute('unknown-host', `the domain ${domain} does not exist`, answer.expiresAt)
+    case 'failed':
+      return closeRoute('dns', `MX of ${domain}: ${answer.error}`, answer.expiresAt)
+    case 'nodata':
+      return findTargets(deps, { domain, lookup, records: [{ preference: 0, host: domain }] })
+    case 'found': {
+      const records = answer.records.slice(0, MAX_MX_RECORDS)
+      if (records.every((record) => record.host === '')) return nullMx(domain, answer.expiresAt)
+      const route = await findTargets(deps, { domain, lookup, records })
+      return { ...route, expiresAt: Math.min(route.expiresAt, answer.expiresAt) }
+    }
+  }
+}
+
+type Search = { domain: string; records: readonly MxRecord[]; lookup: OpenLookup }
+
+async function findTargets(deps: RouteDeps, search: Search): Promise<Route> {
+  const { domain, records, lookup } = search
+  const hosts = sortHosts(records, deps.random)
+  const found: HostAnswer[] = []
+  for (let at = 0; at < Math.min(hosts.length, MAX_HOSTS); at += HOSTS_AT_ONCE) {
+    const some = hosts.slice(at, at + HOSTS_AT_ONCE)
+    lookup.hosts.push(...some.map(({ host }) => host))
+    found.push(...(await Promise.all(some.map((record) => findAddresses(deps, record)))))
+    if (found.some(({ targets }) => targets.length > 0)) break
+  }
+  const expiresAt = Math.min(...found.map((host) => host.expiresAt))
+  const targets = found.flatMap((host) => host.targets)
+  if (targets.length === 0) return noTargets(found, search, expiresAt)
+  const others = withoutOurselves(deps, domain, targets)
+  if (others.length === 0) {
+    const until = Math.min(expiresAt, deps.now() + LOOP_MS)
+    return closeRoute('loop', `mail for ${domain} loops back to us`, until)
+  }
+  return {
+    kind: 'open',
+    mode: 'direct',
+    site: siteOfHosts(records.map(({ host }) => host).filter((host) => host !== '')),
+    key: routeKeyOf(records),
+    port: deps.config.delivery.port,
+    targets: others,
+    lookup,
+    expiresAt,
+  }
+}
+
+/** By preference, hosts of equal preference in random order; a host named twice counts once. */
+function sortHosts(records: readonly MxRecord[], random: () => number): MxRecord[] {
+  const keyed = records.map((record) => ({ record, key: random() }))
+  keyed.sort(
+    (left, right) => left.record.preference - right.record.preference || left.key - right.key,
+  )
+  const hosts = new Map<string, MxRecord>()
+  for (const { record } of keyed) {
+    const isName = record.host !== '' && isIP(record.host) === 0
+    if (isName && !hosts.has(record.host)) hosts.set(record.host, record)
+  }
+  return [...hosts.values()]
+}
+
+type HostAnswer = { targets: Target[]; refused: string[]; errors: string[]; expiresAt: number }
+
+async function findAddresses(deps: RouteDeps, { host, preference }: MxRecord): Promise<HostAnswer> {
+  const answers = await Promise.all([deps.resolver.a(host), deps.resolver.aaaa(host)])
+  const addresses = answers.flatMap((answer) =>
+    answer.kind === 'found' ? answer.records.slice(0, MAX_ADDRESSES_OF_HOST) : [],
+  )
+  const isAllowed = (address: string) =>
+    deps.config.delivery.allowPrivateNetworks || isPublicAddress(address)
+  const errors = answers.flatMap((answer) =>
+    answer.kind === 'failed' ? [`${host}: ${answer.error}`] : [],
+  )
+  // A host whose other family has addresses is found; only a host without any waits for the failed.
+  const counted = addresses.length > 0 ? answers.filter(({ kind }) => kind === 'found') : answers
+  return {
+    targets: addresses.filter(isAllowed).map((address) => ({ host, address, preference })),
+    refused: addresses.filter((address) => !isAllowed(address)),
+    errors,
+    expiresAt: Math.min(...counted.map(({ expiresAt }) => expiresAt)),
+  }
+}
+
+function noTargets(found: HostAnswer[], { domain, records }: Search, expiresAt: number): Route {
+  const errors = found.flatMap((host) => host.errors)
+  if (errors.length > 0) return closeRoute('dns', `addresses of ${errors.join(', ')}`, expiresAt)
+  const refused = found.flatMap((host) => host.refused)
+  if (refused.length > 0) {
+    const error = `${domain} is served at ${refused.slice(0, 5).join(', ')}, and delivery.allow_private_networks is off`
+    return { ...closeRoute('loop', error, expiresAt), result: 'failed' }
+  }
+  const isImplicit = records.every(({ host }) => host === domain)
+  if (isImplicit) {
+    return closeRoute('unknown-host', `${domain} has no MX record and no address`, expiresAt)
+  }
+  return closeRoute('dns', `no MX host of ${domain} has an address`, expiresAt)
+}
+
+/** What stands at our own preference or behind it would come back to us (RFC 5321 section 5.1). */
+function withoutOurselves(deps: RouteDeps, domain: string, targets: Target[]): Target[] {
+  const { port } = deps.config.delivery
+  const listeners = deps.inboundListeners()
+  const ours = targets.filter(({ address }) => isOwnListener({ address, port }, listeners))
+  if (ours.length === 0 || deps.receivesFor(domain)) return targets
+  const limit = Math.min(...ours.map(({ preference }) => preference))
+  return targets.filter(({ preference }) => preference < limit)
+}
+
+function nullMx(domain: string, expiresAt: number): ClosedRoute {
+  const text = 'Recipient address has null MX'
+  const reply = { code: 556, enhancedCode: '5.1.10', text }
+  return { ...closeRoute('null-mx', `${domain} takes no mail (null MX)`, expiresAt), reply }
+}

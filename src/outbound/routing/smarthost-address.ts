@@ -1,0 +1,36 @@
+/** The addresses of the smarthost: a literal, a DNS name, or a name that only this system knows. */
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { Now } from '../../clock.ts'
+import { describeError } from '../../errors.ts'
+import type { Resolver } from '../dns/resolver.ts'
+
+/** `error` says why there is none. `expiresAt`: epoch ms. */
+export type RelayAddresses = { addresses: string[]; error: string | null; expiresAt: number }
+
+const KNOWN_TO_SYSTEM_MS = 60_000
+const FAILURE_MS = 10_000
+
+export async function findRelayAddresses(
+  { resolver, now }: { resolver: Pick<Resolver, 'a' | 'aaaa'>; now: Now },
+  host: string,
+): Promise<RelayAddresses> {
+  if (isIP(host) !== 0) return { addresses: [host], error: null, expiresAt: Infinity }
+  const options = { isUnjudged: true }
+  const answers = await Promise.all([resolver.a(host, options), resolver.aaaa(host, options)])
+  const found = answers.filter((answer) => answer.kind === 'found')
+  if (found.length === 0) return askSystem(host, now)
+  const addresses = found.flatMap(({ records }) => records)
+  return { addresses, error: null, expiresAt: Math.min(...found.map((one) => one.expiresAt)) }
+}
+
+/** The hosts file, a container's network, `localhost`. */
+async function askSystem(host: string, now: Now): Promise<RelayAddresses> {
+  try {
+    const found = await lookup(host, { all: true })
+    const addresses = found.map(({ address }) => address)
+    return { addresses, error: null, expiresAt: now() + KNOWN_TO_SYSTEM_MS }
+  } catch (error) {
+    return { addresses: [], error: describeError(error), expiresAt: now() + FAILURE_MS }
+  }
+}

@@ -1,0 +1,32 @@
+/** What operators see of destination sites and of deliveries under way. */
+import type { CurrentStep } from '../thread/progress.ts'
+
+/** What a destination site may be given now, and why it is no more. */
+export type SiteStatus = {
+  site: string
+  /** Connections held for it now, open or about to be, and how many it may have. */
+  connections: number
+  maxConnections: number
+  /** null = no limit of rate now. */
+  messagesPerMinute: number | null
+  /** Until when that rate holds; null without one. Epoch ms. */
+  rateUntil: number | null
+  /** Messages with the delivery threads or waiting for a connection. */
+  inFlight: number
+  /** Since when the site takes less or nothing; null = it is not restricted. Epoch ms. */
+  restrictedSince: number | null
+  /** Until when it takes nothing at all; null = it takes mail. Epoch ms, never in the past. */
+  blockedUntil: number | null
+  /** The reply (or error) that caused the restriction: when, and its one-line text. */
+  cause: { at: number; text: string } | null
+}
+
+export type DeliveryProgress = {
+  site: string
+  /** The step at hand: the look-up of the route, then those of its delivery thread. */
+  step: 'dns' | CurrentStep['step']
+  /** Who is talked to; null before a connection. */
+  peer: { host: string; address: string } | null
+  /** Since when it is at that step; epoch ms. */
+  since: number
+}

@@ -1,0 +1,110 @@
+/**
+ * A delivery thread: renders, composes, signs and speaks SMTP, as the main thread asks
+ * (`protocol.ts`). What takes long to make comes to it ready made, or goes back to be made elsewhere. It runs at a lower priority where the system has one for threads, so that a
+ * flood of mail does not slow the API. It ends when told to stop: what has not begun goes back at
+ * once, what is in hand gets its time, then its connections are cut and say how far they came.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { now } from '../../clock.ts'
+import { describeError } from '../../errors.ts'
+import { quickLimits } from '../../mail/template/limits.ts'
+import { createLetters } from '../composing/composer.ts'
+import { lowerPriority } from '../composing/low-priority.ts'
+import type { FromThread, ThreadResult, ThreadSettings, ToThread } from '../protocol.ts'
+import { findLocalFamilies } from '../routing/addresses.ts'
+import { createLanes } from './connection-pools.ts'
+import { createConnector } from './connector.ts'
+import { createHeldBytes } from './held-bytes.ts'
+import { createReporter } from './result-batches.ts'
+import { tryTask } from './try-task.ts'
+
+const MAX_HELD_BYTES = 64 * 1024 * 1024
+
+function main(settings: ThreadSettings): void {
+  const port = parentPort
+  if (port === null) throw new TypeError('delivery-thread.ts runs as a worker thread only')
+  const post = (message: FromThread) => port.postMessage(message)
+  lowerPriority()
+  const { slot, tracker } = settings
+  const letters = createLetters({ slot, tracker, limits: quickLimits, now })
+  const connector = createConnector(settings, (site) => lanes.hear(site))
+  const reporter = createReporter(settings.taken, (results: ThreadResult[]) =>
+    post({ type: 'results', results }),
+  )
+  const deps = {
+    make: letters.make,
+    contentBytes: letters.contentBytes,
+    held: createHeldBytes(MAX_HELD_BYTES),
+    open: connector.open,
+    send: connector.send,
+    findFamilies: findLocalFamilies,
+    now,
+    random: Math.random,
+  }
+  const lanes = createLanes({
+    tryTask: (input) => tryTask(deps, input),
+    report: (result) => reporter.add(connector.isCut() ? afterCut(result) : result),
+    granted: (site, connections) => post({ type: 'granted', site, connections }),
+    greeted: (site) => post({ type: 'greeted', site }),
+    warn: (text) => post({ type: 'warning', text }),
+    now,
+  })
+  const { idleMs } = settings
+  const idleTimer = setInterval(() => lanes.closeIdle(idleMs), Math.max(10, idleMs / 4))
+
+  async function stop(graceMs: number): Promise<void> {
+    clearInterval(idleTimer)
+    lanes.withdraw()
+    lanes.closeIdle(0)
+    await Promise.race([lanes.settle(), sleep(graceMs)])
+    connector.cut()
+    // What was cut reports in the turn after this one.
+    await sleep(0)
+    reporter.flush()
+    post({ type: 'stopped' })
+  }
+
+  port.on('message', (message: ToThread) => {
+    switch (message.type) {
+      case 'work':
+        for (const { id, content } of message.contents) letters.addContent(id, content)
+        for (const key of message.keys) letters.addKey(key)
+        for (const lane of message.lanes) lanes.setLane(lane)
+        for (const task of message.tasks) lanes.add(task)
+        return lanes.start()
+      case 'grant':
+        return lanes.grant(message.site, message.connections)
+      case 'cut':
+        return connector.cutSilent(message.site)
+      case 'withdraw':
+        return lanes.withdraw(message.site)
+      case 'forget':
+        for (const id of message.contents) letters.forgetContent(id)
+        for (const id of message.keys) letters.forgetKey(id)
+        return
+      case 'set aside':
+        return letters.setAside(message.content)
+      case 'progress': {
+        const { question, task } = message
+        return post({ type: 'progress', question, current: lanes.progressOf(task) ?? null })
+      }
+      case 'stop':
+        stop(message.graceMs).catch((error: unknown) =>
+          post({ type: 'warning', text: describeError(error) }),
+        )
+    }
+  })
+
+  post({ type: 'started' })
+}
+
+/** What the cut left undecided was no attempt of the receiver's making. */
+function afterCut(result: ThreadResult): ThreadResult {
+  if (result.kind !== 'attempted') return result
+  const { outcome, task } = result
+  const isDecided = outcome.result !== 'deferred' || outcome.reply !== null
+  return isDecided || outcome.isMaybeDelivered ? result : { task, kind: 'returned' }
+}
+
+main(workerData)

@@ -1,0 +1,298 @@
+/**
+ * One attempt of one delivery, in a delivery thread: a message made and handed to the session at
+ * hand, else to a new one. New sessions are opened address by address in the order of
+ * `targets.ts`, at most five dialled and two opened; a broken TLS handshake is followed by one try
+ * of the same address in clear. The next address is tried while nobody has decided: after a
+ * failed connection, a greeting that refuses, a connection lost before the final dot.
+ */
+import type { Now } from '../../clock.ts'
+import { describeError } from '../../errors.ts'
+import type { PartFault } from '../../mail/message.ts'
+import { classifyLocally, type Verdict } from '../../mail/replies.ts'
+import { TooHeavy } from '../../mail/too-heavy.ts'
+import type { AttemptOutcome, Step } from '../attempt.ts'
+import type { Letter } from '../composing/composer.ts'
+import { localOutcome } from '../dispatch/outcomes.ts'
+import type { Lane, ThreadResult, ThreadTask } from '../protocol.ts'
+import type { LocalFamilies } from '../routing/addresses.ts'
+import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
+import type { OpenResult, Session } from '../smtp/session.ts'
+import type { SendResult } from '../smtp/transaction.ts'
+import type { HeldBytes } from './held-bytes.ts'
+import type { CurrentStep } from './progress.ts'
+
+export type OpenInput = {
+  lane: Lane
+  target: Target
+  localAddress: string | undefined
+  isClear: boolean
+} & Pick<Progress, 'beganAt' | 'current'>
+
+export type TryDeps = {
+  /** @throws TooHeavy, or an error of ours */
+  make(task: ThreadTask): Letter
+  contentBytes(task: ThreadTask): number
+  held: HeldBytes
+  open(input: OpenInput): Promise<OpenResult>
+  send(
+    session: Session,
+    task: ThreadTask,
+    letter: Letter,
+    progress: Pick<Progress, 'beganAt' | 'current'>,
+  ): Promise<SendResult>
+  findFamilies(): LocalFamilies
+  now: Now
+  random(): number
+}
+
+/** `current` is kept up to date with the step at hand. */
+export type TryInput = {
+  lane: Lane
+  task: ThreadTask
+  session: Session | null
+  current: CurrentStep
+}
+
+/** `session`: open and fit for the next message, or null. */
+export type Tried = { result: ThreadResult; session: Session | null }
+
+type Progress = TryInput & {
+  letter: Letter
+  beganAt: number
+  steps: readonly Step[]
+  /** Hosts whose TLS broke on the way. */
+  brokenTls: readonly string[]
+  sessionCount: number
+  /** Why the last connection was ended: it went to other mail; null when it did not. */
+  cut: string | null
+}
+
+const noSteps: readonly Step[] = []
+const noHosts: readonly string[] = []
+
+export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
+  const bytes = deps.contentBytes(input.task)
+  // Others may have been let in at the same time.
+  for (let room = deps.held.waitForRoom(bytes); room !== null; ) {
+    await room
+    room = deps.held.waitForRoom(bytes)
+  }
+  const beganAt = deps.now()
+  const { lane, task, session, current } = input
+  current.step = 'compose'
+  current.since = beganAt
+  let letter: Letter
+  try {
+    letter = deps.make(input.task)
+  } catch (error) {
+    if (error instanceof TooHeavy) {
+      return { session: input.session, result: { task: input.task.task, kind: 'heavy' } }
+    }
+    const outcome = ownFailure(describeError(error), deps.now() - beganAt)
+    return { session, result: resultOf(task, outcome, { beganAt }) }
+  }
+  const fresh = { steps: noSteps, brokenTls: noHosts, sessionCount: 0, cut: null }
+  const progress: Progress = { lane, task, session, current, letter, beganAt, ...fresh }
+  deps.held.hold(letter.octets.length)
+  const outcome = await deliver(deps, progress).catch((error) => fault(deps, progress, error))
+  deps.held.release(letter.octets.length)
+  if (outcome === null) {
+    const reason = progress.cut ?? 'other mail needed the connection'
+    return { session: null, result: { task: task.task, kind: 'cut', reason } }
+  }
+  return {
+    session: takeUsable(progress),
+    result: resultOf(task, outcome, {
+      beganAt,
+      subject: letter.subject,
+      faults: letter.faults,
+      brokenTls: brokenHost(progress, outcome),
+    }),
+  }
+}
+
+/** Null when nothing was tried but what we ended ourselves: that is no attempt of the receiver's making. */
+async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
+  let last = progress.session === null ? null : await sendOnKept(deps, progress)
+  if (last !== null && !isOpenForOthers(last, progress)) return finish(deps, progress, last)
+  for (const target of targetsOf(deps, progress.lane)) {
+    if (progress.sessionCount >= MAX_SESSIONS) break
+    const outcome = await tryTarget(deps, progress, target)
+    if (progress.cut !== null) return last && finish(deps, progress, last)
+    last = moreHopeful(last, outcome)
+    if (!isOpenForOthers(outcome, progress)) return finish(deps, progress, outcome)
+  }
+  return finish(deps, progress, last ?? unreachable())
+}
+
+/** Null when the session turned out to have been closed while it was idle. */
+async function sendOnKept(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
+  const { outcome, isStale } = await sendNow(deps, progress)
+  if (isStale) {
+    dropSession(progress)
+    return null
+  }
+  progress.sessionCount++
+  addSteps(progress, outcome.steps)
+  return outcome
+}
+
+async function tryTarget(
+  deps: TryDeps,
+  progress: Progress,
+  target: Target,
+): Promise<AttemptOutcome> {
+  const opened = await openTarget(deps, progress, target)
+  if (!opened.ok) return opened.outcome
+  const { session } = opened
+  progress.session = session
+  if (progress.lane.requiresTls && session.tls === null) {
+    dropSession(progress)
+    return noTls(target, deps.now() - progress.beganAt)
+  }
+  const { outcome } = await sendNow(deps, progress)
+  addSteps(progress, outcome.steps)
+  return outcome
+}
+
+/** One address; in clear once more when its TLS breaks, unless the site is known to want TLS. */
+async function openTarget(deps: TryDeps, progress: Progress, target: Target): Promise<OpenResult> {
+  const { lane, beganAt, current } = progress
+  current.peer = { host: target.host, address: target.address }
+  const localAddress = target.address.includes(':') ? lane.source.ipv6 : lane.source.ipv4
+  const isClear = !lane.requiresTls && isTlsBroken(progress, target.host)
+  const opened = await deps.open({ lane, target, localAddress, isClear, beganAt, current })
+  noteOpening(progress, opened)
+  if (opened.ok || !opened.isTlsBroken) return opened
+  progress.brokenTls = [...progress.brokenTls, target.host]
+  if (lane.requiresTls || progress.sessionCount >= MAX_SESSIONS) return opened
+  const again = await deps.open({ lane, target, localAddress, isClear: true, beganAt, current })
+  noteOpening(progress, again)
+  return again
+}
+
+/** An address that did not answer was dialled; one that did is a session, whatever it said. */
+function noteOpening(progress: Progress, opened: OpenResult): void {
+  progress.cut = opened.ok || !opened.isCut ? null : describeCut(opened.outcome)
+  const { steps } = opened.ok ? opened.session : opened.outcome
+  addSteps(progress, steps)
+  if (opened.ok || steps.at(-1)?.step !== 'connect') progress.sessionCount++
+}
+
+function describeCut({ host, error }: AttemptOutcome): string {
+  return `${host ?? 'the receiver'}: ${error ?? 'other mail needed the connection'}`
+}
+
+async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {
+  const { session, task, letter, beganAt, current } = progress
+  if (session === null) throw new TypeError('there is no session to send on')
+  try {
+    const { host, address } = session
+    current.peer = { host, address }
+    return await deps.send(session, task, letter, progress)
+  } catch (error) {
+    return { outcome: ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
+  }
+}
+
+/** Whether another address may still take the message without a risk of sending it twice. */
+function isOpenForOthers(outcome: AttemptOutcome, { session }: Progress): boolean {
+  if (outcome.result === 'delivered' || outcome.result === 'relayed') return false
+  if (outcome.result === 'failed' || outcome.isMaybeDelivered) return false
+  const isBeforeMail = !outcome.steps.some(({ step }) => step === 'mail')
+  if (isBeforeMail) return session === null || !session.isUsable
+  // A reply was the server's decision, unless all it says is that this connection is over.
+  const isUndecided = outcome.reply === null || outcome.verdict?.site === 'reconnect'
+  return outcome.result === 'deferred' && isUndecided && session?.isUsable !== true
+}
+
+/** Of two failures the one that leaves hope decides, else the later one. */
+function moreHopeful(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
+  if (before === null) return after
+  return before.result === 'deferred' && after.result === 'bounced' ? before : after
+}
+
+function targetsOf(deps: TryDeps, lane: Lane): Target[] {
+  const { ipv4, ipv6 } = lane.source
+  const isBound = ipv4 !== undefined || ipv6 !== undefined
+  const bound = lane.targets.filter(({ address }) =>
+    address.includes(':') ? ipv6 !== undefined : ipv4 !== undefined,
+  )
+  const families = deps.findFamilies()
+  return orderTargets(isBound ? bound : lane.targets, { families, random: deps.random })
+}
+
+function isTlsBroken({ lane, brokenTls }: Progress, host: string): boolean {
+  return lane.brokenTls.includes(host) || brokenTls.includes(host)
+}
+
+/** Of one session, as is usual, they are taken as they are. */
+function addSteps(progress: Progress, steps: readonly Step[]): void {
+  progress.steps = progress.steps.length === 0 ? steps : [...progress.steps, ...steps]
+}
+
+/**
+ * A host is one of broken TLS when it decided about the message in clear: if that failed too, it
+ * was something else.
+ */
+function brokenHost({ brokenTls, steps }: Progress, outcome: AttemptOutcome): string | null {
+  const { host, tls, reply } = outcome
+  const isDecided = reply !== null && steps.some(({ step }) => step === 'mail')
+  if (!isDecided || host === null || tls !== null) return null
+  return brokenTls.includes(host) ? host : null
+}
+
+function takeUsable({ session }: Progress): Session | null {
+  if (session?.isUsable === true) return session
+  session?.close()
+  return null
+}
+
+function dropSession(progress: Progress): void {
+  progress.session?.close()
+  progress.session = null
+}
+
+function finish(deps: TryDeps, progress: Progress, outcome: AttemptOutcome): AttemptOutcome {
+  const durationMs = deps.now() - progress.beganAt
+  return { ...outcome, steps: progress.steps, durationMs }
+}
+
+/** The receiver's addresses are all of a family that none of ours is of. */
+function unreachable(): AttemptOutcome {
+  const error = 'none of delivery.source_addresses can reach the receiver'
+  return localOutcome({ result: 'deferred', verdict: classifyLocally('network'), error })
+}
+
+function noTls({ host, address }: Target, durationMs: number): AttemptOutcome {
+  const error = 'the server offers no TLS, and this provider is known to'
+  const verdict = classifyLocally('tls')
+  return { ...localOutcome({ result: 'deferred', verdict, error }), host, address, durationMs }
+}
+
+/** Our own error on the way to the receiver: it may be mended before the message is given up. */
+function fault(deps: TryDeps, progress: Progress, error: unknown): AttemptOutcome {
+  dropSession(progress)
+  const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }
+  const own = { result: 'deferred', verdict, error: describeError(error) } as const
+  return finish(deps, progress, localOutcome(own))
+}
+
+function ownFailure(error: string, durationMs: number): AttemptOutcome {
+  return { ...localOutcome({ result: 'failed', verdict: null, error }), durationMs }
+}
+
+type Made = {
+  beganAt: number
+  subject?: string | null
+  faults?: readonly PartFault[]
+  brokenTls?: string | null
+}
+
+function resultOf(
+  { task }: ThreadTask,
+  outcome: AttemptOutcome,
+  { beganAt: startedAt, subject = null, faults = [], brokenTls = null }: Made,
+): ThreadResult {
+  return { task, kind: 'attempted', outcome, subject, faults, startedAt, brokenTls }
+}

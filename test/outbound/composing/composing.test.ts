@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { silentLog } from '../../../src/log.ts'
+import { createComposing, type Heavy } from '../../../src/outbound/composing/composing.ts'
+import { createContentCare } from '../../../src/outbound/composing/content-history.ts'
+import type { MadeLetter } from '../../../src/outbound/protocol.ts'
+import { createFakeThreads, tasksOf } from '../fake-threads.ts'
+import { makeSource, makeTask } from '../harness.ts'
+
+const MEGABYTE = 1024 * 1024
+
+function open(t: TestContext) {
+  const fakes = createFakeThreads()
+  const care = createContentCare()
+  const clock = { now: 1_000_000 }
+  const log: string[] = []
+  const made: { work: Heavy; bytes: number }[] = []
+  const name = ({ recipient }: Heavy) => recipient.split('@')[0]
+  const composing = createComposing<Heavy>({
+    settings: {} as never,
+    log: silentLog(),
+    hangMs: 1_000,
+    restMs: 1_000,
+    care,
+    now: () => clock.now,
+    made(work, letter) {
+      log.push(`made ${name(work)}`)
+      made.push({ work, bytes: letter.octets.length })
+    },
+    failed: (work, error) => log.push(`failed ${name(work)}: ${error}`),
+    returned: (work, delayMs) => log.push(`returned ${name(work)} ${delayMs}`),
+    createThreads: fakes.createThreads,
+  })
+  t.after(() => composing.stop())
+
+  /** The thread has made what it was given last. */
+  function make(bytes = 10, cpuMs = 100): void {
+    const thread = fakes.started.at(-1)
+    const task = tasksOf(thread).at(-1)
+    if (thread === undefined || task === undefined) throw new Error('nothing was given')
+    thread.say({ type: 'made', task: task.task, letter: letterOf(bytes), cpuMs })
+  }
+
+  return { composing, care, clock, log, made, make, ...fakes }
+}
+
+function letterOf(bytes: number): MadeLetter {
+  return { octets: new Uint8Array(bytes), subject: 'x', needsSmtputf8: false, faults: [] }
+}
+
+function work(name: string, change: Partial<Heavy> & { content?: string } = {}): Heavy {
+  const { content = name, ...rest } = change
+  const lane = { key: 'lane', site: 'site' } as Heavy['lane']
+  const task = makeTask({ domain: 'a.test', recipient: `${name}@a.test`, projectId: 'p' })
+  return { ...task, lane, source: makeSource({ id: content }), ...rest }
+}
+
+const given = (fakes: Pick<ReturnType<typeof createFakeThreads>, 'started'>) =>
+  fakes.started.flatMap(tasksOf).map(({ recipient }) => recipient.split('@')[0])
+
+test('projects take turns, one message at a time, the more urgent first', (t) => {
+  const { composing, make, log, ...fakes } = open(t)
+  for (const name of ['a1', 'a2', 'a3']) composing.add(work(name, { projectId: 'a' }))
+  composing.add(work('b1', { projectId: 'b' }))
+  composing.add(work('c1', { projectId: 'c', queueClass: 10 }))
+  assert.deepEqual(given(fakes), ['a1'])
+  for (let count = 0; count < 4; count += 1) make()
+  assert.deepEqual(given(fakes), ['a1', 'a2', 'b1', 'a3', 'c1'])
+  assert.equal(fakes.started.length, 1)
+  assert.deepEqual(log, ['made a1', 'made a2', 'made b1', 'made a3'])
+})
+
+test('a content at which the thread ended once is made alone, with its placeholders', (t) => {
+  const { composing, make, log, ...fakes } = open(t)
+  composing.add(work('poison'))
+  composing.add(work('other'))
+  fakes.started[0]?.end({ culprit: 1, reason: 'it took too long' })
+  const [again] = tasksOf(fakes.started[1])
+  assert.equal(again?.recipient, 'poison@a.test')
+  assert.ok(again && 'source' in again.making && again.making.source.isPlain === true)
+  make()
+  make()
+  assert.deepEqual(log, ['made poison', 'made other'])
+})
+
+test('a content at which it ended twice is given up with all its emails, at once and later', (t) => {
+  const { composing, make, log, ...fakes } = open(t)
+  for (const name of ['x1', 'x2', 'x3']) composing.add(work(name, { content: 'poison' }))
+  composing.add(work('other'))
+  fakes.started[0]?.end({ reason: 'no memory' })
+  assert.deepEqual(log, [])
+  fakes.started[1]?.end({ reason: 'no memory' })
+  assert.deepEqual(log, ['failed x1: no memory', 'failed x2: no memory', 'failed x3: no memory'])
+  make()
+  composing.add(work('x4', { content: 'poison' }))
+  assert.deepEqual(log.slice(3), ['made other', 'failed x4: no memory'])
+  assert.equal(fakes.started.length, 3)
+})
+
+test('a thread that ends before it has started is no fault of a content', (t) => {
+  const { composing, make, care, log, ...fakes } = open(t)
+  composing.add(work('one'))
+  fakes.started[0]?.end({ hasStarted: false })
+  assert.equal(care.ends(makeSource({ id: 'one' }).content), 0)
+  make()
+  assert.deepEqual(log, ['made one'])
+})
+
+test('a project whose letters wait for slow receivers holds up only its own', (t) => {
+  const { composing, make, made, log } = open(t)
+  for (const name of ['a1', 'a2']) composing.add(work(name, { projectId: 'a' }))
+  composing.add(work('b1', { projectId: 'b' }))
+  make(60 * MEGABYTE)
+  make(60 * MEGABYTE)
+  assert.deepEqual(log, ['made a1', 'made b1'])
+  assert.equal(composing.waiting(), 1)
+  composing.release('a', made[0]?.bytes ?? 0)
+  make()
+  assert.deepEqual(log.slice(2), ['made a2'])
+})
+
+test('a letter that no server would take is not sent', (t) => {
+  const { composing, make, log } = open(t)
+  composing.add(work('huge'))
+  make(129 * MEGABYTE)
+  assert.match(log[0] ?? '', /^failed huge: the message has 136 MB once it is encoded/)
+})
+
+test('what finds no room may come again one by one, and the room is the others\u2019', (t) => {
+  const { composing, clock } = open(t)
+  const add = (name: string, projectId: string) => composing.add(work(name, { projectId }))
+  for (let count = 0; count < 51; count += 1) assert.equal(add(`a${count}`, 'a'), 0)
+  const delays = ['x', 'y', 'z'].map((name) => add(name, 'a'))
+  assert.deepEqual(delays, [1_250, 1_500, 1_750])
+  assert.equal(add('b', 'b'), 0)
+  clock.now += 60_000
+  assert.equal(add('w', 'a'), 1_250)
+})
+
+test('what is for a site can be called back, also while it is made', (t) => {
+  const { composing, make, log } = open(t)
+  const elsewhere = { lane: { key: 'other', site: 'other' } as Heavy['lane'] }
+  for (const name of ['one', 'two']) composing.add(work(name))
+  composing.add(work('three', elsewhere))
+  composing.withdraw('site')
+  assert.deepEqual(log, ['returned two 0'])
+  make()
+  make()
+  assert.deepEqual(log.slice(1), ['returned one 0', 'made three'])
+})
+
+test('stopping returns all that waits, and nothing is made afterwards', async (t) => {
+  const { composing, log, ...fakes } = open(t)
+  for (const name of ['one', 'two']) composing.add(work(name))
+  await composing.stop()
+  assert.deepEqual(log, ['returned one 0', 'returned two 0'])
+  assert.equal(fakes.started.length, 1)
+})
+
+test('the thread rests when nothing was to be made for a while', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { composing, make, rests } = open(t)
+  composing.add(work('one'))
+  make()
+  t.mock.timers.tick(999)
+  assert.equal(rests(), 0)
+  t.mock.timers.tick(1)
+  assert.equal(rests(), 1)
+})

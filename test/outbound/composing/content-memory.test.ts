@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createContentRoom } from '../../../src/outbound/composing/content-memory.ts'
+
+const MB = 1024 * 1024
+const content = (id: string, bytes: number) => ({
+  ...{ id, subject: '', isText: false, text: null, attachments: [] },
+  body: 'x'.repeat(bytes),
+})
+
+test('large contents of one project leave memory to others', () => {
+  const room = createContentRoom()
+  const large = content('one', 40 * MB)
+  room.enter('large', large)
+  assert.equal(room.mayBring('large', 20 * MB), false)
+  assert.equal(room.mayBring('other', 20 * MB), true)
+  assert.equal(room.mayBring('large', 1_000), true, 'small contents always find room')
+  room.enter('large', large)
+  room.leave(large)
+  assert.equal(room.mayBring('large', 20 * MB), false, 'one of two uses is left')
+  room.leave(large)
+  assert.equal(room.mayBring('large', 20 * MB), true)
+})
+
+test('a content that is too large for all others goes alone', () => {
+  assert.equal(createContentRoom().mayBring('any', 500 * MB), true)
+})

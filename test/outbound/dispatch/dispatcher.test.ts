@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { silentLog } from '../../../src/log.ts'
+import {
+  createDispatcher,
+  type Done,
+  type Work,
+} from '../../../src/outbound/dispatch/dispatcher.ts'
+import type { MadeLetter } from '../../../src/outbound/protocol.ts'
+import { createFakeThreads, tasksOf } from '../fake-threads.ts'
+import { makeSource, makeTask } from '../harness.ts'
+
+function open(t: TestContext, maxThreads: number) {
+  const fakes = createFakeThreads()
+  const finished: Done<Work>[] = []
+  const dispatcher = createDispatcher<Work>({
+    settings: { idleMs: 60_000 } as never,
+    maxThreads,
+    maxConnections: 40,
+    hangMs: 1_000,
+    log: silentLog(),
+    now: () => 1_000,
+    maxConnectionsPerSite: 10,
+    connectionsOf: () => 1,
+    standingOf: () => 'answered',
+    done: (results) => void finished.push(...results),
+    createThreads: fakes.createThreads,
+  })
+  t.after(() => dispatcher.stop(0))
+  /** Name and what became of it, in order. */
+  const results = () => finished.map(({ work, result }) => [nameOf(work), result])
+  return { dispatcher, results, ...fakes }
+}
+
+const nameOf = ({ recipient }: { recipient: string }) => recipient.split('@')[0]
+
+function work(name: string, site: string, change: Partial<Work> = {}): Work {
+  const task = makeTask({ domain: site, recipient: `${name}@${site}` })
+  const lane = { key: site, site, targets: [] } as unknown as Work['lane']
+  return { ...task, lane, source: makeSource({ id: name }), ...change }
+}
+
+const ofContent = (id: string) => ({ source: makeSource({ id }) })
+
+test('what ends a delivery thread is set aside with its content, the others go on', (t) => {
+  const { dispatcher, results, started } = open(t, 2)
+  // So many that a second thread is started, each site with one connection.
+  const many = Array.from({ length: 50 }, (_, count) => work(`m${count}`, `site${count % 5}.test`))
+  dispatcher.add([...many, work('x1', 'x.test', ofContent('poison'))])
+  dispatcher.add([work('x2', 'y.test', ofContent('poison')), work('innocent', 'y.test')])
+  const thread = started.find((one) => tasksOf(one).some((task) => nameOf(task) === 'x1'))
+  const other = started.find((one) => one !== thread)
+  const culprit = tasksOf(thread).find((task) => nameOf(task) === 'x1')?.task ?? 0
+  const lost = tasksOf(thread).map(nameOf)
+  thread?.end({ culprit, reason: 'no memory' })
+  const heavy = results().filter(
+    ([, result]) => typeof result === 'object' && result.kind === 'heavy',
+  )
+  assert.deepEqual(heavy.find(([name]) => name === 'x1')?.[1], {
+    kind: 'heavy',
+    reason: 'no memory',
+  })
+  assert.ok(
+    other?.posted.some((message) => message.type === 'set aside' && message.content === 'poison'),
+  )
+  // x2 shares the content: wherever it was, no delivery thread is given it any more.
+  const given = started.slice(2).flatMap(tasksOf).map(nameOf)
+  assert.ok(!given.includes('x1') && !given.includes('x2'))
+  for (const name of lost) {
+    if (name !== 'x1' && name !== 'x2')
+      assert.ok([...given, ...tasksOf(other).map(nameOf)].includes(name))
+  }
+  assert.equal(results().filter(([name]) => name === 'innocent').length, 0)
+})
+
+test('what takes too long for a delivery thread comes back once, as that', (t) => {
+  const { dispatcher, results, started } = open(t, 1)
+  dispatcher.add([work('slow', 'a.test'), work('quick', 'a.test')])
+  const [slow] = tasksOf(started[0])
+  started[0]?.say({ type: 'results', results: [{ task: slow?.task ?? 0, kind: 'heavy' }] })
+  assert.deepEqual(results(), [['slow', { kind: 'heavy', reason: null }]])
+  assert.equal(dispatcher.inHand(), 1)
+})
+
+test('a letter is handed over as it is, and one that is lost is made again later', (t) => {
+  const { dispatcher, results, started } = open(t, 1)
+  const letter: MadeLetter = {
+    octets: new Uint8Array(10),
+    subject: 'x',
+    needsSmtputf8: false,
+    faults: [],
+  }
+  dispatcher.add([work('made', 'a.test', { letter }), work('usual', 'a.test')])
+  const [made, usual] = tasksOf(started[0])
+  assert.equal(made?.making, letter)
+  assert.ok(usual && 'source' in usual.making)
+  started[0]?.end({ culprit: made?.task ?? 0 })
+  assert.deepEqual(results(), [['made', { kind: 'returned', delayMs: 1_000 }]])
+  assert.deepEqual(tasksOf(started[1]).map(nameOf), ['usual'])
+})

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { classifyLocally } from '../../../src/mail/replies.ts'
+import type { AttemptOutcome, Step } from '../../../src/outbound/attempt.ts'
+import {
+  localOutcome,
+  siteReportOf,
+  unrecordedOutcome,
+} from '../../../src/outbound/dispatch/outcomes.ts'
+
+const step = (more: Partial<Step>): Step => ({ step: 'mail', at: 0, durationMs: 0, ...more })
+
+function outcomeAt(host: string | null, more: Partial<AttemptOutcome>): AttemptOutcome {
+  return { ...localOutcome({ result: 'deferred', verdict: null, error: null }), host, ...more }
+}
+
+test('a connection without a word of the site says that it cannot be reached', () => {
+  const verdict = classifyLocally('network')
+  const steps = [step({ step: 'connect', error: 'refused' })]
+  const report = siteReportOf(outcomeAt('mx.test', { verdict, steps }))
+  assert.deepEqual(report, { kind: 'unreachable' })
+})
+
+test('what we refuse ourselves on an open session says nothing of the site', () => {
+  for (const cause of ['size', 'smtputf8', '8bit'] as const) {
+    const verdict = classifyLocally(cause)
+    assert.equal(siteReportOf(outcomeAt('mx.test', { result: 'bounced', verdict })), null)
+  }
+})
+
+test('a message whose answer was lost with its thread counts as taken, and teaches nothing', () => {
+  for (const [mode, result] of [
+    ['direct', 'delivered'],
+    ['relay', 'relayed'],
+  ] as const) {
+    const outcome = unrecordedOutcome({ mode })
+    assert.equal(outcome.result, result)
+    assert.equal(outcome.verdict?.class, 'accepted')
+    assert.equal(siteReportOf(outcome), null)
+  }
+})
+
+test('an attempt that never came to the site says nothing of it', () => {
+  assert.equal(siteReportOf(outcomeAt(null, { verdict: classifyLocally('network') })), null)
+})

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLedger } from '../../../src/outbound/dispatch/sent-ids.ts'
+
+const options = {
+  maxWeight: 10,
+  weigh: (text: string) => text.length,
+  keyOf: (text: string) => text,
+}
+
+test('a value is new once and keeps its number', () => {
+  const ledger = createLedger<string>(options)
+  const first = ledger.use('aaa')
+  assert.equal(first.isNew, true)
+  assert.deepEqual(ledger.use('aaa'), { id: first.id, isNew: false })
+})
+
+test('the longest unused go first, and nothing that is in use', () => {
+  const ledger = createLedger<string>(options)
+  const [a, b, c] = ['aaaa', 'bbbb', 'cccc'].map((text) => ledger.use(text).id)
+  assert.deepEqual(ledger.takeForgotten(), [])
+  ledger.release(b!)
+  ledger.release(a!)
+  assert.deepEqual(ledger.takeForgotten(), [b])
+  assert.deepEqual(ledger.takeForgotten(), [])
+  assert.equal(ledger.use('bbbb').isNew, true)
+  assert.deepEqual(ledger.takeForgotten(), [a])
+  assert.equal(ledger.use('cccc').id, c)
+})

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import { silentLog } from '../../../src/log.ts'
+import { checkTemplate } from '../../../src/mail/template.ts'
+import { drop, type Sink, type SinkOptions, silence } from '../../fakes/smtp-sink.ts'
+import { type HarnessOptions, makeSource, makeTasks, startHarness, startSinks } from '../harness.ts'
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+async function start(sinkOptions: SinkOptions, options: HarnessOptions = {}) {
+  const [sink] = (await startSinks({ host: '127.0.0.1', ...sinkOptions })) as [Sink]
+  stops.push(() => sink.stop())
+  const { delivery, deps } = options
+  const harness = await startHarness({
+    ...options,
+    delivery: { mode: 'sandbox', ...delivery },
+    deps: { sandboxPort: sink.port, ...deps },
+  })
+  stops.push(() => harness.stop())
+  return { ...harness, sink }
+}
+
+const endless = makeSource({
+  id: 'endless',
+  body: '<p>{% for i in (1..900) %}{% for j in (1..900) %}{% assign x = i %}{% endfor %}{% endfor %}{{name}}</p>',
+})
+
+/** The same, but compiled anew for its name. */
+function content(name: string) {
+  return { ...endless.content, id: name, body: `${name} ${endless.content.body}` }
+}
+
+test('a template that takes too long is ended with its thread and sent with its placeholders', async () => {
+  const { sendAll, sink } = await start({}, { deps: { hangMs: 400 } })
+  const others = makeTasks(20, { domain: 'a.test' })
+  const tasks = [...others.slice(0, 10), ...makeTasks(1, { domain: 'a.test', source: endless })]
+  const attempts = await sendAll([...tasks, ...others.slice(10)])
+  assert.ok(attempts.every(({ outcome }) => outcome.result === 'delivered'))
+  assert.ok(sink.acceptedCount() >= 21)
+  const recipients = new Set(sink.messages.flatMap(({ to }) => to))
+  assert.equal(recipients.size, 21)
+  const plain = sink.messages.filter(({ bytes }) => bytes.includes('assign x'))
+  assert.equal(plain.length, 1)
+})
+
+test('what was delivered before a thread had to be ended is reported, and not sent again', async () => {
+  const { outbound, reported, reports, sink } = await start(
+    {},
+    { deps: { hangMs: 400 }, delivery: { maxConnectionsPerSite: 1 } },
+  )
+  const tasks = makeTasks(5, { domain: 'a.test' })
+  outbound.deliver([...tasks, ...makeTasks(1, { domain: 'a.test', source: endless })])
+  await reported(6)
+  assert.equal(sink.acceptedCount(), 6)
+  const results = reports.map((report) => report.kind === 'attempted' && report.outcome.result)
+  assert.deepEqual(results, Array(6).fill('delivered'))
+  assert.deepEqual(new Set(reports.map(({ emailId }) => emailId)).size, 6)
+})
+
+test('what was delivered is reported although its thread does not stop in time', async () => {
+  const { outbound, reports, sink } = await start(
+    {},
+    { delivery: { maxConnectionsPerSite: 8 }, deps: { deliveryThreads: 1 } },
+  )
+  outbound.deliver(makeTasks(5, { domain: 'a.test' }))
+  await sink.waitForMessages(5)
+  // The sink counts a message before it answers. By these answers of the thread, the loops of both
+  // have turned often enough for the sink's to be written and read.
+  for (let turn = 0; turn < 20; turn += 1) await outbound.preview([makeSource()])
+  const slow = ['a', 'b', 'c', 'd'].map((name) => ({ ...endless, content: content(name) }))
+  outbound.deliver(slow.flatMap((source) => makeTasks(1, { domain: 'a.test', source })))
+  await outbound.stop(50)
+  const kinds = reports.map((report) => report.kind)
+  assert.equal(sink.acceptedCount(), 5)
+  assert.equal(kinds.filter((kind) => kind === 'attempted').length, 5)
+  assert.equal(kinds.filter((kind) => kind === 'returned').length, 4)
+})
+
+test('messages are looked at by the same rendering, in the order they were asked for', async () => {
+  const { outbound } = await start({})
+  const sources = ['Ann', 'Bob'].map((name) => ({
+    ...makeSource(),
+    variables: { stored: { name }, request: {}, system: {} },
+  }))
+  const looks = await outbound.preview(sources)
+  assert.deepEqual(
+    looks.map((look) => look?.subject),
+    ['Hello Ann', 'Hello Bob'],
+  )
+  assert.match(looks[1]?.html ?? '', /<p>Dear Bob<\/p>/)
+  assert.match(looks[1]?.text ?? '', /Dear Bob/)
+  assert.deepEqual(await outbound.preview([]), [])
+})
+
+test('a look at a template that takes too long shows its placeholders filled in', async () => {
+  const { outbound } = await start({}, { deps: { hangMs: 400 } })
+  const [look] = await outbound.preview([endless])
+  assert.equal(look?.subject, 'Hello Ann')
+  assert.match(look?.text ?? '', /Ann/)
+})
+
+test('what takes long to make holds no place at its site meanwhile', async () => {
+  const { outbound, reported, reports } = await start({})
+  const room = outbound.capacity('sandbox', 1)
+  const large = makeSource({ id: 'large', body: `<p>${'words '.repeat(500_000)}</p>` })
+  outbound.deliver(makeTasks(room + 3, { domain: 'a.test', source: large }))
+  assert.equal(outbound.capacity('sandbox', 1), room)
+  assert.equal(outbound.inFlight(), room + 3)
+  await reported(room + 3)
+  assert.ok(reports.every((report) => report.kind === 'attempted'))
+  assert.equal(outbound.inFlight(), 0)
+})
+
+test('ten megabytes of placeholders, accepted before there was a limit, end no thread', async () => {
+  const ends: unknown[] = []
+  const log = { ...silentLog(), error: (facts: unknown) => ends.push(facts) }
+  const { send, sink } = await start({}, { deps: { log: log as never } })
+  const body = `{{ name }}${'{{ a }}'.repeat(1_500_000)}`
+  const source = makeSource({ id: 'poison', body })
+  const { outcome, faults } = await send({ domain: 'a.test', source })
+  assert.equal(outcome.result, 'delivered')
+  assert.deepEqual(
+    faults.map(({ part, message }) => [part, message]),
+    [['body', 'longer than 2000000 characters']],
+  )
+  const sent = sink.messages[0]?.bytes.toString('latin1') ?? ''
+  assert.match(sent, /Ann\{\{ a \}\}/)
+  assert.deepEqual(ends, [])
+})
+
+test('a page of looks shows what can be shown, whatever one of them does', async () => {
+  const { outbound } = await start({}, { deps: { hangMs: 400 } })
+  const broken = { ...makeSource(), variables: null } as never
+  const looks = await outbound.preview([makeSource(), endless, broken, makeSource({ id: 'c' })])
+  assert.deepEqual(
+    looks.map((look) => look?.subject ?? null),
+    ['Hello Ann', 'Hello Ann', null, 'Hello Ann'],
+  )
+})
+
+test('a template is checked in a thread as it is anywhere', async () => {
+  const { outbound } = await start({})
+  assert.equal(await outbound.checkTemplate('Hello {{ name }}'), undefined)
+  const fault = await outbound.checkTemplate('Hello\n{% if name %}')
+  assert.deepEqual(fault, checkTemplate('Hello\n{% if name %}'))
+  assert.notEqual(fault, undefined)
+})
+
+test('a fault of a template comes with the report of what was sent', async () => {
+  const { send } = await start({})
+  const source = makeSource({ id: 'faulty', body: '<p>{{ name | shout }}</p>\n{% if %}' })
+  const { outcome, faults } = await send({ domain: 'a.test', source })
+  assert.equal(outcome.result, 'delivered')
+  assert.deepEqual(
+    faults.map(({ part, line }) => [part, line]),
+    [['body', 1]],
+  )
+  const whole = await send({ domain: 'a.test' })
+  assert.deepEqual(whole.faults, [])
+})
+
+test('no thread runs before there is work', async () => {
+  const { outbound, stop } = await start({})
+  const began = performance.now()
+  await stop(10_000)
+  assert.ok(performance.now() - began < 5_000)
+  assert.equal(outbound.inFlight(), 0)
+})
+
+test('stop returns what has not begun and waits for what has', async () => {
+  let answer: (() => void) | undefined
+  const respond: SinkOptions['respond'] = ({ verb }) =>
+    verb === 'MESSAGE' ? (socket) => (answer = () => socket.write('250 ok\r\n')) : undefined
+  const { outbound, reported, reports, sink } = await start(
+    { respond },
+    { delivery: { maxConnectionsPerSite: 1 } },
+  )
+  outbound.deliver(makeTasks(4, { domain: 'a.test' }))
+  while (answer === undefined) await new Promise((resolve) => setImmediate(resolve))
+  const stopped = outbound.stop(5_000)
+  await reported(3)
+  assert.ok(reports.every(({ kind }) => kind === 'returned'))
+  answer()
+  await stopped
+  assert.equal(reports.length, 4)
+  assert.equal(reports[3]?.kind, 'attempted')
+  assert.equal(outbound.capacity('sandbox', 1), 0)
+  assert.equal(outbound.inFlight(), 0)
+  assert.equal(sink.openCount(), 0)
+})
+
+test('when the time is over connections are cut, and a sent message is marked', async () => {
+  const respond: SinkOptions['respond'] = ({ verb, connection }) => {
+    if (verb === 'MESSAGE') return silence
+    return connection === 2 && verb !== 'CONNECT' && verb !== 'EHLO' ? silence : undefined
+  }
+  const { outbound, reports, sink } = await start({ respond }, {})
+  outbound.deliver(makeTasks(2, { domain: 'a.test' }))
+  while (!sink.lines.includes('DATA') || sink.lines.filter((line) => /^RCPT/.test(line)).length < 2)
+    await new Promise((resolve) => setImmediate(resolve))
+  await outbound.stop(50)
+  assert.equal(reports.length, 2)
+  const kinds = reports.map((report) =>
+    report.kind === 'attempted' ? report.outcome.isMaybeDelivered : 'returned',
+  )
+  assert.deepEqual(new Set(kinds), new Set([true, 'returned']))
+})
+
+test('what is handed over while stopping comes back', async () => {
+  const { outbound, reports, toTask } = await start({ respond: () => drop })
+  const stopped = outbound.stop(10)
+  outbound.deliver([toTask({ domain: 'a.test' })])
+  await stopped
+  assert.deepEqual(
+    reports.map(({ kind }) => kind),
+    ['returned'],
+  )
+  await assert.rejects(outbound.preview([makeSource()]))
+})
+
+test('large contents go over once for many recipients', async () => {
+  const attachment = {
+    filename: 'a.bin',
+    contentType: 'application/octet-stream',
+    content: Buffer.alloc(300_000, 7).toString('base64'),
+    contentId: null,
+    disposition: 'attachment' as const,
+  }
+  const source = makeSource({ id: 'large', attachments: [attachment] })
+  const { sendAll, sink } = await start({}, { deps: { deliveryThreads: 2 } })
+  await sendAll(makeTasks(30, { domain: 'a.test', source }))
+  assert.equal(sink.acceptedCount(), 30)
+  assert.ok(sink.messages.every(({ bytes }) => bytes.length > 400_000))
+})

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isOwnListener, isPublicAddress } from '../../../src/outbound/routing/addresses.ts'
+
+const refused = [
+  '127.0.0.1',
+  '10.0.0.1',
+  '172.16.0.1',
+  '192.168.1.1',
+  '169.254.169.254',
+  '100.64.0.1',
+  '192.0.0.8',
+  '198.18.0.1',
+  '192.0.2.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '0.0.0.0',
+  '::',
+  '::1',
+  '::ffff:10.0.0.1',
+  '::ffff:8.8.8.8',
+  '::127.0.0.1',
+  '::ffff:0:10.0.0.1',
+  '64:ff9b::a00:1',
+  '64:ff9b:1::a00:1',
+  '2002:a00:1::1',
+  '2001::1',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fec0::1',
+  'fc00::1',
+  'ff02::1',
+  '2001:db8::1',
+  '4000::1',
+  '010.0.0.1.evil',
+  '',
+]
+
+for (const address of refused) {
+  test(`${address || 'an empty text'} is no public address`, () => {
+    assert.equal(isPublicAddress(address), false)
+  })
+}
+
+test('ordinary addresses of both families are public', () => {
+  assert.equal(isPublicAddress('8.8.8.8'), true)
+  assert.equal(isPublicAddress('2607:f8b0:400e:c00::1b'), true)
+})
+
+test('knows its own listeners, also those on all addresses', () => {
+  const exact = [{ host: '127.0.0.9', port: 25 }]
+  assert.equal(isOwnListener({ address: '127.0.0.9', port: 25 }, exact), true)
+  assert.equal(isOwnListener({ address: '::ffff:127.0.0.9', port: 25 }, exact), true)
+  assert.equal(isOwnListener({ address: '127.0.0.9', port: 2525 }, exact), false)
+  assert.equal(isOwnListener({ address: '127.0.0.8', port: 25 }, exact), false)
+  for (const host of ['0.0.0.0', '::']) {
+    const all = [{ host, port: 25 }]
+    assert.equal(isOwnListener({ address: '127.0.0.3', port: 25 }, all), true)
+    assert.equal(isOwnListener({ address: '8.8.8.8', port: 25 }, all), false)
+  }
+})

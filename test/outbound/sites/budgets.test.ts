@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createBudgets, networkOf, type SiteFacts } from '../../../src/outbound/sites/budgets.ts'
+
+const facts = (change: Partial<SiteFacts> = {}): SiteFacts => ({
+  addresses: [],
+  projectId: null,
+  isHeard: true,
+  standing: 'answered',
+  ...change,
+})
+
+/** Gives the site what it may have, up to `wanted`; how many that were. */
+function fill(
+  budgets: ReturnType<typeof createBudgets>,
+  site: string,
+  own: SiteFacts,
+  wanted = 10,
+) {
+  let count = 0
+  budgets.update(site, own, 0)
+  while (count < wanted && budgets.room(site) > 0) budgets.update(site, own, ++count)
+  return count
+}
+
+const sites = Array.from({ length: 300 }, (_, at) => `site${at}`)
+
+test('sites at one address share what one site may have', () => {
+  const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
+  const counts = sites.map((site) => fill(budgets, site, facts({ addresses: ['192.0.2.1'] }), 4))
+  assert.deepEqual(counts.slice(0, 4), [4, 4, 2, 0])
+  assert.equal(fill(budgets, 'other', facts({ addresses: ['198.51.100.1'] })), 10)
+})
+
+test('so do sites in one network, of either family', () => {
+  for (const address of [(at: number) => `192.0.2.${at}`, (at: number) => `2001:db8:1:${at}::25`]) {
+    const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
+    const counts = sites
+      .slice(0, 20)
+      .map((site, at) => fill(budgets, site, facts({ addresses: [address(at)] }), 1))
+    assert.equal(sum(counts), 10)
+  }
+})
+
+test('networks are /24 and /48, however an address is written', () => {
+  assert.equal(networkOf('192.0.2.77'), '192.0.2.0/24')
+  assert.equal(networkOf('2001:db8:12::1'), networkOf('2001:0db8:0012:ff::9'))
+  assert.notEqual(networkOf('2001:db8:12::1'), networkOf('2001:db8:13::1'))
+})
+
+test('sites that have not greeted hold a quarter, the silent ones half of that', () => {
+  const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
+  const silent = facts({ isHeard: false, standing: 'silent' })
+  const unknown = facts({ isHeard: false, standing: 'new' })
+  assert.equal(sum(sites.map((site) => fill(budgets, `silent ${site}`, silent, 1))), 25)
+  assert.equal(sum(sites.map((site) => fill(budgets, `new ${site}`, unknown, 1))), 25)
+  assert.equal(sum(sites.map((site) => fill(budgets, site, facts(), 1))), 150)
+})
+
+test('a site that greets makes room for the next one', () => {
+  const budgets = createBudgets({ maxConnections: 8, maxPerSite: 10 })
+  const unknown = facts({ isHeard: false, standing: 'new' })
+  assert.equal(fill(budgets, 'a', unknown), 2)
+  assert.equal(fill(budgets, 'b', unknown), 0)
+  assert.deepEqual([...(budgets.sharers('b') ?? [])], ['a', 'b'])
+  budgets.update('a', { ...unknown, isHeard: true }, 2)
+  assert.equal(budgets.room('b'), 2)
+})
+
+test('sites that never answered leave a quarter to those that have', () => {
+  const budgets = createBudgets({ maxConnections: 40, maxPerSite: 10 })
+  const greeted = facts({ standing: 'new' })
+  assert.equal(sum(sites.map((site) => fill(budgets, site, greeted, 1))), 30)
+  assert.equal(fill(budgets, 'answered', facts()), 10)
+})
+
+test('a project has three times as many connections as it leaves free', () => {
+  const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
+  const of = (projectId: string) =>
+    sum(sites.map((site) => fill(budgets, `${projectId} ${site}`, facts({ projectId }), 1)))
+  assert.equal(of('first'), 150)
+  const second = of('second')
+  assert.ok(second > 30 && second < 50)
+  assert.ok(of('third') > 0)
+})
+
+test('what is forgotten holds nothing, and nothing is left of it', () => {
+  const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
+  const own = facts({ addresses: ['192.0.2.1'], projectId: 'p', isHeard: false })
+  for (let round = 0; round < 3; round++) {
+    assert.equal(fill(budgets, 'a', own), 10)
+    budgets.forget('a')
+  }
+})
+
+test('who holds less comes first: by its server, then by its project', () => {
+  const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
+  const tarpit = facts({ addresses: ['192.0.2.1'], projectId: 'first' })
+  budgets.update('tarpit', tarpit, 9)
+  budgets.update('another of it', tarpit, 0)
+  budgets.update('same project', facts({ addresses: ['192.0.2.2'], projectId: 'first' }), 0)
+  budgets.update('other project', facts({ addresses: ['192.0.2.3'], projectId: 'second' }), 0)
+  const ranked = ['another of it', 'same project', 'other project'].sort(
+    (left, right) => budgets.rank(left) - budgets.rank(right),
+  )
+  assert.deepEqual(ranked, ['other project', 'same project', 'another of it'])
+})
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
+}

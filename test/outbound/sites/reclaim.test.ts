@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { chooseReclaim, type Holder, type Hungry } from '../../../src/outbound/sites/reclaim.ts'
+import { defaultTimeouts } from '../../../src/outbound/smtp/timeouts.ts'
+
+const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
+  site,
+  connections: 1,
+  isIdle: false,
+  isLowering: false,
+  silentSince: null,
+  cuts: 0,
+  isSameServer: false,
+  ...change,
+})
+const urgent: Hungry = { since: 100_000, isUrgent: true, now: 100_000 }
+const bulk: Hungry = { ...urgent, isUrgent: false }
+const silentFor = (ms: number) => ({ silentSince: urgent.now - ms })
+
+test('idle sites give up theirs first, as many as are needed', () => {
+  const holders = [holder('busy', { connections: 6 }), ...['a', 'b', 'c'].map(idle)]
+  const chosen = chooseReclaim(holders, bulk, 2)
+  assert.deepEqual(chosen, [
+    { site: 'a', connections: 0, isCut: false },
+    { site: 'b', connections: 0, isCut: false },
+  ])
+})
+
+test('else the site with the most gives up one', () => {
+  const holders = [holder('a', { connections: 2 }), holder('b', { connections: 6 }), holder('c')]
+  assert.deepEqual(chooseReclaim(holders, bulk, 1), [{ site: 'b', connections: 5, isCut: false }])
+})
+
+test('the last connection of a site is taken only after a while, sooner for urgent mail', () => {
+  const holders = [holder('first'), holder('second')]
+  const first = [{ site: 'first', connections: 0, isCut: false }]
+  for (const [hungry, patienceMs] of [
+    [bulk, 5_000],
+    [urgent, 500],
+  ] as const) {
+    const after = (ms: number) => ({ ...hungry, now: hungry.since + ms })
+    assert.deepEqual(chooseReclaim(holders, after(patienceMs), 1), [])
+    assert.deepEqual(chooseReclaim(holders, after(patienceMs + 1), 1), first)
+  }
+})
+
+test('who gives one up already is not asked again', () => {
+  const holders = [holder('a', { connections: 9, isLowering: true }), holder('b', idle('b'))]
+  assert.deepEqual(chooseReclaim(holders, bulk, 1)[0]?.site, 'b')
+  assert.deepEqual(chooseReclaim(holders.slice(0, 1), bulk, 1), [])
+})
+
+test('of silent sites the one that has been longest is cut, after a second for urgent mail', () => {
+  const holders = [
+    holder('short', silentFor(1_500)),
+    holder('long', silentFor(2_000)),
+    holder('fresh', silentFor(900)),
+  ]
+  assert.deepEqual(chooseReclaim(holders, urgent, 1), [
+    { site: 'long', connections: 0, isCut: true },
+  ])
+  assert.deepEqual(chooseReclaim([holder('fresh', silentFor(900))], urgent, 1), [])
+  assert.deepEqual(chooseReclaim(holders, bulk, 1), [])
+  assert.equal(chooseReclaim([holder('a', silentFor(30_000))], bulk, 1)[0]?.isCut, true)
+})
+
+test('a silent site is cut though it has been told to give up its connection', () => {
+  const stuck = holder('stuck', { ...silentFor(5_000), isLowering: true })
+  assert.equal(chooseReclaim([stuck], urgent, 1)[0]?.isCut, true)
+})
+
+test('a server that greets late has eight times as long each time it was cut', () => {
+  const cutTwice = (ms: number) => [holder('late', { ...silentFor(ms), cuts: 2 })]
+  assert.deepEqual(chooseReclaim(cutTwice(63_999), urgent, 1), [])
+  assert.equal(chooseReclaim(cutTwice(64_000), urgent, 1)[0]?.isCut, true)
+  const often = [holder('late', { ...silentFor(360_000), cuts: 50 })]
+  assert.equal(chooseReclaim(often, urgent, 1)[0]?.isCut, true)
+})
+
+test('a server that was cut often has the time that a session takes to fail by itself', () => {
+  const { connect, greeting } = defaultTimeouts
+  const often = [holder('never', { ...silentFor(connect + greeting + 1_000), cuts: 50 })]
+  assert.deepEqual(chooseReclaim(often, urgent, 1), [])
+})
+
+test('names at one server do not cut each other', () => {
+  const holders = [holder('a', { ...silentFor(200_000), isSameServer: true })]
+  assert.deepEqual(chooseReclaim(holders, { ...urgent, since: 0 }, 1), [])
+})
+
+function idle(site: string): Holder {
+  return holder(site, { isIdle: true })
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import type { Resolver } from '../../../src/outbound/dns/resolver.ts'
+import type { DeliveryReport, DeliveryTask } from '../../../src/outbound/outbound.ts'
+import type { DnsZone } from '../../fakes/dns-server.ts'
+import { type Sink, type SinkOptions, silence, startSink } from '../../fakes/smtp-sink.ts'
+import { type Attempted, type HarnessOptions, makeTask, startHarness } from '../harness.ts'
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+/** `places`: the address of each domain, which is its own mail server. */
+async function start(places: Map<string, string>, delivery: HarnessOptions['delivery']) {
+  const nothing = { kind: 'nodata', expiresAt: Number.POSITIVE_INFINITY } as const
+  const resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'> = {
+    mx: async () => nothing,
+    aaaa: async () => nothing,
+    a: async (name) => ({ ...nothing, kind: 'found', records: [places.get(name) ?? ''] }),
+  }
+  const harness = await startHarness({ delivery: delivery ?? {}, deps: { resolver } })
+  stops.push(() => harness.stop())
+  return harness
+}
+
+/** All on one port. */
+async function sinksAt(...options: (SinkOptions & { host: string })[]): Promise<Sink[]> {
+  const sinks: Sink[] = []
+  for (const option of options) {
+    const sink = await startSink({ port: sinks[0]?.port ?? 0, ...option })
+    stops.push(() => sink.stop())
+    sinks.push(sink)
+  }
+  return sinks
+}
+
+const neverGreets: SinkOptions['respond'] = ({ verb }) => (verb === 'CONNECT' ? silence : undefined)
+
+/** So many domains, whose mail goes to these addresses in turn. */
+function placesAt(count: number, ...addresses: string[]): Map<string, string> {
+  return new Map(
+    Array.from({ length: count }, (_, at) => [
+      `name${at}.test`,
+      addresses[at % addresses.length] as string,
+    ]),
+  )
+}
+
+function oneEach(places: Map<string, string>, task: Partial<DeliveryTask>): DeliveryTask[] {
+  return [...places.keys()].map((domain) => makeTask({ ...task, domain }))
+}
+
+const BULK = { projectId: 'bulk-project' }
+const OTHER = { projectId: 'other-project' }
+
+test('many names at one silent address hold as many connections as one site', async () => {
+  const tarpits = placesAt(210, '127.0.0.66')
+  const [tarpit, good] = await sinksAt(
+    { host: '127.0.0.66', respond: neverGreets },
+    { host: '127.0.9.1' },
+  )
+  const { outbound, send, reports } = await start(
+    new Map([...tarpits, ['good.test', '127.0.9.1']]),
+    {
+      port: tarpit!.port,
+    },
+  )
+  outbound.deliver(oneEach(tarpits, BULK))
+  while (tarpit!.openCount() < 10) await turn()
+  const { outcome } = await send({ ...OTHER, domain: 'good.test' })
+  assert.equal(outcome.result, 'delivered')
+  assert.equal(good!.acceptedCount(), 1)
+  assert.equal(tarpit!.connectionCount(), 10)
+  assert.equal(reports.length, 1, 'nothing of the tarpit was given up for it')
+})
+
+test('mail beside a tarpit in its own network gets the connection of a silent session', async () => {
+  const tarpits = placesAt(60, '127.0.0.66')
+  const [tarpit] = await sinksAt(
+    { host: '127.0.0.66', respond: neverGreets },
+    { host: '127.0.0.9' },
+  )
+  const { outbound, reports, reported, clock } = await start(
+    new Map([...tarpits, ['good.test', '127.0.0.9']]),
+    { port: tarpit!.port },
+  )
+  outbound.deliver(oneEach(tarpits, BULK))
+  while (tarpit!.openCount() < 10) await turn()
+  clock.ahead += 1_000
+  outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
+  const good = () => attempts(reports).find(({ site }) => site === 'good.test')
+  while (good() === undefined) await reported(reports.length + 1)
+  assert.equal(good()?.outcome.result, 'delivered')
+  const cut = reports.filter(({ site }) => site !== 'good.test')
+  assert.ok(cut.length > 0 && cut.length < 10, `${cut.length} were cut`)
+})
+
+test('a session that we end for other mail is no attempt, and no fault of its site', async () => {
+  const tarpits = placesAt(10, '127.0.0.66')
+  const [tarpit] = await sinksAt(
+    { host: '127.0.0.66', respond: neverGreets },
+    { host: '127.0.0.9' },
+  )
+  const { outbound, reports, reported, clock } = await start(
+    new Map([...tarpits, ['good.test', '127.0.0.9']]),
+    { port: tarpit!.port },
+  )
+  outbound.deliver(oneEach(tarpits, BULK))
+  while (tarpit!.openCount() < 10) await turn()
+  clock.ahead += 1_000
+  const before = Date.now() + clock.ahead
+  outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
+  const returned = () => reports.filter((report) => report.kind === 'returned')
+  while (attempts(reports).length === 0 || returned().length === 0)
+    await reported(reports.length + 1)
+  assert.deepEqual(
+    attempts(reports).map(({ site, outcome }) => [site, outcome.result]),
+    [['good.test', 'delivered']],
+  )
+  for (const { site, reason, retryAt } of returned()) {
+    assert.match(reason ?? '', /^name\d+\.test: no greeting in \d+\.\d s, and other mail needed/)
+    assert.ok((retryAt ?? 0) >= before + 60_000)
+    const { restrictedSince, cause } = outbound.sites().find((one) => one.site === site) ?? {}
+    assert.deepEqual([restrictedSince ?? null, cause ?? null], [null, null])
+    assert.equal(outbound.pauseOf(site), null)
+  }
+})
+
+test('silent servers in many networks hold a quarter of all, and give way to other mail', async () => {
+  const networks = Array.from({ length: 40 }, (_, at) => `127.0.${at + 20}.1`)
+  const tarpits = placesAt(200, ...networks)
+  const sinks = await sinksAt(
+    { host: '127.0.9.1' },
+    ...networks.map((host) => ({ host, respond: neverGreets })),
+  )
+  const { outbound, reports, reported, clock } = await start(
+    new Map([...tarpits, ['good.test', '127.0.9.1']]),
+    { port: sinks[0]!.port, maxConnections: 100 },
+  )
+  const open = () => sinks.slice(1).reduce((sum, sink) => sum + sink.openCount(), 0)
+  outbound.deliver(oneEach(tarpits, BULK))
+  while (open() < 25) await turn()
+  clock.ahead += 1_000
+  outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
+  const good = () => attempts(reports).find(({ site }) => site === 'good.test')
+  while (good() === undefined) {
+    assert.ok(open() <= 25, `${open()} sessions without a greeting`)
+    await reported(reports.length + 1)
+  }
+  assert.equal(good()?.outcome.result, 'delivered')
+})
+
+test('mail of another project overtakes a backlog, at its own server and at the same', async () => {
+  const order: string[] = []
+  const respond: SinkOptions['respond'] = ({ verb, line }) => {
+    if (verb === 'RCPT') order.push(line.includes('bulk') ? 'bulk' : 'other')
+    return undefined
+  }
+  const [sink] = await sinksAt({ host: '127.0.9.1', respond }, { host: '127.0.10.1', respond })
+  const backlog = placesAt(60, '127.0.9.1')
+  const { outbound, sendAll, toTask } = await start(
+    new Map([...backlog, ['good.test', '127.0.10.1']]),
+    { port: sink!.port, maxConnections: 20 },
+  )
+  const tasks = Array.from({ length: 40 }, () => oneEach(backlog, BULK)).flat()
+  const bulk = tasks.map((task, at) => ({ ...task, recipient: `bulk${at}@${task.domain}` }))
+  const sending = sendAll(bulk)
+  while (order.length < 200) await turn()
+  assert.equal(outbound.projectCapacity(BULK.projectId, 1) < 1_000, true)
+  assert.ok(outbound.projectCapacity(OTHER.projectId, 1) > 100)
+  const before = order.length
+  outbound.deliver(['good.test', 'name0.test'].map((domain) => toTask({ ...OTHER, domain })))
+  while (order.filter((name) => name === 'other').length < 2) await turn()
+  const between = order.length - before
+  assert.ok(between < 1_200, `${between} of the backlog went first`)
+  await sending
+})
+
+test('a full server takes the first message of another project into its line', async () => {
+  let isHolding = false
+  const respond: SinkOptions['respond'] = ({ verb }) =>
+    verb === 'MAIL' && isHolding ? silence : undefined
+  const [sink] = await sinksAt({ host: '127.0.9.1', respond })
+  const zone = {
+    'bulk.test': { MX: [[10, 'mx.big.test']] },
+    'other.test': { MX: [[10, 'mx.big.test']] },
+    'mx.big.test': { A: ['127.0.9.1'] },
+  } satisfies DnsZone
+  const { outbound, send, reports, reported, stop } = await startHarness({
+    zone,
+    delivery: { port: sink!.port },
+  })
+  stops.push(() => stop())
+  const { site } = await send({ ...BULK, domain: 'bulk.test' })
+  isHolding = true
+  while (outbound.capacity(site, 1) > 0) {
+    outbound.deliver([makeTask({ ...BULK, domain: 'bulk.test', site })])
+  }
+  const [first, second] = [0, 1].map(() => makeTask({ ...OTHER, domain: 'other.test' }))
+  outbound.deliver([first!, second!])
+  await reported(2)
+  assert.deepEqual(
+    reports.slice(1).map(({ kind, emailId }) => [kind, emailId]),
+    [['returned', second!.emailId]],
+  )
+})
+
+function attempts(reports: readonly DeliveryReport[]): Attempted[] {
+  return reports.filter((report) => report.kind === 'attempted')
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

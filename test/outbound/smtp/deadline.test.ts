@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createAlarm } from '../../../src/outbound/smtp/deadline.ts'
+
+function alarmAndRing() {
+  const rung = Promise.withResolvers<number>()
+  const began = performance.now()
+  let count = 0
+  const alarm = createAlarm(() => {
+    count++
+    rung.resolve(performance.now() - began)
+  })
+  return { alarm, rung: rung.promise, count: () => count }
+}
+
+test('an alarm rings once, at its limit', async () => {
+  const { alarm, rung, count } = alarmAndRing()
+  alarm.set(20)
+  assert.ok((await rung) >= 20)
+  const other = alarmAndRing()
+  other.alarm.set(30)
+  await other.rung
+  assert.equal(count(), 1)
+})
+
+test('a limit that is set later replaces the one before, be it longer or shorter', async () => {
+  const longer = alarmAndRing()
+  longer.alarm.set(5)
+  longer.alarm.set(40)
+  assert.ok((await longer.rung) >= 40)
+  const shorter = alarmAndRing()
+  shorter.alarm.set(60_000)
+  shorter.alarm.set(10)
+  const afterMs = await shorter.rung
+  assert.ok(afterMs >= 10 && afterMs < 10_000)
+})
+
+test('an alarm without a limit, or stopped, does not ring', async () => {
+  const unset = alarmAndRing()
+  unset.alarm.set(5)
+  unset.alarm.set(null)
+  const stopped = alarmAndRing()
+  stopped.alarm.set(5)
+  stopped.alarm.stop()
+  const last = alarmAndRing()
+  last.alarm.set(30)
+  await last.rung
+  assert.deepEqual([unset.count(), stopped.count()], [0, 0])
+  unset.alarm.set(1)
+  await unset.rung
+})

@@ -1,0 +1,356 @@
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { afterEach, test } from 'node:test'
+import type { Lane, ThreadSettings, ThreadTask } from '../../../src/outbound/protocol.ts'
+import type { Target } from '../../../src/outbound/routing/targets.ts'
+import type { Session } from '../../../src/outbound/smtp/session.ts'
+import { createConnector } from '../../../src/outbound/thread/connector.ts'
+import { createHeldBytes } from '../../../src/outbound/thread/held-bytes.ts'
+import { type TryDeps, tryTask } from '../../../src/outbound/thread/try-task.ts'
+import { makeCertificate } from '../../fakes/certificate.ts'
+import { drop, type Sink, type SinkOptions, silence, startSink } from '../../fakes/smtp-sink.ts'
+
+const stops: (() => unknown)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+const certificate = makeCertificate(['mx.test'])
+const task = { task: 1, recipient: 'a@b.test', reversePath: 'r@s.test' } as ThreadTask
+
+/** Sinks on 127.0.0.2, .3 and so on, all on one port, in the order of their preference. */
+async function startSinks(...options: SinkOptions[]): Promise<{ sinks: Sink[]; lane: Lane }> {
+  const sinks: Sink[] = []
+  for (const [at, option] of options.entries()) {
+    const port = sinks[0]?.port ?? 0
+    const sink = await startSink({ host: `127.0.0.${at + 2}`, port, ...option })
+    stops.push(() => sink.stop())
+    sinks.push(sink)
+  }
+  const targets = sinks.map(({ host }, at) => ({
+    host: `mx${at}.test`,
+    address: host,
+    preference: at,
+  }))
+  return { sinks, lane: laneTo(targets, sinks[0]?.port ?? 0) }
+}
+
+function laneTo(targets: Target[], port: number, changes: Partial<Lane> = {}): Lane {
+  return {
+    key: 'lane',
+    site: 'site',
+    mode: 'direct',
+    port,
+    targets,
+    brokenTls: [],
+    requiresTls: false,
+    isOurs: false,
+    source: {},
+    messagesPerConnection: 100,
+    ...changes,
+  }
+}
+
+async function attempt(lane: Lane, { session = null, deps = {} }: Attempt = {}) {
+  const settings = {
+    ehloName: 'us.test',
+    relay: null,
+    idleMs: 1000,
+    timeouts: { greeting: 100, mail: 100, handshake: 100 },
+  } as unknown as ThreadSettings
+  const tried = await tryTask(
+    {
+      ...createConnector(settings),
+      make: () => ({ octets: 'S: x\r\n\r\nx\r\n', subject: 'x', needsSmtputf8: false, faults: [] }),
+      contentBytes: () => 1e6,
+      held: createHeldBytes(1e6),
+      findFamilies: () => ({ hasIpv4: true, hasIpv6: true }),
+      now: Date.now,
+      random: Math.random,
+      ...deps,
+    },
+    { lane, task, session, current: { step: 'waiting', since: 0, peer: null } },
+  )
+  stops.push(() => tried.session?.close())
+  const { result } = tried
+  assert.ok(result.kind === 'attempted')
+  return { ...tried, result, outcome: result.outcome }
+}
+
+type Attempt = { session?: Session | null; deps?: Partial<TryDeps> }
+
+const at = (verb: string, reply: string): SinkOptions => ({
+  respond: (command) => (command.verb === verb ? reply : undefined),
+})
+
+test('the best MX takes the message and its session stays open', async () => {
+  const { sinks, lane } = await startSinks({}, {})
+  const { outcome, session, result } = await attempt(lane)
+  assert.equal(outcome.result, 'delivered')
+  assert.deepEqual([outcome.host, outcome.address], ['mx0.test', '127.0.0.2'])
+  assert.equal(session?.isUsable, true)
+  assert.equal(result.subject, 'x')
+  assert.deepEqual(
+    outcome.steps.map(({ step }) => step),
+    ['connect', 'greeting', 'ehlo', 'mail', 'rcpt', 'data', 'message'],
+  )
+  assert.equal(sinks[1]?.connectionCount(), 0)
+})
+
+test('after a greeting of 421 the next MX is tried, and both are kept in the steps', async () => {
+  const { lane } = await startSinks(at('CONNECT', '421 4.3.2 busy'), {})
+  const { outcome } = await attempt(lane)
+  assert.deepEqual([outcome.result, outcome.host], ['delivered', 'mx1.test'])
+  assert.equal(outcome.steps[1]?.reply?.code, 421)
+  assert.equal(outcome.steps.filter(({ step }) => step === 'connect').length, 2)
+})
+
+test('an address that refuses the connection or never greets gives way to the next', async () => {
+  const { sinks, lane } = await startSinks({}, { respond: () => silence }, {})
+  const [good] = sinks.splice(0, 1)
+  await good?.stop()
+  stops.shift()
+  const { outcome } = await attempt(lane)
+  assert.deepEqual([outcome.result, outcome.host], ['delivered', 'mx2.test'])
+})
+
+test('at most two sessions are opened', async () => {
+  const { sinks, lane } = await startSinks(
+    at('EHLO', '421 4.3.2 no'),
+    at('CONNECT', '421 4.3.2 no'),
+    {},
+  )
+  const { outcome, session } = await attempt(lane)
+  assert.equal(outcome.result, 'deferred')
+  assert.equal(outcome.reply?.code, 421)
+  assert.equal(session, null)
+  assert.equal(sinks[2]?.connectionCount(), 0)
+})
+
+test('at most five addresses are dialled', async () => {
+  const { sinks, lane } = await startSinks({})
+  await sinks[0]?.stop()
+  stops.shift()
+  const targets = Array.from({ length: 9 }, (_, index) => ({
+    host: `mx${index}.test`,
+    address: `127.0.1.${index + 1}`,
+    preference: index,
+  }))
+  const { outcome } = await attempt({ ...lane, targets })
+  assert.equal(outcome.result, 'deferred')
+  assert.equal(outcome.steps.length, 5)
+})
+
+test('a refusal of the recipient is final here and now, and leaves the session fit', async () => {
+  const { sinks, lane } = await startSinks(at('RCPT', '550 5.1.1 no such user'), {})
+  const { outcome, session } = await attempt(lane)
+  assert.deepEqual([outcome.result, outcome.verdict?.isHard], ['bounced', true])
+  assert.equal(session?.isUsable, true)
+  assert.equal(sinks[1]?.connectionCount(), 0)
+})
+
+test('a transient refusal of the recipient is not carried to the next MX', async () => {
+  const { sinks, lane } = await startSinks(at('RCPT', '451 4.7.1 greylisted'), {})
+  const { outcome } = await attempt(lane)
+  assert.equal(outcome.result, 'deferred')
+  assert.equal(sinks[1]?.connectionCount(), 0)
+})
+
+test('a throttle in the middle of a session is not answered by another connection', async () => {
+  const { sinks, lane } = await startSinks(at('RCPT', '421 4.7.28 unusual rate of mail'), {})
+  const { outcome } = await attempt(lane)
+  assert.deepEqual([outcome.result, outcome.verdict?.class], ['deferred', 'throttle'])
+  assert.equal(sinks[0]?.connectionCount(), 1)
+  assert.equal(sinks[1]?.connectionCount(), 0)
+})
+
+test('a connection lost before the final dot is made good at the next MX', async () => {
+  const lostAt = (verb: string): SinkOptions => ({
+    respond: (command) => (command.verb === verb ? drop : undefined),
+  })
+  for (const verb of ['MAIL', 'RCPT', 'DATA']) {
+    const { sinks, lane } = await startSinks(lostAt(verb), {})
+    const { outcome } = await attempt(lane)
+    assert.deepEqual([outcome.result, outcome.host], ['delivered', 'mx1.test'], verb)
+    assert.equal(sinks[0]?.acceptedCount(), 0)
+  }
+})
+
+test('a connection lost after the final dot is not tried again in this attempt', async () => {
+  const { sinks, lane } = await startSinks(
+    { respond: ({ verb }) => (verb === 'MESSAGE' ? drop : undefined) },
+    {},
+  )
+  const { outcome } = await attempt(lane)
+  assert.deepEqual([outcome.result, outcome.isMaybeDelivered], ['deferred', true])
+  assert.equal(sinks[1]?.connectionCount(), 0)
+})
+
+test('a refusal by greeting is final only when every server gives it', async () => {
+  const all = await startSinks(at('CONNECT', '554 5.7.1 go away'), at('CONNECT', '554 5.7.1 too'))
+  assert.equal((await attempt(all.lane)).outcome.reply?.code, 554)
+  const one = await startSinks(at('CONNECT', '421 4.3.0 later'), at('CONNECT', '554 no'))
+  assert.equal((await attempt(one.lane)).outcome.result, 'deferred')
+})
+
+test('a session that was closed while idle is replaced without a word', async () => {
+  const { sinks, lane } = await startSinks({
+    respond: ({ verb, connection, count }) =>
+      verb === 'MAIL' && connection === 1 && count === 2 ? drop : undefined,
+  })
+  const first = await attempt(lane)
+  const second = await attempt(lane, { session: first.session })
+  assert.equal(second.outcome.result, 'delivered')
+  assert.equal(sinks[0]?.connectionCount(), 2)
+  assert.ok(second.outcome.steps.every(({ error }) => error === undefined))
+})
+
+const breakHandshake = (socket: Socket) => {
+  socket.removeAllListeners('data')
+  socket.once('data', () => socket.end('not TLS at all'))
+  socket.write('220 go on\r\n')
+}
+
+const neverShakeHands = (socket: Socket) => {
+  socket.removeAllListeners('data')
+  socket.write('220 go on\r\n')
+}
+
+test('when the TLS handshake breaks the same address is tried once in clear', async () => {
+  const { sinks, lane } = await startSinks({
+    tls: certificate,
+    respond: ({ verb }) => (verb === 'STARTTLS' ? breakHandshake : undefined),
+  })
+  const { outcome, result } = await attempt(lane)
+  assert.deepEqual([outcome.result, outcome.tls], ['delivered', null])
+  assert.equal(result.brokenTls, 'mx0.test')
+  assert.equal(sinks[0]?.connectionCount(), 2)
+  const next = await attempt({ ...lane, brokenTls: ['mx0.test'] })
+  assert.equal(next.outcome.result, 'delivered')
+  assert.equal(sinks[0]?.connectionCount(), 3)
+})
+
+test('a host whose clear connection fails too is not one of broken TLS', async () => {
+  const { sinks, lane } = await startSinks({
+    tls: certificate,
+    respond: ({ verb, connection }) => {
+      if (verb === 'STARTTLS') return breakHandshake
+      return verb === 'MAIL' && connection === 2 ? drop : undefined
+    },
+  })
+  const { outcome, result } = await attempt(lane)
+  assert.equal(outcome.result, 'deferred')
+  assert.equal(sinks[0]?.connectionCount(), 2)
+  assert.equal(result.brokenTls, null)
+})
+
+test('a host that never ends the handshake and then does not answer is asked for TLS again', async () => {
+  const { lane } = await startSinks({
+    tls: certificate,
+    respond: ({ verb, connection }) => {
+      if (connection === 2) return silence
+      return verb === 'STARTTLS' ? neverShakeHands : undefined
+    },
+  })
+  const { outcome, result } = await attempt(lane)
+  assert.equal(outcome.result, 'deferred')
+  assert.equal(outcome.steps.filter(({ step }) => step === 'connect').length, 2)
+  assert.equal(result.brokenTls, null)
+})
+
+test('a provider that is known to want TLS is never spoken to in clear', async () => {
+  const { sinks, lane } = await startSinks({})
+  const { outcome, session } = await attempt({
+    ...lane,
+    requiresTls: true,
+    brokenTls: ['mx0.test'],
+  })
+  assert.equal(outcome.result, 'deferred')
+  assert.match(outcome.error ?? '', /no TLS/)
+  assert.equal(session, null)
+  assert.equal(sinks[0]?.acceptedCount(), 0)
+  const secure = await startSinks({ tls: certificate })
+  assert.match((await attempt({ ...secure.lane, requiresTls: true })).outcome.tls ?? '', /^TLSv1/)
+})
+
+test('a server of our own name is a loop, unless the domain is ours', async () => {
+  const { sinks, lane } = await startSinks({ name: 'US.test' }, {})
+  const { outcome } = await attempt(lane)
+  assert.equal(outcome.result, 'failed')
+  assert.match(outcome.error ?? '', /loop/)
+  assert.equal(sinks[1]?.connectionCount(), 0)
+  assert.equal((await attempt({ ...lane, isOurs: true })).outcome.result, 'delivered')
+  assert.equal((await attempt({ ...lane, mode: 'sandbox' })).outcome.result, 'delivered')
+})
+
+test('a message leaves from the address that was chosen for it', async () => {
+  const { sinks, lane } = await startSinks({
+    respond: ({ verb }) =>
+      verb === 'CONNECT' ? (socket) => socket.write(`220 ${socket.remoteAddress}\r\n`) : undefined,
+  })
+  const { outcome } = await attempt({ ...lane, source: { ipv4: '127.0.0.77' } })
+  assert.equal(outcome.result, 'delivered')
+  assert.match(outcome.steps[1]?.reply?.text ?? '', /127\.0\.0\.77/)
+  const nowhere = await attempt({ ...lane, source: { ipv6: '::1' } })
+  assert.equal(nowhere.outcome.result, 'deferred')
+  assert.equal(sinks[0]?.connectionCount(), 1)
+})
+
+test('a message that cannot be made fails, with the session left as it was', async () => {
+  const { lane } = await startSinks({})
+  const first = await attempt(lane)
+  const make = () => {
+    throw new TypeError('no such key')
+  }
+  const { outcome, session } = await attempt(lane, { session: first.session, deps: { make } })
+  assert.deepEqual([outcome.result, outcome.error], ['failed', 'no such key'])
+  assert.equal(session, first.session)
+})
+
+test('an error of ours on the way is reported as a reason to wait, and holds nothing', async () => {
+  const { lane } = await startSinks({})
+  const held = createHeldBytes(1)
+  const findFamilies = () => {
+    throw new Error('no list of interfaces')
+  }
+  const { outcome, session } = await attempt(lane, { deps: { findFamilies, held } })
+  assert.deepEqual([outcome.result, outcome.error], ['deferred', 'no list of interfaces'])
+  assert.equal(session, null)
+  assert.equal(held.waitForRoom(1e6), null)
+})
+
+test('those who wait for room to make a message are let in while there is some', async () => {
+  const { lane } = await startSinks({})
+  const held = createHeldBytes(2)
+  let [now, most] = [0, 0]
+  const counted = {
+    waitForRoom: held.waitForRoom,
+    hold(bytes: number) {
+      now++
+      most = Math.max(most, now)
+      held.hold(bytes)
+    },
+    release(bytes: number) {
+      now--
+      held.release(bytes)
+    },
+  }
+  held.hold(2)
+  const attempts = Array.from({ length: 6 }, () => attempt(lane, { deps: { held: counted } }))
+  held.release(2)
+  for (const { outcome } of await Promise.all(attempts)) assert.equal(outcome.result, 'delivered')
+  assert.equal(most, 1)
+})
+
+test('an envelope that must not leave us fails without a trace at the receiver', async () => {
+  const { sinks, lane } = await startSinks({})
+  const recipient = 'a@b.test>\r\nRCPT TO:<c@d.test'
+  const { outcome } = await attempt(lane, {
+    deps: {
+      send: (session, _, { octets, needsSmtputf8 }, { beganAt }) =>
+        session.send({ recipient, reversePath: '', message: octets, needsSmtputf8, beganAt }),
+    },
+  })
+  assert.equal(outcome.result, 'failed')
+  assert.ok(!sinks[0]?.lines.some((line) => line.startsWith('RCPT')))
+})
