@@ -1,5 +1,5 @@
 /** What the running server knows, for commands that explain mail. */
-import type { FindLive } from '../features/messages/operate.ts'
+import type { FindLive } from '../features/messages/queue/operate.ts'
 import { type AskDeps, askServer } from '../features/questions/ask.ts'
 import { escapeControls } from './text.ts'
 

@@ -1,5 +1,10 @@
 /** An email's attempts and reports as people read them: each step, each reply. */
-import { type Attempt, isReport, reportPrefix, type Step } from '../features/messages/operate.ts'
+import {
+  type Attempt,
+  isReport,
+  reportPrefix,
+  type Step,
+} from '../features/messages/queue/operate.ts'
 import { escapeControls, formatTime } from './text.ts'
 
 /** Numbered as they were made; what came back later stands between them. */

@@ -10,7 +10,7 @@ import {
   type QueuedEmail,
   type QueueFilter,
   queueStates,
-} from '../features/messages/operate.ts'
+} from '../features/messages/queue/operate.ts'
 import { findSuppressed, type SuppressedAddress } from '../features/suppressions/find.ts'
 import { displayDomain, parseAddress } from '../mail/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'

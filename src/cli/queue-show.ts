@@ -7,7 +7,7 @@ import {
   type Explanation,
   explainEmails,
   showEmail,
-} from '../features/messages/operate.ts'
+} from '../features/messages/queue/operate.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { type Context, type Input, type Result, withCore } from './command.ts'
 import { createLiveSource, describeSilence, formatCommand, type LiveSource } from './live.ts'

@@ -7,7 +7,7 @@ import {
   listHolds,
   releaseDomain,
   retryEmails,
-} from '../features/messages/operate.ts'
+} from '../features/messages/queue/operate.ts'
 import { displayDomain, parseDomain } from '../mail/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
 import { formatCommand } from './live.ts'

@@ -1,6 +1,6 @@
 /**
  * Values that are too large to be written or read at a stretch are kept in chunks: attachments
- * (messages/attachment-chunks.ts) and received mail (receiving/raw.ts). Each chunk is durable before
+ * (messages/accept/attachment-chunks.ts) and received mail (receiving/raw.ts). Each chunk is durable before
  * the row that names it, its owner, is written; that row is refused where chunks are missing.
  * Where the row is refused, or a chunk cannot be written, `dropChunks` deletes the chunks. The sweep
  * deletes what a process that died left, and the chunks of owners that were cleared or deleted. The

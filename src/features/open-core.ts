@@ -18,7 +18,7 @@ import { createDirectory } from './accounts/directory.ts'
 import { createBell } from './bell.ts'
 import type { CommandCore } from './core.ts'
 import { checkSecret } from './domains/secret-check.ts'
-import { createQueueBell } from './messages/bell.ts'
+import { createQueueBell } from './messages/queue/notifier.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { createVerifier } from './verification/verifier.ts'
 

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import type { AppError } from '../errors.ts'
-import type { Project } from '../features/messages/plan.ts'
+import type { Project } from '../features/messages/accept/plan.ts'
 import type { BodyStream } from './body/body-stream.ts'
 import { validate } from './validation/validation.ts'
 

@@ -2,7 +2,7 @@
 import { AppError } from '../errors.ts'
 import { authenticateKey } from '../features/accounts/authenticate.ts'
 import type { Core } from '../features/core.ts'
-import type { Project } from '../features/messages/plan.ts'
+import type { Project } from '../features/messages/accept/plan.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
 export type LoginDeps = Pick<Core, 'directory' | 'config' | 'log'>

@@ -10,8 +10,8 @@ import type {
   SMTPServerSession,
 } from 'smtp-server'
 import type { Core } from '../features/core.ts'
-import { acceptMessage } from '../features/messages/accept.ts'
-import type { Project, SendRequest } from '../features/messages/plan.ts'
+import { acceptMessage } from '../features/messages/accept/accept.ts'
+import type { Project, SendRequest } from '../features/messages/accept/plan.ts'
 import { canKeep } from '../features/receiving/keep.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address.ts'

@@ -6,9 +6,14 @@ import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import type { EventEmail } from '../events/email-data.ts'
 import { showReceived } from '../events/received.ts'
-import { explainEmails } from '../messages/explanations.ts'
-import { findLiveForProject } from '../messages/live-for-project.ts'
-import { type LoadedEmail, loadEmails, loadTexts, toRenderSource } from '../messages/source.ts'
+import {
+  type LoadedEmail,
+  loadEmails,
+  loadTexts,
+  toRenderSource,
+} from '../messages/delivery/source.ts'
+import { explainEmails } from '../messages/explain/explain-emails.ts'
+import { findLiveForProject } from '../messages/explain/project-live-status.ts'
 
 export type FeedDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'outbound' | 'throttle' | 'now'>
 

@@ -7,7 +7,7 @@ import { isNull, sql } from '../../store/drizzle.ts'
 import { serverQuestions } from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
-import { describeLive } from '../messages/live.ts'
+import { describeLive } from '../messages/explain/live-status.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
 import { liftSite, listSites } from './sites.ts'
 

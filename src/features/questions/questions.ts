@@ -3,7 +3,7 @@
  * JSON through `server_questions`; each kind has its own shape of both.
  */
 import type { SiteStatus } from '../../outbound/sites/site-status.ts'
-import type { LiveAnswer, LiveQuestion } from '../messages/live.ts'
+import type { LiveAnswer, LiveQuestion } from '../messages/explain/live-status.ts'
 
 export type Questions = {
   /** What holds up these emails. */

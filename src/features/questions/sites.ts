@@ -1,7 +1,7 @@
 /** The server's destinations, for whoever asks about them. */
 import type { SiteStatus } from '../../outbound/sites/site-status.ts'
 import type { Core } from '../core.ts'
-import { countWaiting } from '../messages/bring-forward.ts'
+import { countWaiting } from '../messages/queue/bring-forward.ts'
 import type { AnswerOf, QuestionOf } from './questions.ts'
 
 type Deps = Pick<Core, 'store' | 'outbound' | 'bell'>

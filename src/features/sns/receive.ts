@@ -20,7 +20,7 @@
 import { verify } from 'node:crypto'
 import { AppError, describeError, notFound } from '../../errors.ts'
 import type { Core } from '../core.ts'
-import { recordLater } from '../messages/later.ts'
+import { recordLater } from '../messages/outcome/record-reports.ts'
 import { recordHits } from '../tracking/hits.ts'
 import { type Certificates, createCertificates } from './certificates.ts'
 import { confirmSubscription } from './confirm.ts'

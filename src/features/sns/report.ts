@@ -6,7 +6,7 @@
 import { parseAddress } from '../../mail/address.ts'
 import { classifyReply, type Reply, type Verdict } from '../../mail/replies.ts'
 import { isComplaint } from '../../mail/report/complaint.ts'
-import type { LaterReport } from '../messages/later.ts'
+import type { LaterReport } from '../messages/outcome/record-reports.ts'
 import type { Hit } from '../tracking/hits.ts'
 import { isMachineAgent } from '../tracking/machines.ts'
 import type { ReportedEmail } from './match.ts'

@@ -8,7 +8,7 @@ import { contacts, type SuppressionReason } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import { type SubscriptionReason, setSubscribed, suppressionReasons } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
-import { suppress } from '../messages/suppression.ts'
+import { suppress } from '../messages/outcome/suppression.ts'
 
 export type AddedSuppressions = {
   added: number

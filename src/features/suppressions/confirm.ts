@@ -7,8 +7,8 @@ import { asc, inArray } from '../../store/drizzle.ts'
 import { heldSuppressions } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
-import { type Condemnation, suppressCondemned } from '../messages/condemnation.ts'
-import { hasDeliveredSince } from '../messages/strikes.ts'
+import { type Condemnation, suppressCondemned } from '../messages/outcome/bounce-suppression.ts'
+import { hasDeliveredSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './held.ts'
 
 export type Confirmed = {

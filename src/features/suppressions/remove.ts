@@ -8,7 +8,7 @@ import { and, eq } from '../../store/drizzle.ts'
 import { suppressions } from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'
 import type { Core } from '../core.ts'
-import { forgetStrikes } from '../messages/strikes.ts'
+import { forgetStrikes } from '../messages/outcome/strikes.ts'
 
 type Deps = Pick<Core, 'store'>
 

@@ -19,7 +19,7 @@ import {
 import { parameter, statement, type Tx } from '../../store/store.ts'
 import { setSubscribed } from '../contacts/upsert.ts'
 import type { Core } from '../core.ts'
-import { forgetStrikesSince } from '../messages/strikes.ts'
+import { forgetStrikesSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './held.ts'
 
 export type Undone = {

@@ -1,6 +1,6 @@
 /** The numbers of `/metrics` that are read when they are asked for. */
 import type { Core } from '../../features/core.ts'
-import { countQueue, findOldestDue } from '../../features/messages/operate.ts'
+import { countQueue, findOldestDue } from '../../features/messages/queue/operate.ts'
 import type { Gauge } from './metrics.ts'
 
 export type GaugeDeps = Pick<Core, 'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'now'>

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { deleteContact, deleteContacts } from '../../../src/features/contacts/delete.ts'
 import { saveContact, saveContacts } from '../../../src/features/contacts/save.ts'
 import { updateContact } from '../../../src/features/contacts/update.ts'
-import { suppress } from '../../../src/features/messages/suppression.ts'
+import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import {
   attempts,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { importContacts } from '../../../src/features/imports/contacts.ts'
-import { suppress } from '../../../src/features/messages/suppression.ts'
+import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { FinalFailure } from '../../../src/jobs/run.ts'
 import { subscriptionEvents } from '../contacts/recipient.ts'
 import { addProject, openWorld } from '../world.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { retryEmails } from '../../../src/features/messages/operate.ts'
+import { retryEmails } from '../../../src/features/messages/queue/operate.ts'
 import { clearOldBodies } from '../../../src/features/messages/retention.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { createIdSource } from '../../../src/store/ids.ts'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findLastWord, findReport } from '../../../src/features/messages/report-row.ts'
+import { findLastWord, findReport } from '../../../src/features/messages/outcome/report-row.ts'
 import {
   deleteOldStrikes,
   findProofOfLife,
   summariseStrikes,
-} from '../../../src/features/messages/strikes.ts'
+} from '../../../src/features/messages/outcome/strikes.ts'
 import {
   findByCustomId,
   findByOwnId,

@@ -7,7 +7,7 @@ import { createKeyring } from '../../../src/config/keyring.ts'
 import { AppError } from '../../../src/errors.ts'
 import { updateProject } from '../../../src/features/accounts/projects.ts'
 import { setSubscribed } from '../../../src/features/contacts/upsert.ts'
-import { suppress } from '../../../src/features/messages/suppression.ts'
+import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { textsOf } from '../../../src/http/pages/texts.ts'
 import { languages } from '../../../src/mail/languages.ts'
 import {

@@ -1,0 +1,85 @@
+/** Attachments that are too large for a row are kept as octets, in chunks of their content. */
+import { attachedBytes, type SourceAttachment } from '../../../mail/attachment.ts'
+import { decodeInChunks, QUICK_BASE64_LENGTH } from '../../../mail/base64-text.ts'
+import type { StoredAttachment } from '../../../store/schema.ts'
+import type { Store, Tx } from '../../../store/store.ts'
+import { dropChunks, readChunks, requireChunks, writeChunks } from '../../chunks.ts'
+import type { Core } from '../../core.ts'
+
+/** What of a content's row depends on how its attachments are kept. */
+export type KeptAttachments = { attachments: StoredAttachment[] | null; chunkBytes: number }
+
+type Owner = { projectId: string; contentId: string }
+
+/** Writes the chunks where there are to be some; durable when it resolves. */
+export async function keepAttachments(
+  { store }: Pick<Core, 'store'>,
+  owner: Owner,
+  attachments: readonly StoredAttachment[],
+): Promise<KeptAttachments> {
+  if (attachments.length === 0) return { attachments: null, chunkBytes: 0 }
+  if (attachedBytes(attachments) <= QUICK_BASE64_LENGTH) {
+    return { attachments: [...attachments], chunkBytes: 0 }
+  }
+  try {
+    return await writeAttachments(store, owner, attachments)
+  } catch (error) {
+    await dropChunks(store, owner.contentId)
+    throw error
+  }
+}
+
+async function writeAttachments(
+  store: Store,
+  { projectId, contentId }: Owner,
+  attachments: readonly StoredAttachment[],
+): Promise<KeptAttachments> {
+  const kept: StoredAttachment[] = []
+  let first = 0
+  let chunkBytes = 0
+  function* octetsOf(content: string) {
+    for (const bytes of decodeInChunks(content)) {
+      chunkBytes += bytes.length
+      yield bytes
+    }
+  }
+  for (const attachment of attachments) {
+    const place = { ownerId: contentId, first, heavyFor: projectId }
+    const count = await writeChunks(store, place, octetsOf(attachment.content))
+    kept.push({ ...attachment, content: '', chunks: count })
+    first += count
+  }
+  return { attachments: kept, chunkBytes }
+}
+
+/** In the transaction that writes the content. @throws AppError DATABASE_ERROR */
+export async function requireAttachments(
+  tx: Tx,
+  { id, attachments, chunkBytes }: KeptAttachments & { id: string },
+): Promise<void> {
+  if (chunkBytes === 0) return
+  const count = (attachments ?? []).reduce((sum, { chunks = 0 }) => sum + chunks, 0)
+  await requireChunks(tx, { ownerId: id, count })
+}
+
+/** Undefined where a chunk is missing: the content has been cleared meanwhile. */
+export async function readAttachments(
+  { store }: Pick<Core, 'store'>,
+  contentId: string,
+  attachments: readonly StoredAttachment[],
+): Promise<SourceAttachment[] | undefined> {
+  const read: SourceAttachment[] = []
+  let first = 0
+  for (const { chunks: count, ...attachment } of attachments) {
+    if (count === undefined) {
+      read.push(attachment)
+      continue
+    }
+    const place = { ownerId: contentId, first, count }
+    const content = await Array.fromAsync(readChunks(store, place))
+    if (content.length < count) return undefined
+    read.push({ ...attachment, content })
+    first += count
+  }
+  return read
+}

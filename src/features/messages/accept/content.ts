@@ -1,0 +1,79 @@
+/**
+ * Content: what the recipients of one request, or of one template version, share. A template's
+ * version is kept once per project, however often it is sent.
+ */
+import { and, eq, sql } from '../../../store/drizzle.ts'
+import { contents } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { type KeptAttachments, requireAttachments } from './attachment-chunks.ts'
+
+export type ContentDraft = KeptAttachments & {
+  id: string
+  projectId: string
+  /** Names a template version; null for a request's own content. */
+  shareKey: string | null
+  subject: string
+  body: string
+  isText: boolean
+  /** The text part beside HTML. */
+  text: string | null
+  at: number
+}
+
+/** How much older than its last use a shared content's mark may be. */
+const LAST_USE_PRECISION_MS = 3_600_000
+
+const insertContent = statement((db) =>
+  db.insert(contents).values({
+    id: parameter('id'),
+    projectId: parameter('projectId'),
+    shareKey: parameter('shareKey'),
+    subject: parameter('subject'),
+    body: parameter('body'),
+    isText: parameter('isText'),
+    text: parameter('text'),
+    attachments: parameter('attachments'),
+    chunkBytes: parameter('chunkBytes'),
+    lastUsedAt: parameter('at'),
+    createdAt: parameter('at'),
+  }),
+)
+
+const findShared = statement((db) =>
+  db
+    .select({
+      id: contents.id,
+      lastUsedAt: contents.lastUsedAt,
+      isCleared: sql<number>`${contents.body} is null`,
+    })
+    .from(contents)
+    .where(
+      and(
+        eq(contents.projectId, parameter('projectId')),
+        eq(contents.shareKey, parameter('shareKey')),
+      ),
+    ),
+)
+
+/** The content's row id. */
+export async function keepContent(tx: Tx, draft: ContentDraft): Promise<string> {
+  if (draft.shareKey !== null) {
+    const { projectId, shareKey } = draft
+    const shared = await tx.find(findShared, { projectId, shareKey })
+    if (shared !== undefined) return reuse(tx, shared, draft)
+  }
+  await requireAttachments(tx, draft)
+  await tx.execute(insertContent, draft)
+  return draft.id
+}
+
+async function reuse(
+  tx: Tx,
+  shared: { id: string; lastUsedAt: number; isCleared: number },
+  { body, at }: ContentDraft,
+): Promise<string> {
+  if (shared.isCleared === 1 || at - shared.lastUsedAt > LAST_USE_PRECISION_MS) {
+    await tx.update(contents).set({ body, lastUsedAt: at }).where(eq(contents.id, shared.id))
+  }
+  return shared.id
+}

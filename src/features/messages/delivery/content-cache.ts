@@ -1,0 +1,160 @@
+/**
+ * The contents of a claimed batch. What several emails share is remembered, up to some megabytes;
+ * a request's own content is read once and forgotten. Small ones are read together, large ones one
+ * by one, so that nobody waits long for the event loop.
+ */
+import { LRUCache } from 'lru-cache'
+import { attachedBytes, type SourceAttachment } from '../../../mail/attachment.ts'
+import type { MessageContent } from '../../../mail/message.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import { eq, sql } from '../../../store/drizzle.ts'
+import { type Content, contents } from '../../../store/schema.ts'
+import { parameter, type RowOf, statement } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import { readAttachments } from '../accept/attachment-chunks.ts'
+
+export type LoadedContents = {
+  /** By id; those that retention cleared are left out. */
+  found: ReadonlyMap<string, MessageContent>
+  /** Too much for one batch: to be asked for another time. */
+  left: ReadonlySet<string>
+}
+
+export type ContentShelf = {
+  /** `ids`: one for each email, however many share a content. */
+  load(ids: readonly string[]): Promise<LoadedContents>
+}
+
+const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
+/** Of one load; its first large content is read if outbound has room for it. */
+const MAX_LOADED_BYTES = 32 * 1024 * 1024
+const SMALL_BYTES = 64 * 1024
+/** Small contents of one statement: milliseconds at most. */
+const CHUNK = 100
+/** Reading that much takes a millisecond or so: others get a turn. */
+const TURN_BYTES = 256 * 1024
+
+const bytes = sql<number>`coalesce(octet_length(body), 0) + coalesce(octet_length(text), 0)
+  + coalesce(octet_length(attachments), 0) + chunk_bytes`
+const isSmall = sql`${bytes} <= ${SMALL_BYTES}`
+
+/** With the texts of small contents, and of large ones only how large they are. */
+const listContents = statement((db) =>
+  db
+    .select({
+      id: contents.id,
+      subject: contents.subject,
+      isText: contents.isText,
+      isShared: sql<boolean>`share_key is not null`.mapWith(Boolean),
+      isCleared: sql<boolean>`body is null`.mapWith(Boolean),
+      bytes,
+      projectId: contents.projectId,
+      body: sql<string | null>`case when ${isSmall} then body end`,
+      text: sql<string | null>`case when ${isSmall} then text end`,
+      attachments: sql<Content['attachments']>`case when ${isSmall} then attachments end`.mapWith(
+        contents.attachments,
+      ),
+    })
+    .from(contents)
+    .where(sql`id in (select value from json_each(${parameter('ids')}))`),
+)
+
+const findTexts = statement((db) =>
+  db
+    .select({ body: contents.body, text: contents.text, attachments: contents.attachments })
+    .from(contents)
+    .where(eq(contents.id, parameter('id'))),
+)
+
+type Deps = Pick<Core, 'store'> & { outbound: Pick<Outbound, 'mayBring'> }
+type Row = RowOf<typeof listContents>
+
+export function createContentShelf(deps: Deps): ContentShelf {
+  const shelf = new LRUCache<string, MessageContent>({
+    maxSize: MAX_REMEMBERED_BYTES,
+    sizeCalculation: sizeOf,
+  })
+  async function load(ids: readonly string[]): Promise<LoadedContents> {
+    const found = new Map<string, MessageContent>()
+    const missing = new Map<string, number>()
+    for (const id of ids) {
+      const known = shelf.get(id)
+      if (known === undefined) missing.set(id, (missing.get(id) ?? 0) + 1)
+      else found.set(id, known)
+    }
+    const { read, left } = await readContents(deps, [...missing.keys()])
+    for (const { content, isShared } of read) {
+      found.set(content.id, content)
+      if (isShared || (missing.get(content.id) ?? 0) > 1) shelf.set(content.id, content)
+    }
+    return { found, left }
+  }
+  return { load }
+}
+
+type Texts = Pick<Content, 'body' | 'text'> & { attachments: SourceAttachment[] | null }
+type ReadContent = { content: MessageContent; isShared: boolean }
+type Reading = { read: ReadContent[]; left: Set<string> }
+
+async function readContents(deps: Deps, ids: readonly string[]): Promise<Reading> {
+  const reading: Reading = { read: [], left: new Set() }
+  const large: Row[] = []
+  let total = 0
+  for (let start = 0; start < ids.length; start += CHUNK) {
+    if (start > 0) await turn()
+    const chunk = JSON.stringify(ids.slice(start, start + CHUNK))
+    for (const row of await deps.store.read.list(listContents, { ids: chunk })) {
+      if (row.isCleared) continue
+      if (row.bytes > SMALL_BYTES) large.push(row)
+      else {
+        add(reading, row, row)
+        total += row.bytes
+      }
+    }
+  }
+  await readLarge(deps, reading, { rows: large, total })
+  return reading
+}
+
+async function readLarge(
+  { store, outbound }: Deps,
+  reading: Reading,
+  { rows, total }: { rows: readonly Row[]; total: number },
+): Promise<void> {
+  let bytesRead = total
+  const ofProject = new Map<string, number>()
+  for (const [index, row] of rows.entries()) {
+    const own = (ofProject.get(row.projectId) ?? 0) + row.bytes
+    const isTooMuch = index > 0 && bytesRead + row.bytes > MAX_LOADED_BYTES
+    if (isTooMuch || !outbound.mayBring(row.projectId, own)) {
+      reading.left.add(row.id)
+      continue
+    }
+    ofProject.set(row.projectId, own)
+    bytesRead += row.bytes
+    const texts = await store.read.find(findTexts, { id: row.id })
+    const attachments = await readAttachments({ store }, row.id, texts?.attachments ?? [])
+    if (texts !== undefined && attachments !== undefined)
+      add(reading, row, { ...texts, attachments })
+    if (row.bytes > TURN_BYTES) await turn()
+  }
+}
+
+function add(
+  { read }: Reading,
+  { id, subject, isText, isShared }: Row,
+  { body, text, attachments }: Texts,
+): void {
+  if (body === null) return
+  const content = { id, subject, body, isText, text, attachments: attachments ?? [] }
+  read.push({ content, isShared })
+}
+
+function sizeOf({ subject, body, text, attachments }: MessageContent): number {
+  const attached = attachedBytes(attachments)
+  return 200 + 2 * (subject.length + body.length + (text?.length ?? 0) + attached)
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

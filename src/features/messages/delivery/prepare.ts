@@ -1,0 +1,143 @@
+/**
+ * From a claimed batch to delivery tasks: whether each email may still be sent, and what it is made
+ * of. What its emails have in common (sender, project, content, holds) is looked up once.
+ */
+import { describeError } from '../../../errors.ts'
+import { parseAddress } from '../../../mail/address.ts'
+import type { MessageContent } from '../../../mail/message.ts'
+import { createReturnPathLocalPart } from '../../../mail/tokens.ts'
+import type { DeliveryTask } from '../../../outbound/outbound.ts'
+import type { Project } from '../../../store/schema.ts'
+import type { SenderDomain } from '../../accounts/directory.ts'
+import type { Core } from '../../core.ts'
+import type { ClaimedEmail } from '../queue/claim.ts'
+import type { LoadedContents } from './content-cache.ts'
+import { toSource } from './source.ts'
+
+/** Why it is not sent: on the suppression list, its domain is held, or a failure of its own. */
+export type Refusal = 'suppressed' | 'held' | { error: string }
+
+export type Prepared = {
+  tasks: DeliveryTask[]
+  refused: { email: ClaimedEmail; refusal: Refusal }[]
+  /** Errors of ours (a key that does not open): these emails' alone. */
+  faulty: string[]
+  /** Whose contents were too much for one batch. */
+  left: string[]
+}
+
+export type PrepareDeps = Pick<
+  Core,
+  'config' | 'keyring' | 'directory' | 'outbound' | 'now' | 'log'
+>
+
+/** `senderDomain` is undefined once it is no longer verified. */
+type Sender = { project: Project | undefined; domain: SenderDomain | undefined }
+type Batch = { senders: ReadonlyMap<string, Sender | Error>; held: ReadonlySet<string> }
+
+export async function prepareBatch(
+  deps: PrepareDeps,
+  emails: readonly ClaimedEmail[],
+  { found, left }: LoadedContents,
+): Promise<Prepared> {
+  const prepared: Prepared = { tasks: [], refused: [], faulty: [], left: [] }
+  const held = await deps.directory.heldDomains()
+  const batch: Batch = { senders: await findSenders(deps, emails), held }
+  for (const email of emails) {
+    if (left.has(email.contentId)) {
+      prepared.left.push(email.id)
+      continue
+    }
+    try {
+      const result = prepare(deps, batch, { email, content: found.get(email.contentId) })
+      if ('refusal' in result) prepared.refused.push({ email, ...result })
+      else prepared.tasks.push(result)
+    } catch (error) {
+      const facts = { emailId: email.id, error: describeError(error) }
+      deps.log.error(facts, 'an email could not be prepared')
+      prepared.faulty.push(email.id)
+    }
+  }
+  return prepared
+}
+
+async function findSenders(
+  deps: PrepareDeps,
+  emails: readonly ClaimedEmail[],
+): Promise<Map<string, Sender | Error>> {
+  const senders = new Map<string, Sender | Error>()
+  for (const email of emails) {
+    const name = senderName(email)
+    if (!senders.has(name)) senders.set(name, await tryFindSender(deps, email))
+  }
+  return senders
+}
+
+async function tryFindSender(
+  { directory }: PrepareDeps,
+  { projectId, fromAddress }: ClaimedEmail,
+): Promise<Sender | Error> {
+  const name = parseAddress(fromAddress)?.domain
+  try {
+    const project = await directory.findProject(projectId)
+    const domain =
+      name === undefined ? undefined : await directory.findSenderDomain(projectId, name)
+    return { project, domain }
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+function senderName({ projectId, fromAddress }: ClaimedEmail): string {
+  return `${projectId} ${fromAddress}`
+}
+
+function prepare(
+  deps: PrepareDeps,
+  { senders, held }: Batch,
+  { email, content }: { email: ClaimedEmail; content: MessageContent | undefined },
+): DeliveryTask | { refusal: Refusal } {
+  const sender = senders.get(senderName(email))
+  if (sender instanceof Error) throw sender
+  if (!sender?.project || sender.project.isDisabled) return refuse('the project is disabled')
+  if (email.isSuppressed) return { refusal: 'suppressed' }
+  if (held.has(email.recipientDomain)) return { refusal: 'held' }
+  if (sender.domain === undefined) return refuse('the sender domain is no longer verified')
+  if (email.contentClass === 'MARKETING' && !email.isSubscribed) {
+    return refuse('the contact has unsubscribed')
+  }
+  if (content === undefined) return refuse('its content was cleared by retention')
+  return toTask(deps, { email, content, project: sender.project, domain: sender.domain })
+}
+
+function refuse(error: string): { refusal: Refusal } {
+  return { refusal: { error } }
+}
+
+type Parts = {
+  email: ClaimedEmail
+  content: MessageContent
+  project: Project
+  domain: SenderDomain
+}
+
+function toTask(deps: PrepareDeps, { email, content, project, domain }: Parts): DeliveryTask {
+  const [returnKey] = deps.keyring.keys('return-path')
+  const localPart = createReturnPathLocalPart(returnKey, email.id)
+  const returnDomain = domain.isReturnPathFound
+    ? `bounce.${domain.domain}`
+    : deps.config.delivery.returnPathDomain
+  const returnPath = { token: localPart.slice('b.'.length), domain: returnDomain }
+  const source = toSource(deps, { email, project, content, returnPath })
+  return {
+    emailId: email.id,
+    projectId: email.projectId,
+    queueClass: email.queueClass,
+    recipient: source.to.address,
+    domain: email.recipientDomain,
+    site: deps.outbound.siteOf(email.recipientDomain),
+    reversePath: `${localPart}@${returnDomain}`,
+    source,
+    signing: domain.signing,
+  }
+}

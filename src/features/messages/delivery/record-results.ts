@@ -1,0 +1,128 @@
+/**
+ * Reports of outbound on their way to the disk, in closures of some dozens that share a commit. When
+ * a row is at fault, each report of its closure is written by itself, so that only that one is
+ * lost. A report is kept until it is on disk: what was sent and is not recorded would be sent again.
+ */
+import { AppError, describeError } from '../../../errors.ts'
+import type { DeliveryReport } from '../../../outbound/outbound.ts'
+import type { Tx } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import type { AttemptRecord, InFlightEmail } from '../outcome/attempt-row.ts'
+import { recordAttempts } from '../outcome/outcome.ts'
+import { returnEmails } from '../queue/put-back.ts'
+
+const RECORD_RETRY_MS = 1_000
+/** Others get their turn between two closures, when there has been much to do. */
+const CLOSURE_REPORTS = 50
+
+type Deps = Pick<
+  Core,
+  'store' | 'config' | 'bell' | 'counters' | 'fuse' | 'knownDomains' | 'now' | 'log'
+>
+type InHand = Map<string, InFlightEmail | undefined>
+type Known = { email: InFlightEmail; report: DeliveryReport }
+
+/** Takes each out of `inHand` as soon as it is on disk. Never rejects. */
+export async function recordReports(
+  deps: Deps,
+  inHand: InHand,
+  reports: readonly DeliveryReport[],
+): Promise<void> {
+  // What is claimed now, in place of what was delivered, shares the transaction.
+  deps.bell.ring('capacity')
+  const known = reports.flatMap((report) => {
+    const email = inHand.get(report.emailId)
+    return email === undefined ? [] : [{ email, report }]
+  })
+  deps.fuse.tried(known.filter(hasVerdict).length)
+  const closures: Promise<void>[] = []
+  for (let from = 0; from < known.length; from += CLOSURE_REPORTS) {
+    closures.push(recordSome(deps, inHand, known.slice(from, from + CLOSURE_REPORTS)))
+  }
+  await Promise.all(closures)
+}
+
+/** What found no way, and waits, says nothing of how much is refused. */
+function hasVerdict({ report }: Known): boolean {
+  if (report.kind !== 'attempted') return false
+  return report.outcome.host !== null || report.outcome.result !== 'deferred'
+}
+
+async function recordSome(deps: Deps, inHand: InHand, known: readonly Known[]): Promise<void> {
+  const write = (some: readonly Known[]) =>
+    deps.store.write(async (tx) => {
+      await record(deps, tx, some)
+      tx.afterCommit(() => forget(inHand, some))
+    })
+  let isRefused = false
+  await keepTrying(deps, () =>
+    write(known).catch((error) => {
+      if (known.length === 1 || isPassing(error)) throw error
+      isRefused = true
+    }),
+  )
+  if (isRefused) await Promise.all(known.map((each) => keepTrying(deps, () => write([each]))))
+  forget(inHand, known)
+}
+
+/** An email that went back to the queue may be in hand again by now, under an entry of its own. */
+function forget(inHand: InHand, known: readonly Known[]): void {
+  for (const { email } of known) if (inHand.get(email.id) === email) inHand.delete(email.id)
+}
+
+async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void> {
+  const attempted: AttemptRecord[] = []
+  const returned = new Map<string, { ids: string[]; dueAt: number; reason: string | undefined }>()
+  for (const { email, report } of known) {
+    if (report.kind === 'attempted') {
+      const { site, outcome, subject, faults, startedAt } = report
+      attempted.push({ email, site, outcome, subject, faults, startedAt })
+    } else {
+      const { retryAt, reason } = report
+      const dueAt = retryAt ?? deps.now()
+      const name = `${dueAt} ${reason}`
+      const alike = returned.get(name) ?? { ids: [], dueAt, reason }
+      alike.ids.push(email.id)
+      returned.set(name, alike)
+    }
+  }
+  await recordAttempts(deps, tx, attempted)
+  for (const alike of returned.values()) await returnEmails(deps, tx, alike)
+}
+
+/**
+ * Again and again while the database cannot write, until the signal; any other error is logged, once.
+ */
+export async function keepTrying(
+  { log }: Pick<Core, 'log'>,
+  act: () => Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await act()
+      return
+    } catch (error) {
+      const facts = { error: describeError(error) }
+      if (tries === 0) log.error(facts, 'what became of an email could not be recorded')
+      if (!isPassing(error)) return
+      await pause(RECORD_RETRY_MS, signal)
+      if (signal?.aborted) return
+    }
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  const end = () => resolve()
+  signal?.addEventListener('abort', end)
+  await promise
+  signal?.removeEventListener('abort', end)
+  clearTimeout(timer)
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'DATABASE_ERROR'
+}

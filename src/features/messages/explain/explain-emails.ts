@@ -1,0 +1,175 @@
+/**
+ * The facts that sentences about emails rest on (`explain.ts`), for any number of emails at once:
+ * from the database, and, for what is still on its way, from the running server.
+ */
+import { sql } from '../../../store/drizzle.ts'
+import {
+  attempts,
+  type Hold,
+  holds,
+  type Suppression,
+  suppressions,
+} from '../../../store/schema.ts'
+import { parameter, type Reader, statement } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import {
+  type ExplainedEmail,
+  type Explanation,
+  explainEmail,
+  type LastWord,
+  type Live,
+} from './explain.ts'
+import type { LiveQuestion } from './live-status.ts'
+
+/** Asked only when some of the emails are on their way. */
+export type FindLive = (question: LiveQuestion) => Promise<Live>
+
+/** Looked up on this thread: for more a reader thread is worth its start. */
+const FEW = 10
+/** So many of what is being sent are asked after, one thread of the server after the other. */
+const MAX_PROGRESS = 100
+
+/** Later reports of a delay, a delivery or a complaint explain no state. */
+export const listLastWords = statement((db) =>
+  db
+    .select({
+      emailId: attempts.emailId,
+      at: attempts.at,
+      result: attempts.result,
+      class: attempts.class,
+      host: attempts.host,
+      address: attempts.address,
+      replyCode: attempts.replyCode,
+      enhancedCode: attempts.enhancedCode,
+      replyText: attempts.replyText,
+      error: attempts.error,
+      finalRecipient: attempts.finalRecipient,
+    })
+    .from(attempts)
+    .where(
+      sql`${attempts.id} in (select max(id) from attempts
+        where email_id in (select value from json_each(${parameter('ids')}))
+          and result not in ('reported-delayed', 'reported-delivered', 'reported-complaint')
+        group by email_id)`,
+    ),
+)
+
+/** `pairs`: of each a project and an address. */
+export const listSuppressionsOf = statement((db) =>
+  db
+    .select({
+      projectId: suppressions.projectId,
+      email: suppressions.email,
+      reason: suppressions.reason,
+      source: suppressions.source,
+      createdAt: suppressions.createdAt,
+    })
+    .from(suppressions)
+    .where(
+      sql`(${suppressions.projectId}, ${suppressions.email}) in
+        (select value ->> 0, value ->> 1 from json_each(${parameter('pairs')}))`,
+    ),
+)
+
+/** Of each domain the first email that is being sent: by it one sees what those behind wait for. */
+export const listAhead = statement<{ domain: string; id: string }>(
+  () => sql`select recipient_domain as domain, min(id) as id from emails indexed by emails_leased
+    where lease_until is not null
+      and recipient_domain in (select value from json_each(${parameter('domains')}))
+    group by recipient_domain`,
+)
+
+const listHolds = statement((db) => db.select().from(holds))
+
+const endedFor = new Set(['bounced', 'suppressed'])
+const onTheWay = new Set(['queued', 'deferred', 'held', 'sending'])
+
+/** By id. */
+export async function explainEmails(
+  deps: Pick<Core, 'store' | 'now'>,
+  emails: readonly ExplainedEmail[],
+  findLive: FindLive,
+): Promise<Map<string, Explanation>> {
+  const reader = emails.length <= FEW ? deps.store.read : deps.store.scan
+  const now = deps.now()
+  const ahead = await findAhead(reader, emails, now)
+  const [words, lists, held, live] = await Promise.all([
+    findLastWords(reader, emails),
+    findSuppressions(reader, emails),
+    findHolds(reader, emails),
+    findLiveOf(emails, [...ahead.values()], findLive),
+  ])
+  return new Map(
+    emails.map((email) => {
+      const facts = {
+        hold: held.get(email.recipientDomain) ?? null,
+        suppression: lists.get(`${email.projectId} ${email.recipient}`) ?? null,
+        last: words.get(email.id) ?? null,
+        ahead: ahead.get(email.recipientDomain) ?? null,
+      }
+      return [email.id, explainEmail({ email, ...facts, live, now })]
+    }),
+  )
+}
+
+/** By domain, of those that due mail waits for. */
+async function findAhead(
+  reader: Reader,
+  emails: readonly ExplainedEmail[],
+  now: number,
+): Promise<Map<string, string>> {
+  const due = emails.filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+  if (due.length === 0) return new Map()
+  const domains = JSON.stringify([...new Set(due.map(({ recipientDomain }) => recipientDomain))])
+  const rows = await reader.list(listAhead, { domains })
+  return new Map(rows.map(({ domain, id }) => [domain, id]))
+}
+
+async function findLastWords(
+  reader: Reader,
+  emails: readonly ExplainedEmail[],
+): Promise<Map<string, LastWord>> {
+  const ids = emails.filter(({ attemptCount, state }) => attemptCount > 0 || !onTheWay.has(state))
+  if (ids.length === 0) return new Map()
+  const rows = await reader.list(listLastWords, {
+    ids: JSON.stringify(ids.map(({ id }) => id)),
+  })
+  return new Map(rows.map(({ emailId, ...word }) => [emailId, word]))
+}
+
+type Listed = Pick<Suppression, 'reason' | 'source' | 'createdAt'>
+
+async function findSuppressions(
+  reader: Reader,
+  emails: readonly ExplainedEmail[],
+): Promise<Map<string, Listed>> {
+  const asked = emails.filter(({ state }) => endedFor.has(state))
+  if (asked.length === 0) return new Map()
+  const pairs = JSON.stringify(asked.map(({ projectId, recipient }) => [projectId, recipient]))
+  const rows = await reader.list(listSuppressionsOf, { pairs })
+  return new Map(rows.map(({ projectId, email, ...listed }) => [`${projectId} ${email}`, listed]))
+}
+
+async function findHolds(
+  reader: Reader,
+  emails: readonly ExplainedEmail[],
+): Promise<Map<string, Hold>> {
+  if (!emails.some(({ state }) => onTheWay.has(state))) return new Map()
+  const rows = await reader.list(listHolds)
+  return new Map(rows.map((hold) => [hold.domain, hold]))
+}
+
+async function findLiveOf(
+  emails: readonly ExplainedEmail[],
+  ahead: readonly string[],
+  findLive: FindLive,
+): Promise<Live> {
+  const asked = emails.filter(({ state }) => onTheWay.has(state) && state !== 'held')
+  if (asked.length === 0) return { server: 'silent' }
+  const sending = asked.filter(({ state }) => state === 'sending').map(({ id }) => id)
+  return findLive({
+    domains: [...new Set(asked.map(({ recipientDomain }) => recipientDomain))],
+    projectIds: [...new Set(asked.map(({ projectId }) => projectId))],
+    emailIds: [...new Set([...sending, ...ahead])].slice(0, MAX_PROGRESS),
+  })
+}

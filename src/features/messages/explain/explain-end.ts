@@ -1,0 +1,100 @@
+/** What became of an email that has ended, in a sentence. */
+import { formatSecond } from '../../../clock.ts'
+import type { Explanation, Facts } from './explain.ts'
+import { describeWord, quote } from './explain-words.ts'
+
+type Said = Omit<Explanation, 'nextAttemptAt'>
+
+export function explainEnd(facts: Facts): Said {
+  const { email } = facts
+  switch (email.state) {
+    case 'delivered':
+    case 'relayed':
+      return { reason: describeArrival(facts), command: null }
+    case 'bounced':
+      return explainBounce(facts)
+    case 'suppressed':
+      return explainSuppressed(facts)
+    case 'failed':
+      return explainFailure(facts)
+    default:
+      return { reason: `It came in at ${formatSecond(email.updatedAt)}.`, command: null }
+  }
+}
+
+/** What a receiver said as it took it, and what came of it afterwards. */
+function describeArrival({ email, last }: Facts): string {
+  const said = last?.replyCode == null ? '' : `: ${describeWord(last)}`
+  const host = last?.host ?? 'the receiving server'
+  const complaint =
+    email.complainedAt === null
+      ? ''
+      : ` Its recipient complained about it at ${formatSecond(email.complainedAt)}.`
+  const sentAt = formatSecond(email.sentAt ?? email.updatedAt)
+  if (email.state === 'relayed') {
+    return `It was handed to ${host} at ${sentAt}${said}; whether it arrived is not known here.${complaint}`
+  }
+  const at = formatSecond(email.deliveredAt ?? email.updatedAt)
+  if (last?.result === 'relayed') {
+    return `It was handed to ${host}, by whose word it arrived at ${at}.${complaint}`
+  }
+  return `It was delivered at ${at}: ${host} took it${said === '' ? '' : ` with ${said.slice(2)}`}.${complaint}`
+}
+
+function explainBounce(facts: Facts): Said {
+  const { suppression } = facts
+  const refusal = describeRefusal(facts)
+  if (suppression === null) return { reason: refusal, command: null }
+  const since = formatSecond(suppression.createdAt)
+  return {
+    reason: `${refusal} Nothing more is sent to the address since ${since}.`,
+    command: removal(facts),
+  }
+}
+
+function describeRefusal({ email, last }: Facts): string {
+  const at = formatSecond(email.bouncedAt ?? email.updatedAt)
+  const said = last === null ? quote(email.error ?? 'no answer') : describeWord(last)
+  if (last?.result.startsWith('reported-')) {
+    const { finalRecipient, host } = last
+    const whom = finalRecipient === null ? '' : ` for ${finalRecipient}`
+    const who = host === null ? '' : ` by ${host}`
+    return `It came back at ${at}, reported${who}${whom}: ${said}.`
+  }
+  if (last === null || last.host === null) return `It was refused at ${at}: ${said}.`
+  return `It was refused by ${last.host} at ${at}: ${said}.`
+}
+
+function explainSuppressed(facts: Facts): Said {
+  const { email, suppression } = facts
+  if (suppression === null) {
+    const when = formatSecond(email.updatedAt)
+    return {
+      reason: `It was not sent: at ${when} ${email.recipient} was on the suppression list, where it no longer is. To reach it, send it again.`,
+      command: null,
+    }
+  }
+  const { reason, source, createdAt } = suppression
+  return {
+    reason: `It was not sent: ${email.recipient} is on the suppression list since ${formatSecond(createdAt)} (${reason}: ${quote(source)}). To reach it, take it off the list and send it again.`,
+    command: removal(facts),
+  }
+}
+
+function removal({ email }: Facts): string[] {
+  return ['suppressions', 'remove', '--project', email.projectId, email.recipient]
+}
+
+const givenUp = /^given up[;:] (?:the last answer was: )?/
+
+function explainFailure({ email }: Facts): Said {
+  const at = formatSecond(email.updatedAt)
+  const error = email.error ?? 'an error of our own'
+  const command = ['queue', 'retry', email.id]
+  if (error === 'cancelled') return { reason: `It was cancelled at ${at}.`, command }
+  if (!givenUp.test(error)) return { reason: `It was not sent: ${quote(error)}.`, command }
+  const { attemptCount } = email
+  const tries = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`
+  const last = quote(error.replace(givenUp, ''))
+  return { reason: `It was given up at ${at} after ${tries}: ${last}.`, command }
+}

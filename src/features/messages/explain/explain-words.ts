@@ -1,0 +1,72 @@
+/** The parts that sentences about an email are made of: what others said, and what follows from it. */
+import { formatSecond } from '../../../clock.ts'
+import { displayDomain } from '../../../mail/address.ts'
+import type { SiteStatus } from '../../../outbound/sites/site-status.ts'
+import type { LastWord } from './explain.ts'
+
+const MAX_QUOTED = 400
+
+/** What the last attempt failed at, by class of the reply. */
+const failures: Record<string, (host: string) => string> = {
+  greylist: (host) => `${host} wants it brought again later (greylisting)`,
+  throttle: (host) => `${host} takes less mail from here for now`,
+  too_fast: (host) => `${host} finds that the mailbox gets too much at once`,
+  quota: (host) => `${host} says that the mailbox is full`,
+  block: (host) => `${host} refuses mail from the address of this server`,
+  network: (host) => `${host} could not be reached, or broke off`,
+  dns: (host) => `The DNS did not tell where mail to ${host} goes`,
+}
+
+/** Why the last attempt did not deliver it: `mx.dest.test said: 451 4.3.2 busy.` */
+export function describeFailure(last: LastWord, domain: string): string {
+  const host = last.host ?? displayDomain(domain)
+  const meaning = failures[last.class ?? '']
+  const lead =
+    meaning?.(host) ?? `${host} ${last.replyCode === null ? 'could not take it' : 'said'}`
+  return `${lead}: ${describeWord(last)}.`
+}
+
+/** The reply, else what went wrong; one line without a full stop. */
+export function describeWord({
+  replyCode,
+  enhancedCode,
+  replyText,
+  error,
+}: Pick<LastWord, 'replyCode' | 'enhancedCode' | 'replyText' | 'error'>): string {
+  const isReply = replyCode !== null || enhancedCode !== null
+  const reply = [replyCode, enhancedCode, replyText].filter((part) => part !== null && part !== '')
+  return quote(isReply ? reply.join(' ') : (error ?? 'no answer'))
+}
+
+/** Others' words on one line, bounded, without a full stop. */
+export function quote(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
+  const characters = Array.from(line)
+  return characters.length <= MAX_QUOTED ? line : `${characters.slice(0, MAX_QUOTED).join('')}…`
+}
+
+/** Nothing, or less than it might, is sent to the site. */
+export function isRestricted({ blockedUntil, messagesPerMinute }: SiteStatus): boolean {
+  return blockedUntil !== null || messagesPerMinute !== null
+}
+
+/** `Nothing is sent to dest.test until …: it has been in back-off since …, for 421 4.7.0 slow down.` */
+export function describeBackOff(status: SiteStatus, domain: string): string {
+  const { blockedUntil, messagesPerMinute, rateUntil, restrictedSince, cause } = status
+  const site = nameSite(status.site, domain)
+  const since = restrictedSince === null ? '' : ` since ${formatSecond(restrictedSince)}`
+  const why = cause === null ? '' : `: ${quote(cause.text)}`
+  if (blockedUntil !== null) {
+    const until = formatSecond(blockedUntil)
+    return `Nothing is sent to ${site} until ${until}; it is in back-off${since}${why}.`
+  }
+  const rate = messagesPerMinute === 1 ? '1 email' : `${messagesPerMinute} emails`
+  const until = rateUntil === null ? '' : ` until ${formatSecond(rateUntil)}`
+  return `No more than ${rate} a minute may go to ${site}${until}; it is slowed down${since}${why}.`
+}
+
+/** A site is named after its mail servers, which people may never have heard of. */
+export function nameSite(site: string, domain: string): string {
+  const shown = displayDomain(domain)
+  return site === domain ? shown : `${site} (the mail servers of ${shown})`
+}

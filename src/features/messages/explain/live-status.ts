@@ -1,0 +1,65 @@
+/**
+ * What only the running server knows of mail on its way: how its destinations stand, whether its
+ * project is at its rate, how far a delivery has come. Nothing of it is on disk.
+ */
+import type { DeliveryProgress, SiteStatus } from '../../../outbound/sites/site-status.ts'
+import type { QueueClass } from '../../../store/schema.ts'
+import type { Core } from '../../core.ts'
+import type { ThrottleStatus } from '../queue/throttle.ts'
+
+export type LiveQuestion = {
+  /** Recipient domains, A-labels. */
+  domains: readonly string[]
+  projectIds: readonly string[]
+  /** Of mail that is being sent. */
+  emailIds: readonly string[]
+}
+
+export type LiveSite = {
+  site: string
+  /** Null while nothing is known of it. */
+  status: SiteStatus | null
+  /** Whether an email of that class may go there now. */
+  hasRoom: { [queueClass: number]: boolean }
+}
+
+export type LiveProject = ThrottleStatus & {
+  /** Whether an email of that class may go within the project's share of the server. */
+  hasRoom: { [queueClass: number]: boolean }
+}
+
+/** By domain, project and email; a JSON value. */
+export type LiveAnswer = {
+  sites: Record<string, LiveSite>
+  projects: Record<string, LiveProject>
+  progress: Record<string, DeliveryProgress>
+}
+
+export type LiveDeps = Pick<Core, 'outbound' | 'throttle'>
+
+export async function describeLive(deps: LiveDeps, question: LiveQuestion): Promise<LiveAnswer> {
+  const { outbound, throttle } = deps
+  const statuses = new Map(outbound.sites().map((status) => [status.site, status]))
+  const sites = question.domains.map((domain) => {
+    const site = outbound.siteOf(domain)
+    const hasRoom = byClass((queueClass) => outbound.capacity(site, queueClass) > 0)
+    return [domain, { site, status: statuses.get(site) ?? null, hasRoom }] as const
+  })
+  const projects = question.projectIds.map((id) => {
+    const hasRoom = byClass((queueClass) => outbound.projectCapacity(id, queueClass) > 0)
+    return [id, { ...throttle.status(id), hasRoom }] as const
+  })
+  const progress = question.emailIds.map(async (id) => [id, await outbound.progressOf(id)] as const)
+  const known = (await Promise.all(progress)).flatMap(([id, found]) =>
+    found === undefined ? [] : [[id, found] as const],
+  )
+  return {
+    sites: Object.fromEntries(sites),
+    projects: Object.fromEntries(projects),
+    progress: Object.fromEntries(known),
+  }
+}
+
+function byClass(mayTake: (queueClass: QueueClass) => boolean) {
+  return { 1: mayTake(1), 5: mayTake(5), 10: mayTake(10) }
+}

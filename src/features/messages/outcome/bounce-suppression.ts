@@ -1,0 +1,41 @@
+/** That an address will not work, and why: what its suppression is made of. */
+import { and, eq } from '../../../store/drizzle.ts'
+import { contacts, type SuppressionReason } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { setSubscribed } from '../../contacts/upsert.ts'
+import { suppress } from './suppression.ts'
+
+export type Condemnation = {
+  projectId: string
+  contactId: string
+  email: string
+  /** In A-labels. */
+  domain: string
+  reason: Extract<SuppressionReason, 'HARD_BOUNCE' | 'STRIKES'>
+  /** For people, one line. */
+  source: string
+  /** The email that bounced. */
+  emailId: string
+  at: number
+}
+
+/** Whether the address is still the contact's: a verdict may have waited for a day or longer. */
+const findContact = statement((db) =>
+  db
+    .select({ id: contacts.id })
+    .from(contacts)
+    .where(and(eq(contacts.id, parameter('contactId')), eq(contacts.email, parameter('email')))),
+)
+
+/**
+ * Suppresses the address and unsubscribes the contact, unless the contact has another address by
+ * now. Whether it was not on the list.
+ */
+export async function suppressCondemned(tx: Tx, condemnation: Condemnation): Promise<boolean> {
+  const { projectId, contactId, email, reason, source, emailId, at } = condemnation
+  const isNew = await suppress(tx, { projectId, email, reason, source, emailId, at })
+  if ((await tx.find(findContact, { contactId, email })) !== undefined) {
+    await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'bounce', emailId })
+  }
+  return isNew
+}

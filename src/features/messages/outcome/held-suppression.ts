@@ -1,0 +1,55 @@
+/**
+ * Suppressions that wait. The mail has bounced; the address is neither suppressed nor unsubscribed.
+ *
+ * | cause    | why                                  | ends by                                     |
+ * |----------|--------------------------------------|---------------------------------------------|
+ * | `fuse`   | too many at once (fuse.ts)           | `pillarbox suppressions confirm` or `undo`  |
+ * | `domain` | DNS denies a domain that was there   | a second look after a day (recheck.ts)      |
+ *
+ * What puts the address on the list otherwise (suppression.ts) ends it too.
+ */
+import { sql } from '../../../store/drizzle.ts'
+import { newId } from '../../../store/ids.ts'
+import { type HeldCause, heldSuppressions } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+import type { Condemnation } from './bounce-suppression.ts'
+
+/** What is held for the fuse stays so; what is held for its domain may be taken over by the fuse. */
+const insertHeld = statement((db) =>
+  db
+    .insert(heldSuppressions)
+    .values({
+      id: parameter('id'),
+      projectId: parameter('projectId'),
+      contactId: parameter('contactId'),
+      email: parameter('email'),
+      domain: parameter('domain'),
+      reason: parameter('reason'),
+      source: parameter('source'),
+      emailId: parameter('emailId'),
+      cause: parameter('cause'),
+      dueAt: parameter('dueAt'),
+      createdAt: parameter('at'),
+    })
+    .onConflictDoUpdate({
+      target: [heldSuppressions.projectId, heldSuppressions.email],
+      set: {
+        reason: sql`excluded.reason`,
+        source: sql`excluded.source`,
+        emailId: sql`excluded.email_id`,
+        cause: sql`excluded.cause`,
+        dueAt: sql`excluded.due_at`,
+        createdAt: sql`excluded.created_at`,
+      },
+      setWhere: sql`${heldSuppressions.cause} = 'domain' and excluded.cause = 'fuse'`,
+    }),
+)
+
+/** Whether it was not held so before. `dueAt`: epoch ms of the second look; null for the fuse. */
+export async function holdSuppression(
+  tx: Tx,
+  condemnation: Condemnation,
+  wait: { cause: HeldCause; dueAt: number | null },
+): Promise<boolean> {
+  return (await tx.execute(insertHeld, { ...condemnation, ...wait, id: newId() })) === 1
+}

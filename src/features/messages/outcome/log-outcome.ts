@@ -1,0 +1,63 @@
+/**
+ * What operators are told of an email's way: a line of the log for its outcome and for its first
+ * deferral, a count of every outcome and every deferral. To be called when that is durable.
+ */
+import { maskAddresses } from '../../../log.ts'
+import type { Email } from '../../../store/schema.ts'
+import type { Core } from '../../core.ts'
+import type { ReportedReply } from './report-row.ts'
+
+type Codes = Pick<ReportedReply, 'code' | 'enhancedCode'>
+
+export type NotedOutcome = {
+  email: Pick<Email, 'id' | 'projectId' | 'recipient'>
+  outcome: Extract<
+    Email['state'],
+    'delivered' | 'relayed' | 'bounced' | 'failed' | 'suppressed' | 'deferred'
+  >
+  /** Of the reply that decided, as `queue show` has it. */
+  class?: string | null
+  site?: string | null
+  reply?: Codes | null
+  /** Those that were made so far. */
+  attempts: number
+  /** Of the attempt that decided. */
+  durationMs?: number
+  /** Why it is not delivered. */
+  reason?: string | null
+}
+
+const MAX_REASON_LENGTH = 200
+
+export function noteOutcome(
+  { log, counters }: Pick<Core, 'log' | 'counters'>,
+  noted: NotedOutcome,
+): void {
+  const { outcome, attempts } = noted
+  const className = noted.class ?? 'none'
+  if (outcome === 'deferred') {
+    counters.add('pillarbox_email_deferrals_total', { class: className })
+    if (attempts > 1) return
+  } else counters.add('pillarbox_email_outcomes_total', { outcome, class: className })
+  log.info(factsOf(noted), `email ${outcome}`)
+}
+
+function factsOf({ email, site, reply, attempts, durationMs, reason, ...noted }: NotedOutcome) {
+  return {
+    email: email.id,
+    project: email.projectId,
+    to: email.recipient,
+    site: site ?? undefined,
+    class: noted.class ?? undefined,
+    code: reply ? codeOf(reply) : undefined,
+    attempts,
+    durationMs: durationMs === undefined ? undefined : Math.round(durationMs),
+    reason: reason ? maskAddresses(reason.slice(0, MAX_REASON_LENGTH)) : undefined,
+  }
+}
+
+/** `550 5.1.1` */
+function codeOf({ code, enhancedCode }: Codes): string | undefined {
+  const known = [code, enhancedCode].filter((part) => part !== null)
+  return known.length === 0 ? undefined : known.join(' ')
+}

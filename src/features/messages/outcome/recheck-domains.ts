@@ -1,0 +1,130 @@
+/**
+ * The second look at domains that DNS denied although there had been somebody: a day later they are
+ * asked for again. Only what is denied then, too, suppresses its addresses, and the fuse counts
+ * them. A domain that is there again condemns nobody; where nobody can say, the look is repeated
+ * every hour, for a week at most.
+ */
+import { findMxRoute } from '../../../outbound/routing/mx-destination.ts'
+import { eq, sql } from '../../../store/drizzle.ts'
+import { heldSuppressions } from '../../../store/schema.ts'
+import { parameter, type RowOf, statement, type Tx } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import { hasDeliveredSince } from './strikes.ts'
+import { suppressUnlessTooMany } from './suppress-bounced.ts'
+
+type Deps = Pick<Core, 'store' | 'config' | 'resolver' | 'fuse' | 'now'>
+type Sight = 'there' | 'gone' | 'unknown'
+type Held = RowOf<typeof findDueOf>
+
+const AT_ONCE = 8
+const MAX_DOMAINS = 500
+/** Of one domain in one transaction. */
+const CHUNK = 100
+const AGAIN_MS = 3_600_000
+const GIVE_UP_MS = 7 * 86_400_000
+
+const findDueDomains = statement<{ domain: string }>(
+  () => sql`select domain from held_suppressions
+    where due_at <= ${parameter('at')} group by domain order by min(due_at) limit ${MAX_DOMAINS}`,
+)
+
+const findDueOf = statement((db) =>
+  db
+    .select()
+    .from(heldSuppressions)
+    .where(
+      sql`${heldSuppressions.domain} = ${parameter('domain')}
+        and ${heldSuppressions.cause} = 'domain' and ${heldSuppressions.dueAt} <= ${parameter('at')}`,
+    )
+    .limit(CHUNK),
+)
+
+const deleteOfDomain = statement((db) =>
+  db.delete(heldSuppressions).where(
+    sql`${heldSuppressions.domain} = ${parameter('domain')}
+        and ${heldSuppressions.cause} = 'domain'
+        and ${heldSuppressions.createdAt} < ${parameter('before')}`,
+  ),
+)
+
+const postpone = statement((db) =>
+  db
+    .update(heldSuppressions)
+    .set({ dueAt: parameter('dueAt') })
+    .where(
+      sql`${heldSuppressions.domain} = ${parameter('domain')}
+        and ${heldSuppressions.cause} = 'domain' and ${heldSuppressions.dueAt} <= ${parameter('at')}`,
+    ),
+)
+
+const deleteHeld = statement((db) =>
+  db.delete(heldSuppressions).where(eq(heldSuppressions.id, parameter('id'))),
+)
+
+/** How many domains were looked at. */
+export async function recheckDomains(deps: Deps, signal?: AbortSignal): Promise<number> {
+  // Other modes ask no DNS for recipients.
+  if (deps.config.delivery.mode !== 'direct') return 0
+  const domains = await deps.store.scan.list(findDueDomains, { at: deps.now() })
+  let next = 0
+  const work = async () => {
+    for (let due = domains[next++]; due !== undefined; due = domains[next++]) {
+      if (signal?.aborted) return
+      await recheck(deps, due.domain)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return domains.length
+}
+
+async function recheck(deps: Deps, domain: string): Promise<void> {
+  const { store } = deps
+  const sight = await lookAt(deps, domain)
+  const at = deps.now()
+  if (sight === 'there') {
+    await store.write((tx) => tx.execute(deleteOfDomain, { domain, before: at + 1 }))
+  } else if (sight === 'unknown') {
+    await store.write(async (tx) => {
+      await tx.execute(deleteOfDomain, { domain, before: at - GIVE_UP_MS })
+      await tx.execute(postpone, { domain, at, dueAt: at + AGAIN_MS })
+    })
+  } else {
+    while ((await store.write((tx) => condemnSome(deps, tx, { domain, at }))) === CHUNK);
+  }
+}
+
+async function lookAt({ config, resolver, now }: Deps, domain: string): Promise<Sight> {
+  const lookup = { at: now(), durationMs: 0, hosts: [] }
+  const deps = { config, resolver, now, random: Math.random, sandboxPort: null }
+  const ends = { inboundListeners: () => [], receivesFor: () => false }
+  const route = await findMxRoute({ ...deps, ...ends }, domain, lookup)
+  if (route.kind === 'open') return 'there'
+  if (route.verdict.isHard) return 'gone'
+  return route.verdict.class === 'dns' ? 'unknown' : 'there'
+}
+
+/** How many rows there were. */
+async function condemnSome(
+  deps: Deps,
+  tx: Tx,
+  { domain, at }: { domain: string; at: number },
+): Promise<number> {
+  const due = await tx.list(findDueOf, { domain, at })
+  tx.afterCommit(() => deps.fuse.tried(due.length))
+  for (const row of due) await condemnOne(deps, tx, { row, at })
+  return due.length
+}
+
+async function condemnOne(
+  deps: Deps,
+  tx: Tx,
+  { row, at }: { row: Held; at: number },
+): Promise<void> {
+  const { id, contactId, createdAt: since } = row
+  if (await hasDeliveredSince(tx, { contactId, since })) {
+    await tx.execute(deleteHeld, { id })
+    return
+  }
+  const source = `${row.source}; so it was a day later`
+  await suppressUnlessTooMany(deps, tx, { ...row, reason: 'HARD_BOUNCE', source, at })
+}

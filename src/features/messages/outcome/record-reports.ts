@@ -1,0 +1,276 @@
+/**
+ * What is learnt of an email after its session: by a DSN at its return path, a complaint, a
+ * notification of a smarthost. Beside `recordAttempts` the only door to an outcome; the state table
+ * stands at the top of `outcome.ts`.
+ *
+ * Every report counts once: the same again changes nothing and emits nothing, and neither does a
+ * report of what the session had said already.
+ */
+import type { Verdict } from '../../../mail/replies.ts'
+import { eq, sql } from '../../../store/drizzle.ts'
+import { emails } from '../../../store/schema.ts'
+import { parameter, type RowOf, statement, type Tx } from '../../../store/store.ts'
+import { setSubscribed } from '../../contacts/upsert.ts'
+import type { Core } from '../../core.ts'
+import { appendEvent } from '../../events/append.ts'
+import { noteOutcome } from './log-outcome.ts'
+import { findReport, insertReport, type ReportedReply, type ReportResult } from './report-row.ts'
+import { condemnAddress } from './suppress-bounced.ts'
+import { suppress } from './suppression.ts'
+
+export type LaterReport =
+  /** Action failed, of whatever class. */
+  | ({ type: 'bounce'; verdict: Verdict } & Told)
+  | ({ type: 'delay' } & Told)
+  /** Relayed mail that is known to have arrived. */
+  | { type: 'delivery'; emailId: string }
+  | { type: 'complaint'; emailId: string; feedbackType: string | null }
+
+/** What a report says of a delivery. */
+type Told = {
+  emailId: string
+  /** The remote server's words and codes, when the report quotes them. */
+  reply?: ReportedReply | null
+  /** One line, control bytes escaped, bounded. */
+  diagnostic: string
+  reportingMta?: string | null
+  /** Whom it is about, as the report names them. */
+  finalRecipient?: string | null
+}
+
+type Of<Type extends LaterReport['type']> = Extract<LaterReport, { type: Type }>
+
+const findEmail = statement((db) =>
+  db
+    .select({
+      id: emails.id,
+      projectId: emails.projectId,
+      contactId: emails.contactId,
+      recipient: emails.recipient,
+      recipientDomain: emails.recipientDomain,
+      state: emails.state,
+      status: emails.status,
+      sentAt: emails.sentAt,
+      deliveredAt: emails.deliveredAt,
+      complainedAt: emails.complainedAt,
+      attemptCount: emails.attemptCount,
+    })
+    .from(emails)
+    .where(eq(emails.id, parameter('id'))),
+)
+
+type Deps = Pick<Core, 'counters' | 'now' | 'log'>
+type ReportedEmail = RowOf<typeof findEmail>
+
+/** What is over for the queue, whatever it was waiting for. */
+const atRest = {
+  dueAt: sql`null`,
+  retryAt: sql`null`,
+  leaseId: sql`null`,
+  leaseUntil: sql`null`,
+  heldAt: sql`null`,
+  updatedAt: parameter('at'),
+}
+
+const setBounced = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      ...atRest,
+      state: 'bounced',
+      status: 'BOUNCED',
+      sentAt: sql`coalesce(${emails.sentAt}, ${parameter('at')})`,
+      bouncedAt: parameter('at'),
+      error: parameter('error'),
+    })
+    .where(eq(emails.id, parameter('id'))),
+)
+
+const isAtEnd = sql`${emails.state} in ('delivered', 'relayed', 'bounced')`
+
+/** Opens and clicks may have come before; what was bounced stays so. */
+const setComplained = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      ...atRest,
+      state: sql`case when ${isAtEnd} then ${emails.state} else 'delivered' end`,
+      status: sql`case when ${emails.status} = 'BOUNCED' then 'BOUNCED' else 'COMPLAINED' end`,
+      sentAt: sql`case when ${isAtEnd} then ${emails.sentAt} else ${parameter('at')} end`,
+      deliveredAt: sql`case when ${isAtEnd} then ${emails.deliveredAt} else ${parameter('at')} end`,
+      complainedAt: parameter('at'),
+      error: sql`case when ${isAtEnd} then ${emails.error} end`,
+    })
+    .where(eq(emails.id, parameter('id'))),
+)
+
+const setDelivered = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      state: 'delivered',
+      status: sql`case when ${emails.status} = 'SENT' then 'DELIVERED' else ${emails.status} end`,
+      deliveredAt: parameter('at'),
+      updatedAt: parameter('at'),
+    })
+    .where(eq(emails.id, parameter('id'))),
+)
+
+/** In their order; whether each changed anything. Of emails that are gone, none does. */
+export async function recordLater(
+  deps: Deps,
+  tx: Tx,
+  reports: readonly LaterReport[],
+): Promise<boolean[]> {
+  const at = deps.now()
+  const changed: boolean[] = []
+  for (const report of reports) {
+    const email = await tx.find(findEmail, { id: report.emailId })
+    changed.push(email !== undefined && (await record(deps, tx, { email, report, at })))
+  }
+  return changed
+}
+
+type Reported<Report = LaterReport> = { email: ReportedEmail; report: Report; at: number }
+
+function record(deps: Deps, tx: Tx, { email, report, at }: Reported): Promise<boolean> {
+  switch (report.type) {
+    case 'bounce':
+      return recordBounce(deps, tx, { email, report, at })
+    case 'delay':
+      return recordDelay(tx, { email, report, at })
+    case 'delivery':
+      return recordDelivery(deps, tx, { email, report, at })
+    case 'complaint':
+      return recordComplaint(deps, tx, { email, report, at })
+  }
+}
+
+async function recordBounce(
+  deps: Deps,
+  tx: Tx,
+  reported: Reported<Of<'bounce'>>,
+): Promise<boolean> {
+  const { email, report, at } = reported
+  if (isOver(email)) return false
+  const { verdict, diagnostic } = report
+  await tellSent(tx, reported)
+  await tx.execute(setBounced, { id: email.id, error: diagnostic, at })
+  const facts = { class: verdict.class, ...factsOf(report) }
+  await note(tx, reported, { result: 'reported-bounced', ...facts })
+  const bounceType = verdict.isHard ? 'Permanent' : 'Undetermined'
+  await emit(tx, reported, { name: 'email.bounce', data: { bounceType } })
+  await condemnAddress(tx, { email, verdict, source: diagnostic, at })
+  const type = verdict.isHard ? 'hard' : 'soft'
+  tx.afterCommit(() => {
+    deps.counters.add('pillarbox_bounces_total', { source: 'report', type })
+    const { attemptCount: attempts } = email
+    const why = { class: verdict.class, reply: facts.reply, reason: diagnostic }
+    noteOutcome(deps, { email, outcome: 'bounced', ...why, attempts })
+  })
+  return true
+}
+
+function factsOf({ reply = null, diagnostic: error, reportingMta: host = null, ...told }: Told) {
+  return { reply, error, host, finalRecipient: told.finalRecipient ?? null }
+}
+
+/** The first of an email is news; its sender repeats it every few hours. */
+async function recordDelay(tx: Tx, reported: Reported<Of<'delay'>>): Promise<boolean> {
+  const { email, report } = reported
+  if (isOver(email) || email.complainedAt !== null) return false
+  const result = 'reported-delayed'
+  if ((await tx.find(findReport, { emailId: email.id, result })) !== undefined) return false
+  await note(tx, reported, { result, ...factsOf(report) })
+  const data = { bounceType: 'Transient', transientBounce: true }
+  await emit(tx, reported, { name: 'email.bounce', data })
+  return true
+}
+
+async function recordDelivery(
+  deps: Deps,
+  tx: Tx,
+  reported: Reported<Of<'delivery'>>,
+): Promise<boolean> {
+  const { email, at } = reported
+  if (email.state !== 'relayed' || email.deliveredAt !== null || isOver(email)) return false
+  await tx.execute(setDelivered, { id: email.id, at })
+  await note(tx, reported, { result: 'reported-delivered' })
+  await emit(tx, reported, { name: 'email.delivery', data: null })
+  tx.afterCommit(() => {
+    noteOutcome(deps, { email, outcome: 'delivered', attempts: email.attemptCount })
+  })
+  return true
+}
+
+async function recordComplaint(
+  deps: Deps,
+  tx: Tx,
+  reported: Reported<Of<'complaint'>>,
+): Promise<boolean> {
+  const { email, report, at } = reported
+  const { id: emailId, contactId } = email
+  if (email.complainedAt !== null || !wasSent(email)) return false
+  if (!isSettled(email)) {
+    await tellSent(tx, reported)
+    await emit(tx, reported, { name: 'email.delivery', data: null })
+  }
+  await tx.execute(setComplained, { id: emailId, at })
+  const source = `complaint (${report.feedbackType ?? 'abuse'})`
+  await note(tx, reported, { result: 'reported-complaint', error: source })
+  const { feedbackType } = report
+  await emit(tx, reported, {
+    name: 'email.complaint',
+    data: feedbackType === null ? null : { feedbackType },
+  })
+  await suppress(tx, { ...address(email), reason: 'COMPLAINT', source, emailId, at })
+  await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'complaint', emailId })
+  tx.afterCommit(() => {
+    deps.counters.add('pillarbox_complaints_total')
+    const { projectId: project, recipient: to } = email
+    deps.log.info({ email: emailId, project, to, feedbackType }, 'email complained about')
+  })
+  return true
+}
+
+/**
+ * Somebody has it, by the report; what the session says of that is not on disk yet, or was lost with
+ * the connection or the process.
+ */
+async function tellSent(tx: Tx, reported: Reported<unknown>): Promise<void> {
+  if (reported.email.sentAt === null) await emit(tx, reported, { name: 'email.sent', data: null })
+}
+
+/** BOUNCED and COMPLAINED are terminal; what was never sent cannot come back. */
+function isOver(email: ReportedEmail): boolean {
+  return !wasSent(email) || email.state === 'bounced' || email.status === 'COMPLAINED'
+}
+
+function isSettled({ state }: ReportedEmail): boolean {
+  return state === 'delivered' || state === 'relayed' || state === 'bounced'
+}
+
+function wasSent({ state }: ReportedEmail): boolean {
+  return state !== 'received' && state !== 'suppressed'
+}
+
+function address({ projectId, recipient }: ReportedEmail) {
+  return { projectId, email: recipient }
+}
+
+function note(
+  tx: Tx,
+  { email, at }: Reported<unknown>,
+  report: Omit<ReportResult, 'emailId' | 'at'>,
+): Promise<void> {
+  return insertReport(tx, { emailId: email.id, at, ...report })
+}
+
+async function emit(
+  tx: Tx,
+  { email, at }: Reported<unknown>,
+  event: { name: string; data: Record<string, unknown> | null },
+): Promise<void> {
+  const { id: emailId, projectId, contactId } = email
+  await appendEvent(tx, { ...event, projectId, contactId, emailId, at })
+}

@@ -1,0 +1,76 @@
+/**
+ * Reports that came after an email's session, beside its attempts, as `queue show` tells them. They
+ * are rows of the same table, whose `result` begins with `reported-`.
+ */
+import type { Reply } from '../../../mail/replies.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { attempts } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+
+export const reportPrefix = 'reported-'
+
+export type ReportResult = {
+  emailId: string
+  at: number
+  result: 'reported-bounced' | 'reported-delayed' | 'reported-delivered' | 'reported-complaint'
+  class?: string
+  /** The remote server's, as far as the report quotes it. */
+  reply?: ReportedReply | null
+  error?: string | null
+  /** Who reports. */
+  host?: string | null
+  /** Whom it says was not reached, in the report's words. */
+  finalRecipient?: string | null
+}
+
+/** A report may tell the status code alone. */
+export type ReportedReply = Omit<Reply, 'code'> & { code: number | null }
+
+export const findReport = statement<{ id: number }>(
+  () => sql`select id from attempts
+    where email_id = ${parameter('emailId')} and result = ${parameter('result')} limit 1`,
+)
+
+/** Of an email that a report has ended. */
+export const findLastWord = statement<{ id: number }>(
+  () => sql`select id from attempts where email_id = ${parameter('emailId')}
+    and result in ('reported-bounced', 'reported-complaint') limit 1`,
+)
+
+const insertRow = statement((db) =>
+  db.insert(attempts).values({
+    emailId: parameter('emailId'),
+    at: parameter('at'),
+    durationMs: 0,
+    result: parameter('result'),
+    class: parameter('class'),
+    host: parameter('host'),
+    replyCode: parameter('replyCode'),
+    enhancedCode: parameter('enhancedCode'),
+    replyText: parameter('replyText'),
+    error: parameter('error'),
+    steps: [],
+    finalRecipient: parameter('finalRecipient'),
+  }),
+)
+
+/** Not an attempt of ours, but what somebody said of one. */
+export function isReport({ result }: { result: string }): boolean {
+  return result.startsWith(reportPrefix)
+}
+
+export async function insertReport(tx: Tx, report: ReportResult): Promise<void> {
+  const { emailId, at, result, reply = null } = report
+  await tx.execute(insertRow, {
+    emailId,
+    at,
+    result,
+    class: report.class ?? null,
+    host: report.host ?? null,
+    replyCode: reply?.code ?? null,
+    enhancedCode: reply?.enhancedCode ?? null,
+    replyText: reply?.text ?? null,
+    error: report.error ?? null,
+    finalRecipient: report.finalRecipient ?? null,
+  })
+}

@@ -1,0 +1,133 @@
+/**
+ * Refusals that do not condemn an address by themselves: a full or disabled mailbox, a 5xx that
+ * says no more. Three of them over at least 14 days, with nothing delivered after the first, do
+ * (contract section 0). One email is one strike, however often it is reported.
+ */
+import { and, eq, gte, sql } from '../../../store/drizzle.ts'
+import { strikes } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+
+export type NewStrike = {
+  projectId: string
+  contactId: string
+  /** As the email's row has it. */
+  email: string
+  emailId: string
+  /** As `bounce inspect` names reasons. */
+  reason: string
+  at: number
+}
+
+const STRIKES = 3
+const DAY_MS = 86_400_000
+const SPAN_MS = 14 * DAY_MS
+/** What nothing was added to for so long says nothing of today. */
+const KEPT_MS = 180 * DAY_MS
+const CHUNK = 500
+
+const insertStrike = statement((db) =>
+  db
+    .insert(strikes)
+    .values({
+      projectId: parameter('projectId'),
+      email: parameter('email'),
+      emailId: parameter('emailId'),
+      reason: parameter('reason'),
+      at: parameter('at'),
+    })
+    .onConflictDoNothing(),
+)
+
+/** An email that bounced later is no longer one of these, so that its 250 proves nothing. */
+export const findProofOfLife = statement<{ at: number }>(
+  () => sql`select delivered_at as at from emails
+    where contact_id = ${parameter('contactId')}
+      and status in ('DELIVERED', 'OPENED', 'CLICKED') and delivered_at is not null
+    order by created_at desc limit 1`,
+)
+
+export const summariseStrikes = statement<{ count: number; first: number; last: number }>(
+  () => sql`select count(*) as count, min(at) as first, max(at) as last from strikes
+    where project_id = ${parameter('projectId')} and email = ${parameter('email')}
+      and at > ${parameter('after')}`,
+)
+
+const deleteStrikes = statement((db) =>
+  db
+    .delete(strikes)
+    .where(
+      and(eq(strikes.projectId, parameter('projectId')), eq(strikes.email, parameter('email'))),
+    ),
+)
+
+const deleteStrikesSince = statement((db) =>
+  db
+    .delete(strikes)
+    .where(
+      and(
+        eq(strikes.projectId, parameter('projectId')),
+        eq(strikes.email, parameter('email')),
+        gte(strikes.at, parameter('since')),
+      ),
+    ),
+)
+
+const deleteOld = statement((db) =>
+  db
+    .delete(strikes)
+    .where(
+      sql`${strikes.id} in (select id from strikes where at < ${parameter('before')} limit ${CHUNK})`,
+    ),
+)
+
+/** Where this one condemns the address, all of them in one line for people. */
+export async function recordStrike(tx: Tx, strike: NewStrike): Promise<string | undefined> {
+  if ((await tx.execute(insertStrike, strike)) === 0) return undefined
+  const { projectId, contactId, email } = strike
+  const alive = await tx.find(findProofOfLife, { contactId })
+  const sum = await tx.find(summariseStrikes, { projectId, email, after: alive?.at ?? 0 })
+  if (sum === undefined || sum.count < STRIKES || sum.last - sum.first < SPAN_MS) {
+    return undefined
+  }
+  const days = Math.floor((sum.last - sum.first) / DAY_MS)
+  return `${sum.count} refusals over ${days} days, the last: ${strike.reason}`
+}
+
+/** Whether the contact's address took mail after an instant. */
+export async function hasDeliveredSince(
+  tx: Tx,
+  { contactId, since }: { contactId: string; since: number },
+): Promise<boolean> {
+  return ((await tx.find(findProofOfLife, { contactId }))?.at ?? 0) > since
+}
+
+/** Takes back those since an instant. */
+export async function forgetStrikesSince(
+  tx: Tx,
+  address: { projectId: string; email: string; since: number },
+): Promise<void> {
+  await tx.execute(deleteStrikesSince, address)
+}
+
+/** What an address that is taken off the list starts anew without. */
+export async function forgetStrikes(
+  tx: Tx,
+  address: { projectId: string; email: string },
+): Promise<void> {
+  await tx.execute(deleteStrikes, address)
+}
+
+/** How many. */
+export async function deleteOldStrikes({
+  store,
+  now,
+}: Pick<Core, 'store' | 'now'>): Promise<number> {
+  const before = now() - KEPT_MS
+  for (let total = 0; ; ) {
+    const deleted = await store.write((tx) => tx.execute(deleteOld, { before }))
+    total += deleted
+    if (deleted < CHUNK) return total
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

@@ -1,0 +1,84 @@
+/** The list of addresses that a project does not send to: our refusal, not the contact's wish. */
+import { and, eq, sql } from '../../../store/drizzle.ts'
+import { newId } from '../../../store/ids.ts'
+import { heldSuppressions, type SuppressionReason, suppressions } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+
+export type NewSuppression = {
+  projectId: string
+  email: string
+  reason: SuppressionReason
+  /** What led to it, for people: a reply, an operator. */
+  source: string
+  /** Null where people say so. */
+  emailId: string | null
+  at: number
+}
+
+const insertSuppression = statement((db) =>
+  db
+    .insert(suppressions)
+    .values({
+      id: parameter('id'),
+      projectId: parameter('projectId'),
+      email: parameter('email'),
+      reason: parameter('reason'),
+      source: parameter('source'),
+      emailId: parameter('emailId'),
+      createdAt: parameter('createdAt'),
+    })
+    .onConflictDoNothing(),
+)
+
+const dropHeld = statement((db) =>
+  db
+    .delete(heldSuppressions)
+    .where(
+      and(
+        eq(heldSuppressions.projectId, parameter('projectId')),
+        eq(heldSuppressions.email, parameter('email')),
+      ),
+    ),
+)
+
+const setLaterReason = statement((db) =>
+  db
+    .update(suppressions)
+    .set({ laterReason: parameter('reason') })
+    .where(
+      sql`${suppressions.projectId} = ${parameter('projectId')}
+        and ${suppressions.email} = ${parameter('email')}
+        and ${suppressions.emailId} is not null and ${suppressions.laterReason} is null
+        and ${suppressions.reason} in ('HARD_BOUNCE', 'STRIKES')`,
+    ),
+)
+
+const findSuppression = statement<{ id: string }>(
+  () => sql`select id from suppressions
+    where project_id = ${parameter('projectId')} and email = ${parameter('email')}`,
+)
+
+/**
+ * Puts an address on the list; one that stands there already keeps its first reason. Whether it did
+ * not. What was held of the address is decided with it. Where a verdict of ours put it there and
+ * now people do, that is noted: taking back the verdict must not take back their word.
+ */
+export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boolean> {
+  const { at, ...row } = suppression
+  const { projectId, email, emailId, reason } = suppression
+  await tx.execute(dropHeld, { projectId, email })
+  if ((await tx.execute(insertSuppression, { ...row, id: newId(), createdAt: at })) === 1) {
+    return true
+  }
+  const isOfPeople = emailId === null || reason === 'COMPLAINT'
+  if (isOfPeople) await tx.execute(setLaterReason, { projectId, email, reason })
+  return false
+}
+
+/** Whether an address is on the list. */
+export async function isSuppressed(
+  tx: Tx,
+  { projectId, email }: Pick<NewSuppression, 'projectId' | 'email'>,
+): Promise<boolean> {
+  return (await tx.find(findSuppression, { projectId, email })) !== undefined
+}

@@ -1,0 +1,43 @@
+/**
+ * Faults of templates that an email was sent in spite of: kept with it, logged, counted. No fault
+ * fails a send, so nobody would hear of it otherwise.
+ */
+import { eq } from '../../../store/drizzle.ts'
+import { emails, type StoredFault } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import type { AttemptRecord } from './attempt-row.ts'
+
+const keepFaults = statement((db) =>
+  db
+    .update(emails)
+    .set({ templateFaults: parameter('faults') })
+    .where(eq(emails.id, parameter('id'))),
+)
+
+/** Of the records that have some. */
+export async function recordFaults(
+  deps: Pick<Core, 'counters' | 'log'>,
+  tx: Tx,
+  records: readonly AttemptRecord[],
+): Promise<void> {
+  const faulty = records.filter(({ faults }) => faults.length > 0)
+  if (faulty.length === 0) return
+  const rows = faulty.map(({ email, faults }) => ({ id: email.id, faults: faults.map(toStored) }))
+  await tx.executeEach(keepFaults, rows)
+  tx.afterCommit(() => {
+    for (const record of faulty) tell(deps, record)
+  })
+}
+
+function tell({ counters, log }: Pick<Core, 'counters' | 'log'>, record: AttemptRecord): void {
+  const { id: email, projectId: project } = record.email
+  for (const { part, line, column, message: error } of record.faults) {
+    counters.add('pillarbox_template_faults_total', { part })
+    log.warn({ email, project, part, line, column, error }, 'an email has a fault in its template')
+  }
+}
+
+function toStored({ part, line, column, message }: StoredFault): StoredFault {
+  return { part, line, column, message }
+}

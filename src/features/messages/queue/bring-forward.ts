@@ -1,0 +1,64 @@
+/** Mail that waits for a destination whose back-off an operator has ended: it is due at once. */
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import { emails } from '../../../store/schema.ts'
+import type { Core } from '../../core.ts'
+import { CHUNK, inChunks } from './in-chunks.ts'
+
+const MAX_DOMAINS = 10_000
+
+/** Recipient domains (A-labels) that mail waits for, from domain to domain in the index. */
+export async function listWaitingDomains({ store }: Pick<Core, 'store'>): Promise<string[]> {
+  const rows = await store.scan.all<{ domain: string }>(waitingDomains())
+  return rows.map(({ domain }) => domain)
+}
+
+/** How many emails to these domains wait, due or not. */
+export async function countWaiting(
+  { store }: Pick<Core, 'store'>,
+  domains: readonly string[],
+): Promise<number> {
+  const { count } = await store.scan.get<{ count: number }>(waitingCount(domains))
+  return count
+}
+
+/** What waits for these domains is due at once. */
+export async function bringForward(
+  { store, bell, now }: Pick<Core, 'store' | 'bell' | 'now'>,
+  domains: readonly string[],
+): Promise<void> {
+  let total = 0
+  for (const domain of domains) {
+    total += await inChunks(store, (tx) => {
+      const at = now()
+      return tx
+        .update(emails)
+        .set({ dueAt: at, updatedAt: at })
+        .where(sql`${emails.id} in ${laterIds(domain, at)}`)
+    })
+  }
+  if (total > 0) bell.ring('anywhere')
+}
+
+export function waitingDomains(): SQL {
+  return sql`with recursive waiting (class, domain) as (
+      select value, (select min(recipient_domain) from emails
+        where due_at is not null and queue_class = value) from json_each('[1, 5, 10]')
+      union all
+      select class, (select min(recipient_domain) from emails
+        where due_at is not null and queue_class = waiting.class
+          and recipient_domain > waiting.domain)
+      from waiting where domain is not null
+    )
+    select distinct domain from waiting where domain is not null limit ${MAX_DOMAINS}`
+}
+
+export function waitingCount(domains: readonly string[]): SQL {
+  return sql`select count(*) as count from emails where due_at is not null
+    and queue_class in (1, 5, 10)
+    and recipient_domain in (select value from json_each(${JSON.stringify(domains)}))`
+}
+
+export function laterIds(domain: string, at: number): SQL {
+  return sql`(select id from emails where due_at is not null and queue_class in (1, 5, 10)
+    and recipient_domain = ${domain} and due_at > ${at} limit ${CHUNK})`
+}

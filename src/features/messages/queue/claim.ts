@@ -1,0 +1,68 @@
+/**
+ * The two statements of a claim: the hottest of the queue. Whoever claims an email gets all that its
+ * delivery needs, so that nobody reads the row again.
+ */
+import { unseen } from '../../../store/dialect.ts'
+import { min, sql } from '../../../store/drizzle.ts'
+import { emails } from '../../../store/schema.ts'
+import { parameter, type RowOf, statement } from '../../../store/store.ts'
+import { sourceColumns } from '../delivery/source.ts'
+
+/** An email as its claim left it, with what decides whether it may still be sent. */
+export type ClaimedEmail = RowOf<typeof claimLane>
+
+/** Leases at most `limit` due emails of a lane, the earliest first. */
+export const claimLane = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      state: 'sending',
+      status: 'SENDING',
+      dueAt: null,
+      retryAt: sql`${parameter('now')} + ${retryDelaySql()}`,
+      leaseId: parameter('leaseId'),
+      leaseUntil: parameter('leaseUntil'),
+      attemptCount: sql`${emails.attemptCount} + 1`,
+      updatedAt: parameter('now'),
+    })
+    .where(
+      sql`rowid in (select rowid from emails where ${isOfLane()}
+        and due_at <= ${unseen(parameter('now'))}
+        order by due_at limit ${unseen(parameter('limit'))})`,
+    )
+    .returning({
+      ...sourceColumns,
+      recipientDomain: emails.recipientDomain,
+      queueClass: emails.queueClass,
+      giveUpAt: emails.giveUpAt,
+      failureCount: emails.failureCount,
+      attemptCount: emails.attemptCount,
+      isSubscribed: sql<boolean>`(select subscribed from contacts
+        where contacts.id = emails.contact_id)`.mapWith(Boolean),
+      isSuppressed: sql<boolean>`exists (select 1 from suppressions
+        where suppressions.project_id = emails.project_id
+        and suppressions.email = emails.recipient)`.mapWith(Boolean),
+    }),
+)
+
+/** When a lane's earliest email is due. */
+export const findNextDue = statement((db) =>
+  db
+    .select({ dueAt: min(emails.dueAt) })
+    .from(emails)
+    .where(isOfLane()),
+)
+
+function isOfLane() {
+  return sql`due_at is not null
+    and queue_class = ${unseen(parameter('queueClass'))}
+    and recipient_domain = ${unseen(parameter('domain'))}
+    and project_id = ${unseen(parameter('projectId'))}`
+}
+
+/** The delay after `failure_count` failures, ±15%; `delays` is the schedule as JSON, in ms. */
+function retryDelaySql() {
+  return sql`cast(json_extract(${parameter('delays')},
+    '$[' || min(${emails.failureCount}, json_array_length(${parameter('delays')}) - 1) || ']')
+    * (85 + abs(random() % 31)) / 100 as integer)`
+}

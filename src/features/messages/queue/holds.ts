@@ -1,0 +1,126 @@
+/**
+ * Recipient domains that an operator holds back. A held email keeps its place, and its give-up
+ * clock stops until it is released.
+ *
+ * `holds` says what is to be held, the emails' state what is. The two may part for a moment, since
+ * acceptance and delivery work with a remembered set: delivery holds what it finds due by mistake,
+ * `releaseStray` frees what stayed held by mistake.
+ */
+import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
+import { emails, type Hold, holds } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import { CHUNK, inChunks } from './in-chunks.ts'
+
+const findHold = statement((db) =>
+  db
+    .select({ domain: holds.domain })
+    .from(holds)
+    .where(eq(holds.domain, parameter('domain'))),
+)
+
+/** Whether the domain (A-label) is held back as the transaction sees it, whatever is remembered. */
+export async function isDomainHeld(tx: Tx, domain: string): Promise<boolean> {
+  return (await tx.find(findHold, { domain })) !== undefined
+}
+
+/** Holds all mail to a recipient domain (A-label), now and to come; how many emails now wait. */
+export async function holdDomain(
+  core: Pick<Core, 'store' | 'directory' | 'now'>,
+  domain: string,
+): Promise<number> {
+  const { store, directory, now } = core
+  await store.write(async (tx) => {
+    await tx.insert(holds).values({ domain, heldAt: now() }).onConflictDoNothing()
+    tx.afterCommit(() => directory.drop())
+  })
+  return inChunks(store, (tx) => {
+    const at = now()
+    return tx
+      .update(emails)
+      .set({ state: 'held', heldAt: at, dueAt: null, updatedAt: at })
+      .where(and(inArray(emails.id, waitingIds(domain)), isHoldWanted(domain)))
+  })
+}
+
+/** Releases it; how many emails are due again. */
+export async function releaseDomain(
+  core: Pick<Core, 'store' | 'directory' | 'bell' | 'now'>,
+  domain: string,
+): Promise<number> {
+  await core.store.write(async (tx) => {
+    await tx.delete(holds).where(eq(holds.domain, domain))
+    tx.afterCommit(() => core.directory.drop())
+  })
+  return releaseEmails(core, domain)
+}
+
+export type ListedHold = Hold & { emails: number }
+
+/** What operators hold back, the newest hold first, with how many emails wait. */
+export async function listHolds({ store }: Pick<Core, 'store'>): Promise<ListedHold[]> {
+  return store.scan.all<ListedHold>(holdsWithCounts())
+}
+
+export function holdsWithCounts(): SQL {
+  return sql`select domain, held_at as "heldAt", (select count(*) from emails
+      where state = 'held' and recipient_domain = holds.domain) as emails
+    from holds order by held_at desc, domain`
+}
+
+/** Makes held emails due whose domain nobody holds back; how many. */
+export async function releaseStray(core: Pick<Core, 'store' | 'bell' | 'now'>): Promise<number> {
+  let released = 0
+  for (const { domain } of await core.store.scan.all<{ domain: string }>(strayDomains())) {
+    released += await releaseEmails(core, domain)
+  }
+  return released
+}
+
+async function releaseEmails(
+  { store, bell, now }: Pick<Core, 'store' | 'bell' | 'now'>,
+  domain: string,
+): Promise<number> {
+  const released = await inChunks(store, (tx) => {
+    const at = now()
+    return tx
+      .update(emails)
+      .set({
+        state: sql`case when ${emails.attemptCount} > 0 then 'deferred' else 'queued' end`,
+        giveUpAt: sql`${emails.giveUpAt} + ${at} - ${emails.heldAt}`,
+        dueAt: sql`${emails.createdAt}`,
+        heldAt: null,
+        updatedAt: at,
+      })
+      .where(and(inArray(emails.id, heldIds(domain)), sql`not ${isHoldWanted(domain)}`))
+  })
+  if (released > 0) bell.ring('anywhere')
+  return released
+}
+
+/** Another operator may have changed his mind between two chunks. */
+function isHoldWanted(domain: string): SQL {
+  return sql`exists (select 1 from holds where domain = ${domain})`
+}
+
+export function waitingIds(domain: string): SQL {
+  return sql`(select id from emails where due_at is not null and queue_class in (1, 5, 10)
+    and recipient_domain = ${domain} limit ${CHUNK})`
+}
+
+export function heldIds(domain: string): SQL {
+  return sql`(select id from emails where state = 'held' and recipient_domain = ${domain}
+    order by id limit ${CHUNK})`
+}
+
+/** Goes from domain to domain in the index, whatever the number of emails. */
+export function strayDomains(): SQL {
+  return sql`with recursive held (domain) as (
+      select min(recipient_domain) from emails where state = 'held'
+      union all
+      select (select min(recipient_domain) from emails
+        where state = 'held' and recipient_domain > held.domain)
+      from held where held.domain is not null
+    )
+    select domain from held where domain is not null and domain not in (select domain from holds)`
+}

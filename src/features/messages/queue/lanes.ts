@@ -1,0 +1,142 @@
+/**
+ * Which lanes of the queue have mail, and when the earliest of each is due: a memory of the index
+ * `emails_ready`, so that finding work costs nothing. It may be behind (a lane that is empty by
+ * now is found out when visited) but never misses mail: whoever makes mail due says so.
+ *
+ * Due lanes stand apart from those that wait for their time, so a hundred thousand deferred
+ * domains delay nobody. Transactional lanes come first; within a class projects take turns, so that
+ * nobody waits for the backlog of another, and so do the lanes of each: one that was served goes to
+ * the end.
+ */
+import type { QueueClass } from '../../../store/schema.ts'
+import type { QueueLane } from './notifier.ts'
+import { createTimetable } from './timetable.ts'
+
+export type Lanes = {
+  /** Mail is due in that lane at `dueAt`, perhaps beside what was known. */
+  note(lane: QueueLane, dueAt: number): void
+  /** What was found when the lane was looked at: its earliest, or null when it is empty. */
+  settle(lane: QueueLane, dueAt: number | null): void
+  /** When the lane's earliest is due, or before; undefined when nothing is known of it. */
+  dueAt(lane: QueueLane): number | undefined
+  /** At most `maxVisits` due lanes of each class, the most urgent class first. */
+  listDue(now: number, maxVisits: number): QueueLane[]
+  /** These were served: the others of their class come first next time. */
+  served(lanes: readonly QueueLane[]): void
+  /** When a waiting lane is due next; undefined when none waits. */
+  nextDueAt(): number | undefined
+}
+
+type Entry = { lane: QueueLane; dueAt: number }
+
+/** The due lanes of a class by project: a Map keeps the order in which they are next. */
+type DueLanes = Map<string, Map<string, Entry>>
+
+const CLASSES: readonly QueueClass[] = [1, 5, 10]
+
+export function createLanes(): Lanes {
+  const known = new Map<string, Entry>()
+  const due = new Map<QueueClass, DueLanes>(CLASSES.map((each) => [each, new Map()]))
+  const waiting = createTimetable<Entry>()
+
+  const dueOf = (queueClass: QueueClass): DueLanes => {
+    const lanes = due.get(queueClass)
+    if (lanes === undefined) throw new TypeError(`no such queue class: ${queueClass}`)
+    return lanes
+  }
+
+  const dueLikeIt = ({ queueClass, projectId }: QueueLane) => dueOf(queueClass).get(projectId)
+
+  function makeDue(entry: Entry): void {
+    const { queueClass, projectId } = entry.lane
+    const lanes = dueOf(queueClass).get(projectId) ?? new Map<string, Entry>()
+    lanes.set(nameOf(entry.lane), entry)
+    dueOf(queueClass).set(projectId, lanes)
+  }
+
+  function dropDue(lane: QueueLane): void {
+    const lanes = dueLikeIt(lane)
+    lanes?.delete(nameOf(lane))
+    if (lanes?.size === 0) dueOf(lane.queueClass).delete(lane.projectId)
+  }
+
+  /** An entry is replaced, never changed: an older one in the timetable is known to be stale. */
+  function put(lane: QueueLane, dueAt: number): void {
+    const name = nameOf(lane)
+    const entry = { lane, dueAt }
+    known.set(name, entry)
+    if (dueLikeIt(lane)?.has(name)) makeDue(entry)
+    else waiting.add(dueAt, entry)
+  }
+
+  function note(lane: QueueLane, dueAt: number): void {
+    const entry = known.get(nameOf(lane))
+    if (entry === undefined || dueAt < entry.dueAt) put(lane, dueAt)
+  }
+
+  function settle(lane: QueueLane, dueAt: number | null): void {
+    known.delete(nameOf(lane))
+    dropDue(lane)
+    if (dueAt !== null) put(lane, dueAt)
+  }
+
+  const isCurrent = (entry: Entry) => known.get(nameOf(entry.lane)) === entry
+
+  function listDue(now: number, maxVisits: number): QueueLane[] {
+    for (const entry of waiting.takeUntil(now)) {
+      if (isCurrent(entry)) makeDue(entry)
+    }
+    return CLASSES.flatMap((queueClass) => visit(dueOf(queueClass), maxVisits))
+  }
+
+  function served(lanes: readonly QueueLane[]): void {
+    for (const lane of lanes) {
+      moveToEnd(dueLikeIt(lane), nameOf(lane))
+      moveToEnd(dueOf(lane.queueClass), lane.projectId)
+    }
+  }
+
+  return {
+    note,
+    settle,
+    dueAt: (lane) => known.get(nameOf(lane))?.dueAt,
+    listDue,
+    served,
+    nextDueAt: () => waiting.next(isCurrent),
+  }
+}
+
+/**
+ * One lane of each project, then the second of each, and so on. Of more lanes than one visit takes,
+ * those visited go to the end, so that all have their turn.
+ */
+function visit(projects: DueLanes, maxVisits: number): QueueLane[] {
+  const lines = [...projects.values()].map((lanes) => lanes.values())
+  const visited: Entry[] = []
+  while (lines.length > 0 && visited.length < maxVisits) {
+    for (const line of lines.splice(0)) {
+      const { value, done } = line.next()
+      if (done || visited.length === maxVisits) continue
+      visited.push(value)
+      lines.push(line)
+    }
+  }
+  if (visited.length === maxVisits) for (const { lane } of visited) turnOver(projects, lane)
+  return visited.map(({ lane }) => lane)
+}
+
+function turnOver(projects: DueLanes, lane: QueueLane): void {
+  moveToEnd(projects.get(lane.projectId), nameOf(lane))
+  moveToEnd(projects, lane.projectId)
+}
+
+function moveToEnd<T>(map: Map<string, T> | undefined, name: string): void {
+  const value = map?.get(name)
+  if (map === undefined || value === undefined) return
+  map.delete(name)
+  map.set(name, value)
+}
+
+function nameOf({ queueClass, domain, projectId }: QueueLane): string {
+  return `${queueClass} ${domain} ${projectId}`
+}

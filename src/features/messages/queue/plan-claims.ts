@@ -1,0 +1,75 @@
+/**
+ * How much is claimed from which due lanes now: what each site may take is shared among its lanes,
+ * class by class; no project takes all room. A lane costs a statement or two, so one transaction
+ * claims from some of them only: nobody waits long for the writer, or for what is then handed over.
+ */
+import type { QueueClass } from '../../../store/schema.ts'
+import type { Core } from '../../core.ts'
+import type { QueueLane } from './notifier.ts'
+
+export type Claim = { lane: QueueLane; limit: number }
+
+/** Emails claimed in one transaction, from one lane in it, and lanes in all. */
+const BATCH = 400
+const LANE_BATCH = 100
+const MAX_LANES = 100
+
+type Deps = Pick<Core, 'outbound' | 'throttle'>
+type SitedLane = { lane: QueueLane; site: string }
+
+/** `due`: the most urgent first. */
+export function planClaims(deps: Deps, due: readonly QueueLane[]): Claim[] {
+  const room = createRoom(deps)
+  const open = due.filter((lane) => room.ofProject(lane) > 0)
+  const sited = open.map((lane) => ({ lane, site: deps.outbound.siteOf(lane.domain) }))
+  const left = countLanes(sited)
+  const claims: Claim[] = []
+  let total = 0
+  for (const { lane, site } of sited) {
+    if (total === BATCH || claims.length === MAX_LANES) break
+    const share = Math.ceil(room.ofSite(site, lane.queueClass) / left.take(lane, site))
+    const limit = Math.min(share, room.ofProject(lane), LANE_BATCH, BATCH - total)
+    if (limit < 1) continue
+    claims.push({ lane, limit })
+    room.spend({ lane, site }, limit)
+    total += limit
+  }
+  return claims
+}
+
+/** What sites and projects may take yet, less what is planned. */
+function createRoom({ outbound, throttle }: Deps) {
+  const ofSites = new Map<string, number>()
+  const ofProjects = new Map<string, number>()
+  return {
+    ofSite: (site: string, queueClass: QueueClass) =>
+      outbound.capacity(site, queueClass) - (ofSites.get(site) ?? 0),
+    ofProject({ projectId, queueClass }: QueueLane): number {
+      const share = outbound.projectCapacity(projectId, queueClass)
+      const allowed = Math.min(share, throttle.allowance(projectId))
+      return allowed - (ofProjects.get(projectId) ?? 0)
+    },
+    spend({ lane: { projectId }, site }: SitedLane, count: number): void {
+      ofSites.set(site, (ofSites.get(site) ?? 0) + count)
+      ofProjects.set(projectId, (ofProjects.get(projectId) ?? 0) + count)
+    },
+  }
+}
+
+/** How many lanes of a class a site has; `take` counts down. */
+function countLanes(sited: readonly SitedLane[]) {
+  const counts = new Map<QueueClass, Map<string, number>>()
+  const countsOf = ({ queueClass }: QueueLane) => {
+    const ofClass = counts.get(queueClass) ?? new Map<string, number>()
+    counts.set(queueClass, ofClass)
+    return ofClass
+  }
+  for (const { lane, site } of sited) countsOf(lane).set(site, (countsOf(lane).get(site) ?? 0) + 1)
+  return {
+    take(lane: QueueLane, site: string): number {
+      const left = countsOf(lane).get(site) ?? 1
+      countsOf(lane).set(site, left - 1)
+      return left
+    },
+  }
+}

@@ -1,0 +1,266 @@
+/**
+ * Looking at the queue, on the reader threads. What is on its way is found through the three
+ * partial indexes of `emails`, by terms that SQLite can compare with theirs: literal ones. They are
+ * named, for an order by row number tempts it to read the table instead. All mail to one recipient
+ * is found through the contacts of that address, and what is on its way to it as above, for a
+ * contact may have changed its address since.
+ */
+
+import { parseDomain } from '../../../mail/address.ts'
+import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
+import { type Email, emails, type QueueState } from '../../../store/schema.ts'
+import type { Core } from '../../core.ts'
+import type { ExplainedEmail } from '../explain/explain.ts'
+
+export type QueueFilter = {
+  /** `ended`: in any of the states in which mail to others ends. */
+  state?: QueueState | 'ended' | undefined
+  /** Recipient domain, A-label. */
+  domain?: string | undefined
+  /** Sender domain, as in the From address. */
+  senderDomain?: string | undefined
+  /** As `ParsedAddress.address` has it. */
+  recipient?: string | undefined
+  projectId?: string | undefined
+  limit?: number | undefined
+}
+
+export type QueuedEmail = ExplainedEmail & Pick<Email, 'fromAddress' | 'subject'>
+
+export const queueStates: readonly QueueState[] = [
+  'queued',
+  'deferred',
+  'held',
+  'sending',
+  'delivered',
+  'relayed',
+  'bounced',
+  'failed',
+  'suppressed',
+]
+
+const endStates = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed'] as const
+
+type Part = { index: string; term: string }
+
+const WAITING: Part = {
+  index: 'emails_ready',
+  term: 'due_at is not null and queue_class in (1, 5, 10)',
+}
+const SENDING: Part = { index: 'emails_leased', term: 'lease_until is not null' }
+const HELD: Part = { index: 'emails_held', term: "state = 'held'" }
+const onTheWay: Partial<Record<QueueState, Part>> = {
+  queued: WAITING,
+  deferred: WAITING,
+  sending: SENDING,
+  held: HELD,
+}
+
+/** What has ended has no index: looked through in pages, and no further back than that. */
+export const PAGE = 20_000
+const MAX_LOOKED_THROUGH = 1_000_000
+/** For a recipient who is no contact any more. */
+const MAX_LOOKED_THROUGH_FOR_ONE = 100_000
+
+const columns = {
+  id: emails.id,
+  projectId: emails.projectId,
+  recipient: emails.recipient,
+  recipientDomain: emails.recipientDomain,
+  fromAddress: emails.fromAddress,
+  subject: emails.subject,
+  state: emails.state,
+  status: emails.status,
+  queueClass: emails.queueClass,
+  dueAt: emails.dueAt,
+  retryAt: emails.retryAt,
+  leaseUntil: emails.leaseUntil,
+  heldAt: emails.heldAt,
+  attemptCount: emails.attemptCount,
+  error: emails.error,
+  sentAt: emails.sentAt,
+  deliveredAt: emails.deliveredAt,
+  bouncedAt: emails.bouncedAt,
+  complainedAt: emails.complainedAt,
+  updatedAt: emails.updatedAt,
+} satisfies Record<keyof QueuedEmail, unknown>
+
+type Deps = Pick<Core, 'store'>
+
+/**
+ * Newest first; without a state, what is still on its way, and of one recipient all there is. Of a
+ * state in which emails end, those among the newest million.
+ */
+export async function listQueue(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
+  if (filter.recipient !== undefined) return listOfRecipient(deps, filter)
+  if (isOfEnded(filter)) return listEnded(deps, filter, MAX_LOOKED_THROUGH)
+  return listRows(deps, queueCondition(filter), limitOf(filter))
+}
+
+/** How many there are, whatever the limit; null of what has ended, which has no index. */
+export async function countListed({ store }: Deps, filter: QueueFilter): Promise<number | null> {
+  if (filter.recipient === undefined && isOfEnded(filter)) return null
+  const { count } = await store.scan.get<{ count: number }>(listedCount(filter))
+  // Found by looking through the newest: he is no contact any more.
+  return count === 0 ? null : count
+}
+
+export function listedCount(filter: QueueFilter): SQL {
+  const rows = filter.recipient === undefined ? queueRows(filter) : recipientRows(filter)
+  return sql`select count(*) as count from (${rows})`
+}
+
+function isOfEnded({ state }: QueueFilter): boolean {
+  return state === 'ended' || (state !== undefined && onTheWay[state] === undefined)
+}
+
+async function listOfRecipient(deps: Deps, filter: QueueFilter): Promise<QueuedEmail[]> {
+  const found = await listRows(deps, recipientCondition(filter), limitOf(filter))
+  return found.length > 0 ? found : listEnded(deps, filter, MAX_LOOKED_THROUGH_FOR_ONE)
+}
+
+async function listEnded(
+  { store }: Deps,
+  filter: QueueFilter,
+  lookedThrough: number,
+): Promise<QueuedEmail[]> {
+  const found: QueuedEmail[] = []
+  const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
+  let before = (newest?.number ?? 0) + 1
+  const end = Math.max(0, before - lookedThrough)
+  while (before > end && found.length < limitOf(filter)) {
+    const page = and(wanted(filter), isNumbered({ from: before - PAGE, before }))
+    found.push(...(await listRows({ store }, page, limitOf(filter) - found.length)))
+    before -= PAGE
+  }
+  return found
+}
+
+function listRows(
+  { store }: Deps,
+  condition: SQL | undefined,
+  limit: number,
+): Promise<QueuedEmail[]> {
+  return store.scan
+    .select(columns)
+    .from(emails)
+    .where(condition)
+    .orderBy(sql`rowid desc`)
+    .limit(limit)
+    .all()
+}
+
+/** Rows are numbered in the order of their acceptance. */
+export function newestNumber(): SQL {
+  return sql`select max(rowid) as number from emails`
+}
+
+export function isNumbered({ from, before }: { from: number; before: number }): SQL {
+  return sql`rowid >= ${from} and rowid < ${before}`
+}
+
+/** The condition of what is on its way, in one of its states or in any. */
+export function queueCondition(filter: QueueFilter): SQL {
+  return isAmong(queueRows(filter), filter)
+}
+
+function queueRows(filter: QueueFilter): SQL {
+  return sql.join(onTheWayRows(filter), sql` union all `)
+}
+
+/** The condition of all mail to one recipient. */
+export function recipientCondition(filter: QueueFilter): SQL {
+  return isAmong(recipientRows(filter), filter)
+}
+
+function recipientRows(filter: QueueFilter): SQL {
+  const ofContacts = sql`select emails.rowid as number
+    from contacts indexed by contacts_address
+    cross join emails indexed by emails_contact on emails.contact_id = contacts.id
+    where contacts.project_id in (select id from projects) and contacts.email = ${filter.recipient}
+      and ${wanted(filter)}`
+  const domain = filter.recipient?.split('@').at(-1)
+  const parsed = domain === undefined ? undefined : parseDomain(domain)
+  const rows = [ofContacts, ...onTheWayRows({ ...filter, domain: parsed })]
+  return sql.join(rows, sql` union `)
+}
+
+function onTheWayRows(filter: QueueFilter): SQL[] {
+  const { state } = filter
+  const known = state === undefined || state === 'ended' ? undefined : onTheWay[state]
+  const parts = known === undefined ? [WAITING, SENDING, HELD] : [known]
+  return parts.map(
+    ({ index, term }) => sql`select rowid as number from emails indexed by ${sql.raw(index)}
+      where ${and(sql.raw(term), wanted(filter))}`,
+  )
+}
+
+function isAmong(rows: SQL, filter: QueueFilter): SQL {
+  return sql`rowid in (select number from (${rows})
+    order by number desc limit ${limitOf(filter)})`
+}
+
+/** Received mail is no mail to others. */
+function wanted({ state, domain, senderDomain, recipient, projectId }: QueueFilter): SQL {
+  const sender = `@${senderDomain}`
+  const conditions = [
+    state === undefined || state === 'ended' ? undefined : eq(emails.state, state),
+    state === 'ended' ? inArray(emails.state, [...endStates]) : undefined,
+    domain === undefined ? undefined : eq(emails.recipientDomain, domain),
+    recipient === undefined ? undefined : eq(emails.recipient, recipient),
+    projectId === undefined ? undefined : eq(emails.projectId, projectId),
+    senderDomain === undefined
+      ? undefined
+      : sql`substr(${emails.fromAddress}, ${-Array.from(sender).length}) = ${sender}`,
+  ]
+  return and(ne(emails.state, 'received'), ...conditions) ?? sql`true`
+}
+
+function limitOf({ limit = 1_000 }: QueueFilter): number {
+  return limit
+}
+
+export type EndedCount = {
+  /** By state, of those among the newest emails that were looked at. */
+  counts: { state: QueueState; count: number }[]
+  /** How many of the newest that were; null = all. */
+  lookedAt: number | null
+}
+
+/** How many have ended, and how: of the newest page in which any has, and those behind it. */
+export async function countEnded({ store }: Deps, filter: QueueFilter): Promise<EndedCount> {
+  const [newest] = await store.scan.all<{ number: number | null }>(newestNumber())
+  const last = newest?.number ?? 0
+  const end = Math.max(0, last - MAX_LOOKED_THROUGH)
+  for (let before = last + 1; before > end; before -= PAGE) {
+    const rows = await store.scan.all<EndedCount['counts'][number]>(endedCounts(filter, before))
+    const counts = endStates.flatMap((state) => rows.filter((row) => row.state === state))
+    if (counts.length === 0) continue
+    return { counts, lookedAt: before > PAGE ? last + 1 - before + PAGE : null }
+  }
+  return { counts: [], lookedAt: null }
+}
+
+export function endedCounts(filter: QueueFilter, before: number): SQL {
+  const ended = { ...filter, state: 'ended' as const }
+  return sql`select state, count(*) as count from emails
+    where ${and(isNumbered({ from: before - PAGE, before }), wanted(ended))} group by state`
+}
+
+/** How many emails stand in each state on the way. */
+export async function countQueue({ store }: Deps): Promise<{ state: QueueState; count: number }[]> {
+  const counts = await store.scan.get<Record<string, number>>(queueCounts())
+  return queueStates.flatMap((state) => {
+    const count = counts[state] ?? 0
+    return count === 0 ? [] : [{ state, count }]
+  })
+}
+
+export function queueCounts(): SQL {
+  return sql`select * from
+    (select count(*) filter (where state = 'queued') as queued,
+      count(*) filter (where state = 'deferred') as deferred
+      from emails where due_at is not null),
+    (select count(*) as sending from emails where lease_until is not null),
+    (select count(*) as held from emails where state = 'held')`
+}

@@ -1,0 +1,64 @@
+/** Reads the whole queue into the lanes, page by page; one reading at a time. */
+import { min, sql } from '../../../store/drizzle.ts'
+import { emails } from '../../../store/schema.ts'
+import { parameter, type Store, statement } from '../../../store/store.ts'
+import type { Lanes } from './lanes.ts'
+import type { QueueLane } from './notifier.ts'
+
+const PAGE = 1_000
+
+const listLanes = statement((db) =>
+  db
+    .select({
+      queueClass: emails.queueClass,
+      domain: emails.recipientDomain,
+      projectId: emails.projectId,
+      dueAt: min(emails.dueAt),
+    })
+    .from(emails)
+    .where(
+      sql`due_at is not null and (queue_class, recipient_domain, project_id) >
+        (${parameter('queueClass')}, ${parameter('domain')}, ${parameter('projectId')})`,
+    )
+    .groupBy(emails.queueClass, emails.recipientDomain, emails.projectId)
+    .limit(PAGE),
+)
+
+type Position = Omit<QueueLane, 'queueClass'> & { queueClass: number }
+
+/** A call during a reading makes it read once more, and resolves with that. */
+export function createReload(store: Store, lanes: Lanes): () => Promise<void> {
+  let running: Promise<void> | undefined
+  let next: Promise<void> | undefined
+  return function reload() {
+    if (running === undefined) {
+      running = readLanes(store, lanes).finally(() => {
+        running = undefined
+      })
+      return running
+    }
+    next ??= running.then(
+      () => follow(),
+      () => follow(),
+    )
+    return next
+  }
+  function follow(): Promise<void> {
+    next = undefined
+    running = readLanes(store, lanes).finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+async function readLanes(store: Store, lanes: Lanes): Promise<void> {
+  let position: Position = { queueClass: 0, domain: '', projectId: '' }
+  for (;;) {
+    const page = await store.scan.list(listLanes, position)
+    for (const { dueAt, ...lane } of page) if (dueAt !== null) lanes.note(lane, dueAt)
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return
+    position = last
+  }
+}

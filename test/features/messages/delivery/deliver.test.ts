@@ -1,0 +1,543 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createDelivery } from '../../../../src/features/messages/delivery/deliver.ts'
+import {
+  cancelEmails,
+  holdDomain,
+  releaseDomain,
+  retryEmails,
+  showEmail,
+} from '../../../../src/features/messages/queue/operate.ts'
+import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import {
+  attempts,
+  contacts,
+  domains,
+  emails,
+  holds,
+  projects,
+  suppressions,
+} from '../../../../src/store/schema.ts'
+import {
+  addProject,
+  address,
+  attempted,
+  type Desk,
+  type OutcomeKind,
+  openDesk,
+  START,
+} from '../desk.ts'
+
+type Line = Desk & {
+  /** Sends one email and resolves when it has been handed to outbound. */
+  sendOne(request?: Parameters<Desk['send']>[0]): Promise<string>
+  /** What outbound makes of the latest task. */
+  report(
+    kind: OutcomeKind,
+    change?: Parameters<typeof attempted>[2],
+    beganAt?: number,
+  ): Promise<void>
+  /** Resolves when so many tasks were handed over. */
+  handed(count: number): Promise<void>
+}
+
+/** A desk with the queue running. */
+async function openLine(t: TestContext): Promise<Line> {
+  const desk = await openDesk(t)
+  const waiters: { count: number; resolve: () => void }[] = []
+  const deliver = desk.core.outbound.deliver
+  desk.core.outbound.deliver = (tasks) => {
+    deliver(tasks)
+    for (const { count, resolve } of waiters) if (desk.tasks.length >= count) resolve()
+  }
+  const delivery = createDelivery(desk.core)
+  const queue = startQueue(desk.core, delivery)
+  t.after(() => queue.stop())
+  const handed = (count: number) =>
+    new Promise<void>((resolve) => {
+      if (desk.tasks.length >= count) resolve()
+      else waiters.push({ count, resolve })
+    })
+  return {
+    ...desk,
+    handed,
+    sendOne: async (request) => {
+      const before = desk.tasks.length
+      const { emails: accepted } = await desk.send(request)
+      await handed(before + 1)
+      return accepted[0]?.email as string
+    },
+    report: async (kind, change, beganAt = desk.clock.now) => {
+      const task = desk.tasks.at(-1)
+      if (task === undefined) throw new Error('nothing was handed over')
+      const report = attempted(task, kind, change)
+      delivery.report([{ ...report, startedAt: beganAt }])
+      await delivery.settled(5_000)
+    },
+  }
+}
+
+test('a claimed email is SENDING under a lease, with its next attempt written', async (t) => {
+  const line = await openLine(t)
+  const email = await line.email(await line.sendOne())
+  assert.equal(email.status, 'SENDING')
+  assert.equal(email.dueAt, null)
+  assert.ok((email.leaseUntil as number) > START)
+  const wait = (email.retryAt as number) - START
+  assert.ok(wait >= 51_000 && wait <= 69_000, `${wait}`)
+})
+
+test('delivered: sentAt = deliveredAt, the rendered subject, sent then delivery', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  line.clock.now += 5
+  await line.report('delivered')
+  const email = await line.email(id)
+  assert.equal(email.status, 'DELIVERED')
+  assert.equal(email.sentAt, START + 5)
+  assert.equal(email.deliveredAt, START + 5)
+  assert.equal(email.subject, 'rendered')
+  assert.equal(email.leaseUntil, null)
+  assert.deepEqual(await line.eventNames(), ['email.sent', 'email.delivery'])
+  const story = await showEmail(line.core, id)
+  assert.equal(story.attempts[0]?.replyCode, 250)
+})
+
+test('relayed: SENT, the smarthost\u2019s id is kept, no delivery event', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('relayed')
+  const email = await line.email(id)
+  assert.equal(email.status, 'SENT')
+  assert.equal(email.state, 'relayed')
+  assert.equal(email.providerId, '4F2C91AB')
+  assert.deepEqual(await line.eventNames(), ['email.sent'])
+})
+
+test('a hard bounce suppresses the address and unsubscribes the contact in one go', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne({ subscribed: true })
+  await line.report('hard')
+  const email = await line.email(id)
+  assert.equal(email.status, 'BOUNCED')
+  assert.match(email.error as string, /550 No such user/)
+  const [suppression] = await line.core.store.read.select().from(suppressions).all()
+  assert.equal(suppression?.reason, 'HARD_BOUNCE')
+  assert.equal(suppression?.emailId, id)
+  const contact = await line.core.store.read.select().from(contacts).get()
+  assert.equal(contact?.subscribed, false)
+  assert.deepEqual(await line.eventNames(), ['email.bounce', 'contact.unsubscribed'])
+  const { emails: next } = await line.send()
+  assert.equal((await line.email(next[0]?.email as string)).status, 'SUPPRESSED')
+})
+
+test('a refusal of our own is told in its words, not in the reply that came before', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('failed', {
+    error: 'the mail would loop',
+    reply: { code: 250, enhancedCode: null, text: 'mail.example.test' },
+  })
+  assert.equal((await line.email(id)).error, 'the mail would loop')
+})
+
+test('a final refusal that says nothing of the address bounces and suppresses nobody', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne({ subscribed: true })
+  await line.report('bounced')
+  assert.equal((await line.email(id)).status, 'BOUNCED')
+  assert.deepEqual(await line.core.store.read.select().from(suppressions).all(), [])
+  assert.deepEqual(await line.eventNames(), ['email.bounce'])
+})
+
+test('a transient answer defers along the schedule and emits nothing', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('deferred')
+  const email = await line.email(id)
+  assert.equal(email.state, 'deferred')
+  assert.equal(email.status, 'PENDING')
+  assert.equal(email.failureCount, 1)
+  const wait = (email.dueAt as number) - START
+  assert.ok(wait >= 51_000 && wait <= 69_000, `${wait}`)
+  assert.deepEqual(await line.eventNames(), [])
+})
+
+test('what the reply asks for is waited for, and a throttle is no failure of the message', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  const verdict = { countsAsFailure: false, retryAfterMs: 1_800_000 } as never
+  await line.report('deferred', { verdict })
+  const email = await line.email(id)
+  assert.equal(email.failureCount, 0)
+  assert.equal(email.dueAt, START + 1_800_000)
+})
+
+test('a deferred email is tried again when it is due, and gives up when its time is over', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('deferred')
+  line.clock.now += 86_400_000
+  line.core.bell.ring('anywhere')
+  await line.handed(2)
+  await line.report('deferred')
+  const email = await line.email(id)
+  assert.equal(email.status, 'FAILED')
+  assert.match(email.error as string, /given up; the last answer was: 451 Not now/)
+  assert.equal((await showEmail(line.core, id)).attempts.length, 2)
+})
+
+test('a project with a backlog is leased no more than its share, another one is served', async (t) => {
+  const line = await openLine(t)
+  const other = await addProject(line.core, 'Other', 'other.test')
+  line.core.outbound.projectCapacity = (id) => (id === other.id ? 1_000 : 2)
+  for (let sent = 0; sent < 5; sent++) await line.send()
+  const from = { address: address('shop@other.test'), name: null }
+  await line.send({ from }, { project: other })
+  await line.handed(3)
+  const claimed = line.tasks.map(({ projectId }) => projectId)
+  assert.ok(claimed.includes(other.id))
+  assert.ok(claimed.filter((id) => id === line.project.id).length >= 2)
+})
+
+test('an attempt under way while the clock jumps past the give-up time is followed by another', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  line.clock.now += 3 * 86_400_000
+  await line.report('deferred', {}, START)
+  const { status, dueAt } = await line.email(id)
+  assert.deepEqual([status, dueAt], ['PENDING', line.clock.now + 1_000])
+  line.clock.now += 1_000
+  line.core.bell.ring('anywhere')
+  await line.handed(2)
+  await line.report('deferred')
+  assert.equal((await line.email(id)).status, 'FAILED')
+})
+
+test('a full site is leased nothing, another one is served meanwhile', async (t) => {
+  const line = await openLine(t)
+  line.capacity.set('dest.test', 0)
+  const { emails: waiting } = await line.send()
+  await line.sendOne({ to: [{ address: address('a@other.test'), name: null }] })
+  const email = await line.email(waiting[0]?.email as string)
+  assert.equal(email.state, 'queued')
+  assert.equal(email.leaseUntil, null)
+  line.capacity.set('dest.test', 1)
+  line.core.bell.ring('capacity')
+  await line.handed(2)
+})
+
+test('an email that outbound returns has not been tried', async (t) => {
+  const desk = await openDesk(t)
+  const delivery = createDelivery(desk.core)
+  const queue = startQueue(desk.core, delivery)
+  const handed = Promise.withResolvers<void>()
+  desk.core.outbound.deliver = ([task]) => {
+    if (task === undefined) return
+    desk.tasks.push(task)
+    delivery.report([
+      { emailId: task.emailId, kind: 'returned', site: 'x', retryAt: START + 60_000 },
+    ])
+    handed.resolve()
+  }
+  const { emails: accepted } = await desk.send()
+  await handed.promise
+  await queue.stop()
+  await delivery.settled(5_000)
+  const email = await desk.email(accepted[0]?.email as string)
+  assert.equal(email.state, 'queued')
+  assert.equal(email.attemptCount, 0)
+  assert.equal(email.dueAt, START + 60_000)
+  assert.equal(email.leaseUntil, null)
+})
+
+test('what a process that is gone had in hand comes back when its lease ends', async (t) => {
+  const desk = await openDesk(t)
+  const { emails: accepted } = await desk.send()
+  const id = accepted[0]?.email as string
+  await desk.core.store.write(async (tx) => {
+    await tx.update(emails).set({
+      state: 'sending',
+      status: 'SENDING',
+      dueAt: null,
+      retryAt: START + 50,
+      leaseId: 'somebody else',
+      leaseUntil: START + 10,
+    })
+  })
+  desk.clock.now += 100
+  const handed = Promise.withResolvers<void>()
+  desk.core.outbound.deliver = () => handed.resolve()
+  const queue = startQueue(desk.core, createDelivery(desk.core))
+  await handed.promise
+  await queue.stop()
+  assert.equal((await desk.email(id)).state, 'sending')
+})
+
+test('processes that are gone count no attempt of an email of which nothing is on record', async (t) => {
+  const desk = await openDesk(t)
+  const { emails: accepted } = await desk.send()
+  const id = accepted[0]?.email as string
+  for (let deaths = 0; deaths < 5; deaths += 1) {
+    const handed = Promise.withResolvers<void>()
+    desk.core.outbound.deliver = () => handed.resolve()
+    const queue = startQueue(desk.core, createDelivery(desk.core))
+    await handed.promise
+    // What stops here is the queue alone: its email stays in hand, as of a process that died.
+    await queue.stop()
+    const { state, attemptCount, retryAt } = await desk.email(id)
+    assert.deepEqual([state, attemptCount], ['sending', 1])
+    desk.clock.now = (retryAt ?? 0) + 1
+  }
+})
+
+test('what may no longer be sent is not: disabled, unverified, suppressed, unsubscribed', async (t) => {
+  const cases = [
+    {
+      change: (desk: Desk) =>
+        desk.core.store.write((tx) => tx.update(projects).set({ isDisabled: true })),
+      expected: ['FAILED', 'the project is disabled'],
+    },
+    {
+      change: (desk: Desk) =>
+        desk.core.store.write((tx) => tx.update(domains).set({ isVerified: false })),
+      expected: ['FAILED', 'the sender domain is no longer verified'],
+    },
+    {
+      change: (desk: Desk) =>
+        desk.core.store.write((tx) => tx.update(emails).set({ contentClass: 'MARKETING' })),
+      expected: ['FAILED', 'the contact has unsubscribed'],
+    },
+  ]
+  for (const { change, expected } of cases) {
+    const desk = await openDesk(t)
+    const { emails: accepted } = await desk.send()
+    await change(desk)
+    desk.core.directory.drop()
+    const queue = startQueue(desk.core, createDelivery(desk.core))
+    const id = accepted[0]?.email as string
+    while ((await desk.email(id)).status !== 'FAILED') await new Promise(setImmediate)
+    await queue.stop()
+    const { status, error } = await desk.email(id)
+    assert.deepEqual([status, error], expected)
+    assert.deepEqual(desk.tasks, [])
+  }
+})
+
+test('a held domain keeps its mail, its place and its time; release sends it', async (t) => {
+  const line = await openLine(t)
+  line.capacity.set('dest.test', 0)
+  const { emails: before } = await line.send()
+  assert.equal(await holdDomain(line.core, 'dest.test'), 1)
+  const { emails: after } = await line.send()
+  const ids = [before[0]?.email as string, after[0]?.email as string]
+  for (const id of ids) assert.equal((await line.email(id)).state, 'held')
+  line.capacity.set('dest.test', 10)
+  line.clock.now += 3_600_000
+  assert.equal(await releaseDomain(line.core, 'dest.test'), 2)
+  await line.handed(2)
+  assert.deepEqual(
+    line.tasks.map(({ emailId }) => emailId),
+    ids,
+  )
+  assert.equal((await line.email(ids[0] as string)).giveUpAt, START + 86_400_000 + 3_600_000)
+})
+
+test('cancelling ends what waits as FAILED, and refuses what is on its way', async (t) => {
+  const line = await openLine(t)
+  const sending = await line.sendOne()
+  line.capacity.set('dest.test', 0)
+  const { emails: accepted } = await line.send()
+  const waiting = accepted[0]?.email as string
+  await assert.rejects(cancelEmails(line.core, [waiting, sending]), { code: 'CONFLICT' })
+  assert.equal((await line.email(waiting)).state, 'queued')
+  await cancelEmails(line.core, [waiting])
+  const { status, error } = await line.email(waiting)
+  assert.deepEqual([status, error], ['FAILED', 'cancelled'])
+})
+
+test('retrying what is due already does not put it behind what came later', async (t) => {
+  const { core, send, clock, email } = await openDesk(t)
+  const { emails: accepted } = await send()
+  const id = accepted[0]?.email as string
+  clock.now = START + 60_000
+  await retryEmails(core, [id])
+  assert.equal((await email(id)).dueAt, START)
+})
+
+test('retrying makes a deferred email due at once, and revives a failed one', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('deferred')
+  await retryEmails(line.core, [id])
+  await line.handed(2)
+  await line.report('failed')
+  assert.equal((await line.email(id)).status, 'FAILED')
+  await retryEmails(line.core, [id])
+  await line.handed(3)
+  await line.report('delivered')
+  await assert.rejects(retryEmails(line.core, [id]), { code: 'CONFLICT' })
+})
+
+test('two projects share a full site: neither waits for all of the other', async (t) => {
+  const line = await openLine(t)
+  const other = await addProject(line.core, 'Other', 'other.test')
+  line.capacity.set('dest.test', 0)
+  for (let index = 0; index < 20; index += 1) await line.send()
+  const from = { address: address('a@other.test'), name: null }
+  await line.send({ from }, { project: other })
+  line.capacity.set('dest.test', 4)
+  line.core.bell.ring('capacity')
+  await line.handed(8)
+  const senders = line.tasks.slice(0, 8).map(({ source }) => source.from.address)
+  assert.ok(senders.includes('a@other.test'), senders.join(' '))
+})
+
+test('one email that cannot be prepared waits alone, the rest of its batch goes', async (t) => {
+  const line = await openLine(t)
+  const other = await addProject(line.core, 'Other', 'other.test')
+  await line.core.store.write((tx) =>
+    tx.update(domains).set({ rsaPrivateKey: 'broken' }).where(eq(domains.domain, 'other.test')),
+  )
+  line.core.directory.drop()
+  line.capacity.set('dest.test', 0)
+  const from = { address: address('a@other.test'), name: null }
+  const findSenderDomain = line.core.directory.findSenderDomain
+  line.core.directory.findSenderDomain = async () => ({}) as never
+  const { emails: bad } = await line.send({ from }, { project: other })
+  line.core.directory.findSenderDomain = findSenderDomain
+  await line.send()
+  line.capacity.set('dest.test', 10)
+  line.core.bell.ring('capacity')
+  await line.handed(1)
+  const id = bad[0]?.email as string
+  while ((await line.email(id)).state !== 'queued') await new Promise(setImmediate)
+  const email = await line.email(id)
+  assert.equal(email.dueAt, START + 60_000)
+  assert.equal(email.attemptCount, 0)
+})
+
+test('an email whose contact is deleted in flight leaves nothing and stops nobody', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.core.store.write((tx) => tx.delete(contacts))
+  await line.report('delivered')
+  assert.deepEqual(await line.eventNames(), [])
+  await assert.rejects(line.email(id))
+})
+
+test('a hold that is over by the time it is written holds nobody', async (t) => {
+  const line = await openLine(t)
+  line.core.directory.heldDomains = async () => new Set(['dest.test'])
+  const { emails: accepted } = await line.send()
+  assert.equal((await line.email(accepted[0]?.email as string)).state, 'queued')
+  line.core.directory.heldDomains = async () => new Set<string>()
+  await line.handed(1)
+})
+
+test('stale lanes do not delay new mail', async (t) => {
+  const line = await openLine(t)
+  for (let index = 0; index < 500; index += 1) {
+    const stale = { domain: `d${index}.test`, queueClass: 1, projectId: 'gone' } as const
+    line.core.bell.ring({ ...stale, dueAt: START })
+  }
+  const { write } = line.core.store
+  let writes = 0
+  line.core.store.write = (fn) => {
+    writes += 1
+    return write(fn)
+  }
+  await line.sendOne()
+  assert.ok(writes < 170, `${writes} transactions`)
+})
+
+test('an outcome is recorded once: a second report of the same try changes nothing', async (t) => {
+  const line = await openLine(t)
+  const id = await line.sendOne()
+  await line.report('delivered')
+  await line.report('hard')
+  assert.equal((await line.email(id)).status, 'DELIVERED')
+  const rows = await line.core.store.read
+    .select()
+    .from(attempts)
+    .where(eq(attempts.emailId, id))
+    .all()
+  assert.equal(rows.length, 1)
+})
+
+test('the task carries a signed return path and the sender\u2019s keys', async (t) => {
+  const line = await openLine(t)
+  await line.sendOne()
+  const task = line.tasks[0]
+  assert.ok(task?.reversePath.startsWith(`b.${task.source.returnToken}@`))
+  assert.match(task?.reversePath as string, /^b\.[a-z2-7]{42}@bounce\.mail\.example\.test$/)
+  assert.deepEqual(
+    task?.signing.map(({ selector }) => selector),
+    ['r'],
+  )
+  assert.equal(task?.source.variables.system.email, 'ada@dest.test')
+})
+
+test('what is held or disabled meanwhile is called back, as far as it has not begun', async (t) => {
+  const line = await openLine(t)
+  const other = await addProject(line.core, 'Other', 'example.net')
+  const to = (text: string) => [{ address: address(text), name: null }]
+  await line.send({ to: to('ada@held.test') })
+  await line.send({ to: to('ada@free.test') })
+  const from = { address: address('shop@example.net'), name: null }
+  await line.send({ to: to('ada@stopped.test'), from }, { project: other })
+  await line.handed(3)
+  const recalled: string[] = []
+  const both = Promise.withResolvers<void>()
+  line.core.outbound.withdraw = (site) => {
+    if (recalled.push(site) === 2) both.resolve()
+  }
+  await line.core.store.write(async (tx) => {
+    await tx.insert(holds).values({ domain: 'held.test', heldAt: START })
+    await tx.update(projects).set({ isDisabled: true }).where(eq(projects.id, other.id))
+  })
+  line.core.directory.drop()
+  line.core.bell.ring('anywhere')
+  await both.promise
+  assert.deepEqual(recalled.sort(), ['held.test', 'stopped.test'])
+})
+
+test('a thousand due lanes whose sites are full give others turns, and hide none that is not', async (t) => {
+  const desk = await openDesk(t)
+  const full = Array.from({ length: 1_000 }, (_, index) => `full${index}.test`)
+  for (const domain of full) desk.capacity.set(domain, 0)
+  const to = [...full, 'open.test'].map((domain) => ({
+    address: address(`ada@${domain}`),
+    name: null,
+  }))
+  await desk.send({ to })
+  const { outbound } = desk.core
+  const { siteOf, deliver } = outbound
+  const looks = { now: 0, most: 0 }
+  outbound.siteOf = (domain) => {
+    looks.now += 1
+    looks.most = Math.max(looks.most, looks.now)
+    return siteOf(domain)
+  }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  outbound.deliver = (tasks) => {
+    deliver(tasks)
+    resolve()
+  }
+  const beat = () => {
+    looks.now = 0
+    beating = setImmediate(beat)
+  }
+  let beating = setImmediate(beat)
+  const queue = startQueue(desk.core, createDelivery(desk.core))
+  await promise
+  clearImmediate(beating)
+  await queue.stop()
+  assert.deepEqual(
+    desk.tasks.map(({ domain }) => domain),
+    ['open.test'],
+  )
+  // 400 lanes, each looked at twice: whether its site rests, and what it may take.
+  assert.ok(looks.most <= 800, `${looks.most} at a stretch`)
+})

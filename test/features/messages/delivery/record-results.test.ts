@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { unlink } from 'node:fs/promises'
+import { type TestContext, test } from 'node:test'
+import { AppError } from '../../../../src/errors.ts'
+import {
+  createDelivery,
+  type Delivery,
+} from '../../../../src/features/messages/delivery/deliver.ts'
+import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
+import { sql } from '../../../../src/store/drizzle.ts'
+import { events } from '../../../../src/store/schema.ts'
+import { address, attempted, type Desk, openDesk, START } from '../desk.ts'
+
+type Line = Desk & {
+  delivery: Delivery
+  /** Calls of `store.write` since the emails were handed over. */
+  writes: () => number
+}
+
+/** So many emails, handed over and waiting for their reports. */
+async function openLine(t: TestContext, count: number): Promise<Line> {
+  const desk = await openDesk(t)
+  const to = Array.from({ length: count }, (_, index) => `user${index}@dest.test`)
+  await desk.send({ to: to.map((text) => ({ address: address(text), name: null })) })
+  const { promise: handed, resolve } = Promise.withResolvers<void>()
+  const { deliver } = desk.core.outbound
+  desk.core.outbound.deliver = (tasks) => {
+    deliver(tasks)
+    resolve()
+  }
+  const delivery = createDelivery(desk.core)
+  const queue = startQueue(desk.core, delivery)
+  t.after(() => queue.stop())
+  await handed
+  assert.equal(desk.tasks.length, count)
+  desk.capacity.set('dest.test', 0)
+  const write = t.mock.method(desk.core.store, 'write')
+  return { ...desk, delivery, writes: () => write.mock.callCount() }
+}
+
+async function statesOf({ email, tasks }: Desk): Promise<string[]> {
+  return Promise.all(tasks.map(async ({ emailId }) => (await email(emailId)).state))
+}
+
+test('outcomes of every kind that come together are one write', async (t) => {
+  const line = await openLine(t, 6)
+  const kinds = ['delivered', 'hard', 'delivered', 'deferred', 'relayed'] as const
+  const reports = kinds.map((kind, index) => attempted(line.tasks[index] as never, kind))
+  const returned = { emailId: line.tasks[5]?.emailId as string, kind: 'returned' } as const
+  line.delivery.report([...reports, { ...returned, site: 'x', retryAt: START + 60_000 }])
+  await line.delivery.settled(5_000)
+  assert.equal(line.writes(), 1)
+  const states = ['delivered', 'bounced', 'delivered', 'deferred', 'relayed', 'queued']
+  assert.deepEqual(await statesOf(line), states)
+  assert.deepEqual(line.delivery.inHand(), [])
+})
+
+test('of each email sent comes before delivery, in the order of the reports', async (t) => {
+  const line = await openLine(t, 3)
+  line.delivery.report(line.tasks.map((task) => attempted(task, 'delivered')))
+  await line.delivery.settled(5_000)
+  const rows = await line.core.store.read.select().from(events).orderBy(events.seq).all()
+  assert.deepEqual(
+    rows.map(({ name, emailId }) => [name, emailId]),
+    line.tasks.flatMap(({ emailId }) => [
+      ['email.sent', emailId],
+      ['email.delivery', emailId],
+    ]),
+  )
+  assert.equal(new Set(rows.map(({ id }) => id)).size, 6)
+})
+
+test('a report that cannot be written loses no other', async (t) => {
+  const line = await openLine(t, 3)
+  const broken = { steps: [{ step: 'mail', at: 1n, durationMs: 1 }] } as never
+  const reports = line.tasks.map((task, index) =>
+    attempted(task, 'delivered', index === 1 ? broken : {}),
+  )
+  line.delivery.report(reports)
+  await line.delivery.settled(5_000)
+  assert.deepEqual(await statesOf(line), ['delivered', 'sending', 'delivered'])
+  assert.deepEqual(line.delivery.inHand(), [])
+})
+
+test('an email that went back and is in hand again keeps its place while others are recorded', async (t) => {
+  const line = await openLine(t, 2)
+  const [first, second] = line.tasks.map(({ emailId }) => emailId) as [string, string]
+  const { write } = line.core.store
+  // The batch is refused, then the second of its reports meets a lock.
+  const answers = [new TypeError('a row at fault'), null, new AppError('DATABASE_ERROR', 'busy')]
+  line.core.store.write = (fn) => {
+    const answer = answers.shift() ?? null
+    return answer === null ? write(fn) : Promise.reject(answer)
+  }
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const again = Promise.withResolvers<void>()
+  line.core.outbound.deliver = () => again.resolve()
+  const returned = { emailId: first, kind: 'returned', site: 'x', retryAt: null } as const
+  line.delivery.report([returned, attempted(line.tasks[1] as never, 'delivered')])
+  const settled = line.delivery.settled(60_000)
+  while (answers.length > 0) await new Promise(setImmediate)
+  line.capacity.set('dest.test', 10)
+  line.core.bell.ring('capacity')
+  await again.promise
+  t.mock.timers.tick(1_000)
+  await settled
+  assert.deepEqual(line.delivery.inHand(), [first])
+  line.delivery.report([attempted(line.tasks[0] as never, 'delivered')])
+  const last = line.delivery.settled(60_000)
+  await last
+  assert.equal((await line.email(first)).state, 'delivered')
+  assert.equal((await line.email(second)).state, 'delivered')
+})
+
+test('a stop waits for no disk that fails', async (t) => {
+  const { core, send } = await openDesk(t)
+  await send()
+  const refused = Promise.withResolvers<void>()
+  const delivery = createDelivery(core)
+  // What was claimed cannot be handed over: it is put back, which the disk refuses.
+  core.directory.heldDomains = async () => {
+    t.mock.method(core.store, 'write', async () => {
+      refused.resolve()
+      throw new AppError('DATABASE_ERROR', 'full')
+    })
+    throw new TypeError('no holds were read')
+  }
+  const queue = startQueue(core, delivery)
+  await refused.promise
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  await queue.stop()
+  assert.deepEqual(delivery.inHand(), [])
+})
+
+test('reports are kept while the database takes no writes, and recorded once it does', async (t) => {
+  const line = await openLine(t, 2)
+  const { write } = line.core.store
+  let refusals = 2
+  const refused = Promise.withResolvers<void>()
+  line.core.store.write = async (fn) => {
+    if (refusals === 0) return write(fn)
+    refusals -= 1
+    if (refusals === 0) refused.resolve()
+    throw new AppError('DATABASE_ERROR', 'full')
+  }
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  line.delivery.report(line.tasks.map((task) => attempted(task, 'delivered')))
+  const settled = line.delivery.settled(60_000)
+  await new Promise(setImmediate)
+  assert.equal(line.delivery.inHand().length, 2)
+  t.mock.timers.tick(1_000)
+  await refused.promise
+  await new Promise(setImmediate)
+  t.mock.timers.tick(1_000)
+  await settled
+  assert.deepEqual(await statesOf(line), ['delivered', 'delivered'])
+  assert.deepEqual(line.delivery.inHand(), [])
+})
+
+test('when the files of the database are taken away, what has not begun is called back and nothing more is claimed', async (t) => {
+  const desk = await openDesk(t)
+  const file = (await desk.core.store.read.get(
+    sql`select file from pragma_database_list where name = 'main'`,
+  )) as { file: string }
+  await desk.send()
+  const delivery = createDelivery(desk.core)
+  const withdrawn = Promise.withResolvers<string>()
+  desk.core.outbound.withdraw = withdrawn.resolve
+  const queue = startQueue(desk.core, delivery)
+  t.after(() => queue.stop())
+  while (desk.tasks.length < 1) await new Promise(setImmediate)
+  desk.capacity.set('dest.test', 0)
+  await desk.send()
+  await unlink(`${file.file}-wal`)
+  assert.equal(await withdrawn.promise, 'dest.test')
+  desk.capacity.set('dest.test', 1_000)
+  desk.core.bell.ring('capacity')
+  await assert.rejects(desk.send(), { code: 'DATABASE_ERROR' })
+  assert.equal(desk.tasks.length, 1)
+})

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createReportBuffer } from '../../../../src/features/messages/delivery/result-buffer.ts'
+import type { DeliveryReport } from '../../../../src/outbound/outbound.ts'
+
+const report: DeliveryReport = { emailId: 'x', kind: 'returned', site: 'x', retryAt: null }
+
+/** A buffer on a clock of its own, and how many reports each of its batches had. */
+function openBuffer(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000 })
+  const batches: number[] = []
+  const record = async (reports: readonly DeliveryReport[]) => {
+    batches.push(reports.length)
+  }
+  return { buffer: createReportBuffer(record, () => Date.now()), batches }
+}
+
+test('reports of one moment are recorded together, those of a busy time every 20 ms', (t) => {
+  const { buffer, batches } = openBuffer(t)
+  buffer.add([report])
+  buffer.add([report, report])
+  t.mock.timers.tick(4)
+  assert.deepEqual(batches, [])
+  t.mock.timers.tick(1)
+  assert.deepEqual(batches, [3])
+  buffer.add([report])
+  t.mock.timers.tick(19)
+  assert.deepEqual(batches, [3])
+  t.mock.timers.tick(1)
+  assert.deepEqual(batches, [3, 1])
+})
+
+test('many reports are recorded at once, and what is left when somebody asks', async (t) => {
+  const { buffer, batches } = openBuffer(t)
+  buffer.add(Array.from({ length: 250 }, () => report))
+  assert.deepEqual(batches, [250])
+  buffer.add([report])
+  await buffer.settled()
+  assert.deepEqual(batches, [250, 1])
+})

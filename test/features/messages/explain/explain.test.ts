@@ -1,0 +1,497 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  type ExplainedEmail,
+  explainEmail,
+  type Facts,
+  type LastWord,
+  type Live,
+} from '../../../../src/features/messages/explain/explain.ts'
+import type { LiveSite } from '../../../../src/features/messages/explain/live-status.ts'
+import type { SiteStatus } from '../../../../src/outbound/sites/site-status.ts'
+
+const NOW = Date.UTC(2026, 10, 21, 12)
+const MINUTE = 60_000
+
+const email: ExplainedEmail = {
+  id: 'e1',
+  projectId: 'p1',
+  recipient: 'ada@dest.test',
+  recipientDomain: 'dest.test',
+  state: 'queued',
+  status: 'PENDING',
+  queueClass: 1,
+  dueAt: NOW - MINUTE,
+  retryAt: null,
+  leaseUntil: null,
+  heldAt: null,
+  attemptCount: 0,
+  error: null,
+  sentAt: null,
+  deliveredAt: null,
+  bouncedAt: null,
+  complainedAt: null,
+  updatedAt: NOW - MINUTE,
+}
+
+const word: LastWord = {
+  at: NOW - MINUTE,
+  result: 'deferred',
+  class: 'unknown',
+  host: 'mx.dest.test',
+  address: '192.0.2.1',
+  replyCode: 451,
+  enhancedCode: '4.3.2',
+  replyText: 'busy,\ncome back.',
+  error: null,
+  finalRecipient: null,
+}
+
+const status: SiteStatus = {
+  site: 'dest.test',
+  connections: 0,
+  maxConnections: 10,
+  messagesPerMinute: null,
+  rateUntil: null,
+  inFlight: 0,
+  restrictedSince: null,
+  blockedUntil: null,
+  cause: null,
+}
+
+const site: LiveSite = { site: 'dest.test', status, hasRoom: { 1: true, 5: true, 10: true } }
+const hasRoom = { 1: true, 5: true, 10: true }
+const quiet = { emailsPerSecond: null, isShort: false, hasRoom }
+
+function running(change: Partial<Extract<Live, { server: 'running' }>> = {}): Live {
+  const calm = { sites: { 'dest.test': site }, projects: { p1: quiet }, progress: {} }
+  return { server: 'running', ...calm, ...change }
+}
+
+const sites = (change: Partial<SiteStatus>, more: Partial<LiveSite> = {}) => ({
+  'dest.test': { ...site, ...more, status: { ...status, ...change } },
+})
+
+type Given = Partial<Omit<Facts, 'email'>> & { email?: Partial<ExplainedEmail> }
+
+function explain({ email: change = {}, ...facts }: Given) {
+  const none = { hold: null, suppression: null, last: null, ahead: null }
+  const given = { ...none, live: running(), now: NOW, ...facts }
+  return explainEmail({ ...given, email: { ...email, ...change } })
+}
+
+type Case = [name: string, given: Given, reason: string, command?: string]
+
+const deferred = { state: 'deferred', attemptCount: 1, dueAt: NOW + MINUTE } as const
+const inBackOff = {
+  restrictedSince: NOW - 5 * MINUTE,
+  blockedUntil: NOW + 2 * MINUTE,
+  cause: { at: NOW - MINUTE, text: '421 4.7.0 too much' },
+}
+const slowed = {
+  ...inBackOff,
+  blockedUntil: null,
+  messagesPerMinute: 1,
+  rateUntil: NOW + 30 * MINUTE,
+}
+const held = { domain: 'dest.test', heldAt: NOW - MINUTE }
+
+const waiting: Case[] = [
+  ['nothing', {}, 'It is due now, and goes as soon as the server comes to it.'],
+  [
+    'a hold',
+    { email: { state: 'held', heldAt: NOW - MINUTE, dueAt: null }, hold: held },
+    'It is held since 2026-11-21 11:59:00Z: an operator holds back all mail to dest.test.',
+    'queue release --domain dest.test',
+  ],
+  [
+    'a hold that is over',
+    { email: { state: 'held', heldAt: NOW - MINUTE, dueAt: null } },
+    'It was held since 2026-11-21 11:59:00Z; mail to dest.test is released, and it goes on in a minute.',
+  ],
+  [
+    'a hold that has not reached it yet',
+    { hold: held },
+    'It is held since 2026-11-21 11:59:00Z: an operator holds back all mail to dest.test.',
+    'queue release --domain dest.test',
+  ],
+  ['a server', { live: { server: 'none' } }, 'It is due now, but no server is running.', 'serve'],
+  [
+    'a server, and its own schedule',
+    { email: deferred, last: word, live: { server: 'none' } },
+    'mx.dest.test said: 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:01:00Z, but no server is running.',
+    'serve',
+  ],
+  [
+    'what a silent server did not say',
+    { live: { server: 'silent' } },
+    'It is due now; the server did not say more.',
+  ],
+  [
+    'the back-off of its site, named as its domain',
+    { live: running({ sites: sites(inBackOff) }) },
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
+    'queue sites --lift dest.test',
+  ],
+  [
+    'the back-off of a site of another name',
+    { live: running({ sites: sites({ ...inBackOff, site: 'mail.test' }) }) },
+    'Nothing is sent to mail.test (the mail servers of dest.test) until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
+    'queue sites --lift mail.test',
+  ],
+  [
+    'the back-off of its site, and its own failure besides',
+    { email: deferred, last: word, live: running({ sites: sites(inBackOff) }) },
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. mx.dest.test said: 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:02:00Z.',
+    'queue sites --lift dest.test',
+  ],
+  [
+    'the lowered rate of its site, whose reply was its own',
+    {
+      email: { ...deferred, dueAt: NOW },
+      last: {
+        ...word,
+        class: 'throttle',
+        replyCode: 421,
+        enhancedCode: '4.7.0',
+        replyText: 'too much',
+      },
+      live: running({ sites: sites(slowed) }),
+    },
+    'No more than 1 email a minute may go to dest.test until 2026-11-21 12:30:00Z; it is slowed down since 2026-11-21 11:55:00Z: 421 4.7.0 too much. It is due, and waits for its turn.',
+    'queue sites --lift dest.test',
+  ],
+  [
+    'the back-off of its site, and what another reply to the site had left it with',
+    {
+      email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no answer' },
+      live: running({ sites: sites(inBackOff) }),
+    },
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. dest.test takes no mail now: no answer. The next attempt is at 2026-11-21 12:02:00Z.',
+    'queue sites --lift dest.test',
+  ],
+  [
+    'the back-off of its site, and what it was left with, where the site has no cause',
+    {
+      email: { ...deferred, attemptCount: 0, error: 'dest.test takes no mail now: no answer' },
+      live: running({ sites: sites({ ...inBackOff, cause: null }) }),
+    },
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z. dest.test takes no mail now: no answer. The next attempt is at 2026-11-21 12:02:00Z.',
+    'queue sites --lift dest.test',
+  ],
+  [
+    'the back-off of its site, once, where that is what it was left with',
+    {
+      email: {
+        ...deferred,
+        attemptCount: 0,
+        error: 'dest.test takes no mail now: 421 4.7.0 too much',
+      },
+      live: running({ sites: sites(inBackOff) }),
+    },
+    'Nothing is sent to dest.test until 2026-11-21 12:02:00Z; it is in back-off since 2026-11-21 11:55:00Z: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:02:00Z.',
+    'queue sites --lift dest.test',
+  ],
+  [
+    'a server, and why its site took nothing of it before',
+    {
+      email: { state: 'deferred', error: 'dest.test takes no mail now: 421 4.7.0 too much' },
+      live: { server: 'none' },
+    },
+    'dest.test takes no mail now: 421 4.7.0 too much. It is due now, but no server is running.',
+    'serve',
+  ],
+  [
+    'its own schedule after the end of its sender',
+    { email: deferred },
+    'It was being sent when its sender ended, so how that went is not known. The next attempt is at 2026-11-21 12:01:00Z.',
+    'queue retry e1',
+  ],
+  [
+    'its own schedule after its site took nothing',
+    { email: { ...deferred, error: 'dest.test is in back-off: 421 4.7.0 too much' } },
+    'dest.test is in back-off: 421 4.7.0 too much. The next attempt is at 2026-11-21 12:01:00Z.',
+    'queue retry e1',
+  ],
+  [
+    'its own schedule after greylisting',
+    { email: deferred, last: { ...word, class: 'greylist' } },
+    'mx.dest.test wants it brought again later (greylisting): 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:01:00Z.',
+    'queue retry e1',
+  ],
+  [
+    'its own schedule after a DNS that did not answer',
+    {
+      email: deferred,
+      last: {
+        ...word,
+        class: 'dns',
+        host: null,
+        replyCode: null,
+        enhancedCode: null,
+        replyText: null,
+        error: 'MX of dest.test: timeout',
+      },
+    },
+    'The DNS did not tell where mail to dest.test goes: MX of dest.test: timeout. The next attempt is at 2026-11-21 12:01:00Z.',
+    'queue retry e1',
+  ],
+  [
+    'its own schedule after a host that was not reached',
+    {
+      email: deferred,
+      last: {
+        ...word,
+        class: 'network',
+        replyCode: null,
+        enhancedCode: null,
+        replyText: null,
+        error: 'no greeting within 5 minutes',
+      },
+    },
+    'mx.dest.test could not be reached, or broke off: no greeting within 5 minutes. The next attempt is at 2026-11-21 12:01:00Z.',
+    'queue retry e1',
+  ],
+  [
+    "its project's rate",
+    { live: running({ projects: { p1: { emailsPerSecond: 2, isShort: true, hasRoom } } }) },
+    "It is due, and waits for its project's turn: of a project 2 emails a second may start (limits.emails_per_second), and more are due.",
+  ],
+  [
+    "its project's share of the server",
+    { live: running({ projects: { p1: { ...quiet, hasRoom: { 1: false } } } }) },
+    'It is due, and waits for other mail of its project, which has its share of the server.',
+  ],
+  [
+    'a place at its site',
+    {
+      live: running({
+        sites: sites(
+          { connections: 10, inFlight: 25 },
+          { hasRoom: { 1: false, 5: false, 10: false } },
+        ),
+      }),
+    },
+    'It is due, and waits for a free place at dest.test: 25 emails are on the way there over 10 connections.',
+  ],
+  [
+    'a place at a site that is tried again after its back-off',
+    {
+      live: running({
+        sites: sites(
+          { ...inBackOff, blockedUntil: null, connections: 1, inFlight: 1 },
+          { hasRoom: { 1: false } },
+        ),
+      }),
+    },
+    'It is due, and waits for a free place at dest.test: 1 email is on the way there over 1 connection. It takes less than usual since 2026-11-21 11:55:00Z: 421 4.7.0 too much.',
+  ],
+  [
+    'a place at a site where those ahead hang',
+    {
+      ahead: 'e0',
+      live: running({
+        sites: sites({ connections: 5, inFlight: 5 }, { hasRoom: { 1: false } }),
+        progress: {
+          e0: {
+            ...{ site: 'dest.test', step: 'greeting', since: NOW - MINUTE },
+            peer: { host: 'mx.dest.test', address: '192.0.2.1' },
+          },
+        },
+      }),
+    },
+    'It is due, and waits for a free place at dest.test: 5 emails are on the way there over 5 connections. Of the first of these, since 2026-11-21 11:59:00Z mx.dest.test [192.0.2.1] is connected and has not greeted yet.',
+  ],
+  [
+    'a place at the server',
+    { live: running({ sites: sites({}, { hasRoom: { 1: false } }) }) },
+    'It is due, and waits for a free connection: the server is busy with other mail.',
+  ],
+]
+
+const peer = { host: 'mx.dest.test', address: '192.0.2.1' }
+const sending = { state: 'sending', status: 'SENDING', dueAt: null, retryAt: NOW + MINUTE } as const
+const at = (step: string, at_: typeof peer | null = peer) =>
+  running({
+    progress: { e1: { site: 'dest.test', step, peer: at_, since: NOW - MINUTE } } as never,
+  })
+
+const onTheWay: Case[] = [
+  [
+    'a peer that does not greet',
+    { email: sending, live: at('greeting') },
+    'It is being sent: since 2026-11-21 11:59:00Z mx.dest.test [192.0.2.1] is connected and has not greeted yet.',
+  ],
+  [
+    'no connection yet',
+    { email: sending, live: at('waiting', null) },
+    'It is being sent: since 2026-11-21 11:59:00Z a free connection to dest.test is waited for.',
+  ],
+  [
+    'a step nobody has words for',
+    { email: sending, live: at('dance') },
+    'It is being sent: since 2026-11-21 11:59:00Z dance at mx.dest.test [192.0.2.1].',
+  ],
+  ['no progress', { email: sending }, 'It is being sent.'],
+  [
+    'a server that is gone',
+    { email: sending, live: { server: 'none' } },
+    'The server ended while it was being sent; it is tried again once one runs.',
+    'serve',
+  ],
+]
+
+const suppression = {
+  reason: 'HARD_BOUNCE',
+  source: '550 5.1.1 no such user',
+  createdAt: NOW - MINUTE,
+} as const
+const refusal = {
+  ...word,
+  result: 'bounced',
+  class: 'hard',
+  replyCode: 550,
+  enhancedCode: '5.1.1',
+  replyText: 'no such user',
+}
+const taken = {
+  ...word,
+  result: 'delivered',
+  class: 'accepted',
+  replyCode: 250,
+  enhancedCode: '2.0.0',
+  replyText: 'Ok',
+}
+const bounced = { state: 'bounced', status: 'BOUNCED', dueAt: null, bouncedAt: NOW } as const
+const failed = { state: 'failed', status: 'FAILED', dueAt: null, attemptCount: 3 } as const
+const delivered = {
+  state: 'delivered',
+  status: 'DELIVERED',
+  sentAt: NOW,
+  deliveredAt: NOW,
+} as const
+
+const ended: Case[] = [
+  [
+    'delivered',
+    { email: delivered, last: taken },
+    'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test took it with 250 2.0.0 Ok.',
+  ],
+  [
+    'delivered, and complained about',
+    { email: { ...delivered, complainedAt: NOW }, last: taken },
+    'It was delivered at 2026-11-21 12:00:00Z: mx.dest.test took it with 250 2.0.0 Ok. Its recipient complained about it at 2026-11-21 12:00:00Z.',
+  ],
+  [
+    'relayed',
+    {
+      email: { state: 'relayed', status: 'SENT', sentAt: NOW },
+      last: { ...taken, result: 'relayed' },
+    },
+    'It was handed to mx.dest.test at 2026-11-21 12:00:00Z: 250 2.0.0 Ok; whether it arrived is not known here.',
+  ],
+  [
+    'relayed, and reported as delivered',
+    { email: delivered, last: { ...taken, result: 'relayed' } },
+    'It was handed to mx.dest.test, by whose word it arrived at 2026-11-21 12:00:00Z.',
+  ],
+  [
+    'refused by a host, and suppressed for it',
+    { email: bounced, last: refusal, suppression },
+    'It was refused by mx.dest.test at 2026-11-21 12:00:00Z: 550 5.1.1 no such user. Nothing more is sent to the address since 2026-11-21 11:59:00Z.',
+    'suppressions remove --project p1 ada@dest.test',
+  ],
+  [
+    'refused by the DNS',
+    {
+      email: bounced,
+      last: {
+        ...refusal,
+        host: null,
+        replyCode: null,
+        enhancedCode: null,
+        replyText: null,
+        error: 'the domain dest.test does not exist',
+      },
+    },
+    'It was refused at 2026-11-21 12:00:00Z: the domain dest.test does not exist.',
+  ],
+  [
+    'bounced later',
+    {
+      email: bounced,
+      last: { ...refusal, result: 'reported-bounced', finalRecipient: 'ada.l@forward.test' },
+    },
+    'It came back at 2026-11-21 12:00:00Z, reported by mx.dest.test for ada.l@forward.test: 550 5.1.1 no such user.',
+  ],
+  [
+    'given up',
+    { email: { ...failed, error: 'given up; the last answer was: 451 busy' }, last: word },
+    'It was given up at 2026-11-21 11:59:00Z after 3 attempts: 451 busy.',
+    'queue retry e1',
+  ],
+  [
+    'cancelled',
+    { email: { ...failed, error: 'cancelled' } },
+    'It was cancelled at 2026-11-21 11:59:00Z.',
+    'queue retry e1',
+  ],
+  [
+    'forbidden',
+    { email: { ...failed, error: 'the contact has unsubscribed' } },
+    'It was not sent: the contact has unsubscribed.',
+    'queue retry e1',
+  ],
+  [
+    'suppressed',
+    { email: { state: 'suppressed', status: 'SUPPRESSED', dueAt: null }, suppression },
+    'It was not sent: ada@dest.test is on the suppression list since 2026-11-21 11:59:00Z (HARD_BOUNCE: 550 5.1.1 no such user). To reach it, take it off the list and send it again.',
+    'suppressions remove --project p1 ada@dest.test',
+  ],
+  [
+    'suppressed by an entry that is gone',
+    { email: { state: 'suppressed', status: 'SUPPRESSED', dueAt: null } },
+    'It was not sent: at 2026-11-21 11:59:00Z ada@dest.test was on the suppression list, where it no longer is. To reach it, send it again.',
+  ],
+]
+
+function check(cases: readonly Case[]): void {
+  for (const [name, given, reason, command] of cases) {
+    it(name, () => {
+      const said = explain(given)
+      assert.equal(said.reason, reason)
+      assert.equal(said.command?.join(' '), command)
+    })
+  }
+}
+
+describe('an email that waits is explained by', () => check(waiting))
+describe('an email that is being sent is explained by', () => check(onTheWay))
+describe('an email that has ended is explained as', () => check(ended))
+
+describe('the next attempt', () => {
+  it('is at the end of the back-off of the site, where that is later', () => {
+    const live = running({ sites: sites(inBackOff) })
+    assert.equal(explain({ email: deferred, live }).nextAttemptAt, NOW + 2 * MINUTE)
+    const far = { ...deferred, dueAt: NOW + 9 * MINUTE }
+    assert.equal(explain({ email: far, live }).nextAttemptAt, NOW + 9 * MINUTE)
+  })
+
+  it('is none of what is held or has ended, and of what is being sent the one after', () => {
+    assert.equal(explain({ email: { state: 'held', dueAt: null } }).nextAttemptAt, null)
+    assert.equal(explain({ email: bounced, last: refusal }).nextAttemptAt, null)
+    assert.equal(explain({ email: sending }).nextAttemptAt, NOW + MINUTE)
+  })
+
+  it('of what is being sent for longer than its claim foresaw is not known', () => {
+    assert.equal(explain({ email: { ...sending, retryAt: NOW } }).nextAttemptAt, null)
+  })
+})
+
+it('long words of others are cut', () => {
+  const { reason } = explain({
+    email: deferred,
+    last: { ...word, replyText: 'x'.repeat(100_000) },
+  })
+  assert.ok(reason.length < 1_000)
+})

@@ -1,0 +1,380 @@
+/** Mass bounces by verdicts of our own: what is held, and what an operator makes of it. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { saveContact } from '../../../../src/features/contacts/save.ts'
+import { changeSubscription } from '../../../../src/features/contacts/subscription.ts'
+import { updateContact } from '../../../../src/features/contacts/update.ts'
+import { createFuse, startFuse } from '../../../../src/features/messages/outcome/fuse.ts'
+import { recordLater } from '../../../../src/features/messages/outcome/record-reports.ts'
+import { unsubscribe } from '../../../../src/features/receiving/apply-wish.ts'
+import { addSuppressions } from '../../../../src/features/suppressions/add.ts'
+import { confirmHeld } from '../../../../src/features/suppressions/confirm.ts'
+import { listHeld } from '../../../../src/features/suppressions/held.ts'
+import { undoSuppressions } from '../../../../src/features/suppressions/undo.ts'
+import { createLog } from '../../../../src/log.ts'
+import type { AttemptOutcome } from '../../../../src/outbound/attempt.ts'
+import { eq, sql } from '../../../../src/store/drizzle.ts'
+import { contacts, heldSuppressions, strikes, suppressions } from '../../../../src/store/schema.ts'
+import { type Bounces, noSuchDomain, openBounces, people, statesOf } from '../bounces.ts'
+import { address, START } from '../desk.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+const hard = { kind: 'hard' } as const
+
+const full = {
+  kind: 'bounced',
+  change: {
+    verdict: {
+      isFinal: true,
+      class: 'quota',
+      reason: 'mailboxfull',
+      isHard: false,
+      isStrike: true,
+      retryAfterMs: null,
+      site: 'none',
+      countsAsFailure: true,
+    } as AttemptOutcome['verdict'],
+  },
+} as const
+
+/** What the fuse logs, beside its desk. */
+async function openLogged(t: TestContext) {
+  const lines: { level: number; msg: string }[] = []
+  const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) })
+  const desk = await openBounces(t, (core) => ({ fuse: createFuse({ ...core, log }) }))
+  return { ...desk, lines }
+}
+
+async function afterBlow(t: TestContext): Promise<Bounces> {
+  const desk = await openBounces(t)
+  await desk.end(people(200), hard)
+  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 150])
+  return desk
+}
+
+const contactOf = async ({ core }: Bounces, email: string) => {
+  const row = await core.store.read.select().from(contacts).where(eq(contacts.email, email)).get()
+  assert.ok(row)
+  return row
+}
+
+test('above 50 suppressions in a minute further ones are held: mail bounces, nobody is lost', async (t) => {
+  const desk = await openLogged(t)
+  await desk.end(people(200), hard)
+  assert.deepEqual(await statesOf(desk), { bounced: 200 })
+  const [listed, held] = [await desk.listed(), await desk.held()]
+  assert.deepEqual([listed.length, held.length], [50, 150])
+  assert.deepEqual(new Set(await desk.subscribed()), new Set(held))
+  assert.deepEqual(await desk.flips(), Array(50).fill('contact.unsubscribed bounce'))
+  assert.deepEqual(
+    desk.lines.map(({ level, msg }) => [level, msg]),
+    [['warn', 'too many bounces in a minute: suppressions are held']],
+  )
+  const [reason] = desk.core.health.reasons()
+  assert.equal(reason?.cause, 'suppressions')
+  assert.match(reason?.reason ?? '', /held: 150 /)
+  assert.match(reason?.reason ?? '', /pillarbox suppressions undo --since 2026-11-21T11:59:00Z/)
+  const counted = desk.core.counters.lines('pillarbox_suppressions_held_total')
+  assert.deepEqual(counted, [{ labels: { cause: 'fuse' }, count: 150 }])
+})
+
+test('the fuse has blown when a suppression is held on disk, and not by a transaction that is taken back', async (t) => {
+  const { core, clock } = await openBounces(t)
+  const fuse = createFuse(core)
+  fuse.tried(60)
+  const trips = (email: number) => fuse.trips(`e${email}`)
+  assert.deepEqual([...Array(52).keys()].filter(trips), [50, 51])
+  clock.now += MINUTE
+  assert.equal(trips(52), false)
+  fuse.noteHeld('fuse')
+  assert.equal(trips(53), true)
+})
+
+test('verdicts of DNS blow the fuse as those of sessions do', async (t) => {
+  const desk = await openBounces(t)
+  const to = Array.from({ length: 70 }, (_, index) => `ann@gone${index}.test`)
+  await desk.end(to, noSuchDomain)
+  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 20])
+})
+
+test('up to a fifth of what was tried in a minute is everyday, however many', async (t) => {
+  const desk = await openBounces(t)
+  const dead = (index: number) => index % 5 === 4
+  await desk.end(people(400), (index) => ({ kind: dead(index) ? 'hard' : 'delivered' }))
+  assert.deepEqual([(await desk.listed()).length, await desk.held()], [80, []])
+  assert.deepEqual(desk.core.health.reasons(), [])
+})
+
+test('mail that waits for DNS does not make a mass of bounces look small', async (t) => {
+  const desk = await openBounces(t)
+  const noAnswer = { host: null, reply: null, error: 'MX of wait.test: time-out' }
+  await desk.end(people(400, 'wait.test'), { kind: 'deferred', change: noAnswer })
+  await desk.end(people(70), hard)
+  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 20])
+})
+
+test('50 in one minute and 50 in the next blow nothing', async (t) => {
+  const desk = await openBounces(t)
+  await desk.end(people(50), hard)
+  desk.clock.now += MINUTE
+  await desk.end(people(50, 'next.test'), hard)
+  assert.deepEqual([(await desk.listed()).length, await desk.held()], [100, []])
+})
+
+test('a fuse of 0 holds nothing', async (t) => {
+  const desk = await openBounces(t, (core) => {
+    const delivery = { ...core.config.delivery, fusePerMinute: 0 }
+    const config = { ...core.config, delivery }
+    return { config, fuse: createFuse({ ...core, config }) }
+  })
+  await desk.end(people(100), hard)
+  assert.deepEqual([(await desk.listed()).length, await desk.held()], [100, []])
+})
+
+test('strikes that condemn count and are held; a strike that condemns nobody is none of it', async (t) => {
+  const desk = await openBounces(t)
+  const to = people(60)
+  for (const days of [0, 7, 8]) {
+    desk.clock.now += days * DAY
+    await desk.end(to, full)
+  }
+  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 10])
+  const { data } = await listHeld(desk.core, { limit: 1 })
+  assert.deepEqual([data[0]?.reason, data[0]?.cause], ['STRIKES', 'fuse'])
+})
+
+test('reports of others suppress at once, however many and while the fuse has blown', async (t) => {
+  const desk = await openBounces(t)
+  const ids = await desk.end(people(100), { kind: 'relayed' })
+  await desk.end(people(60, 'dead.test'), hard)
+  assert.equal((await desk.held()).length, 10)
+  const verdict = { ...full.change.verdict, isHard: true, isStrike: false } as never
+  const said = { verdict, reply: null, diagnostic: 'no such user', reportingMta: null }
+  await desk.core.store.write((tx) =>
+    recordLater(
+      desk.core,
+      tx,
+      ids.map((emailId) => ({ type: 'bounce', emailId, ...said })),
+    ),
+  )
+  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [150, 10])
+})
+
+test('a blown fuse outlives a restart and the minute, until all that is held is decided', async (t) => {
+  const desk = await afterBlow(t)
+  const fuse = createFuse(desk.core)
+  await fuse.refresh()
+  desk.core.fuse = fuse
+  desk.clock.now += 60 * MINUTE
+  assert.equal(fuse.trips('another email'), true)
+  assert.match(desk.core.health.reasons()[0]?.reason ?? '', /held: 150 /)
+  await confirmHeld(desk.core, { since: START })
+  await fuse.refresh()
+  assert.deepEqual(desk.core.health.reasons(), [])
+  assert.equal(fuse.trips('another email'), false)
+})
+
+test('confirm suppresses and unsubscribes what is held; again, it changes nothing', async (t) => {
+  const desk = await afterBlow(t)
+  const done = await confirmHeld(desk.core, { since: START })
+  assert.deepEqual(done, { suppressed: 150, dropped: 0, remaining: 0 })
+  assert.deepEqual([(await desk.listed()).length, await desk.held()], [200, []])
+  assert.deepEqual(await desk.subscribed(), [])
+  assert.deepEqual(await desk.flips(), Array(200).fill('contact.unsubscribed bounce'))
+  const rows = await desk.core.store.read.select().from(suppressions)
+  assert.deepEqual(
+    new Set(rows.map(({ reason, source }) => `${reason} ${source}`)),
+    new Set(['HARD_BOUNCE 550 No such user']),
+  )
+  const again = await confirmHeld(desk.core, { since: START })
+  assert.deepEqual(again, { suppressed: 0, dropped: 0, remaining: 0 })
+})
+
+test('confirm and undo keep to their interval and project', async (t) => {
+  const desk = await afterBlow(t)
+  const none = { projectId: 'another project', since: START }
+  assert.deepEqual(await confirmHeld(desk.core, none), {
+    suppressed: 0,
+    dropped: 0,
+    remaining: 150,
+  })
+  const late = { since: START + MINUTE }
+  assert.equal((await undoSuppressions(desk.core, late)).removed, 0)
+  assert.equal((await undoSuppressions(desk.core, none)).removed, 0)
+  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 150])
+  const own = { projectId: desk.project.id, since: START }
+  assert.equal((await confirmHeld(desk.core, own)).suppressed, 150)
+})
+
+test('confirm lets go an address that took mail since it was held', async (t) => {
+  const desk = await afterBlow(t)
+  const [alive = ''] = await desk.held()
+  desk.clock.now += MINUTE
+  await desk.end([alive], { kind: 'delivered' })
+  const done = await confirmHeld(desk.core, { since: START })
+  assert.deepEqual(done, { suppressed: 149, dropped: 1, remaining: 0 })
+  assert.deepEqual(await desk.subscribed(), [alive])
+})
+
+test('undo drops what is held and takes back what was suppressed before the fuse blew', async (t) => {
+  const desk = await afterBlow(t)
+  desk.clock.now += 10 * MINUTE
+  const done = await undoSuppressions(desk.core, { since: START })
+  const nothing = { dropped: 0, removed: 0, resubscribed: 0, kept: 0, remaining: 0 }
+  assert.deepEqual(done, { ...nothing, dropped: 150, removed: 50, resubscribed: 50 })
+  assert.deepEqual([await desk.listed(), await desk.held()], [[], []])
+  assert.equal((await desk.subscribed()).length, 200)
+  const flips = await desk.flips()
+  assert.deepEqual(flips.slice(50), Array(50).fill('contact.subscribed manual'))
+  assert.deepEqual(await undoSuppressions(desk.core, { since: START }), nothing)
+  assert.equal((await desk.flips()).length, 100)
+})
+
+test('undo takes back what was confirmed by mistake', async (t) => {
+  const desk = await afterBlow(t)
+  desk.clock.now += MINUTE
+  await confirmHeld(desk.core, { since: START })
+  const { removed, resubscribed } = await undoSuppressions(desk.core, { since: START })
+  assert.deepEqual([removed, resubscribed], [200, 200])
+})
+
+test("undo never takes back people's own wish", async (t) => {
+  const desk = await openBounces(t)
+  const { core, project } = desk
+  const projectId = project.id
+  const names = ['before', 'page', 'reports', 'listed', 'returned', 'other', 'plain'] as const
+  const [before, page, reports, listed, returned, other, plain] = names.map(
+    (name) => `${name}@dest.test`,
+  ) as [string, string, string, string, string, string, string]
+  // Who unsubscribed before the bounce.
+  const [mailed = '', complained = ''] = await desk.end([before, reports], { kind: 'delivered' })
+  assert.ok(mailed)
+  const wish = (email: string, subscribed: boolean) => async () => {
+    const { id } = await contactOf(desk, email)
+    const reason = 'page' as const
+    await changeSubscription(core, { contactId: id, emailId: undefined }, { subscribed, reason })
+  }
+  await wish(before, false)()
+  const since = desk.clock.now + 1
+  desk.clock.now += MINUTE
+  await desk.end([before, page, reports, listed, returned, plain], hard)
+  desk.clock.now += MINUTE
+  // Who says so afterwards, though it changes nothing by then.
+  await wish(page, false)()
+  await core.store.write((tx) =>
+    recordLater(core, tx, [{ type: 'complaint', emailId: complained, feedbackType: null }]),
+  )
+  const add = { projectId, reason: 'MANUAL' } as const
+  await addSuppressions(core, { ...add, addresses: [address(listed), address(other)] })
+  // Who came back and went again.
+  await wish(returned, true)()
+  await wish(returned, false)()
+  const undone = await undoSuppressions(core, { since })
+  assert.deepEqual(undone, { dropped: 0, removed: 4, resubscribed: 1, kept: 2, remaining: 0 })
+  assert.deepEqual(await desk.subscribed(), [plain])
+  const rows = await core.store.read
+    .select({ email: suppressions.email, reason: suppressions.reason })
+    .from(suppressions)
+    .orderBy(suppressions.email)
+  assert.deepEqual(rows, [
+    { email: listed, reason: 'MANUAL' },
+    { email: other, reason: 'MANUAL' },
+    { email: reports, reason: 'COMPLAINT' },
+  ])
+  const { removed, kept } = await undoSuppressions(core, { since })
+  assert.deepEqual([removed, kept], [0, 0])
+})
+
+test('a wish is one on whichever path it comes, though it changes nothing by then', async (t) => {
+  const desk = await openBounces(t)
+  const { core, project } = desk
+  const projectId = project.id
+  const ids = await desk.end(people(5), hard)
+  const [patched, saved, mailed, sent] = await Promise.all(
+    people(4).map((email) => contactOf(desk, email)),
+  )
+  assert.ok(patched && saved && mailed && sent)
+  await updateContact(core, { projectId, id: patched.id }, { subscribed: false })
+  await saveContact(core, { projectId, address: address(saved.email), subscribed: false })
+  await core.store.write((tx) => unsubscribe(core, tx, ids[2] ?? ''))
+  await desk.send({ to: [{ address: address(sent.email), name: null }], subscribed: false })
+  const { removed, resubscribed } = await undoSuppressions(core, { since: START })
+  assert.deepEqual([removed, resubscribed], [5, 1])
+  assert.deepEqual(await desk.subscribed(), ['user4@dest.test'])
+})
+
+test('undo forgets the strikes of the interval, and no older one', async (t) => {
+  const desk = await openBounces(t)
+  const to = people(60)
+  for (const days of [0, 7, 8]) {
+    desk.clock.now += days * DAY
+    await desk.end(to, full)
+  }
+  const undone = await undoSuppressions(desk.core, { since: desk.clock.now })
+  assert.deepEqual([undone.dropped, undone.removed, undone.resubscribed], [10, 50, 50])
+  const left = await desk.core.store.read.$count(strikes)
+  assert.equal(left, 120)
+})
+
+test('an address that people suppress is no longer held', async (t) => {
+  const desk = await afterBlow(t)
+  const [first = ''] = await desk.held()
+  const addresses = [address(first)]
+  await addSuppressions(desk.core, { projectId: desk.project.id, addresses, reason: 'MANUAL' })
+  assert.equal((await desk.held()).length, 149)
+  await confirmHeld(desk.core, { since: START })
+  const row = await desk.core.store.read.get<{ reason: string }>(
+    sql`select reason from suppressions where email = ${first}`,
+  )
+  assert.equal(row?.reason, 'MANUAL')
+})
+
+test('confirm unsubscribes no contact that has another address by now', async (t) => {
+  const desk = await afterBlow(t)
+  const [first = ''] = await desk.held()
+  const { id, projectId } = await contactOf(desk, first)
+  await updateContact(desk.core, { projectId, id }, { address: address('new@dest.test') })
+  const { suppressed } = await confirmHeld(desk.core, { since: START })
+  assert.equal(suppressed, 150)
+  assert.ok((await desk.listed()).includes(first))
+  assert.deepEqual(await desk.subscribed(), ['new@dest.test'])
+})
+
+test('undo subscribes nobody again who said no at another address', async (t) => {
+  const desk = await openBounces(t)
+  await desk.end(people(1), hard)
+  const { id, projectId } = await contactOf(desk, 'user0@dest.test')
+  await updateContact(desk.core, { projectId, id }, { address: address('new@dest.test') })
+  await updateContact(desk.core, { projectId, id }, { subscribed: false })
+  const { removed, resubscribed } = await undoSuppressions(desk.core, { since: START })
+  assert.deepEqual([removed, resubscribed], [1, 0])
+  assert.deepEqual(await desk.subscribed(), [])
+})
+
+test('a suppression that is held while the fuse reads the rows keeps the fuse blown', async (t) => {
+  const { core, end } = await openBounces(t)
+  const { fuse } = core
+  await end(people(50), hard)
+  assert.equal(fuse.trips('one more'), true)
+  await fuse.refresh()
+  fuse.noteHeld('fuse')
+  assert.equal(fuse.trips('and one more'), true)
+  await fuse.refresh()
+  assert.deepEqual(core.health.reasons(), [])
+})
+
+test('once the server itself has decided all that was held, the fuse is whole again', async (t) => {
+  const { core } = await afterBlow(t)
+  const over = Promise.withResolvers<void>()
+  const write = (line: string) => {
+    if (line.includes('no suppression is held any more')) over.resolve()
+  }
+  const fuse = await startFuse({ ...core, log: createLog('info', { write }) }, 5)
+  t.after(fuse.stop)
+  assert.equal(fuse.trips('one more'), true)
+  await core.store.write((tx) => tx.delete(heldSuppressions))
+  await over.promise
+  assert.deepEqual(core.health.reasons(), [])
+  assert.equal(fuse.trips('one more'), false)
+})

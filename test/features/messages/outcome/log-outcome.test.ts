@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { CounterName } from '../../../../src/counters.ts'
+import { createDelivery } from '../../../../src/features/messages/delivery/deliver.ts'
+import { recordLater } from '../../../../src/features/messages/outcome/record-reports.ts'
+import { createGiveUp } from '../../../../src/features/messages/queue/give-up.ts'
+import { cancelEmails } from '../../../../src/features/messages/queue/operate.ts'
+import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
+import { createLog } from '../../../../src/log.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { emails, suppressions } from '../../../../src/store/schema.ts'
+import { address, attempted, type Desk, openDesk } from '../desk.ts'
+
+type Entry = Record<string, unknown>
+
+/** A desk whose log lines about emails can be read, without their time. */
+async function openNotedDesk(t: TestContext) {
+  const desk = await openDesk(t)
+  const entries: Entry[] = []
+  desk.core.log = createLog('info', {
+    write: (line: string) => {
+      const { time: _, ...entry } = JSON.parse(line)
+      if (String(entry.msg).startsWith('email ')) entries.push(entry)
+    },
+  })
+  const count = (name: CounterName) =>
+    desk.core.counters
+      .lines(name)
+      .map(({ labels, count: sum }) => [...Object.values(labels), sum].join(' '))
+  return { ...desk, entries, count }
+}
+
+/** The same with mail to these recipients handed to outbound. */
+async function openLine(t: TestContext, recipients: readonly string[]) {
+  const desk = await openNotedDesk(t)
+  await desk.send({ to: recipients.map((text) => ({ address: address(text), name: null })) })
+  const delivery = createDelivery(desk.core)
+  const queue = startQueue(desk.core, delivery)
+  t.after(() => queue.stop())
+  while (desk.tasks.length < recipients.length) await new Promise(setImmediate)
+  const report = async (...reports: Parameters<typeof delivery.report>[0]) => {
+    delivery.report(reports)
+    await delivery.settled(60_000)
+  }
+  return { ...desk, queue, report }
+}
+
+async function sendOne({ send }: Desk): Promise<string> {
+  return (await send()).emails[0]?.email ?? ''
+}
+
+test('a final outcome is one line with all that a search for it needs', async (t) => {
+  const { tasks, report, project, entries, count } = await openLine(t, ['alice@dest.test'])
+  const [task] = tasks
+  assert.ok(task)
+  const reply = { code: 550, enhancedCode: '5.1.1', text: 'no mailbox alice@dest.test here' }
+  await report(attempted(task, 'hard', { reply, durationMs: 12.6 }))
+  assert.deepEqual(entries, [
+    {
+      level: 'info',
+      email: task.emailId,
+      project: project.id,
+      to: 'a…@dest.test',
+      site: 'dest.test',
+      class: 'hard',
+      code: '550 5.1.1',
+      attempts: 1,
+      durationMs: 13,
+      reason: '550 5.1.1 no mailbox a…@dest.test here',
+      msg: 'email bounced',
+    },
+  ])
+  assert.deepEqual(count('pillarbox_email_outcomes_total'), ['bounced hard 1'])
+  assert.deepEqual(count('pillarbox_bounces_total'), ['session hard 1'])
+})
+
+test('outcomes of a batch are a line and a count each', async (t) => {
+  const to = ['a@dest.test', 'b@dest.test', 'c@dest.test', 'd@dest.test']
+  const { tasks, report, entries, count } = await openLine(t, to)
+  const kinds = ['delivered', 'relayed', 'failed', 'deferred'] as const
+  await report(...kinds.map((kind, index) => attempted(tasks[index] as never, kind)))
+  assert.deepEqual(
+    entries.map(({ msg, attempts }) => [msg, attempts]),
+    kinds.map((kind) => [`email ${kind}`, 1]),
+  )
+  assert.equal(count('pillarbox_email_outcomes_total').length, 3)
+  assert.deepEqual(count('pillarbox_email_deferrals_total'), ['unknown 1'])
+})
+
+test('of the deferrals of an email the first is a line, and all are counted', async (t) => {
+  const desk = await openLine(t, ['a@dest.test'])
+  await desk.report(attempted(desk.tasks[0] as never, 'deferred'))
+  desk.clock.now += 3_600_000
+  desk.core.bell.ring('anywhere')
+  while (desk.tasks.length < 2) await new Promise(setImmediate)
+  await desk.report(attempted(desk.tasks[1] as never, 'deferred'))
+  assert.deepEqual(
+    desk.entries.map(({ msg, reason }) => [msg, reason]),
+    [['email deferred', '451 Not now']],
+  )
+  assert.deepEqual(desk.count('pillarbox_email_deferrals_total'), ['unknown 2'])
+})
+
+test('what is not durable is neither logged nor counted', async (t) => {
+  const { core, tasks, report, entries, count } = await openLine(t, ['a@dest.test', 'b@dest.test'])
+  const broken = { steps: [{ step: 'mail', at: 1n, durationMs: 1 }] } as never
+  await report(
+    attempted(tasks[0] as never, 'delivered', broken),
+    attempted(tasks[1] as never, 'delivered'),
+  )
+  assert.deepEqual(
+    entries.map(({ email }) => email),
+    [tasks[1]?.emailId],
+  )
+  assert.deepEqual(count('pillarbox_email_outcomes_total').length, 1)
+  assert.equal((await core.store.read.select().from(emails).all()).length, 2)
+})
+
+test('an email that is cancelled, given up or suppressed is a line too', async (t) => {
+  const desk = await openNotedDesk(t)
+  const cancelled = await sendOne(desk)
+  await cancelEmails(desk.core, [cancelled])
+  const late = await sendOne(desk)
+  const giveUp = createGiveUp(desk.core)
+  desk.clock.now += 2 * 86_400_000
+  desk.restrictions.set('dest.test', { triedAt: desk.clock.now, reason: 'connect ECONNREFUSED' })
+  for (let minute = 0; minute <= 10; minute += 1) await giveUp(minute * 60_000)
+  await desk.core.store.write(async (tx) => {
+    await tx.insert(suppressions).values({
+      id: 's',
+      projectId: desk.project.id,
+      email: 'ada@dest.test',
+      reason: 'MANUAL',
+      source: 'api',
+      createdAt: desk.core.now(),
+    })
+  })
+  const suppressed = await sendOne(desk)
+  assert.deepEqual(
+    desk.entries.map(({ msg, email, reason }) => [msg, email, reason]),
+    [
+      ['email failed', cancelled, 'cancelled'],
+      [
+        'email failed',
+        late,
+        'given up, its destination could not be tried in time: connect ECONNREFUSED',
+      ],
+      ['email suppressed', suppressed, undefined],
+    ],
+  )
+  const outcomes = ['failed none 2', 'suppressed none 1']
+  assert.deepEqual(desk.count('pillarbox_email_outcomes_total'), outcomes)
+})
+
+test('what is learnt later is a line, once: a bounce, a complaint', async (t) => {
+  const desk = await openNotedDesk(t)
+  const { store } = desk.core
+  const [bounced, complained] = [await sendOne(desk), await sendOne(desk)]
+  await store.write((tx) => tx.update(emails).set({ state: 'delivered', sentAt: 1 }).run())
+  const verdict = { class: 'quota', isHard: false, isStrike: false, reason: 'mailboxfull' } as never
+  const diagnostic = '552 5.2.2 ada@dest.test is over quota'
+  const facts = { reply: null, diagnostic, reportingMta: null, verdict }
+  const reports = [
+    { type: 'bounce', emailId: bounced, ...facts } as const,
+    { type: 'complaint', emailId: complained, feedbackType: 'abuse' } as const,
+  ]
+  await store.write((tx) => recordLater(desk.core, tx, reports))
+  await store.write((tx) => recordLater(desk.core, tx, reports))
+  assert.deepEqual(
+    desk.entries.map(({ msg, email, reason, to }) => [msg, email, reason, to]),
+    [
+      ['email bounced', bounced, '552 5.2.2 a…@dest.test is over quota', 'a…@dest.test'],
+      ['email complained about', complained, undefined, 'a…@dest.test'],
+    ],
+  )
+  assert.deepEqual(desk.count('pillarbox_bounces_total'), ['report soft 1'])
+  assert.deepEqual(desk.count('pillarbox_complaints_total'), ['1'])
+  const row = await store.read.select().from(emails).where(eq(emails.id, complained)).get()
+  assert.equal(row?.status, 'COMPLAINED')
+})

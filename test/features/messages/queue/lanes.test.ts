@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createLanes } from '../../../../src/features/messages/queue/lanes.ts'
+import { createTimetable } from '../../../../src/features/messages/queue/timetable.ts'
+import type { QueueClass } from '../../../../src/store/schema.ts'
+
+const lane = (domain: string, queueClass: QueueClass = 1, projectId = 'p') => ({
+  domain,
+  queueClass,
+  projectId,
+})
+const names = (lanes: Iterable<{ domain: string }>) => [...lanes].map(({ domain }) => domain)
+
+test('transactional lanes come before workflow before campaign lanes', () => {
+  const lanes = createLanes()
+  lanes.note(lane('campaign.test', 10), 0)
+  lanes.note(lane('workflow.test', 5), 0)
+  lanes.note(lane('transactional.test', 1), 0)
+  const due = ['transactional.test', 'workflow.test', 'campaign.test']
+  assert.deepEqual(names(lanes.listDue(0, 10)), due)
+})
+
+test('a lane that was served goes behind those that were not', () => {
+  const lanes = createLanes()
+  for (const domain of ['a', 'b', 'c']) lanes.note(lane(domain), 0)
+  assert.deepEqual(names(lanes.listDue(0, 10)), ['a', 'b', 'c'])
+  lanes.served([lane('a')])
+  assert.deepEqual(names(lanes.listDue(0, 10)), ['b', 'c', 'a'])
+  assert.deepEqual(names(lanes.listDue(0, 10)), ['b', 'c', 'a'])
+})
+
+test('of more due lanes than one visit takes, all have their turn', () => {
+  const lanes = createLanes()
+  for (const domain of ['a', 'b', 'c']) lanes.note(lane(domain), 0)
+  assert.deepEqual(names(lanes.listDue(0, 2)), ['a', 'b'])
+  assert.deepEqual(names(lanes.listDue(0, 2)), ['c', 'a'])
+})
+
+test('projects take turns within a class: nobody waits for the lanes of another', () => {
+  const lanes = createLanes()
+  for (let at = 0; at < 20_000; at++) lanes.note(lane(`bulk${at}.test`, 1, 'bulk'), 0)
+  lanes.note(lane('good.test', 1, 'other'), 1)
+  assert.deepEqual(names(lanes.listDue(1, 4)).slice(0, 3), [
+    'bulk0.test',
+    'good.test',
+    'bulk1.test',
+  ])
+  assert.ok(names(lanes.listDue(1, 4)).slice(0, 2).includes('good.test'))
+})
+
+test('a lane is due at its earliest email, and not before', () => {
+  const lanes = createLanes()
+  lanes.note(lane('a'), 500)
+  lanes.note(lane('a'), 300)
+  lanes.note(lane('a'), 900)
+  assert.deepEqual(names(lanes.listDue(299, 10)), [])
+  assert.equal(lanes.nextDueAt(), 300)
+  assert.deepEqual(names(lanes.listDue(300, 10)), ['a'])
+})
+
+test('a lane that was found empty is forgotten, one with later mail waits for it', () => {
+  const lanes = createLanes()
+  lanes.note(lane('a'), 0)
+  lanes.listDue(0, 10)
+  lanes.settle(lane('a'), 800)
+  assert.deepEqual(lanes.listDue(799, 10), [])
+  assert.equal(lanes.nextDueAt(), 800)
+  lanes.settle(lane('a'), null)
+  assert.equal(lanes.nextDueAt(), undefined)
+  assert.deepEqual(lanes.listDue(1_000, 10), [])
+})
+
+test('the same domain is one lane for each project', () => {
+  const lanes = createLanes()
+  lanes.note(lane('a', 1, 'p'), 0)
+  lanes.note(lane('a', 1, 'q'), 0)
+  assert.deepEqual(
+    lanes.listDue(0, 10).map(({ projectId }) => projectId),
+    ['p', 'q'],
+  )
+})
+
+test('a hundred thousand lanes that wait do not stand before one that is due', () => {
+  const lanes = createLanes()
+  for (let index = 0; index < 100_000; index += 1) lanes.note(lane(`d${index}`), 60_000)
+  lanes.note(lane('now'), 0)
+  assert.deepEqual(names(lanes.listDue(0, 10)), ['now'])
+})
+
+test('a timetable gives things back in the order of their time', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(1_000)), fc.nat(1_000), (times, now) => {
+      const table = createTimetable<number>()
+      for (const at of times) table.add(at, at)
+      const expected = times.filter((at) => at <= now).sort((a, b) => a - b)
+      assert.deepEqual([...table.takeUntil(now)], expected)
+      const later = times.filter((at) => at > now)
+      const next = later.length === 0 ? undefined : Math.min(...later)
+      assert.equal(
+        table.next(() => true),
+        next,
+      )
+    }),
+  )
+})

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Core } from '../../../../src/features/core.ts'
+import {
+  createDelivery,
+  type Delivery,
+} from '../../../../src/features/messages/delivery/deliver.ts'
+import { showEmail } from '../../../../src/features/messages/queue/operate.ts'
+import { deferLane } from '../../../../src/features/messages/queue/put-back.ts'
+import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
+import type { DeliveryReport } from '../../../../src/outbound/outbound.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { type Email, emails } from '../../../../src/store/schema.ts'
+import type { Tx } from '../../../../src/store/store.ts'
+import { address, attempted, type Desk, openDesk, START } from '../desk.ts'
+
+const HOUR = 3_600_000
+const dead = { until: START + HOUR, reason: 'dest.test takes no mail now: connection refused' }
+
+type Line = Desk & { delivery: Delivery; untilDeferred(id: string): Promise<Email> }
+
+/** A core whose queue notes from which due time on it looks at the lanes of sites at rest. */
+function noteLooks(core: Core, looks: number[]): Core {
+  const { store } = core
+  const watched = (tx: Tx) =>
+    new Proxy(tx, {
+      get: (_target, name) => (query: unknown, given: { from: number }) => {
+        if (name === 'list' && query === deferLane) looks.push(given.from)
+        return Reflect.apply(Reflect.get(tx, name) as () => unknown, tx, [query, given])
+      },
+    })
+  const write: Core['store']['write'] = (fn) => store.write((tx) => fn(watched(tx)))
+  return { ...core, store: { ...store, write } }
+}
+
+async function openLine(t: TestContext, looks: number[] = []): Promise<Line> {
+  const desk = await openDesk(t)
+  const delivery = createDelivery(desk.core)
+  const queue = startQueue(noteLooks(desk.core, looks), delivery)
+  t.after(() => queue.stop())
+  const untilDeferred = async (id: string) => {
+    for (;;) {
+      const email = await desk.email(id)
+      if (email.state === 'deferred') return email
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return { ...desk, delivery, untilDeferred }
+}
+
+async function sendTo(desk: Desk, to: string): Promise<string> {
+  const { emails: accepted } = await desk.send({ to: [{ address: address(to), name: null }] })
+  return accepted[0]?.email as string
+}
+
+test('mail for a site that takes nothing is deferred with the reason, without an attempt', async (t) => {
+  const line = await openLine(t)
+  line.pauses.set('dest.test', dead)
+  const id = await sendTo(line, 'ada@dest.test')
+  const email = await line.untilDeferred(id)
+  assert.equal(email.status, 'PENDING')
+  assert.equal(email.error, dead.reason)
+  assert.equal(email.attemptCount, 0)
+  assert.equal(email.dueAt, START)
+  assert.deepEqual((await showEmail(line.core, id)).attempts, [])
+  assert.deepEqual(line.tasks, [])
+})
+
+test('mail of a site that takes nothing goes as soon as an operator lifts that', async (t) => {
+  const line = await openLine(t)
+  line.pauses.set('dest.test', dead)
+  const id = await sendTo(line, 'ada@dest.test')
+  await line.untilDeferred(id)
+  line.pauses.clear()
+  line.core.bell.ring('anywhere')
+  while (line.tasks.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(line.tasks[0]?.emailId, id)
+})
+
+test('of a backlog for a site that takes nothing, only what is new is looked at', async (t) => {
+  const looks: number[] = []
+  const line = await openLine(t, looks)
+  line.pauses.set('dest.test', dead)
+  await line.untilDeferred(await sendTo(line, 'ada@dest.test'))
+  line.clock.now = START + 1_000
+  await line.untilDeferred(await sendTo(line, 'eve@dest.test'))
+  assert.deepEqual(looks, [START, START + 1_000])
+})
+
+test('of many backlogs for sites that take nothing, as much is told at once as of one', async (t) => {
+  const desk = await openDesk(t)
+  for (const domain of ['one.test', 'two.test', 'three.test']) {
+    desk.pauses.set(domain, dead)
+    desk.capacity.set(domain, 0)
+    const to = Array.from({ length: 400 }, (_, at) => address(`a${at}@${domain}`))
+    await desk.send({ to: to.map((given) => ({ address: given, name: null })) })
+  }
+  const told: number[] = []
+  const deferred = () => desk.core.store.read.$count(emails, eq(emails.state, 'deferred'))
+  const queue = startQueue(desk.core, createDelivery(desk.core))
+  t.after(() => queue.stop())
+  while (told.at(-1) !== 1_200) {
+    const count = await deferred()
+    if (count !== (told.at(-1) ?? 0)) told.push(count)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const steps = told.map((count, index) => count - (told[index - 1] ?? 0))
+  assert.ok(Math.max(...steps) <= 500, `${steps}`)
+})
+
+test('the reason is written once, and not again with the next pause of the site', async (t) => {
+  const line = await openLine(t)
+  line.pauses.set('dest.test', dead)
+  const id = await sendTo(line, 'ada@dest.test')
+  const before = await line.untilDeferred(id)
+  line.clock.now = dead.until + 1
+  line.pauses.set('dest.test', { until: dead.until + HOUR, reason: 'dest.test is gone' })
+  const later = await sendTo(line, 'eve@dest.test')
+  assert.equal((await line.untilDeferred(later)).error, 'dest.test is gone')
+  assert.deepEqual(await line.email(id), before)
+})
+
+test('what comes back because its site takes nothing has the reason, and counts no attempt', async (t) => {
+  const line = await openLine(t)
+  const report = (emailId: string): DeliveryReport => ({
+    emailId,
+    kind: 'returned',
+    site: 'mx.test',
+    retryAt: START + HOUR,
+    reason: 'mx.test takes no mail now: 421 4.7.0 go away',
+  })
+  line.core.outbound.deliver = (tasks) => {
+    line.tasks.push(...tasks)
+    line.delivery.report(tasks.map(({ emailId }) => report(emailId)))
+  }
+  const id = await sendTo(line, 'ada@dest.test')
+  const email = await line.untilDeferred(id)
+  assert.equal(email.error, 'mx.test takes no mail now: 421 4.7.0 go away')
+  assert.equal(email.attemptCount, 0)
+  assert.equal(email.dueAt, START + HOUR)
+  assert.deepEqual((await showEmail(line.core, id)).attempts, [])
+})
+
+test('an answer of its own is not replaced by the reason of its site', async (t) => {
+  const line = await openLine(t)
+  let isTried = false
+  line.core.outbound.deliver = (tasks) => {
+    line.tasks.push(...tasks)
+    const [task] = tasks
+    if (task === undefined) return
+    const { emailId } = task
+    const returned = {
+      emailId,
+      kind: 'returned',
+      site: 'x',
+      retryAt: null,
+      reason: 'dead',
+    } as const
+    line.delivery.report([isTried ? returned : attempted(task, 'deferred')])
+    isTried = true
+  }
+  const id = await sendTo(line, 'ada@dest.test')
+  const { error } = await line.untilDeferred(id)
+  assert.equal(error, '451 Not now')
+  line.clock.now = START + HOUR
+  line.pauses.set('dest.test', { until: START + 2 * HOUR, reason: 'dead' })
+  line.core.bell.ring('anywhere')
+  await line.delivery.settled(5_000)
+  const email = await line.email(id)
+  assert.deepEqual([email.error, email.attemptCount], [error, 1])
+})

@@ -1,0 +1,140 @@
+/** What SQLite makes of the product's statements over `emails`: none may read the whole table. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  listAhead,
+  listLastWords,
+  listSuppressionsOf,
+} from '../../../../src/features/messages/explain/explain-emails.ts'
+import {
+  laterIds,
+  waitingCount,
+  waitingDomains,
+} from '../../../../src/features/messages/queue/bring-forward.ts'
+import { claimLane, findNextDue } from '../../../../src/features/messages/queue/claim.ts'
+import { failOverdue, findOverdue } from '../../../../src/features/messages/queue/give-up.ts'
+import {
+  heldIds,
+  holdsWithCounts,
+  strayDomains,
+  waitingIds,
+} from '../../../../src/features/messages/queue/holds.ts'
+import { oldestDue } from '../../../../src/features/messages/queue/oldest-due.ts'
+import { deferLane } from '../../../../src/features/messages/queue/put-back.ts'
+import {
+  endedCounts,
+  isNumbered,
+  listedCount,
+  newestNumber,
+  queueCondition,
+  queueCounts,
+  recipientCondition,
+} from '../../../../src/features/messages/queue/queue-list.ts'
+import { listKept, listOld, listSnapshots } from '../../../../src/features/messages/retention.ts'
+import { listByAddress } from '../../../../src/features/suppressions/find.ts'
+import { compileSql } from '../../../../src/store/database.ts'
+import { type SQL, sql } from '../../../../src/store/drizzle.ts'
+import type { Statement } from '../../../../src/store/store.ts'
+import { type Desk, openDesk } from '../desk.ts'
+
+async function planOf({ core }: Desk, query: SQL | Statement<unknown>): Promise<string[]> {
+  const { text } = 'compiled' in query ? query.compiled() : { text: compileSql(query).sql }
+  const parameters = text.replaceAll('?', 'null')
+  const rows = await core.store.read.all<{ detail: string }>(
+    sql.raw(`explain query plan ${parameters}`),
+  )
+  return rows.map(({ detail }) => detail)
+}
+
+const list = (filter: Parameters<typeof queueCondition>[0]) =>
+  sql`select id from emails where ${queueCondition(filter)} order by rowid desc limit 1000`
+
+const queries: [string, SQL | Statement<unknown>][] = [
+  ['claiming', claimLane],
+  ['the next due time', findNextDue],
+  ['looking for what to give up', findOverdue],
+  ['giving up', failOverdue],
+  ['deferring what waits for a site at rest', deferLane],
+  ['counting', queueCounts()],
+  ['the age of what waits', oldestDue(0)],
+  ['listing', list({})],
+  ['counting what is listed', listedCount({ domain: 'dest.test' })],
+  ['counting the mail to one recipient', listedCount({ recipient: 'ada@dest.test' })],
+  ['listing by domain', list({ domain: 'dest.test' })],
+  ['listing what is held', list({ state: 'held', domain: 'dest.test' })],
+  ['listing what is being sent', list({ state: 'sending' })],
+  ['listing what waits', list({ state: 'queued', senderDomain: 'example.test' })],
+  ['finding the newest', newestNumber()],
+  [
+    'listing a page of what has ended',
+    sql`select id from emails where state = 'bounced' and ${isNumbered({ from: 1, before: 2 })}
+      order by rowid desc limit 1000`,
+  ],
+  ['holding', sql`select * from emails where id in ${waitingIds('dest.test')}`],
+  ['releasing', sql`select * from emails where id in ${heldIds('dest.test')}`],
+  ['looking for stray holds', strayDomains()],
+  [
+    'listing all mail to one recipient',
+    sql`select id from emails where ${recipientCondition({ recipient: 'ada@dest.test' })}
+      order by rowid desc limit 1000`,
+  ],
+  ['looking for what is ahead', listAhead],
+  ['counting what has ended', endedCounts({}, 100_000)],
+  ['listing holds', holdsWithCounts()],
+  ['listing the domains that mail waits for', waitingDomains()],
+  ['counting what waits for domains', waitingCount(['dest.test'])],
+  ['bringing mail forward', sql`select * from emails where id in ${laterIds('dest.test', 1)}`],
+  ['looking for contents in use', listKept],
+  ['looking for old contents', listOld],
+  ['looking for old snapshots', listSnapshots],
+]
+
+for (const [name, query] of queries) {
+  test(`${name} reads no whole table of emails or contents`, async (t) => {
+    const plan = await planOf(await openDesk(t), query)
+    const whole = plan.filter((step) => /^SCAN (emails|contents)(?! USING)/.test(step))
+    assert.deepEqual(whole, [], plan.join('\n'))
+  })
+}
+
+test('the give-up clock and the counts look at indexes alone', async (t) => {
+  const desk = await openDesk(t)
+  for (const query of [findOverdue, queueCounts(), oldestDue(0)]) {
+    const plan = await planOf(desk, query)
+    const scans = plan.filter((step) => /^SCAN emails|^SEARCH emails(?! USING INTEGER)/.test(step))
+    assert.ok(scans.length > 0)
+    assert.ok(
+      scans.every((step) => step.includes('USING COVERING INDEX emails_')),
+      plan.join('\n'),
+    )
+  }
+})
+
+test('the oldest due mail is found from lane to lane, by seeks alone', async (t) => {
+  const plan = await planOf(await openDesk(t), oldestDue(0))
+  const steps = plan.filter((step) => /(SCAN|SEARCH) emails/.test(step))
+  const seek = 'SEARCH emails USING COVERING INDEX emails_ready'
+  assert.deepEqual(steps, [
+    `${seek} (queue_class=? AND recipient_domain=? AND project_id>?)`,
+    `${seek} (queue_class=? AND recipient_domain>?)`,
+    `${seek} (queue_class>?)`,
+  ])
+})
+
+test('one recipient is found project by project in the index of addresses, and so are suppressions', async (t) => {
+  const desk = await openDesk(t)
+  const recipient = recipientCondition({ recipient: 'ada@dest.test' })
+  const plan = await planOf(desk, sql`select id from emails where ${recipient}`)
+  const used = (step: RegExp, steps: string[]) =>
+    assert.ok(
+      steps.some((each) => step.test(each)),
+      steps.join('\n'),
+    )
+  used(/SEARCH contacts USING .*contacts_address \(project_id=\? AND email=\?\)/, plan)
+  used(/SEARCH emails USING INDEX emails_contact \(contact_id=\?\)/, plan)
+  for (const query of [listByAddress, listSuppressionsOf]) {
+    used(/SEARCH suppressions USING .*\(project_id=\? AND email=\?\)/, await planOf(desk, query))
+  }
+  used(/SEARCH attempts USING INDEX attempts_email/, await planOf(desk, listLastWords))
+  used(/SEARCH emails USING COVERING INDEX emails_ready/, await planOf(desk, waitingDomains()))
+})
