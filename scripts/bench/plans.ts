@@ -1,7 +1,7 @@
 /** How SQLite finds the pages of lists of contacts: `EXPLAIN QUERY PLAN` of the queries themselves. */
-import { chooseQueries } from '../../src/features/contacts/list.ts'
-import type { ContactOrder, ContactScope } from '../../src/features/contacts/scope.ts'
-import { hitsOf, type Source } from '../../src/features/contacts/search.ts'
+import { chooseQueries } from '../../src/features/contacts/list/list.ts'
+import type { ContactOrder, ContactScope } from '../../src/features/contacts/list/scope.ts'
+import { hitsOf, type Source } from '../../src/features/contacts/list/search.ts'
 import { compileSql } from '../../src/store/database.ts'
 import { type SQL, sql } from '../../src/store/drizzle.ts'
 import type { People } from './people-server.ts'

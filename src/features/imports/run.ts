@@ -10,10 +10,10 @@ import { loadProgress, saveProgress } from '../../jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../jobs/run.ts'
 import type { Tx } from '../../store/store.ts'
 import type { Core } from '../core.ts'
-import type { CsvRecord } from './csv-parser.ts'
-import { type Header, pick } from './header.ts'
-import { readSheet, type SheetRow } from './sheet.ts'
-import { deleteUpload, type ImportPayload } from './upload.ts'
+import { type Header, pick } from './csv/header.ts'
+import type { CsvRecord } from './csv/parser.ts'
+import { deleteUpload, type ImportPayload } from './import-file.ts'
+import { readSheet, type SheetRow } from './read-rows.ts'
 
 export type RowError = {
   /** The first row under the header is 2; empty rows are not counted. */

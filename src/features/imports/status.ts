@@ -1,7 +1,7 @@
 /** An import as those who asked for it see it: what they gave, without the file. */
 import { findJobStatus, type JobStatus } from '../../jobs/status.ts'
 import type { Core } from '../core.ts'
-import type { ImportKind, ImportPayload } from './upload.ts'
+import type { ImportKind, ImportPayload } from './import-file.ts'
 
 export type ImportData = {
   filename: string

@@ -10,7 +10,7 @@
 import { eq } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
-import { recordWish } from '../contacts/subscription.ts'
+import { recordWish } from '../contacts/write/subscription.ts'
 import { type Act, type ApplyDeps, type Arrival, ignore, ignoreKnown } from './act.ts'
 
 const findContact = statement((db) =>

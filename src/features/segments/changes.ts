@@ -3,7 +3,7 @@
  * rows. On the scan threads, a stretch of contacts at a time; only differences come back.
  */
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { type Stretch, throughStretches, within } from '../contacts/stretches.ts'
+import { type Stretch, throughStretches, within } from '../contacts/list/number-ranges.ts'
 import type { Core } from '../core.ts'
 
 export type Change = { contactId: string; isEntry: boolean }

@@ -4,7 +4,7 @@
  */
 import { sql } from '../../store/drizzle.ts'
 import { type Segment, segments } from '../../store/schema.ts'
-import { countContacts } from '../contacts/walk.ts'
+import { countContacts } from '../contacts/list/walk.ts'
 import type { Core } from '../core.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment } from './get.ts'
 import { scopeOfSegment } from './scope.ts'

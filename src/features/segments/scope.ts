@@ -2,7 +2,7 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
-import type { ContactScope } from '../contacts/walk.ts'
+import type { ContactScope } from '../contacts/list/walk.ts'
 import type { Core } from '../core.ts'
 
 /**

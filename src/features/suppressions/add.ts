@@ -6,7 +6,11 @@ import type { ParsedAddress } from '../../mail/address.ts'
 import { sql } from '../../store/drizzle.ts'
 import { contacts, type SuppressionReason } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
-import { type SubscriptionReason, setSubscribed, suppressionReasons } from '../contacts/upsert.ts'
+import {
+  type SubscriptionReason,
+  setSubscribed,
+  suppressionReasons,
+} from '../contacts/write/upsert.ts'
 import type { Core } from '../core.ts'
 import { suppress } from '../messages/outcome/suppression.ts'
 

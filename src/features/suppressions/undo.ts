@@ -17,7 +17,7 @@ import {
   suppressions,
 } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'
-import { setSubscribed } from '../contacts/upsert.ts'
+import { setSubscribed } from '../contacts/write/upsert.ts'
 import type { Core } from '../core.ts'
 import { forgetStrikesSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './held.ts'

@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts'
 import { createTurns, type Turns } from '../../outbound/composing/semaphore.ts'
 import { createResolver, type Resolver } from '../../outbound/dns/resolver.ts'
 import type { DnsWatch } from '../../outbound/dns/watch.ts'
-import { createDomainLists, type DomainLists } from './lists.ts'
+import { createDomainLists, type DomainLists } from './domain-lists/domain-lists.ts'
 
 export type Verifier = {
   /** For somebody who waits for the answer. */

@@ -2,8 +2,8 @@
 import { AppError } from '../../errors.ts'
 import { parseAddress } from '../../mail/address.ts'
 import type { Core } from '../core.ts'
+import { judgeAddress, judgeDomain, judgeText, type Verification } from './assess.ts'
 import { findDomainFacts } from './domain-facts.ts'
-import { judgeAddress, judgeDomain, judgeText, type Verification } from './judge.ts'
 
 /**
  * Any text may be asked about; what is no address is not valid.

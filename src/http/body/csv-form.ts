@@ -1,8 +1,8 @@
 /** A CSV handed in as a form: its fields, and where its file goes while they are read. */
 import { z } from 'zod'
 import type { Core } from '../../features/core.ts'
-import { isImportable, normalizeHeader } from '../../features/imports/header.ts'
-import { type ImportKind, openUpload } from '../../features/imports/upload.ts'
+import { isImportable, normalizeHeader } from '../../features/imports/csv/header.ts'
+import { type ImportKind, openUpload } from '../../features/imports/import-file.ts'
 import type { KeyedCall } from '../route.ts'
 import { validate } from '../validation/validation.ts'
 import { MAX_OTHER_BYTES, readForm } from './multipart.ts'

@@ -4,7 +4,7 @@
  * function of its contact, and going back, reloading and pressing twice are all harmless.
  */
 import { html } from 'hono/html'
-import type { PageContact } from '../../features/contacts/public.ts'
+import type { PageContact } from '../../features/contacts/read/public-contact.ts'
 import type { Language } from '../../mail/languages.ts'
 import type { Page } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'

@@ -1,8 +1,8 @@
 /** `/events`: what was tracked, and what the service itself saw, by contact and by name (contract 3.8). */
 import { z } from 'zod'
-import { listEventsOf } from '../../features/contacts/contact-events.ts'
-import { recordEvent } from '../../features/contacts/record-event.ts'
-import { trackEvent } from '../../features/contacts/track.ts'
+import { listEventsOf } from '../../features/contacts/events/list.ts'
+import { trackEvent } from '../../features/contacts/events/record-by-address.ts'
+import { recordEvent } from '../../features/contacts/events/record-by-ids.ts'
 import type { Core } from '../../features/core.ts'
 import { deleteEvents, findDeletionStatus } from '../../features/events/delete.ts'
 import { listEvents } from '../../features/events/list.ts'

@@ -9,8 +9,8 @@
  */
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { findPageContact } from '../../features/contacts/public.ts'
-import { changeSubscription, type Wish } from '../../features/contacts/subscription.ts'
+import { findPageContact } from '../../features/contacts/read/public-contact.ts'
+import { changeSubscription, type Wish } from '../../features/contacts/write/subscription.ts'
 import type { Core } from '../../features/core.ts'
 import type { PageToken } from '../../mail/tokens.ts'
 import { createLayout, type Layout } from '../pages/layout.ts'

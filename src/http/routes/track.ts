@@ -1,6 +1,6 @@
 /** `POST /v1/track`: something a contact did (contract 1.2). What it leads to is `trackEvent`'s. */
 import { z } from 'zod'
-import { trackEvent } from '../../features/contacts/track.ts'
+import { trackEvent } from '../../features/contacts/events/record-by-address.ts'
 import type { Core } from '../../features/core.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
 import { againAtTopLevel, emailAddress, instant, warnings } from '../shapes/fields.ts'

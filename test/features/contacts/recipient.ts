@@ -1,5 +1,5 @@
 /** Somebody who got an email, with the token of its page links. */
-import { upsertContacts } from '../../../src/features/contacts/upsert.ts'
+import { upsertContacts } from '../../../src/features/contacts/write/upsert.ts'
 import type { Core } from '../../../src/features/core.ts'
 import { createPageToken } from '../../../src/mail/tokens.ts'
 import { asc, like } from '../../../src/store/drizzle.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { saveContact } from '../../../src/features/contacts/save.ts'
+import { saveContact } from '../../../src/features/contacts/write/save.ts'
 import { appendEvents } from '../../../src/features/events/append.ts'
 import { deleteEvents, runEventDeletion } from '../../../src/features/events/delete.ts'
 import { countByName, listNames } from '../../../src/features/events/names.ts'

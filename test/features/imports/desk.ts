@@ -1,11 +1,11 @@
 /** Files handed in and imported without HTTP and without a job loop. */
 
-import { type ImportResult, importContacts } from '../../../src/features/imports/contacts.ts'
+import { type ImportResult, importContacts } from '../../../src/features/imports/import-contacts.ts'
 import {
   type ImportKind,
   type ImportOptions,
   openUpload,
-} from '../../../src/features/imports/upload.ts'
+} from '../../../src/features/imports/import-file.ts'
 import { completeJob } from '../../../src/jobs/ledger.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { contacts, importChunks } from '../../../src/store/schema.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
-import { walkContacts } from '../../../src/features/contacts/walk.ts'
+import { walkContacts } from '../../../src/features/contacts/list/walk.ts'
 import { listSegmentContacts } from '../../../src/features/segments/contacts.ts'
 import { countSegment } from '../../../src/features/segments/count.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'

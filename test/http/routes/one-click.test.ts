@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { request as startRequest } from 'node:http'
 import { after, before, beforeEach, test } from 'node:test'
 import supertest from 'supertest'
-import { setSubscribed } from '../../../src/features/contacts/upsert.ts'
+import { setSubscribed } from '../../../src/features/contacts/write/upsert.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { contacts, events } from '../../../src/store/schema.ts'
 import {

@@ -6,7 +6,7 @@ import { AppError, invalid, invalidField } from '../../../errors.ts'
 import { displayDomain, type ParsedAddress } from '../../../mail/address.ts'
 import type { ContentType, Project, StoredAttachment, Template } from '../../../store/schema.ts'
 import type { SenderDomain } from '../../accounts/directory.ts'
-import { type ReadData, readData } from '../../contacts/data.ts'
+import { type ReadData, readData } from '../../contacts/write/data.ts'
 import type { Core } from '../../core.ts'
 import { checkTemplateSizes } from '../../templates/size.ts'
 

@@ -2,7 +2,7 @@
 import { and, eq } from '../../../store/drizzle.ts'
 import { contacts, type SuppressionReason } from '../../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../../store/store.ts'
-import { setSubscribed } from '../../contacts/upsert.ts'
+import { setSubscribed } from '../../contacts/write/upsert.ts'
 import { suppress } from './suppression.ts'
 
 export type Condemnation = {

@@ -5,7 +5,7 @@ import {
   type BulkTarget,
   findBulkStatus,
   startBulk,
-} from '../../../features/contacts/bulk.ts'
+} from '../../../features/contacts/bulk/start.ts'
 import type { Core } from '../../../features/core.ts'
 import { json, keyedRoute, type Route } from '../../route.ts'
 import { conditionField } from '../../shapes/condition.ts'

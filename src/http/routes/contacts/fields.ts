@@ -1,9 +1,9 @@
 /** What contacts of a project have besides an address: the fields, their values, who refers to them. */
 import { z } from 'zod'
-import { deleteField } from '../../../features/contacts/delete-field.ts'
-import { findFieldUsage } from '../../../features/contacts/field-usage.ts'
-import { listFieldValues } from '../../../features/contacts/field-values.ts'
-import { listFields } from '../../../features/contacts/fields.ts'
+import { deleteField } from '../../../features/contacts/fields/delete.ts'
+import { listFields } from '../../../features/contacts/fields/list.ts'
+import { findFieldUsage } from '../../../features/contacts/fields/usage.ts'
+import { listFieldValues } from '../../../features/contacts/fields/values.ts'
 import type { Core } from '../../../features/core.ts'
 import { json, keyedRoute, type Route } from '../../route.ts'
 import { countParameter } from '../../shapes/paging.ts'

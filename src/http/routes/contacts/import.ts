@@ -1,8 +1,8 @@
 /** Lists of people from files (contract 3.2): contacts, and addresses to suppress. */
 import { z } from 'zod'
 import type { Core } from '../../../features/core.ts'
+import type { ImportKind } from '../../../features/imports/import-file.ts'
 import { findImport } from '../../../features/imports/status.ts'
-import type { ImportKind } from '../../../features/imports/upload.ts'
 import { contactsForm, MAX_CSV_FORM_BYTES, suppressionsForm, takeCsv } from '../../body/csv-form.ts'
 import { json, keyedRoute, type Route } from '../../route.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'

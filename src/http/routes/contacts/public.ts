@@ -4,8 +4,8 @@
  */
 import { z } from 'zod'
 import { notFound } from '../../../errors.ts'
-import { findPublicContact } from '../../../features/contacts/public.ts'
-import { changeSubscription } from '../../../features/contacts/subscription.ts'
+import { findPublicContact } from '../../../features/contacts/read/public-contact.ts'
+import { changeSubscription } from '../../../features/contacts/write/subscription.ts'
 import type { Core } from '../../../features/core.ts'
 import { languages } from '../../../mail/languages.ts'
 import type { PageToken } from '../../../mail/tokens.ts'

@@ -1,12 +1,12 @@
 /** Verifying many addresses at once: queued, with a job to look at. No contact changes by it. */
 import { z } from 'zod'
 import type { Core } from '../../../features/core.ts'
+import { MAX_RESULTS } from '../../../features/verification/bulk/result.ts'
 import {
   findListStatus,
   type ListTarget,
   startListVerification,
-} from '../../../features/verification/list-order.ts'
-import { MAX_RESULTS } from '../../../features/verification/list-result.ts'
+} from '../../../features/verification/bulk/start.ts'
 import { json, keyedRoute, type Route } from '../../route.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { id } from '../../shapes/fields.ts'

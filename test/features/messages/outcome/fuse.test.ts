@@ -1,9 +1,9 @@
 /** Mass bounces by verdicts of our own: what is held, and what an operator makes of it. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { saveContact } from '../../../../src/features/contacts/save.ts'
-import { changeSubscription } from '../../../../src/features/contacts/subscription.ts'
-import { updateContact } from '../../../../src/features/contacts/update.ts'
+import { saveContact } from '../../../../src/features/contacts/write/save.ts'
+import { changeSubscription } from '../../../../src/features/contacts/write/subscription.ts'
+import { updateContact } from '../../../../src/features/contacts/write/update.ts'
 import { createFuse, startFuse } from '../../../../src/features/messages/outcome/fuse.ts'
 import { recordLater } from '../../../../src/features/messages/outcome/record-reports.ts'
 import { unsubscribe } from '../../../../src/features/receiving/apply-wish.ts'

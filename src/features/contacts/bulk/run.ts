@@ -1,0 +1,194 @@
+/**
+ * The job behind bulk work. A batch of contacts, the events of those that changed and the count of
+ * them are one transaction, so that after a crash the work goes on behind the last batch, does
+ * nothing twice and counts nothing twice.
+ *
+ * By query, the contacts are those that match as the walk comes to them, of those that existed when
+ * it began: in the order of their numbers, which a change of `subscribed` leaves alone.
+ */
+import { AppError } from '../../../errors.ts'
+import { createPace, type Pace } from '../../../jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
+import { FinalFailure, type RunningJob } from '../../../jobs/run.ts'
+import { max, sql } from '../../../store/drizzle.ts'
+import { contacts } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { compileCondition } from '../../conditions/compile.ts'
+import type { Core } from '../../core.ts'
+import { type ContactScope, countContacts, walkContacts } from '../list/walk.ts'
+import { deleteContacts, shedHistory } from '../write/delete.ts'
+import { setSubscribed } from '../write/upsert.ts'
+import type { BulkOperation, BulkOrder } from './start.ts'
+
+export type BulkFailure = { contactId: string; email: string | null; error: string }
+
+export type BulkResult = {
+  operation: BulkOperation
+  totalRequested: number
+  /** Those that changed. */
+  successCount: number
+  /** Those that were so already. */
+  unchangedCount: number
+  failureCount: number
+  /** The first of the failures. */
+  errors: BulkFailure[]
+}
+
+type Deps = Pick<Core, 'store' | 'now'>
+type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
+/** `after`: the number of the last contact done (in a list of ids, how many of them are). */
+type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
+/** `number`: what `after` is told by. */
+type Candidate = { number: number; id: string; email: string | null }
+
+const MOST = 100
+const MAX_ERRORS = 1_000
+
+/** Behind the plus, the project is no way to them: each is found by its id. */
+export const selectKnown = statement<{ id: string }>(
+  () => sql`select id from contacts where +project_id = ${parameter('projectId')}
+    and id in (select value from json_each(${parameter('ids')}))`,
+)
+
+export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
+  const order = job.payload as BulkOrder
+  const pace = createPace({ first: 10, most: MOST })
+  let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? (await begin(deps, order))
+  for await (const page of candidatesOf(deps, order, state)) {
+    let done = 0
+    while (done < page.length) {
+      job.signal.throwIfAborted()
+      const batch = page.slice(done, done + pace.size())
+      done += batch.length
+      const before = state
+      const act = () => applyBatch(deps, { job, order, state: before, batch, pace })
+      state = await pace.batch(act, job.signal)
+    }
+  }
+  const { tally } = state
+  const totalRequested = tally.successCount + tally.unchangedCount + tally.failureCount
+  return { operation: order.operation, totalRequested, ...tally }
+}
+
+async function begin(deps: Deps, order: BulkOrder): Promise<Progress> {
+  const startedAt = deps.now()
+  const tally = { successCount: 0, unchangedCount: 0, failureCount: 0, errors: [] }
+  if (order.mode === 'ids') {
+    const total = order.contactIds.length
+    return { startedAt, after: 0, last: total, total, tally }
+  }
+  const row = await deps.store.read
+    .select({ last: max(contacts.number) })
+    .from(contacts)
+    .get()
+  const total = await countContacts(deps, await toScope(deps, order, startedAt))
+  return { startedAt, after: 0, last: row?.last ?? 0, total, tally }
+}
+
+/** What is left to do. */
+async function* candidatesOf(
+  deps: Deps,
+  order: BulkOrder,
+  { startedAt, after, last }: Progress,
+): AsyncGenerator<Candidate[]> {
+  if (order.mode === 'ids') {
+    const all = order.contactIds.map((id, index) => ({ number: index + 1, id, email: null }))
+    yield all.slice(after)
+    return
+  }
+  const excluded = new Set(order.excludeIds)
+  for await (const page of walkContacts(deps, await toScope(deps, order, startedAt), { after })) {
+    yield page.filter(({ number, id }) => number <= last && !excluded.has(id))
+    if ((page.at(-1)?.number ?? last) >= last) return
+  }
+}
+
+async function toScope(
+  { store }: Deps,
+  { projectId, filter }: BulkOrder & { mode: 'query' },
+  startedAt: number,
+): Promise<ContactScope> {
+  const { condition, ...scope } = filter
+  if (condition === undefined) return { projectId, ...scope }
+  const deps = { store, now: () => startedAt }
+  try {
+    return {
+      projectId,
+      ...scope,
+      condition: await compileCondition(deps, { projectId, condition }),
+    }
+  } catch (error) {
+    // A segment that was there when the work was asked for.
+    if (error instanceof AppError && error.code === 'BAD_REQUEST') {
+      throw new FinalFailure(error.message, { cause: error })
+    }
+    throw error
+  }
+}
+
+type Batch = {
+  job: RunningJob
+  order: BulkOrder
+  state: Progress
+  batch: readonly Candidate[]
+  pace: Pace
+}
+
+async function applyBatch(
+  deps: Deps,
+  { job, order, state, batch, pace }: Batch,
+): Promise<Progress> {
+  const { projectId, operation } = order
+  const ids = batch.map(({ id }) => id)
+  if (operation === 'delete') await shedHistory(deps, { projectId, ids })
+  return deps.store.write((tx) =>
+    pace.measure(batch.length, async () => {
+      const at = deps.now()
+      const known = await tx.list(selectKnown, { projectId, ids: JSON.stringify(ids) })
+      const knownIds = new Set(known.map(({ id }) => id))
+      const changed = await apply(tx, order, { ids: ids.filter((id) => knownIds.has(id)), at })
+      const missing = batch.filter(({ id }) => !knownIds.has(id))
+      const tally = addUp(state.tally, { changed, unchanged: known.length - changed, missing })
+      const after = batch.at(-1)?.number ?? state.after
+      const next = { ...state, after, tally }
+      await saveProgress(tx, job, { state: next, percent: percentOf(next), at })
+      return next
+    }),
+  )
+}
+
+/** How many of them changed. */
+async function apply(
+  tx: Tx,
+  { projectId, operation }: BulkOrder,
+  { ids, at }: { ids: readonly string[]; at: number },
+): Promise<number> {
+  if (operation === 'delete') return deleteContacts(tx, projectId, ids)
+  const subscribed = operation === 'subscribe'
+  const change = { subscribed, at, emailId: null, reason: 'manual' } as const
+  let changed = 0
+  for (const id of ids) if (await setSubscribed(tx, id, change)) changed += 1
+  return changed
+}
+
+function addUp(
+  tally: Tally,
+  batch: { changed: number; unchanged: number; missing: readonly Candidate[] },
+): Tally {
+  const errors = batch.missing.map(({ id, email }) => ({
+    contactId: id,
+    email,
+    error: 'Contact not found',
+  }))
+  return {
+    successCount: tally.successCount + batch.changed,
+    unchangedCount: tally.unchangedCount + batch.unchanged,
+    failureCount: tally.failureCount + batch.missing.length,
+    errors: [...tally.errors, ...errors].slice(0, MAX_ERRORS),
+  }
+}
+
+function percentOf({ total, tally }: Progress): number {
+  const done = tally.successCount + tally.unchangedCount + tally.failureCount
+  return total === 0 ? 99 : Math.min(99, (100 * done) / total)
+}

@@ -1,0 +1,95 @@
+/**
+ * Tracking: something that a contact did, told by the project. One transaction holds the contact
+ * (made, changed, or left as it was), the event and the request's idempotency key; when the promise
+ * resolves, all of it is durable, and followers of events see it.
+ */
+import { formatInstant } from '../../../clock.ts'
+import { AppError } from '../../../errors.ts'
+import type { ParsedAddress } from '../../../mail/address.ts'
+import type { Tx } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import { appendEvent } from '../../events/append.ts'
+import { isReservedEvent } from '../../events/reserved.ts'
+import { claimKey, type IdempotentRequest, keepKey } from '../../requests/idempotency.ts'
+import { findKnown } from '../read/known-addresses.ts'
+import { type ReadData, readData } from '../write/data.ts'
+import { upsertContacts } from '../write/upsert.ts'
+
+export type TrackRequest = {
+  event: string
+  address: ParsedAddress
+  /** Undefined keeps an existing contact's state; a new one is subscribed. */
+  subscribed?: boolean | undefined
+  /**
+   * `subscribed` then speaks of new contacts alone, so that a form of a double opt-in, filled in
+   * once more, does not take back what was confirmed.
+   */
+  preserveExistingSubscription?: boolean | undefined
+  /** Kept with the event as it is, and with the contact by the rules of `readData`. */
+  data?: unknown
+}
+
+export type TrackInput = {
+  projectId: string
+  request: TrackRequest
+  idempotency?: Pick<IdempotentRequest, 'key' | 'method' | 'path'> | undefined
+}
+
+/** Ids of the contact and of the event; when it happened. */
+export type Tracked = { contact: string; event: string; timestamp: string }
+
+type Deps = Pick<Core, 'store' | 'config' | 'claims' | 'now'>
+
+/** @throws AppError VALIDATION_ERROR (a reserved name, data that breaks a limit), IDEMPOTENCY_KEY_REUSED */
+export async function trackEvent(deps: Deps, input: TrackInput): Promise<Tracked> {
+  const { projectId, request, idempotency } = input
+  const at = deps.now()
+  const claim = idempotency === undefined ? null : { projectId, at, ...idempotency }
+  return claimKey(deps.claims, claim, async () => {
+    refuseReserved('event', request.event)
+    const data = readData(request.data)
+    return deps.store.write(async (tx) => {
+      const ids = await keepEvent(tx, { projectId, request, data, at })
+      const answer: Tracked = { ...ids, timestamp: formatInstant(at) }
+      const hours = deps.config.limits.idempotencyHours
+      if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
+      return answer
+    })
+  })
+}
+
+/** `field`: where the request has the name. @throws AppError VALIDATION_ERROR */
+export function refuseReserved(field: string, name: string): void {
+  if (!isReservedEvent(name)) return
+  const message = `The name ${name} is reserved: only the service itself emits such events`
+  const error = { field, code: 'reserved_event', message, received: name }
+  throw new AppError('VALIDATION_ERROR', 'The name of the event is reserved.', { fields: [error] })
+}
+
+type Plan = Pick<TrackInput, 'projectId' | 'request'> & { data: ReadData; at: number }
+
+async function keepEvent(tx: Tx, plan: Plan): Promise<Pick<Tracked, 'contact' | 'event'>> {
+  const { projectId, request, at } = plan
+  const contactId = await keepContact(tx, plan)
+  const event = await appendEvent(tx, {
+    projectId,
+    name: request.event,
+    contactId,
+    emailId: null,
+    data: request.data ?? null,
+    at,
+  })
+  return { contact: contactId, event }
+}
+
+async function keepContact(tx: Tx, { projectId, request, data, at }: Plan): Promise<string> {
+  const { address } = request
+  const { contacts: found, suppressed } = await findKnown(tx, projectId, [address.address])
+  const isKept = request.preserveExistingSubscription === true && found.size > 0
+  const subscribed = isKept ? undefined : request.subscribed
+  const rule = { subscribed, subscribedByDefault: true, reason: 'api' } as const
+  const change = { projectId, ...rule, at, found, suppressed }
+  const [upserted] = await upsertContacts(tx, change, [{ address, changes: data.changes }])
+  if (upserted === undefined) throw new TypeError('one entry gives one contact')
+  return upserted.contact.id
+}

@@ -1,0 +1,54 @@
+/** An event by the ids of what it is about (contract 3.8), which changes nothing of either. */
+import { formatInstant } from '../../../clock.ts'
+import { notFound } from '../../../errors.ts'
+import { and, eq } from '../../../store/drizzle.ts'
+import { emails } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import { appendEvent } from '../../events/append.ts'
+import type { EventView } from '../../events/view.ts'
+import { readContactOf } from '../read/get.ts'
+import { checkData } from '../write/data.ts'
+import { refuseReserved } from './record-by-address.ts'
+
+export type EventDraft = {
+  projectId: string
+  name: string
+  contactId?: string | undefined
+  emailId?: string | undefined
+  data?: unknown
+}
+
+const findEmail = statement((db) =>
+  db
+    .select({ id: emails.id })
+    .from(emails)
+    .where(and(eq(emails.id, parameter('id')), eq(emails.projectId, parameter('projectId')))),
+)
+
+/**
+ * @throws AppError VALIDATION_ERROR (a reserved name, data that breaks a limit), CONTACT_NOT_FOUND and
+ *   RESOURCE_NOT_FOUND for a contact and an email that the project does not have
+ */
+export async function recordEvent(
+  { store, now }: Pick<Core, 'store' | 'now'>,
+  draft: EventDraft,
+): Promise<EventView> {
+  refuseReserved('name', draft.name)
+  checkData(draft.data)
+  const { projectId, name, contactId = null, emailId = null } = draft
+  const event = { projectId, name, contactId, emailId, data: draft.data ?? null }
+  const at = now()
+  const id = await store.write(async (tx) => {
+    await requireOwn(tx, draft)
+    return appendEvent(tx, { ...event, at })
+  })
+  return { ...event, id, createdAt: formatInstant(at) }
+}
+
+async function requireOwn(tx: Tx, { projectId, contactId, emailId }: EventDraft): Promise<void> {
+  if (contactId !== undefined) await readContactOf(tx, { projectId, id: contactId })
+  if (emailId === undefined) return
+  if ((await tx.find(findEmail, { projectId, id: emailId })) !== undefined) return
+  throw notFound('email', emailId, 'No email of this project has that id.')
+}

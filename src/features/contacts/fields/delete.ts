@@ -1,0 +1,169 @@
+/**
+ * Takes a key out of the data of all contacts of a project. Few contacts change while the caller
+ * waits; many are a job, which goes on after a crash where it was. Contacts that come while it runs
+ * keep the key, and so do those that are given it anew behind it: it goes through them once.
+ */
+import { AppError, invalidField } from '../../../errors.ts'
+import { enqueueNamed } from '../../../jobs/name.ts'
+import { createPace, type Pace } from '../../../jobs/pace.ts'
+import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
+import type { RunningJob } from '../../../jobs/run.ts'
+import { jsonPath } from '../../../store/dialect.ts'
+import { max, sql } from '../../../store/drizzle.ts'
+import { contacts } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import { countHolders, dataKeyOf } from './list.ts'
+import { listSegmentsWith } from './usage.ts'
+
+/** With the id of the job that does it, when it is not done yet. */
+export type FieldDeletion = { deletedFrom: number; jobId?: string }
+
+type Target = { projectId: string; key: string }
+/** `last`: the highest number when it began. */
+type Progress = { after: number; last: number; deletedFrom: number }
+type Deps = Pick<Core, 'store' | 'now'>
+
+/** What is done while the caller waits: a tenth of a second. */
+const MAX_AT_ONCE = 5_000
+const MOST = 500
+
+const holders = (subscribed: 0 | 1) => sql`
+  select number from contacts indexed by contacts_order
+  where project_id = ${parameter('projectId')} and subscribed = ${sql.raw(String(subscribed))}
+    and number > ${parameter('after')} and number <= ${parameter('last')}
+    and json_type(data, ${parameter('path')}) is not null`
+
+/** Either half is in order: they are merged, and read as far as the page goes. */
+export const selectHolders = statement<{ number: number }>(
+  () => sql`${holders(0)} union all ${holders(1)} order by number limit ${parameter('size')}`,
+)
+
+/** Behind the plus, the project is no way to them: each is found by its number. */
+export const removeKey = statement(
+  () => sql`
+    update contacts
+    set data = nullif(json_remove(data, ${parameter('path')}), '{}'), updated_at = ${parameter('at')}
+    where number in (select value from json_each(${parameter('numbers')}))
+      and +project_id = ${parameter('projectId')}
+      and json_type(data, ${parameter('path')}) is not null`,
+)
+
+/**
+ * @throws AppError VALIDATION_ERROR for a field that is not `data.<key>`; BAD_REQUEST while a
+ * segment refers to it; CONFLICT when the project has too many such jobs unfinished
+ */
+export async function deleteField(
+  deps: Pick<Core, 'store' | 'now' | 'jobBell'>,
+  { projectId, field }: { projectId: string; field: string },
+): Promise<FieldDeletion> {
+  const key = dataKeyOf(field)
+  if (key === undefined) {
+    throw invalidField('field', 'custom', 'Only fields of the data can be deleted: data.<key>')
+  }
+  const target = { projectId, key }
+  await refuseUsed(deps, target)
+  const deletedFrom = await countHolders(deps.store.read, target)
+  if (deletedFrom > MAX_AT_ONCE) return enqueueDeletion(deps, { ...target, deletedFrom })
+  const end = await removeFromAll(deps, target)
+  return { deletedFrom: end.deletedFrom }
+}
+
+/** The job. */
+export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<FieldDeletion> {
+  const { deletedFrom: total, ...target } = job.payload as Target & { deletedFrom: number }
+  const saved = await loadProgress<Progress>(deps.store.read, job.id)
+  const end = await removeFromAll(deps, target, {
+    from: saved,
+    signal: job.signal,
+    onBatch: (tx, state) => {
+      const percent = Math.min(99, (100 * state.deletedFrom) / total)
+      return saveProgress(tx, job, { state, percent, at: deps.now() })
+    },
+  })
+  return { deletedFrom: end.deletedFrom }
+}
+
+async function refuseUsed({ store }: Deps, { projectId, key }: Target): Promise<void> {
+  const usedInSegments = await listSegmentsWith(store.scan, { projectId, name: { key } })
+  if (usedInSegments.length === 0) return
+  throw new AppError('BAD_REQUEST', 'The field is used by a segment.', {
+    suggestion: 'Change or delete the segments that refer to it, then delete the field.',
+    details: { usedInSegments },
+  })
+}
+
+async function enqueueDeletion(
+  { store, now, jobBell }: Pick<Core, 'store' | 'now' | 'jobBell'>,
+  { deletedFrom, ...target }: Target & { deletedFrom: number },
+): Promise<FieldDeletion> {
+  const jobId = await store.write((tx) => {
+    tx.afterCommit(() => jobBell.ring())
+    return enqueueNamed(tx, {
+      prefix: 'delete-field',
+      kind: 'delete-field',
+      payload: { ...target, deletedFrom },
+      projectId: target.projectId,
+      now: now(),
+    })
+  })
+  return { deletedFrom, jobId }
+}
+
+type Course = {
+  from?: Progress | undefined
+  signal?: AbortSignal
+  /** In the transaction of each batch. */
+  onBatch?(tx: Tx, state: Progress): Promise<void>
+}
+
+async function removeFromAll(
+  deps: Deps,
+  target: Target,
+  { from, signal, onBatch }: Course = {},
+): Promise<Progress> {
+  const pace = createPace({ first: 50, most: MOST })
+  let state = from ?? { after: 0, last: await findLast(deps), deletedFrom: 0 }
+  for (;;) {
+    signal?.throwIfAborted()
+    const numbers = await listHolders(deps, { ...target, ...state, size: pace.size() })
+    if (numbers.length === 0) return state
+    const before = state
+    const act = () =>
+      deps.store.write(async (tx) => {
+        const deleted = await removeFrom(deps, tx, { ...target, numbers, pace })
+        const after = numbers.at(-1) ?? before.after
+        const next = { ...before, after, deletedFrom: before.deletedFrom + deleted }
+        await onBatch?.(tx, next)
+        return next
+      })
+    state = await pace.batch(act, signal)
+  }
+}
+
+async function findLast({ store }: Pick<Core, 'store'>): Promise<number> {
+  const row = await store.read
+    .select({ last: max(contacts.number) })
+    .from(contacts)
+    .get()
+  return row?.last ?? 0
+}
+
+type Question = Target & Progress & { size: number }
+
+async function listHolders(
+  { store }: Pick<Core, 'store'>,
+  { projectId, key, after, last, size }: Question,
+): Promise<number[]> {
+  const values = { projectId, path: jsonPath(key), after, last, size }
+  return (await store.scan.list(selectHolders, values)).map(({ number }) => number)
+}
+
+async function removeFrom(
+  { now }: Pick<Core, 'now'>,
+  tx: Tx,
+  { projectId, key, numbers, pace }: Target & { numbers: readonly number[]; pace: Pace },
+): Promise<number> {
+  const values = { projectId, path: jsonPath(key), numbers: JSON.stringify(numbers), at: now() }
+  return pace.measure(numbers.length, () => tx.execute(removeKey, values))
+}

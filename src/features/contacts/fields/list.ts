@@ -1,0 +1,137 @@
+/**
+ * The fields that contacts of a project have (contract 3.1): four standard ones, and the keys of
+ * their data as `data.<key>`. How many contacts have a key is kept by the writer, so that nothing is
+ * counted here.
+ */
+import { and, eq, sql } from '../../../store/drizzle.ts'
+import { contactFields, type FieldKind, projects } from '../../../store/schema.ts'
+import { parameter, type Reader, statement } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+
+export type FieldType = 'string' | 'number' | 'boolean' | 'date'
+
+export type Field = {
+  /** `email`, `data.plan` */
+  field: string
+  /** What most of the values are; lists and objects count as strings. */
+  type: FieldType
+  /** Percent of the contacts that have it, a whole number. */
+  coverage: number
+}
+
+/** What a name in a path means. */
+export type FieldName = { standard: StandardField } | { key: string }
+export type StandardField = keyof typeof standardFields
+
+const standardFields = {
+  email: 'string',
+  subscribed: 'boolean',
+  createdAt: 'date',
+  updatedAt: 'date',
+} as const satisfies Record<string, FieldType>
+
+const DATA = 'data.'
+/** More keys than that are a mistake of whoever made them; the first by name are listed. */
+const MAX_KEYS = 10_000
+
+const selectKinds = statement((db) =>
+  db
+    .select({
+      key: contactFields.key,
+      kind: contactFields.kind,
+      contacts: contactFields.contacts,
+    })
+    .from(contactFields)
+    .where(eq(contactFields.projectId, parameter('projectId')))
+    .orderBy(contactFields.key)
+    .limit(MAX_KEYS),
+)
+
+const selectTotal = statement((db) =>
+  db
+    .select({ contacts: projects.contactCount })
+    .from(projects)
+    .where(eq(projects.id, parameter('projectId'))),
+)
+
+const selectHolders = statement((db) =>
+  db
+    .select({ contacts: sql<number>`coalesce(sum(${contactFields.contacts}), 0)` })
+    .from(contactFields)
+    .where(
+      and(
+        eq(contactFields.projectId, parameter('projectId')),
+        eq(contactFields.key, parameter('key')),
+      ),
+    ),
+)
+
+/** By name. */
+export async function listFields(
+  { store }: Pick<Core, 'store'>,
+  projectId: string,
+): Promise<{ fields: Field[]; count: number }> {
+  const [kinds, total] = await Promise.all([
+    store.scan.list(selectKinds, { projectId }),
+    countProjectContacts(store.scan, projectId),
+  ])
+  const byKey = Map.groupBy(kinds, ({ key }) => key)
+  const custom = [...byKey].map(([key, counts]) => describeKey(key, counts, total))
+  const standard = Object.entries(standardFields).map(([field, type]) => ({
+    field,
+    type,
+    coverage: 100,
+  }))
+  const fields = [...standard, ...custom].sort((a, b) => (a.field < b.field ? -1 : 1))
+  return { fields, count: fields.length }
+}
+
+/** `plan` and `data.plan` are the same key, unless a standard field has the name. */
+export function readFieldName(field: string): FieldName {
+  if (isStandard(field)) return { standard: field }
+  return { key: dataKeyOf(field) ?? field }
+}
+
+/** The key that `data.<key>` names; undefined for other names. */
+export function dataKeyOf(field: string): string | undefined {
+  return field.startsWith(DATA) ? field.slice(DATA.length) : undefined
+}
+
+export async function countProjectContacts(
+  reader: Pick<Reader, 'find'>,
+  projectId: string,
+): Promise<number> {
+  const row = await reader.find(selectTotal, { projectId })
+  return row?.contacts ?? 0
+}
+
+/** How many contacts of the project have the key. */
+export async function countHolders(
+  reader: Pick<Reader, 'find'>,
+  { projectId, key }: { projectId: string; key: string },
+): Promise<number> {
+  const row = await reader.find(selectHolders, { projectId, key })
+  return row?.contacts ?? 0
+}
+
+type Counts = readonly { kind: FieldKind; contacts: number }[]
+
+function describeKey(key: string, counts: Counts, total: number): Field {
+  const contacts = counts.reduce((sum, each) => sum + each.contacts, 0)
+  // The two were not read in one moment.
+  const share = total === 0 ? 0 : Math.min(1, contacts / total)
+  const coverage = Math.round(100 * share)
+  return { field: `${DATA}${key}`, type: commonType(counts), coverage }
+}
+
+/** Of as many values each, the type that is named first: what is read as text is always right. */
+function commonType(counts: Counts): FieldType {
+  const sums: Record<FieldType, number> = { string: 0, number: 0, boolean: 0, date: 0 }
+  for (const { kind, contacts } of counts) sums[kind === 'other' ? 'string' : kind] += contacts
+  const types = Object.keys(sums) as FieldType[]
+  return types.reduce((best, type) => (sums[type] > sums[best] ? type : best))
+}
+
+function isStandard(field: string): field is StandardField {
+  return Object.hasOwn(standardFields, field)
+}

@@ -1,0 +1,66 @@
+/** Where a field is referred to: it cannot be deleted as long as it is (contract 3.1). */
+import { and, asc, eq, isNotNull } from '../../../store/drizzle.ts'
+import { segments } from '../../../store/schema.ts'
+import type { Reader } from '../../../store/store.ts'
+import { type Condition, listReferences } from '../../conditions/condition.ts'
+import type { Core } from '../../core.ts'
+import { countHolders, countProjectContacts, type FieldName, readFieldName } from './list.ts'
+
+export type FieldUse = { id: string; name: string }
+
+export type FieldUsage = {
+  usedInSegments: FieldUse[]
+  usedInCampaigns: FieldUse[]
+  usedInWorkflows: FieldUse[]
+  /** How many contacts have it. */
+  contactCount: number
+  /** False for a standard field. */
+  canDelete: boolean
+}
+
+export async function findFieldUsage(
+  { store }: Pick<Core, 'store'>,
+  { projectId, field }: { projectId: string; field: string },
+): Promise<FieldUsage> {
+  const name = readFieldName(field)
+  const [usedInSegments, contactCount] = await Promise.all([
+    listSegmentsWith(store.scan, { projectId, name }),
+    'key' in name
+      ? countHolders(store.scan, { projectId, key: name.key })
+      : countProjectContacts(store.scan, projectId),
+  ])
+  return {
+    usedInSegments,
+    usedInCampaigns: [],
+    usedInWorkflows: [],
+    contactCount,
+    canDelete: 'key' in name && usedInSegments.length === 0,
+  }
+}
+
+/** Segments whose condition refers to the field, oldest first. */
+export async function listSegmentsWith(
+  reader: Pick<Reader, 'select'>,
+  { projectId, name }: { projectId: string; name: FieldName },
+): Promise<FieldUse[]> {
+  const rows = await reader
+    .select({ id: segments.id, name: segments.name, condition: segments.condition })
+    .from(segments)
+    .where(and(eq(segments.projectId, projectId), isNotNull(segments.condition)))
+    .orderBy(asc(segments.createdAt), asc(segments.id))
+  return rows
+    .filter(({ condition }) => refersTo(condition as Condition, name))
+    .map(({ id, name }) => ({ id, name }))
+}
+
+function refersTo(condition: Condition, name: FieldName): boolean {
+  if ('key' in name) return listReferences(condition).keys.includes(name.key)
+  return listFilterFields(condition).includes(name.standard)
+}
+
+function listFilterFields({ groups }: Condition): string[] {
+  return groups.flatMap(({ filters, conditions }) => [
+    ...filters.map(({ field }) => field),
+    ...(conditions === undefined ? [] : listFilterFields(conditions)),
+  ])
+}

@@ -1,0 +1,100 @@
+/**
+ * Distinct values of a field, for whoever builds a condition: those that a condition can compare
+ * with. Lists, objects and long texts are left out, and so are the fields that differ from contact
+ * to contact (`email`, `createdAt`, `updatedAt`).
+ */
+import { jsonPath } from '../../../store/dialect.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { parameter, statement } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import { countHolders, readFieldName, type StandardField } from './list.ts'
+
+export type FieldValue = string | number | boolean
+
+export type FieldValues = { field: string; values: FieldValue[]; count: number; limit: number }
+
+type Deps = Pick<Core, 'store'>
+
+/** As long as a condition's own values may be. */
+const MAX_LENGTH = 1000
+/** Of such a text in quotes, where nothing in it is escaped. */
+const MAX_PLAIN = MAX_LENGTH + 2
+
+/**
+ * Of one half of a project (`subscribed`), which the index has in the order of its numbers, until
+ * there are enough. Each value is taken out of its data once, as JSON: without the inner limit
+ * SQLite would do that again for every term outside.
+ */
+export const selectValues = statement<{ json: string }>(
+  () => sql`
+    select distinct json from (
+      select data -> ${parameter('path')} as json from contacts indexed by contacts_order
+        where project_id = ${parameter('projectId')} and subscribed = ${parameter('subscribed')}
+        limit -1)
+    where json <> 'null' and substr(json, 1, 1) not in ('[', '{')
+      and (length(json) <= ${MAX_PLAIN} or length(json ->> '$') <= ${MAX_LENGTH})
+    limit ${parameter('most')}`,
+)
+
+/** At most `limit` of them, in order; of more, those of the oldest contacts, subscribed ones first. */
+export async function listFieldValues(
+  deps: Deps,
+  { projectId, field, limit }: { projectId: string; field: string; limit: number },
+): Promise<FieldValues> {
+  const name = readFieldName(field)
+  const values =
+    'standard' in name
+      ? standardValues(name.standard).slice(0, limit)
+      : await findValues(deps, { projectId, key: name.key, limit })
+  return { field, values, count: values.length, limit }
+}
+
+function standardValues(field: StandardField): FieldValue[] {
+  return field === 'subscribed' ? [true, false] : []
+}
+
+type Search = { projectId: string; key: string; limit: number }
+
+/** Nothing is read where the writer knows of nobody who has the key. */
+async function findValues(deps: Deps, search: Search): Promise<FieldValue[]> {
+  const { limit } = search
+  if ((await countHolders(deps.store.scan, search)) === 0) return []
+  const first = await readHalves(deps, search, limit)
+  // A text and the number that it spells are one value: of twice as many there are enough.
+  const isShort = first.found.size < limit && first.hasMore
+  const { found } = isShort ? await readHalves(deps, search, 2 * limit) : first
+  return [...found].slice(0, limit).sort(compareValues)
+}
+
+/** At most so many of either half, both at the same time. */
+async function readHalves({ store }: Deps, { projectId, key }: Search, most: number) {
+  const values = { projectId, path: jsonPath(key), most }
+  const halves = await Promise.all(
+    [1, 0].map((subscribed) => store.scan.list(selectValues, { ...values, subscribed })),
+  )
+  const found = new Set(halves.flat().map(({ json }) => toValue(JSON.parse(json) as FieldValue)))
+  return { found, hasMore: halves.some((rows) => rows.length === most) }
+}
+
+function toValue(value: FieldValue): FieldValue {
+  return typeof value === 'string' ? typed(value) : value
+}
+
+/** Texts that spell a boolean or a number are that, where nothing of the text is lost. */
+function typed(text: string): FieldValue {
+  if (text === 'true' || text === 'false') return text === 'true'
+  const isNumber = /^-?\d+(?:\.\d+)?$/.test(text) && String(Number(text)) === text
+  return isNumber ? Number(text) : text
+}
+
+/** Booleans (true first), numbers, texts. */
+function compareValues(a: FieldValue, b: FieldValue): number {
+  if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : 1
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  return rank(a) - rank(b)
+}
+
+function rank(value: FieldValue): number {
+  if (typeof value === 'boolean') return value ? 0 : 1
+  return typeof value === 'number' ? 2 : 3
+}

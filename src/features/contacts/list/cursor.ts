@@ -1,0 +1,63 @@
+/**
+ * Where a page of contacts ended, sealed: its number is nobody's business, and an address has none
+ * in the URLs that proxies and logs keep. The id of a contact stands for its own place.
+ */
+import { invalidField } from '../../../errors.ts'
+import { and, eq } from '../../../store/drizzle.ts'
+import { isUuid } from '../../../store/ids.ts'
+import { contacts } from '../../../store/schema.ts'
+import { parameter, statement } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import type { NumberedContact } from './row.ts'
+import type { ContactSort, Position } from './scope.ts'
+
+type Deps = Pick<Core, 'store' | 'keyring'>
+
+const selectPlace = statement((db) =>
+  db
+    .select({ number: contacts.number, email: contacts.email })
+    .from(contacts)
+    .where(and(eq(contacts.id, parameter('id')), eq(contacts.projectId, parameter('projectId')))),
+)
+
+export function formatCursor(
+  { keyring }: Pick<Core, 'keyring'>,
+  sort: ContactSort,
+  last: Pick<NumberedContact, 'number' | 'email'>,
+): string {
+  const text = JSON.stringify(['contacts', sort, placeOf(sort, last)])
+  return Buffer.from(keyring.seal(text), 'base64').toString('base64url')
+}
+
+/** @throws AppError VALIDATION_ERROR for what is neither, or of another order or project */
+export async function readCursor(
+  deps: Deps,
+  { projectId, sort, cursor }: { projectId: string; sort: ContactSort; cursor: string },
+): Promise<Position> {
+  if (!isUuid(cursor)) return unsealPlace(deps, sort, cursor)
+  const contact = await deps.store.read.find(selectPlace, { projectId, id: cursor })
+  if (contact === undefined) throw noCursor()
+  return placeOf(sort, contact)
+}
+
+function placeOf(sort: ContactSort, { number, email }: { number: number; email: string }) {
+  return sort === 'email' ? email : number
+}
+
+function unsealPlace({ keyring }: Pick<Core, 'keyring'>, sort: ContactSort, cursor: string) {
+  const [kind, sortedBy, place] = openSeal(keyring, cursor)
+  if (kind !== 'contacts' || sortedBy !== sort) throw noCursor()
+  return place as Position
+}
+
+function openSeal(keyring: Core['keyring'], cursor: string): unknown[] {
+  try {
+    return JSON.parse(keyring.unseal(cursor)) as unknown[]
+  } catch {
+    throw noCursor()
+  }
+}
+
+function noCursor() {
+  return invalidField('cursor', 'custom', 'The cursor is not one that this list gave out')
+}

@@ -1,0 +1,152 @@
+/**
+ * The queries of lists and walks over contacts. Each walks an index behind a key, or looks at a
+ * bounded number of rows, or is one of the two that look at a whole project once: `selectScanned`
+ * for rare parts of addresses (0.1 s a million) and `selectSorted` for lists by address of few
+ * contacts among many (as long as it takes to count them).
+ */
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import { type Stretch, within } from './number-ranges.ts'
+import { columnsBehind, contactColumns } from './row.ts'
+import {
+  alsoIf,
+  behind,
+  behindNumber,
+  type ContactScope,
+  halvesOf,
+  inDirection,
+  matchesScope,
+  type PageRange,
+  sortColumn,
+} from './scope.ts'
+import type { Hits } from './search.ts'
+
+/** How many rows or entries the first attempt at a page looks at. */
+export const WINDOW = 2_000
+
+/** `stretch`: looks no further; everywhere if absent. */
+export type StretchOfRange = Omit<PageRange, 'sort'> & { stretch?: Stretch | undefined }
+
+/** By number, from the index that has either half of the subscriptions in that order. */
+export function selectByNumber(scope: ContactScope, range: StretchOfRange): SQL {
+  return mergeHalves(scope, { ...range, columns: contactColumns, also: matchesScope(scope) })
+}
+
+/** The numbers, or addresses, of the next contacts of the project, whether they match or not. */
+export function selectWindow(scope: ContactScope, range: Omit<PageRange, 'limit'>): SQL {
+  if (range.sort === 'createdAt') {
+    return mergeHalves(scope, { ...range, limit: WINDOW, columns: sql`contacts.number` })
+  }
+  return sql`select contacts.number from contacts indexed by contacts_address
+    where contacts.project_id = ${scope.projectId}${alsoIf(behind(range))}
+    order by contacts.email ${inDirection(range)} limit ${WINDOW}`
+}
+
+export function countWindow(scope: ContactScope, range: Omit<PageRange, 'limit'>): SQL {
+  return sql`select count(*) from (${selectWindow(scope, range)})`
+}
+
+/** Of the contacts that `candidates` names, those that match. */
+export function selectAmong(candidates: SQL, scope: ContactScope, range: PageRange): SQL {
+  return sql`select ${contactColumns} from (${candidates}) as candidates
+    cross join contacts on contacts.number = candidates.number
+    where contacts.project_id = ${scope.projectId}${alsoIf(matchesScope(scope), behind(range))}
+    order by ${sortColumn(range)} ${inDirection(range)} limit ${range.limit}`
+}
+
+export function countAmong(candidates: SQL, scope: ContactScope): SQL {
+  return sql`select count(*) from (${candidates}) as candidates
+    cross join contacts on contacts.number = candidates.number
+    where contacts.project_id = ${scope.projectId}${alsoIf(matchesScope(scope))}`
+}
+
+/**
+ * By number, from the search index and its backlog, which both have that order: SQLite looks at
+ * hits until the page is full. The index takes nothing but an integer for the place to begin at.
+ */
+export function selectHits(
+  { match }: Pick<Hits, 'match'>,
+  scope: ContactScope,
+  range: Omit<PageRange, 'sort'>,
+): SQL {
+  const select = (table: SQL, number: SQL, isHit?: SQL) =>
+    sql`select ${columnsBehind(number)} from ${table}
+      cross join contacts on contacts.number = ${number}
+      where contacts.project_id = ${scope.projectId}${alsoIf(
+        isHit,
+        behindNumber(number, range),
+        matchesScope(scope),
+      )}`
+  const known = sql`contact_search match ${match}
+    and contact_search.rowid not in (select number from contact_search_backlog)`
+  return sql`${select(sql`contact_search`, sql`contact_search.rowid`, known)}
+    union all ${select(sql`contact_search_backlog`, sql`contact_search_backlog.number`)}
+    order by 1 ${inDirection(range)} limit ${range.limit}`
+}
+
+/** By address, from the index of addresses. */
+export function selectByAddress(scope: ContactScope, range: Omit<PageRange, 'sort'>): SQL {
+  const place = { ...range, sort: 'email' as const }
+  return sql`select ${contactColumns} from contacts indexed by contacts_address
+    where contacts.project_id = ${scope.projectId}${alsoIf(behind(place), matchesScope(scope))}
+    order by contacts.email ${inDirection(range)} limit ${range.limit}`
+}
+
+/** By number, from the index of addresses: every address of the project is looked at. */
+export function selectScanned(scope: ContactScope, range: Omit<PageRange, 'sort'>): SQL {
+  const place = { ...range, sort: 'createdAt' as const }
+  const candidates = sql`select contacts.number from contacts indexed by contacts_address
+    where contacts.project_id = ${scope.projectId}${alsoIf(matchesScope(scope), behind(place))}
+    order by contacts.number ${inDirection(range)} limit ${range.limit}`
+  return sql`select ${contactColumns} from (${candidates}) as candidates
+    cross join contacts on contacts.number = candidates.number
+    order by contacts.number ${inDirection(range)}`
+}
+
+export function countScanned(scope: ContactScope): SQL {
+  return sql`select count(*) from contacts indexed by contacts_address
+    where contacts.project_id = ${scope.projectId}${alsoIf(matchesScope(scope))}`
+}
+
+/** By address, from the rows in the order of their numbers: all that match are looked at. */
+export function selectSorted(scope: ContactScope, range: StretchOfRange): SQL {
+  const place = { ...range, sort: 'email' as const }
+  const candidates = sql`select contacts.number from contacts indexed by contacts_order
+    where ${inHalves(scope)}${within(range.stretch)}${alsoIf(behind(place), matchesScope(scope))}
+    order by contacts.email ${inDirection(range)} limit ${range.limit}`
+  return sql`select ${contactColumns} from (${candidates}) as candidates
+    cross join contacts on contacts.number = candidates.number
+    order by contacts.email ${inDirection(range)}`
+}
+
+/** `isMost`: the project has most of all contacts; to read the others' along is faster than an index. */
+export function countByNumber(
+  scope: ContactScope,
+  { isMost, stretch }: { isMost: boolean; stretch?: Stretch },
+): SQL {
+  const isWhole = isMost && scope.subscribed === undefined
+  const way = isWhole ? sql`not indexed` : sql`indexed by contacts_order`
+  return sql`select count(*) from contacts ${way}
+    where ${inHalves(scope)}${within(stretch)}${alsoIf(matchesScope(scope))}`
+}
+
+function inHalves(scope: ContactScope): SQL {
+  return sql`contacts.project_id = ${scope.projectId}
+    and contacts.subscribed in (${sql.join(
+      halvesOf(scope).map((half) => sql`${half}`),
+      sql`, `,
+    )})`
+}
+
+type Halves = StretchOfRange & { columns: SQL; also?: SQL | undefined }
+
+/** SQLite merges them: none is sorted, and no more is read than the page takes. */
+function mergeHalves(scope: ContactScope, { columns, also, stretch, ...range }: Halves): SQL {
+  const place = { ...range, sort: 'createdAt' as const }
+  const halves = halvesOf(scope).map(
+    (subscribed) => sql`select ${columns} from contacts indexed by contacts_order
+      where contacts.project_id = ${scope.projectId}
+        and contacts.subscribed = ${subscribed}${within(stretch)}${alsoIf(behind(place), also)}`,
+  )
+  return sql`${sql.join(halves, sql` union all `)}
+    order by 1 ${inDirection(range)} limit ${range.limit}`
+}

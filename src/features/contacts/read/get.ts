@@ -1,0 +1,34 @@
+/** One contact of a project, by its id. */
+import { and, eq, getTableColumns } from '../../../store/drizzle.ts'
+import { type Contact, contacts } from '../../../store/schema.ts'
+import { parameter, type Statements, statement } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import { noSuchContact } from './view.ts'
+
+export type ContactTarget = { projectId: string; id: string }
+
+const selectContact = statement((db) => {
+  const { number: _, ...columns } = getTableColumns(contacts)
+  return db
+    .select(columns)
+    .from(contacts)
+    .where(and(eq(contacts.id, parameter('id')), eq(contacts.projectId, parameter('projectId'))))
+})
+
+/** @throws AppError CONTACT_NOT_FOUND, also for another project's */
+export async function getContact(
+  { store }: Pick<Core, 'store'>,
+  target: ContactTarget,
+): Promise<Contact> {
+  return readContactOf(store.read, target)
+}
+
+/** As `getContact`, as a transaction sees it. */
+export async function readContactOf(
+  reader: Pick<Statements, 'find'>,
+  target: ContactTarget,
+): Promise<Contact> {
+  const contact = await reader.find(selectContact, target)
+  if (contact === undefined) throw noSuchContact(target.id)
+  return contact
+}

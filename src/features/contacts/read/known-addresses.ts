@@ -1,0 +1,65 @@
+/** What is known of some addresses: one look for all of them, within the transaction that writes. */
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import type { Contact, ContactData } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+
+export type KnownAddresses = {
+  /** By address. */
+  contacts: ReadonlyMap<string, Contact>
+  /** Addresses that the project does not send to. */
+  suppressed: ReadonlySet<string>
+}
+
+/** Of a contact or, with nulls, of a suppression. */
+type Row = {
+  address: string
+  id: string | null
+  subscribed: number | null
+  data: string | null
+  createdAt: number | null
+  updatedAt: number | null
+}
+
+const lookFor = (addresses: SQL) =>
+  statement<Row>(
+    () => sql`select email as address, id, subscribed, data,
+        created_at as createdAt, updated_at as updatedAt
+      from contacts where project_id = ${parameter('projectId')} and email ${addresses}
+      union all select email, null, null, null, null, null
+      from suppressions where project_id = ${parameter('projectId')} and email ${addresses}`,
+  )
+
+/** Almost every request has one recipient, who is found in half the time without a list. */
+const findOne = lookFor(sql`= ${parameter('address')}`)
+const findMany = lookFor(sql`in (select value from json_each(${parameter('addresses')}))`)
+
+export async function findKnown(
+  tx: Tx,
+  projectId: string,
+  addresses: readonly string[],
+): Promise<KnownAddresses> {
+  const [address] = addresses
+  const rows =
+    addresses.length === 1
+      ? await tx.list(findOne, { projectId, address })
+      : await tx.list(findMany, { projectId, addresses: JSON.stringify(addresses) })
+  const contacts = new Map<string, Contact>()
+  const suppressed = new Set<string>()
+  for (const row of rows) {
+    if (row.id === null) suppressed.add(row.address)
+    else contacts.set(row.address, toContact(projectId, { ...row, id: row.id }))
+  }
+  return { contacts, suppressed }
+}
+
+function toContact(projectId: string, row: Row & { id: string }): Contact {
+  return {
+    id: row.id,
+    projectId,
+    email: row.address,
+    subscribed: row.subscribed === 1,
+    data: row.data === null ? null : (JSON.parse(row.data) as ContactData),
+    createdAt: row.createdAt ?? 0,
+    updatedAt: row.updatedAt ?? 0,
+  }
+}

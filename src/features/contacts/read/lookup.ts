@@ -1,0 +1,31 @@
+/** Which of some addresses are contacts of a project. */
+import { parseAddress } from '../../../mail/address.ts'
+import { sql } from '../../../store/drizzle.ts'
+import { parameter, statement } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+
+/** Each as it was given, in the order given. */
+export type Lookup = { found: string[]; notFound: string[] }
+
+export const selectEmails = statement<{ email: string }>(
+  () => sql`select email from contacts where project_id = ${parameter('projectId')}
+    and email in (select value from json_each(${parameter('emails')}))`,
+)
+
+/** What is no address is not found. */
+export async function lookUpContacts(
+  { store }: Pick<Core, 'store'>,
+  { projectId, emails }: { projectId: string; emails: readonly string[] },
+): Promise<Lookup> {
+  const asked = emails.map((text) => ({ text, email: parseAddress(text)?.address }))
+  const addresses = asked.flatMap(({ email }) => (email === undefined ? [] : [email]))
+  const rows = await store.read.list(selectEmails, {
+    projectId,
+    emails: JSON.stringify(addresses),
+  })
+  const known = new Set<string | undefined>(rows.map(({ email }) => email))
+  return {
+    found: asked.filter(({ email }) => known.has(email)).map(({ text }) => text),
+    notFound: asked.filter(({ email }) => !known.has(email)).map(({ text }) => text),
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * A contact as the holder of its page token sees it: on the hosted pages, and through the public
+ * contact calls. A token speaks for its contact only, so nothing else of the project is shown but
+ * its name. A disabled project's contacts are still found: what a recipient wants is heard always.
+ */
+import { type Language, matchLanguage } from '../../../mail/languages.ts'
+import { and, eq, sql } from '../../../store/drizzle.ts'
+import { type Contact, contacts, projects, suppressions } from '../../../store/schema.ts'
+import { parameter, statement } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+
+export type PublicContact = {
+  id: string
+  email: string
+  subscribed: boolean
+  /** The one that its pages are shown in. */
+  language: Language
+}
+
+export type PageContact = PublicContact & {
+  projectName: string
+  /** Nothing is sent to the address, whatever the contact wishes. */
+  isSuppressed: boolean
+}
+
+const selectContact = statement((db) =>
+  db
+    .select({
+      id: contacts.id,
+      email: contacts.email,
+      subscribed: contacts.subscribed,
+      data: contacts.data,
+      projectName: projects.name,
+      projectLanguage: projects.language,
+      isSuppressed: sql<number>`${suppressions.id} is not null`,
+    })
+    .from(contacts)
+    .innerJoin(projects, eq(projects.id, contacts.projectId))
+    .leftJoin(
+      suppressions,
+      and(eq(suppressions.projectId, contacts.projectId), eq(suppressions.email, contacts.email)),
+    )
+    .where(eq(contacts.id, parameter('id'))),
+)
+
+/** Undefined when there is no such contact any more. */
+export async function findPublicContact(
+  deps: Pick<Core, 'store'>,
+  contactId: string,
+): Promise<PublicContact | undefined> {
+  const contact = await findPageContact(deps, contactId)
+  if (contact === undefined) return undefined
+  const { id, email, subscribed, language } = contact
+  return { id, email, subscribed, language }
+}
+
+/** As `findPublicContact`, with what a page says besides. */
+export async function findPageContact(
+  { store }: Pick<Core, 'store'>,
+  contactId: string,
+): Promise<PageContact | undefined> {
+  const row = await store.read.find(selectContact, { id: contactId })
+  if (row === undefined) return undefined
+  const { data, projectLanguage, isSuppressed, ...contact } = row
+  const language = matchLanguage(localeOf(data)) ?? matchLanguage(projectLanguage) ?? 'en'
+  return { ...contact, language, isSuppressed: isSuppressed === 1 }
+}
+
+function localeOf(data: Contact['data']): string | undefined {
+  return typeof data?.locale === 'string' ? data.locale : undefined
+}

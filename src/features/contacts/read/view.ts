@@ -1,0 +1,34 @@
+/** A contact as the API shows it. */
+import { formatInstant } from '../../../clock.ts'
+import { AppError } from '../../../errors.ts'
+import type { Contact, ContactData } from '../../../store/schema.ts'
+
+export type ContactView = {
+  id: string
+  email: string
+  subscribed: boolean
+  data: ContactData | null
+  projectId: string
+  createdAt: string
+  updatedAt: string
+}
+
+export function toContactView(contact: Contact): ContactView {
+  const { id, email, subscribed, data, projectId, createdAt, updatedAt } = contact
+  return {
+    id,
+    email,
+    subscribed,
+    data,
+    projectId,
+    createdAt: formatInstant(createdAt),
+    updatedAt: formatInstant(updatedAt),
+  }
+}
+
+/** The same for another project's: nobody learns that there is one. */
+export function noSuchContact(id: string): AppError {
+  return new AppError('CONTACT_NOT_FOUND', 'No contact of this project has that id.', {
+    details: { resource: 'contact', id },
+  })
+}

@@ -1,0 +1,159 @@
+/**
+ * The rules for contact data, the same on every path (send, track, contacts, import):
+ * a value is stored under its key; null deletes the key; an empty string is ignored; an object
+ * `{ value, persistent: false }` serves one call and is not stored; reserved keys are dropped.
+ * The merge is shallow; a contact without data has null. Neither what a request gives nor what a
+ * contact has may be larger than 64 KB of JSON; a contact has at most 500 keys. Keys are plain text
+ * whatever they are called, of 1 to 255 characters, none of them a control character, and nothing is
+ * nested more than 20 levels deep.
+ */
+import { type FieldError, invalid, invalidField } from '../../../errors.ts'
+import type { ContactData } from '../../../store/schema.ts'
+import { isOneShot } from '../../events/one-shot.ts'
+
+const RESERVED_KEYS = new Set([
+  'id',
+  'email',
+  'pillarbox_id',
+  'pillarbox_email',
+  'svc_id',
+  'svc_email',
+  'unsubscribeUrl',
+  'subscribeUrl',
+  'manageUrl',
+])
+
+const MAX_BYTES = 64 * 1024
+const MAX_KEYS = 500
+const MAX_KEY_LENGTH = 255
+const MAX_DEPTH = 20
+/** SQLite reads a key up to its first NUL only; the others are in no name that anybody types. */
+const control = /[\x00-\x1f\x7f]/
+/** Of a key that is shown because something is wrong with it. */
+const MAX_SHOWN = 60
+
+export type ReadData = {
+  /** What is to be stored; null = delete the key. */
+  changes: ContactData
+  /** What templates of this very call see, one-shot values unwrapped. */
+  variables: ContactData
+}
+
+/**
+ * Takes apart the `data` of a request; anything but an object counts as none.
+ * @throws AppError VALIDATION_ERROR with the path: too large, too deep, a bad key, a number that JSON
+ *   cannot keep, a `locale` that is no string
+ */
+export function readData(data: unknown): ReadData {
+  checkData(data)
+  const changes: [string, unknown][] = []
+  const variables: [string, unknown][] = []
+  for (const [key, value] of entriesOf(data)) {
+    if (RESERVED_KEYS.has(key) || value === '') continue
+    if (key === 'locale') checkLocale(isOneShot(value) ? value.value : value)
+    if (isOneShot(value)) {
+      if (value.value !== null && value.value !== '') variables.push([key, value.value])
+      continue
+    }
+    changes.push([key, value])
+    if (value !== null) variables.push([key, value])
+  }
+  return { changes: toData(changes), variables: toData(variables) }
+}
+
+/**
+ * The contact's data after `changes`; the very same object when nothing differs.
+ * @throws AppError VALIDATION_ERROR when it becomes too large, or has too many keys
+ */
+export function mergeData(current: ContactData | null, changes: ContactData): ContactData | null {
+  if (!Object.entries(changes).some(([key, value]) => differs(current, key, value))) return current
+  const merged = new Map(Object.entries(current ?? {}))
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, value)
+  }
+  if (merged.size === 0) return null
+  if (merged.size > MAX_KEYS) {
+    throw invalidField('data', 'too_big', `The contact would have more than ${MAX_KEYS} keys`)
+  }
+  const data = toData([...merged])
+  checkSize(data, 'The data of the contact')
+  return data
+}
+
+/** The limits of what a request gives, whatever becomes of it. @throws AppError VALIDATION_ERROR */
+export function checkData(data: unknown): void {
+  checkSize(data, 'The data')
+  checkValue(data, 'data', 0)
+}
+
+function checkSize(data: unknown, name: string): void {
+  const text = JSON.stringify(data) ?? ''
+  if (Buffer.byteLength(text) <= MAX_BYTES) return
+  throw invalidField('data', 'too_big', `${name} would be larger than ${MAX_BYTES} bytes of JSON`)
+}
+
+/** Below `path`: what cannot be stored as it was given, or by nobody's need. */
+function checkValue(value: unknown, path: string, depth: number): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw invalidField(path, 'invalid_type', 'The number is too large for JSON')
+  }
+  if (typeof value !== 'object' || value === null) return
+  if (depth >= MAX_DEPTH) {
+    throw invalidField(path, 'too_big', `Nested more than ${MAX_DEPTH} levels deep`)
+  }
+  const isList = Array.isArray(value)
+  for (const [key, item] of Object.entries(value)) {
+    if (!isList) checkKey(path, key)
+    checkValue(item, `${path}.${key}`, depth + 1)
+  }
+}
+
+function checkKey(path: string, key: string): void {
+  const fault = faultOfKey(key)
+  if (fault === undefined) return
+  const shown = key.length > MAX_SHOWN ? `${key.slice(0, MAX_SHOWN)}…` : key
+  throw invalidField(key === '' ? path : `${path}.${shown}`, fault.code, fault.message)
+}
+
+function faultOfKey(key: string): Pick<FieldError, 'code' | 'message'> | undefined {
+  if (key === '') return { code: 'too_small', message: 'A key must not be empty' }
+  if (key.length > MAX_KEY_LENGTH) {
+    const message = `A key must be at most ${MAX_KEY_LENGTH} characters long`
+    return { code: 'too_big', message }
+  }
+  if (!control.test(key) && key.isWellFormed()) return undefined
+  return { code: 'invalid_string', message: 'A key must not have control or broken characters' }
+}
+
+/** Whether contacts can have it in their data: a good key, and none that is ours. */
+export function isDataKey(key: string): boolean {
+  return faultOfKey(key) === undefined && !RESERVED_KEYS.has(key)
+}
+
+function entriesOf(data: unknown): [string, unknown][] {
+  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data)
+  return isObject ? Object.entries(data) : []
+}
+
+function checkLocale(value: unknown): void {
+  if (value === null || typeof value === 'string') return
+  const field: FieldError = {
+    field: 'data.locale',
+    code: 'invalid_type',
+    message: 'locale must be a string such as "en" or "pt-BR"',
+    received: Array.isArray(value) ? 'array' : typeof value,
+  }
+  throw invalid([field])
+}
+
+function differs(current: ContactData | null, key: string, value: unknown): boolean {
+  const isStored = current !== null && Object.hasOwn(current, key)
+  if (value === null) return isStored
+  return !isStored || JSON.stringify(current[key]) !== JSON.stringify(value)
+}
+
+/** Own keys only, whatever they are called: `__proto__` becomes a key like any other. */
+function toData(entries: [string, unknown][]): ContactData {
+  return Object.fromEntries(entries)
+}

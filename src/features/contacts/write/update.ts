@@ -1,0 +1,96 @@
+/**
+ * A change of one contact, by its id. A new address keeps the contact and its history; the project's
+ * suppressions belong to addresses, so a contact that gets a suppressed one is unsubscribed with
+ * that reason, unless the same change says otherwise.
+ */
+import { AppError } from '../../../errors.ts'
+import type { ParsedAddress } from '../../../mail/address.ts'
+import { and, eq } from '../../../store/drizzle.ts'
+import { type Contact, contacts, suppressions } from '../../../store/schema.ts'
+import { parameter, statement, type Tx } from '../../../store/store.ts'
+import type { Core } from '../../core.ts'
+import { type ContactTarget, readContactOf } from '../read/get.ts'
+import { mergeData, readData } from './data.ts'
+import { noteWish } from './unsubscribe-wish.ts'
+import { keepContact, type SubscriptionReason, suppressionReasons } from './upsert.ts'
+
+/** What is left out stays. */
+export type ContactChanges = {
+  address?: ParsedAddress | undefined
+  subscribed?: boolean | undefined
+  /** Null: without any. */
+  data?: Record<string, unknown> | null | undefined
+}
+
+const selectOwner = statement((db) =>
+  db
+    .select({ id: contacts.id })
+    .from(contacts)
+    .where(
+      and(eq(contacts.projectId, parameter('projectId')), eq(contacts.email, parameter('email'))),
+    ),
+)
+
+const selectSuppression = statement((db) =>
+  db
+    .select({ reason: suppressions.reason })
+    .from(suppressions)
+    .where(
+      and(
+        eq(suppressions.projectId, parameter('projectId')),
+        eq(suppressions.email, parameter('email')),
+      ),
+    ),
+)
+
+const updateAddress = statement((db) =>
+  db
+    .update(contacts)
+    .set({ email: parameter('email') })
+    .where(eq(contacts.id, parameter('id'))),
+)
+
+/**
+ * The contact as it is then; nothing is written where nothing differs.
+ * @throws AppError CONTACT_NOT_FOUND (also for another project's), CONFLICT when another contact of
+ *   the project has the address, VALIDATION_ERROR for data that breaks a limit
+ */
+export async function updateContact(
+  { store, now }: Pick<Core, 'store' | 'now'>,
+  target: ContactTarget,
+  changes: ContactChanges,
+): Promise<Contact> {
+  const { address, subscribed: given, data } = changes
+  const read = data ? readData(data).changes : data
+  return store.write(async (tx) => {
+    const before = await readContactOf(tx, target)
+    const merged = read === null ? null : mergeData(before.data, read ?? {})
+    const email = address?.address ?? before.email
+    const cause = email === before.email ? undefined : await takeAddress(tx, { ...before, email })
+    const subscribed = given ?? (before.subscribed && cause === undefined)
+    const contact = { ...before, email, subscribed, data: merged, updatedAt: now() }
+    if (given === false && !before.subscribed) {
+      await noteWish(tx, { contactId: before.id, at: contact.updatedAt })
+    }
+    if (isSame(before, contact)) return before
+    const reason = given === undefined ? (cause ?? 'api') : 'api'
+    await keepContact(tx, { before, contact, reason })
+    return contact
+  })
+}
+
+function isSame(before: Contact, contact: Contact): boolean {
+  const { email, subscribed, data } = contact
+  return email === before.email && subscribed === before.subscribed && data === before.data
+}
+
+/** What the new address is suppressed for, as a reason to unsubscribe. @throws AppError CONFLICT */
+async function takeAddress(tx: Tx, contact: Contact): Promise<SubscriptionReason | undefined> {
+  const { projectId, email, id } = contact
+  if ((await tx.find(selectOwner, { projectId, email })) !== undefined) {
+    throw new AppError('CONFLICT', 'Another contact of this project has that address.')
+  }
+  await tx.execute(updateAddress, { id, email })
+  const suppression = await tx.find(selectSuppression, { projectId, email })
+  return suppression && suppressionReasons[suppression.reason]
+}

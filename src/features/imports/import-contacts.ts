@@ -1,0 +1,100 @@
+/** Rows as contacts (contract 3.2): known addresses change, others come into being. */
+import { AppError, invalidField } from '../../errors.ts'
+import type { RunningJob } from '../../jobs/run.ts'
+import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
+import { readData } from '../contacts/write/data.ts'
+import { saveEach } from '../contacts/write/save.ts'
+import type { ContactEntry } from '../contacts/write/upsert.ts'
+import type { Core } from '../core.ts'
+import { type CellRules, readCell, readText } from './csv/cell.ts'
+import { type Header, keyOf, pick } from './csv/header.ts'
+import type { Cell, CsvRecord } from './csv/parser.ts'
+import type { ImportPayload } from './import-file.ts'
+import { type RowError, runImport, type Tally, type Target } from './run.ts'
+
+export type ImportResult = {
+  totalRows: number
+  successCount: number
+  createdCount: number
+  /** Rows whose address was known, also those that changed nothing. */
+  updatedCount: number
+  failureCount: number
+  errors: RowError[]
+  warnings: string[]
+}
+
+type Deps = Pick<Core, 'store' | 'now'>
+
+/** @throws FinalFailure for a file that cannot be read */
+export async function importContacts(deps: Deps, job: RunningJob): Promise<ImportResult> {
+  return toResult(await runImport(deps, job, contactTarget(deps, job)))
+}
+
+/** The counts as contract 3.2 names them. */
+export function toResult({ rows, newCount, knownCount, ...tally }: Tally): ImportResult {
+  return {
+    totalRows: rows,
+    successCount: newCount + knownCount,
+    createdCount: newCount,
+    updatedCount: knownCount,
+    failureCount: tally.failureCount,
+    errors: tally.errors,
+    warnings: tally.warnings,
+  }
+}
+
+function contactTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): Target<ContactEntry> {
+  const projectId = job.projectId ?? ''
+  const { subscribed: subscribedByDefault } = job.payload as ImportPayload
+  return {
+    read: (record, { header, options }) => ({
+      address: readAddress(record, header),
+      subscribed: readSubscribed(record, header),
+      changes: readChanges(record, { header, areStrings: options.areStrings }),
+    }),
+    apply: async (tx, entries) => {
+      const at = now()
+      const rule = { subscribed: undefined, subscribedByDefault, reason: 'import' } as const
+      const change = { projectId, ...rule, at }
+      const saved = await saveEach(tx, change, entries)
+      return saved.map((each) => (each instanceof AppError ? each : { isNew: each.isNew }))
+    },
+  }
+}
+
+/** @throws AppError VALIDATION_ERROR */
+export function readAddress(record: CsvRecord, header: Header): ParsedAddress {
+  const cell = pick(record, header.columns.get('email'), header)
+  if (cell === undefined) throw invalidField('email', 'required', 'There is no email address')
+  const address = parseAddress(readText(cell, header))
+  if (address === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
+  return address
+}
+
+const yes = new Set(['true', '1', 'yes'])
+
+/** Any other word is a no; nothing keeps what is. */
+function readSubscribed(record: CsvRecord, header: Header): boolean | undefined {
+  const cell = pick(record, header.columns.get('subscribed'), header)
+  return cell && yes.has(readText(cell, header).toLowerCase())
+}
+
+/** @throws AppError VALIDATION_ERROR for data that breaks a limit */
+function readChanges(
+  record: CsvRecord,
+  { header, areStrings }: { header: Header; areStrings: boolean },
+): ContactEntry['changes'] {
+  const entries: [string, unknown][] = []
+  const rules = { isOwn: header.isOwn, areStrings }
+  for (const [field, indexes] of header.columns) {
+    const key = keyOf(field)
+    const cell = key === undefined ? undefined : pick(record, indexes, header)
+    if (key !== undefined && cell !== undefined) entries.push([key, readValue(key, cell, rules)])
+  }
+  return readData(Object.fromEntries(entries)).changes
+}
+
+/** A locale is a text: the one of Norway is `no`. */
+function readValue(key: string, cell: Cell, rules: CellRules): unknown {
+  return key === 'locale' ? readText(cell, rules) : readCell(cell, rules)
+}

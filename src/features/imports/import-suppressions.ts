@@ -1,0 +1,82 @@
+/**
+ * Rows as entries of the suppression list: `email` and, if there is one, `reason`. Lists that other
+ * services export say the reason in words of their own; a word that nobody knows still suppresses
+ * the address, as MANUAL, and stays to be read in `source`.
+ */
+import type { RunningJob } from '../../jobs/run.ts'
+import type { ParsedAddress } from '../../mail/address.ts'
+import type { SuppressionReason } from '../../store/schema.ts'
+import type { Core } from '../core.ts'
+import { suppressAddresses } from '../suppressions/add.ts'
+import { readText } from './csv/cell.ts'
+import { type Header, pick } from './csv/header.ts'
+import type { CsvRecord } from './csv/parser.ts'
+import { type ImportResult, readAddress, toResult } from './import-contacts.ts'
+import { runImport, type Target } from './run.ts'
+
+export type SuppressionImportResult = ImportResult & { addedCount: number; existingCount: number }
+
+type Deps = Pick<Core, 'store' | 'now'>
+type Row = { address: ParsedAddress; reason: SuppressionReason; source: string }
+
+const MAX_SOURCE_LENGTH = 200
+
+const words: Record<SuppressionReason, readonly string[]> = {
+  HARD_BOUNCE: [
+    ...['hard bounce', 'bounce', 'bounced', 'bounces', 'hard', 'hardbounce', 'permanent'],
+    ...['permanent bounce', 'permanent failure', 'invalid', 'invalid email', 'invalid emails'],
+    ...['undeliverable', 'cleaned'],
+  ],
+  COMPLAINT: [
+    ...['complaint', 'complained', 'complaints', 'spam', 'spam complaint', 'spam complaints'],
+    ...['spam report', 'spam reports', 'spamreport', 'spamcomplaint', 'abuse', 'abuse report'],
+    ...['abuse complaint', 'feedback loop', 'fbl'],
+  ],
+  STRIKES: ['strikes', 'soft bounce', 'soft bounces', 'softbounce', 'soft', 'transient', 'blocked'],
+  MANUAL: [
+    ...['manual', 'manual suppression', 'manualsuppression', 'unsubscribe', 'unsubscribed'],
+    ...['unsubscribes', 'opt out', 'optout', 'opted out', 'suppressed'],
+  ],
+}
+
+const reasons = new Map(
+  Object.entries(words).flatMap(([reason, list]) =>
+    list.map((word) => [word, reason as SuppressionReason]),
+  ),
+)
+
+/** @throws FinalFailure for a file that cannot be read */
+export async function importSuppressions(
+  deps: Deps,
+  job: RunningJob,
+): Promise<SuppressionImportResult> {
+  const tally = await runImport(deps, job, suppressionTarget(deps, job))
+  return { ...toResult(tally), addedCount: tally.newCount, existingCount: tally.knownCount }
+}
+
+function suppressionTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): Target<Row> {
+  const projectId = job.projectId ?? ''
+  return {
+    read: (record, { header }) => ({
+      address: readAddress(record, header),
+      ...readReason(record, header),
+    }),
+    apply: async (tx, rows) => {
+      const outcomes: { isNew: boolean }[] = []
+      for (const { address, ...why } of rows) {
+        const suppression = { projectId, emails: [address.address], ...why, at: now() }
+        outcomes.push({ isNew: (await suppressAddresses(tx, suppression)) === 1 })
+      }
+      return outcomes
+    },
+  }
+}
+
+function readReason(record: CsvRecord, header: Header): Pick<Row, 'reason' | 'source'> {
+  const cell = pick(record, header.columns.get('data.reason'), header)
+  if (cell === undefined) return { reason: 'MANUAL', source: 'import' }
+  const text = readText(cell, header)
+  const reason = reasons.get(text.toLowerCase().replaceAll(/[\s_-]+/g, ' '))
+  if (reason !== undefined) return { reason, source: 'import' }
+  return { reason: 'MANUAL', source: `import: ${text.slice(0, MAX_SOURCE_LENGTH)}` }
+}

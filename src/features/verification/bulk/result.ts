@@ -1,0 +1,92 @@
+/** What is said of a whole list, added up address by address. */
+import type { Verification } from '../assess.ts'
+
+/** `unknown`: well formed, and the name servers of its domain gave no answer. */
+export type ListedState = 'valid' | 'invalid' | 'unknown'
+
+export type Listed = Omit<Verification, 'valid' | 'hasWebsite'> & {
+  state: ListedState
+  /** Why it is invalid; null where it is not. */
+  cause: 'malformed' | 'domain-missing' | 'no-mx' | null
+  /** Null of an address that was given as such. */
+  contactId: string | null
+}
+
+export type ListSummary = {
+  /** So many addresses; each of them is valid, invalid or unknown. */
+  total: number
+  valid: number
+  invalid: number
+  unknown: number
+  /** Why invalid: no addresses; of a domain that does not exist, or that has no MX record. */
+  malformed: number
+  domainMissing: number
+  noMx: number
+  disposable: number
+  alias: number
+  personal: number
+  typo: number
+  plusAddressed: number
+  /** Ids that are no contacts of the project; they are not part of `total`. */
+  notFound: number
+}
+
+export type ListResult = ListSummary & {
+  /**
+   * Every address, where there are no more than `MAX_RESULTS`; in longer lists the first so many that
+   * are not valid, mistyped or disposable. In the order of the list.
+   */
+  results: Listed[]
+  /** How many more of those there are. */
+  resultsOmitted: number
+}
+
+export const MAX_RESULTS = 1_000
+
+export const emptyResult: ListResult = {
+  total: 0,
+  valid: 0,
+  invalid: 0,
+  unknown: 0,
+  malformed: 0,
+  domainMissing: 0,
+  noMx: 0,
+  disposable: 0,
+  alias: 0,
+  personal: 0,
+  typo: 0,
+  plusAddressed: 0,
+  notFound: 0,
+  results: [],
+  resultsOmitted: 0,
+}
+
+/** `result` with these added; it is not changed. */
+export function addResults(result: ListResult, batch: readonly Listed[]): ListResult {
+  const count = (isMeant: (one: Listed) => boolean) => batch.filter(isMeant).length
+  const total = result.total + batch.length
+  const isLong = total > MAX_RESULTS
+  const all = [...result.results, ...batch]
+  const kept = isLong ? all.filter(isNoteworthy) : all
+  return {
+    total,
+    valid: result.valid + count(({ state }) => state === 'valid'),
+    invalid: result.invalid + count(({ state }) => state === 'invalid'),
+    unknown: result.unknown + count(({ state }) => state === 'unknown'),
+    malformed: result.malformed + count(({ cause }) => cause === 'malformed'),
+    domainMissing: result.domainMissing + count(({ cause }) => cause === 'domain-missing'),
+    noMx: result.noMx + count(({ cause }) => cause === 'no-mx'),
+    disposable: result.disposable + count(({ isDisposable }) => isDisposable),
+    alias: result.alias + count(({ isAlias }) => isAlias),
+    personal: result.personal + count(({ isPersonalEmail }) => isPersonalEmail),
+    typo: result.typo + count(({ isTypo }) => isTypo),
+    plusAddressed: result.plusAddressed + count(({ isPlusAddressed }) => isPlusAddressed),
+    notFound: result.notFound,
+    results: kept.slice(0, MAX_RESULTS),
+    resultsOmitted: result.resultsOmitted + Math.max(0, kept.length - MAX_RESULTS),
+  }
+}
+
+function isNoteworthy({ state, isTypo, isDisposable }: Listed): boolean {
+  return state !== 'valid' || isTypo || isDisposable
+}

@@ -1,0 +1,48 @@
+/** Verifying many addresses: asked for here, done by a job (list-run.ts). No contact changes by it. */
+import { enqueueNamed } from '../../../jobs/name.ts'
+import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
+import type { Condition } from '../../conditions/condition.ts'
+import { type BulkTarget, checkTarget } from '../../contacts/bulk/start.ts'
+import type { Core } from '../../core.ts'
+
+/** Which addresses: those given, of the contacts named, or of those that match at the beginning. */
+export type ListTarget<Given = Condition> =
+  | { mode: 'emails'; emails: readonly string[] }
+  | BulkTarget<Given>
+
+/** The payload of the job, which its status shows. */
+export type ListOrder = ListTarget & { projectId: string }
+
+export const listJob = 'verify-list'
+
+/** Tries of a job that fails, as when the database cannot be written. */
+const MAX_ATTEMPTS = 5
+
+type Deps = Pick<Core, 'store' | 'now' | 'jobBell'>
+
+/**
+ * The id of the job. A condition is given as it came.
+ * @throws AppError VALIDATION_ERROR for a condition that is none; BAD_REQUEST for one that refers to
+ * an unknown segment; CONFLICT when the project has too many such jobs unfinished
+ */
+export async function startListVerification(
+  deps: Deps,
+  { projectId, target }: { projectId: string; target: ListTarget<unknown> },
+): Promise<string> {
+  const checked: ListTarget =
+    target.mode === 'emails' ? target : await checkTarget(deps, projectId, target)
+  const payload: ListOrder = { projectId, ...checked }
+  const job = { kind: listJob, projectId, payload, maxAttempts: MAX_ATTEMPTS }
+  return deps.store.write((tx) => {
+    tx.afterCommit(() => deps.jobBell.ring())
+    return enqueueNamed(tx, { prefix: 'verify', ...job, now: deps.now() })
+  })
+}
+
+/** @throws AppError RESOURCE_NOT_FOUND */
+export function findListStatus(
+  deps: Pick<Core, 'store' | 'now'>,
+  { projectId, jobId }: { projectId: string; jobId: string },
+): Promise<JobStatus> {
+  return findJobStatus(deps, { projectId, id: jobId, kinds: [listJob] })
+}

@@ -1,0 +1,54 @@
+/** A list of domains as an operator keeps it: one a line, what follows a `#` is a comment. */
+import { readFile, stat } from 'node:fs/promises'
+import { setImmediate as turn } from 'node:timers/promises'
+import { parseDomain } from '../../../mail/address.ts'
+
+/** What tells one state of a file from another; undefined where there is no file. */
+export type FileStamp = string | undefined
+
+const MAX_BYTES = 16 * 1024 * 1024
+/** So many lines take a few milliseconds; then others have their turn. */
+const LINES_AT_ONCE = 2_000
+/** One line in so many may be no domain: published lists have a few of those. */
+const LINES_PER_FAULT = 100
+
+export async function stampOf(file: string): Promise<FileStamp> {
+  try {
+    const { mtimeMs, size, ino } = await stat(file)
+    return `${mtimeMs} ${size} ${ino}`
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/**
+ * The domains of the file, as A-labels.
+ * @throws Error for a file that cannot be read, is larger than 16 MB, has no domain in it, or has
+ *   more than one line in a hundred that is none, as an error page has that was saved in its place
+ */
+export async function readListFile(file: string): Promise<Set<string>> {
+  const stats = await stat(file)
+  if (!stats.isFile()) throw new Error('it is no file')
+  if (stats.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
+  return parseList(await readFile(file, 'utf8'))
+}
+
+/** @throws Error as `readListFile` */
+export async function parseList(text: string): Promise<Set<string>> {
+  const domains = new Set<string>()
+  const faults: number[] = []
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (index % LINES_AT_ONCE === LINES_AT_ONCE - 1) await turn()
+    const entry = line.replace(/^\ufeff|#.*$/g, '').trim()
+    if (entry === '') continue
+    const domain = parseDomain(entry)
+    if (domain === undefined) faults.push(index + 1)
+    else domains.add(domain)
+  }
+  if (faults.length * LINES_PER_FAULT > domains.size + faults.length) {
+    throw new Error(`line ${faults[0]} and ${faults.length - 1} others are no domains`)
+  }
+  if (domains.size === 0) throw new Error('there is no domain in it')
+  return domains
+}

@@ -1,0 +1,379 @@
+/** Bulk work on contacts: what it does, what it counts, and that nothing is done twice. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type BulkResult, runBulk } from '../../../../src/features/contacts/bulk/run.ts'
+import {
+  type BulkOperation,
+  type BulkTarget,
+  findBulkStatus,
+  startBulk,
+} from '../../../../src/features/contacts/bulk/start.ts'
+import { saveContacts } from '../../../../src/features/contacts/write/save.ts'
+import type { Core } from '../../../../src/features/core.ts'
+import { createSchedule } from '../../../../src/features/schedule.ts'
+import { startJobs } from '../../../../src/jobs/jobs.ts'
+import { FinalFailure } from '../../../../src/jobs/run.ts'
+import { and, asc, eq, like } from '../../../../src/store/drizzle.ts'
+import { newId } from '../../../../src/store/ids.ts'
+import { contacts, emails, events, jobs, segments } from '../../../../src/store/schema.ts'
+import { type ClaimedJob, claimJob } from '../../../jobs/running.ts'
+import { addProject, address, openWorld, type World } from '../../world.ts'
+import { addRecipient } from '../recipient.ts'
+
+const closers: (() => unknown)[] = []
+let world: World
+
+before(async () => {
+  world = await openWorld({ after: (fn: () => unknown) => closers.push(fn) } as never)
+})
+
+after(async () => {
+  for (const close of closers.reverse()) await close()
+})
+
+type Person = { subscribed?: boolean; data?: Record<string, unknown>; email?: string }
+
+/** In their order; the ids. */
+async function addPeople(projectId: string, people: readonly Person[]): Promise<string[]> {
+  const saved = await world.store.write((tx) =>
+    saveContacts(
+      tx,
+      {
+        projectId,
+        subscribed: undefined,
+        subscribedByDefault: true,
+        reason: 'api',
+        at: world.clock.at,
+      },
+      people.map(({ subscribed, data = {}, email }, index) => ({
+        address: address(email ?? `person${index}@people.test`),
+        changes: data,
+        subscribed,
+      })),
+    ),
+  )
+  return saved.map(({ contact }) => contact.id)
+}
+
+const crowd = (size: number, person: Person = {}) => Array.from({ length: size }, () => person)
+
+const order = (projectId: string, operation: BulkOperation, target: BulkTarget<unknown>) =>
+  startBulk(world, { projectId, operation, target })
+
+const byIds = (contactIds: string[]): BulkTarget<unknown> => ({ mode: 'ids', contactIds })
+
+const byQuery = (filter: object = {}, excludeIds: string[] = []): BulkTarget<unknown> => ({
+  mode: 'query',
+  filter,
+  excludeIds,
+})
+
+/** Asks for it and does it. */
+async function bulk(
+  projectId: string,
+  operation: BulkOperation,
+  target: BulkTarget<unknown>,
+): Promise<BulkResult> {
+  await order(projectId, operation, target)
+  return finish(await claimJob(world, 'bulk'))
+}
+
+/** Does the work, and lets go of the job for those that follow. */
+async function finish(job: ClaimedJob, core: Pick<Core, 'store' | 'now'> = world) {
+  const result = await runBulk(core, job)
+  await world.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
+  return result
+}
+
+async function subscribedIds(projectId: string): Promise<string[]> {
+  const isMeant = and(eq(contacts.projectId, projectId), eq(contacts.subscribed, true))
+  const rows = await world.store.read.select({ id: contacts.id }).from(contacts).where(isMeant)
+  return rows.map(({ id }) => id).sort()
+}
+
+const listEvents = (projectId: string) =>
+  world.store.read
+    .select({ name: events.name, contactId: events.contactId, data: events.data })
+    .from(events)
+    .where(and(eq(events.projectId, projectId), like(events.name, 'contact.%')))
+    .orderBy(asc(events.seq))
+
+test('those that change are told apart from those that were so, and only they have an event', async () => {
+  const { id } = await addProject(world)
+  const people = [{}, { subscribed: false }, {}, { subscribed: false }]
+  const [a = '', b = '', c = '', d = ''] = await addPeople(id, people)
+  const result = await bulk(id, 'unsubscribe', byIds([c, b, a, c]))
+  assert.deepEqual(result, {
+    operation: 'unsubscribe',
+    totalRequested: 3,
+    successCount: 2,
+    unchangedCount: 1,
+    failureCount: 0,
+    errors: [],
+  })
+  assert.deepEqual(await subscribedIds(id), [])
+  const gone = { name: 'contact.unsubscribed', data: { reason: 'manual' } }
+  assert.deepEqual(await listEvents(id), [
+    { ...gone, contactId: c },
+    { ...gone, contactId: a },
+  ])
+  const back = await bulk(id, 'subscribe', byIds([d]))
+  assert.equal(back.successCount, 1)
+  assert.deepEqual(await subscribedIds(id), [d])
+  assert.deepEqual((await listEvents(id)).at(-1), {
+    name: 'contact.subscribed',
+    contactId: d,
+    data: { reason: 'manual' },
+  })
+})
+
+test('ids of another project are failures like unknown ones, and nothing of it changes', async () => {
+  const mine = await addProject(world)
+  const theirs = await addProject(world)
+  const [own = ''] = await addPeople(mine.id, [{}])
+  const [foreign = ''] = await addPeople(theirs.id, [{}])
+  const unknown = newId()
+  const errors = [foreign, unknown].map((contactId) => ({
+    contactId,
+    email: null,
+    error: 'Contact not found',
+  }))
+  for (const operation of ['unsubscribe', 'delete'] as const) {
+    const result = await bulk(mine.id, operation, byIds([foreign, own, unknown]))
+    assert.deepEqual(result, {
+      operation,
+      totalRequested: 3,
+      successCount: 1,
+      unchangedCount: 0,
+      failureCount: 2,
+      errors,
+    })
+  }
+  assert.deepEqual(await subscribedIds(theirs.id), [foreign])
+  assert.deepEqual(await listEvents(theirs.id), [])
+})
+
+test('deleted contacts take their emails and events with them', async () => {
+  const { id } = await addProject(world)
+  const gone = await addRecipient(world, { projectId: id })
+  const kept = await addRecipient(world, { projectId: id })
+  await bulk(id, 'unsubscribe', byIds([gone.contactId, kept.contactId]))
+  const result = await bulk(id, 'delete', byIds([gone.contactId]))
+  assert.equal(result.successCount, 1)
+  const isMine = eq(emails.projectId, id)
+  const left = await world.store.read.select({ id: emails.id }).from(emails).where(isMine)
+  assert.deepEqual(left, [{ id: kept.emailId }])
+  const told = await listEvents(id)
+  assert.deepEqual(
+    told.map(({ contactId }) => contactId),
+    [kept.contactId],
+  )
+})
+
+test('a query means all that match it, though changing them moves them', async () => {
+  const { id } = await addProject(world)
+  const other = await addProject(world)
+  await addPeople(other.id, crowd(3, { subscribed: false }))
+  const people = crowd(700).map((_, index) => ({ subscribed: index % 3 === 0 }))
+  const ids = await addPeople(id, people)
+  const before = await subscribedIds(id)
+  const spared = ids[1] ?? ''
+  const off = ids.length - before.length
+  const result = await bulk(id, 'subscribe', byQuery({ subscribed: false }, [spared]))
+  assert.deepEqual(result, {
+    operation: 'subscribe',
+    totalRequested: off - 1,
+    successCount: off - 1,
+    unchangedCount: 0,
+    failureCount: 0,
+    errors: [],
+  })
+  assert.deepEqual(await subscribedIds(id), ids.filter((each) => each !== spared).sort())
+  assert.equal((await listEvents(id)).length, off - 1)
+  const again = await bulk(id, 'subscribe', byQuery())
+  assert.equal(again.successCount, 1)
+  assert.equal(again.unchangedCount, ids.length - 1)
+  assert.deepEqual(await subscribedIds(other.id), [])
+})
+
+test('a query takes part of the address and a condition', async () => {
+  const { id } = await addProject(world)
+  const people = [
+    { email: 'ann@shop.test', data: { plan: 'pro' } },
+    { email: 'bob@shop.test', data: { plan: 'free' } },
+    { email: 'cid@home.test', data: { plan: 'pro' } },
+  ]
+  const [ann = '', bob = '', cid = ''] = await addPeople(id, people)
+  const condition = {
+    logic: 'AND',
+    groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
+  }
+  await bulk(id, 'unsubscribe', byQuery({ search: 'SHOP', condition }))
+  assert.deepEqual(await subscribedIds(id), [bob, cid].sort())
+  await bulk(id, 'delete', byQuery({ subscribed: true, condition }))
+  const rows = await world.store.read.select().from(contacts).where(eq(contacts.projectId, id))
+  assert.deepEqual(rows.map((row) => row.id).sort(), [ann, bob].sort())
+})
+
+test('a condition that is none, or refers to nothing, is refused before anything is queued', async () => {
+  const { id } = await addProject(world)
+  const ask = (filter: object) =>
+    order(id, 'delete', byQuery({ condition: { logic: 'AND', groups: [{ filters: [filter] }] } }))
+  await assert.rejects(ask({ field: 'data.plan', operator: 'like', value: 'x' }), (error) => {
+    assert.ok(error instanceof Error && 'fields' in error)
+    const [field] = error.fields as { field: string }[]
+    assert.equal(field?.field, 'filter.condition.groups.0.filters.0.operator')
+    return true
+  })
+  const segment = { field: `segment.${newId()}`, operator: 'memberOfSegment' }
+  await assert.rejects(ask(segment), { code: 'BAD_REQUEST' })
+  assert.equal(await world.store.read.$count(jobs, eq(jobs.projectId, id)), 0)
+})
+
+test('a segment that is gone when the work begins ends it for good, and nothing changed', async () => {
+  const { id } = await addProject(world)
+  const ids = await addPeople(id, crowd(2))
+  const segmentId = newId()
+  const at = { createdAt: world.clock.at, updatedAt: world.clock.at }
+  const segment = { id: segmentId, projectId: id, name: 'Some', type: 'STATIC' as const, ...at }
+  await world.store.write((tx) => tx.insert(segments).values(segment).run())
+  const filter = { field: `segment.${segmentId}`, operator: 'notMemberOfSegment' }
+  await order(
+    id,
+    'delete',
+    byQuery({ condition: { logic: 'AND', groups: [{ filters: [filter] }] } }),
+  )
+  await world.store.write((tx) => tx.delete(segments).where(eq(segments.id, segmentId)).run())
+  const job = await claimJob(world, 'bulk')
+  await assert.rejects(runBulk(world, job), FinalFailure)
+  assert.deepEqual(await subscribedIds(id), ids.sort())
+  await world.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
+})
+
+test('who comes after it has begun is left alone', async () => {
+  const { id } = await addProject(world)
+  await addPeople(id, crowd(30))
+  await order(id, 'delete', byQuery())
+  const job = await claimJob(world, 'bulk')
+  let late: string[] = []
+  const write: World['store']['write'] = async (fn) => {
+    const result = await world.store.write(fn)
+    if (late.length === 0) late = await addPeople(id, [{ email: 'late@people.test' }])
+    return result
+  }
+  const result = await finish(job, { store: { ...world.store, write }, now: world.now })
+  assert.equal(result.successCount, 30)
+  assert.deepEqual(await subscribedIds(id), late)
+})
+
+test('a run that takes over goes on behind the last batch, whenever the one before died', async () => {
+  for (const [dieAfter, target] of [
+    [0, 'query'],
+    [1, 'query'],
+    [3, 'query'],
+    [0, 'ids'],
+    [2, 'ids'],
+  ] as const) {
+    const { id } = await addProject(world)
+    const ids = await addPeople(id, crowd(120))
+    await bulk(id, 'unsubscribe', byIds(ids.slice(100)))
+    const seenBefore = (await listEvents(id)).length
+    await order(id, 'unsubscribe', target === 'ids' ? byIds(ids) : byQuery())
+    const first = await claimJob(world, 'bulk')
+    await assert.rejects(runBulk(dying(dieAfter), first), /died/)
+    world.clock.at += 60_000
+    const second = await claimJob(world, 'bulk')
+    assert.equal(second.id, first.id)
+    const result = await finish(second)
+    assert.deepEqual(result, {
+      operation: 'unsubscribe',
+      totalRequested: 120,
+      successCount: 100,
+      unchangedCount: 20,
+      failureCount: 0,
+      errors: [],
+    })
+    const told = (await listEvents(id)).slice(seenBefore)
+    assert.equal(told.length, 100)
+    assert.equal(new Set(told.map(({ contactId }) => contactId)).size, 100)
+  }
+})
+
+/** What the job works with, until its process dies behind that many of its batches. */
+function dying(batches: number): Pick<Core, 'store' | 'now'> {
+  let left = batches
+  const write: World['store']['write'] = async (fn) => {
+    if (left === 0) throw new Error('died')
+    left -= 1
+    return world.store.write(fn)
+  }
+  return { store: { ...world.store, write }, now: world.now }
+}
+
+test('a run that lost its lease without noticing applies no batch beside the one that took over', async () => {
+  const { id } = await addProject(world)
+  const ids = await addPeople(id, crowd(60))
+  await order(id, 'unsubscribe', byIds(ids))
+  const first = await claimJob(world, 'bulk')
+  let second: Promise<BulkResult> | undefined
+  const write: World['store']['write'] = async (fn) => {
+    const result = await world.store.write(fn)
+    if (second === undefined) {
+      world.clock.at += 60_000
+      second = runBulk(world, await claimJob(world, 'bulk'))
+    }
+    return result
+  }
+  const stale = runBulk({ store: { ...world.store, write }, now: world.now }, first)
+  await assert.rejects(stale, /lease of the job was lost/)
+  assert.equal((await second)?.successCount, 60)
+  assert.equal((await listEvents(id)).length, 60)
+  await world.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, first.id)).run())
+})
+
+test('a job that is told to stop does so between two batches', async () => {
+  const { id } = await addProject(world)
+  const ids = await addPeople(id, crowd(60))
+  await order(id, 'delete', byIds(ids))
+  const job = await claimJob(world, 'bulk')
+  job.abort.abort(new Error('The program is stopping.'))
+  await assert.rejects(runBulk(world, job), /stopping/)
+  assert.equal((await subscribedIds(id)).length, 60)
+  await world.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
+})
+
+test('the job loop does the work, and the status tells of it', async (t) => {
+  const { id } = await addProject(world)
+  const ids = await addPeople(id, crowd(3))
+  const core = world as unknown as Core
+  const { handlers, limits } = createSchedule(core)
+  assert.equal(limits.bulk, 3)
+  const { store, log, now, jobBell } = world
+  const running = startJobs({ store, log, now, handlers, limits })
+  t.after(() => running.stop(0))
+  t.after(jobBell.listen(running.wake))
+  const jobId = await order(id, 'delete', byIds(ids))
+  assert.equal(jobId, `bulk-delete-${id}-${world.clock.at}`)
+  const ask = () => findBulkStatus(world, { projectId: id, jobId })
+  let status = await ask()
+  while (status.state !== 'completed') {
+    await new Promise(setImmediate)
+    status = await ask()
+  }
+  assert.equal(status.progress, 100)
+  assert.equal(status.failedReason, null)
+  assert.deepEqual(status.data, {
+    operation: 'delete',
+    projectId: id,
+    mode: 'ids',
+    contactIds: ids,
+  })
+  assert.deepEqual(status.result, {
+    operation: 'delete',
+    totalRequested: 3,
+    successCount: 3,
+    unchangedCount: 0,
+    failureCount: 0,
+    errors: [],
+  })
+})

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type Stretch,
+  type StretchRange,
+  throughStretches,
+} from '../../../../src/features/contacts/list/number-ranges.ts'
+import { sql } from '../../../../src/store/drizzle.ts'
+import { addProject, openWorld, type World } from '../../world.ts'
+
+/** Every third of these numbers is another project's. */
+async function addNumbers({ store }: World, own: string, other: string, count: number) {
+  await store.write((tx) =>
+    tx.run(sql`with recursive numbers (n) as
+        (select 1 union all select n + 1 from numbers where n < ${count})
+      insert into contacts (number, id, project_id, email, subscribed, created_at, updated_at)
+      select n, 'id' || n, case when n % 3 = 0 then ${other} else ${own} end, n || '@x.test',
+        n % 2, 0, 0 from numbers`),
+  )
+}
+
+async function openNumbers(t: Parameters<typeof openWorld>[0]) {
+  const world = await openWorld(t)
+  const [own, other] = [(await addProject(world)).id, (await addProject(world, 'Other')).id]
+  await addNumbers(world, own, other, 60_000)
+  /** The stretches of a project, each of which is said to take so long to look at. */
+  async function walk(projectId: string, range: StretchRange, tookMs: (at: number) => number) {
+    let clock = 0
+    const stretches: Stretch[] = []
+    const look = async (stretch: Stretch) => {
+      clock += tookMs(stretches.length)
+      return stretch
+    }
+    const whole = { ...range, clock: () => clock }
+    for await (const stretch of throughStretches(
+      world,
+      { scope: { projectId }, range: whole },
+      look,
+    )) {
+      stretches.push(stretch)
+    }
+    return stretches
+  }
+  const sizes = (stretches: readonly Stretch[]) =>
+    Promise.all(
+      stretches.map(async ({ above, upTo }) => {
+        const [row] = await world.store.read.values<[number]>(
+          sql`select count(*) from contacts where project_id = ${own} and number > ${above}
+            and number <= ${upTo}`,
+        )
+        return row?.[0]
+      }),
+    )
+  return { own, other, walk, sizes }
+}
+
+test('stretches grow while they are quick, shrink when they are slow, and miss nobody', async (t) => {
+  const { own, walk, sizes } = await openNumbers(t)
+  assert.deepEqual(await sizes(await walk(own, {}, () => 100)), [10_000, 10_000, 10_000, 10_000, 0])
+  assert.deepEqual(await sizes(await walk(own, {}, () => 30)), [10_000, 30_000, 0])
+  assert.deepEqual(await sizes(await walk(own, {}, () => 1)), [10_000, 30_000])
+  const slow = await walk(own, {}, (at) => (at === 0 ? 1_000 : 100))
+  assert.deepEqual((await sizes(slow)).slice(0, 3), [10_000, 3_333, 3_333])
+  const down = await walk(own, { dir: 'desc' }, () => 100)
+  assert.deepEqual(await sizes(down), [10_000, 10_000, 10_000, 10_000, 0])
+  assert.ok((down[0]?.upTo ?? 0) >= 60_000 && down.at(-1)?.above === 0)
+  for (const [at, stretch] of down.entries()) {
+    if (at > 0) assert.equal(stretch.upTo, down[at - 1]?.above)
+  }
+})
+
+test('stretches begin behind a number, and are no larger than asked for', async (t) => {
+  const { own, other, walk, sizes } = await openNumbers(t)
+  const behind = await walk(own, { after: 45_000, most: 4_000 }, () => 1)
+  assert.equal(behind[0]?.above, 45_000)
+  assert.deepEqual(await sizes(behind), [4_000, 4_000, 2_000])
+  const before = await walk(own, { after: 45_001, dir: 'desc', most: 20_000 }, () => 1)
+  assert.equal(before[0]?.upTo, 45_000)
+  assert.deepEqual(await sizes(before), [10_000, 20_000, 0])
+  assert.equal((await walk(other, { after: 59_999 }, () => 1)).length, 1)
+})

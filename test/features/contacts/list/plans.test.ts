@@ -1,0 +1,280 @@
+/** What SQLite makes of the queries over contacts: no list may read or sort more than it must. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { compileCondition } from '../../../../src/features/conditions/compile.ts'
+import type { Condition } from '../../../../src/features/conditions/condition.ts'
+import { chooseQueries } from '../../../../src/features/contacts/list/list.ts'
+import { selectEnd } from '../../../../src/features/contacts/list/number-ranges.ts'
+import { countByNumber, selectByNumber } from '../../../../src/features/contacts/list/queries.ts'
+import type { ContactScope, PageRange } from '../../../../src/features/contacts/list/scope.ts'
+import {
+  countHits,
+  hitsOf,
+  newestOf,
+  type Source,
+  selectSamples,
+} from '../../../../src/features/contacts/list/search.ts'
+import { countQuery } from '../../../../src/features/contacts/list/walk.ts'
+import { selectEmails } from '../../../../src/features/contacts/read/lookup.ts'
+import { deleteByIds, history } from '../../../../src/features/contacts/write/delete.ts'
+import { selectSubscribed } from '../../../../src/features/suppressions/add.ts'
+import { compileSql } from '../../../../src/store/database.ts'
+import { type SQL, sql } from '../../../../src/store/drizzle.ts'
+import { addProject, openWorld, type World } from '../../world.ts'
+
+const ends: (() => unknown)[] = []
+let world: World
+let projectId: string
+let condition: SQL
+
+/** Of two groups, so that no shortlist stands in place of the list's own order. */
+const wanted: Condition = {
+  logic: 'OR',
+  groups: [
+    {
+      filters: [
+        { field: 'data.plan', operator: 'equals', value: 'pro' },
+        { field: 'event.purchase', operator: 'triggeredWithin', value: 30, unit: 'days' },
+      ],
+    },
+    { filters: [{ field: 'email.opened', operator: 'triggered' }] },
+  ],
+}
+
+before(async () => {
+  world = await openWorld({ after: (end: () => unknown) => void ends.push(end) } as never)
+  projectId = (await addProject(world)).id
+  condition = await compileCondition(world, { projectId, condition: wanted })
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+async function explain(text: string): Promise<string[]> {
+  const rows = await world.store.read.all<{ detail: string }>(
+    sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
+  )
+  return rows.map(({ detail }) => detail)
+}
+
+const planOf = (query: SQL) => explain(compileSql(query).sql)
+
+const inOrder = { source: { kind: 'none' } as Source, sort: 'createdAt', dir: 'desc' } as const
+const byAddress = { ...inOrder, sort: 'email', dir: 'asc' } as const
+const some = hitsOf('"ada" AND "dam"', 10_000)
+const few = { ...some, count: 100 }
+const searched = { kind: 'scan' } as const
+
+type Case = Pick<PageRange, 'sort' | 'dir'> & { source: Source; scope?: Partial<ContactScope> }
+
+const pages: [string, Case, RegExp][] = [
+  ['the plain list', inOrder, /INDEX contacts_order \(project_id=\? AND subscribed=\? AND rowid</],
+  [
+    'the plain list, oldest first',
+    { ...inOrder, dir: 'asc' },
+    /INDEX contacts_order \(project_id=\? AND subscribed=\? AND rowid>/,
+  ],
+  [
+    'the list of the unsubscribed',
+    { ...inOrder, scope: { subscribed: false } },
+    /^SEARCH contacts USING INDEX contacts_order \(project_id=\? AND subscribed=\? AND rowid</,
+  ],
+  [
+    'the list by a condition',
+    { ...inOrder, scope: { condition: sql`` } },
+    /INDEX contacts_order \(project_id=\? AND subscribed=\? AND rowid</,
+  ],
+  [
+    'the list by address',
+    byAddress,
+    /^SEARCH contacts USING INDEX contacts_address \(project_id=\? AND email>/,
+  ],
+  [
+    'the list by address, last first',
+    { ...byAddress, dir: 'desc' },
+    /^SEARCH contacts USING INDEX contacts_address \(project_id=\? AND email</,
+  ],
+  [
+    'the list by address of a frequent part',
+    { ...byAddress, source: searched, scope: { search: 'gmail' } },
+    /^SEARCH contacts USING INDEX contacts_address \(project_id=\? AND email>/,
+  ],
+]
+
+function queriesOf({ source, scope = {}, sort, dir }: Case) {
+  const whole = { projectId, ...scope, ...(scope.condition && { condition }) }
+  const after = sort === 'email' ? 'm@x.test' : 1000
+  return chooseQueries({ scope: whole, source, range: { sort, dir, after, limit: 21 } })
+}
+
+for (const [name, kind, index] of pages) {
+  test(`${name} walks its index behind the cursor, and sorts nothing`, async () => {
+    const { near, far } = queriesOf(kind)
+    assert.equal(far, undefined)
+    const plan = await planOf(near)
+    const own = plan.filter((step) => /\bcontacts\b/.test(step))
+    assert.ok(own.length > 0 && own.every((step) => index.test(step)), plan.join('\n'))
+    assertNoScan(plan)
+    assertNoSort(plan)
+  })
+}
+
+/** In FTS5's words: by rowid, behind one, forwards or backwards. */
+const inIndex = {
+  asc: /^SCAN contact_search VIRTUAL TABLE INDEX 64:M1>$/,
+  desc: /^SCAN contact_search VIRTUAL TABLE INDEX 192:M1<$/,
+}
+
+for (const dir of ['asc', 'desc'] as const) {
+  test(`a page of hits is read from the search index as it comes, ${dir}`, async () => {
+    const { near, far } = queriesOf({ ...inOrder, dir, source: some, scope: { search: 'adam' } })
+    assert.equal(far, undefined)
+    const plan = await planOf(near)
+    const own = plan.filter((step) => /^S\w+ contact/.test(step))
+    const [index = '', known = '', backlog = '', owed = ''] = own
+    assert.equal(own.length, 4, plan.join('\n'))
+    assert.match(index, inIndex[dir])
+    assert.match(
+      backlog,
+      /^SEARCH contact_search_backlog USING INTEGER PRIMARY KEY \(rowid[<>]\?\)/,
+    )
+    for (const row of [known, owed]) {
+      assert.match(row, /^SEARCH contacts USING INTEGER PRIMARY KEY \(rowid=\?\)/)
+    }
+    assertNoSort(plan)
+    // From another number than an integer FTS5 would begin at the end.
+    assert.match(compileSql(near).sql, /contact_search\.rowid [<>] cast\(\? as integer\)/)
+  })
+}
+
+test('a page by address looks at few hits alone, and at the next addresses when there are more', async () => {
+  const query = { ...byAddress, scope: { search: 'adam' } }
+  const ofFew = await planOf(queriesOf({ ...query, source: few }).near)
+  assert.match(ofFew.join('\n'), /SEARCH contacts USING INTEGER PRIMARY KEY \(rowid=\?\)/)
+  assertNoScan(ofFew)
+  const ofSome = await planOf(queriesOf({ ...query, source: some }).near)
+  assert.match(ofSome.join('\n'), /^SEARCH contacts USING INDEX contacts_address \(.* email>\?\)$/)
+})
+
+const windowed: [string, Case, RegExp, RegExp][] = [
+  [
+    'a frequent part, newest first',
+    { ...inOrder, source: searched, scope: { search: 'gmail' } },
+    /COVERING INDEX contacts_order \(project_id=\? AND subscribed=\? AND rowid</,
+    /COVERING INDEX contacts_address \(project_id=\?\)/,
+  ],
+  [
+    'the unsubscribed by address',
+    { ...byAddress, scope: { subscribed: false } },
+    /COVERING INDEX contacts_address \(project_id=\? AND email>/,
+    /INDEX contacts_order \(project_id=\? AND subscribed=\?\)/,
+  ],
+  [
+    'a condition by address',
+    { ...byAddress, scope: { condition: sql`` } },
+    /COVERING INDEX contacts_address \(project_id=\? AND email>/,
+    /INDEX contacts_order \(project_id=\? AND subscribed=\?\)/,
+  ],
+]
+
+for (const [name, kind, nearIndex, farIndex] of windowed) {
+  test(`the list of ${name} looks at a window first, and then at one index`, async () => {
+    const { near, far } = queriesOf(kind)
+    assert.ok(far)
+    const [first, second] = [await planOf(near), await planOf(far)]
+    assert.match(first.join('\n'), nearIndex)
+    assert.match(first.join('\n'), /SEARCH contacts USING INTEGER PRIMARY KEY \(rowid=\?\)/)
+    assert.match(second.join('\n'), farIndex)
+    for (const plan of [first, second]) assertNoScan(plan)
+  })
+}
+
+test('the newest contacts are found in the index of the order alone', async () => {
+  const plan = await planOf(newestOf({ projectId, search: 'ab' }))
+  const own = plan.filter((step) => step.includes('contacts'))
+  assert.ok(own.length === 2 && own.every((step) => step.includes('COVERING INDEX contacts_order')))
+  assertNoSort(plan)
+})
+
+test('candidates come from the index of parts of addresses', async () => {
+  const samples = await planOf(selectSamples(['ada', 'dam']))
+  const counted = await explain(countHits.compiled().text)
+  const looked = await planOf(countQuery(some, { projectId, search: 'adam' }))
+  for (const plan of [samples, counted, looked]) {
+    const searches = plan.filter((step) => step.startsWith('SCAN contact_search '))
+    assert.ok(searches.length > 0, plan.join('\n'))
+    assert.ok(searches.every((step) => /VIRTUAL TABLE INDEX \d+:M1$/.test(step)))
+    assertNoSort(plan)
+  }
+})
+
+test('counts look at one index of the project, or at the counter', async () => {
+  const count = (source: Source, scope: Partial<ContactScope>) =>
+    planOf(countQuery(source, { projectId, ...scope }))
+  const none: Source = { kind: 'none' }
+  for (const subscribed of [undefined, true, false]) {
+    const counter = (await count(none, { subscribed })).join()
+    assert.match(counter, /^SEARCH projects USING INDEX \S+ \(id=\?\)$/)
+  }
+  const addresses = (await count({ kind: 'scan' }, { search: 'gmail' })).join()
+  assert.match(addresses, /^SEARCH contacts USING COVERING INDEX contacts_address/)
+})
+
+test('a stretch of contacts is found in the index of the order, from its begin to its end', async () => {
+  const stretch = { above: 5, upTo: 9 }
+  const range = /^SEARCH contacts USING INDEX contacts_order \(.*rowid>\? AND rowid<\?\)/
+  for (const subscribed of [undefined, false]) {
+    const scope = { projectId, condition, subscribed }
+    const counted = await planOf(countByNumber(scope, { isMost: subscribed === false, stretch }))
+    assert.match(counted[0] ?? '', range)
+    assertNoScan(counted)
+    const page = await planOf(selectByNumber(scope, { dir: 'desc', limit: 9, stretch }))
+    const own = page.filter((step) => /\bcontacts\b/.test(step))
+    assert.ok(own.length > 0 && own.every((step) => range.test(step)), page.join('\n'))
+    assertNoSort(page)
+  }
+  for (const dir of ['asc', 'desc'] as const) {
+    const ends = await planOf(selectEnd({ projectId }, { dir, from: 7, size: 9 }))
+    const own = ends.filter((step) => /\bcontacts\b/.test(step))
+    assert.ok(own.length === 2 && own.every((step) => /COVERING INDEX contacts_order/.test(step)))
+    assertNoSort(ends)
+  }
+})
+
+test('counts of a project that has most contacts look at the rows of a stretch', async () => {
+  const scope = { projectId, condition }
+  const plan = await planOf(countByNumber(scope, { isMost: true, stretch: { above: 5, upTo: 9 } }))
+  const own = plan.filter((step) => /\bcontacts\b/.test(step))
+  assert.deepEqual(own, ['SEARCH contacts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'])
+})
+
+test('contacts are looked up by a seek for each address', async () => {
+  for (const each of [selectEmails, selectSubscribed]) {
+    const plan = await explain(each.compiled().text)
+    assert.match(plan[0] ?? '', /INDEX contacts_address \(project_id=\? AND email=\?\)/)
+  }
+})
+
+test('contacts are deleted by their ids, and their history by their own', async () => {
+  const statements = [
+    deleteByIds,
+    ...history.flatMap(({ hasMore, deletePage }) => [hasMore, deletePage]),
+  ]
+  for (const each of statements) {
+    const plan = await explain(each.compiled().text)
+    assertNoScan(plan)
+    const own = plan.filter((step) => /^SEARCH (contacts|emails|events|segment)/.test(step))
+    const isSeek = /\((id|contact_id|rowid)=\?\)/
+    assert.ok(own.length > 0 && own.every((step) => isSeek.test(step)), plan.join('\n'))
+  }
+})
+
+function assertNoScan(plan: string[]): void {
+  const whole = plan.filter((step) => /^SCAN (contacts|emails|events|segment)/.test(step))
+  assert.deepEqual(whole, [], plan.join('\n'))
+}
+
+function assertNoSort(plan: string[]): void {
+  assert.ok(!plan.some((step) => step.includes('TEMP B-TREE')), plan.join('\n'))
+}

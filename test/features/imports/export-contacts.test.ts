@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { parseCondition } from '../../../src/features/conditions/condition.ts'
+import { saveContact } from '../../../src/features/contacts/write/save.ts'
+import { writeRecord, writeSparseRecord } from '../../../src/features/imports/csv/writer.ts'
+import { type ExportQuery, exportContacts } from '../../../src/features/imports/export-contacts.ts'
+import { createExportRoom, type ExportRoom } from '../../../src/features/imports/export-slots.ts'
+import { newId } from '../../../src/store/ids.ts'
+import { addProject, address, openWorld, type World } from '../world.ts'
+import { importFile, listPeople } from './desk.ts'
+
+async function setUp(t: TestContext) {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const add = (email: string, data: unknown, subscribed = true) =>
+    saveContact(world, { projectId, address: address(email), subscribed, data })
+  return { world, projectId, add }
+}
+
+function openExport(
+  world: Pick<World, 'store' | 'now'>,
+  query: ExportQuery,
+  room = createExportRoom(),
+) {
+  return exportContacts({ ...world, room }, query)
+}
+
+async function exported(world: World, query: ExportQuery): Promise<string> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of await openExport(world, query)) pieces.push(piece)
+  return Buffer.concat(pieces).toString()
+}
+
+test('contacts are written with a column for each key in use', async (t) => {
+  const { world, projectId, add } = await setUp(t)
+  const { contact } = await add('ada@dest.test', { plan: 'pro', age: 36, tags: ['a', 'b'] })
+  await add('bob@dest.test', { city: 'Oslo, "the" town' }, false)
+  const lines = (await exported(world, { projectId })).split('\r\n')
+  const at = new Date(world.clock.at).toISOString()
+  assert.equal(
+    lines[0],
+    'id,email,subscribed,createdAt,updatedAt,data.age,data.city,data.plan,data.tags',
+  )
+  assert.equal(lines[1], `${contact.id},ada@dest.test,true,${at},${at},36,,pro,"[""a"",""b""]"`)
+  assert.match(lines[2] ?? '', /,bob@dest\.test,false,.*,,"Oslo, ""the"" town",,$/)
+  assert.deepEqual(lines.slice(3), [''])
+})
+
+test('contacts that take long to write come piece by piece, and others have their turn between', async (t) => {
+  const { world, projectId, add } = await setUp(t)
+  const people = ['ada', 'bob', 'eve'].map((name) => `${name}@dest.test`)
+  for (const email of people) await add(email, null)
+  const file = await openExport(world, { projectId })
+  let at = 0
+  t.mock.method(performance, 'now', () => (at += 10))
+  const pieces: string[] = []
+  let turns = 0
+  for await (const piece of file) {
+    pieces.push(Buffer.from(piece).toString())
+    setImmediate(() => (turns += 1))
+  }
+  const emails = pieces.slice(1).map((piece) => piece.split(',')[1])
+  assert.deepEqual(emails, people)
+  assert.ok(turns >= people.length)
+})
+
+test('everybody else has a turn between two pages, however fast they come', async (t) => {
+  const { world, projectId, add } = await setUp(t)
+  // The first page has 50.
+  await Promise.all(Array.from({ length: 51 }, (_, at) => add(`p${at}@dest.test`, null)))
+  // Its answers need no turn of the event loop, as those of threads that answer in a crowd.
+  const store = { ...world.store, scan: world.store.read }
+  const turns: number[] = []
+  let count = 0
+  for await (const _ of await openExport({ ...world, store }, { projectId })) {
+    turns.push(count)
+    setImmediate(() => (count += 1))
+  }
+  assert.equal(turns.length, 3)
+  assert.equal(turns[2], 2)
+})
+
+test('no cell of an export runs as a formula', async (t) => {
+  const { world, projectId, add } = await setUp(t)
+  await add('+sum@dest.test', {
+    note: '=HYPERLINK("http://x")',
+    '=key': '@x',
+    plus: '+1',
+    less: -1,
+    parts: 'a;=1+1',
+  })
+  const csv = await exported(world, { projectId })
+  assert.match(csv, /,'\+sum@dest\.test,/)
+  assert.match(csv, /,"'=HYPERLINK\(""http:\/\/x""\)"/)
+  assert.match(csv, /,data\.=key,/)
+  assert.match(csv, /,'@x,-1,/)
+  assert.match(csv, /,"a;=1\+1"/, 'nor where a semicolon divides fields')
+  assert.doesNotMatch(csv, /(?:^|,)"?[=+@\t]/m)
+})
+
+test('a mark goes before the file where it is asked for', async (t) => {
+  const { world, projectId } = await setUp(t)
+  const query = { projectId }
+  assert.equal((await exported(world, query)).charCodeAt(0), 'i'.charCodeAt(0))
+  assert.equal((await exported(world, { ...query, hasMark: true })).charCodeAt(0), 0xfeff)
+})
+
+test('only those are written that all of the query is true of, of that project', async (t) => {
+  const { world, projectId, add } = await setUp(t)
+  await add('ada@dest.test', { plan: 'pro' })
+  await add('ann@dest.test', { plan: 'free' })
+  await add('abe@dest.test', { plan: 'pro' }, false)
+  await add('bob@other.test', { plan: 'pro' })
+  const stranger = await addProject(world, 'Other')
+  const one = { projectId: stranger.id, address: address('ada@dest.test') }
+  await saveContact(world, { ...one, data: { secret: 'x' } })
+  const filters = [{ field: 'data.plan', operator: 'equals', value: 'pro' }]
+  const condition = parseCondition({ logic: 'AND', groups: [{ filters }] }, 'filter')
+  const search = 'dest'
+  const names = async (query: Partial<ExportQuery>) =>
+    [...(await exported(world, { projectId, ...query })).matchAll(/,(\w+)@/g)].map(
+      ([, name]) => name,
+    )
+  assert.deepEqual((await names({})).sort(), ['abe', 'ada', 'ann', 'bob'])
+  assert.deepEqual(await names({ search, condition, subscribed: true }), ['ada'])
+  assert.deepEqual((await names({ condition })).sort(), ['abe', 'ada', 'bob'])
+  assert.deepEqual(await names({ subscribed: false }), ['abe'])
+  assert.doesNotMatch(await exported(world, { projectId }), /secret/)
+  await assert.rejects(openExport(world, { projectId, segmentId: newId() }), {
+    code: 'RESOURCE_NOT_FOUND',
+  })
+})
+
+const key = fc.string({ minLength: 1, maxLength: 8 }).map((text) => `k${text}`)
+const value = fc.oneof(
+  fc.string({ minLength: 1 }),
+  fc.string({ unit: fc.constantFrom("'", '=', ' ', '\r', '\n', '"', ',', '-', '1'), minLength: 1 }),
+  fc.constantFrom('true', 'no', '5', '-5', '007', '1e5', '{}', '[1]', "'[1]", '  '),
+  fc.integer(),
+  fc.boolean(),
+  fc.array(fc.integer(), { maxLength: 3 }),
+  fc.dictionary(fc.constantFrom('a', 'b'), fc.string(), { maxKeys: 2 }),
+)
+
+test('what is exported and imported elsewhere is the same people with the same data', async (t) => {
+  const { world } = await setUp(t)
+  const data = fc.dictionary(key, value, { maxKeys: 6 })
+  let run = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(data, fc.boolean()), { minLength: 1, maxLength: 4 }),
+      async (people) => {
+        const from = await addProject(world, `from ${run}`)
+        const into = await addProject(world, `into ${run}`)
+        run += 1
+        for (const [at, [given, subscribed]] of people.entries()) {
+          const email = address(`${["'", '=', '-', '{'][at]}p${at}@dest.test`)
+          await saveContact(world, { projectId: from.id, address: email, subscribed, data: given })
+        }
+        const result = await importFile(world, await exported(world, { projectId: from.id }), {
+          projectId: into.id,
+        })
+        assert.equal(result.createdCount, people.length, JSON.stringify(result.errors))
+        assert.deepEqual(await listPeople(world, into.id), await listPeople(world, from.id))
+      },
+    ),
+    { numRuns: 15 },
+  )
+})
+
+test('a piece has a bounded size, however fast it is written', async (t) => {
+  const { world, projectId, add } = await setUp(t)
+  const note = 'x'.repeat(60_000)
+  for (let at = 0; at < 40; at += 1) await add(`p${at}@dest.test`, { note })
+  const file = await openExport(world, { projectId })
+  t.mock.method(performance, 'now', () => 0)
+  const sizes: number[] = []
+  for await (const { length } of file) sizes.push(length)
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) > 40 * note.length)
+  assert.ok(
+    sizes.every((size) => size < 1.1 * 1024 * 1024),
+    String(sizes),
+  )
+})
+
+/** That the only place of the room is taken, or free. */
+async function assertPlace(room: ExportRoom, isTaken: boolean): Promise<void> {
+  if (isTaken) assert.throws(() => room.enter('other'), { code: 'RATE_LIMIT_EXCEEDED' })
+  else room.enter('other')()
+}
+
+const ends: [name: string, end: (iterator: AsyncIterator<Uint8Array>) => Promise<unknown>][] = [
+  [
+    'that is read to its end',
+    async (iterator) => {
+      for (let next = await iterator.next(); !next.done; ) next = await iterator.next()
+    },
+  ],
+  [
+    'that is given up half-way',
+    async (iterator) => {
+      await iterator.next()
+      await iterator.next()
+      await iterator.return?.()
+    },
+  ],
+  ['that nobody began to read', async (iterator) => iterator.return?.()],
+]
+
+for (const [name, end] of ends) {
+  test(`an export ${name} has its place till then, and not longer`, async (t) => {
+    const { world, projectId, add } = await setUp(t)
+    await add('ada@dest.test', { plan: 'pro' })
+    const room = createExportRoom({ perProject: 1, all: 1 })
+    const file = await openExport(world, { projectId }, room)
+    await assertPlace(room, true)
+    await end(file[Symbol.asyncIterator]())
+    await assertPlace(room, false)
+  })
+}
+
+test('an export that fails, before it begins or later, gives its place back', async (t) => {
+  const { world, projectId, add } = await setUp(t)
+  await add('ada@dest.test', null)
+  const room = createExportRoom({ perProject: 1, all: 1 })
+  await assert.rejects(openExport(world, { projectId, segmentId: newId() }, room), {
+    code: 'RESOURCE_NOT_FOUND',
+  })
+  await assertPlace(room, false)
+  const scan = {
+    list: world.store.scan.list.bind(world.store.scan),
+    values: async () => {
+      throw new Error('the disk is gone')
+    },
+  } as unknown as World['store']['scan']
+  const file = await openExport({ ...world, store: { ...world.store, scan } }, { projectId }, room)
+  await assertPlace(room, true)
+  const read = async () => {
+    for await (const _ of file);
+  }
+  await assert.rejects(read(), /the disk is gone/)
+  await assertPlace(room, false)
+})
+
+test('an export that is given up while it waits for a scan has its place until that has ended', async (t) => {
+  const { world, projectId, add } = await setUp(t)
+  await add('ada@dest.test', null)
+  const { promise: isFree, resolve: free } = Promise.withResolvers<void>()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const { scan: real } = world.store
+  const scan = {
+    list: real.list.bind(real),
+    values: async (query: Parameters<typeof real.values>[0]) => {
+      begin()
+      await isFree
+      return real.values(query)
+    },
+  } as unknown as World['store']['scan']
+  const room = createExportRoom({ perProject: 1, all: 1 })
+  const file = await openExport({ ...world, store: { ...world.store, scan } }, { projectId }, room)
+  const iterator = file[Symbol.asyncIterator]()
+  await iterator.next()
+  const next = iterator.next()
+  await begun
+  const left = iterator.return?.()
+  await assertPlace(room, true)
+  free()
+  await next
+  await left
+  await assertPlace(room, false)
+})
+
+test('without a place nothing is begun', async (t) => {
+  const { world, projectId } = await setUp(t)
+  const room = createExportRoom({ perProject: 0, all: 1 })
+  const untouched = new Proxy({} as World['store'], {
+    get: (_target, name) => assert.fail(`store.${String(name)} was used`),
+  })
+  const query = { projectId, segmentId: newId() }
+  await assert.rejects(openExport({ ...world, store: untouched }, query, room), {
+    code: 'RATE_LIMIT_EXCEEDED',
+  })
+})
+
+test('a row that is mostly empty is the same row', () => {
+  const cells = fc.array(fc.constantFrom('', '', 'a', ',', '"b"'), { minLength: 1, maxLength: 12 })
+  fc.assert(
+    fc.property(cells, (row) => {
+      const placed = row.map((cell, at) => ({ at, cell })).filter(({ cell }) => cell !== '')
+      assert.equal(writeSparseRecord(placed, row.length), writeRecord(row))
+    }),
+  )
+})

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { importContacts } from '../../../src/features/imports/import-contacts.ts'
+import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
+import { FinalFailure } from '../../../src/jobs/run.ts'
+import { subscriptionEvents } from '../contacts/recipient.ts'
+import { addProject, openWorld } from '../world.ts'
+import { claim, countChunks, type Given, handIn, importFile, listPeople } from './desk.ts'
+
+async function setUp(t: TestContext) {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  return {
+    world,
+    projectId,
+    run: (file: string | Uint8Array, given: Partial<Given> = {}) =>
+      importFile(world, file, { projectId, ...given }),
+    people: () => listPeople(world, projectId),
+  }
+}
+
+test('rows become contacts, with values of the types that they look like', async (t) => {
+  const { run, people, world } = await setUp(t)
+  const result = await run(
+    'Email,Age,VIP,Since,Note\n ADA@dest.test ,36,yes,2024-01-31,"two\nlines"\nbob@dest.test,,no,,\n',
+  )
+  assert.deepEqual(result, {
+    totalRows: 2,
+    successCount: 2,
+    createdCount: 2,
+    updatedCount: 0,
+    failureCount: 0,
+    errors: [],
+    warnings: [],
+  })
+  assert.deepEqual(await people(), [
+    {
+      email: 'ada@dest.test',
+      subscribed: true,
+      data: { age: 36, vip: true, since: '2024-01-31', note: 'two\nlines' },
+    },
+    { email: 'bob@dest.test', subscribed: true, data: { vip: false } },
+  ])
+  assert.equal(await countChunks(world), 0)
+})
+
+test('on request every value is text, and a locale is text always', async (t) => {
+  const { run, people } = await setUp(t)
+  await run('email,age,locale\na@dest.test,36,no\n', { areStrings: true })
+  await run('email,age,locale\nb@dest.test,36,no\n')
+  assert.deepEqual(
+    (await people()).map(({ data }) => data),
+    [
+      { age: '36', locale: 'no' },
+      { age: 36, locale: 'no' },
+    ],
+  )
+})
+
+test('subscribed is set where the file says something, and flips are told once', async (t) => {
+  const { run, people, world } = await setUp(t)
+  const first = 'email,subscribed\na@dest.test,1\nb@dest.test,YES\nc@dest.test,nope\nd@dest.test,\n'
+  await run(first, { subscribed: false })
+  const states = async () => (await people()).map(({ subscribed }) => subscribed)
+  assert.deepEqual(await states(), [true, true, false, false])
+  assert.deepEqual(await subscriptionEvents(world), [], 'new contacts emit nothing')
+  await run('email,subscribed\na@dest.test,\nb@dest.test,0\nc@dest.test,true\nd@dest.test,\n')
+  assert.deepEqual(await states(), [true, false, true, false])
+  assert.deepEqual(
+    (await subscriptionEvents(world)).map(({ name, data }) => [name, data]),
+    [
+      ['contact.unsubscribed', { reason: 'import' }],
+      ['contact.subscribed', { reason: 'import' }],
+    ],
+  )
+})
+
+test('empty cells change nothing, other cells are merged in, reserved keys are dropped', async (t) => {
+  const { run, people } = await setUp(t)
+  await run('email,plan,city,id\na@dest.test,pro,Oslo,7\n')
+  const again = await run('email,plan,city,seats\na@dest.test,,Bergen,3\n')
+  assert.deepEqual([again.createdCount, again.updatedCount], [0, 1])
+  const [ada] = await people()
+  assert.deepEqual(ada?.data, { plan: 'pro', city: 'Bergen', seats: 3 })
+})
+
+test('an address that stands twice in a file is one contact, and the later row wins', async (t) => {
+  const { run, people } = await setUp(t)
+  const result = await run('email,plan,city\na@dest.test,free,Oslo\nA@DEST.test,pro,\n')
+  assert.deepEqual([result.createdCount, result.updatedCount], [1, 1])
+  assert.deepEqual((await people())[0]?.data, { plan: 'pro', city: 'Oslo' })
+})
+
+test('an address that is suppressed does not come in as subscribed by default', async (t) => {
+  const { run, people, world, projectId } = await setUp(t)
+  const entry = { projectId, email: 'a@dest.test', source: 'test', emailId: null, at: 1 }
+  await world.store.write((tx) => suppress(tx, { ...entry, reason: 'COMPLAINT' }))
+  await run('email\na@dest.test\nb@dest.test\n')
+  assert.deepEqual(
+    (await people()).map(({ subscribed }) => subscribed),
+    [false, true],
+  )
+})
+
+test('a bad row is told with its row, its line and the reason, and hinders no other', async (t) => {
+  const { run, people } = await setUp(t)
+  const rows = [
+    'email,note,data.locale',
+    'a@dest.test,"one',
+    'two",en',
+    '',
+    'nobody,x,',
+    ',only a note,',
+    ',,,,',
+    `b@dest.test,${'x'.repeat(70_000)},`,
+    'c@dest.test,last,de,too many,fields',
+    'd@dest.test',
+  ]
+  const result = await run(rows.join('\r\n'))
+  assert.deepEqual(result.errors, [
+    { row: 3, line: 5, email: 'nobody', error: 'Not an email address' },
+    { row: 4, line: 6, email: '', error: 'There is no email address' },
+    {
+      row: 5,
+      line: 8,
+      email: 'b@dest.test',
+      error: 'The data would be larger than 65536 bytes of JSON',
+    },
+  ])
+  assert.deepEqual([result.totalRows, result.successCount, result.failureCount], [6, 3, 3])
+  assert.deepEqual(
+    (await people()).map(({ email }) => email),
+    ['a@dest.test', 'c@dest.test', 'd@dest.test'],
+  )
+})
+
+test('a row that would make its contact too large changes nothing and hinders no other', async (t) => {
+  const { run, people } = await setUp(t)
+  const half = 'x'.repeat(40_000)
+  await run(`email,first\na@dest.test,${half}\n`)
+  const rows = ['b@dest.test,1,', `a@dest.test,2,${half}`, 'a@dest.test,3,', 'c@dest.test,4,']
+  const result = await run(`email,n,second\n${rows.join('\n')}\n`)
+  assert.deepEqual(result.errors, [
+    {
+      row: 3,
+      line: 3,
+      email: 'a@dest.test',
+      error: 'The data of the contact would be larger than 65536 bytes of JSON',
+    },
+  ])
+  assert.deepEqual([result.createdCount, result.updatedCount, result.failureCount], [2, 1, 1])
+  assert.deepEqual(
+    (await people()).map(({ email, data }) => [email, data]),
+    [
+      ['a@dest.test', { first: half, n: 3 }],
+      ['b@dest.test', { n: 1 }],
+      ['c@dest.test', { n: 4 }],
+    ],
+  )
+})
+
+test('a column whose name no key can have is an error of the rows that use it, by name', async (t) => {
+  const { run, people } = await setUp(t)
+  const long = 'k'.repeat(256)
+  const rows = [`email,"a\0b",${long}`, 'a@dest.test,1,', 'b@dest.test,,2', 'c@dest.test,,']
+  const result = await run(rows.join('\n'))
+  assert.deepEqual(
+    result.errors.map(({ email, error }) => [email, error]),
+    [
+      ['a@dest.test', 'data.a\0b: A key must not have control or broken characters'],
+      ['b@dest.test', `data.${long.slice(0, 60)}…: A key must be at most 255 characters long`],
+    ],
+  )
+  assert.deepEqual(
+    (await people()).map(({ email }) => email),
+    ['c@dest.test'],
+  )
+})
+
+test('data that becomes too large with what is there is an error of its row alone', async (t) => {
+  const { run, people } = await setUp(t)
+  const half = 'x'.repeat(40_000)
+  await run(`email,one\na@dest.test,${half}\n`)
+  const result = await run(`email,two,city\na@dest.test,${half},Oslo\nb@dest.test,${half},Bergen\n`)
+  assert.equal(result.failureCount, 1)
+  assert.match(result.errors[0]?.error ?? '', /data of the contact would be larger/)
+  assert.deepEqual(Object.keys((await people())[0]?.data ?? {}), ['one'])
+  assert.equal((await people()).length, 2)
+})
+
+test('of more than a thousand bad rows the first thousand are told, and all are counted', async (t) => {
+  const { run } = await setUp(t)
+  const { errors, failureCount } = await run(`email\n${'nobody\n'.repeat(1500)}`)
+  assert.equal(failureCount, 1500)
+  assert.equal(errors.length, 1000)
+  assert.equal(errors.at(-1)?.row, 1001)
+})
+
+test('a mark, UTF-16, semicolons and old encodings are read as what they are', async (t) => {
+  const { run, people } = await setUp(t)
+  const text = 'email;name\nzoe@dest.test;Zoë €\n'
+  const files = [
+    Buffer.from(`\ufeff${text}`),
+    Buffer.from(`\ufeff${text}`, 'utf16le'),
+    Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
+    Buffer.from(text.replace('ë', '\xeb').replace('€', '\x80'), 'latin1'),
+    Buffer.from(`sep=;\r\n${text}`),
+  ]
+  for (const [index, file] of files.entries()) {
+    const result = await run(file)
+    assert.deepEqual([result.totalRows, result.successCount], [1, 1], `file ${index}`)
+    assert.deepEqual((await people())[0]?.data, { name: 'Zoë €' }, `file ${index}`)
+  }
+})
+
+test('of columns of the same name the first that is not empty counts', async (t) => {
+  const { run, people } = await setUp(t)
+  const result = await run('email,plan,Plan,email\na@dest.test,,pro,\n,free,team,b@dest.test\n')
+  assert.deepEqual(
+    (await people()).map(({ email, data }) => [email, data]),
+    [
+      ['a@dest.test', { plan: 'pro' }],
+      ['b@dest.test', { plan: 'free' }],
+    ],
+  )
+  assert.equal(result.warnings.length, 2)
+})
+
+test('names of prototypes are keys like any other', async (t) => {
+  const { run, people } = await setUp(t)
+  await run('email,__proto__,constructor\na@dest.test,x,y\n')
+  const [row] = await people()
+  assert.deepEqual(Object.entries(row?.data ?? {}).sort(), [
+    ['__proto__', 'x'],
+    ['constructor', 'y'],
+  ])
+  assert.equal(Object.getPrototypeOf({}), Object.prototype)
+})
+
+const hopeless: [name: string, file: string | Uint8Array, reason: RegExp][] = [
+  ['is empty', '', /^The file is empty\.$/],
+  ['has nothing but line breaks and blanks', '\r\n\r\n \n', /^The file is empty\.$/],
+  ['is a mark alone', '\ufeff', /^The file is empty\.$/],
+  ['has no email column', 'name,mail\nAda,a@dest.test\n', /no column "email"/],
+  ['is one line of 5 MB', 'x'.repeat(5 * 1024 * 1024), /longer than 262144 characters/],
+  ['is a megabyte of commas', `email${','.repeat(1_000_000)}`, /more than 1000 columns/],
+  ['is a megabyte of zeros', new Uint8Array(1_000_000), /longer than/],
+  ['is an archive', Buffer.from('PK\x03\x04../../etc/passwd\x00\xff\xfe'), /no column "email"/],
+]
+
+for (const [name, file, reason] of hopeless) {
+  test(`a file that ${name} fails at once, with the reason, and goes`, async (t) => {
+    const { world, projectId, people } = await setUp(t)
+    await handIn(world, file, { projectId })
+    const job = await claim(world)
+    const run = () => importContacts(world, job)
+    const isToldWhy = (error: unknown) =>
+      error instanceof FinalFailure && reason.test(error.message)
+    await assert.rejects(run, isToldWhy)
+    assert.equal(await countChunks(world), 0)
+    assert.deepEqual(await people(), [])
+    await assert.rejects(run, isToldWhy, 'a second run says the same')
+  })
+}
+
+test('the event loop turns with every chunk of a hostile file', async (t) => {
+  const { run } = await setUp(t)
+  const hostile = [
+    `email,x\na@dest.test,"${'y'.repeat(1_000_000)}`,
+    `email,x\na@dest.test,${'"",'.repeat(200_000)}`,
+    `email${',c'.repeat(900)}\n${`a@dest.test${',1'.repeat(10_000)}\n`.repeat(30)}`,
+    `email\n${'\n'.repeat(500_000)}`,
+  ]
+  for (const file of hostile) {
+    let turns = 0
+    let immediate = setImmediate(function count() {
+      turns += 1
+      immediate = setImmediate(count)
+    })
+    const result = await run(file)
+    clearImmediate(immediate)
+    // It is read twice: once for its encoding.
+    assert.ok(turns > (2 * file.length) / (64 * 1024), `it turned ${turns} times`)
+    assert.ok(result.errors.length <= 1000)
+  }
+})

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openUpload, sweepUploads } from '../../../src/features/imports/import-file.ts'
+import { findImport } from '../../../src/features/imports/status.ts'
+import { failJob } from '../../../src/jobs/ledger.ts'
+import { importChunks, jobs } from '../../../src/store/schema.ts'
+import { addProject, openWorld } from '../world.ts'
+import { claim, countChunks, handIn } from './desk.ts'
+
+const HOUR_MS = 3_600_000
+
+test('a file is kept in chunks as it comes, and its job when it is whole', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  let rings = 0
+  t.after(world.jobBell.listen(() => (rings += 1)))
+  const upload = openUpload(world, { projectId, kind: 'import' })
+  const bytes = Buffer.alloc(200_000, 'abcdefghij')
+  for (let at = 0; at < bytes.length; at += 30_000)
+    await upload.write(bytes.subarray(at, at + 30_000))
+  assert.equal(await countChunks(world), 2)
+  assert.equal(await world.store.read.$count(jobs), 0)
+  const options = { filename: 'a.csv', mapping: [], areStrings: false, subscribed: true }
+  const id = await upload.finish(options)
+  assert.equal(rings, 1)
+  assert.equal(id, `import-${projectId}-${world.clock.at}`)
+  const chunks = await world.store.read
+    .select()
+    .from(importChunks)
+    .orderBy(importChunks.number)
+    .all()
+  assert.deepEqual(Buffer.concat(chunks.map((chunk) => chunk.bytes)), bytes)
+  assert.ok(chunks.every((chunk) => chunk.bytes.length < 100_000))
+  const { data, ...status } = await findImport(world, { projectId, id, kind: 'import' })
+  assert.deepEqual(data, {
+    filename: 'a.csv',
+    sizeBytes: 200_000,
+    mapping: {},
+    types: 'values',
+    subscribed: true,
+  })
+  assert.equal(status.state, 'waiting')
+})
+
+test('two files of one millisecond are two jobs', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const ids = await Promise.all([1, 2, 3].map(() => handIn(world, 'email\n', { projectId })))
+  assert.equal(new Set(ids).size, 3)
+})
+
+test('an upload that is given up leaves nothing', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const upload = openUpload(world, { projectId, kind: 'import' })
+  await upload.write(Buffer.alloc(150_000))
+  assert.equal(await countChunks(world), 1)
+  await upload.discard()
+  assert.equal(await countChunks(world), 0)
+})
+
+test('what cannot be deleted when an upload is given up is no error of its own', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  let tries = 0
+  const write = () => {
+    tries += 1
+    return Promise.reject(new TypeError('The store is closed.'))
+  }
+  const store = { ...world.store, write }
+  await openUpload({ ...world, store }, { projectId, kind: 'import' }).discard()
+  assert.equal(tries, 1)
+})
+
+test('a chunk that cannot be kept is told, and no job is made of the rest', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  const store = { ...world.store, write: () => Promise.reject(new Error('disk full')) }
+  const upload = openUpload({ ...world, store }, { projectId, kind: 'import' })
+  await assert.rejects(upload.write(Buffer.alloc(70_000)), /disk full/)
+  assert.equal(await world.store.read.$count(jobs), 0)
+})
+
+test('the sweep deletes what no job will read any more, and nothing else', async (t) => {
+  const world = await openWorld(t)
+  const { id: projectId } = await addProject(world)
+  // Ids of uploads carry the time of the machine.
+  world.clock.at = Date.now()
+  await handIn(world, 'email\ndead@dest.test\n', { projectId })
+  const dead = await claim(world)
+  const failure = { error: 'no', retryAt: null, now: world.clock.at }
+  await world.store.write((tx) => failJob(tx, dead, failure))
+  await handIn(world, 'email\nwaiting@dest.test\n', { projectId })
+  const upload = openUpload(world, { projectId, kind: 'import' })
+  await upload.write(Buffer.alloc(70_000))
+  assert.equal(await countChunks(world), 3)
+  await sweepUploads(world)
+  assert.equal(await countChunks(world), 3, 'they are young')
+  world.clock.at += 2 * HOUR_MS
+  await sweepUploads(world)
+  assert.equal(await countChunks(world), 1)
+  const job = await claim(world)
+  const [chunk] = await world.store.read.select().from(importChunks).all()
+  assert.equal(chunk?.uploadId, (job.payload as { uploadId: string }).uploadId)
+})

@@ -1,0 +1,456 @@
+/** Verification of lists: what is counted, what is kept, and that a crash counts nothing twice. */
+import assert from 'node:assert/strict'
+import { after, before, type TestContext, test } from 'node:test'
+import type { Core } from '../../../../src/features/core.ts'
+import { createSchedule } from '../../../../src/features/schedule.ts'
+import {
+  addResults,
+  emptyResult,
+  type Listed,
+  type ListResult,
+  MAX_RESULTS,
+} from '../../../../src/features/verification/bulk/result.ts'
+import { verifyList } from '../../../../src/features/verification/bulk/run.ts'
+import {
+  findListStatus,
+  type ListTarget,
+  startListVerification,
+} from '../../../../src/features/verification/bulk/start.ts'
+import { createVerifier } from '../../../../src/features/verification/verifier.ts'
+import { startJobs } from '../../../../src/jobs/jobs.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { newId } from '../../../../src/store/ids.ts'
+import { contacts, events, jobs } from '../../../../src/store/schema.ts'
+import { claimJob } from '../../../jobs/running.ts'
+import { addPeople } from '../../contacts/people.ts'
+import { addProject, openWorld, type World } from '../../world.ts'
+
+const mail = { MX: [[10, 'mx.dest.test']] as [number, string][] }
+
+const closers: (() => unknown)[] = []
+let shared: World
+
+before(async () => {
+  shared = await openWorld({ after: (fn: () => unknown) => closers.push(fn) } as never)
+  const { dns } = shared
+  for (const name of ['dest.test', 'gmail.com', 'mailinator.com']) dns.set(name, mail)
+  dns.set('broken.test', 'SERVFAIL')
+  dns.set('null.test', { MX: [[0, '']] })
+})
+
+after(async () => {
+  for (const close of closers.reverse()) await close()
+})
+
+/** A project in the one world, where no job waits and nothing has been asked yet. */
+async function setUp(t: TestContext) {
+  const { config, now, log, store, dns } = shared
+  const options = { dnsServers: config.dns.servers, dataDir: config.dataDir, now, log }
+  const verifier = createVerifier({ ...options, timeoutMs: 500 })
+  t.after(verifier.stop)
+  dns.queries.length = 0
+  await store.write((tx) => tx.delete(jobs).run())
+  const world: World = { ...shared, verifier }
+  const { id: projectId } = await addProject(world)
+  const start = (target: ListTarget<unknown>) => startListVerification(world, { projectId, target })
+  return {
+    world,
+    projectId,
+    start,
+    async run(target: ListTarget<unknown>): Promise<ListResult> {
+      await start(target)
+      const job = await claimJob(world, 'verify-list')
+      const result = await verifyList(world, job)
+      await store.write((tx) => tx.delete(jobs).run())
+      return result
+    },
+  }
+}
+
+const summaryOf = ({ results, resultsOmitted, ...summary }: ListResult) => summary
+const { results, resultsOmitted, ...nobody } = emptyResult
+
+test('a list of addresses is counted by what was found out, and each is told of', async (t) => {
+  const { run, world } = await setUp(t)
+  const emails = [
+    'ada@dest.test',
+    'Bob+shop@Dest.test',
+    'bob+shop@dest.test',
+    'no address',
+    'eve@gone.test',
+    'eve@null.test',
+    'eve@broken.test',
+    'joe@gmail.com',
+    'joe@gmail.con',
+    'x@mailinator.com',
+  ]
+  const result = await run({ mode: 'emails', emails })
+  assert.deepEqual(summaryOf(result), {
+    ...nobody,
+    total: 10,
+    valid: 5,
+    invalid: 4,
+    unknown: 1,
+    malformed: 1,
+    domainMissing: 2,
+    noMx: 1,
+    disposable: 1,
+    personal: 1,
+    typo: 1,
+    plusAddressed: 2,
+  })
+  assert.deepEqual(
+    result.results.map(({ email }) => email),
+    emails,
+  )
+  assert.equal(result.resultsOmitted, 0)
+  const [ada, , , , eve, , unknown, , typo] = result.results
+  assert.deepEqual(ada, {
+    email: 'ada@dest.test',
+    contactId: null,
+    state: 'valid',
+    cause: null,
+    isDisposable: false,
+    isAlias: false,
+    isTypo: false,
+    isPlusAddressed: false,
+    isPersonalEmail: false,
+    domainExists: true,
+    hasMxRecords: true,
+    reasons: ['The address is well formed and its domain takes mail'],
+  })
+  assert.deepEqual([eve?.state, eve?.cause], ['invalid', 'domain-missing'])
+  assert.deepEqual(
+    [unknown?.state, unknown?.cause, unknown?.reasons],
+    ['unknown', null, ['The name servers of broken.test gave no answer']],
+  )
+  assert.deepEqual([typo?.state, typo?.suggestedEmail], ['invalid', 'joe@gmail.com'])
+  const asked = world.dns.queries.map(({ name, type }) => `${type} ${name}`)
+  assert.equal(asked.filter((query) => query === 'MX broken.test').length, 2)
+  const others = asked.filter((query) => query !== 'MX broken.test')
+  assert.equal(new Set(others).size, others.length, 'each domain is looked up once')
+  assert.ok(asked.every((query) => query.startsWith('MX ')))
+})
+
+test('of servers that deny everything a list learns nothing: its addresses are unknown', async (t) => {
+  const { world, run } = await setUp(t)
+  const { verifier } = shared
+  t.after(() => world.dns.answerAll(undefined))
+  world.dns.answerAll('NXDOMAIN')
+  world.verifier = verifier
+  const result = await run({ mode: 'emails', emails: ['ada@there.test', 'eve@nowhere.test'] })
+  assert.deepEqual(summaryOf(result), { ...nobody, total: 2, unknown: 2 })
+  assert.deepEqual(
+    result.results.map(({ state, cause, domainExists }) => [state, cause, domainExists]),
+    [
+      ['unknown', null, false],
+      ['unknown', null, false],
+    ],
+  )
+})
+
+test('a domain is looked up once however long the list takes', async (t) => {
+  const { world, start } = await setUp(t)
+  await start({ mode: 'emails', emails: manyEmails(1_000, () => 'dest.test') })
+  const job = await claimJob(world, 'verify-list')
+  let at = world.clock.at
+  const slow = { ...world, now: () => (at += 60_000) }
+  const result = await verifyList(slow, job)
+  assert.equal(result.valid, 1_000)
+  assert.equal(world.dns.count('dest.test'), 1)
+})
+
+const manyEmails = (count: number, domainOf: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => `a${index}@${domainOf(index)}`)
+
+/** A core whose name servers answer at once: no such domain. Each domain that is judged is told of. */
+function withoutWaiting(core: World, judged: (domain: string) => void): World {
+  const listDns: Core['resolver'] = {
+    ...core.verifier.listDns,
+    mx: () => Promise.resolve({ kind: 'nxdomain', expiresAt: 0 }),
+  }
+  const isNowhere = () => false
+  const isDisposable = (domain: string) => {
+    judged(domain)
+    return false
+  }
+  const lists = {
+    load: () => Promise.resolve({ isDisposable, isFree: isNowhere, isAlias: isNowhere }),
+  }
+  return { ...core, verifier: { ...core.verifier, listDns, lists } }
+}
+
+/** Counts turns of the event loop until `work` is done; `taken` is called at the end of each. */
+async function countTurns(work: Promise<unknown>, taken?: () => void): Promise<number> {
+  let isOver = false
+  const end = work.finally(() => {
+    isOver = true
+  })
+  let turns = 0
+  for (; !isOver; turns += 1) {
+    await new Promise(setImmediate)
+    taken?.()
+  }
+  await end
+  return turns
+}
+
+test('many addresses of one domain: it is judged once, and others have their turn', async (t) => {
+  const { world, start } = await setUp(t)
+  await start({ mode: 'emails', emails: manyEmails(10_000, () => 'gmali.test') })
+  const job = await claimJob(world, 'verify-list')
+  const judged: string[] = []
+  const core = withoutWaiting(world, (domain) => judged.push(domain))
+  const turns = await countTurns(verifyList(core, job))
+  assert.deepEqual(judged, ['gmali.test'])
+  assert.ok(turns >= 50, `${turns} turns`)
+})
+
+test('domains whose answers come at once are judged a few in each turn', async (t) => {
+  const { world, start } = await setUp(t)
+  await start({ mode: 'emails', emails: manyEmails(1_000, (index) => `d${index}.test`) })
+  const job = await claimJob(world, 'verify-list')
+  let inTurn = 0
+  let most = 0
+  let all = 0
+  const core = withoutWaiting(world, () => {
+    inTurn += 1
+    all += 1
+  })
+  await countTurns(verifyList(core, job), () => {
+    most = Math.max(most, inTurn)
+    inTurn = 0
+  })
+  assert.equal(all, 1_000)
+  assert.ok(most <= 32, `${most} in one turn`)
+})
+
+test('contacts by their ids: those of others and of nobody are not found', async (t) => {
+  const { world, run, projectId } = await setUp(t)
+  const [ada = '', bob = ''] = await addPeople(world, projectId, [
+    { email: 'ada@dest.test' },
+    { email: 'bob@gone.test' },
+  ])
+  const stranger = await addProject(world, 'Other')
+  const [eve = ''] = await addPeople(world, stranger.id, [{ email: 'eve@dest.test' }])
+  const result = await run({ mode: 'ids', contactIds: [bob, newId(), ada, eve, ada] })
+  const { total, valid, invalid, notFound } = result
+  assert.deepEqual([total, valid, invalid, notFound], [2, 1, 1, 2])
+  assert.deepEqual(
+    result.results.map(({ email, contactId }) => [email, contactId]),
+    [
+      ['bob@gone.test', bob],
+      ['ada@dest.test', ada],
+    ],
+  )
+})
+
+test('contacts by a query: those that match, of this project, but for the excluded', async (t) => {
+  const { world, run, projectId } = await setUp(t)
+  const people = manyEmails(450, (index) => (index % 2 === 0 ? 'dest.test' : 'gone.test'))
+  const ids = await addPeople(
+    world,
+    projectId,
+    people.map((email, index) => ({ email, subscribed: index < 400, data: { plan: index % 3 } })),
+  )
+  const stranger = await addProject(world, 'Other')
+  await addPeople(world, stranger.id, [{ email: 'eve@dest.test' }])
+  const all = await run({ mode: 'query', filter: {}, excludeIds: [] })
+  assert.deepEqual([all.total, all.valid, all.invalid], [450, 225, 225])
+  assert.deepEqual(
+    all.results.map(({ contactId }) => contactId),
+    ids,
+  )
+  const condition = {
+    logic: 'AND',
+    groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 1 }] }],
+  }
+  const filter = { subscribed: true, search: 'DEST', condition }
+  const some = await run({ mode: 'query', filter, excludeIds: [ids[4] ?? ''] })
+  const meant = people.filter(
+    (email, index) => index < 400 && index % 3 === 1 && index !== 4 && email.includes('dest'),
+  )
+  assert.deepEqual(
+    some.results.map(({ email }) => email),
+    meant,
+  )
+  const isMine = eq(contacts.projectId, projectId)
+  const rows = await world.store.read.select().from(contacts).where(isMine).all()
+  assert.equal(rows.length, 450)
+  assert.ok(
+    rows.every(({ updatedAt }) => updatedAt === 1),
+    'no contact changes',
+  )
+  assert.deepEqual(await world.store.read.select().from(events).all(), [])
+})
+
+test('of a long list the noteworthy are kept, up to a thousand, and the others counted', async (t) => {
+  const { run } = await setUp(t)
+  const emails = manyEmails(2_600, (index) => (index % 2 === 0 ? 'dest.test' : 'gone.test'))
+  const result = await run({ mode: 'emails', emails })
+  assert.deepEqual([result.total, result.valid, result.invalid], [2_600, 1_300, 1_300])
+  const gone = emails.filter((email) => email.endsWith('gone.test'))
+  assert.deepEqual(
+    result.results.map(({ email }) => email),
+    gone.slice(0, MAX_RESULTS),
+  )
+  assert.equal(result.resultsOmitted, 300)
+})
+
+test('results of a page that reaches the limit are kept whole, one more makes the list long', () => {
+  const one = (state: Listed['state']): Listed => ({
+    email: state,
+    contactId: null,
+    state,
+    cause: null,
+    isDisposable: false,
+    isAlias: false,
+    isTypo: false,
+    isPlusAddressed: false,
+    isPersonalEmail: false,
+    domainExists: true,
+    hasMxRecords: true,
+    reasons: [],
+  })
+  const valid = Array.from({ length: MAX_RESULTS }, () => one('valid'))
+  const full = addResults(emptyResult, valid)
+  assert.equal(full.results.length, MAX_RESULTS)
+  const long = addResults(full, [one('unknown')])
+  assert.deepEqual(
+    [long.results.map(({ email }) => email), long.resultsOmitted, long.valid, long.unknown],
+    [['unknown'], 0, MAX_RESULTS, 1],
+  )
+  assert.equal(emptyResult.results.length, 0)
+})
+
+test('a run that dies is taken up where it was saved, and counts nothing twice', async (t) => {
+  const { world, start, projectId } = await setUp(t)
+  const people = manyEmails(1_000, (index) => (index % 4 === 0 ? 'gone.test' : 'dest.test'))
+  await addPeople(
+    world,
+    projectId,
+    people.map((email) => ({ email })),
+  )
+  const jobId = await start({ mode: 'query', filter: {}, excludeIds: [] })
+  // Every page is saved: each look at the clock is some seconds after the one before.
+  const now = () => {
+    world.clock.at += 3_000
+    return world.clock.at
+  }
+  // A walk begins with a page of 50, and the next one has 200.
+  for (const percent of [25, 50]) {
+    const dying = dyingAfter(2, { ...world, now })
+    await assert.rejects(verifyList(dying, await claimJob(world, 'verify-list')), /killed/)
+    const { progress, state } = await findListStatus(world, { projectId, jobId })
+    assert.deepEqual([progress, state], [percent, 'active'])
+    await addPeople(world, projectId, [{ email: `late${percent}@dest.test` }])
+    world.clock.at += 120_000
+  }
+  const result = await verifyList({ ...world, now }, await claimJob(world, 'verify-list'))
+  assert.deepEqual([result.total, result.valid, result.invalid], [1_000, 750, 250])
+  assert.deepEqual(
+    result.results.map(({ email }) => email),
+    people,
+  )
+})
+
+/** A core whose process is killed once it has written so often. */
+function dyingAfter(limit: number, core: Pick<Core, 'store' | 'now' | 'verifier'>) {
+  let writes = 0
+  const write: Core['store']['write'] = async (fn) => {
+    if (writes === limit) throw new Error('killed')
+    writes += 1
+    return core.store.write(fn)
+  }
+  const store = { ...core.store, write }
+  return { ...core, store }
+}
+
+test('a run that is told to stop asks nothing more and keeps what was saved', async (t) => {
+  const { world, start } = await setUp(t)
+  const emails = manyEmails(600, (index) => `d${index}.test`)
+  await start({ mode: 'emails', emails })
+  const job = await claimJob(world, 'verify-list')
+  const { promise: asked, resolve: tellAsked } = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  let questions = 0
+  const listDns: Core['resolver'] = {
+    ...world.verifier.listDns,
+    async mx() {
+      questions += 1
+      tellAsked()
+      await held.promise
+      return { kind: 'nxdomain', expiresAt: 0 }
+    },
+  }
+  const run = verifyList({ ...world, verifier: { ...world.verifier, listDns } }, job)
+  await asked
+  job.abort.abort(new Error('The program is stopping.'))
+  held.resolve()
+  await assert.rejects(run, /stopping/)
+  assert.equal(questions, 16, 'sixteen at once, and none after the end was told')
+})
+
+test('the lists of several projects are looked up at the pace of one', async (t) => {
+  const { world, start, projectId } = await setUp(t)
+  const others = [await addProject(world), await addProject(world)]
+  const lists = [
+    await start({ mode: 'emails', emails: manyEmails(40, (index) => `a${index}.test`) }),
+    ...(await Promise.all(
+      others.map(({ id }, list) =>
+        startListVerification(world, {
+          projectId: id,
+          target: { mode: 'emails', emails: [`one@b${list}.test`] },
+        }),
+      ),
+    )),
+  ]
+  assert.equal(new Set(lists).size, 3)
+  const open: (() => void)[] = []
+  const asked: string[] = []
+  let most = 0
+  const listDns: Core['resolver'] = {
+    ...world.verifier.listDns,
+    async mx(domain) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      asked.push(domain)
+      most = Math.max(most, open.push(resolve))
+      await promise
+      return { kind: 'nxdomain', expiresAt: 0 }
+    },
+  }
+  const core = { ...world, verifier: { ...world.verifier, listDns } }
+  const claimed = [await claimJob(world, 'verify-list'), await claimJob(world, 'verify-list')]
+  claimed.push(await claimJob(world, 'verify-list'))
+  assert.equal(claimed[0]?.projectId, projectId)
+  const results: ListResult[] = []
+  const runs = claimed.map(async (job) => results.push(await verifyList(core, job)))
+  while (results.length < 3) {
+    await new Promise(setImmediate)
+    open.shift()?.()
+  }
+  await Promise.all(runs)
+  assert.equal(most, 16)
+  assert.equal(asked.length, 42, 'each domain once')
+  const last = Math.max(asked.indexOf('b0.test'), asked.indexOf('b1.test'))
+  assert.ok(last < 40, 'a short list does not wait for the whole of a long one')
+  assert.deepEqual(results.map(({ total }) => total).sort(), [1, 1, 40])
+  await world.store.write((tx) => tx.delete(jobs).run())
+})
+
+test('the job loop does it, three lists at a time, and its status shows the result', async (t) => {
+  const { world, start, projectId } = await setUp(t)
+  const core = { ...world, outbound: {}, hits: {} } as unknown as Core
+  const { handlers, limits } = createSchedule(core)
+  assert.equal(limits['verify-list'], 3)
+  const { store, log, now, jobBell } = world
+  const running = startJobs({ store, log, now, handlers, limits })
+  t.after(() => running.stop(0))
+  t.after(jobBell.listen(running.wake))
+  const jobId = await start({ mode: 'emails', emails: ['ada@dest.test'] })
+  const ask = () => findListStatus(world, { projectId, jobId })
+  while ((await ask()).state !== 'completed') await new Promise(setImmediate)
+  const { state, progress, result } = await ask()
+  assert.deepEqual([state, progress], ['completed', 100])
+  assert.equal((result as ListResult).valid, 1)
+})
