@@ -41,7 +41,7 @@ import { startSubmission } from './inbound/submission.ts'
 import { startJobs } from './jobs/jobs.ts'
 import { endLeases } from './jobs/ledger.ts'
 import type { Log } from './log.ts'
-import type { Tracker } from './mail/tracking.ts'
+import type { Tracker } from './mail/html/tracking.ts'
 import { type Outbound, type OutboundDeps, startOutbound } from './outbound/outbound.ts'
 import { takeServeLock } from './store/serve-lock.ts'
 

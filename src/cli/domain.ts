@@ -6,7 +6,7 @@ import { checkServerRecords, type ServerRecord } from '../features/domains/serve
 import { type DomainTarget, getDomain } from '../features/domains/target.ts'
 import { verifyDomain } from '../features/domains/verify.ts'
 import type { DomainView } from '../features/domains/view.ts'
-import { displayDomain } from '../mail/address.ts'
+import { displayDomain } from '../mail/address/address.ts'
 import { isUuid } from '../store/ids.ts'
 import { type Context, type Input, type Result, withCore } from './command.ts'
 import { escapeControls, formatTable } from './text.ts'

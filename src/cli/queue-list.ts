@@ -12,7 +12,7 @@ import {
   queueStates,
 } from '../features/messages/queue/operate.ts'
 import { findSuppressed, type SuppressedAddress } from '../features/suppressions/find.ts'
-import { displayDomain, parseAddress } from '../mail/address.ts'
+import { displayDomain, parseAddress } from '../mail/address/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
 import { readLimit } from './limit.ts'
 import { createLiveSource, describeSilence, formatCommand } from './live.ts'

@@ -5,7 +5,7 @@ import { bringForward, listWaitingDomains } from '../features/messages/queue/ope
 import type { OpenCore } from '../features/open-core.ts'
 import { askServer } from '../features/questions/ask.ts'
 import type { AnswerOf } from '../features/questions/questions.ts'
-import { parseDomain } from '../mail/address.ts'
+import { parseDomain } from '../mail/address/address.ts'
 import { type Context, type Input, type Result, withCore } from './command.ts'
 import { escapeControls, formatTable, formatTime, shorten } from './text.ts'
 

@@ -8,7 +8,7 @@ import {
   releaseDomain,
   retryEmails,
 } from '../features/messages/queue/operate.ts'
-import { displayDomain, parseDomain } from '../mail/address.ts'
+import { displayDomain, parseDomain } from '../mail/address/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
 import { formatCommand } from './live.ts'
 import { escapeControls, formatTable, formatTime } from './text.ts'

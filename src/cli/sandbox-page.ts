@@ -1,7 +1,7 @@
 /** A message of the sandbox as a web page; the message itself stands in a frame that runs nothing. */
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
-import type { DecodedMessage } from '../mail/decoded.ts'
+import type { DecodedMessage } from '../mail/decode-message.ts'
 
 /** Of the message: its own styles and pictures, nothing from elsewhere; links open a new window. */
 export const messagePolicy = [

@@ -2,7 +2,7 @@
 import { formatInstant } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import { getSandboxMessage, listSandboxMessages } from '../features/messages/sandbox.ts'
-import { decodeMessage } from '../mail/decoded.ts'
+import { decodeMessage } from '../mail/decode-message.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
 import { formatTable, formatTime, shorten } from './text.ts'
 

@@ -5,7 +5,7 @@ import { AppError, describeError, notFound } from '../errors.ts'
 import { acceptMessage } from '../features/messages/accept/accept.ts'
 import type { NamedAddress, Project } from '../features/messages/accept/plan.ts'
 import type { OpenCore } from '../features/open-core.ts'
-import { parseAddress } from '../mail/address.ts'
+import { parseAddress } from '../mail/address/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
 import { escapeControls } from './text.ts'
 

@@ -9,7 +9,7 @@ import { type ListedSuppression, listSuppressions } from '../features/suppressio
 import { removeAddresses } from '../features/suppressions/remove.ts'
 import { undoSuppressions } from '../features/suppressions/undo.ts'
 import { type SuppressionReason, suppressionReasons } from '../features/suppressions/view.ts'
-import { type ParsedAddress, parseAddress } from '../mail/address.ts'
+import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
 import { readLimit } from './limit.ts'
 import { readSince } from './since.ts'

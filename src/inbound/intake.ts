@@ -6,7 +6,7 @@
  * memory for a message doubles, and from a megabyte on grows by a megabyte: the cost of a chunk does
  * not depend on its size. It grows by further blocks, so a large message is not copied when it grows.
  */
-import { countHops } from '../mail/received.ts'
+import { countHops } from '../mail/incoming/received-field.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
 /** How much all messages under way may hold. `isSmall`: what is set aside for small ones counts. */

@@ -8,7 +8,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { describeError } from '../errors.ts'
 import type { Reading, Unread } from '../features/receiving/reading.ts'
 import { readIncomingHeader } from '../mail/incoming/header.ts'
-import { readReport } from '../mail/report.ts'
+import { readReport } from '../mail/report/read-report.ts'
 import type { VerdictDeps } from './verdicts.ts'
 
 export type ReaderSettings = {
@@ -54,7 +54,7 @@ async function readMail(
   deps: VerdictDeps,
   message: Unread & { raw: Buffer },
 ): Promise<Reading['mail']> {
-  const { readIncoming } = await import('../mail/incoming/read.ts')
+  const { readIncoming } = await import('../mail/incoming/read-message.ts')
   const { checkSender, isAligned } = await import('./verdicts.ts')
   const mail = await readIncoming(message.raw)
   const { verdicts, domains } = await checkSender(deps, message)

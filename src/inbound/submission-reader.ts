@@ -6,7 +6,7 @@
 import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
 import { startThread } from '../config/assets.ts'
 import type { Log } from '../log.ts'
-import type { Submitted, SubmittedLimits } from '../mail/submitted.ts'
+import type { Submitted, SubmittedLimits } from '../mail/submitted/read-submitted.ts'
 import { refusal } from './refusal.ts'
 import type { FromThread, ThreadAnswer } from './submission-thread.ts'
 

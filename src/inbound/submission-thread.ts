@@ -1,7 +1,11 @@
 /** The entry of the threads that read messages which were handed in. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { describeError } from '../errors.ts'
-import { type Reading, readSubmitted, type SubmittedLimits } from '../mail/submitted.ts'
+import {
+  type Reading,
+  readSubmitted,
+  type SubmittedLimits,
+} from '../mail/submitted/read-submitted.ts'
 
 /** `failure`: our own; the thread is sound. */
 export type ThreadAnswer = Reading | { failure: string }

@@ -13,8 +13,13 @@ import type { Now } from '../clock.ts'
 import type { Config, ListenAddress } from '../config/config.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { MessageSource, PartFault, RenderedMessage, RenderSource } from '../mail/message.ts'
-import type { Tracker } from '../mail/tracking.ts'
+import type {
+  MessageSource,
+  PartFault,
+  RenderedMessage,
+  RenderSource,
+} from '../mail/compose/build-message.ts'
+import type { Tracker } from '../mail/html/tracking.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { QueueClass } from './class-queue.ts'
 import { createComposing } from './composing/composing.ts'

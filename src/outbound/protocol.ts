@@ -7,16 +7,16 @@
  * lower grant is answered by `granted` once the connections beyond it are closed.
  */
 import type { RelayConfig } from '../config/config.ts'
-import type { DkimAlgorithm } from '../mail/dkim.ts'
 import type {
   MessageContent,
   MessageSource,
   PartFault,
   RenderedMessage,
   RenderSource,
-} from '../mail/message.ts'
-import type { TemplateFault } from '../mail/template.ts'
-import type { Tracker } from '../mail/tracking.ts'
+} from '../mail/compose/build-message.ts'
+import type { DkimAlgorithm } from '../mail/compose/dkim.ts'
+import type { Tracker } from '../mail/html/tracking.ts'
+import type { TemplateFault } from '../mail/template/template.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import type { QueueClass } from './class-queue.ts'
 import type { SourceAddresses } from './routing/source-addresses.ts'

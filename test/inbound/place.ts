@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test'
 import { type InboundOptions, startInbound } from '../../src/inbound/listener.ts'
 import type { MailService } from '../../src/inbound/service.ts'
-import { createReturnPathLocalPart } from '../../src/mail/tokens.ts'
+import { createReturnPathLocalPart } from '../../src/mail/signed-tokens.ts'
 import { newId } from '../../src/store/ids.ts'
 import { type InboundMessage, inboundMessages } from '../../src/store/schema.ts'
 import { HOSTNAME, openWorld, type World, type WorldOptions } from '../features/world.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { checkSender, isAligned, type ResolveDns } from '../../src/inbound/verdicts.ts'
-import { dkimRecord, signDkim } from '../../src/mail/dkim.ts'
+import { dkimRecord, signDkim } from '../../src/mail/compose/dkim.ts'
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const record = dkimRecord('rsa', pair.publicKey)

@@ -9,8 +9,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import test, { after, before } from 'node:test'
-import { composeMessage, type MessageInput } from '../../src/mail/compose.ts'
-import { type DkimKey, dkimRecord, generateDkimKeyPair, signDkim } from '../../src/mail/dkim.ts'
+import {
+  type DkimKey,
+  dkimRecord,
+  generateDkimKeyPair,
+  signDkim,
+} from '../../src/mail/compose/dkim.ts'
+import { composeMessage, type MessageInput } from '../../src/mail/compose/mime-message.ts'
 
 const signedAt = Date.now()
 const domain = 'xn--bcher-kva.example'

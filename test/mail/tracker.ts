@@ -1,6 +1,6 @@
 /** Counts at mail.example.test, with keys that tests can read tokens by. */
 import { createSecretKey } from 'node:crypto'
-import type { Tracker } from '../../src/mail/tracking.ts'
+import type { Tracker } from '../../src/mail/html/tracking.ts'
 
 export const baseUrl = 'https://mail.example.test'
 

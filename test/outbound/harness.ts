@@ -5,7 +5,7 @@
 
 import type { Config } from '../../src/config/config.ts'
 import { silentLog } from '../../src/log.ts'
-import type { MessageSource } from '../../src/mail/message.ts'
+import type { MessageSource } from '../../src/mail/compose/build-message.ts'
 import { createResolver } from '../../src/outbound/dns/resolver.ts'
 import {
   type DeliveryReport,

@@ -1,7 +1,7 @@
 /** Users: who may log in. Made by operators; what a user may do is a membership's matter. */
 import { formatInstant, type Now } from '../../clock.ts'
 import { AppError, invalidField, notFound } from '../../errors.ts'
-import { parseAddress } from '../../mail/address.ts'
+import { parseAddress } from '../../mail/address/address.ts'
 import { asc, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { users } from '../../store/schema.ts'

@@ -1,5 +1,5 @@
 /** The emails of a page of the feed, as people read them. */
-import type { MessageContent, RenderSource } from '../../mail/message.ts'
+import type { MessageContent, RenderSource } from '../../mail/compose/build-message.ts'
 import { inArray, sql } from '../../store/drizzle.ts'
 import { contents, type Email, emails } from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'

@@ -1,6 +1,6 @@
 /** Filters on a contact's own columns. None of them is ever null. */
 import { parseInstant } from '../../clock.ts'
-import { parseAddress } from '../../mail/address.ts'
+import { parseAddress } from '../../mail/address/address.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema.ts'
 import { DAY_MS, startOfDay } from './instant.ts'

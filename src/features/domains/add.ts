@@ -3,7 +3,7 @@
  * Nothing can be sent from it before a check has found the required one.
  */
 import { AppError, invalidField } from '../../errors.ts'
-import { parseDomain } from '../../mail/address.ts'
+import { parseDomain } from '../../mail/address/address.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { type Domain, domains } from '../../store/schema.ts'

@@ -4,7 +4,7 @@
  * back to it, never ask for different keys under one name.
  */
 import { createHash, createPublicKey } from 'node:crypto'
-import { type DkimKeyType, dkimRecord, generateDkimKeyPair } from '../../mail/dkim.ts'
+import { type DkimKeyType, dkimRecord, generateDkimKeyPair } from '../../mail/compose/dkim.ts'
 import type { Domain } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
 

@@ -1,7 +1,7 @@
 /** A domain as the API and the command line show it. */
 import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
-import { displayDomain } from '../../mail/address.ts'
+import { displayDomain } from '../../mail/address/address.ts'
 import type { Domain, DomainStatus } from '../../store/schema.ts'
 import { type DomainRecord, describeRecords } from './records.ts'
 

@@ -1,7 +1,7 @@
 /** Rows as contacts (contract 3.2): known addresses change, others come into being. */
 import { AppError, invalidField } from '../../errors.ts'
 import type { RunningJob } from '../../jobs/run.ts'
-import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
+import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { readData } from '../contacts/write/data.ts'
 import { saveEach } from '../contacts/write/save.ts'
 import type { ContactEntry } from '../contacts/write/upsert.ts'

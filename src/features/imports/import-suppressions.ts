@@ -4,7 +4,7 @@
  * the address, as MANUAL, and stays to be read in `source`.
  */
 import type { RunningJob } from '../../jobs/run.ts'
-import type { ParsedAddress } from '../../mail/address.ts'
+import type { ParsedAddress } from '../../mail/address/address.ts'
 import type { SuppressionReason } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
 import { suppressAddresses } from '../suppressions/add.ts'

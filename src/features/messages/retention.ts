@@ -6,7 +6,7 @@
  *
  * Searching is the reader threads' work; transactions are short.
  */
-import { LISTED_CHARACTERS, listLinks } from '../../mail/links.ts'
+import { LISTED_CHARACTERS, listLinks } from '../../mail/html/links.ts'
 import { sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'

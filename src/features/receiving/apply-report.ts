@@ -9,9 +9,9 @@
  * A bounce of somebody whom the email was not for is a forward's or an alias's: its address may be
  * fine and the one behind it wrong, so class hard is a strike there.
  */
-import { parseAddress } from '../../mail/address.ts'
+import { parseAddress } from '../../mail/address/address.ts'
 import { isComplaint } from '../../mail/report/complaint.ts'
-import type { Report, ReportedRecipient } from '../../mail/report.ts'
+import type { Report, ReportedRecipient } from '../../mail/report/read-report.ts'
 import { eq } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'

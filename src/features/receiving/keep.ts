@@ -2,7 +2,7 @@
  * Taking mail in: a row that waits to be read, durable before anybody is told so. What is kept is
  * the message as it came, behind a Received field of our own.
  */
-import { formatReceived } from '../../mail/received.ts'
+import { formatReceived } from '../../mail/incoming/received-field.ts'
 import { newId } from '../../store/ids.ts'
 import { type InboundRecipient, inboundMessages } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'

@@ -1,5 +1,5 @@
 /** Marks of our own mail in what comes back: whose they are, and whether they still count. */
-import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../mail/tokens.ts'
+import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../mail/signed-tokens.ts'
 import { idTime } from '../../store/ids.ts'
 import type { Core } from '../core.ts'
 

@@ -3,8 +3,8 @@
  * of it; applied by this room.
  */
 import type { IncomingHeader } from '../../mail/incoming/header.ts'
-import type { IncomingMail } from '../../mail/incoming/read.ts'
-import type { Report } from '../../mail/report.ts'
+import type { IncomingMail } from '../../mail/incoming/read-message.ts'
+import type { Report } from '../../mail/report/read-report.ts'
 
 /** As Amazon SES words them, which clients know. GRAY: nothing was said for or against. */
 export type SenderVerdict = 'PASS' | 'FAIL' | 'GRAY' | 'PROCESSING_FAILED'

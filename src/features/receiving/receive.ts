@@ -8,7 +8,7 @@
  * `isCapped`: people see it, and nothing else may act on it.
  */
 import { formatInstant } from '../../clock.ts'
-import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
+import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { type Contact, contacts, contents, emails, projects } from '../../store/schema.ts'

@@ -12,8 +12,8 @@
  * what was sent before. A token must carry our signature; its age does not matter here: what comes
  * too late is taken and ignored. A trusted domain needs no MX.
  */
-import { parseAddress } from '../../mail/address.ts'
-import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../mail/tokens.ts'
+import { parseAddress } from '../../mail/address/address.ts'
+import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../mail/signed-tokens.ts'
 import type { InboundRecipient } from '../../store/schema.ts'
 import type { Core } from '../core.ts'
 

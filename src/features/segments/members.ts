@@ -4,7 +4,7 @@
  * was cut short did some of them, and may be repeated.
  */
 import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
-import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
+import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { sql } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema.ts'
 import type { Tx } from '../../store/store.ts'

@@ -3,7 +3,7 @@
  * by SMTP. The domain's MX is SES's then, so that its being verified is all that is asked.
  */
 import { AppError } from '../../errors.ts'
-import { parseAddress } from '../../mail/address.ts'
+import { parseAddress } from '../../mail/address/address.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { domains, type InboundRecipient } from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'

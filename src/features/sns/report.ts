@@ -3,8 +3,8 @@
  * already: Permanent condemns the address, Undetermined does not, Transient changes nothing
  * (contract 7.4, 17). The diagnostic adds the class and the remote server's own words.
  */
-import { parseAddress } from '../../mail/address.ts'
-import { classifyReply, type Reply, type Verdict } from '../../mail/replies.ts'
+import { parseAddress } from '../../mail/address/address.ts'
+import { classifyReply, type Reply, type Verdict } from '../../mail/replies/classify-reply.ts'
 import { isComplaint } from '../../mail/report/complaint.ts'
 import type { LaterReport } from '../messages/outcome/record-reports.ts'
 import type { Hit } from '../tracking/hits.ts'

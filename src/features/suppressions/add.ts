@@ -2,7 +2,7 @@
  * Addresses that a project wants no mail sent to, by its own word. Their contacts are unsubscribed
  * with it; who stands on the list already keeps the first reason.
  */
-import type { ParsedAddress } from '../../mail/address.ts'
+import type { ParsedAddress } from '../../mail/address/address.ts'
 import { sql } from '../../store/drizzle.ts'
 import { contacts, type SuppressionReason } from '../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../store/store.ts'

@@ -3,7 +3,7 @@
  * subscribed is the contact's wish, and stays as it is.
  */
 import { AppError } from '../../errors.ts'
-import type { ParsedAddress } from '../../mail/address.ts'
+import type { ParsedAddress } from '../../mail/address/address.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { suppressions } from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'

@@ -1,13 +1,13 @@
 /** What a template must be to be saved. */
 import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
-import type { ParsedAddress } from '../../mail/address.ts'
-import { costOfText, QUICK_COST } from '../../mail/making-cost.ts'
+import type { ParsedAddress } from '../../mail/address/address.ts'
+import { costOfText, QUICK_COST } from '../../mail/compose/message-cost.ts'
 import {
   checkTemplate,
   countMarkers,
   type TemplateFault,
   templateLimit,
-} from '../../mail/template.ts'
+} from '../../mail/template/template.ts'
 import type { CheckedTemplate } from '../../outbound/composing/template-checks.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { type ContentType, domains, type Template } from '../../store/schema.ts'

@@ -1,6 +1,6 @@
 /** How large a template may be, wherever one is taken: saved, or in a message of its own. */
 import type { FieldError } from '../../errors.ts'
-import { countMarkers, markersLimit, templateLimit } from '../../mail/template.ts'
+import { countMarkers, markersLimit, templateLimit } from '../../mail/template/template.ts'
 
 /** What is wrong with the size of these texts, by field; a text without placeholders is no template. */
 export function checkTemplateSizes(

@@ -4,8 +4,8 @@
  * signed it, and nowhere but to http and https.
  */
 import { LRUCache } from 'lru-cache'
-import { LISTED_CHARACTERS, linkNumber, listLinks } from '../../mail/links.ts'
-import { readClickToken } from '../../mail/tokens.ts'
+import { LISTED_CHARACTERS, linkNumber, listLinks } from '../../mail/html/links.ts'
+import { readClickToken } from '../../mail/signed-tokens.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema.ts'
 import { parameter, statement } from '../../store/store.ts'

@@ -3,7 +3,7 @@
  * domain that does not exist and one that takes no mail make it invalid; that it is disposable,
  * forwards, is mistyped or has a plus in it is for the caller to weigh. No mail server is asked.
  */
-import { displayDomain, type ParsedAddress } from '../../mail/address.ts'
+import { displayDomain, type ParsedAddress } from '../../mail/address/address.ts'
 import type { DomainFacts } from './domain-facts.ts'
 import type { KnownDomains } from './domain-lists/domain-lists.ts'
 import { suggestDomain } from './suggest-domain.ts'

@@ -1,6 +1,6 @@
 /** `POST /v1/verify`: one address, asked about by somebody who waits for the answer. */
 import { AppError } from '../../errors.ts'
-import { parseAddress } from '../../mail/address.ts'
+import { parseAddress } from '../../mail/address/address.ts'
 import type { Core } from '../core.ts'
 import { judgeAddress, judgeDomain, judgeText, type Verification } from './assess.ts'
 import { findDomainFacts } from './domain-facts.ts'

@@ -5,7 +5,7 @@
 import type { Core } from '../../features/core.ts'
 import { createClickResolver } from '../../features/tracking/link.ts'
 import { isMachineRequest } from '../../features/tracking/machines.ts'
-import { readOpenToken } from '../../mail/tokens.ts'
+import { readOpenToken } from '../../mail/signed-tokens.ts'
 import { openRoute, type Reply, type Route } from '../route.ts'
 
 /** A transparent GIF of one pixel, 43 octets. */

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
 import { invalidField } from '../../errors.ts'
 import type { StoredAttachment } from '../../features/messages/accept/plan.ts'
-import { attachedBytes } from '../../mail/attachment.ts'
-import { isBase64, QUICK_BASE64_LENGTH, scanBase64 } from '../../mail/base64-text.ts'
+import { attachedBytes } from '../../mail/compose/attachment.ts'
+import { isBase64, QUICK_BASE64_LENGTH, scanBase64 } from '../../mail/compose/decode-base64.ts'
 import { lineOfText } from './fields.ts'
 
 const MAX_LENGTH = 255

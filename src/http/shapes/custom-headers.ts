@@ -6,7 +6,7 @@ import {
   MAX_HEADER_VALUE_LENGTH,
   MAX_HEADERS,
   refusedHeaders,
-} from '../../mail/custom-header.ts'
+} from '../../mail/compose/custom-header.ts'
 import { lineOfText } from './fields.ts'
 
 export const customHeaders = z

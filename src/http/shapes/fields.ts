@@ -1,7 +1,7 @@
 /** Fields that several routes take. */
 import { z } from 'zod'
-import { type ParsedAddress, parseAddress } from '../../mail/address.ts'
-import { type NamedMailbox, parseNamedMailbox } from '../../mail/named-mailbox.ts'
+import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
+import { type NamedMailbox, parseNamedMailbox } from '../../mail/address/named-mailbox.ts'
 
 /** The longest header line (RFC 5322 section 2.1.1). */
 export const MAX_LINE = 998

@@ -1,7 +1,7 @@
 /** What stands in the links of the hosted pages and in the paths of the public contact calls. */
 import { z } from 'zod'
 import type { Core } from '../../features/core.ts'
-import { type PageToken, readPageToken } from '../../mail/tokens.ts'
+import { type PageToken, readPageToken } from '../../mail/signed-tokens.ts'
 import { id } from './fields.ts'
 
 /** `?e=<email id>`: who calls says which email led there. What is no id is ignored. */

@@ -1,6 +1,5 @@
 /** A report of delivery: from its fields where it has some, else from its prose. */
 import { getDomain } from 'tldts'
-import type { ReportedAction, ReportedRecipient } from '../report.ts'
 import {
   type DeliveryStatus,
   hasStatusFields,
@@ -13,6 +12,7 @@ import { type Block, type Prose, readProse } from './free-form.ts'
 import { type Evidence, judge } from './judge.ts'
 import { findAddress, listAddresses } from './mailbox.ts'
 import type { Original } from './original.ts'
+import type { ReportedAction, ReportedRecipient } from './read-report.ts'
 import type { Signs } from './signs.ts'
 import { completeReply, reduceTranscript } from './transcript.ts'
 

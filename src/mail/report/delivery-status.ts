@@ -2,11 +2,11 @@
  * Delivery status notifications (RFC 3464, RFC 6533): one group of fields for the message, one for
  * each recipient, also where blank lines, types or Final-Recipient are missing.
  */
-import type { Stage } from '../reply-rules.ts'
-import type { ReportedAction } from '../report.ts'
+import type { Stage } from '../replies/reply-rule.ts'
 import { isVague } from './diagnostic.ts'
 import { type Field, findField, readFields } from './fields.ts'
 import { findAddress, readTypedAddress } from './mailbox.ts'
+import type { ReportedAction } from './read-report.ts'
 
 export type StatusGroup = {
   recipient: string

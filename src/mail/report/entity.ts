@@ -3,7 +3,7 @@
  * bounded in octets, depth and number of parts, and tolerant of what mail systems send (missing or
  * unclosed boundaries, no header section, mbox lines). Parts stand in order, each before its own.
  */
-import { htmlToText } from '../plain-text.ts'
+import { htmlToText } from '../html/html-to-text.ts'
 import { type Field, findField, isFieldLine, readFields } from './fields.ts'
 import { decodeCharset, decodeTransfer } from './octets.ts'
 

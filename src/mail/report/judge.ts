@@ -2,9 +2,8 @@
  * From the words of a report to a verdict: the same rules as in session, at stage `late`. What the
  * other server said comes first; the prose around it decides only where that says nothing.
  */
-import { type Reading, readReply, type Verdict } from '../replies.ts'
-import type { Stage } from '../reply-rules.ts'
-import type { ReportedAction, ReportedRecipient } from '../report.ts'
+import { type Reading, readReply, type Verdict } from '../replies/classify-reply.ts'
+import type { Stage } from '../replies/reply-rule.ts'
 import {
   type Diagnosis,
   isVague,
@@ -13,6 +12,7 @@ import {
   readDiagnosis,
   tellMost,
 } from './diagnostic.ts'
+import type { ReportedAction, ReportedRecipient } from './read-report.ts'
 
 export type Evidence = {
   recipient: string

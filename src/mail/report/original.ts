@@ -17,7 +17,7 @@ const maxTokens = 20
 const maxRecipients = 20
 const maxSubjectLength = 998
 
-/** A local part of ours: its letter and 26 octets in base32 (`mail/tokens.ts`). */
+/** A local part of ours: its letter and 26 octets in base32 (`mail/signed-tokens.ts`). */
 const localPart = /(?<![\w.+-])[bu]\.[a-z2-7]{42}(?=@|%40)/gi
 const bareToken = /^[a-z2-7]{42}$/i
 

@@ -2,8 +2,9 @@
  * A notification of Amazon SES that its topic sends on as mail: JSON in the text, wrapped or not
  * into the envelope of the notification service. https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
  */
-import type { ReportedAction } from '../report.ts'
+
 import { findAddress } from './mailbox.ts'
+import type { ReportedAction } from './read-report.ts'
 
 export type SesNotice =
   | { type: 'delivery'; reportingMta: string | null; recipients: SesRecipient[] }

@@ -1,6 +1,6 @@
 /** The files of a message that was handed in, as the attachments of a send request. */
 import type { Attachment, StructuredHeader } from 'mailparser'
-import type { FileAttachment } from '../attachment.ts'
+import type { FileAttachment } from '../compose/attachment.ts'
 
 const MAX_LENGTH = 255
 

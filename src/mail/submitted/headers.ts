@@ -1,12 +1,13 @@
 /** Which header fields of a message that was handed in go on with it, and what they say. */
+
+import type { NamedMailbox } from '../address/parsed-mailboxes.ts'
 import {
   isHeaderName,
   isRefusedHeader,
   MAX_HEADER_VALUE_LENGTH,
   MAX_HEADERS,
-} from '../custom-header.ts'
+} from '../compose/custom-header.ts'
 import { decodeHeader } from '../report/octets.ts'
-import type { NamedMailbox } from './mailboxes.ts'
 
 /** `key` is the name in lower case, `line` the field as it came, one character an octet. */
 export type HeaderLine = { key: string; line: string }

@@ -18,7 +18,7 @@ import { fullLimits, markersLimit, markupLimit, templateLimit } from './limits.t
 import { itemsOf, mark, StoredData, toPlain } from './stored.ts'
 import { type RewrittenSource, rewriteSource, scanMarkers } from './syntax.ts'
 import { itemsFilter, templateTags } from './tags.ts'
-import { parseTokens } from './tokens.ts'
+import { parseTokens } from './token-queue.ts'
 import type { Variables } from './variables.ts'
 import { checkSearch, weigh } from './weight.ts'
 

@@ -4,7 +4,7 @@
  * grammar rewritten (see output.ts). Errors are found in the rewritten source and shown in the
  * original one.
  */
-import { decodeEntities } from '../html-entities.ts'
+import { decodeEntities } from '../html/entities.ts'
 import { parseOutput, toLiquid } from './output.ts'
 
 export type Marker = { kind: 'output' | 'tag'; begin: number; end: number }

@@ -24,7 +24,7 @@ import {
 import { BoundedEmitter, TemplateContext } from './context.ts'
 import { textOf } from './print.ts'
 import { markInked, toPlain } from './stored.ts'
-import { parseTokens } from './tokens.ts'
+import { parseTokens } from './token-queue.ts'
 
 type TagClass = Exclude<Parameters<Liquid['registerTag']>[1], { render: unknown }>
 type Steps<Result = void> = Generator<unknown, Result, unknown>

@@ -9,7 +9,6 @@
  */
 import { createPrivateKey } from 'node:crypto'
 import type { Now } from '../../clock.ts'
-import { type DkimKey, signDkim } from '../../mail/dkim.ts'
 import {
   type BuiltMessage,
   buildMessage,
@@ -20,11 +19,12 @@ import {
   type RenderedMessage,
   type RenderSource,
   renderMessage,
-} from '../../mail/message.ts'
+} from '../../mail/compose/build-message.ts'
+import { type DkimKey, signDkim } from '../../mail/compose/dkim.ts'
+import { TooHeavy } from '../../mail/compose/quick-limit-error.ts'
+import type { Tracker } from '../../mail/html/tracking.ts'
 import { fullLimits, quickLimits, type RenderLimits } from '../../mail/template/limits.ts'
-import { checkTemplate, type TemplateFault, tookTooLong } from '../../mail/template.ts'
-import { TooHeavy } from '../../mail/too-heavy.ts'
-import type { Tracker } from '../../mail/tracking.ts'
+import { checkTemplate, type TemplateFault, tookTooLong } from '../../mail/template/template.ts'
 import type { KeyMaterial, MadeLetter, SharedSource, ThreadTask } from '../protocol.ts'
 import { contentBytes } from './content-size.ts'
 

@@ -3,8 +3,8 @@
  * those at which a thread ended. By the content's own id, for an hour and in memory only.
  */
 import { LRUCache } from 'lru-cache'
-import { costOfContent, QUICK_COST } from '../../mail/making-cost.ts'
-import type { MessageContent } from '../../mail/message.ts'
+import type { MessageContent } from '../../mail/compose/build-message.ts'
+import { costOfContent, QUICK_COST } from '../../mail/compose/message-cost.ts'
 
 export type ContentCare = {
   /** It is to be made in a composing thread. */

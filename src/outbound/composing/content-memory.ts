@@ -3,7 +3,7 @@
  * of one project only so much that others find room. Small contents are bounded by the number of
  * messages.
  */
-import type { MessageContent } from '../../mail/message.ts'
+import type { MessageContent } from '../../mail/compose/build-message.ts'
 import { contentBytes } from './content-size.ts'
 
 export type ContentRoom = {

@@ -1,5 +1,5 @@
-import { attachedBytes } from '../../mail/attachment.ts'
-import type { MessageContent } from '../../mail/message.ts'
+import { attachedBytes } from '../../mail/compose/attachment.ts'
+import type { MessageContent } from '../../mail/compose/build-message.ts'
 
 /** Roughly, as it is kept in memory; most of a large content is its attachments. */
 export function contentBytes({ subject, body, text, attachments }: MessageContent): number {

@@ -4,7 +4,7 @@
  * takes long is done alone. What ends the thread is done again with placeholders only; what ends it
  * once more is not shown.
  */
-import type { RenderedMessage, RenderSource } from '../../mail/message.ts'
+import type { RenderedMessage, RenderSource } from '../../mail/compose/build-message.ts'
 import { createThreads, type DeliveryThread, type ThreadsOptions } from '../dispatch/threads.ts'
 import type { FromThread } from '../protocol.ts'
 import { contentBytes, patienceMs } from './content-size.ts'

@@ -3,7 +3,7 @@
  * own, one at a time, so that no connection and no message waits for them. A template at which the
  * thread ends, since it takes too long or too much memory, is not tried again.
  */
-import type { TemplateFault } from '../../mail/template.ts'
+import type { TemplateFault } from '../../mail/template/template.ts'
 import { createThreads, type LastWords, type ThreadsOptions } from '../dispatch/threads.ts'
 import type { FromThread } from '../protocol.ts'
 import { createTurns } from './semaphore.ts'

@@ -1,5 +1,5 @@
 /** From routes and attempts to what is reported of them, and to what they tell of their site. */
-import { classifyReply } from '../../mail/replies.ts'
+import { classifyReply } from '../../mail/replies/classify-reply.ts'
 import type { AttemptOutcome, Step } from '../attempt.ts'
 import type { Lane } from '../protocol.ts'
 import type { ClosedRoute, Lookup } from '../routing/destination.ts'

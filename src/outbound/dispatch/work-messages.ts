@@ -1,7 +1,7 @@
 /** What a thread is sent: tasks, with the contents and keys that it has not had yet. */
 import { hash } from 'node:crypto'
-import type { DkimAlgorithm } from '../../mail/dkim.ts'
-import type { MessageContent, MessageSource } from '../../mail/message.ts'
+import type { MessageContent, MessageSource } from '../../mail/compose/build-message.ts'
+import type { DkimAlgorithm } from '../../mail/compose/dkim.ts'
 import type { QueueClass } from '../class-queue.ts'
 import { contentBytes } from '../composing/content-size.ts'
 import type { KeyMaterial, Lane, MadeLetter, ThreadTask, ToThread } from '../protocol.ts'

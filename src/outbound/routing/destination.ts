@@ -1,7 +1,12 @@
 /** A route: where the mail of a domain goes now, or why it goes nowhere. */
 import type { Now } from '../../clock.ts'
 import type { Config, ListenAddress } from '../../config/config.ts'
-import { classifyLocally, type LocalCause, type Reply, type Verdict } from '../../mail/replies.ts'
+import {
+  classifyLocally,
+  type LocalCause,
+  type Reply,
+  type Verdict,
+} from '../../mail/replies/classify-reply.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Target } from './targets.ts'
 

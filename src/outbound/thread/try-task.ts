@@ -7,9 +7,9 @@
  */
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
-import type { PartFault } from '../../mail/message.ts'
-import { classifyLocally, type Verdict } from '../../mail/replies.ts'
-import { TooHeavy } from '../../mail/too-heavy.ts'
+import type { PartFault } from '../../mail/compose/build-message.ts'
+import { TooHeavy } from '../../mail/compose/quick-limit-error.ts'
+import { classifyLocally, type Verdict } from '../../mail/replies/classify-reply.ts'
 import type { AttemptOutcome, Step } from '../attempt.ts'
 import type { Letter } from '../composing/composer.ts'
 import { localOutcome } from '../dispatch/outcomes.ts'

@@ -1,7 +1,7 @@
 /** Somebody who got an email, with the token of its page links. */
 import { upsertContacts } from '../../../src/features/contacts/write/upsert.ts'
 import type { Core } from '../../../src/features/core.ts'
-import { createPageToken } from '../../../src/mail/tokens.ts'
+import { createPageToken } from '../../../src/mail/signed-tokens.ts'
 import { asc, like } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { emails, events } from '../../../src/store/schema.ts'

@@ -17,7 +17,7 @@ import { createThrottle } from '../../../src/features/messages/queue/throttle.ts
 import { createSharedRuns } from '../../../src/features/shared-runs.ts'
 import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
-import { parseAddress } from '../../../src/mail/address.ts'
+import { parseAddress } from '../../../src/mail/address/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
 import type { DeliveryReport, DeliveryTask } from '../../../src/outbound/outbound.ts'
 import { roomyDisk } from '../../../src/store/disk.ts'

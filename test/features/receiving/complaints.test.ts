@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createReturnPathLocalPart } from '../../../src/mail/tokens.ts'
+import { createReturnPathLocalPart } from '../../../src/mail/signed-tokens.ts'
 import { arf, openPostbox, type Postbox, shareReader } from './postbox.ts'
 
 const shared = shareReader()

@@ -5,7 +5,10 @@ import { type Processing, startProcessing } from '../../../src/features/receivin
 import type { Reader } from '../../../src/features/receiving/reading.ts'
 import { type ReaderPool, startReader } from '../../../src/inbound/reader.ts'
 import { silentLog } from '../../../src/log.ts'
-import { createReturnPathLocalPart, createUnsubscribeLocalPart } from '../../../src/mail/tokens.ts'
+import {
+  createReturnPathLocalPart,
+  createUnsubscribeLocalPart,
+} from '../../../src/mail/signed-tokens.ts'
 import { asc, desc, eq } from '../../../src/store/drizzle.ts'
 import {
   type Contact,

@@ -5,7 +5,7 @@ import { keepInbound } from '../../../src/features/receiving/keep.ts'
 import { startProcessing } from '../../../src/features/receiving/process.ts'
 import { type Reader, ReaderLost, type Reading } from '../../../src/features/receiving/reading.ts'
 import { readIncomingHeader } from '../../../src/mail/incoming/header.ts'
-import { readReport } from '../../../src/mail/report.ts'
+import { readReport } from '../../../src/mail/report/read-report.ts'
 import { asc, eq } from '../../../src/store/drizzle.ts'
 import {
   type InboundMessage,

@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { admitRecipient } from '../../../src/features/receiving/recipient.ts'
-import { createReturnPathLocalPart, createUnsubscribeLocalPart } from '../../../src/mail/tokens.ts'
+import {
+  createReturnPathLocalPart,
+  createUnsubscribeLocalPart,
+} from '../../../src/mail/signed-tokens.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { createIdSource, newId } from '../../../src/store/ids.ts'
 import { domains } from '../../../src/store/schema.ts'

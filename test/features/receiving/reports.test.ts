@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { removeAddresses } from '../../../src/features/suppressions/remove.ts'
-import { createReturnPathLocalPart } from '../../../src/mail/tokens.ts'
+import { createReturnPathLocalPart } from '../../../src/mail/signed-tokens.ts'
 import { attempts, emails, inboundMessages, strikes } from '../../../src/store/schema.ts'
 import { address } from '../messages/desk.ts'
 import { arf, DAY, dsn, letter, openPostbox, type Postbox, shareReader } from './postbox.ts'

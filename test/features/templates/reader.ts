@@ -1,5 +1,5 @@
 /** Who reads long templates in tests: at once, in this thread; `read` has all that it was given. */
-import { checkTemplate } from '../../../src/mail/template.ts'
+import { checkTemplate } from '../../../src/mail/template/template.ts'
 import type { Outbound } from '../../../src/outbound/outbound.ts'
 
 export function createReader() {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createKeyring } from '../../../src/config/keyring.ts'
 import { createClickResolver } from '../../../src/features/tracking/link.ts'
-import { linkNumber } from '../../../src/mail/links.ts'
+import { linkNumber } from '../../../src/mail/html/links.ts'
 import {
   createClickToken,
   createOpenToken,
   createPageToken,
   createReturnPathLocalPart,
-} from '../../../src/mail/tokens.ts'
+} from '../../../src/mail/signed-tokens.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { contents } from '../../../src/store/schema.ts'
 import { link, openTracked, type TrackedDesk } from './desk.ts'

@@ -7,7 +7,7 @@ import {
   knownSlips,
   wellKnownDomains,
 } from '../../../src/features/verification/well-known-domains.ts'
-import { parseDomain } from '../../../src/mail/address.ts'
+import { parseDomain } from '../../../src/mail/address/address.ts'
 
 /** Domains that take no mail, and what they were meant to be. */
 const mistyped: [domain: string, meant: string][] = [

@@ -16,7 +16,7 @@ import {
   createToken,
   createUnsubscribeLocalPart,
   uuidBytes,
-} from '../../../src/mail/tokens.ts'
+} from '../../../src/mail/signed-tokens.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts, events, projects } from '../../../src/store/schema.ts'

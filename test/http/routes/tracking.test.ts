@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import supertest from 'supertest'
-import { linkNumber } from '../../../src/mail/links.ts'
-import { createClickToken, createOpenToken, createPageToken } from '../../../src/mail/tokens.ts'
+import { linkNumber } from '../../../src/mail/html/links.ts'
+import {
+  createClickToken,
+  createOpenToken,
+  createPageToken,
+} from '../../../src/mail/signed-tokens.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contacts, contents, emails, events, projects } from '../../../src/store/schema.ts'

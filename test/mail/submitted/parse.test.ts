@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSubmitted, type Submitted } from '../../../src/mail/submitted.ts'
+import { readSubmitted, type Submitted } from '../../../src/mail/submitted/read-submitted.ts'
 
 const limits = { attachmentsMaxCount: 5, attachmentsMaxBytes: 1_000 }
 

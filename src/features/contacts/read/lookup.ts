@@ -1,5 +1,5 @@
 /** Which of some addresses are contacts of a project. */
-import { parseAddress } from '../../../mail/address.ts'
+import { parseAddress } from '../../../mail/address/address.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/store.ts'
 import type { Core } from '../../core.ts'

@@ -3,7 +3,7 @@
  * is what every path but sending does within its transaction; `saveContact` is POST /contacts.
  */
 import type { AppError } from '../../../errors.ts'
-import type { ParsedAddress } from '../../../mail/address.ts'
+import type { ParsedAddress } from '../../../mail/address/address.ts'
 import type { Tx } from '../../../store/store.ts'
 import type { Core } from '../../core.ts'
 import { findKnown } from '../read/known-addresses.ts'

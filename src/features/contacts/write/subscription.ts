@@ -7,7 +7,7 @@
  * wish. Someone who bounced or complained may subscribe, and still gets nothing until the project
  * takes the address off the list.
  */
-import type { PageToken } from '../../../mail/tokens.ts'
+import type { PageToken } from '../../../mail/signed-tokens.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../../store/store.ts'

@@ -4,7 +4,7 @@
  * that reason, unless the same change says otherwise.
  */
 import { AppError } from '../../../errors.ts'
-import type { ParsedAddress } from '../../../mail/address.ts'
+import type { ParsedAddress } from '../../../mail/address/address.ts'
 import { and, eq } from '../../../store/drizzle.ts'
 import { type Contact, contacts, suppressions } from '../../../store/schema.ts'
 import { parameter, statement, type Tx } from '../../../store/store.ts'

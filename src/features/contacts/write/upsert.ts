@@ -4,7 +4,7 @@
  * `contact.subscribed` or `contact.unsubscribed` in the same transaction.
  */
 import { AppError } from '../../../errors.ts'
-import type { ParsedAddress } from '../../../mail/address.ts'
+import type { ParsedAddress } from '../../../mail/address/address.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import {

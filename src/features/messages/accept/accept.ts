@@ -9,7 +9,7 @@
 import { formatInstant } from '../../../clock.ts'
 import type { Config } from '../../../config/config.ts'
 import { AppError } from '../../../errors.ts'
-import { attachedBytes } from '../../../mail/attachment.ts'
+import { attachedBytes } from '../../../mail/compose/attachment.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Contact, ContactData, Email, Project } from '../../../store/schema.ts'
 import type { Tx } from '../../../store/store.ts'

@@ -1,6 +1,6 @@
 /** Attachments that are too large for a row are kept as octets, in chunks of their content. */
-import { attachedBytes, type SourceAttachment } from '../../../mail/attachment.ts'
-import { decodeInChunks, QUICK_BASE64_LENGTH } from '../../../mail/base64-text.ts'
+import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
+import { decodeInChunks, QUICK_BASE64_LENGTH } from '../../../mail/compose/decode-base64.ts'
 import type { StoredAttachment } from '../../../store/schema.ts'
 import type { Store, Tx } from '../../../store/store.ts'
 import { dropChunks, readChunks, requireChunks, writeChunks } from '../../chunks.ts'

@@ -3,7 +3,7 @@
  * project may not do is refused here, before anything is written.
  */
 import { AppError, invalid, invalidField } from '../../../errors.ts'
-import { displayDomain, type ParsedAddress } from '../../../mail/address.ts'
+import { displayDomain, type ParsedAddress } from '../../../mail/address/address.ts'
 import type { ContentType, Project, StoredAttachment, Template } from '../../../store/schema.ts'
 import type { SenderDomain } from '../../accounts/directory.ts'
 import { type ReadData, readData } from '../../contacts/write/data.ts'

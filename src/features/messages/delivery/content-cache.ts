@@ -4,8 +4,8 @@
  * by one, so that nobody waits long for the event loop.
  */
 import { LRUCache } from 'lru-cache'
-import { attachedBytes, type SourceAttachment } from '../../../mail/attachment.ts'
-import type { MessageContent } from '../../../mail/message.ts'
+import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
+import type { MessageContent } from '../../../mail/compose/build-message.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type Content, contents } from '../../../store/schema.ts'

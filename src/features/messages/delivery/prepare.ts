@@ -3,9 +3,9 @@
  * of. What its emails have in common (sender, project, content, holds) is looked up once.
  */
 import { describeError } from '../../../errors.ts'
-import { parseAddress } from '../../../mail/address.ts'
-import type { MessageContent } from '../../../mail/message.ts'
-import { createReturnPathLocalPart } from '../../../mail/tokens.ts'
+import { parseAddress } from '../../../mail/address/address.ts'
+import type { MessageContent } from '../../../mail/compose/build-message.ts'
+import { createReturnPathLocalPart } from '../../../mail/signed-tokens.ts'
 import type { DeliveryTask } from '../../../outbound/outbound.ts'
 import type { Project } from '../../../store/schema.ts'
 import type { SenderDomain } from '../../accounts/directory.ts'

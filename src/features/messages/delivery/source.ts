@@ -1,12 +1,16 @@
 /**
- * From rows to what a message is made of (`mail/message.ts`): for a delivery, and for every later
+ * From rows to what a message is made of (`mail/compose/build-message.ts`): for a delivery, and for every later
  * look at an email, so that both show the same.
  */
-import { parseAddress } from '../../../mail/address.ts'
+import { parseAddress } from '../../../mail/address/address.ts'
+import type {
+  MessageContent,
+  MessageSource,
+  RenderSource,
+} from '../../../mail/compose/build-message.ts'
+import { withoutSmarthostHeaders } from '../../../mail/compose/smarthost-header.ts'
 import { matchLanguage } from '../../../mail/languages.ts'
-import type { MessageContent, MessageSource, RenderSource } from '../../../mail/message.ts'
-import { withoutSmarthostHeaders } from '../../../mail/smarthost-header.ts'
-import { createPageToken, createUnsubscribeLocalPart } from '../../../mail/tokens.ts'
+import { createPageToken, createUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import {
   contacts,

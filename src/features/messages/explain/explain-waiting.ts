@@ -1,6 +1,6 @@
 /** What mail on its way waits for, or how far it has come; the order stands in `explain.ts`. */
 import { formatSecond } from '../../../clock.ts'
-import { displayDomain } from '../../../mail/address.ts'
+import { displayDomain } from '../../../mail/address/address.ts'
 import type { DeliveryProgress, SiteStatus } from '../../../outbound/sites/site-status.ts'
 import type { Explanation, Facts } from './explain.ts'
 import {

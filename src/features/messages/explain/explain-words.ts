@@ -1,6 +1,6 @@
 /** The parts that sentences about an email are made of: what others said, and what follows from it. */
 import { formatSecond } from '../../../clock.ts'
-import { displayDomain } from '../../../mail/address.ts'
+import { displayDomain } from '../../../mail/address/address.ts'
 import type { SiteStatus } from '../../../outbound/sites/site-status.ts'
 import type { LastWord } from './explain.ts'
 

@@ -5,7 +5,7 @@
  * hits many addresses at once: it may have to wait (held-suppression.ts). What others report does
  * not.
  */
-import type { Verdict } from '../../../mail/replies.ts'
+import type { Verdict } from '../../../mail/replies/classify-reply.ts'
 import type { Email } from '../../../store/schema.ts'
 import type { Tx } from '../../../store/store.ts'
 import type { Core } from '../../core.ts'

@@ -6,7 +6,7 @@
  * contact may have changed its address since.
  */
 
-import { parseDomain } from '../../../mail/address.ts'
+import { parseDomain } from '../../../mail/address/address.ts'
 import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
 import { type Email, emails, type QueueState } from '../../../store/schema.ts'
 import type { Core } from '../../core.ts'

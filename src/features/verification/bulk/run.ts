@@ -7,7 +7,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
-import { parseAddress } from '../../../mail/address.ts'
+import { parseAddress } from '../../../mail/address/address.ts'
 import { createTurns } from '../../../outbound/composing/semaphore.ts'
 import type { Core } from '../../core.ts'
 import {

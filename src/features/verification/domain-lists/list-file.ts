@@ -1,7 +1,7 @@
 /** A list of domains as an operator keeps it: one a line, what follows a `#` is a comment. */
 import { readFile, stat } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
-import { parseDomain } from '../../../mail/address.ts'
+import { parseDomain } from '../../../mail/address/address.ts'
 
 /** What tells one state of a file from another; undefined where there is no file. */
 export type FileStamp = string | undefined

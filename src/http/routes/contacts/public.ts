@@ -8,7 +8,7 @@ import { findPublicContact } from '../../../features/contacts/read/public-contac
 import { changeSubscription } from '../../../features/contacts/write/subscription.ts'
 import type { Core } from '../../../features/core.ts'
 import { languages } from '../../../mail/languages.ts'
-import type { PageToken } from '../../../mail/tokens.ts'
+import type { PageToken } from '../../../mail/signed-tokens.ts'
 import { json, openRoute, type Route } from '../../route.ts'
 import { attribution, readPageLink } from '../../shapes/page-link.ts'
 

@@ -5,7 +5,7 @@ import {
   loadTexts,
   toSource,
 } from '../../../../src/features/messages/delivery/source.ts'
-import { readUnsubscribeLocalPart } from '../../../../src/mail/tokens.ts'
+import { readUnsubscribeLocalPart } from '../../../../src/mail/signed-tokens.ts'
 import type { Email } from '../../../../src/store/schema.ts'
 import { emails, projects } from '../../../../src/store/schema.ts'
 import { type Desk, openDesk } from '../desk.ts'

@@ -7,7 +7,7 @@ import { createDomainLists } from '../../../../src/features/verification/domain-
 import { parseList } from '../../../../src/features/verification/domain-lists/list-file.ts'
 import { readShippedList } from '../../../../src/features/verification/domain-lists/shipped-lists.ts'
 import { createLog } from '../../../../src/log.ts'
-import { parseDomain } from '../../../../src/mail/address.ts'
+import { parseDomain } from '../../../../src/mail/address/address.ts'
 
 type Line = { msg: string; file: string; error?: string; domains?: number }
 

@@ -1,0 +1,27 @@
+/** Mailboxes of header fields that somebody else wrote. */
+import type { AddressObject, EmailAddress } from 'mailparser'
+import { type ParsedAddress, parseAddress } from './address.ts'
+
+export type NamedMailbox = { address: ParsedAddress; name: string | null }
+
+const MAX_NAME_LENGTH = 998
+
+/** The mailboxes of a field, those of groups too; what is no address of ours is left out. */
+export function readMailboxes(field: AddressObject | AddressObject[] | undefined): NamedMailbox[] {
+  const objects = field === undefined ? [] : [field].flat()
+  return objects.flatMap(({ value }) => value).flatMap(readEntry)
+}
+
+function readEntry({ address, name, group }: EmailAddress): NamedMailbox[] {
+  if (group !== undefined) return group.flatMap(readEntry)
+  const parsed = parseAddress(address ?? '')
+  return parsed === undefined ? [] : [{ address: parsed, name: cleanName(name) }]
+}
+
+function cleanName(name: string): string | null {
+  const clean = name
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, MAX_NAME_LENGTH)
+  return clean === '' ? null : clean.toWellFormed()
+}

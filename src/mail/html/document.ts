@@ -1,0 +1,95 @@
+/**
+ * Around a body that is only text with some markup, as an editor makes it, goes a document with a
+ * plain, typographic style sheet. A body that shows a hand of its own is sent as it is.
+ */
+
+import { escapeHtml } from '../template/characters.ts'
+import { eachTag, readAttributes, readMarkup, type Tag } from './tag.ts'
+
+/** What text needs; any other element is somebody's own layout. */
+const plainElements = new Set([
+  ...['a', 'abbr', 'b', 'blockquote', 'br', 'cite', 'code', 'del', 'em', 'figcaption', 'figure'],
+  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'i', 'img', 'ins', 'kbd', 'li', 'mark', 'ol', 'p'],
+  ...['pre', 'q', 's', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'u', 'ul', 'wbr'],
+])
+
+const ownAttribute = /^(?:id|class|role|data-.*|aria-.*|on.*)$/
+
+/** No two blanks in a row: a body without them is in DKIM's canonical form as it is. */
+const styleSheet = `
+body { margin: 0; padding: 0; background: #ffffff; color: #1f2328; -webkit-text-size-adjust: 100%;
+font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+main { display: block; box-sizing: border-box; max-width: 600px; margin: 0 auto; padding: 24px 16px;
+overflow-wrap: break-word; }
+h1, h2, h3, h4, h5, h6 { margin: 1.6em 0 .6em; line-height: 1.25; }
+h1 { font-size: 28px; }
+h2 { font-size: 23px; }
+h3 { font-size: 19px; }
+h4, h5, h6 { font-size: 16px; }
+p, ul, ol, pre, blockquote, figure { margin: 0 0 1em; }
+main > :first-child { margin-top: 0; }
+main > :last-child { margin-bottom: 0; }
+ul, ol { padding-left: 1.6em; }
+li { margin: 0 0 .3em; }
+a { color: #0b5cad; }
+img { max-width: 100%; height: auto; border: 0; }
+hr { margin: 2em 0; border: 0; border-top: 1px solid #d0d7de; }
+blockquote { padding-left: 1em; border-left: 3px solid #d0d7de; color: #57606a; }
+code, kbd, pre { font-family: ui-monospace, "SF Mono", Consolas, "Liberation Mono", monospace;
+font-size: .9em; }
+pre { padding: 12px; background: #f6f8fa; white-space: pre-wrap; }
+figcaption, small { font-size: .85em; color: #57606a; }
+`
+
+/** The body as a whole HTML document, or unchanged when it is custom HTML. `lang` is BCP 47. */
+export function wrapDocument(html: string, lang: string): string {
+  if (isCustomHtml(html)) return html
+  return `<!DOCTYPE html>
+<html lang="${escapeHtml(lang)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title></title>
+<style>${styleSheet}</style>
+</head>
+<body>
+<main>
+${html}
+</main>
+</body>
+</html>
+`
+}
+
+/** The document with that at its end, where it is read: before the last closing body tag, if any. */
+export function appendToBody(html: string, addition: string): string {
+  const at = endOfBody(html)
+  return html.slice(0, at) + addition + html.slice(at)
+}
+
+function endOfBody(html: string): number {
+  let bodyEnd: number | undefined
+  const end = eachTag(html, ({ isClosing, name, at }) => {
+    if (isClosing && name === 'body') bodyEnd = at
+  })
+  return bodyEnd ?? end
+}
+
+/** Whether the markup has its own layout or style: tables, divs, forms, style blocks, media
+ * queries, comments for one mail reader, and names for others to find. */
+function isCustomHtml(html: string): boolean {
+  let at = html.indexOf('<')
+  while (at !== -1) {
+    const markup = readMarkup(html, at)
+    if (typeof markup === 'number') return true
+    if (markup !== undefined && isOwn(html, markup)) return true
+    at = html.indexOf('<', markup?.end ?? at + 1)
+  }
+  return false
+}
+
+function isOwn(html: string, tag: Tag): boolean {
+  if (!plainElements.has(tag.name)) return true
+  if (tag.isClosing || tag.end - tag.attributesAt <= 1) return false
+  return [...readAttributes(html, tag).keys()].some((name) => ownAttribute.test(name))
+}

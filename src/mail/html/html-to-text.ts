@@ -1,0 +1,244 @@
+/**
+ * The text alternative of an HTML body: paragraphs and headings with an empty line between them,
+ * lists with marks, cells of a row on one line, links as "text (address)", images as their
+ * alternative text. Lines are not wrapped. One pass over the markup without a tree, and piece by
+ * piece through what is long, so that time and memory are linear for whatever is sent through it.
+ */
+
+import { createTextBuilder, type TextBuilder } from '../text-builder.ts'
+import { decodeEntities } from './entities.ts'
+import { afterTag, isRawElement, readAttributes, readMarkup, type Tag } from './tag.ts'
+
+/** Elements that stand on lines of their own; those with 2 have an empty line around them. */
+const blocks = new Map<string, 1 | 2>([
+  ...names('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre figure', 2),
+  ...names('address article aside body caption center dd details div dt fieldset', 1),
+  ...names('figcaption footer form header hgroup html legend li main menu nav option', 1),
+  ...names('optgroup section select summary tbody tfoot thead tr', 1),
+])
+
+/** What keeps lines apart or together and shows nothing: soft hyphens, joiners, zero width. */
+const fillers = /\xad|\u034f|\u200b|\ufeff/g
+
+/** Text that is not yet words with one space between them. */
+const uneven = /\s\s|[^\S ]|\xad|\u034f|\u200b/
+
+/** Of a text between two tags, what is read at a time. */
+const pieceLength = 32_768
+/** What is kept of the words of a link, which are compared with its address. */
+const linkTextLimit = 65_536
+/** Characters of the longest character reference, with its ends. */
+const referenceLength = 12
+
+/** Deeper lists and quotations are not indented further. */
+const indentLimit = 8
+
+type List = { isOrdered: boolean; count: number }
+/** `address`: as it would be shown; `text`: all that the link says, its words run together. */
+export type Link = { address: string; text: string }
+
+type State = {
+  html: string
+  written: TextBuilder
+  /** Line ends owed before the next text; on an empty line fewer are paid. */
+  breaks: 0 | 1 | 2
+  hasSpace: boolean
+  /** Written once at the begin of the next line: the mark of a list item. */
+  marker: string
+  /** Written between two cells when the second begins on the same line. */
+  separator: string
+  lists: List[]
+  quotes: number
+  preformatted: number
+  link: Link | undefined
+  links: Link[] | undefined
+}
+
+/** `links` gets those that have an address to show, in order. */
+export function htmlToText(html: string, links?: Link[]): string {
+  const state = startState(html, links)
+  let at = 0
+  while (at < html.length) {
+    const open = html.indexOf('<', at)
+    const markup = open === -1 ? html.length : readMarkup(html, open)
+    const textEnd = open === -1 ? html.length : markup === undefined ? open + 1 : open
+    if (textEnd > at) addPieces(state, at, textEnd)
+    if (markup === undefined) at = textEnd
+    else at = typeof markup === 'number' ? markup : readTag(state, markup)
+  }
+  closeLink(state)
+  return state.written.text().trimEnd()
+}
+
+/** Of the document, from `from` to `to`, where no markup is. */
+function addPieces(state: State, from: number, to: number): void {
+  const { html } = state
+  let at = from
+  while (to - at > pieceLength) {
+    const end = pieceEnd(html, at + pieceLength)
+    addText(state, decodeEntities(html.slice(at, end)))
+    at = end
+  }
+  addText(state, decodeEntities(html.slice(at, to)))
+}
+
+/** At `at`, or a little before: not inside of a character reference or a line end. */
+function pieceEnd(html: string, at: number): number {
+  const reference = html.slice(at - referenceLength, at).lastIndexOf('&')
+  if (reference !== -1) return at - referenceLength + reference
+  return html[at - 1] === '\r' ? at - 1 : at
+}
+
+function startState(html: string, links: Link[] | undefined): State {
+  const line = { breaks: 0, hasSpace: false, marker: '', separator: '' } as const
+  const open = { lists: [], quotes: 0, preformatted: 0, link: undefined }
+  return { html, written: createTextBuilder(), ...line, ...open, links }
+}
+
+/** Returns where reading goes on. */
+function readTag(state: State, tag: Tag): number {
+  const { name, isClosing } = tag
+  if (isRawElement(name)) return afterTag(state.html, tag)
+  const space = blocks.get(name)
+  if (space !== undefined) breakLine(state, isNested(state, tag) ? 1 : space)
+  if (isClosing) closeElement(state, name)
+  else openElement(state, tag)
+  return tag.end
+}
+
+function openElement(state: State, tag: Tag): void {
+  switch (tag.name) {
+    case 'a':
+      closeLink(state)
+      state.link = openLink(state, tag)
+      break
+    case 'br':
+      addBreak(state)
+      break
+    case 'hr':
+      breakLine(state, 2)
+      addText(state, '---')
+      breakLine(state, 2)
+      break
+    case 'img':
+      addText(state, decodeEntities(readAttributes(state.html, tag).get('alt') ?? ''))
+      break
+    case 'ul':
+    case 'ol':
+      state.lists.push({ isOrdered: tag.name === 'ol', count: 0 })
+      break
+    case 'li':
+      state.marker = nextMarker(state)
+      break
+    case 'td':
+    case 'th':
+      state.separator = ' | '
+      break
+    case 'tr':
+      state.separator = ''
+      break
+    case 'blockquote':
+      state.quotes += 1
+      break
+    case 'pre':
+      state.preformatted += 1
+      break
+  }
+}
+
+function closeElement(state: State, name: string): void {
+  if (name === 'a') closeLink(state)
+  else if (name === 'ul' || name === 'ol') state.lists.pop()
+  else if (name === 'blockquote') state.quotes = Math.max(0, state.quotes - 1)
+  else if (name === 'pre') state.preformatted = Math.max(0, state.preformatted - 1)
+  else if (name === 'li') state.marker = ''
+}
+
+/** Paragraphs of an item, and lists in a list, need no empty line. */
+function isNested(state: State, { name, isClosing }: Tag): boolean {
+  const isList = name === 'ul' || name === 'ol'
+  const outer = state.lists.length - (isList && isClosing ? 1 : 0)
+  return outer > 0 && (isList || name === 'p')
+}
+
+function addText(state: State, text: string): void {
+  if (state.preformatted > 0) {
+    addPreformatted(state, text)
+    return
+  }
+  const collapsed = uneven.test(text) ? text.replace(/\s+/g, ' ').replace(fillers, '') : text
+  const words = collapsed.trim()
+  if (collapsed.startsWith(' ')) state.hasSpace = true
+  if (words === '') return
+  addWords(state, words)
+  state.hasSpace = collapsed.endsWith(' ')
+}
+
+function addPreformatted(state: State, text: string): void {
+  for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
+    if (index > 0) addBreak(state)
+    if (line !== '') addWords(state, line)
+  }
+}
+
+function addWords(state: State, words: string): void {
+  const { written } = state
+  const isFirst = written.isEmpty()
+  if (state.breaks > 0 || isFirst) {
+    written.add(`${isFirst ? '' : '\n'.repeat(state.breaks)}${linePrefix(state)}${words}`)
+  } else {
+    written.add(`${state.separator || (state.hasSpace ? ' ' : '')}${words}`)
+  }
+  const { link } = state
+  if (link !== undefined && link.text.length < linkTextLimit) link.text += words
+  state.breaks = 0
+  state.hasSpace = false
+  state.marker = ''
+  state.separator = ''
+}
+
+function linePrefix(state: State): string {
+  if (state.quotes === 0 && state.lists.length === 0) return state.marker
+  const quotes = '> '.repeat(Math.min(state.quotes, indentLimit))
+  const depth = Math.min(state.lists.length, indentLimit)
+  const indent = '  '.repeat(Math.max(0, state.marker === '' ? depth : depth - 1))
+  return `${quotes}${indent}${state.marker}`
+}
+
+function nextMarker(state: State): string {
+  const list = state.lists.at(-1)
+  if (list === undefined) return '- '
+  list.count += 1
+  return list.isOrdered ? `${list.count}. ` : '- '
+}
+
+function breakLine(state: State, count: 1 | 2): void {
+  if (count > state.breaks) state.breaks = count
+  state.hasSpace = false
+  state.separator = ''
+}
+
+function addBreak(state: State): void {
+  breakLine(state, state.breaks === 0 ? 1 : 2)
+}
+
+function openLink(state: State, tag: Tag): Link | undefined {
+  const href = decodeEntities(readAttributes(state.html, tag).get('href') ?? '')
+  const address = href.replace(/[\s\p{Cc}]+/gu, '').replace(/^mailto:/i, '')
+  const isShown = address !== '' && !/^(?:#|javascript:|data:|cid:)/i.test(address)
+  return isShown ? { address, text: '' } : undefined
+}
+
+function closeLink(state: State): void {
+  const { link } = state
+  state.link = undefined
+  if (link === undefined) return
+  state.links?.push(link)
+  if (link.text === link.address) return
+  if (link.text === '') addWords(state, link.address)
+  else state.written.add(` (${link.address})`)
+}
+
+function names(list: string, space: 1 | 2): [string, 1 | 2][] {
+  return list.split(' ').map((name) => [name, space])
+}

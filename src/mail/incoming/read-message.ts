@@ -1,0 +1,110 @@
+/**
+ * A message that people or programs wrote to a mailbox: who wrote it, what it says, what is
+ * attached. Read by mailparser, whose bounds on header sections and parts are set here; what lies
+ * behind a bound that was reached is left out. The contents of attachments are not kept: the
+ * message itself is.
+ */
+import { type AttachmentStream, type Headers, MailParser, type MessageText } from 'mailparser'
+import type { ParsedAddress } from '../address/address.ts'
+import { readMailboxes } from '../address/parsed-mailboxes.ts'
+import { readEntities, readText } from '../report/entity.ts'
+import { oneLine } from './header.ts'
+import { makeSafeHtml } from './safe-html.ts'
+
+export type IncomingAttachment = {
+  filename: string | null
+  /** In lower case. */
+  contentType: string
+  sizeBytes: number
+  contentId: string | null
+  isInline: boolean
+}
+
+export type IncomingMail = {
+  /** The first that is an address; null without one. */
+  from: { address: ParsedAddress; name: string | null } | null
+  replyTo: ParsedAddress | null
+  /** Safe to show; null without an HTML part. */
+  html: string | null
+  text: string | null
+  attachments: IncomingAttachment[]
+  /** A bound was reached: there was more. */
+  isPartial: boolean
+}
+
+const maxParts = 300
+const maxHeaderOctets = 262_144
+const maxTextLength = 1_000_000
+const maxAttachments = 100
+const maxNameLength = 255
+
+const bounds = {
+  maxChildNodes: maxParts,
+  maxHeadSize: maxHeaderOctets,
+  skipHtmlToText: true,
+  skipTextToHtml: true,
+  skipTextLinks: true,
+  skipImageLinks: true,
+}
+
+/** Whatever the octets are, there is a reading. */
+export function readIncoming(raw: Buffer): Promise<IncomingMail> {
+  const mail: IncomingMail = {
+    from: null,
+    replyTo: null,
+    html: null,
+    text: null,
+    attachments: [],
+    isPartial: false,
+  }
+  return new Promise((resolve) => {
+    const parser = new MailParser(bounds)
+    parser.on('headers', (headers: Headers) => takeHeaders(mail, headers))
+    parser.on('data', (data: AttachmentStream | MessageText) => {
+      if (data.type === 'attachment') takeAttachment(mail, data)
+      else takeText(mail, data)
+    })
+    parser.on('error', () => resolve(withFirstText(mail, raw)))
+    parser.on('end', () => resolve(mail))
+    parser.end(raw)
+  })
+}
+
+/** Of a message with too many parts at least what it begins with. */
+function withFirstText(mail: IncomingMail, raw: Buffer): IncomingMail {
+  const first = readEntities(raw).find(({ type }) => /^text\/(?:plain|html)$/.test(type))
+  const text = mail.text ?? (first === undefined ? null : readText(first).toWellFormed())
+  return { ...mail, text, isPartial: true }
+}
+
+function takeHeaders(mail: IncomingMail, headers: Headers): void {
+  const from = headers.get('from') as Parameters<typeof readMailboxes>[0]
+  const replyTo = headers.get('reply-to') as Parameters<typeof readMailboxes>[0]
+  mail.from = readMailboxes(from)[0] ?? null
+  mail.replyTo = readMailboxes(replyTo)[0]?.address ?? null
+}
+
+function takeText(mail: IncomingMail, { html, text }: MessageText): void {
+  const isLong = [html, text].some(
+    (part) => typeof part === 'string' && part.length > maxTextLength,
+  )
+  if (typeof html === 'string' && html !== '') mail.html = makeSafeHtml(html)
+  if (typeof text === 'string') mail.text = text.slice(0, maxTextLength).trimEnd().toWellFormed()
+  mail.isPartial ||= isLong
+}
+
+function takeAttachment(mail: IncomingMail, part: AttachmentStream): void {
+  const attachment: IncomingAttachment = {
+    filename: part.filename ? oneLine(part.filename).slice(0, maxNameLength) : null,
+    contentType: oneLine(part.contentType).slice(0, maxNameLength).toLowerCase(),
+    sizeBytes: 0,
+    contentId: part.cid ? oneLine(part.cid).slice(0, maxNameLength) : null,
+    isInline: part.contentDisposition === 'inline' || part.related === true,
+  }
+  if (mail.attachments.length < maxAttachments) mail.attachments.push(attachment)
+  else mail.isPartial = true
+  part.content.on('data', (chunk: Buffer) => {
+    attachment.sizeBytes += chunk.length
+  })
+  part.content.on('end', () => part.release())
+}

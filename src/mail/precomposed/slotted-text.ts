@@ -1,0 +1,100 @@
+/**
+ * A text with gaps that are filled for each recipient. Where it travels in quoted-printable, all
+ * of it but the lines with gaps is encoded once; what comes out is, octet by octet, the encoding
+ * of the filled text.
+ */
+import { breakLines, escapeOctets } from '../compose/quoted-printable.ts'
+import { type EncodedText, encodeText, isBase64Shorter, longestLine } from '../compose/text-body.ts'
+
+/** `slots[i]` is which value stands between `pieces[i]` and `pieces[i + 1]`. */
+export type Outline = { pieces: readonly string[]; slots: readonly number[] }
+
+/** `encoded` is absent where another encoding than quoted-printable is due, or may be. */
+export type WireOutline = Outline & { encoded: EncodedOutline | undefined }
+
+/** `octets` of UTF-8 and UTF-16 `units`: without the values. */
+type EncodedOutline = { octets: number; units: number; lines: readonly Line[] }
+
+/** Whole lines encoded, then one with gaps, in pieces that are only escaped. */
+type Line = { before: string; pieces: readonly string[]; slots: readonly number[] }
+
+/** A value has no line break, and no white space at its ends. */
+export type Value = { text: string; escaped: string; octets: number }
+
+/** Made once what all fillings have in common. */
+export function encodeOutline({ pieces, slots }: Outline): WireOutline {
+  return { pieces, slots, encoded: encodePieces(pieces, slots) }
+}
+
+export function toValue(text: string): Value {
+  return { text, escaped: escapeOctets(text), octets: Buffer.byteLength(text) }
+}
+
+export function fillOutline({ pieces, slots }: Outline, values: readonly Value[]): string {
+  return join(pieces, slots, (slot) => valueIn(values, slot).text)
+}
+
+/** What `encodeText` makes of the filled text. */
+export function fillEncoded(outline: WireOutline, values: readonly Value[]): EncodedText {
+  const { encoded, slots } = outline
+  if (encoded === undefined) return encodeText(fillOutline(outline, values))
+  let { octets, units } = encoded
+  for (const slot of slots) {
+    const value = valueIn(values, slot)
+    octets += value.octets
+    units += value.text.length
+  }
+  if (isBase64Shorter(octets, units)) return encodeText(fillOutline(outline, values))
+  let body = ''
+  for (const line of encoded.lines) {
+    const filled = join(line.pieces, line.slots, (slot) => valueIn(values, slot).escaped)
+    body += line.before + breakLines(filled)
+  }
+  return { transferEncoding: 'quoted-printable', body }
+}
+
+function join(
+  pieces: readonly string[],
+  slots: readonly number[],
+  textOf: (slot: number) => string,
+): string {
+  let text = pieces[0] ?? ''
+  for (let i = 0; i < slots.length; i += 1) text += textOf(slots[i] as number) + pieces[i + 1]
+  return text
+}
+
+function valueIn(values: readonly Value[], slot: number): Value {
+  return values[slot] as Value
+}
+
+/** Undefined unless the text cannot travel as it is, whatever its values. */
+function encodePieces(
+  pieces: readonly string[],
+  slots: readonly number[],
+): EncodedOutline | undefined {
+  const fixed = pieces.join('')
+  const hasLongLine = fixed.split(/[\r\n]/).some((line) => line.length > longestLine)
+  if (!hasLongLine && !/[^\t\r\n -~]/.test(fixed)) return undefined
+  const lines: Line[] = []
+  let line = { before: '', pieces: [] as string[], slots: [] as number[] }
+  for (const [i, piece] of pieces.entries()) {
+    const slot = slots[i]
+    const escaped = slot === undefined ? escapeOctets(piece) : escapeBeforeValue(piece)
+    const firstEnd = escaped.indexOf('\n') + 1
+    const lastEnd = escaped.lastIndexOf('\n') + 1
+    line.pieces.push(escaped.slice(0, firstEnd || escaped.length))
+    if (firstEnd > 0) {
+      lines.push(line)
+      const before = breakLines(escaped.slice(firstEnd, lastEnd))
+      line = { before, pieces: [escaped.slice(lastEnd)], slots: [] }
+    }
+    if (slot !== undefined) line.slots.push(slot)
+  }
+  lines.push(line)
+  return { octets: Buffer.byteLength(fixed), units: fixed.length, lines }
+}
+
+/** A value begins visibly: a blank before it is not at the end of its line. */
+function escapeBeforeValue(piece: string): string {
+  return escapeOctets(`${piece}x`).slice(0, -1)
+}

@@ -1,0 +1,182 @@
+/**
+ * What a remote server's answer means: for the message, the recipient and the site. The rules are
+ * data (`text-rules.ts`, `code-rules.ts`); this file sets the bounds. In session the first digit rules: a 4yz is
+ * never final and never suppresses, whatever its text; a 5yz is tried again only where its class
+ * or its rule says so. A late bounce (stage `late`) is always final; the command that it answers
+ * counts like a stage. Within the bounds text beats enhanced code, and enhanced code beats the
+ * three digits.
+ */
+import { type Match, matchReply } from './match-reply.ts'
+import {
+  type BounceReason,
+  beforeMail,
+  classMeanings,
+  type ReplyClass,
+  type ReplyContext,
+  type ReplyRule,
+  type SiteAction,
+} from './reply-rule.ts'
+
+export type {
+  BounceReason,
+  Reply,
+  ReplyClass,
+  ReplyContext,
+  SiteAction,
+  Stage,
+} from './reply-rule.ts'
+
+export type Verdict = {
+  /** Permanent for this message. */
+  isFinal: boolean
+  class: ReplyClass
+  reason: BounceReason
+  /** The address will never work: suppress it now. */
+  isHard: boolean
+  /** Counts towards the three strikes that suppress. */
+  isStrike: boolean
+  /** From a hint in the reply or from the rule; null = the schedule decides. */
+  retryAfterMs: number | null
+  site: SiteAction
+  /** False: the destination throttles, the message's own counter does not advance. */
+  countsAsFailure: boolean
+}
+
+/** A verdict and what it rests on. */
+export type Reading = { verdict: Verdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
+
+const maxHintMs = 6 * 3_600_000
+
+const accepted: Verdict = Object.freeze({
+  isFinal: true,
+  class: 'accepted',
+  reason: 'delivered',
+  isHard: false,
+  isStrike: false,
+  retryAfterMs: null,
+  site: 'none',
+  countsAsFailure: false,
+})
+
+/**
+ * The verdict on a reply. For `late` a `code` of 0 stands for a report without one; the class
+ * digit is then the enhanced code's.
+ */
+export function classifyReply(input: ReplyContext): Verdict {
+  return readReply(input).verdict
+}
+
+/** As `classifyReply`, for who has several texts to choose from. */
+export function readReply(input: ReplyContext): Reading {
+  const digit = firstDigit(input)
+  if (digit < 4) return { verdict: accepted, basis: 'code' }
+  const match = matchReply(input, digit)
+  return { verdict: verdictOf(input, match), basis: basisOf(match.rule) }
+}
+
+function basisOf(rule: ReplyRule | undefined): Reading['basis'] {
+  if (rule === undefined) return 'none'
+  if (rule.text !== undefined || rule.raw !== undefined) return 'text'
+  return rule.enhanced === undefined ? 'code' : 'enhanced'
+}
+
+/** Why a try ended without a reply that decides. */
+export type LocalCause =
+  | 'network'
+  | 'tls'
+  | 'dns'
+  | 'loop'
+  | 'unknown-host'
+  | 'null-mx'
+  | 'size'
+  | 'smtputf8'
+  | '8bit'
+
+type LocalMeaning = Pick<Verdict, 'class' | 'reason'> & { isFinal: boolean; isHard?: boolean }
+
+const localMeanings: Readonly<Record<LocalCause, LocalMeaning>> = {
+  network: { class: 'network', reason: 'networkerror', isFinal: false },
+  tls: { class: 'network', reason: 'securityerror', isFinal: false },
+  dns: { class: 'dns', reason: 'networkerror', isFinal: false },
+  loop: { class: 'unknown', reason: 'networkerror', isFinal: true },
+  'unknown-host': { class: 'hard', reason: 'hostunknown', isFinal: true, isHard: true },
+  'null-mx': { class: 'hard', reason: 'hostunknown', isFinal: true, isHard: true },
+  size: { class: 'size', reason: 'toobig', isFinal: true },
+  smtputf8: { class: 'syntax', reason: 'contenterror', isFinal: true },
+  '8bit': { class: 'syntax', reason: 'contenterror', isFinal: true },
+}
+
+/** The verdict where we decide ourselves: no answer, DNS, or something the peer does not offer. */
+export function classifyLocally(cause: LocalCause): Verdict {
+  const { isHard = false, ...meaning } = localMeanings[cause]
+  const isNetwork = meaning.class === 'network'
+  return {
+    ...meaning,
+    isHard,
+    isStrike: false,
+    retryAfterMs: null,
+    site: isNetwork ? 'slow' : 'none',
+    countsAsFailure: true,
+  }
+}
+
+function firstDigit({ stage, reply }: ReplyContext): number {
+  const digit = Math.floor(reply.code / 100)
+  if (digit >= 2 && digit <= 5) return digit
+  if (stage !== 'late') return 4
+  return Number(reply.enhancedCode?.charAt(0) ?? 5)
+}
+
+function verdictOf(input: ReplyContext, { digit, text, rule }: Match): Verdict {
+  const replyClass = rule?.class ?? 'unknown'
+  const reason = rule?.reason ?? 'undetermined'
+  const meaning = classMeanings[replyClass]
+  const isLate = input.stage === 'late'
+  const isRetried = rule?.isRetried ?? meaning.isRetried
+  const isFinal = isLate || (digit === 5 && !isRetried)
+  const isStrike =
+    replyClass === 'quota' ||
+    replyClass === 'disabled' ||
+    rule?.isStrike === true ||
+    (replyClass === 'unknown' && reason === 'undetermined' && digit === 5)
+  return {
+    isFinal,
+    class: replyClass,
+    reason,
+    isHard: isFinal && replyClass === 'hard',
+    isStrike: isFinal && isStrike,
+    retryAfterMs: isFinal
+      ? null
+      : (retryHintMs(text) ?? rule?.retryAfterMs ?? meaning.retryAfterMs),
+    site: isLate ? 'none' : (rule?.site ?? siteOf(input, replyClass, digit)),
+    countsAsFailure: isLate || meaning.isCounted,
+  }
+}
+
+function siteOf({ stage, reply }: ReplyContext, replyClass: ReplyClass, digit: number): SiteAction {
+  const site = classMeanings[replyClass].site
+  const isUnexplained = replyClass === 'unknown' && digit === 4
+  if (!isUnexplained && site !== 'slow') return site
+  // A server that ends a session in the middle, for no reason of ours, is only dialled again.
+  return reply.code === 421 && !beforeMail.includes(stage) ? 'reconnect' : 'slow'
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
+
+/** "try again in 5 minutes", "come back in 00:05:00": at least a second, at most six hours. */
+function retryHintMs(text: string): number | null {
+  const clock = /\b(?:in|after|for|wait) (\d{1,2}):(\d{2}):(\d{2})\b/.exec(text)
+  if (clock) {
+    const [hours, minutes, seconds] = clock.slice(1).map(Number)
+    return boundHint(((hours ?? 0) * 3_600 + (minutes ?? 0) * 60 + (seconds ?? 0)) * 1_000)
+  }
+  const plain =
+    /\b(?:in|after|for|wait|within|again|back)(?: at least| about| another)? (\d{1,6}) ?(s|m|h)(?:ec|in|r|our|inute|econd)?s?\b/.exec(
+      text,
+    )
+  return plain ? boundHint(Number(plain[1]) * (unitMs[plain[2] ?? 's'] ?? 1_000)) : null
+}
+
+function boundHint(ms: number): number {
+  return Math.min(Math.max(ms, 1_000), maxHintMs)
+}

@@ -1,0 +1,133 @@
+/**
+ * A message that a program hands in (RFC 6409), read as what a send request says: one sender, the
+ * names of recipients, subject, a body, files, fields to keep. HTML is preferred to text, which goes
+ * along where it is its alternative; files keep their octets, and inline images the ids by which the HTML names them.
+ *
+ * What comes back is plain data, so that reading can be done in a thread. A message that cannot be
+ * sent as it is leads to a refusal, with the SMTP reply that says why.
+ */
+import type { ParsedAddress } from '../address/address.ts'
+import { type NamedMailbox, readMailboxes } from '../address/parsed-mailboxes.ts'
+import type { FileAttachment } from '../compose/attachment.ts'
+import { collectFiles } from './files.ts'
+import { collectHeaders, type HeaderLine } from './headers.ts'
+import { type ParsedMessage, parseMessage } from './parse.ts'
+
+export type Submitted = {
+  from: NamedMailbox
+  /** Display names of To and Cc, by address. */
+  names: ReadonlyMap<string, string>
+  reply: ParsedAddress | undefined
+  subject: string
+  body: string
+  /** `body` is plain text. */
+  isText: boolean
+  /** The text part beside an HTML body that says the same; undefined where there is none. */
+  text: string | undefined
+  headers: Readonly<Record<string, string>>
+  attachments: FileAttachment[]
+}
+
+/** `code`: reply code and enhanced code, as in `550 5.6.0`. */
+export type Refusal = { code: string; text: string }
+
+export type Reading = { submitted: Submitted } | { refusal: Refusal }
+
+export type SubmittedLimits = { attachmentsMaxCount: number; attachmentsMaxBytes: number }
+
+const MAX_SUBJECT_LENGTH = 998
+/** Far beyond what mail programs write. */
+const MAX_PARTS = 250
+const MAX_HEADER_BYTES = 256 * 1024
+
+const reading = {
+  maxChildNodes: MAX_PARTS,
+  maxHeadSize: MAX_HEADER_BYTES,
+  // A forwarded message is a file; what it brought is not ours to send.
+  ignoreEmbedded: true,
+  keepDeliveryStatus: true,
+  skipHtmlToText: true,
+  skipTextLinks: true,
+}
+
+/** Rejects only for faults of our own: whatever the octets are, there is a reading or a refusal. */
+export async function readSubmitted(raw: Uint8Array, limits: SubmittedLimits): Promise<Reading> {
+  const mail = await parse(raw)
+  if (mail === undefined) return refuse('554 5.6.0', 'The message has too many parts or fields')
+  const { lines, html } = mail
+  const from = readSender(mail)
+  if (from === undefined) {
+    return refuse('550 5.7.1', 'The header field From must name exactly one mailbox')
+  }
+  const subject = oneLine(mail.subject)
+  if (subject.length > MAX_SUBJECT_LENGTH) {
+    return refuse('550 5.6.0', `The subject is longer than ${MAX_SUBJECT_LENGTH} characters`)
+  }
+  const replyTo = readMailboxes(mail.replyTo)
+  if (replyTo.length === 0 && lines.some(asksForReplies)) {
+    return refuse('550 5.6.0', 'The header field Reply-To holds no email address')
+  }
+  const headers = collectHeaders(lines, replyTo)
+  if (typeof headers === 'string') return refuse('550 5.6.0', headers)
+  const attachments = collectFiles(mail.files, html, limits)
+  if (typeof attachments === 'string') return refuse('552 5.3.4', attachments)
+  const isText = html.trim() === ''
+  return {
+    submitted: {
+      from,
+      names: namesOf(mail),
+      reply: replyTo[0]?.address,
+      subject,
+      body: isText ? mail.text : html,
+      isText,
+      text: isText || !hasOwnText(mail) ? undefined : mail.text,
+      headers,
+      attachments,
+    },
+  }
+}
+
+function hasOwnText({ text, isTextWhole }: ParsedMessage): boolean {
+  return isTextWhole && text.trim() !== ''
+}
+
+/** Undefined when a bound was reached. */
+async function parse(raw: Uint8Array): Promise<ParsedMessage | undefined> {
+  try {
+    return await parseMessage(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength), reading)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EMAXLEN') return undefined
+    throw error
+  }
+}
+
+function refuse(code: string, text: string): { refusal: Refusal } {
+  return { refusal: { code, text } }
+}
+
+function readSender({ from, lines }: ParsedMessage): NamedMailbox | undefined {
+  const [entry, ...others] = from?.value ?? []
+  if (countFields(lines, 'from') !== 1 || others.length > 0) return undefined
+  return entry?.group === undefined ? readMailboxes(from)[0] : undefined
+}
+
+function countFields(lines: readonly HeaderLine[], name: string): number {
+  return lines.filter(({ key }) => key === name).length
+}
+
+/** Programs write the field without a value when nobody was named. */
+function asksForReplies({ key, line }: HeaderLine): boolean {
+  return key === 'reply-to' && !/^[^:]*:[\s<>]*$/.test(line)
+}
+
+function namesOf({ to, cc }: ParsedMessage): Map<string, string> {
+  const names = new Map<string, string>()
+  for (const { address, name } of [...readMailboxes(to), ...readMailboxes(cc)]) {
+    if (name !== null && !names.has(address.address)) names.set(address.address, name)
+  }
+  return names
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\x00-\x08\x0a-\x1f\x7f]+/g, ' ').trim()
+}

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import {
+  type Attachment,
+  composeMessage,
+  type MessageInput,
+} from '../../../src/mail/compose/mime-message.ts'
+import { decodeWords, readField, readFields, toBuffer } from '../read-message.ts'
+
+const plain: MessageInput = {
+  messageId: '0190-abc@example.com',
+  date: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+  from: { address: 'shop@example.com', name: 'Shop' },
+  to: { address: 'ann@example.net', name: null },
+  replyTo: { address: 'help@example.com', name: 'Help' },
+  subject: 'Hello',
+  html: null,
+  text: 'Hi Ann',
+  headers: [],
+  attachments: [],
+}
+
+const png: Attachment = {
+  filename: 'logo.png',
+  contentType: 'image/png',
+  content: Buffer.from('not really a picture'),
+  contentId: 'logo',
+  disposition: 'inline',
+}
+const pdf: Attachment = {
+  filename: 'bill.pdf',
+  contentType: 'application/pdf',
+  content: Buffer.from('not really a bill'),
+  contentId: null,
+  disposition: 'attachment',
+}
+
+function compose(changes: Partial<MessageInput>): Buffer {
+  return toBuffer(composeMessage({ ...plain, ...changes }))
+}
+
+/** The tree of media types, as `mixed(plain, pdf)`; asserts that every boundary is closed. */
+function structure(message: Buffer): string {
+  return describe(message.toString('utf8'))
+}
+
+function describe(entity: string): string {
+  const end = entity.indexOf('\r\n\r\n')
+  const type = /^Content-Type: [a-z]+\/([^;\r]+)/im.exec(entity.slice(0, end))?.[1] ?? '?'
+  const boundary = /boundary="([^"]+)"/.exec(entity.slice(0, end))?.[1]
+  if (boundary === undefined) return type
+  const body = `\r\n${entity.slice(end + 4)}`
+  const [start, after] = body.split(`\r\n--${boundary}--\r\n`)
+  assert.equal(after, '')
+  const parts = (start as string).split(`\r\n--${boundary}\r\n`)
+  assert.equal(parts[0], '')
+  return `${type}(${parts.slice(1).map(describe).join(', ')})`
+}
+
+test('a plain message is what RFC 5322 shows', () => {
+  assert.equal(
+    compose({}).toString('latin1'),
+    [
+      'Date: Fri, 02 Jan 2026 03:04:05 +0000',
+      'From: Shop <shop@example.com>',
+      'To: ann@example.net',
+      'Reply-To: Help <help@example.com>',
+      'Subject: Hello',
+      'Message-ID: <0190-abc@example.com>',
+      'MIME-Version: 1.0',
+      'Content-Type: text/plain; charset=utf-8',
+      'Content-Transfer-Encoding: 7bit',
+      '',
+      'Hi Ann',
+      '',
+    ].join('\r\n'),
+  )
+})
+
+test('the parts nest as far as there is something to nest', () => {
+  const html = '<img src="cid:logo">'
+  const table: [Partial<MessageInput>, string][] = [
+    [{}, 'plain'],
+    [{ html, text: null }, 'html'],
+    [{ html }, 'alternative(plain, html)'],
+    [{ html, attachments: [png] }, 'alternative(plain, related(html, png))'],
+    [{ html, text: null, attachments: [png] }, 'related(html, png)'],
+    [{ attachments: [png] }, 'mixed(plain, png)'],
+    [{ attachments: [pdf] }, 'mixed(plain, pdf)'],
+    [{ html, attachments: [pdf] }, 'mixed(alternative(plain, html), pdf)'],
+    [{ html, attachments: [pdf, png] }, 'mixed(alternative(plain, related(html, png)), pdf)'],
+    [{ html, attachments: [{ ...png, contentId: null }] }, 'mixed(alternative(plain, html), png)'],
+    [
+      { html, attachments: [{ ...png, disposition: 'attachment' }] },
+      'mixed(alternative(plain, html), png)',
+    ],
+    [{ html: '', text: '' }, 'alternative(plain, html)'],
+  ]
+  for (const [changes, expected] of table) assert.equal(structure(compose(changes)), expected)
+})
+
+test('a message without html and text is misuse', () => {
+  assert.throws(() => compose({ html: null, text: null }), TypeError)
+})
+
+test('the message ends in a CRLF, and in one only where the text has none', () => {
+  for (const text of ['', 'a', 'a\n', 'a\r', 'é', '你好', 'a\n\n']) {
+    const body = compose({ text }).toString('latin1').split('\r\n\r\n').slice(1).join('\r\n\r\n')
+    assert.ok(text === '' || body.endsWith('\r\n'), text)
+    assert.equal(/\r\n\r\n$/.test(body), text === 'a\n\n', text)
+  }
+})
+
+test('the same input gives the same octets, another message id other boundaries', () => {
+  const changes = { html: '<p>é</p>', attachments: [png, pdf] }
+  assert.deepEqual(compose(changes), compose(changes))
+  const boundary = (message: Buffer) => /boundary="([^"]+)"/.exec(message.toString())?.[1]
+  assert.notEqual(boundary(compose(changes)), boundary(compose({ ...changes, messageId: 'b@c' })))
+})
+
+test('a body that quotes a boundary is no boundary', () => {
+  const changes = { html: '<p>a</p>', attachments: [pdf] }
+  const boundaries = [
+    ...compose(changes)
+      .toString()
+      .matchAll(/boundary="([^"]+)"/g),
+  ]
+  assert.equal(boundaries.length, 2)
+  for (const [, boundary] of boundaries) {
+    const text = `before\n--${boundary}\nContent-Type: text/html\n\n<b>\n--${boundary}--\nafter`
+    const message = compose({ html: text, text, attachments: [pdf] })
+    assert.equal(structure(message), 'mixed(alternative(plain, html), pdf)')
+  }
+})
+
+test('a field named like one of ours replaces it, and of a single field the last counts', () => {
+  const message = compose({
+    headers: [
+      ['subject', 'first'],
+      ['SUBJECT', 'last'],
+      ['Reply-to', 'Jürgen <j@example.com>'],
+      ['message-id', '<own@example.com>'],
+      ['X-Tag', 'a'],
+      ['x-tag', 'b'],
+      ['List-Unsubscribe', '<https://ours.example>'],
+      ['list-unsubscribe', '<https://theirs.example>'],
+    ],
+  })
+  const fields = readFields(message).map(({ name, value }) => `${name}: ${value}`)
+  assert.deepEqual(fields.slice(3, -2), [
+    'MIME-Version: 1.0',
+    'SUBJECT: last',
+    'Reply-to: =?UTF-8?Q?J=C3=BCrgen?= <j@example.com>',
+    'message-id: <own@example.com>',
+    'X-Tag: a',
+    'x-tag: b',
+    'list-unsubscribe: <https://theirs.example>',
+  ])
+})
+
+test('fields that the message itself decides cannot be given', () => {
+  const owned = ['Date', 'from', 'TO', 'MIME-Version', 'Content-Type', 'content-language']
+  for (const name of owned) {
+    assert.throws(() => compose({ headers: [[name, 'x']] }), TypeError, name)
+  }
+})
+
+test('a header value may be empty', () => {
+  assert.equal(readField(compose({ headers: [['X-Empty', '']] }), 'X-Empty'), '')
+})
+
+test('there is no Reply-To field without an address for it', () => {
+  assert.equal(readField(compose({ replyTo: null }), 'Reply-To'), undefined)
+})
+
+test('the octets stay seven bits unless an address has a local part beyond ASCII', () => {
+  const changes = {
+    subject: 'Ünï',
+    html: '<p>é</p>',
+    headers: [['X-A', 'é']],
+  } as const
+  const ascii = composeMessage({ ...plain, ...changes, attachments: [pdf] })
+  assert.equal(ascii.needsSmtputf8, false)
+  assert.doesNotMatch(ascii.octets, /[^\0-\x7f]/)
+  const utf8 = composeMessage({
+    ...plain,
+    ...changes,
+    to: { address: 'jürgen@xn--bcher-kva.example', name: 'Jürgen' },
+  })
+  assert.equal(utf8.needsSmtputf8, true)
+  const to = '=?UTF-8?Q?J=C3=BCrgen?= <jürgen@xn--bcher-kva.example>'
+  assert.equal(readField(toBuffer(utf8), 'To'), to)
+  assert.equal(
+    composeMessage({ ...plain, to: { address: 'a@xn--p1ai', name: null } }).needsSmtputf8,
+    false,
+  )
+})
+
+test('CR, LF and NUL are refused in everything bound for a header', () => {
+  for (const bad of ['a\r\nBcc: eve@example.org', 'a\rb', 'a\nb', 'a\0b']) {
+    const wrong: Partial<MessageInput>[] = [
+      { subject: bad },
+      { messageId: bad },
+      { from: { address: 'a@example.com', name: bad } },
+      { to: { address: 'a@example.com', name: bad } },
+      { replyTo: { address: 'a@example.com', name: bad } },
+      { from: { address: bad, name: null } },
+      { to: { address: `${bad}@example.com`, name: null } },
+      { replyTo: { address: `a@${bad}`, name: null } },
+      { headers: [['X-A', bad]] },
+      { headers: [[bad, 'x']] },
+      { headers: [['Subject', bad]] },
+      { headers: [['Reply-To', bad]] },
+      { attachments: [{ ...pdf, filename: bad }] },
+      { attachments: [{ ...pdf, contentType: bad }] },
+      { attachments: [{ ...pdf, contentType: `text/plain; name="${bad}"` }] },
+      { attachments: [{ ...png, contentId: bad }] },
+    ]
+    for (const changes of wrong) {
+      assert.throws(() => compose(changes), TypeError, JSON.stringify(changes))
+    }
+  }
+})
+
+test('a message id, a date or a content id that is none is refused', () => {
+  const wrong: Partial<MessageInput>[] = [
+    { messageId: '' },
+    { messageId: '<a@b>' },
+    { messageId: 'a b@c' },
+    { messageId: 'é@c' },
+    { messageId: `${'x'.repeat(990)}@c` },
+    { date: Number.NaN },
+    { date: 9e15 },
+    { attachments: [{ ...png, contentId: '<logo>' }] },
+    { attachments: [{ ...png, contentId: '你'.repeat(255) }] },
+  ]
+  for (const changes of wrong) assert.throws(() => compose(changes), TypeError)
+})
+
+test('an attachment says its name twice, for readers old and new', () => {
+  const message = compose({ attachments: [{ ...pdf, filename: 'Überweisung.pdf' }] }).toString()
+  assert.ok(
+    message.includes(
+      [
+        'Content-Type: application/pdf; name="=?UTF-8?Q?=C3=9Cberweisung=2Epdf?="',
+        'Content-Transfer-Encoding: base64',
+        "Content-Disposition: attachment; filename*=UTF-8''%C3%9Cberweisung.pdf",
+        '',
+        'bm90IHJlYWxseSBhIGJpbGw=',
+      ].join('\r\n'),
+    ),
+  )
+})
+
+test('an attachment keeps its type and parameters, and is an octet stream where it has none', () => {
+  const octets = 'application/octet-stream'
+  const table: [string, string][] = [
+    [
+      'Text/Calendar; charset="UTF-8"; method=REQUEST',
+      'text/calendar; charset=UTF-8; method=REQUEST',
+    ],
+    ['text/csv; name="evil.exe"; header=present', 'text/csv; header=present'],
+    ['nonsense', octets],
+    ['', octets],
+    ['message/rfc822', octets],
+    ['message/external-body; access-type=URL; URL="https://evil.example"', octets],
+    ['multipart/mixed; boundary=x', octets],
+  ]
+  for (const [contentType, expected] of table) {
+    const message = compose({ attachments: [{ ...pdf, contentType, filename: '' }] }).toString()
+    const field = `\r\nContent-Type: ${expected}\r\nContent-Transfer-Encoding: base64\r\n`
+    assert.ok(message.includes(field), contentType)
+    assert.ok(message.includes('\r\nContent-Disposition: attachment\r\n'))
+  }
+})
+
+test('a content id beyond ASCII is percent-encoded, as in the URL that names it', () => {
+  const message = compose({ html: '<p>', attachments: [{ ...png, contentId: 'лого 1' }] })
+  assert.ok(message.toString().includes('\r\nContent-ID: <%D0%BB%D0%BE%D0%B3%D0%BE 1>\r\n'))
+})
+
+test('a rendered subject of 998 characters keeps its lines legal', () => {
+  for (const char of ['x', 'é', '你', '😀', ' ']) {
+    const subject = char.repeat(998 / char.length)
+    const message = compose({ subject })
+    assert.equal(decodeWords(readField(message, 'Subject') as string), subject.trim())
+    for (const line of message.toString('latin1').split('\r\n')) assert.ok(line.length <= 998)
+  }
+})

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { wrapDocument } from '../../../src/mail/html/document.ts'
+
+const plain = [
+  '',
+  'Hello',
+  '<p>Hello <b>you</b> and <a href="https://x.y/?id=1&class=2" style="color: red">them</a></p>',
+  '<h1>Title</h1><ul><li>one</li></ul><ol><li>two</li></ol><blockquote>q</blockquote>',
+  '<p title="a > b <div id=x>">x</p><img src="x" alt="<table>"><br/><hr />',
+  '<p>1 < 2 and 3 > 2</p>',
+]
+
+const custom = [
+  '<table><tr><td>x</td></tr></table>',
+  '<div>x</div>',
+  '<DIV>x</DIV>',
+  '<p>x</p><form action="y"></form>',
+  '<style>p { color: red }</style><p>x</p>',
+  '<p class="mine">x</p>',
+  '<p id=x>x</p>',
+  '<p data-id="1">x</p>',
+  '<p\naria-label="y">x</p>',
+  '<!DOCTYPE html><html><body>x</body></html>',
+  '<!--[if mso]>x<![endif]--><p>x</p>',
+  '<center>x</center>',
+]
+
+test('a body of text and plain markup is wrapped in a whole document', () => {
+  for (const html of plain) {
+    const document = wrapDocument(html, 'nl')
+    assert.match(document, /^<!DOCTYPE html>\n<html lang="nl">/)
+    assert.match(document, /max-width: 600px/)
+    assert.match(document, /<meta charset="utf-8">/)
+    assert.ok(document.includes(`<body>\n<main>\n${html}\n</main>\n</body>\n</html>`), html)
+  }
+})
+
+test('a body with a layout of its own is sent as it is', () => {
+  for (const html of custom) assert.equal(wrapDocument(html, 'en'), html)
+})
+
+test('a document is not wrapped twice', () => {
+  const document = wrapDocument('<p>x</p>', 'en')
+  assert.equal(wrapDocument(document, 'en'), document)
+})
+
+test('a language cannot leave its attribute', () => {
+  assert.match(wrapDocument('x', 'en"><script>'), /lang="en&#34;&gt;&lt;script&gt;"/)
+})
+
+test('hostile markup takes linear time', () => {
+  const sources = ['<a b="', "<a b='", '<p ', '<', '<!', '<p a=', '</', '<p x/']
+  for (const source of sources) {
+    const begin = performance.now()
+    wrapDocument(source.repeat(1_000_000), 'en')
+    assert.ok(performance.now() - begin < 3_000, source)
+  }
+})

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { appendToBody } from '../../../src/mail/html/document.ts'
+import { footerHtml, footerText } from '../../../src/mail/html/footer.ts'
+import { footerPhrases } from '../../../src/mail/html/footer-phrases.ts'
+import { htmlToText } from '../../../src/mail/html/html-to-text.ts'
+import { findHrefs } from '../../../src/mail/html/links.ts'
+import { languages } from '../../../src/mail/languages.ts'
+
+const url = 'https://mail.example.test/unsubscribe/token'
+
+test('every language names the project once, and none says the same as another', () => {
+  const said = new Set<string>()
+  for (const language of languages) {
+    const { sentence, link } = footerPhrases[language]
+    assert.equal(sentence.split('{project}').length, 2, language)
+    assert.doesNotMatch(sentence + link, /[<>&"]|^\s|\s$| {2}/, language)
+    said.add(sentence).add(link)
+  }
+  assert.equal(said.size, 2 * languages.length)
+})
+
+test('its rule is as wide as its text: the margins are outside of it', () => {
+  const html = footerHtml({ language: 'en', projectName: 'Shop', url })
+  const [box = '', text = ''] = [...html.matchAll(/style="([^"]*)"/g)].map(([, style]) => style)
+  assert.match(box, /max-width: 600px; .*padding: 0 16px/)
+  assert.doesNotMatch(box, /border-top/)
+  assert.match(text, /border-top: 1px/)
+  assert.match(text, /padding: 16px 0;/)
+})
+
+test('HTML and text say the same', () => {
+  for (const language of languages) {
+    const footer = { language, projectName: 'Pots $& <Pans>', url }
+    assert.equal(htmlToText(footerHtml(footer)), footerText(footer), language)
+  }
+})
+
+test('a name cannot become markup or a link of its own', () => {
+  const projectName = '"><a href="https://evil.example">x</a></body>'
+  const html = footerHtml({ language: 'en', projectName, url })
+  assert.deepEqual(
+    findHrefs(html).map(({ value }) => value),
+    [url],
+  )
+})
+
+test('it stands before the closing body tag, else at the end', () => {
+  const table: [html: string, expected: string][] = [
+    ['<p>a</p>', '<p>a</p>!'],
+    ['', '!'],
+    ['<body><p>a</p></body></html>', '<body><p>a</p>!</body></html>'],
+    ['<BODY>a</BODY >\n', '<BODY>a!</BODY >\n'],
+    ['<body>a</body><p>b</body>', '<body>a</body><p>b!</body>'],
+    ['<body>a<!-- </body> -->', '<body>a<!-- </body> -->!'],
+    ['<body>a</body><!-- </body> -->', '<body>a!</body><!-- </body> -->'],
+    ['<body title="</body>">a', '<body title="</body>">a!'],
+    ['<style></body></style>a', '<style></body></style>a!'],
+    ['</bodyguard>', '</bodyguard>!'],
+    ['a<p title="b>c', 'a!<p title="b>c'],
+    ['a<!-- b', 'a!<!-- b'],
+    ['a<!-->', 'a<!-->!'],
+    ['a<!--->', 'a<!--->!'],
+    ['a<!-- b --!>', 'a<!-- b --!>!'],
+    ['a<!--!>', 'a!<!--!>'],
+    ['a<!-- b -->', 'a<!-- b -->!'],
+    ['a<!doctype', 'a!<!doctype'],
+    ['a<!doctype html>', 'a<!doctype html>!'],
+    ['a</', 'a!</'],
+    ['a<', 'a<!'],
+    ['a<style>b', 'a!<style>b'],
+    ['a<style>', 'a!<style>'],
+    ['a<style></style>', 'a<style></style>!'],
+    ['a<br>', 'a<br>!'],
+  ]
+  for (const [html, expected] of table) assert.equal(appendToBody(html, '!'), expected, html)
+})

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { htmlToText } from '../../../src/mail/html/html-to-text.ts'
+import { findHrefs, linkNumber, numberLinks, readLink } from '../../../src/mail/html/links.ts'
+import { trackDocument } from '../../../src/mail/html/tracking.ts'
+import { readClickToken, readOpenToken } from '../../../src/mail/signed-tokens.ts'
+import { baseUrl, testTracker } from '../tracker.ts'
+
+const tracker = testTracker()
+const emailId = '019a0000-0000-7000-8000-000000000001'
+const clickAddress = /^https:\/\/mail\.example\.test\/t\/c\/([a-z2-7]+)$/
+const pixelTag = /<img src="https:\/\/mail\.example\.test\/t\/o\/([a-z2-7]+)"[^>]*>\n/
+
+/** `body`: the content that it was rendered from. */
+function track(html: string, body = html): string {
+  return trackDocument(html, tracker, { emailId, numbers: numberLinks(body) })
+}
+
+/** What the tokens in the place of its links hold; undefined for a link that is left. */
+function clicks(html: string): (number | string | undefined)[] {
+  return findHrefs(html).map(({ value }) => {
+    const token = clickAddress.exec(value)?.[1]
+    if (token === undefined) return undefined
+    const click = readClickToken([tracker.clickKey], token)
+    assert.equal(click?.emailId, emailId)
+    return click?.link
+  })
+}
+
+const link = (address: string) => `<a href="${address}">x</a>`
+
+test('a link of the content travels as its number, one that a template made as itself', () => {
+  const html = link('https://a.example/?x=1&amp;y=2') + link('https://b.example/?id=7&amp;n=8')
+  assert.deepEqual(clicks(track(html, link('https://a.example/?x=1&amp;y=2'))), [
+    linkNumber('https://a.example/?x=1&y=2'),
+    'https://b.example/?id=7&n=8',
+  ])
+})
+
+test('everything around the addresses stays as it was', () => {
+  const html = `<A Class=x HREF = 'https://a.example/' title="b">c</A><map><area href=https://b.example/></map>`
+  const tracked = track(html)
+  const [first = '', second = ''] = findHrefs(tracked).map(({ value }) => value)
+  const pixel = pixelTag.exec(tracked)?.[0] ?? ''
+  assert.equal(
+    tracked,
+    `<A Class=x HREF = "${first}" title="b">c</A><map><area href="${second}"></map>${pixel}`,
+  )
+  assert.equal(readOpenToken([tracker.openKey], pixelTag.exec(tracked)?.[1] ?? ''), emailId)
+})
+
+test('the pixel stands before the closing body tag, once', () => {
+  const tracked = track('<body><p>a</p></body></html>')
+  assert.match(tracked, /^<body><p>a<\/p><img [^>]*>\n<\/body><\/html>$/)
+})
+
+test('what leads nowhere on the web, and our own pages, are left', () => {
+  const own = ['unsubscribe', 'subscribe', 'manage', 't/c', 't/o', 'contacts/public']
+  const addresses = [
+    ...['mailto:a@b.example', 'tel:+49', '#top', 'cid:x', 'javascript:x', '/a', '//a.example/'],
+    ...own.map((page) => `${baseUrl}/${page}/token`),
+    `${baseUrl.toUpperCase()}/unsubscribe/token?e=1`,
+    ' https://mail.example.test/manage/&#116;oken',
+  ]
+  for (const address of addresses) {
+    const tracked = track(link(address))
+    assert.ok(tracked.startsWith(link(address)), address)
+    assert.match(tracked, pixelTag)
+  }
+})
+
+test('other addresses of ours, and those that only begin like it, are counted', () => {
+  const addresses = [`${baseUrl}/terms`, `${baseUrl}.evil.example/unsubscribe/x`, baseUrl]
+  for (const address of addresses) {
+    assert.deepEqual(clicks(track(link(address))), [linkNumber(address)], address)
+  }
+})
+
+test('a link is never rewritten twice', () => {
+  const once = track(link('https://a.example/'))
+  const twice = track(once)
+  assert.deepEqual(
+    findHrefs(twice).map(({ value }) => value),
+    findHrefs(once).map(({ value }) => value),
+  )
+})
+
+test('a link that differs per recipient fits up to 1,500 characters, and is left beyond', () => {
+  const long = (length: number) => `https://a.example/${'b'.repeat(length - 18)}`
+  assert.deepEqual(clicks(track(link(long(1_500)), '')), [long(1_500)])
+  assert.deepEqual(clicks(track(link(long(1_501)), '')), [undefined])
+  assert.deepEqual(clicks(track(link(long(5_000)))), [linkNumber(long(5_000))])
+  const wide = `https://a.example/${'\u4f60'.repeat(1_000)}`
+  assert.deepEqual(clicks(track(link(wide), '')), [undefined])
+})
+
+test('each token is its email\u2019s own, and none names another address', () => {
+  const html = link('https://a.example/') + link('https://b.example/')
+  const other = '019a0000-0000-7000-8000-000000000002'
+  const tokens = new Set<string>()
+  for (const id of [emailId, other]) {
+    for (const body of [html, '']) {
+      const tracked = trackDocument(html, tracker, { emailId: id, numbers: numberLinks(body) })
+      for (const { value } of findHrefs(tracked)) tokens.add(clickAddress.exec(value)?.[1] ?? '')
+      assert.doesNotMatch(tracked, /[ab]\.example/)
+    }
+  }
+  assert.equal(tokens.size, 8)
+  for (const token of tokens) {
+    const forged = `${token.slice(0, -9)}${token.at(-9) === 'a' ? 'b' : 'a'}${token.slice(-8)}`
+    assert.notEqual(readClickToken([tracker.clickKey], token), undefined)
+    assert.equal(readClickToken([tracker.clickKey], forged), undefined)
+    assert.equal(readClickToken([tracker.openKey], token), undefined)
+  }
+})
+
+test('10,000 links are counted in linear time', () => {
+  const html = Array.from({ length: 10_000 }, (_, at) => link(`https://a.example/${at}`)).join('')
+  const start = performance.now()
+  const found = clicks(track(html))
+  assert.equal(found.filter((each) => typeof each === 'number').length, 10_000)
+  assert.ok(performance.now() - start < 2_000)
+})
+
+const piece = fc.constantFrom(
+  ...['<a href="', '<a href="https://a.example/', '<a href=https://b.example ', '">x</a>', '">'],
+  ...['<a ', '<A\n', '<area ', 'href=', 'HREF = ', 'title=', '"', "'", '>', '</a>', '</body>'],
+  ...['https://a.example/', 'HTTP://B.example?x', baseUrl, '/unsubscribe/x', '&amp;', '&', '#38;'],
+  ...[
+    ' ',
+    '\n',
+    '\t',
+    '{{',
+    '}}',
+    '<!--',
+    '-->',
+    '<style>',
+    '</style>',
+    '<script',
+    '\u00e4',
+    '\ud800',
+  ],
+  ...['\u00a0', 'javascript:', 'mailto:', '/', '=', '`', '<', 'text'],
+)
+
+test('whatever the markup, links keep their number, order and meaning', () => {
+  let counted = 0
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      const html = pieces.join('')
+      const before = findHrefs(html)
+      const tracked = track(html, '')
+      const after = clicks(tracked)
+      assert.equal(after.length, before.length)
+      for (const [at, { value }] of before.entries()) {
+        if (after[at] !== undefined) assert.equal(after[at], readLink(value)?.toWellFormed())
+        else assert.equal(findHrefs(tracked)[at]?.value, value)
+      }
+      counted += after.filter((each) => each !== undefined).length
+      // Nothing but addresses changed: what it says is the same without them.
+      const words = (text: string) => htmlToText(text).replace(/https?:\S*/gi, '')
+      if (before.length === 0) assert.equal(words(tracked), words(html))
+    }),
+    { numRuns: 5_000 },
+  )
+  assert.ok(counted > 50, `only ${counted} were counted`)
+})

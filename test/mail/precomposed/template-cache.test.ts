@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { languages } from '../../../src/mail/languages.ts'
+import { createTemplateCache } from '../../../src/mail/precomposed/template-cache.ts'
+import { testTracker } from '../tracker.ts'
+
+test('equal texts are compiled once, for each use that is made of them', () => {
+  const cache = createTemplateCache(testTracker())
+  const html = cache.prepare('Dear {{ name }}', { target: 'html' })
+  assert.equal(cache.prepare(['Dear ', '{{ name }}'].join(''), { target: 'html' }), html)
+  const text = cache.prepare('Dear {{ name }}', { target: 'text' })
+  const plain = cache.prepare('Dear {{ name }}', { target: 'html', isPlain: true })
+  assert.equal(text.template.target, 'text')
+  assert.equal(new Set([html, text, plain]).size, 3)
+  assert.equal(cache.prepare('Dear {{ name }}', { target: 'html' }), html)
+})
+
+test('a stencil is made for the second message, of HTML with placeholders only', () => {
+  const cache = createTemplateCache(testTracker())
+  const asked = (source: string, target: 'html' | 'text') => {
+    const prepared = cache.prepare(source, { target })
+    const kind = { footer: undefined, isTracked: false }
+    return [1, 2, 3].map(() => prepared.stencil(kind) !== undefined)
+  }
+  assert.deepEqual(asked('<p>{{ name }}</p>', 'html'), [false, true, true])
+  assert.deepEqual(asked('<p>{{ name | upcase }}</p>', 'html'), [false, false, false])
+  assert.deepEqual(asked('{{ name }}', 'text'), [false, false, false])
+})
+
+test('a text that is sent in many kinds has a stencil for as many as there is room for', () => {
+  const cache = createTemplateCache(testTracker())
+  const made = (source: string) => {
+    const prepared = cache.prepare(source, { target: 'html' })
+    const kinds = languages.flatMap((footer) => [
+      { footer, isTracked: true },
+      { footer, isTracked: false },
+    ])
+    return kinds.filter((kind) => {
+      prepared.stencil(kind)
+      return prepared.stencil(kind) !== undefined
+    }).length
+  }
+  assert.equal(made('<p>{{ name }}</p>'), 2 * languages.length)
+  const large = made(`<p>{{ name }}</p>${'x'.repeat(100_000)}`)
+  assert.ok(large > 1 && large < languages.length, `${large}`)
+  assert.equal(made(`<p>{{ name }}</p>${'x'.repeat(290_000)}`), 1)
+})
+
+test('what is not used gives way, by number and by size', () => {
+  const cache = createTemplateCache(testTracker())
+  const small = cache.prepare('small', { target: 'text' })
+  for (let n = 0; n < 200; n += 1) cache.prepare(`other ${n}`, { target: 'text' })
+  assert.notEqual(cache.prepare('small', { target: 'text' }), small)
+  const first = cache.prepare(`first ${'x'.repeat(1_000_000)}`, { target: 'text' })
+  for (let n = 0; n < 4; n += 1) cache.prepare(`${n} ${'x'.repeat(1_000_000)}`, { target: 'text' })
+  assert.notEqual(cache.prepare(`first ${'x'.repeat(1_000_000)}`, { target: 'text' }), first)
+})

@@ -1,0 +1,64 @@
+/** No alternative of a rule on words is dead: each decides somewhere, alone. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { matchReply } from '../../../src/mail/replies/match-reply.ts'
+import type { ReplyContext, ReplyRule, Stage } from '../../../src/mail/replies/reply-rule.ts'
+import { textRules, wholeTextRules } from '../../../src/mail/replies/text-rules.ts'
+import { readPattern } from './pattern-samples.ts'
+
+const domains = ['ezweb.ne.jp', 'docomo.ne.jp', 'mx.orange.test', 'reader.test']
+const seeds = Array.from({ length: 60 }, (_, seed) => seed)
+
+/** Replies to which a rule could apply, by what stands in it beside its words. */
+function listContexts(rule: ReplyRule): Omit<ReplyContext, 'reply'>[] {
+  const stages: readonly Stage[] = rule.stages ?? ['late', 'rcpt', 'mail', 'message']
+  const commands = [undefined, 'rcpt', 'message', 'mail', ...(rule.commands ?? [])] as const
+  const mxHost = domains.find((domain) => rule.mx?.test(domain)) ?? 'reader.test'
+  return stages.flatMap((stage) =>
+    (stage === 'late' ? commands : [undefined]).map((command) => ({
+      stage,
+      mxHost,
+      ...(rule.isForeign ? { isForeign: true } : {}),
+      ...(command ? { command } : {}),
+    })),
+  )
+}
+
+function listReplies(rule: ReplyRule): { code: number; enhancedCode: string | null }[] {
+  const codes = rule.codes ?? (rule.digit === undefined ? [550, 450] : [rule.digit * 100 + 50])
+  return codes.flatMap((code) => {
+    const digit = code === 0 ? 5 : Math.floor(code / 100)
+    const details = rule.enhanced ?? [null]
+    return details.map((detail) => ({
+      code,
+      enhancedCode: detail === null || detail === 'none' ? null : `${digit}.${detail}`,
+    }))
+  })
+}
+
+function wins(rule: ReplyRule, text: string): boolean {
+  return listContexts(rule).some((context) =>
+    listReplies(rule).some(({ code, enhancedCode }) => {
+      const reply = { code, enhancedCode, text }
+      const digit = code === 0 ? 5 : Math.floor(code / 100)
+      return matchReply({ ...context, reply }, digit).rule === rule
+    }),
+  )
+}
+
+function listDead(rule: ReplyRule): string[] {
+  const { branches, sample } = readPattern((rule.raw ?? rule.text)?.source ?? '')
+  return branches
+    .filter((branch) => {
+      const texts = seeds.map((seed) => sample(branch, seed))
+      return !texts.some((text) => wins(rule, text) || wins(rule, `q ${text} q`))
+    })
+    .map(({ source }) => source)
+}
+
+test('every alternative of every rule can win on its own', () => {
+  const dead = [...wholeTextRules, ...textRules].flatMap((rule) =>
+    listDead(rule).map((source) => `${rule.class} ${rule.reason}: ${source}`),
+  )
+  assert.deepEqual(dead, [])
+})

@@ -1,0 +1,41 @@
+/** The words that systems document, in reports as they are written. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { readReport } from '../../../src/mail/report/read-report.ts'
+import { catalogue } from './catalogue.ts'
+import { exim, fieldsOnly, postfix } from './makers.ts'
+
+const commands: Record<string, string> = {
+  rcpt: 'RCPT TO',
+  data: 'DATA',
+  message: 'end of DATA',
+  mail: 'MAIL FROM',
+  ehlo: 'EHLO',
+}
+const hardReasons = new Set(['userunknown', 'hostunknown', 'hasmoved'])
+/** Phrases for a host that takes no mail at all, the only `rejected` that is hard. */
+const noMail = /null ?mx|^521|no smtp service|no mx|5\.3\.2/i
+
+function write(layout: string, said: string): string {
+  const status = /\b[245]\.\d+\.\d+\b/.exec(said)?.[0]
+  if (layout === 'exim') return exim(said)
+  if (layout !== 'fields') {
+    return postfix({ said, status: status ?? '5.0.0', command: commands[layout] ?? layout })
+  }
+  return fieldsOnly({ said, status: status ?? (said.startsWith('4') ? '4.0.0' : '5.0.0') })
+}
+
+for (const section of catalogue.split(/^# /m).slice(1)) {
+  const [title = '', ...lines] = section.trim().split('\n')
+  describe(title, () => {
+    for (const line of lines) {
+      it(`is understood: ${line}`, () => {
+        const [, layout = '', reason = '', said = ''] = /^(\w+) (\w+): (.*)$/.exec(line) ?? []
+        const [one] = readReport(Buffer.from(write(layout, said))).recipients
+        assert.equal(one?.reason, reason)
+        const isRefusal = reason === 'rejected' && noMail.test(said) && !/sender/i.test(said)
+        assert.equal(one.class === 'hard', hardReasons.has(reason) || isRefusal)
+      })
+    }
+  })
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TooHeavy } from '../../../src/mail/compose/quick-limit-error.ts'
+import { quickLimits } from '../../../src/mail/template/limits.ts'
+import {
+  compileTemplate,
+  countMarkers,
+  renderSubject,
+  renderTemplate,
+  type TemplateFault,
+} from '../../../src/mail/template/template.ts'
+
+const at = 0
+
+function render(source: string, request: Record<string, unknown> = {}, options = {}) {
+  const variables = { stored: {}, request, system: {} }
+  return renderTemplate(compileTemplate(source, 'html', options), variables, { at })
+}
+
+const faulty: [source: string, text: string, fault: TemplateFault][] = [
+  [
+    'Dear\n{{ name | shout }}',
+    'Dear\nAda',
+    { message: 'undefined filter: shout', line: 2, column: 1 },
+  ],
+  [
+    '{{ name }}\n {% if name %}x',
+    'Ada\n {% if name %}x',
+    { message: 'tag {% if name %} not closed', line: 2, column: 2 },
+  ],
+  [
+    '{{ name }} {{ order',
+    'Ada {{ order',
+    { message: 'output "{{ order" not closed', line: 1, column: 12 },
+  ],
+  [
+    '{{ name }} {{ bad | url_decode }}',
+    'Ada %zz',
+    { message: 'URI malformed', line: 1, column: 12 },
+  ],
+  [
+    '{{ name }}{{ (1..100000000) | join }}',
+    'Ada',
+    { message: 'memory alloc limit exceeded', line: 1, column: 11 },
+  ],
+]
+
+test('a fault is told with its place, beside the text that is sent all the same', () => {
+  for (const [source, text, fault] of faulty) {
+    const rendered = render(source, { name: 'Ada', bad: '%zz' })
+    assert.equal(rendered.text, text, source)
+    assert.deepEqual(rendered.fault, fault, source)
+  }
+  const subject = compileTemplate('{{ name | shout }}', 'text')
+  const variables = { stored: {}, request: { name: 'Ada' }, system: {} }
+  assert.equal(renderSubject(subject, variables).fault?.message, 'undefined filter: shout')
+})
+
+test('what is as it should be has no fault, whatever its text looks like', () => {
+  const sources = [
+    'Hello',
+    '{{ name }}',
+    '{{ a | upcase }}',
+    '{ {{ name }} }} %}',
+    '{% raw %}{{{% endraw %}',
+  ]
+  for (const source of sources)
+    assert.equal(render(source, { name: '{{ x' }).fault, undefined, source)
+  const many = render('{{ name }}'.repeat(20_000), { name: 'x' })
+  assert.deepEqual([many.text.length, many.fault], [20_000, undefined])
+})
+
+test('a rendering that was stopped before says so, where something was lost by it', () => {
+  const lost = render('{% if name %}{{ name }}{% endif %}', { name: 'Ada' }, { isPlain: true })
+  assert.equal(lost.text, '{% if name %}Ada{% endif %}')
+  assert.match(lost.fault?.message ?? '', /took longer than a second/)
+  assert.equal(render('{{ name }}', { name: 'Ada' }, { isPlain: true }).fault, undefined)
+})
+
+test('of more placeholders than the limit the first are filled in, the rest stays', () => {
+  const { text, fault } = render('{{ name }}'.repeat(20_001), { name: 'x' })
+  assert.equal(text, `${'x'.repeat(20_000)}{{ name }}`)
+  assert.equal(fault?.message, 'too many or too long placeholders and tags')
+})
+
+test('a text without placeholders is never cut', () => {
+  const source = 'x'.repeat(10_000_001)
+  assert.equal(render(source).text.length, source.length)
+})
+
+test('placeholders are counted as they begin, one beyond the limit at most', () => {
+  assert.equal(countMarkers('{{ a }} {% if b %} { { %} }}'), 2)
+  assert.equal(countMarkers('{{'.repeat(30_000)), 20_001)
+})
+
+const tooMuch: [why: string, source: string, request: Record<string, unknown>][] = [
+  ['output', '{{ a }}'.repeat(10), { a: 'x'.repeat(60_000) }],
+  ['output of tags', '{% for i in (1..10) %}{{ a }}{% endfor %}', { a: 'x'.repeat(60_000) }],
+  ['a search', '{% if a contains b %}{% endif %}', { a: 'x'.repeat(60_000), b: 'x'.repeat(6_000) }],
+]
+
+test('what is more than quick work is left to others, who have no trouble with it', () => {
+  for (const [why, source, request] of tooMuch) {
+    const variables = { stored: {}, request, system: {} }
+    const compiled = compileTemplate(source, 'html')
+    const quickly = () => renderTemplate(compiled, variables, { at, limits: quickLimits })
+    assert.throws(quickly, TooHeavy, why)
+    assert.equal(renderTemplate(compiled, variables, { at }).fault, undefined, why)
+  }
+})
+
+test('a loop that takes long, or much memory, is left to others', () => {
+  const sources = [
+    '{% for i in (1..900) %}{% for j in (1..900) %}{{ x }}{% endfor %}{% endfor %}',
+    '{% for i in (1..20) %}{% assign b = b | append: a %}{% endfor %}',
+  ]
+  const variables = { stored: {}, request: { a: 'x'.repeat(60_000) }, system: {} }
+  for (const source of sources) {
+    const compiled = compileTemplate(source, 'html')
+    assert.throws(() => renderTemplate(compiled, variables, { at, limits: quickLimits }), TooHeavy)
+  }
+})
+
+test('a fault of the template itself is no reason to leave it to others', () => {
+  const variables = { stored: {}, request: { bad: '%zz' }, system: {} }
+  const compiled = compileTemplate('{{ bad | url_decode }}', 'html')
+  const { text, fault } = renderTemplate(compiled, variables, { at, limits: quickLimits })
+  assert.deepEqual([text, fault?.message], ['%zz', 'URI malformed'])
+})
