@@ -43,7 +43,7 @@ import { endLeases } from './jobs/ledger.ts'
 import type { Log } from './log.ts'
 import type { Tracker } from './mail/html/tracking.ts'
 import { type Outbound, type OutboundDeps, startOutbound } from './outbound/outbound.ts'
-import { takeServeLock } from './store/serve-lock.ts'
+import { takeServeLock } from './store/files/serve-lock.ts'
 
 /** From SIGTERM to the end: what is in hand by then goes back to where it came from. */
 const STOP_WITHIN_MS = 8_500

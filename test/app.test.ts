@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { keepInbound } from '../src/features/receiving/keep.ts'
 import { enqueueJob, findJob } from '../src/jobs/enqueue.ts'
 import { eq } from '../src/store/drizzle.ts'
-import { inboundMessages } from '../src/store/schema.ts'
+import { inboundMessages } from '../src/store/schema/inbound.ts'
 import { eventually, type Program, startProgram } from './e2e/program.ts'
 
 async function holdPort(port = 0): Promise<Server> {

@@ -10,8 +10,10 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
 import { and, eq, sql } from '../store/drizzle.ts'
 import { firstIdAt } from '../store/ids.ts'
-import { chunks } from '../store/schema.ts'
-import { parameter, type Store, statement, type Tx } from '../store/store.ts'
+import { chunks } from '../store/schema/messages.ts'
+import { parameter, statement } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
+import type { Tx } from '../store/write/transaction.ts'
 import type { Core } from './core.ts'
 
 /** `ownerId`: a UUIDv7; `first`: how many chunks the owner has before these. */

@@ -6,7 +6,7 @@
  * for much has had it all.
  */
 import { and, inArray, lte, type SQL, sql } from '../store/drizzle.ts'
-import { jobs } from '../store/schema.ts'
+import { jobs } from '../store/schema/jobs.ts'
 import type { Store } from '../store/store.ts'
 
 export type DueKinds = {

@@ -1,7 +1,9 @@
 import { eq } from '../store/drizzle.ts'
 import { newId } from '../store/ids.ts'
-import { type Job, jobs } from '../store/schema.ts'
-import { parameter, type Reader, statement, type Tx } from '../store/store.ts'
+import { type Job, jobs } from '../store/schema/jobs.ts'
+import { parameter, statement } from '../store/statement.ts'
+import type { Reader } from '../store/store.ts'
+import type { Tx } from '../store/write/transaction.ts'
 
 export type NewJob = {
   /** A UUID if absent. */

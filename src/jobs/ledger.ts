@@ -15,8 +15,8 @@
 import { forClaim } from '../store/dialect.ts'
 import { and, eq, gte, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
 import { newId } from '../store/ids.ts'
-import { type Job, jobProgress, jobs } from '../store/schema.ts'
-import type { Tx } from '../store/store.ts'
+import { type Job, jobProgress, jobs } from '../store/schema/jobs.ts'
+import type { Tx } from '../store/write/transaction.ts'
 import { isActive, selectDue } from './due.ts'
 
 export type Claimed = Job & { leaseId: string }

@@ -1,7 +1,8 @@
 import { AppError } from '../errors.ts'
 import { and, eq, sql } from '../store/drizzle.ts'
-import { jobs } from '../store/schema.ts'
-import { parameter, statement, type Tx } from '../store/store.ts'
+import { jobs } from '../store/schema/jobs.ts'
+import { parameter, statement } from '../store/statement.ts'
+import type { Tx } from '../store/write/transaction.ts'
 import { isUnfinished } from './due.ts'
 import { enqueueJob, type NewJob } from './enqueue.ts'
 

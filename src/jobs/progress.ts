@@ -15,8 +15,10 @@
  * has noticed, so no batch is applied by two runs.
  */
 import { eq } from '../store/drizzle.ts'
-import { jobProgress } from '../store/schema.ts'
-import { parameter, type Reader, statement, type Tx } from '../store/store.ts'
+import { jobProgress } from '../store/schema/jobs.ts'
+import { parameter, statement } from '../store/statement.ts'
+import type { Reader } from '../store/store.ts'
+import type { Tx } from '../store/write/transaction.ts'
 import { reportAdvance } from './ledger.ts'
 import type { RunningJob } from './run.ts'
 

@@ -1,7 +1,7 @@
 import type { Now } from '../clock.ts'
 import { notFound } from '../errors.ts'
 import { and, eq, inArray } from '../store/drizzle.ts'
-import { type Job, jobs } from '../store/schema.ts'
+import { type Job, jobs } from '../store/schema/jobs.ts'
 import type { Store } from '../store/store.ts'
 
 /** A job as those who asked for it see it (contract 3.3). */

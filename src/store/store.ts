@@ -12,30 +12,20 @@ import { closeSync, openSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Health } from '../health.ts'
 import type { Log } from '../log.ts'
-import { startCheckpoints } from './checkpoints.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { type Db, type Statements, StoreDb } from './database.ts'
 import { isBusy, openError } from './database-error.ts'
 import { sql } from './drizzle.ts'
-import { openDatabaseFiles, refuseSecondName } from './files.ts'
+import { openDatabaseFiles, refuseSecondName } from './files/database-files.ts'
+import { watchExternalChanges } from './files/external-changes.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
-import { createReaders } from './readers.ts'
-import type { ScanCaller } from './scan-turns.ts'
-import { createThread } from './thread.ts'
-import type { Tx } from './transaction.ts'
-import { watchExternalChanges } from './watch.ts'
-import { createWritability } from './writability.ts'
-import { createWriter, type WriteOptions, type Writer } from './writer.ts'
-
-export {
-  type Db,
-  type RowOf,
-  rowsChanged,
-  type Statement,
-  type Statements,
-} from './database.ts'
-export { parameter, statement } from './statement.ts'
-export type { Tx } from './transaction.ts'
+import { createReaders } from './read/readers.ts'
+import type { ScanCaller } from './read/scan-turns.ts'
+import { createThread } from './read/thread.ts'
+import { startCheckpoints } from './write/checkpoints.ts'
+import type { Tx } from './write/transaction.ts'
+import { createWritability } from './write/writability.ts'
+import { createWriter, type WriteOptions, type Writer } from './write/writer.ts'
 
 /** drizzle's builders and prepared statements, for queries that change nothing. */
 export type Reader = Db & Statements

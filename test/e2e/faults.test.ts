@@ -1,7 +1,7 @@
 /** What the rest of the world does wrong while mail is on its way, and a stop in the middle of it. */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { emails } from '../../src/store/schema.ts'
+import { emails } from '../../src/store/schema/messages.ts'
 import { drop, type SinkCommand } from '../fakes/smtp-sink.ts'
 import { eventually, type Program, startProgram } from './program.ts'
 import type { Story } from './story.ts'

@@ -7,7 +7,8 @@ import { appendEvents } from '../../src/features/events/append.ts'
 import { startFollower } from '../../src/features/events/follow.ts'
 import { silentLog } from '../../src/log.ts'
 import { sql } from '../../src/store/drizzle.ts'
-import { openStore, type Store, type Tx } from '../../src/store/store.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import type { Tx } from '../../src/store/write/transaction.ts'
 
 const APPENDERS = 8
 

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { insertDomain } from '../../src/features/domains/add.ts'
 import { makeDomainKeys } from '../../src/features/domains/keys.ts'
-import { inboundMessages } from '../../src/store/schema.ts'
+import { inboundMessages } from '../../src/store/schema/inbound.ts'
 import { eventually, type Program, startProgram } from './program.ts'
 
 const HOST = '127.0.0.9'

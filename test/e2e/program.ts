@@ -20,7 +20,7 @@ import { type DomainRecord, describeRecords } from '../../src/features/domains/r
 import { type EmailStory, showEmail } from '../../src/features/messages/queue/operate.ts'
 import { type OpenCore, openCore } from '../../src/features/open-core.ts'
 import { silentLog } from '../../src/log.ts'
-import { takeServeLock } from '../../src/store/serve-lock.ts'
+import { takeServeLock } from '../../src/store/files/serve-lock.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { simpleParser } from 'mailparser'
 import { eq } from '../../src/store/drizzle.ts'
-import { emails } from '../../src/store/schema.ts'
+import { emails } from '../../src/store/schema/messages.ts'
 import { eventually, type Program, startProgram } from './program.ts'
 import type { Story } from './story.ts'
 

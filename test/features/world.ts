@@ -28,7 +28,7 @@ import { type ParsedAddress, parseAddress } from '../../src/mail/address/address
 import { createResolver } from '../../src/outbound/dns/resolver.ts'
 import { createDnsWatch } from '../../src/outbound/dns/watch.ts'
 import { createPublicFetch } from '../../src/outbound/http/public-fetch.ts'
-import { roomyDisk } from '../../src/store/disk.ts'
+import { roomyDisk } from '../../src/store/files/disk.ts'
 import { openStore } from '../../src/store/store.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 

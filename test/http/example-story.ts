@@ -11,7 +11,7 @@ import { createSegment } from '../../src/features/segments/create.ts'
 import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord, Resolver } from '../../src/outbound/dns/resolver.ts'
 import { eq } from '../../src/store/drizzle.ts'
-import { jobs } from '../../src/store/schema.ts'
+import { jobs } from '../../src/store/schema/jobs.ts'
 import { pageToken } from '../features/contacts/recipient.ts'
 
 export type Stage = {

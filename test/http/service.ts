@@ -22,7 +22,7 @@ import { createDomainLists } from '../../src/features/verification/domain-lists/
 import { createHealth } from '../../src/health.ts'
 import { type HttpServer, startHttp } from '../../src/http/server/server.ts'
 import { silentLog } from '../../src/log.ts'
-import { roomyDisk } from '../../src/store/disk.ts'
+import { roomyDisk } from '../../src/store/files/disk.ts'
 import { openStore } from '../../src/store/store.ts'
 
 export type TestProject = { id: string; secret: string; public: string }

@@ -4,7 +4,7 @@ import { type InboundOptions, startInbound } from '../../src/inbound/listener.ts
 import type { MailService } from '../../src/inbound/service.ts'
 import { createReturnPathLocalPart } from '../../src/mail/signed-tokens.ts'
 import { newId } from '../../src/store/ids.ts'
-import { type InboundMessage, inboundMessages } from '../../src/store/schema.ts'
+import { type InboundMessage, inboundMessages } from '../../src/store/schema/inbound.ts'
 import { HOSTNAME, openWorld, type World, type WorldOptions } from '../features/world.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 

@@ -10,7 +10,7 @@ import { createRateLimiter } from '../../src/features/requests/rate-limit.ts'
 import type { MailService } from '../../src/inbound/service.ts'
 import { type SubmissionOptions, startSubmission } from '../../src/inbound/submission.ts'
 import { eq } from '../../src/store/drizzle.ts'
-import { contents, type Email, emails } from '../../src/store/schema.ts'
+import { contents, type Email, emails } from '../../src/store/schema/messages.ts'
 import { type Certificate, makeCertificate } from '../fakes/certificate.ts'
 import {
   addProject,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { contacts } from '../../src/store/schema.ts'
+import { contacts } from '../../src/store/schema/contacts.ts'
 import { addProject } from '../features/world.ts'
 import { openSubmission } from './submission-desk.ts'
 

@@ -7,7 +7,7 @@ import { claimJobs, pruneJobs, returnLostJobs } from '../../src/jobs/ledger.ts'
 import { FinalFailure } from '../../src/jobs/run.ts'
 import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
-import { type Job, jobs } from '../../src/store/schema.ts'
+import { type Job, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { makePlace } from '../store/fixture.ts'
 

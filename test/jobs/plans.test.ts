@@ -7,7 +7,8 @@ import { countUnfinished } from '../../src/jobs/name.ts'
 import { silentLog } from '../../src/log.ts'
 import { StoreDb } from '../../src/store/database.ts'
 import { sql } from '../../src/store/drizzle.ts'
-import { openStore, type Store, type Tx } from '../../src/store/store.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import type { Tx } from '../../src/store/write/transaction.ts'
 import { makePlace } from '../store/fixture.ts'
 
 test('no question of the job loop reads the whole table', async (t) => {

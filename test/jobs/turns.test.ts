@@ -18,7 +18,7 @@ import { enqueueNamed, MAX_UNFINISHED } from '../../src/jobs/name.ts'
 import { FinalFailure } from '../../src/jobs/run.ts'
 import { createLog, type Log, silentLog } from '../../src/log.ts'
 import { sql } from '../../src/store/drizzle.ts'
-import { type Job, jobs } from '../../src/store/schema.ts'
+import { type Job, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
 import { makePlace } from '../store/fixture.ts'
 

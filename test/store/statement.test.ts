@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { rowsChanged } from '../../src/store/database.ts'
 import { jsonValue } from '../../src/store/dialect.ts'
 import { and, asc, eq, gt, sql } from '../../src/store/drizzle.ts'
-import { parameter, rowsChanged, statement } from '../../src/store/store.ts'
+import { parameter, statement } from '../../src/store/statement.ts'
 import { notes, openTestStore } from './fixture.ts'
 
 const insertNote = statement((db) =>

@@ -3,7 +3,7 @@
  * so that comparing takes the same time however much of a guess is right.
  */
 import { AppError } from '../../errors.ts'
-import type { Project } from '../../store/schema.ts'
+import type { Project } from '../../store/schema/accounts.ts'
 import type { Core } from '../core.ts'
 import { publicKeyPattern, secretKeyPattern } from './keys.ts'
 

@@ -6,20 +6,16 @@ import { formatInstant } from '../../clock.ts'
 import { type AppError, invalidField, notFound } from '../../errors.ts'
 import { desc, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
-import {
-  type DisabledReason,
-  memberships,
-  type Project,
-  projects,
-  type TrackingMode,
-} from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import { memberships, type Project, projects } from '../../store/schema/accounts.ts'
+import type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './project-name.ts'
 import { getUserId } from './users.ts'
 
-export type { DisabledReason, Project, TrackingMode } from '../../store/schema.ts'
+export type { Project } from '../../store/schema/accounts.ts'
+export type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
 
 /** `secret` is whole when the keys were just made, else masked. */
 export type ProjectKeysView = { id: string; name: string; public: string; secret: string }

@@ -1,8 +1,8 @@
 /** The emails of a page of the feed, as people read them. */
 import type { MessageContent, RenderSource } from '../../mail/compose/build-message.ts'
 import { inArray, sql } from '../../store/drizzle.ts'
-import { contents, type Email, emails } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { contents, type Email, emails } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import type { EventEmail } from '../events/email-data.ts'
 import { showReceived } from '../events/received.ts'

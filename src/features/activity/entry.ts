@@ -1,6 +1,6 @@
 /** One line of the feed (contract 15.1). */
 import { formatInstant } from '../../clock.ts'
-import type { EventRow } from '../../store/schema.ts'
+import type { EventRow } from '../../store/schema/events.ts'
 import { emailEventData } from '../events/email-data.ts'
 import type { ShownEmail } from './emails.ts'
 import { activityTypeOf } from './types.ts'

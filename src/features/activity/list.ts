@@ -3,7 +3,8 @@
  * message as its recipient got it, rendered again from its snapshot, and the base data of its events.
  */
 import { desc, eq, sql } from '../../store/drizzle.ts'
-import { contacts, events } from '../../store/schema.ts'
+import { contacts } from '../../store/schema/contacts.ts'
+import { events } from '../../store/schema/events.ts'
 import type { Core } from '../core.ts'
 import { fitPage } from '../events/fit-page.ts'
 import { listNames } from '../events/names.ts'

@@ -1,7 +1,7 @@
 /** How large the emails of a page are: they bring their bodies along. */
 import { eq, sql } from '../../store/drizzle.ts'
-import { contents, emails } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { contents, emails } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 
 /** Told from the head of a row: the texts themselves are not read. */

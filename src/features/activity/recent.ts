@@ -4,8 +4,9 @@
  */
 import { and, eq, gt, sql } from '../../store/drizzle.ts'
 import { firstIdAt } from '../../store/ids.ts'
-import { emails, events } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { events } from '../../store/schema/events.ts'
+import { emails } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 
 export type RecentCount = { count: number; minutes: number }

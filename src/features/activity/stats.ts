@@ -6,8 +6,8 @@
 import { LRUCache } from 'lru-cache'
 import { jsonValue } from '../../store/dialect.ts'
 import { and, asc, eq, gt, lte, sql } from '../../store/drizzle.ts'
-import { events } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { events } from '../../store/schema/events.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import { DEFAULT_SPAN_MS } from './list.ts'
 

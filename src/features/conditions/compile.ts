@@ -11,7 +11,8 @@
  */
 import { AppError } from '../../errors.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { contacts, segmentMembers } from '../../store/schema.ts'
+import { contacts } from '../../store/schema/contacts.ts'
+import { segmentMembers } from '../../store/schema/segments.ts'
 import type { Core } from '../core.ts'
 import type { Condition, Filter, Group } from './condition.ts'
 import {

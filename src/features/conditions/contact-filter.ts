@@ -2,7 +2,7 @@
 import { parseInstant } from '../../clock.ts'
 import { parseAddress } from '../../mail/address/address.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { contacts } from '../../store/schema.ts'
+import { contacts } from '../../store/schema/contacts.ts'
 import { DAY_MS, startOfDay } from './instant.ts'
 import type { OperatorOf } from './operators.ts'
 

@@ -5,7 +5,7 @@
  */
 import { jsonNumber, jsonType, jsonValue } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { contacts } from '../../store/schema.ts'
+import { contacts } from '../../store/schema/contacts.ts'
 import { formatDay, lexicalBound, parseDataDate } from './instant.ts'
 import type { OperatorOf } from './operators.ts'
 

@@ -1,7 +1,8 @@
 /** Filters on what happened to a contact, each a seek into its events of that name. */
 import { jsonValue } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { contacts, events } from '../../store/schema.ts'
+import { contacts } from '../../store/schema/contacts.ts'
+import { events } from '../../store/schema/events.ts'
 import type { OperatorOf } from './operators.ts'
 
 export type EventFilter = {

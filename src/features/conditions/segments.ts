@@ -5,7 +5,7 @@
  */
 import { AppError } from '../../errors.ts'
 import { and, eq, inArray } from '../../store/drizzle.ts'
-import { segments } from '../../store/schema.ts'
+import { segments } from '../../store/schema/segments.ts'
 import type { Core } from '../core.ts'
 import { type Condition, listReferences } from './condition.ts'
 import { shorten } from './fault.ts'

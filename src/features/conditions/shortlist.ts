@@ -4,7 +4,9 @@
  * not the whole project. The rows are named by their numbers, which every index ends with.
  */
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { contacts, events, segmentMembers } from '../../store/schema.ts'
+import { contacts } from '../../store/schema/contacts.ts'
+import { events } from '../../store/schema/events.ts'
+import { segmentMembers } from '../../store/schema/segments.ts'
 import type { Core } from '../core.ts'
 import type { Condition, Filter } from './condition.ts'
 import { normalizeAddress } from './contact-filter.ts'

@@ -1,6 +1,6 @@
 /** One domain's records looked up and what comes of it stored. */
 import { eq } from '../../store/drizzle.ts'
-import { type Domain, domains } from '../../store/schema.ts'
+import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Core } from '../core.ts'
 import { lookAtRecords } from './findings.ts'
 import { type Judgement, judgeDomain } from './judgement.ts'

@@ -4,7 +4,7 @@
  */
 import { getDomain } from 'tldts'
 import type { DnsAnswer, MxRecord, Resolver } from '../../outbound/dns/resolver.ts'
-import type { RecordFinding } from '../../store/schema.ts'
+import type { RecordFinding } from '../../store/schema/domains.ts'
 import type { RecordPurpose, WantedRecord } from './records.ts'
 
 export type Finding = RecordFinding & { purpose: RecordPurpose }

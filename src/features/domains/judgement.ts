@@ -12,7 +12,7 @@
  *
  * A trusted domain is verified whatever its records say.
  */
-import type { Domain } from '../../store/schema.ts'
+import type { Domain } from '../../store/schema/domains.ts'
 import type { Finding } from './findings.ts'
 import type { RecordPurpose } from './records.ts'
 

@@ -5,7 +5,7 @@
  */
 import { createHash, createPublicKey } from 'node:crypto'
 import { type DkimKeyType, dkimRecord, generateDkimKeyPair } from '../../mail/compose/dkim.ts'
-import type { Domain } from '../../store/schema.ts'
+import type { Domain } from '../../store/schema/domains.ts'
 import type { Core } from '../core.ts'
 
 export type DomainKeys = Pick<

@@ -2,9 +2,11 @@
  * Claims do not last for ever: a domain that is not verified within 30 days, or not again within 30
  * days after it lost its verification, is forgotten, unless templates still send from it.
  */
+
+import { rowsChanged } from '../../store/database.ts'
 import { and, eq, notInArray, sql } from '../../store/drizzle.ts'
-import { domains, templates } from '../../store/schema.ts'
-import { rowsChanged } from '../../store/store.ts'
+import { domains } from '../../store/schema/domains.ts'
+import { templates } from '../../store/schema/messages.ts'
 import type { Core } from '../core.ts'
 
 const CLAIM_MS = 30 * 86_400_000

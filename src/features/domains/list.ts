@@ -1,5 +1,5 @@
 import { desc, eq } from '../../store/drizzle.ts'
-import { domains } from '../../store/schema.ts'
+import { domains } from '../../store/schema/domains.ts'
 import type { Core } from '../core.ts'
 import { type DomainView, toDomainView } from './view.ts'
 

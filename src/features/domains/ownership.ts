@@ -5,8 +5,9 @@
 import { getDomain } from 'tldts'
 import { AppError, notFound } from '../../errors.ts'
 import { and, eq, ne, or, sql } from '../../store/drizzle.ts'
-import { type Domain, domains, projects } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import { projects } from '../../store/schema/accounts.ts'
+import { type Domain, domains } from '../../store/schema/domains.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 
 /** A transaction, or the read connection. */
 export type Queries = Pick<Tx, 'select'>

@@ -3,7 +3,7 @@
  * when it is found. The others are worth having (a second signature, SPF alignment and bounces,
  * DMARC), or are for those who want replies here.
  */
-import type { Domain, RecordFinding } from '../../store/schema.ts'
+import type { Domain, RecordFinding } from '../../store/schema/domains.ts'
 import { keyRecord } from './keys.ts'
 
 export type RecordPurpose =

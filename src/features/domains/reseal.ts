@@ -3,7 +3,7 @@
  * that they outlive it when `secret_previous` is taken away.
  */
 import { and, asc, eq, gt } from '../../store/drizzle.ts'
-import { type Domain, domains } from '../../store/schema.ts'
+import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Core } from '../core.ts'
 
 type SealedKeys = Pick<Domain, 'id' | 'rsaPrivateKey' | 'ed25519PrivateKey'>

@@ -1,6 +1,6 @@
 /** Whether the secret is the one that the database was made with. */
 import { ConfigError } from '../../config/problems.ts'
-import { domains } from '../../store/schema.ts'
+import { domains } from '../../store/schema/domains.ts'
 import type { Core } from '../core.ts'
 
 /** @throws ConfigError when the signing keys at rest do not open: a lost or another `secret` */

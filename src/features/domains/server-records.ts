@@ -4,7 +4,7 @@
  */
 import ipaddr from 'ipaddr.js'
 import type { DnsAnswer } from '../../outbound/dns/resolver.ts'
-import type { RecordFinding } from '../../store/schema.ts'
+import type { RecordFinding } from '../../store/schema/domains.ts'
 import type { Core } from '../core.ts'
 
 export type ServerRecord = Pick<RecordFinding, 'state' | 'found'> & {

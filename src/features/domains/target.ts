@@ -1,7 +1,7 @@
 /** Which domain is meant, by its id or its name. */
 import { AppError, notFound } from '../../errors.ts'
 import { and, eq, type SQL } from '../../store/drizzle.ts'
-import { type Domain, domains } from '../../store/schema.ts'
+import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Core } from '../core.ts'
 import { readDomainName } from './add.ts'
 

@@ -1,6 +1,6 @@
 /** Checking a domain now, or trusting it without a check. */
 import { eq } from '../../store/drizzle.ts'
-import { type Domain, domains } from '../../store/schema.ts'
+import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Core } from '../core.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
 import { isOwnedElsewhere, ownedElsewhere } from './ownership.ts'

@@ -2,7 +2,8 @@
 import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import { displayDomain } from '../../mail/address/address.ts'
-import type { Domain, DomainStatus } from '../../store/schema.ts'
+import type { Domain } from '../../store/schema/domains.ts'
+import type { DomainStatus } from '../../store/schema/words.ts'
 import { type DomainRecord, describeRecords } from './records.ts'
 
 export type DomainView = {

@@ -5,8 +5,9 @@
  */
 import { sql } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
-import { events } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { events } from '../../store/schema/events.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 
 export type NewEvent = {
   projectId: string

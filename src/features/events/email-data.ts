@@ -4,7 +4,8 @@
  * event's.
  */
 import { formatOptionalInstant } from '../../clock.ts'
-import type { Email, EventRow } from '../../store/schema.ts'
+import type { EventRow } from '../../store/schema/events.ts'
+import type { Email } from '../../store/schema/messages.ts'
 
 export type EventEmail = Pick<
   Email,

@@ -16,8 +16,9 @@
  */
 import { describeError } from '../../errors.ts'
 import { asc, desc, eq, gt } from '../../store/drizzle.ts'
-import { type EventRow, eventFollowers, events } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { type EventRow, eventFollowers, events } from '../../store/schema/events.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 
 export type FollowerOptions = {

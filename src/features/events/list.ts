@@ -3,8 +3,10 @@
  * it would show, and only what a response can hold is read.
  */
 import { desc, eq, sql } from '../../store/drizzle.ts'
-import { contacts, contents, emails, events } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { contacts } from '../../store/schema/contacts.ts'
+import { events } from '../../store/schema/events.ts'
+import { contents, emails } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import type { EventEmail } from './email-data.ts'
 import { fitPage } from './fit-page.ts'

@@ -4,7 +4,7 @@
  * a range of the same index.
  */
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 
 export type EventCount = { name: string; count: number }

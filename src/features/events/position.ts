@@ -2,7 +2,7 @@
 import { invalidField } from '../../errors.ts'
 import { sql } from '../../store/drizzle.ts'
 import { idTime, isUuid } from '../../store/ids.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import type { EventPosition } from './page.ts'
 

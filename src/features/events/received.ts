@@ -1,5 +1,5 @@
 /** What received mail says, as the data of its event and the feed show it. */
-import type { Content } from '../../store/schema.ts'
+import type { Content } from '../../store/schema/messages.ts'
 
 export type ReceivedContent = Pick<Content, 'body' | 'isText' | 'text'>
 

@@ -1,6 +1,6 @@
 /** What of a project's definitions refers to events by their name. Whatever else comes to do so looks here. */
 import { and, asc, eq, isNotNull } from '../../store/drizzle.ts'
-import { segments } from '../../store/schema.ts'
+import { segments } from '../../store/schema/segments.ts'
 import { type Condition, listReferences } from '../conditions/condition.ts'
 import type { Core } from '../core.ts'
 

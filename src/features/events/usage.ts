@@ -1,6 +1,6 @@
 /** Where a name of events is used, and how much: what may be deleted and what would be lost. */
 import { sql } from '../../store/drizzle.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import { type EventTarget, findReferences, isReferredTo, type Reference } from './references.ts'
 import { isReservedEvent } from './reserved.ts'

@@ -1,6 +1,6 @@
 /** An event as the API shows it; what its email knows of it is added. */
 import { formatInstant } from '../../clock.ts'
-import type { EventRow } from '../../store/schema.ts'
+import type { EventRow } from '../../store/schema/events.ts'
 import { type EventEmail, emailEventData } from './email-data.ts'
 import { type ReceivedContent, showReceived } from './received.ts'
 

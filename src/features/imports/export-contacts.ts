@@ -5,7 +5,7 @@
  */
 import { formatInstant } from '../../clock.ts'
 import { and, sql } from '../../store/drizzle.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { type ContactScope, type NumberedContact, walkContacts } from '../contacts/list/walk.ts'

@@ -7,8 +7,9 @@
 import { enqueueNamed } from '../../jobs/name.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { idTime, newId } from '../../store/ids.ts'
-import { importChunks } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { importChunks } from '../../store/schema/jobs.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import type { Mapping } from './csv/header.ts'
 

@@ -5,7 +5,7 @@
  */
 import type { RunningJob } from '../../jobs/run.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
-import type { SuppressionReason } from '../../store/schema.ts'
+import type { SuppressionReason } from '../../store/schema/words.ts'
 import type { Core } from '../core.ts'
 import { suppressAddresses } from '../suppressions/add.ts'
 import { readText } from './csv/cell.ts'

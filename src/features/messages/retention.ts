@@ -8,8 +8,9 @@
  */
 import { LISTED_CHARACTERS, listLinks } from '../../mail/html/links.ts'
 import { sql } from '../../store/drizzle.ts'
-import { contents, emails } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { contents, emails } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 
 type Deps = Pick<Core, 'store' | 'config' | 'now'>

@@ -1,7 +1,7 @@
 /** The mail that the sandbox's own SMTP sink took instead of the internet. */
 import { notFound } from '../../errors.ts'
 import { desc, eq, lte, max } from '../../store/drizzle.ts'
-import { sandboxMessages } from '../../store/schema.ts'
+import { sandboxMessages } from '../../store/schema/service.ts'
 import type { Core } from '../core.ts'
 
 export type SandboxMessage = {

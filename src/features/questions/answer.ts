@@ -4,8 +4,8 @@
  */
 import { describeError } from '../../errors.ts'
 import { isNull, sql } from '../../store/drizzle.ts'
-import { serverQuestions } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { serverQuestions } from '../../store/schema/service.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import { describeLive } from '../messages/explain/live-status.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'

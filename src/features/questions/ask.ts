@@ -6,10 +6,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nativeBindingPath } from '../../config/assets.ts'
 import { eq } from '../../store/drizzle.ts'
+import { isServed } from '../../store/files/is-served.ts'
 import { newId } from '../../store/ids.ts'
-import { isServed } from '../../store/is-served.ts'
-import { serverQuestions } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { serverQuestions } from '../../store/schema/service.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
 

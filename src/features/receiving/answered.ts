@@ -5,7 +5,8 @@
  */
 import { sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 
 type Found = { id: string }
 

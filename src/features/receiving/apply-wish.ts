@@ -8,8 +8,9 @@
  * of type `opt-out`): what answers no message and asks for it in its subject is obeyed.
  */
 import { eq } from '../../store/drizzle.ts'
-import { emails } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { emails } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import { recordWish } from '../contacts/write/subscription.ts'
 import { type Act, type ApplyDeps, type Arrival, ignore, ignoreKnown } from './act.ts'
 

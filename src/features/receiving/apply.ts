@@ -2,8 +2,8 @@
  * What was read, put into effect: for each recipient what its address is for (`recipient.ts`), then
  * the end of the row, in one transaction, so that a message counts once however often it is read.
  */
-import type { InboundKind } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import type { InboundKind } from '../../store/schema/words.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import { type Act, type Arrival, ignore, isDealtWith } from './act.ts'
 import { applyReturned, applyStray } from './apply-report.ts'

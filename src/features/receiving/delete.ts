@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
-import { inboundMessages } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import { inboundMessages } from '../../store/schema/inbound.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import { dropChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 

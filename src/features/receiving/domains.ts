@@ -4,7 +4,7 @@
  */
 import { describeError } from '../../errors.ts'
 import { and, eq, or } from '../../store/drizzle.ts'
-import { domains } from '../../store/schema.ts'
+import { domains } from '../../store/schema/domains.ts'
 import type { Core } from '../core.ts'
 
 export type ReceivingDomains = {

@@ -4,14 +4,15 @@
  */
 import { formatReceived } from '../../mail/incoming/received-field.ts'
 import { newId } from '../../store/ids.ts'
-import { type InboundRecipient, inboundMessages } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { type InboundRecipient, inboundMessages } from '../../store/schema/inbound.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import { dropChunks, requireChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 import { requireRoom } from './quota.ts'
 import { type KeptRaw, keepRaw, sizeOf } from './raw.ts'
 
-export type { InboundRecipient } from '../../store/schema.ts'
+export type { InboundRecipient } from '../../store/schema/inbound.ts'
 
 export type NewInboundMessage = {
   /** Empty for the null reverse path. */

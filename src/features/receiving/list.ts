@@ -2,9 +2,11 @@
  * Inbound mail that is the operator's to look at: to the server itself, not to be read, or of less
  * effect than other mail.
  */
+
+import type { RowOf } from '../../store/database.ts'
 import { desc, sql } from '../../store/drizzle.ts'
-import { inboundMessages } from '../../store/schema.ts'
-import { parameter, type RowOf, statement } from '../../store/store.ts'
+import { inboundMessages } from '../../store/schema/inbound.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 
 const columns = {

@@ -2,14 +2,17 @@
  * Rows of mail that waits to be read, and how each ends. `keep.ts` writes them; those that are read
  * alone are in `suspects.ts`.
  */
+
+import type { RowOf } from '../../store/database.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import {
-  type InboundKind,
   type InboundMessage,
   type InboundRecipient,
   inboundMessages,
-} from '../../store/schema.ts'
-import { parameter, type RowOf, statement, type Tx } from '../../store/store.ts'
+} from '../../store/schema/inbound.ts'
+import type { InboundKind } from '../../store/schema/words.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import { readRaw } from './raw.ts'
 
@@ -43,7 +46,7 @@ export const selectPending = statement((db) =>
 )
 
 export type Pending = RowOf<typeof selectPending>
-export type { InboundRecipient } from '../../store/schema.ts'
+export type { InboundRecipient } from '../../store/schema/inbound.ts'
 
 const selectRaw = statement((db) =>
   db

@@ -10,8 +10,10 @@
  * |                          | up to 1 MB each, 100 MB in all                                       |
  */
 import { eq } from '../../store/drizzle.ts'
-import { type InboundRecipient, inboundUsage } from '../../store/schema.ts'
-import { parameter, type Reader, statement, type Tx } from '../../store/store.ts'
+import { type InboundRecipient, inboundUsage } from '../../store/schema/inbound.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Reader } from '../../store/store.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 
 /** Of one message to the server itself. */

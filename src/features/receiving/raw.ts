@@ -2,7 +2,7 @@
  * The octets of a message that came in. A large message is kept in chunks, so that nobody waits while
  * it is written or read; its row then holds an empty value and the number of chunks.
  */
-import type { InboundMessage } from '../../store/schema.ts'
+import type { InboundMessage } from '../../store/schema/inbound.ts'
 import type { Store } from '../../store/store.ts'
 import { dropChunks, readChunks, writeChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
@@ -12,9 +12,9 @@ export type KeptRaw = { raw: Buffer; rawChunks: number }
 
 type Row = Pick<InboundMessage, 'id' | 'raw' | 'rawChunks' | 'sizeBytes'>
 
-/** Whose line heavy writes of received mail stand in (store/write-queue.ts). */
+/** Whose line heavy writes of received mail stand in (store/write/write-queue.ts). */
 const HEAVY_FOR = 'inbound'
-/** What is written among others (store/writer.ts): a megabyte takes some 5 ms. */
+/** What is written among others (store/write/writer.ts): a megabyte takes some 5 ms. */
 const LIGHT_BYTES = 512 * 1024
 const CHUNK_BYTES = 1024 * 1024
 

@@ -4,7 +4,8 @@
  * into a message: what strangers send in a customer's name takes nothing from the customer.
  */
 import { sql } from '../../store/drizzle.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import { networkOf } from './network.ts'
 
 export type Coming = {

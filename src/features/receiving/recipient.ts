@@ -14,7 +14,7 @@
  */
 import { parseAddress } from '../../mail/address/address.ts'
 import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../mail/signed-tokens.ts'
-import type { InboundRecipient } from '../../store/schema.ts'
+import type { InboundRecipient } from '../../store/schema/inbound.ts'
 import type { Core } from '../core.ts'
 
 /**

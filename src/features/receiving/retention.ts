@@ -4,7 +4,8 @@
  * read stays. The emails that mail has become are records of their own.
  */
 import { sql } from '../../store/drizzle.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import { toChunks } from '../messages/retention.ts'
 

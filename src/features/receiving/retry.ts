@@ -1,7 +1,8 @@
 /** Reading again what could not be read, alone and as if for the first time. */
 import { AppError } from '../../errors.ts'
 import { sql } from '../../store/drizzle.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 
 type Known = { state: string; hasText: number }

@@ -1,11 +1,11 @@
 /** One inbound message, whosever it is, for operators. */
 import { notFound } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
-import { type InboundMessage, inboundMessages } from '../../store/schema.ts'
+import { type InboundMessage, inboundMessages } from '../../store/schema/inbound.ts'
 import type { Core } from '../core.ts'
 import { readRaw } from './raw.ts'
 
-export type { InboundMessage } from '../../store/schema.ts'
+export type { InboundMessage } from '../../store/schema/inbound.ts'
 
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function getInbound(

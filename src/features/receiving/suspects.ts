@@ -16,8 +16,8 @@
  * waits that add up to minutes make many of them a reason.
  */
 import { sql } from '../../store/drizzle.ts'
-import { inboundMessages, inboundReading } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { inboundMessages, inboundReading } from '../../store/schema/inbound.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import { columns, type Pending } from './pending.ts'
 

@@ -7,8 +7,9 @@
  */
 import { AppError } from '../../errors.ts'
 import { and, eq, lte, sql } from '../../store/drizzle.ts'
-import { idempotencyKeys } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { idempotencyKeys } from '../../store/schema/service.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 
 export type IdempotentRequest = {

@@ -5,8 +5,9 @@
 
 import { describeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { apiRequests } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { apiRequests } from '../../store/schema/service.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 
 export type RequestLogEntry = {

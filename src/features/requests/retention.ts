@@ -1,7 +1,7 @@
 /** Forgetting requests: `retention.request_log_days` after they were made. */
 import { and, asc, lt, lte, sql } from '../../store/drizzle.ts'
-import { apiRequests } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { apiRequests } from '../../store/schema/service.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

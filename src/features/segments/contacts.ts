@@ -1,7 +1,7 @@
 /** Who is in a segment, by pages: of a static one as they entered, of a dynamic one as of now. */
 import { invalidField } from '../../errors.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
-import type { Segment } from '../../store/schema.ts'
+import type { Segment } from '../../store/schema/segments.ts'
 import { type Stretch, throughStretches } from '../contacts/list/number-ranges.ts'
 import { selectByNumber } from '../contacts/list/queries.ts'
 import { type ContactRow, contactColumns, readContact } from '../contacts/list/row.ts'

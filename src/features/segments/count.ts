@@ -3,7 +3,7 @@
  * static one kept with every change of its members, and only checked here.
  */
 import { sql } from '../../store/drizzle.ts'
-import { type Segment, segments } from '../../store/schema.ts'
+import { type Segment, segments } from '../../store/schema/segments.ts'
 import { countContacts } from '../contacts/list/walk.ts'
 import type { Core } from '../core.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment } from './get.ts'

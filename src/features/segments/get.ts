@@ -1,6 +1,6 @@
 import { and, eq, type SQL } from '../../store/drizzle.ts'
-import { type Segment, segments } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import { type Segment, segments } from '../../store/schema/segments.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import { noSuchSegment, type SegmentTarget, type SegmentView, toSegmentView } from './view.ts'
 

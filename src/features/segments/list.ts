@@ -1,5 +1,5 @@
 import { desc, eq } from '../../store/drizzle.ts'
-import { segments } from '../../store/schema.ts'
+import { segments } from '../../store/schema/segments.ts'
 import type { Core } from '../core.ts'
 import { type SegmentView, toSegmentView } from './view.ts'
 

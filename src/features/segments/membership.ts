@@ -4,7 +4,8 @@
  * back on coming again.
  */
 import { sql } from '../../store/drizzle.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 
 type MembershipChange = { segmentId: string; contactIds: readonly string[]; at: number }
 

@@ -4,8 +4,8 @@
  */
 import { AppError } from '../../errors.ts'
 import { and, asc, eq, sql } from '../../store/drizzle.ts'
-import { segments } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import { segments } from '../../store/schema/segments.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import { type Condition, listReferences } from '../conditions/condition.ts'
 import { findSegment } from './get.ts'
 import type { SegmentTarget } from './view.ts'

@@ -1,6 +1,6 @@
 /** By the clock: the tracked segments of all projects are computed, the other dynamic ones counted. */
 import { asc, eq } from '../../store/drizzle.ts'
-import { segments } from '../../store/schema.ts'
+import { segments } from '../../store/schema/segments.ts'
 import type { Core } from '../core.ts'
 import { computeSegment } from './compute.ts'
 import { countSegment } from './count.ts'

@@ -1,6 +1,6 @@
 /** What a segment must be to be saved. */
 import { type FieldError, invalid, invalidField } from '../../errors.ts'
-import type { SegmentType } from '../../store/schema.ts'
+import type { SegmentType } from '../../store/schema/words.ts'
 import { type Condition, parseCondition } from '../conditions/condition.ts'
 
 export type SegmentTexts = { name?: string | undefined; description?: string | null | undefined }

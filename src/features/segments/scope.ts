@@ -1,5 +1,5 @@
 import { type SQL, sql } from '../../store/drizzle.ts'
-import type { Segment } from '../../store/schema.ts'
+import type { Segment } from '../../store/schema/segments.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
 import type { ContactScope } from '../contacts/list/walk.ts'

@@ -1,5 +1,5 @@
 /** The events of a tracked segment are named by a slug of its name (contract 7.2). */
-import type { Segment } from '../../store/schema.ts'
+import type { Segment } from '../../store/schema/segments.ts'
 
 /**
  * Of the name only ASCII letters, digits, `_` and `-` stay, and spaces as hyphens. Where nothing

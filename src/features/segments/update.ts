@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
-import { type Segment, type SegmentType, segments } from '../../store/schema.ts'
+import { type Segment, segments } from '../../store/schema/segments.ts'
+import type { SegmentType } from '../../store/schema/words.ts'
 import type { Core } from '../core.ts'
 import { countMatching } from './create.ts'
 import { isSegment, loadSegment } from './get.ts'

@@ -1,7 +1,8 @@
 /** A segment as the API shows it. */
 import { formatInstant } from '../../clock.ts'
 import { type AppError, notFound } from '../../errors.ts'
-import type { Segment, SegmentType } from '../../store/schema.ts'
+import type { Segment } from '../../store/schema/segments.ts'
+import type { SegmentType } from '../../store/schema/words.ts'
 
 export type SegmentView = {
   id: string

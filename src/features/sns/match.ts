@@ -1,8 +1,10 @@
 /** Which email a notification is of: by the relay's id for it, else by its Message-ID. */
+
+import type { RowOf } from '../../store/database.ts'
 import { and, desc, eq, ne, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
-import { emails } from '../../store/schema.ts'
-import { parameter, type RowOf, statement } from '../../store/store.ts'
+import { emails } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import type { MessageIds } from './notification.ts'
 

@@ -1,7 +1,8 @@
 /** Each message of SNS counts once: its id is written in the transaction of what it led to. */
 import { eq, lt } from '../../store/drizzle.ts'
-import { snsNotifications } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { snsNotifications } from '../../store/schema/inbound.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 
 const DAY_MS = 86_400_000

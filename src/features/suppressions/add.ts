@@ -4,8 +4,10 @@
  */
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import { sql } from '../../store/drizzle.ts'
-import { contacts, type SuppressionReason } from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+import { contacts } from '../../store/schema/contacts.ts'
+import type { SuppressionReason } from '../../store/schema/words.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import {
   type SubscriptionReason,
   setSubscribed,

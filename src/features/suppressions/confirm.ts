@@ -4,8 +4,8 @@
  * held is no dead one, and is let go.
  */
 import { asc, inArray } from '../../store/drizzle.ts'
-import { heldSuppressions } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import { heldSuppressions } from '../../store/schema/suppressions.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import { type Condemnation, suppressCondemned } from '../messages/outcome/bounce-suppression.ts'
 import { hasDeliveredSince } from '../messages/outcome/strikes.ts'

@@ -1,7 +1,7 @@
 /** On which projects' suppression lists an address stands. */
 import { sql } from '../../store/drizzle.ts'
-import { type Suppression, suppressions } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { type Suppression, suppressions } from '../../store/schema/suppressions.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 
 export type SuppressedAddress = Pick<Suppression, 'projectId' | 'reason' | 'source' | 'createdAt'>

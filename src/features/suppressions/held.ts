@@ -1,7 +1,8 @@
 /** The suppressions that are held, newest first: the table of their causes is in `messages`. */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
 import { and, count, desc, eq, gte } from '../../store/drizzle.ts'
-import { type HeldCause, heldSuppressions, type SuppressionReason } from '../../store/schema.ts'
+import { heldSuppressions } from '../../store/schema/suppressions.ts'
+import type { HeldCause, SuppressionReason } from '../../store/schema/words.ts'
 import type { Core } from '../core.ts'
 
 export type HeldView = {

@@ -5,8 +5,8 @@
 import { AppError } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import { and, eq } from '../../store/drizzle.ts'
-import { suppressions } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { suppressions } from '../../store/schema/suppressions.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import { forgetStrikes } from '../messages/outcome/strikes.ts'
 

@@ -8,15 +8,16 @@
  * that reason.
  */
 import { and, asc, eq, gt, gte, inArray, isNotNull, or, sql } from '../../store/drizzle.ts'
+import { projects } from '../../store/schema/accounts.ts'
+import { contacts } from '../../store/schema/contacts.ts'
+import { emails } from '../../store/schema/messages.ts'
 import {
-  contacts,
-  emails,
   heldSuppressions,
-  projects,
   type Suppression,
   suppressions,
-} from '../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../store/store.ts'
+} from '../../store/schema/suppressions.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import { setSubscribed } from '../contacts/write/upsert.ts'
 import type { Core } from '../core.ts'
 import { forgetStrikesSince } from '../messages/outcome/strikes.ts'

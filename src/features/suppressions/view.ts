@@ -1,8 +1,9 @@
 /** A suppression as the API shows it. */
 import { formatInstant } from '../../clock.ts'
-import type { Suppression, SuppressionReason } from '../../store/schema.ts'
+import type { Suppression } from '../../store/schema/suppressions.ts'
+import type { SuppressionReason } from '../../store/schema/words.ts'
 
-export type { SuppressionReason } from '../../store/schema.ts'
+export type { SuppressionReason } from '../../store/schema/words.ts'
 
 export const suppressionReasons: readonly SuppressionReason[] = [
   'HARD_BOUNCE',

@@ -1,6 +1,6 @@
 import { invalidField } from '../../errors.ts'
 import { and, eq, inArray } from '../../store/drizzle.ts'
-import { templates } from '../../store/schema.ts'
+import { templates } from '../../store/schema/messages.ts'
 import type { Core } from '../core.ts'
 import { noSuchTemplate } from './view.ts'
 

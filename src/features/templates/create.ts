@@ -1,5 +1,6 @@
 import { newId } from '../../store/ids.ts'
-import { type ContentType, templates } from '../../store/schema.ts'
+import { templates } from '../../store/schema/messages.ts'
+import type { ContentType } from '../../store/schema/words.ts'
 import type { Core } from '../core.ts'
 import { checkFields, requireSender, type SomeFields, type TemplateFields } from './rules.ts'
 import { type TemplateView, toTemplateView } from './view.ts'

@@ -1,4 +1,4 @@
-import { templates } from '../../store/schema.ts'
+import { templates } from '../../store/schema/messages.ts'
 import type { Core } from '../core.ts'
 import { isTemplate, loadTemplate } from './get.ts'
 import type { TemplateTarget } from './view.ts'

@@ -1,5 +1,5 @@
 import { newId } from '../../store/ids.ts'
-import { templates } from '../../store/schema.ts'
+import { templates } from '../../store/schema/messages.ts'
 import type { Core } from '../core.ts'
 import { loadTemplate } from './get.ts'
 import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'

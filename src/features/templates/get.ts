@@ -1,6 +1,6 @@
 import { and, eq, type SQL } from '../../store/drizzle.ts'
-import { type Template, templates } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import { type Template, templates } from '../../store/schema/messages.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import { noSuchTemplate, type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
 

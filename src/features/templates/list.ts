@@ -17,8 +17,9 @@ import {
   type SQL,
   sql,
 } from '../../store/drizzle.ts'
-import { type ContentType, type Template, templates } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { type Template, templates } from '../../store/schema/messages.ts'
+import type { ContentType } from '../../store/schema/words.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 import { fitPage } from '../events/fit-page.ts'
 import { formatCursor, parseCursor, type SortKey, type TemplateOrder } from './cursor.ts'

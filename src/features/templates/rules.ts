@@ -10,8 +10,10 @@ import {
 } from '../../mail/template/template.ts'
 import type { CheckedTemplate } from '../../outbound/composing/template-checks.ts'
 import { and, eq } from '../../store/drizzle.ts'
-import { type ContentType, domains, type Template } from '../../store/schema.ts'
-import type { Tx } from '../../store/store.ts'
+import { domains } from '../../store/schema/domains.ts'
+import type { Template } from '../../store/schema/messages.ts'
+import type { ContentType } from '../../store/schema/words.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import { checkTemplateSizes } from './size.ts'
 

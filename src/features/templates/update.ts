@@ -1,4 +1,4 @@
-import { type Template, templates } from '../../store/schema.ts'
+import { type Template, templates } from '../../store/schema/messages.ts'
 import type { Core } from '../core.ts'
 import { isTemplate, loadTemplate } from './get.ts'
 import { checkFields, requireSender, type SomeFields, toColumns } from './rules.ts'

@@ -1,5 +1,5 @@
 import { count, eq } from '../../store/drizzle.ts'
-import { emails } from '../../store/schema.ts'
+import { emails } from '../../store/schema/messages.ts'
 import type { Core } from '../core.ts'
 import { loadTemplate } from './get.ts'
 import type { TemplateTarget } from './view.ts'

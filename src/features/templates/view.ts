@@ -1,7 +1,8 @@
 /** A template as the API shows it. */
 import { formatInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
-import type { ContentType, Template } from '../../store/schema.ts'
+import type { Template } from '../../store/schema/messages.ts'
+import type { ContentType } from '../../store/schema/words.ts'
 
 export type TemplateView = {
   id: string

@@ -12,9 +12,12 @@
  * A click is no open: neither's counters touch the other's.
  */
 import { formatInstant } from '../../clock.ts'
+import type { RowOf } from '../../store/database.ts'
 import { eq, sql } from '../../store/drizzle.ts'
-import { type EmailStatus, emails } from '../../store/schema.ts'
-import { parameter, type RowOf, statement, type Tx } from '../../store/store.ts'
+import { emails } from '../../store/schema/messages.ts'
+import type { EmailStatus } from '../../store/schema/words.ts'
+import { parameter, statement } from '../../store/statement.ts'
+import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import { appendEvents, type NewEvent } from '../events/append.ts'
 import { findBursts, isInstant } from './machines.ts'

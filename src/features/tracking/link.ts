@@ -7,8 +7,8 @@ import { LRUCache } from 'lru-cache'
 import { LISTED_CHARACTERS, linkNumber, listLinks } from '../../mail/html/links.ts'
 import { readClickToken } from '../../mail/signed-tokens.ts'
 import { eq, sql } from '../../store/drizzle.ts'
-import { contents, emails } from '../../store/schema.ts'
-import { parameter, statement } from '../../store/store.ts'
+import { contents, emails } from '../../store/schema/messages.ts'
+import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
 
 export type Click = { emailId: string; link: string }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { authenticate, authenticateKey } from '../../../src/features/accounts/authenticate.ts'
 import { regenerateKeys } from '../../../src/features/accounts/projects.ts'
-import { projects } from '../../../src/store/schema.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
 import { addProject, openWorld } from '../world.ts'
 
 test('a key opens its own project: the secret one everything, the public one what takes any', async (t) => {

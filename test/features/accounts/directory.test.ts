@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createDirectory } from '../../../src/features/accounts/directory.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { templates } from '../../../src/store/schema.ts'
+import { templates } from '../../../src/store/schema/messages.ts'
 import { type Desk, openDesk, START } from '../messages/desk.ts'
 
 async function addTemplate({ core, project }: Desk, length: number): Promise<string> {

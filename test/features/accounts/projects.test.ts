@@ -9,7 +9,7 @@ import {
   updateProject,
 } from '../../../src/features/accounts/projects.ts'
 import { createUser } from '../../../src/features/accounts/users.ts'
-import { memberships, projects } from '../../../src/store/schema.ts'
+import { memberships, projects } from '../../../src/store/schema/accounts.ts'
 import { addProject, openWorld } from '../world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'

@@ -4,7 +4,8 @@ import { authenticate } from '../../../src/features/accounts/authenticate.ts'
 import { regenerateKeys } from '../../../src/features/accounts/projects.ts'
 import { prepareSandbox, sandboxLeftovers } from '../../../src/features/accounts/sandbox.ts'
 import { createUser, setPassword } from '../../../src/features/accounts/users.ts'
-import { domains, projects, users } from '../../../src/store/schema.ts'
+import { projects, users } from '../../../src/store/schema/accounts.ts'
+import { domains } from '../../../src/store/schema/domains.ts'
 import { openWorld, type World } from '../world.ts'
 
 const countAll = async ({ store }: World) => [

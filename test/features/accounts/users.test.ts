@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { hashPassword, isPassword } from '../../../src/features/accounts/passwords.ts'
 import { createUser, listUsers, setPassword } from '../../../src/features/accounts/users.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { users } from '../../../src/store/schema.ts'
+import { users } from '../../../src/store/schema/accounts.ts'
 import { openWorld, START, type World } from '../world.ts'
 
 const rowOf = async ({ store }: World, email: string) => {

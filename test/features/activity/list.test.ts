@@ -7,7 +7,7 @@ import { startQueue } from '../../../src/features/messages/queue/queue.ts'
 import { createTemplateCache, renderMessage } from '../../../src/mail/compose/build-message.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { contents, emails } from '../../../src/store/schema.ts'
+import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { testTracker } from '../../mail/tracker.ts'
 import {
   addProject,

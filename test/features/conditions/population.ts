@@ -2,7 +2,9 @@
 import { compileCondition } from '../../../src/features/conditions/compile.ts'
 import type { Condition } from '../../../src/features/conditions/condition.ts'
 import { and, eq, type SQL, sql } from '../../../src/store/drizzle.ts'
-import { contacts, events, segmentMembers, segments } from '../../../src/store/schema.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { segmentMembers, segments } from '../../../src/store/schema/segments.ts'
 import type { World } from '../world.ts'
 import type { Grouping, Happening, Person, Population } from './evaluator.ts'
 

@@ -5,8 +5,8 @@ import { selectKnown } from '../../../src/features/contacts/bulk/run.ts'
 import { removeKey, selectHolders } from '../../../src/features/contacts/fields/delete.ts'
 import { selectValues } from '../../../src/features/contacts/fields/values.ts'
 import { updateByAddress } from '../../../src/features/contacts/write/upsert.ts'
+import type { Statement } from '../../../src/store/database.ts'
 import { sql } from '../../../src/store/drizzle.ts'
-import type { Statement } from '../../../src/store/store.ts'
 import { openWorld } from '../world.ts'
 
 const byPlace =

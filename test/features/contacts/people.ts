@@ -2,7 +2,7 @@
 import type { Core } from '../../../src/features/core.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { contacts } from '../../../src/store/schema.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
 
 type Store = Pick<Core, 'store'>
 

@@ -4,7 +4,8 @@ import type { Core } from '../../../src/features/core.ts'
 import { createPageToken } from '../../../src/mail/signed-tokens.ts'
 import { asc, like } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { emails, events } from '../../../src/store/schema.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { emails } from '../../../src/store/schema/messages.ts'
 import { address } from '../world.ts'
 
 export type Recipient = { contactId: string; emailId: string; token: string }

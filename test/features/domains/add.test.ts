@@ -6,7 +6,9 @@ import { deleteDomain } from '../../../src/features/domains/delete.ts'
 import { listDomains } from '../../../src/features/domains/list.ts'
 import { verifyDomain } from '../../../src/features/domains/verify.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { domains, projects, templates } from '../../../src/store/schema.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
+import { domains } from '../../../src/store/schema/domains.ts'
+import { templates } from '../../../src/store/schema/messages.ts'
 import { addProject, HOSTNAME, openWorld, trustDomain, type World } from '../world.ts'
 
 const count = ({ store }: World) => store.read.$count(domains)

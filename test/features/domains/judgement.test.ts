@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Finding } from '../../../src/features/domains/findings.ts'
 import { judgeDomain } from '../../../src/features/domains/judgement.ts'
 import type { RecordPurpose } from '../../../src/features/domains/records.ts'
-import type { Domain, RecordFinding } from '../../../src/store/schema.ts'
+import type { Domain, RecordFinding } from '../../../src/store/schema/domains.ts'
 
 const MINUTE = 60_000
 const START = Date.UTC(2026, 10, 21, 12)

@@ -7,7 +7,8 @@ import { listDomains } from '../../../src/features/domains/list.ts'
 import { verifyDomain } from '../../../src/features/domains/verify.ts'
 import type { DomainView } from '../../../src/features/domains/view.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { domains, templates } from '../../../src/store/schema.ts'
+import { domains } from '../../../src/store/schema/domains.ts'
+import { templates } from '../../../src/store/schema/messages.ts'
 import { addProject, openWorld, trustDomain, type World } from '../world.ts'
 
 const MINUTE = 60_000

@@ -10,10 +10,10 @@ import { selectCounts, selectNames } from '../../../src/features/events/names.ts
 import { type EventScope, pageOf } from '../../../src/features/events/page.ts'
 import { findById } from '../../../src/features/events/position.ts'
 import { askContacts, countNamed, gatherContacts } from '../../../src/features/events/usage.ts'
+import type { Statement } from '../../../src/store/database.ts'
 import { compileSql } from '../../../src/store/database.ts'
 import { type SQL, sql } from '../../../src/store/drizzle.ts'
-import { type EventRow, events } from '../../../src/store/schema.ts'
-import type { Statement } from '../../../src/store/store.ts'
+import { type EventRow, events } from '../../../src/store/schema/events.ts'
 import { openWorld, type World } from '../world.ts'
 
 const names = ['a', 'b', 'c', 'email.open']

@@ -8,7 +8,8 @@ import {
 } from '../../../src/features/imports/import-file.ts'
 import { completeJob } from '../../../src/jobs/ledger.ts'
 import { sql } from '../../../src/store/drizzle.ts'
-import { contacts, importChunks } from '../../../src/store/schema.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { importChunks } from '../../../src/store/schema/jobs.ts'
 import { type ClaimedJob, claimJob } from '../../jobs/running.ts'
 import type { World } from '../world.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openUpload, sweepUploads } from '../../../src/features/imports/import-file.ts'
 import { findImport } from '../../../src/features/imports/status.ts'
 import { failJob } from '../../../src/jobs/ledger.ts'
-import { importChunks, jobs } from '../../../src/store/schema.ts'
+import { importChunks, jobs } from '../../../src/store/schema/jobs.ts'
 import { addProject, openWorld } from '../world.ts'
 import { claim, countChunks, handIn } from './desk.ts'
 

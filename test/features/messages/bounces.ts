@@ -8,13 +8,10 @@ import { startQueue } from '../../../src/features/messages/queue/queue.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
 import type { DeliveryTask } from '../../../src/outbound/outbound.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import {
-  contacts,
-  emails,
-  events,
-  heldSuppressions,
-  suppressions,
-} from '../../../src/store/schema.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { emails } from '../../../src/store/schema/messages.ts'
+import { heldSuppressions, suppressions } from '../../../src/store/schema/suppressions.ts'
 import { address, attempted, type Desk, type OutcomeKind, openDesk } from './desk.ts'
 
 export type End = { kind: OutcomeKind; change?: Partial<AttemptOutcome> }

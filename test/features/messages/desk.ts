@@ -20,19 +20,14 @@ import { silentLog } from '../../../src/log.ts'
 import { parseAddress } from '../../../src/mail/address/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
 import type { DeliveryReport, DeliveryTask } from '../../../src/outbound/outbound.ts'
-import { roomyDisk } from '../../../src/store/disk.ts'
 import { eq } from '../../../src/store/drizzle.ts'
+import { roomyDisk } from '../../../src/store/files/disk.ts'
 import { newId } from '../../../src/store/ids.ts'
-import {
-  contacts,
-  contents,
-  domains,
-  type Email,
-  emails,
-  events,
-  type Project,
-  projects,
-} from '../../../src/store/schema.ts'
+import { type Project, projects } from '../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { domains } from '../../../src/store/schema/domains.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { openStore } from '../../../src/store/store.ts'
 
 export const address = (text: string) => {

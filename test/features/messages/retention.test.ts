@@ -4,7 +4,7 @@ import { retryEmails } from '../../../src/features/messages/queue/operate.ts'
 import { clearOldBodies } from '../../../src/features/messages/retention.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { createIdSource } from '../../../src/store/ids.ts'
-import { contents, type Email, emails } from '../../../src/store/schema.ts'
+import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { type Desk, openDesk, START } from './desk.ts'
 
 const DAY = 86_400_000

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Core } from '../../../src/features/core.ts'
 import { liftSite } from '../../../src/features/questions/sites.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { emails } from '../../../src/store/schema.ts'
+import { emails } from '../../../src/store/schema/messages.ts'
 import { address, openDesk, START } from '../messages/desk.ts'
 
 test('whoever lifts a back-off is told of all that waited for it, what was due before as well', async (t) => {

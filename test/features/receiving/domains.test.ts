@@ -5,7 +5,7 @@ import { deleteDomain } from '../../../src/features/domains/delete.ts'
 import { verifyDomain } from '../../../src/features/domains/verify.ts'
 import { startReceivingDomains } from '../../../src/features/receiving/domains.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { domains } from '../../../src/store/schema.ts'
+import { domains } from '../../../src/store/schema/domains.ts'
 import { addProject, HOSTNAME, openWorld, trustDomain } from '../world.ts'
 
 test('knows our own hosts and the domains whose mailboxes are here, as they come and go', async (t) => {

@@ -7,7 +7,7 @@ import { listInbound } from '../../../src/features/receiving/list.ts'
 import type { Reader } from '../../../src/features/receiving/reading.ts'
 import { createReturnPathLocalPart } from '../../../src/mail/signed-tokens.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
-import { contents, type Email, emails } from '../../../src/store/schema.ts'
+import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { addProject } from '../messages/desk.ts'
 import { dsn, letter, openPostbox, type Postbox, shareReader } from './postbox.ts'
 

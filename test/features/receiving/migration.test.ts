@@ -4,7 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
 import { asc, sql } from '../../../src/store/drizzle.ts'
-import { inboundMessages, inboundUsage } from '../../../src/store/schema.ts'
+import { inboundMessages, inboundUsage } from '../../../src/store/schema/inbound.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { makePlace } from '../../store/fixture.ts'
 

@@ -10,19 +10,15 @@ import {
   createUnsubscribeLocalPart,
 } from '../../../src/mail/signed-tokens.ts'
 import { asc, desc, eq } from '../../../src/store/drizzle.ts'
+import { type Contact, contacts } from '../../../src/store/schema/contacts.ts'
+import { type EventRow, events } from '../../../src/store/schema/events.ts'
 import {
-  type Contact,
-  contacts,
-  type Email,
-  type EventRow,
-  emails,
-  events,
   type InboundMessage,
   type InboundRecipient,
   inboundMessages,
-  type Suppression,
-  suppressions,
-} from '../../../src/store/schema.ts'
+} from '../../../src/store/schema/inbound.ts'
+import { type Email, emails } from '../../../src/store/schema/messages.ts'
+import { type Suppression, suppressions } from '../../../src/store/schema/suppressions.ts'
 import { type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
 import { type Desk, openDesk } from '../messages/desk.ts'
 

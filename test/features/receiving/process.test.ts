@@ -11,7 +11,7 @@ import {
   type InboundMessage,
   type InboundRecipient,
   inboundMessages,
-} from '../../../src/store/schema.ts'
+} from '../../../src/store/schema/inbound.ts'
 import { dsn, letter, openPostbox, type Postbox } from './postbox.ts'
 
 function readHere(raw: Uint8Array): Reading {

@@ -5,7 +5,11 @@ import { keepInbound } from '../../../src/features/receiving/keep.ts'
 import { networkOf } from '../../../src/features/receiving/network.ts'
 import { MailboxFull } from '../../../src/features/receiving/quota.ts'
 import { createVisitors } from '../../../src/features/receiving/visitors.ts'
-import { type InboundRecipient, inboundMessages, inboundUsage } from '../../../src/store/schema.ts'
+import {
+  type InboundRecipient,
+  inboundMessages,
+  inboundUsage,
+} from '../../../src/store/schema/inbound.ts'
 import { letter, openPostbox, type Postbox, shareReader } from './postbox.ts'
 
 const shared = shareReader()

@@ -10,11 +10,11 @@ import { deleteOldArrivals } from '../../../src/features/receiving/retention.ts'
 import { getInbound } from '../../../src/features/receiving/show.ts'
 import { asc, eq, sql } from '../../../src/store/drizzle.ts'
 import {
-  chunks,
   type InboundRecipient,
   inboundMessages,
   inboundUsage,
-} from '../../../src/store/schema.ts'
+} from '../../../src/store/schema/inbound.ts'
+import { chunks } from '../../../src/store/schema/messages.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { countTurns } from '../../event-loop.ts'
 import { DAY, openPostbox, type Postbox, shareReader } from './postbox.ts'

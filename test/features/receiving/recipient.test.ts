@@ -9,7 +9,7 @@ import {
 } from '../../../src/mail/signed-tokens.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { createIdSource, newId } from '../../../src/store/ids.ts'
-import { domains } from '../../../src/store/schema.ts'
+import { domains } from '../../../src/store/schema/domains.ts'
 import { addProject, HOSTNAME, openWorld, START, trustDomain } from '../world.ts'
 
 type Change = Partial<typeof domains.$inferInsert>

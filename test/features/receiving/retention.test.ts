@@ -16,10 +16,11 @@ import { countRecent, forgetSome } from '../../../src/features/receiving/recentl
 import { deleteOldArrivals, listAged } from '../../../src/features/receiving/retention.ts'
 import { selectSuspect, suspectFirst } from '../../../src/features/receiving/suspects.ts'
 import { selectSubscribed } from '../../../src/features/suppressions/add.ts'
+import type { Statement } from '../../../src/store/database.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { inboundMessages, strikes } from '../../../src/store/schema.ts'
-import type { Statement } from '../../../src/store/store.ts'
+import { inboundMessages } from '../../../src/store/schema/inbound.ts'
+import { strikes } from '../../../src/store/schema/suppressions.ts'
 import { openDesk, START } from '../messages/desk.ts'
 import { DAY } from './postbox.ts'
 

@@ -8,7 +8,7 @@ import { type RequestLogEntry, startRequestLog } from '../../../src/features/req
 import { deleteOldRequests } from '../../../src/features/requests/retention.ts'
 import { silentLog } from '../../../src/log.ts'
 import { asc } from '../../../src/store/drizzle.ts'
-import { apiRequests } from '../../../src/store/schema.ts'
+import { apiRequests } from '../../../src/store/schema/service.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 
 const day = 24 * 60 * 60 * 1000

@@ -10,7 +10,9 @@ import { addMembers } from '../../../src/features/segments/members.ts'
 import { updateSegment } from '../../../src/features/segments/update.ts'
 import { createSharedRuns } from '../../../src/features/shared-runs.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
-import { contacts, events, segmentMembers } from '../../../src/store/schema.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { segmentMembers } from '../../../src/store/schema/segments.ts'
 import { addProject, openWorld, type World } from '../world.ts'
 import {
   addPeople,

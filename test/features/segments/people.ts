@@ -2,14 +2,9 @@
 import type { Condition, Filter } from '../../../src/features/conditions/condition.ts'
 import { asc, eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import {
-  type ContactData,
-  contacts,
-  events,
-  type Segment,
-  segmentMembers,
-  segments,
-} from '../../../src/store/schema.ts'
+import { type ContactData, contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { type Segment, segmentMembers, segments } from '../../../src/store/schema/segments.ts'
 import type { World } from '../world.ts'
 
 export type Person = { email: string; data?: ContactData; subscribed?: boolean }

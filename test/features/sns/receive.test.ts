@@ -6,17 +6,12 @@ import { findByMessageId, findByProviderId } from '../../../src/features/sns/mat
 import { forgetNotifications } from '../../../src/features/sns/once.ts'
 import { createSnsReceiver, type SnsReceiver } from '../../../src/features/sns/receive.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
-import {
-  attempts,
-  contacts,
-  type Email,
-  emails,
-  events,
-  inboundMessages,
-  projects,
-  snsNotifications,
-  suppressions,
-} from '../../../src/store/schema.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { inboundMessages, snsNotifications } from '../../../src/store/schema/inbound.ts'
+import { attempts, type Email, emails } from '../../../src/store/schema/messages.ts'
+import { suppressions } from '../../../src/store/schema/suppressions.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import {
   CERTIFICATE_URL,

@@ -2,7 +2,8 @@
 import type { TestContext } from 'node:test'
 import { type Hit, recordHits } from '../../../src/features/tracking/hits.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { type Email, emails, events } from '../../../src/store/schema.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { type Email, emails } from '../../../src/store/schema/messages.ts'
 import { type Desk, openDesk, START } from '../messages/desk.ts'
 
 export type TrackedDesk = Desk & {

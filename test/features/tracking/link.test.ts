@@ -10,7 +10,7 @@ import {
   createReturnPathLocalPart,
 } from '../../../src/mail/signed-tokens.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { contents } from '../../../src/store/schema.ts'
+import { contents } from '../../../src/store/schema/messages.ts'
 import { link, openTracked, type TrackedDesk } from './desk.ts'
 
 const body = `<p><a href="${link}">A</a> <a href="https://shop.test/?a=1&amp;b=2">B</a></p>`

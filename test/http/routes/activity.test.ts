@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import { appendEvent } from '../../../src/features/events/append.ts'
-import { events } from '../../../src/store/schema.ts'
+import { events } from '../../../src/store/schema/events.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
 let service: Service

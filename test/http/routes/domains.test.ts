@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import type { Core } from '../../../src/features/core.ts'
-import { domains } from '../../../src/store/schema.ts'
+import { domains } from '../../../src/store/schema/domains.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
 let service: Service

@@ -5,7 +5,8 @@ import { after, before, beforeEach, test } from 'node:test'
 import supertest from 'supertest'
 import { setSubscribed } from '../../../src/features/contacts/write/upsert.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { contacts, events } from '../../../src/store/schema.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
 import {
   addRecipient,
   type Recipient,

@@ -19,7 +19,9 @@ import {
 } from '../../../src/mail/signed-tokens.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { contacts, events, projects } from '../../../src/store/schema.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
 import {
   addEmail,
   addRecipient,

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import supertest from 'supertest'
 import { newId } from '../../../src/store/ids.ts'
-import { contacts, events, segmentMembers, segments } from '../../../src/store/schema.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { segmentMembers, segments } from '../../../src/store/schema/segments.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
 let service: Service

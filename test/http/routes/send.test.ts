@@ -2,15 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import supertest from 'supertest'
 import { newId } from '../../../src/store/ids.ts'
-import {
-  contacts,
-  contents,
-  domains,
-  emails,
-  events,
-  idempotencyKeys,
-  templates,
-} from '../../../src/store/schema.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { domains } from '../../../src/store/schema/domains.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { contents, emails, templates } from '../../../src/store/schema/messages.ts'
+import { idempotencyKeys } from '../../../src/store/schema/service.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
 let service: Service

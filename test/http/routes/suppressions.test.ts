@@ -4,7 +4,9 @@ import supertest from 'supertest'
 import { selectSuppressions } from '../../../src/features/suppressions/list.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { contacts, events, strikes, suppressions } from '../../../src/store/schema.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { strikes, suppressions } from '../../../src/store/schema/suppressions.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
 let service: Service

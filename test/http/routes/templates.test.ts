@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import supertest from 'supertest'
 import { addDomain } from '../../../src/features/domains/add.ts'
 import { verifyDomain } from '../../../src/features/domains/verify.ts'
-import { templates } from '../../../src/store/schema.ts'
+import { templates } from '../../../src/store/schema/messages.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
 let service: Service

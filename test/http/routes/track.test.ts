@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import fc from 'fast-check'
 import supertest from 'supertest'
-import { contacts, events, idempotencyKeys, suppressions } from '../../../src/store/schema.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { idempotencyKeys } from '../../../src/store/schema/service.ts'
+import { suppressions } from '../../../src/store/schema/suppressions.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
 let service: Service

@@ -9,7 +9,10 @@ import {
 } from '../../../src/mail/signed-tokens.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { contacts, contents, emails, events, projects } from '../../../src/store/schema.ts'
+import { projects } from '../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { events } from '../../../src/store/schema/events.ts'
+import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { type Service, startService } from '../service.ts'
 
 const agent =

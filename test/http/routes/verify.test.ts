@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import type { Core } from '../../../src/features/core.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { jobs } from '../../../src/store/schema.ts'
+import { jobs } from '../../../src/store/schema/jobs.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
 let service: Service

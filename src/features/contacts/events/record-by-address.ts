@@ -6,7 +6,7 @@
 import { formatInstant } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
-import type { Tx } from '../../../store/store.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import { appendEvent } from '../../events/append.ts'
 import { isReservedEvent } from '../../events/reserved.ts'

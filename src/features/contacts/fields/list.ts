@@ -4,8 +4,11 @@
  * counted here.
  */
 import { and, eq, sql } from '../../../store/drizzle.ts'
-import { contactFields, type FieldKind, projects } from '../../../store/schema.ts'
-import { parameter, type Reader, statement } from '../../../store/store.ts'
+import { projects } from '../../../store/schema/accounts.ts'
+import { contactFields } from '../../../store/schema/contacts.ts'
+import type { FieldKind } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Reader } from '../../../store/store.ts'
 import type { Core } from '../../core.ts'
 
 export type FieldType = 'string' | 'number' | 'boolean' | 'date'

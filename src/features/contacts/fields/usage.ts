@@ -1,6 +1,6 @@
 /** Where a field is referred to: it cannot be deleted as long as it is (contract 3.1). */
 import { and, asc, eq, isNotNull } from '../../../store/drizzle.ts'
-import { segments } from '../../../store/schema.ts'
+import { segments } from '../../../store/schema/segments.ts'
 import type { Reader } from '../../../store/store.ts'
 import { type Condition, listReferences } from '../../conditions/condition.ts'
 import type { Core } from '../../core.ts'

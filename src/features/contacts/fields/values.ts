@@ -5,7 +5,7 @@
  */
 import { jsonPath } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { parameter, statement } from '../../../store/store.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 import { countHolders, readFieldName, type StandardField } from './list.ts'
 

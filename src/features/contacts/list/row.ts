@@ -1,6 +1,6 @@
 /** Contacts as raw queries read them: columns in one fixed order, for queries that give arrays. */
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import type { Contact, ContactData } from '../../../store/schema.ts'
+import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
 
 /** `number`: its place in lists and walks; nobody outside sees it. */
 export type NumberedContact = Contact & { number: number }

@@ -12,7 +12,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import { withRest } from '../../../jobs/pace.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 
 type Deps = Pick<Core, 'store' | 'log'>

@@ -11,7 +11,7 @@
  *   none     nothing is searched for
  */
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import { parameter, statement } from '../../../store/store.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 import { type ContactScope, halvesOf, searchedPart } from './scope.ts'
 

@@ -3,7 +3,7 @@
  * campaigns. By number, which is the order of their creation, a page at a time on the scan threads.
  */
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import { parameter, statement } from '../../../store/store.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 import { type Stretch, throughStretches } from './number-ranges.ts'
 import {

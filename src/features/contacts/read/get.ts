@@ -1,7 +1,9 @@
 /** One contact of a project, by its id. */
+
+import type { Statements } from '../../../store/database.ts'
 import { and, eq, getTableColumns } from '../../../store/drizzle.ts'
-import { type Contact, contacts } from '../../../store/schema.ts'
-import { parameter, type Statements, statement } from '../../../store/store.ts'
+import { type Contact, contacts } from '../../../store/schema/contacts.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 import { noSuchContact } from './view.ts'
 

@@ -1,7 +1,8 @@
 /** What is known of some addresses: one look for all of them, within the transaction that writes. */
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import type { Contact, ContactData } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 
 export type KnownAddresses = {
   /** By address. */

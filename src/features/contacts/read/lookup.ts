@@ -1,7 +1,7 @@
 /** Which of some addresses are contacts of a project. */
 import { parseAddress } from '../../../mail/address/address.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { parameter, statement } from '../../../store/store.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 
 /** Each as it was given, in the order given. */

@@ -5,8 +5,10 @@
  */
 import { type Language, matchLanguage } from '../../../mail/languages.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
-import { type Contact, contacts, projects, suppressions } from '../../../store/schema.ts'
-import { parameter, statement } from '../../../store/store.ts'
+import { projects } from '../../../store/schema/accounts.ts'
+import { type Contact, contacts } from '../../../store/schema/contacts.ts'
+import { suppressions } from '../../../store/schema/suppressions.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 
 export type PublicContact = {

@@ -1,7 +1,7 @@
 /** A contact as the API shows it. */
 import { formatInstant } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
-import type { Contact, ContactData } from '../../../store/schema.ts'
+import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
 
 export type ContactView = {
   id: string

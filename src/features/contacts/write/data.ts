@@ -8,7 +8,7 @@
  * nested more than 20 levels deep.
  */
 import { type FieldError, invalid, invalidField } from '../../../errors.ts'
-import type { ContactData } from '../../../store/schema.ts'
+import type { ContactData } from '../../../store/schema/contacts.ts'
 import { isOneShot } from '../../events/one-shot.ts'
 
 const RESERVED_KEYS = new Set([

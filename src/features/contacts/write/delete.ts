@@ -3,7 +3,8 @@
  * come back as a new contact; a suppression of the address stays, for that is about the address.
  */
 import { sql } from '../../../store/drizzle.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import { noSuchContact } from '../read/view.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
-import type { Tx } from '../../../store/store.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import { findKnown } from '../read/known-addresses.ts'
 import { readData } from './data.ts'

@@ -9,8 +9,9 @@
  */
 import type { PageToken } from '../../../mail/signed-tokens.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { emails } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import { findPublicContact, type PublicContact } from '../read/public-contact.ts'
 import { findUnsaidWish } from './unsubscribe-wish.ts'

@@ -4,8 +4,9 @@
  * the wish, so the wish is noted beside the verdict.
  */
 import { sql } from '../../../store/drizzle.ts'
-import { suppressions } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { suppressions } from '../../../store/schema/suppressions.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 
 const isUnsaid = sql`${suppressions.wishedAt} is null
   and ${suppressions.reason} in ('HARD_BOUNCE', 'STRIKES')`

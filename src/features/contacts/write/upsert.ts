@@ -7,13 +7,10 @@ import { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
-import {
-  type Contact,
-  type ContactData,
-  contacts,
-  type SuppressionReason,
-} from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { type Contact, type ContactData, contacts } from '../../../store/schema/contacts.ts'
+import type { SuppressionReason } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import { appendEvent } from '../../events/append.ts'
 import { mergeData } from './data.ts'
 import { noteWish } from './unsubscribe-wish.ts'

@@ -11,8 +11,10 @@ import type { Config } from '../../../config/config.ts'
 import { AppError } from '../../../errors.ts'
 import { attachedBytes } from '../../../mail/compose/attachment.ts'
 import { newId } from '../../../store/ids.ts'
-import type { Contact, ContactData, Email, Project } from '../../../store/schema.ts'
-import type { Tx } from '../../../store/store.ts'
+import type { Project } from '../../../store/schema/accounts.ts'
+import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
+import type { Email } from '../../../store/schema/messages.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import { dropChunks } from '../../chunks.ts'
 import { findKnown } from '../../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
@@ -41,7 +43,7 @@ export type AcceptDeps = Pick<
   'store' | 'config' | 'directory' | 'claims' | 'bell' | 'counters' | 'now' | 'log'
 >
 
-/** What a request may have and still be written among others (store/writer.ts). */
+/** What a request may have and still be written among others (store/write/writer.ts). */
 const LIGHT_RECIPIENTS = 50
 const LIGHT_CHARACTERS = 512 * 1024
 

@@ -1,8 +1,9 @@
 /** Attachments that are too large for a row are kept as octets, in chunks of their content. */
 import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
 import { decodeInChunks, QUICK_BASE64_LENGTH } from '../../../mail/compose/decode-base64.ts'
-import type { StoredAttachment } from '../../../store/schema.ts'
-import type { Store, Tx } from '../../../store/store.ts'
+import type { StoredAttachment } from '../../../store/schema/messages.ts'
+import type { Store } from '../../../store/store.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import { dropChunks, readChunks, requireChunks, writeChunks } from '../../chunks.ts'
 import type { Core } from '../../core.ts'
 

@@ -3,8 +3,9 @@
  * version is kept once per project, however often it is sent.
  */
 import { and, eq, sql } from '../../../store/drizzle.ts'
-import { contents } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { contents } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import { type KeptAttachments, requireAttachments } from './attachment-chunks.ts'
 
 export type ContentDraft = KeptAttachments & {

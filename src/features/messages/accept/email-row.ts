@@ -1,6 +1,8 @@
 /** The rows of new emails, as acceptance writes them: the hottest insert of all. */
-import { type Email, emails, type QueueState } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { type Email, emails } from '../../../store/schema/messages.ts'
+import type { QueueState } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 
 export type EmailDraft = Pick<
   Email,

@@ -4,13 +4,16 @@
  */
 import { AppError, invalid, invalidField } from '../../../errors.ts'
 import { displayDomain, type ParsedAddress } from '../../../mail/address/address.ts'
-import type { ContentType, Project, StoredAttachment, Template } from '../../../store/schema.ts'
+import type { Project } from '../../../store/schema/accounts.ts'
+import type { StoredAttachment, Template } from '../../../store/schema/messages.ts'
+import type { ContentType } from '../../../store/schema/words.ts'
 import type { SenderDomain } from '../../accounts/directory.ts'
 import { type ReadData, readData } from '../../contacts/write/data.ts'
 import type { Core } from '../../core.ts'
 import { checkTemplateSizes } from '../../templates/size.ts'
 
-export type { Project, StoredAttachment } from '../../../store/schema.ts'
+export type { Project } from '../../../store/schema/accounts.ts'
+export type { StoredAttachment } from '../../../store/schema/messages.ts'
 
 export type NamedAddress = { address: ParsedAddress; name: string | null }
 

@@ -5,7 +5,7 @@
  */
 import { AppError, describeError } from '../../../errors.ts'
 import type { DeliveryReport } from '../../../outbound/outbound.ts'
-import type { Tx } from '../../../store/store.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import type { AttemptRecord, InFlightEmail } from '../outcome/attempt-row.ts'
 import { recordAttempts } from '../outcome/outcome.ts'

@@ -11,16 +11,12 @@ import type {
 import { withoutSmarthostHeaders } from '../../../mail/compose/smarthost-header.ts'
 import { matchLanguage } from '../../../mail/languages.ts'
 import { createPageToken, createUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
+import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
-import {
-  contacts,
-  contents,
-  type Email,
-  emails,
-  type Project,
-  projects,
-} from '../../../store/schema.ts'
-import { parameter, type RowOf, statement } from '../../../store/store.ts'
+import { type Project, projects } from '../../../store/schema/accounts.ts'
+import { contacts } from '../../../store/schema/contacts.ts'
+import { contents, type Email, emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 
 /** Reading that much takes a millisecond or so: others get a turn. */

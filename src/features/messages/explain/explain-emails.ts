@@ -3,14 +3,10 @@
  * from the database, and, for what is still on its way, from the running server.
  */
 import { sql } from '../../../store/drizzle.ts'
-import {
-  attempts,
-  type Hold,
-  holds,
-  type Suppression,
-  suppressions,
-} from '../../../store/schema.ts'
-import { parameter, type Reader, statement } from '../../../store/store.ts'
+import { attempts, type Hold, holds } from '../../../store/schema/messages.ts'
+import { type Suppression, suppressions } from '../../../store/schema/suppressions.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Reader } from '../../../store/store.ts'
 import type { Core } from '../../core.ts'
 import {
   type ExplainedEmail,

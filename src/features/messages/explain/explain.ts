@@ -17,7 +17,8 @@
  * Remote servers' words stand in the sentence as they were kept, on one line and bounded: whoever
  * shows them escapes what the medium obeys.
  */
-import type { Attempt, Email, Hold, Suppression } from '../../../store/schema.ts'
+import type { Attempt, Email, Hold } from '../../../store/schema/messages.ts'
+import type { Suppression } from '../../../store/schema/suppressions.ts'
 import { explainEnd } from './explain-end.ts'
 import { explainHeld, explainSending, explainWaiting } from './explain-waiting.ts'
 import type { LiveAnswer } from './live-status.ts'

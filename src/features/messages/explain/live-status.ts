@@ -3,7 +3,7 @@
  * project is at its rate, how far a delivery has come. Nothing of it is on disk.
  */
 import type { DeliveryProgress, SiteStatus } from '../../../outbound/sites/site-status.ts'
-import type { QueueClass } from '../../../store/schema.ts'
+import type { QueueClass } from '../../../store/schema/words.ts'
 import type { Core } from '../../core.ts'
 import type { ThrottleStatus } from '../queue/throttle.ts'
 

@@ -1,7 +1,8 @@
 /** The rows of attempts, as `queue show` tells them. */
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
-import { attempts, type Email, type StoredFault } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { attempts, type Email, type StoredFault } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 
 /** What is known of an email while it is under way: all that its outcome needs. */
 export type InFlightEmail = Pick<

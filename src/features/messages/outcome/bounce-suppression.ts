@@ -1,7 +1,9 @@
 /** That an address will not work, and why: what its suppression is made of. */
 import { and, eq } from '../../../store/drizzle.ts'
-import { contacts, type SuppressionReason } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { contacts } from '../../../store/schema/contacts.ts'
+import type { SuppressionReason } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import { setSubscribed } from '../../contacts/write/upsert.ts'
 import { suppress } from './suppression.ts'
 

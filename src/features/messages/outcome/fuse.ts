@@ -10,8 +10,8 @@
 import { formatInstant } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import { sql } from '../../../store/drizzle.ts'
-import type { HeldCause } from '../../../store/schema.ts'
-import { statement } from '../../../store/store.ts'
+import type { HeldCause } from '../../../store/schema/words.ts'
+import { statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 
 export type Fuse = {

@@ -10,8 +10,10 @@
  */
 import { sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
-import { type HeldCause, heldSuppressions } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { heldSuppressions } from '../../../store/schema/suppressions.ts'
+import type { HeldCause } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Condemnation } from './bounce-suppression.ts'
 
 /** What is held for the fuse stays so; what is held for its domain may be taken over by the fuse. */

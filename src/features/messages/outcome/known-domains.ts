@@ -6,7 +6,8 @@
 import { LRUCache } from 'lru-cache'
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 
 export type KnownDomains = {
   /** Not remembered yet, each once. */

@@ -3,7 +3,7 @@
  * deferral, a count of every outcome and every deferral. To be called when that is durable.
  */
 import { maskAddresses } from '../../../log.ts'
-import type { Email } from '../../../store/schema.ts'
+import type { Email } from '../../../store/schema/messages.ts'
 import type { Core } from '../../core.ts'
 import type { ReportedReply } from './report-row.ts'
 

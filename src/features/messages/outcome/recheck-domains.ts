@@ -5,9 +5,11 @@
  * every hour, for a week at most.
  */
 import { findMxRoute } from '../../../outbound/routing/mx-destination.ts'
+import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
-import { heldSuppressions } from '../../../store/schema.ts'
-import { parameter, type RowOf, statement, type Tx } from '../../../store/store.ts'
+import { heldSuppressions } from '../../../store/schema/suppressions.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import { hasDeliveredSince } from './strikes.ts'
 import { suppressUnlessTooMany } from './suppress-bounced.ts'

@@ -7,9 +7,11 @@
  * report of what the session had said already.
  */
 import type { Verdict } from '../../../mail/replies/classify-reply.ts'
+import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
-import { emails } from '../../../store/schema.ts'
-import { parameter, type RowOf, statement, type Tx } from '../../../store/store.ts'
+import { emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import { setSubscribed } from '../../contacts/write/upsert.ts'
 import type { Core } from '../../core.ts'
 import { appendEvent } from '../../events/append.ts'

@@ -4,8 +4,9 @@
  */
 import type { Reply } from '../../../mail/replies/classify-reply.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { attempts } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { attempts } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 
 export const reportPrefix = 'reported-'
 

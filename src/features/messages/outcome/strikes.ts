@@ -4,8 +4,9 @@
  * (contract section 0). One email is one strike, however often it is reported.
  */
 import { and, eq, gte, sql } from '../../../store/drizzle.ts'
-import { strikes } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { strikes } from '../../../store/schema/suppressions.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 
 export type NewStrike = {

@@ -6,8 +6,8 @@
  * not.
  */
 import type { Verdict } from '../../../mail/replies/classify-reply.ts'
-import type { Email } from '../../../store/schema.ts'
-import type { Tx } from '../../../store/store.ts'
+import type { Email } from '../../../store/schema/messages.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import { type Condemnation, suppressCondemned } from './bounce-suppression.ts'
 import { holdSuppression } from './held-suppression.ts'

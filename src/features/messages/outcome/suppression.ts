@@ -1,8 +1,10 @@
 /** The list of addresses that a project does not send to: our refusal, not the contact's wish. */
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
-import { heldSuppressions, type SuppressionReason, suppressions } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { heldSuppressions, suppressions } from '../../../store/schema/suppressions.ts'
+import type { SuppressionReason } from '../../../store/schema/words.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 
 export type NewSuppression = {
   projectId: string

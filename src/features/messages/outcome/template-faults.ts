@@ -3,8 +3,9 @@
  * fails a send, so nobody would hear of it otherwise.
  */
 import { eq } from '../../../store/drizzle.ts'
-import { emails, type StoredFault } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { emails, type StoredFault } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import type { AttemptRecord } from './attempt-row.ts'
 

@@ -1,6 +1,6 @@
 /** Mail that waits for a destination whose back-off an operator has ended: it is due at once. */
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import { emails } from '../../../store/schema.ts'
+import { emails } from '../../../store/schema/messages.ts'
 import type { Core } from '../../core.ts'
 import { CHUNK, inChunks } from './in-chunks.ts'
 

@@ -2,10 +2,12 @@
  * The two statements of a claim: the hottest of the queue. Whoever claims an email gets all that its
  * delivery needs, so that nobody reads the row again.
  */
+
+import type { RowOf } from '../../../store/database.ts'
 import { unseen } from '../../../store/dialect.ts'
 import { min, sql } from '../../../store/drizzle.ts'
-import { emails } from '../../../store/schema.ts'
-import { parameter, type RowOf, statement } from '../../../store/store.ts'
+import { emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import { sourceColumns } from '../delivery/source.ts'
 
 /** An email as its claim left it, with what decides whether it may still be sent. */

@@ -14,8 +14,8 @@
  */
 import { unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
-import { emails } from '../../../store/schema.ts'
-import { parameter, statement } from '../../../store/store.ts'
+import { emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 import { noteOutcome } from '../outcome/log-outcome.ts'
 

@@ -7,8 +7,9 @@
  * `releaseStray` frees what stayed held by mistake.
  */
 import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
-import { emails, type Hold, holds } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { emails, type Hold, holds } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import { CHUNK, inChunks } from './in-chunks.ts'
 

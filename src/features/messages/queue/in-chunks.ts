@@ -1,6 +1,7 @@
 /** A bulk change in short transactions with pauses, so that nobody waits long for the writer. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rowsChanged, type Tx } from '../../../store/store.ts'
+import { rowsChanged } from '../../../store/database.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 
 /** Rows of one transaction: the limit of every `change`. */

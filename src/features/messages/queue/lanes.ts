@@ -8,7 +8,7 @@
  * nobody waits for the backlog of another, and so do the lanes of each: one that was served goes to
  * the end.
  */
-import type { QueueClass } from '../../../store/schema.ts'
+import type { QueueClass } from '../../../store/schema/words.ts'
 import type { QueueLane } from './notifier.ts'
 import { createTimetable } from './timetable.ts'
 

@@ -1,6 +1,6 @@
 /** The leases of emails being sent, and what becomes of them when the clock or a process fails. */
 import { and, eq, gt, isNotNull, lte, sql } from '../../../store/drizzle.ts'
-import { emails } from '../../../store/schema.ts'
+import { emails } from '../../../store/schema/messages.ts'
 import type { Core } from '../../core.ts'
 
 type Deps = Pick<Core, 'store' | 'config' | 'now'>

@@ -3,13 +3,13 @@
  */
 import { AppError } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
-import { type Attempt, attempts, type Email, emails } from '../../../store/schema.ts'
-import type { Tx } from '../../../store/store.ts'
+import { type Attempt, attempts, type Email, emails } from '../../../store/schema/messages.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import { failEmail } from '../outcome/outcome.ts'
 
 export type { Step } from '../../../outbound/attempt.ts'
-export type { Attempt, Email } from '../../../store/schema.ts'
+export type { Attempt, Email } from '../../../store/schema/messages.ts'
 export type { Explanation } from '../explain/explain.ts'
 export { explainEmails, type FindLive } from '../explain/explain-emails.ts'
 export { isReport, reportPrefix } from '../outcome/report-row.ts'

@@ -5,8 +5,9 @@
  */
 import { unseen } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
-import { emails } from '../../../store/schema.ts'
-import { parameter, statement, type Tx } from '../../../store/store.ts'
+import { emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import type { QueueLane } from './notifier.ts'
 import { isDomainHeld } from './operate.ts'

@@ -8,7 +8,8 @@
 
 import { parseDomain } from '../../../mail/address/address.ts'
 import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
-import { type Email, emails, type QueueState } from '../../../store/schema.ts'
+import { type Email, emails } from '../../../store/schema/messages.ts'
+import type { QueueState } from '../../../store/schema/words.ts'
 import type { Core } from '../../core.ts'
 import type { ExplainedEmail } from '../explain/explain.ts'
 

@@ -10,7 +10,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import { newId } from '../../../store/ids.ts'
-import type { Tx } from '../../../store/store.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import type { Delivery } from '../delivery/deliver.ts'
 import { type ClaimedEmail, claimLane, findNextDue } from './claim.ts'

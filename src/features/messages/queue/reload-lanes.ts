@@ -1,7 +1,8 @@
 /** Reads the whole queue into the lanes, page by page; one reading at a time. */
 import { min, sql } from '../../../store/drizzle.ts'
-import { emails } from '../../../store/schema.ts'
-import { parameter, type Store, statement } from '../../../store/store.ts'
+import { emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Store } from '../../../store/store.ts'
 import type { Lanes } from './lanes.ts'
 import type { QueueLane } from './notifier.ts'
 

@@ -1,6 +1,6 @@
 /** The addresses of a list, a page at a time, in an order that a run which takes over finds again. */
 import { sql } from '../../../store/drizzle.ts'
-import { parameter, statement } from '../../../store/store.ts'
+import { parameter, statement } from '../../../store/statement.ts'
 import { compileCondition } from '../../conditions/compile.ts'
 import { type ContactScope, countContacts, walkContacts } from '../../contacts/list/walk.ts'
 import type { Core } from '../../core.ts'

@@ -12,14 +12,10 @@ import { deleteContacts } from '../../../../src/features/contacts/write/delete.t
 import { saveContacts } from '../../../../src/features/contacts/write/save.ts'
 import { and, eq, sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
-import {
-  type ContactData,
-  contactFields,
-  contacts,
-  projects,
-  segments,
-} from '../../../../src/store/schema.ts'
-import type { Tx } from '../../../../src/store/store.ts'
+import { projects } from '../../../../src/store/schema/accounts.ts'
+import { type ContactData, contactFields, contacts } from '../../../../src/store/schema/contacts.ts'
+import { segments } from '../../../../src/store/schema/segments.ts'
+import type { Tx } from '../../../../src/store/write/transaction.ts'
 import { claimJob } from '../../../jobs/running.ts'
 import { addProject, address, openWorld, START, type World } from '../../world.ts'
 

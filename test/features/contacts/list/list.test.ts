@@ -7,7 +7,7 @@ import { findSource } from '../../../../src/features/contacts/list/search.ts'
 import { indexBatch } from '../../../../src/features/contacts/list/search-index.ts'
 import { countContacts, walkContacts } from '../../../../src/features/contacts/list/walk.ts'
 import { inArray, sql } from '../../../../src/store/drizzle.ts'
-import { contacts } from '../../../../src/store/schema.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { addProject, openWorld, type World } from '../../world.ts'
 import { addPeople, PRETENDED, pretendLarge } from '../people.ts'
 

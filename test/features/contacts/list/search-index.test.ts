@@ -6,7 +6,7 @@ import {
   startSearchIndex,
 } from '../../../../src/features/contacts/list/search-index.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
-import { contacts } from '../../../../src/store/schema.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { addProject, openWorld, type World } from '../../world.ts'
 import { addPeople, countBacklog } from '../people.ts'
 

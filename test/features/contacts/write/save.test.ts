@@ -5,16 +5,12 @@ import { saveContact, saveContacts } from '../../../../src/features/contacts/wri
 import { updateContact } from '../../../../src/features/contacts/write/update.ts'
 import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
-import {
-  attempts,
-  contacts,
-  emails,
-  events,
-  projects,
-  type SuppressionReason,
-  segmentMembers,
-  segments,
-} from '../../../../src/store/schema.ts'
+import { projects } from '../../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { events } from '../../../../src/store/schema/events.ts'
+import { attempts, emails } from '../../../../src/store/schema/messages.ts'
+import { segmentMembers, segments } from '../../../../src/store/schema/segments.ts'
+import type { SuppressionReason } from '../../../../src/store/schema/words.ts'
 import { countTurns } from '../../../event-loop.ts'
 import { addProject, address, openWorld, type World } from '../../world.ts'
 import { addPeople } from '../people.ts'

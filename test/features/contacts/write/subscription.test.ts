@@ -12,7 +12,10 @@ import {
 import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
-import { contacts, events, projects, suppressions } from '../../../../src/store/schema.ts'
+import { projects } from '../../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { events } from '../../../../src/store/schema/events.ts'
+import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { addProject, openWorld, type World } from '../../world.ts'
 import { addEmail, addRecipient, subscriptionEvents } from '../recipient.ts'
 

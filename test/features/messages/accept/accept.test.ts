@@ -5,7 +5,9 @@ import { suppress } from '../../../../src/features/messages/outcome/suppression.
 import { holdDomain } from '../../../../src/features/messages/queue/operate.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
-import { contacts, contents, projects, templates } from '../../../../src/store/schema.ts'
+import { projects } from '../../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { contents, templates } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { addProject, address, type Desk, openDesk, START } from '../desk.ts'
 

@@ -6,7 +6,7 @@ import { createContentShelf } from '../../../../src/features/messages/delivery/c
 import { clearOldBodies } from '../../../../src/features/messages/retention.ts'
 import { decodeAttachment } from '../../../../src/mail/compose/attachment.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
-import { chunks, contents, emails } from '../../../../src/store/schema.ts'
+import { chunks, contents, emails } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { countTurns } from '../../../event-loop.ts'
 import { address, type Desk, openDesk, START } from '../desk.ts'

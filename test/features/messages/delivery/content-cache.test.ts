@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createContentShelf } from '../../../../src/features/messages/delivery/content-cache.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
-import { contents } from '../../../../src/store/schema.ts'
+import { contents } from '../../../../src/store/schema/messages.ts'
 import { type Desk, openDesk } from '../desk.ts'
 
 async function keep(desk: Desk, attached: string, body = '\u00e4'): Promise<string> {

@@ -10,15 +10,11 @@ import {
 } from '../../../../src/features/messages/queue/operate.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
-import {
-  attempts,
-  contacts,
-  domains,
-  emails,
-  holds,
-  projects,
-  suppressions,
-} from '../../../../src/store/schema.ts'
+import { projects } from '../../../../src/store/schema/accounts.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { domains } from '../../../../src/store/schema/domains.ts'
+import { attempts, emails, holds } from '../../../../src/store/schema/messages.ts'
+import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import {
   addProject,
   address,

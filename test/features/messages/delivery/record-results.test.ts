@@ -8,7 +8,7 @@ import {
 } from '../../../../src/features/messages/delivery/deliver.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
-import { events } from '../../../../src/store/schema.ts'
+import { events } from '../../../../src/store/schema/events.ts'
 import { address, attempted, type Desk, openDesk, START } from '../desk.ts'
 
 type Line = Desk & {

@@ -6,8 +6,9 @@ import {
   toSource,
 } from '../../../../src/features/messages/delivery/source.ts'
 import { readUnsubscribeLocalPart } from '../../../../src/mail/signed-tokens.ts'
-import type { Email } from '../../../../src/store/schema.ts'
-import { emails, projects } from '../../../../src/store/schema.ts'
+import { projects } from '../../../../src/store/schema/accounts.ts'
+import type { Email } from '../../../../src/store/schema/messages.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
 import { type Desk, openDesk } from '../desk.ts'
 
 async function sourceOf(

@@ -9,7 +9,8 @@ import { findLiveForProject } from '../../../../src/features/messages/explain/pr
 import { createThrottle } from '../../../../src/features/messages/queue/throttle.ts'
 import type { SiteStatus } from '../../../../src/outbound/sites/site-status.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
-import { attempts, type Email, emails, suppressions } from '../../../../src/store/schema.ts'
+import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
+import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { type Desk, openDesk, START } from '../desk.ts'
 
 async function add(desk: Desk, change: Partial<Email>): Promise<Email> {

@@ -14,7 +14,12 @@ import { undoSuppressions } from '../../../../src/features/suppressions/undo.ts'
 import { createLog } from '../../../../src/log.ts'
 import type { AttemptOutcome } from '../../../../src/outbound/attempt.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
-import { contacts, heldSuppressions, strikes, suppressions } from '../../../../src/store/schema.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import {
+  heldSuppressions,
+  strikes,
+  suppressions,
+} from '../../../../src/store/schema/suppressions.ts'
 import { type Bounces, noSuchDomain, openBounces, people, statesOf } from '../bounces.ts'
 import { address, START } from '../desk.ts'
 

@@ -8,7 +8,8 @@ import { cancelEmails } from '../../../../src/features/messages/queue/operate.ts
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { createLog } from '../../../../src/log.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
-import { emails, suppressions } from '../../../../src/store/schema.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
+import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { address, attempted, type Desk, openDesk } from '../desk.ts'
 
 type Entry = Record<string, unknown>

@@ -6,7 +6,7 @@ import { recheckDomains } from '../../../../src/features/messages/outcome/rechec
 import { listHeld } from '../../../../src/features/suppressions/held.ts'
 import { undoSuppressions } from '../../../../src/features/suppressions/undo.ts'
 import type { DnsAnswer, MxRecord } from '../../../../src/outbound/dns/resolver.ts'
-import { suppressions } from '../../../../src/store/schema.ts'
+import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { noSuchDomain, openBounces, people, statesOf } from '../bounces.ts'
 import { START } from '../desk.ts'
 

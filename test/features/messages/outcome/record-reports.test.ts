@@ -12,15 +12,10 @@ import { forgetStrikes } from '../../../../src/features/messages/outcome/strikes
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import type { Verdict } from '../../../../src/mail/replies/classify-reply.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
-import {
-  attempts,
-  contacts,
-  type Email,
-  emails,
-  events,
-  strikes,
-  suppressions,
-} from '../../../../src/store/schema.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { events } from '../../../../src/store/schema/events.ts'
+import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
+import { strikes, suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { attempted, type Desk, openDesk, START } from '../desk.ts'
 
 const DAY = 86_400_000

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recordAttempts } from '../../../../src/features/messages/outcome/outcome.ts'
 import { createLog } from '../../../../src/log.ts'
-import { emails } from '../../../../src/store/schema.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
 import { attempted, type Desk, openDesk } from '../desk.ts'
 
 const fault = { part: 'body', line: 2, column: 5, message: 'undefined filter: shout' } as const

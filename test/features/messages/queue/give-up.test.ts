@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createGiveUp } from '../../../../src/features/messages/queue/give-up.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
-import { emails } from '../../../../src/store/schema.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
 import { type Desk, openDesk } from '../desk.ts'
 
 const MINUTE = 60_000

@@ -10,7 +10,7 @@ import {
   releaseStray,
 } from '../../../../src/features/messages/queue/operate.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
-import { emails, holds } from '../../../../src/store/schema.ts'
+import { emails, holds } from '../../../../src/store/schema/messages.ts'
 import { address, type Desk, openDesk, START } from '../desk.ts'
 
 const to = (text: string) => [{ address: address(text), name: null }]

@@ -10,8 +10,8 @@ import { deferLane } from '../../../../src/features/messages/queue/put-back.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import type { DeliveryReport } from '../../../../src/outbound/outbound.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
-import { type Email, emails } from '../../../../src/store/schema.ts'
-import type { Tx } from '../../../../src/store/store.ts'
+import { type Email, emails } from '../../../../src/store/schema/messages.ts'
+import type { Tx } from '../../../../src/store/write/transaction.ts'
 import { address, attempted, type Desk, openDesk, START } from '../desk.ts'
 
 const HOUR = 3_600_000

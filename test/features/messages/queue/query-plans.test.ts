@@ -32,9 +32,9 @@ import {
 } from '../../../../src/features/messages/queue/queue-list.ts'
 import { listKept, listOld, listSnapshots } from '../../../../src/features/messages/retention.ts'
 import { listByAddress } from '../../../../src/features/suppressions/find.ts'
+import type { Statement } from '../../../../src/store/database.ts'
 import { compileSql } from '../../../../src/store/database.ts'
 import { type SQL, sql } from '../../../../src/store/drizzle.ts'
-import type { Statement } from '../../../../src/store/store.ts'
 import { type Desk, openDesk } from '../desk.ts'
 
 async function planOf({ core }: Desk, query: SQL | Statement<unknown>): Promise<string[]> {

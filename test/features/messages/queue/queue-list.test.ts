@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countEnded, listQueue } from '../../../../src/features/messages/queue/queue-list.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
-import { emails } from '../../../../src/store/schema.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
 import { type Desk, openDesk } from '../desk.ts'
 
 /** An email that bounced, as the one of that number in the order of acceptance. */

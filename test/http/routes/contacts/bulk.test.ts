@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import { newId } from '../../../../src/store/ids.ts'
-import { jobs } from '../../../../src/store/schema.ts'
+import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { type Service, startService, type TestProject } from '../../service.ts'
 
 let service: Service

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import supertest from 'supertest'
 import { newId } from '../../../../src/store/ids.ts'
-import { contacts, events } from '../../../../src/store/schema.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { events } from '../../../../src/store/schema/events.ts'
 import { type Service, startService, type TestProject } from '../../service.ts'
 
 let service: Service

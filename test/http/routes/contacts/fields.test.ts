@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
-import { type ContactData, contacts } from '../../../../src/store/schema.ts'
+import { type ContactData, contacts } from '../../../../src/store/schema/contacts.ts'
 import { type Service, startService, type TestProject } from '../../service.ts'
 
 let service: Service

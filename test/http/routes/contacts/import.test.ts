@@ -6,7 +6,9 @@ import fc from 'fast-check'
 import { createSchedule } from '../../../../src/features/schedule.ts'
 import { startJobs } from '../../../../src/jobs/jobs.ts'
 import { enqueueNamed } from '../../../../src/jobs/name.ts'
-import { contacts, importChunks, jobs, suppressions } from '../../../../src/store/schema.ts'
+import { contacts } from '../../../../src/store/schema/contacts.ts'
+import { importChunks, jobs } from '../../../../src/store/schema/jobs.ts'
+import { suppressions } from '../../../../src/store/schema/suppressions.ts'
 import { type Service, startService, type TestProject } from '../../service.ts'
 
 let service: Service

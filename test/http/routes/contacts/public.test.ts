@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import { newId } from '../../../../src/store/ids.ts'
-import { events } from '../../../../src/store/schema.ts'
+import { events } from '../../../../src/store/schema/events.ts'
 import {
   addRecipient,
   pageToken,

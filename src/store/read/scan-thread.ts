@@ -1,0 +1,86 @@
+/**
+ * The entry of the store's threads: one of them answers scans, each in a snapshot of its own, or
+ * copies the write-ahead log into the database file.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { type Connection, openConnection } from '../connection.ts'
+import { sqliteCode } from '../database-error.ts'
+import type {
+  Checkpoint,
+  Query,
+  ThreadFailure,
+  ThreadReply,
+  ThreadRequest,
+  ThreadSettings,
+} from './thread-messages.ts'
+
+const busyTimeoutMs = 1000
+/** The writer cannot begin while a checkpoint waits for readers. */
+const readerWaitMs = 30
+/** A pass leaves what was written during it: one that found more than so many pages had left many. */
+const passPages = 500
+const maxPasses = 6
+
+type Work = { [kind in ThreadRequest['kind']]?: Connection }
+
+serve(workerData as ThreadSettings)
+
+function serve(settings: ThreadSettings): void {
+  const connections: Work = {}
+  parentPort?.on('message', (request: ThreadRequest | null) => {
+    if (request) return parentPort?.postMessage(answer(settings, connections, request))
+    connections.query?.close()
+    connections.checkpoint?.close()
+    parentPort?.close()
+  })
+}
+
+function answer(settings: ThreadSettings, connections: Work, request: ThreadRequest): ThreadReply {
+  const { id, kind } = request
+  try {
+    if (kind === 'query') {
+      connections.query ??= openConnection({ ...settings, isReadOnly: true, busyTimeoutMs })
+      return { id, result: query(connections.query, request) }
+    }
+    connections.checkpoint ??= openWritable(settings)
+    return { id, result: checkpoint(connections.checkpoint, request) }
+  } catch (error) {
+    return { id, failure: describe(error) }
+  }
+}
+
+function query(connection: Connection, { text, params, shape }: Query): unknown {
+  return connection.run(text, params, shape)
+}
+
+function openWritable(settings: ThreadSettings): Connection {
+  const connection = openConnection({ ...settings, busyTimeoutMs: readerWaitMs })
+  connection.script('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL')
+  return connection
+}
+
+/** First beside the writer, so that what is left when it has to wait is little. */
+function checkpoint(connection: Connection, { isQuiet, maxLogBytes }: Checkpoint): void {
+  const pageBytes = Number(connection.value('PRAGMA page_size')())
+  let log = copyPages(connection)
+  let found = log.pages
+  for (let pass = 1; pass < maxPasses && found > passPages; pass += 1) {
+    const next = copyPages(connection)
+    found = next.pages - log.copied
+    log = next
+  }
+  if (isQuiet) connection.script('PRAGMA wal_checkpoint(TRUNCATE)')
+  else if (log.pages * pageBytes > maxLogBytes) connection.script('PRAGMA wal_checkpoint(RESTART)')
+}
+
+function copyPages(connection: Connection): { pages: number; copied: number } {
+  const row = connection.run('PRAGMA wal_checkpoint(PASSIVE)', [], 'row') as unknown[]
+  return { pages: Number(row[1]), copied: Number(row[2]) }
+}
+
+function describe(error: unknown): ThreadFailure {
+  const original = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const message = original instanceof Error ? original.message : String(original)
+  const code = sqliteCode(original)
+  return code === '' ? { message } : { message, code }
+}

@@ -1,0 +1,36 @@
+/** Contacts, the fields of their data, and those that the search index still lacks. */
+import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
+import { bool, json } from './columns.ts'
+import type { FieldKind } from './words.ts'
+
+export const contacts = sqliteTable('contacts', {
+  /** The order of lists and walks; nobody outside sees it. */
+  number: integer('number').primaryKey({ autoIncrement: true }),
+  id: text('id').notNull(),
+  projectId: text('project_id').notNull(),
+  email: text('email').notNull(),
+  subscribed: bool('subscribed').notNull(),
+  data: json('data').$type<ContactData>(),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const contactFields = sqliteTable(
+  'contact_fields',
+  {
+    projectId: text('project_id').notNull(),
+    key: text('key').notNull(),
+    kind: text('kind').$type<FieldKind>().notNull(),
+    contacts: integer('contacts').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectId, table.key, table.kind] })],
+)
+
+export const contactSearchBacklog = sqliteTable('contact_search_backlog', {
+  number: integer('number').primaryKey(),
+})
+
+export type ContactData = Record<string, unknown>
+
+/** `number` is left out: only queries need it. */
+export type Contact = Omit<InferSelectModel<typeof contacts>, 'number'>

@@ -1,0 +1,23 @@
+/** Events, and how far each follower has read them. */
+import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
+import { json } from './columns.ts'
+
+export const events = sqliteTable('events', {
+  seq: integer('seq').primaryKey({ autoIncrement: true }),
+  id: text('id').notNull(),
+  projectId: text('project_id').notNull(),
+  name: text('name').notNull(),
+  contactId: text('contact_id'),
+  emailId: text('email_id'),
+  /** Of the service's own events. Of clients' events any JSON: read by `unwrapEventData`. */
+  data: json('data').$type<Record<string, unknown>>(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const eventFollowers = sqliteTable('event_followers', {
+  name: text('name').primaryKey(),
+  seq: integer('seq').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export type EventRow = InferSelectModel<typeof events>

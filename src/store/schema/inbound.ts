@@ -1,0 +1,78 @@
+/** Received messages and the accounts kept of them. */
+import { blob, type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
+import { bool, json } from './columns.ts'
+import type { InboundKind, InboundState } from './words.ts'
+
+export const inboundMessages = sqliteTable('inbound_messages', {
+  id: text('id').primaryKey(),
+  receivedAt: integer('received_at').notNull(),
+  state: text('state').$type<InboundState>().notNull(),
+  /** Empty for the null reverse path. */
+  reversePath: text('reverse_path').notNull(),
+  recipients: json('recipients').$type<InboundRecipient[]>().notNull(),
+  clientAddress: text('client_address').notNull(),
+  /** As the client named itself. */
+  clientName: text('client_name').notNull(),
+  /** Version and cipher; null for a session in clear. */
+  tls: text('tls'),
+  sizeBytes: integer('size_bytes').notNull(),
+  /** Null once a report was read, or retention cleared it; empty where `chunks` hold the octets. */
+  raw: blob('raw', { mode: 'buffer' }),
+  /** The number of those chunks. */
+  rawChunks: integer('raw_chunks').notNull().default(0),
+  /** A reader's own ends at this message. */
+  attempts: integer('attempts').notNull().default(0),
+  kind: text('kind').$type<InboundKind>(),
+  sender: text('sender'),
+  subject: text('subject'),
+  /** What was understood, for people. */
+  summary: json('summary').$type<Record<string, unknown>>(),
+  error: text('error'),
+  processedAt: integer('processed_at'),
+  /** To be read alone: it may be what ended a reader thread, or the process. */
+  isSuspect: bool('is_suspect').notNull().default(false),
+  /** How often the process ended while it was read alone. */
+  interruptions: integer('interruptions').notNull().default(0),
+  /** Since when it is read alone. */
+  begunAt: integer('begun_at'),
+  /** When an interrupted one is read again. */
+  dueAt: integer('due_at').notNull().default(0),
+  /** Why mail for people had less effect than other mail has. */
+  remark: text('remark'),
+})
+
+/** One row: whether a process reads, or died while it did. */
+export const inboundReading = sqliteTable('inbound_reading', {
+  id: integer('id').primaryKey(),
+  isUnderWay: bool('is_under_way').notNull(),
+})
+
+/** Kept by triggers. */
+export const inboundUsage = sqliteTable('inbound_usage', {
+  /** A project's id, `server`, or `reports`. */
+  owner: text('owner').primaryKey(),
+  bytes: integer('bytes').notNull(),
+})
+
+/** Received mail that was announced within the last hour. */
+export const receivedRecently = sqliteTable('received_recently', {
+  projectId: text('project_id').notNull(),
+  /** An address that proved to be it, or the client's network. */
+  sender: text('sender').notNull(),
+  mailbox: text('mailbox').notNull(),
+  at: integer('at').notNull(),
+})
+
+export const snsNotifications = sqliteTable('sns_notifications', {
+  id: text('id').primaryKey(),
+  receivedAt: integer('received_at').notNull(),
+})
+
+/** What a recipient of inbound mail is: decided at RCPT, acted on once the message was read. */
+export type InboundRecipient =
+  | { for: 'return-path'; address: string; emailId: string }
+  | { for: 'unsubscribe'; address: string; emailId: string }
+  | { for: 'mailbox'; address: string; projectId: string }
+  | { for: 'server'; address: string }
+
+export type InboundMessage = InferSelectModel<typeof inboundMessages>

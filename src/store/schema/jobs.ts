@@ -1,0 +1,46 @@
+/** Background jobs, their progress, and the files that they import. */
+import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
+import { json } from './columns.ts'
+import type { JobState } from './words.ts'
+
+export const jobs = sqliteTable('jobs', {
+  id: text('id').primaryKey(),
+  kind: text('kind').notNull(),
+  projectId: text('project_id'),
+  payload: json('payload').$type<unknown>().notNull(),
+  state: text('state').$type<JobState>().notNull(),
+  priority: integer('priority').notNull().default(0),
+  runAt: integer('run_at').notNull(),
+  attempts: integer('attempts').notNull().default(0),
+  maxAttempts: integer('max_attempts').notNull(),
+  leaseId: text('lease_id'),
+  leaseUntil: integer('lease_until'),
+  uniqueKey: text('unique_key'),
+  progress: integer('progress').notNull().default(0),
+  result: json('result').$type<unknown>(),
+  error: text('error'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  completedAt: integer('completed_at'),
+  /** How often the process ended, or fell silent, while it ran. */
+  losses: integer('losses').notNull().default(0),
+})
+
+export const jobProgress = sqliteTable('job_progress', {
+  jobId: text('job_id').primaryKey(),
+  state: json('state').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const importChunks = sqliteTable(
+  'import_chunks',
+  {
+    uploadId: text('upload_id').notNull(),
+    number: integer('number').notNull(),
+    bytes: blob('bytes', { mode: 'buffer' }).notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
+)
+
+export type Job = InferSelectModel<typeof jobs>

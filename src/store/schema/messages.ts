@@ -1,0 +1,171 @@
+/** Templates, contents, emails, and the attempts to deliver them. */
+import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
+import { bool, json, stepList } from './columns.ts'
+import type { ContentType, EmailStatus, QueueClass, QueueState, SourceType } from './words.ts'
+
+export const templates = sqliteTable('templates', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description'),
+  subject: text('subject').notNull(),
+  body: text('body').notNull(),
+  fromAddress: text('from_address').notNull(),
+  fromDomain: text('from_domain').notNull(),
+  fromName: text('from_name'),
+  replyTo: text('reply_to'),
+  type: text('type').$type<ContentType>().notNull().default('MARKETING'),
+  version: integer('version').notNull().default(1),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const contents = sqliteTable('contents', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  shareKey: text('share_key'),
+  subject: text('subject').notNull(),
+  /** As given; null once retention cleared it. */
+  body: text('body'),
+  /** A plain text instead of HTML. */
+  isText: bool('is_text').notNull().default(false),
+  /** The text part beside HTML, as given or received; null without one, or once retention cleared it. */
+  text: text('text'),
+  /** Null when there are none or retention cleared them. */
+  attachments: json('attachments').$type<StoredAttachment[]>(),
+  /** Octets of them in `chunks`. */
+  chunkBytes: integer('chunk_bytes').notNull().default(0),
+  /** The links of a body that retention cleared; null while the body is there. */
+  links: json('links').$type<string[]>(),
+  lastUsedAt: integer('last_used_at').notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+/** Of a value too large for its row: of a content's attachments, or a received message. */
+export const chunks = sqliteTable(
+  'chunks',
+  {
+    ownerId: text('owner_id').notNull(),
+    number: integer('number').notNull(),
+    bytes: blob('bytes', { mode: 'buffer' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.ownerId, table.number] })],
+)
+
+export const emails = sqliteTable('emails', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  contactId: text('contact_id').notNull(),
+  contentId: text('content_id').notNull(),
+  sourceType: text('source_type').$type<SourceType>().notNull(),
+  templateId: text('template_id'),
+  campaignId: text('campaign_id'),
+  workflowExecutionId: text('workflow_execution_id'),
+  workflowStepExecutionId: text('workflow_step_execution_id'),
+  recipient: text('recipient').notNull(),
+  /** A-label form. */
+  recipientDomain: text('recipient_domain').notNull(),
+  toName: text('to_name'),
+  fromAddress: text('from_address').notNull(),
+  fromName: text('from_name'),
+  replyTo: text('reply_to'),
+  /** As given until an attempt rendered it. */
+  subject: text('subject').notNull(),
+  contentClass: text('content_class').$type<ContentType>().notNull(),
+  isTracked: bool('is_tracked').notNull(),
+  headers: json('headers').$type<Record<string, string>>(),
+  variables: json('variables').$type<Snapshot>(),
+  messageId: text('message_id').notNull(),
+  providerId: text('provider_id'),
+  /** Of received mail: the email that it answers. */
+  answeredEmailId: text('answered_email_id'),
+  state: text('state').$type<QueueState>().notNull(),
+  status: text('status').$type<EmailStatus>().notNull(),
+  queueClass: integer('queue_class').$type<QueueClass>().notNull(),
+  /** Set while it waits for its turn: queued, deferred. */
+  dueAt: integer('due_at'),
+  /** The next attempt's time, written with the lease before dialling. */
+  retryAt: integer('retry_at'),
+  leaseId: text('lease_id'),
+  leaseUntil: integer('lease_until'),
+  attemptCount: integer('attempt_count').notNull().default(0),
+  failureCount: integer('failure_count').notNull().default(0),
+  giveUpAt: integer('give_up_at').notNull(),
+  heldAt: integer('held_at'),
+  error: text('error'),
+  sentAt: integer('sent_at'),
+  deliveredAt: integer('delivered_at'),
+  openedAt: integer('opened_at'),
+  clickedAt: integer('clicked_at'),
+  bouncedAt: integer('bounced_at'),
+  complainedAt: integer('complained_at'),
+  opens: integer('opens').notNull().default(0),
+  clicks: integer('clicks').notNull().default(0),
+  /** Of prefetchers, scanners and privacy proxies: kept apart from people's. */
+  machineOpens: integer('machine_opens').notNull().default(0),
+  machineClicks: integer('machine_clicks').notNull().default(0),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+  /** Of the latest rendering; null when there were none. */
+  templateFaults: json('template_faults').$type<StoredFault[]>(),
+})
+
+export const attempts = sqliteTable('attempts', {
+  id: integer('id').primaryKey(),
+  emailId: text('email_id').notNull(),
+  at: integer('at').notNull(),
+  durationMs: integer('duration_ms').notNull(),
+  result: text('result').notNull(),
+  class: text('class'),
+  host: text('host'),
+  address: text('address'),
+  tls: text('tls'),
+  replyCode: integer('reply_code'),
+  enhancedCode: text('enhanced_code'),
+  replyText: text('reply_text'),
+  error: text('error'),
+  isMaybeDelivered: bool('is_maybe_delivered').notNull().default(false),
+  steps: stepList('steps').notNull(),
+  /** Of a report: whom it says was not reached. */
+  finalRecipient: text('final_recipient'),
+})
+
+export const holds = sqliteTable('holds', {
+  domain: text('domain').primaryKey(),
+  heldAt: integer('held_at').notNull(),
+})
+
+/** What an email is rendered with: the contact as it was at acceptance, and the request's data. */
+export type Snapshot = {
+  stored: Record<string, unknown>
+  request: Record<string, unknown>
+}
+
+/** `line` and `column` count from 1; null where they are unknown. */
+export type StoredFault = {
+  part: 'subject' | 'body' | 'text'
+  line: number | null
+  column: number | null
+  message: string
+}
+
+export type StoredAttachment = {
+  filename: string
+  contentType: string
+  /** base64; empty where the octets are in chunks. */
+  content: string
+  /** How many, behind those of the attachments before it. */
+  chunks?: number
+  contentId: string | null
+  disposition: 'attachment' | 'inline'
+}
+
+export type Template = InferSelectModel<typeof templates>
+
+export type Content = InferSelectModel<typeof contents>
+
+export type Email = InferSelectModel<typeof emails>
+
+export type Attempt = InferSelectModel<typeof attempts>
+
+export type Hold = InferSelectModel<typeof holds>

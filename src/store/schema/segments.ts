@@ -1,0 +1,34 @@
+/** Segments and their members. */
+import { type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
+import { bool, json } from './columns.ts'
+import type { SegmentType } from './words.ts'
+
+export const segments = sqliteTable('segments', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description'),
+  type: text('type').$type<SegmentType>().notNull().default('DYNAMIC'),
+  condition: json('condition'),
+  trackMembership: bool('track_membership').notNull().default(false),
+  memberCount: integer('member_count').notNull().default(0),
+  countedAt: integer('counted_at'),
+  createdAt: integer('created_at').notNull(),
+  updatedAt: integer('updated_at').notNull(),
+})
+
+export const segmentMembers = sqliteTable(
+  'segment_members',
+  {
+    segmentId: text('segment_id').notNull(),
+    contactId: text('contact_id').notNull(),
+    enteredAt: integer('entered_at').notNull(),
+    /** Null while it is one. */
+    exitedAt: integer('exited_at'),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.segmentId, table.contactId] })],
+)
+
+export type Segment = InferSelectModel<typeof segments>

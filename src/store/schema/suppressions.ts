@@ -1,0 +1,51 @@
+/** Suppressed addresses, suppressions that wait, and the evidence for them. */
+import { type InferSelectModel, integer, sqliteTable, text } from '../drizzle.ts'
+import type { HeldCause, SuppressionReason } from './words.ts'
+
+export const suppressions = sqliteTable('suppressions', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  email: text('email').notNull(),
+  reason: text('reason').$type<SuppressionReason>().notNull(),
+  source: text('source').notNull(),
+  emailId: text('email_id'),
+  createdAt: integer('created_at').notNull(),
+  /** Under which people put it on the list too, after a verdict of ours had. */
+  laterReason: text('later_reason').$type<SuppressionReason>(),
+  /** When the contact, unsubscribed by a verdict of ours, said that it wants no mail. */
+  wishedAt: integer('wished_at'),
+})
+
+/** Suppressions by verdicts of ours that have to wait. */
+export const heldSuppressions = sqliteTable('held_suppressions', {
+  id: text('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  contactId: text('contact_id').notNull(),
+  email: text('email').notNull(),
+  /** In A-labels. */
+  domain: text('domain').notNull(),
+  reason: text('reason').$type<SuppressionReason>().notNull(),
+  source: text('source').notNull(),
+  emailId: text('email_id').notNull(),
+  cause: text('cause').$type<HeldCause>().notNull(),
+  /** When the domain is asked for again; of cause `domain` only. */
+  dueAt: integer('due_at'),
+  createdAt: integer('created_at').notNull(),
+})
+
+/** Recipient domains that have taken mail or put it off. */
+export const knownDomains = sqliteTable('known_domains', {
+  domain: text('domain').primaryKey(),
+  createdAt: integer('created_at').notNull(),
+})
+
+export const strikes = sqliteTable('strikes', {
+  id: integer('id').primaryKey(),
+  projectId: text('project_id').notNull(),
+  email: text('email').notNull(),
+  emailId: text('email_id').notNull(),
+  reason: text('reason').notNull(),
+  at: integer('at').notNull(),
+})
+
+export type Suppression = InferSelectModel<typeof suppressions>

@@ -1,0 +1,259 @@
+/**
+ * One group commit: closures of many callers, one after another inside one BEGIN IMMEDIATE …
+ * COMMIT. Terms: a *request* is a closure with its caller, a *group* is what shares a transaction.
+ *
+ *   the closure resolves          its work stays; the caller hears of it once the group is durable
+ *   the closure rejects           its own work is undone, the others' stays
+ *   it awaits more than queries   (not settled when the microtasks have run out, but for
+ *                                 `othersTurn`) the same, TypeError
+ *   no transaction is left open   (disk full, I/O error) nothing of the group stays, all callers
+ *                                 get DATABASE_ERROR
+ *   the files are no longer there (removed under the server) nobody is told that it is durable:
+ *                                 all callers get DATABASE_ERROR
+ *
+ * Undoing one closure takes a savepoint, which costs as much as a closure's own statements (SQLite
+ * copies every page before its first change) and is seldom needed. So a group goes without: when a
+ * closure has written and then fails, the group is rolled back, and the requests before that one
+ * return to the front of the queue, to run again in a group whose closures do have savepoints.
+ *
+ * Queries run on this thread and their promises resolve in microtasks, so a whole group runs in one
+ * drain of the microtask queue, and nobody hears of its end before that end is durable. Only a heavy
+ * request, which has a group of its own, lets the event loop turn meanwhile: readers have another
+ * connection and see nothing of it, writers wait in the queue.
+ */
+import type { AsyncLocalStorage } from 'node:async_hooks'
+import { setImmediate as loopTurn } from 'node:timers/promises'
+import type { Log } from '../../log.ts'
+import type { Connection } from '../connection.ts'
+import type { Run } from '../database.ts'
+import { databaseError } from '../database-error.ts'
+import { Transaction, type Tx } from './transaction.ts'
+
+const maxClosures = 256
+const maxDurationMs = 5
+/** For how long a heavy request holds the event loop at a stretch. */
+const maxStretchMs = 10
+
+export type Request = {
+  run(tx: Tx): Promise<unknown>
+  resolve(value: unknown): void
+  reject(error: unknown): void
+  /** It stands alone in its group, and may let the event loop turn. */
+  isHeavy: boolean
+  /** `performance.now()` of the call. */
+  queuedAt: number
+  /** Its first run was rolled back for the failure of another closure. */
+  isSecondRun: boolean
+}
+
+type Result = { isKept: true; value: unknown } | { isKept: false; error: unknown }
+type Closure = { request: Request; tx: Transaction; result: Result; hasWritten: boolean }
+type Deps = {
+  connection: Connection
+  active: AsyncLocalStorage<Transaction>
+  log: Log
+  /** @throws when what was committed may be lost */
+  checkFiles(): void
+  /** Hears of every error of a query or of the transaction. */
+  onError(error: unknown): void
+}
+
+export type GroupRunner = {
+  /** Opens the transaction. @throws what SQLite says; SQLITE_BUSY when others are writing. */
+  begin(): void
+  /**
+   * Takes requests from the front of `queue`, runs them, commits and tells their callers; puts
+   * back those that are to run a second time. Resolves to the milliseconds for which the event loop
+   * turned meanwhile.
+   */
+  run(queue: Request[]): Promise<number>
+}
+
+export function createGroupRunner(deps: Deps): GroupRunner {
+  const { connection, active, log, checkFiles } = deps
+  const begin = connection.command('BEGIN IMMEDIATE')
+  const commit = connection.command('COMMIT')
+  const rollback = connection.command('ROLLBACK')
+  const open = connection.command('SAVEPOINT closure')
+  const keep = connection.command('RELEASE closure')
+  const undo = connection.command('ROLLBACK TO closure')
+
+  async function run(queue: Request[]): Promise<number> {
+    const hasSavepoints = queue[0]?.isSecondRun === true
+    const group = createGroup(deps)
+    const closures: Closure[] = []
+    const endsAt = performance.now() + maxDurationMs
+    let mustUndo = false
+    // A tick asked for in a microtask runs when the microtasks have run out.
+    await null
+    group.watch()
+    do {
+      const request = queue.shift()
+      if (!request) break
+      const closure = await runClosure(group, request, hasSavepoints)
+      closures.push(closure)
+      mustUndo = !hasSavepoints && !closure.result.isKept && closure.hasWritten
+    } while (
+      !mustUndo &&
+      !group.failure() &&
+      closures.length < maxClosures &&
+      performance.now() < endsAt
+    )
+    group.attempt(mustUndo ? rollback : commit)
+    group.attempt(checkFiles)
+    if (group.failure()) abandon(group.failure())
+    group.close()
+    const isAgain = ({ result }: Closure) => mustUndo && !group.failure() && result.isKept
+    queue.unshift(...closures.filter(isAgain).map(({ request }) => secondRun(request)))
+    for (const closure of closures) if (!isAgain(closure)) settle(closure, group.failure())
+    return group.turnedMs()
+  }
+
+  function abandon(failure: unknown): void {
+    log.error({ error: failure }, 'a group of writes failed')
+    try {
+      if (connection.isInTransaction()) rollback()
+    } catch (error) {
+      log.error({ error }, 'a group of writes could not be rolled back')
+    }
+  }
+
+  async function runClosure(
+    group: Group,
+    request: Request,
+    hasSavepoint: boolean,
+  ): Promise<Closure> {
+    const tx = new Transaction(group.run, request.isHeavy ? group.turnOver : undefined)
+    const writesBefore = connection.writes()
+    if (hasSavepoint) group.attempt(open)
+    const result = await group.settled(tx, active.run(tx, invoke, request, tx))
+    if (hasSavepoint && !result.isKept) group.attempt(undo)
+    if (hasSavepoint) group.attempt(keep)
+    return { request, tx, result, hasWritten: connection.writes() > writesBefore }
+  }
+
+  function settle({ request, tx, result }: Closure, failure: unknown): void {
+    if (failure || !result.isKept) {
+      request.reject(failure ?? (result.isKept ? undefined : result.error))
+      return
+    }
+    for (const callback of tx.afterCommits) {
+      try {
+        callback()
+      } catch (error) {
+        log.error({ error }, 'a callback after a commit failed')
+      }
+    }
+    request.resolve(result.value)
+  }
+
+  return { begin, run }
+}
+
+type Group = {
+  run: Run
+  /** Why nothing of the group can stay, if so. */
+  failure(): unknown
+  /** Runs a command of the transaction; does nothing once the group has failed. */
+  attempt(command: () => void): void
+  /** How the closure ended: its promise, or a TypeError when it waits for more than queries. */
+  settled(tx: Transaction, promise: Promise<unknown>): Promise<Result>
+  watch(): void
+  /** Lets the event loop turn when it is time. */
+  turnOver(): Promise<void>
+  /** For how long it has turned. */
+  turnedMs(): number
+  close(): void
+}
+
+function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError'>): Group {
+  let failure: unknown
+  let isClosed = false
+  let turning: Promise<void> | undefined
+  let turnedAt = performance.now()
+  let turnedMs = 0
+  let failLate: (() => void) | undefined
+
+  function attempt(command: () => void): void {
+    if (failure) return
+    try {
+      command()
+    } catch (error) {
+      onError(error)
+      failure = databaseError(error, connection.path)
+    }
+  }
+
+  function settled(tx: Transaction, promise: Promise<unknown>): Promise<Result> {
+    return new Promise((resolve) => {
+      const end = (result: Result) => {
+        if (!tx.isAlive) return
+        tx.end()
+        resolve(result)
+      }
+      failLate = () => end({ isKept: false, error: late() })
+      promise.then(
+        (value) => end({ isKept: true, value }),
+        (error) => end({ isKept: false, error }),
+      )
+    })
+  }
+
+  function watch(): void {
+    process.nextTick(() => {
+      if (isClosed || turning !== undefined) return
+      failLate?.()
+      queueMicrotask(watch)
+    })
+  }
+
+  async function turnOver(): Promise<void> {
+    if (turning === undefined && performance.now() - turnedAt < maxStretchMs) return
+    turning ??= turn()
+    await turning
+  }
+
+  async function turn(): Promise<void> {
+    const from = performance.now()
+    await loopTurn()
+    turnedAt = performance.now()
+    turnedMs += turnedAt - from
+    turning = undefined
+    watch()
+  }
+
+  return {
+    run(text, params, shape) {
+      if (failure) throw failure
+      try {
+        return connection.run(text, params, shape)
+      } catch (error) {
+        onError(error)
+        if (!connection.isInTransaction()) failure = databaseError(error, connection.path)
+        throw error
+      }
+    },
+    failure: () => failure,
+    attempt,
+    settled,
+    watch,
+    turnOver,
+    turnedMs: () => turnedMs,
+    close: () => {
+      isClosed = true
+    },
+  }
+}
+
+/** An async function, so that a closure that throws, or returns a builder, gives a promise. */
+async function invoke(request: Request, tx: Tx): Promise<unknown> {
+  return request.run(tx)
+}
+
+function secondRun(request: Request): Request {
+  return { ...request, isSecondRun: true }
+}
+
+function late(): TypeError {
+  return new TypeError('A closure of store.write may await nothing but its own queries.')
+}

@@ -1,0 +1,134 @@
+/**
+ * The write path: every write of this process goes through one connection and one queue, where heavy
+ * writes do not hold up light ones (write-queue.ts). Callers of one turn of the event loop share a
+ * transaction (group.ts); between groups the loop turns, and within a heavy write.
+ * The lock of another process (the command line) is waited for with timers, never by blocking;
+ * who has waited too long is told so.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Log } from '../../log.ts'
+import type { Connection } from '../connection.ts'
+import { databaseError, isBusy } from '../database-error.ts'
+import { createGroupRunner, type Request } from './group.ts'
+import type { Transaction, Tx } from './transaction.ts'
+import { createWriteQueue } from './write-queue.ts'
+
+const maxLockWaitMs = 5000
+const maxRetryDelayMs = 8
+
+export type WriteOptions = {
+  /**
+   * Of a write that may take more than some 5 ms: whose it is, a project's id or a name. Those of one
+   * take turns with those of others, and light writes wait for no more than one of all of them.
+   */
+  heavyFor?: string | undefined
+}
+
+export type Writer = {
+  /** As `Store.write` (store.ts). */
+  write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
+  /** Finishes what is queued; later calls are a TypeError. */
+  close(): Promise<void>
+}
+
+type Deps = {
+  connection: Connection
+  log: Log
+  /** @throws when what is written now would be lost */
+  checkFiles(): void
+  onCommit(): void
+  onError(error: unknown): void
+}
+
+export function createWriter(deps: Deps): Writer {
+  const { connection, checkFiles, onCommit, onError } = deps
+  const active = new AsyncLocalStorage<Transaction>()
+  /** A turn is work for many: nothing of it, or set off by it, is done in the name of one of them. */
+  const inNoName = AsyncLocalStorage.snapshot()
+  const groups = createGroupRunner({ ...deps, active })
+  const queue = createWriteQueue()
+  let isScheduled = false
+  let closed: (() => void) | undefined
+  let retryDelayMs = 1
+  /** Since when others have the lock. */
+  let busySince: number | undefined
+
+  function write<T>(fn: (tx: Tx) => Promise<T>, { heavyFor }: WriteOptions = {}): Promise<T> {
+    if (active.getStore()?.isAlive)
+      return refuse('store.write cannot be called inside its closure.')
+    if (closed) return refuse('The store is closed.')
+    return new Promise((resolve, reject) => {
+      const settle = { resolve: resolve as Request['resolve'], reject }
+      const isHeavy = heavyFor !== undefined
+      queue.add({ run: fn, ...settle, isHeavy, queuedAt: now(), isSecondRun: false }, heavyFor)
+      schedule()
+    })
+  }
+
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(inNoName, turn)
+  }
+
+  async function turn(): Promise<void> {
+    if (queue.mustTurn()) {
+      setImmediate(turn)
+      return
+    }
+    if (begin()) {
+      const from = now()
+      const turnedMs = await groups.run(queue.next())
+      queue.took(now() - from - turnedMs)
+      onCommit()
+    } else if (!queue.isEmpty()) {
+      setTimeout(turn, retryDelayMs)
+      return
+    }
+    isScheduled = false
+    if (queue.isEmpty()) closed?.()
+    else schedule()
+  }
+
+  /** False when there is nothing to run now: the lock is held by others, or everybody was told. */
+  function begin(): boolean {
+    try {
+      checkFiles()
+      groups.begin()
+      retryDelayMs = 1
+      busySince = undefined
+      return true
+    } catch (error) {
+      onError(error)
+      const givenUp = isBusy(error) ? queuedTooLongAgo() : Number.POSITIVE_INFINITY
+      for (const request of queue.takeQueuedUntil(givenUp))
+        request.reject(databaseError(error, connection.path))
+      retryDelayMs = Math.min(retryDelayMs * 2, maxRetryDelayMs)
+      return false
+    }
+  }
+
+  /** Who waited for other writes of ours has not waited for the lock. */
+  function queuedTooLongAgo(): number {
+    const at = now()
+    busySince ??= at
+    return at - busySince < maxLockWaitMs ? Number.NEGATIVE_INFINITY : at - maxLockWaitMs
+  }
+
+  function close(): Promise<void> {
+    return new Promise((resolve) => {
+      closed = resolve
+      if (!isScheduled) resolve()
+    })
+  }
+
+  return { write, close }
+}
+
+function now(): number {
+  return performance.now()
+}
+
+function refuse(text: string): Promise<never> {
+  return Promise.reject(new TypeError(text))
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, link, mkdir, rename, rm, symlink, unlink } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { createHealth } from '../../../src/health.ts'
+import { silentLog } from '../../../src/log.ts'
+import { openStore, type Store } from '../../../src/store/store.ts'
+import { makePlace, notes, openTestStore } from '../fixture.ts'
+
+async function openWatched(t: TestContext) {
+  const health = createHealth()
+  const fatal: unknown[] = []
+  const log = Object.assign(Object.create(silentLog()), {
+    fatal: (fields: unknown) => fatal.push(fields),
+    warn: () => undefined,
+    error: () => undefined,
+  })
+  const store = await openTestStore(t, { log, health })
+  await insert(store, 'first')
+  return { store, health, fatal, file: store.place.path }
+}
+
+let count = 0
+
+function insert(store: Store, id = `note ${++count}`): Promise<unknown> {
+  return store.write((tx) => tx.insert(notes).values({ id, seq: 0 }))
+}
+
+/** Until the store has seen it by itself. */
+async function untilLost(store: Store): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = store.onFilesLost(resolve)
+  await promise
+  stop()
+}
+
+const takings: [string, (file: string) => Promise<unknown>][] = [
+  ['the log is unlinked', (file) => unlink(`${file}-wal`)],
+  ['the index is unlinked', (file) => unlink(`${file}-shm`)],
+  ['the database is unlinked', (file) => unlink(file)],
+  ['the database is moved', (file) => rename(file, `${file}.moved`)],
+  [
+    'the database is replaced by a copy',
+    async (file) => {
+      await copyFile(file, `${file}.copy`)
+      await rename(`${file}.copy`, file)
+    },
+  ],
+  [
+    'all its files are gone',
+    (file) => Promise.all(['', '-wal', '-shm'].map((end) => unlink(`${file}${end}`))),
+  ],
+]
+
+describe('the files of the database', () => {
+  for (const [what, take] of takings) {
+    it(`when ${what}, nothing is acknowledged any more and health says why`, async (t) => {
+      const { store, health, fatal, file } = await openWatched(t)
+      assert.equal(store.isWritable(), true)
+      await take(file)
+      await untilLost(store)
+      assert.equal(store.isWritable(), false)
+      await assert.rejects(insert(store), { code: 'DATABASE_ERROR', status: 503 })
+      const [reason] = health.reasons()
+      assert.equal(reason?.cause, 'database-files')
+      assert.match(reason?.reason ?? '', /test\.db\S* was removed or replaced/)
+      assert.equal(fatal.length, 1)
+    })
+  }
+
+  it('what a write is told after they are gone is never that it is durable', async (t) => {
+    const { store, file } = await openWatched(t)
+    const results: Promise<boolean>[] = []
+    const note = (work: Promise<unknown>) =>
+      results.push(
+        work.then(
+          () => true,
+          () => false,
+        ),
+      )
+    for (let round = 0; round < 20; round += 1) {
+      note(insert(store))
+      await new Promise(setImmediate)
+    }
+    await Promise.all(results)
+    await unlink(`${file}-wal`)
+    await untilLost(store)
+    for (let round = 0; round < 20; round += 1) note(insert(store))
+    assert.deepEqual(await Promise.all(results), [
+      ...Array(20).fill(true),
+      ...Array(20).fill(false),
+    ])
+  })
+
+  it('are well again when a move is undone', async (t) => {
+    const { store, health, file } = await openWatched(t)
+    await rename(file, `${file}.moved`)
+    await untilLost(store)
+    await rename(`${file}.moved`, file)
+    for (let isBack = false; !isBack; ) {
+      isBack = await insert(store).then(
+        () => true,
+        () => new Promise((resolve) => setTimeout(resolve, 20, false)),
+      )
+    }
+    assert.deepEqual(health.reasons(), [])
+    assert.equal(await store.read.$count(notes), 2)
+  })
+
+  it('change under nobody: commands that come and go, checkpoints, a long rest', async (t) => {
+    const { store, health, fatal, file } = await openWatched(t)
+    const script = path.join(import.meta.dirname, '..', 'opening-child.ts')
+    const { migrationsDir } = store.place
+    for (let round = 0; round < 3; round += 1) {
+      const argv = [script, file, migrationsDir]
+      const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
+      child.stdin?.end()
+      const [status] = await once(child, 'exit')
+      assert.equal(status, 0)
+      await insert(store)
+      const other = await openStore({ path: file, migrationsDir, log: silentLog(), watch: false })
+      await insert(other)
+      await other.close()
+      await store.write(async (tx) => {
+        for (let row = 0; row < 500; row += 1) {
+          const id = `large ${round} ${row}`
+          await tx.insert(notes).values({ id, seq: 1, body: 'x'.repeat(20_000) })
+        }
+      })
+    }
+    assert.equal(store.isWritable(), true)
+    assert.deepEqual([health.reasons(), fatal], [[], []])
+  })
+
+  it('are found behind a symbolic link', async (t) => {
+    const place = await makePlace(t)
+    const { path: file, migrationsDir, folder } = place
+    const real = path.join(folder, 'elsewhere', 'real.db')
+    await mkdir(path.dirname(real))
+    await symlink(real, file)
+    const first = await openStore({ path: real, migrationsDir, log: silentLog(), watch: false })
+    await first.close()
+    const health = createHealth()
+    const store = await openStore({ path: file, migrationsDir, log: silentLog(), health })
+    t.after(() => store.close())
+    await insert(store)
+    assert.ok(store.walBytes() > 0)
+    await unlink(`${real}-wal`)
+    await untilLost(store)
+    assert.match(health.reasons()[0]?.reason ?? '', /real\.db-wal was removed/)
+  })
+
+  it('are refused while the database has a second name', async (t) => {
+    const { path: file, migrationsDir } = await makePlace(t)
+    const options = { migrationsDir, log: silentLog(), watch: false }
+    await (await openStore({ path: file, ...options })).close()
+    await link(file, `${file}.link`)
+    for (const name of [file, `${file}.link`]) {
+      await assert.rejects(openStore({ path: name, ...options }), {
+        code: 'DATABASE_ERROR',
+        message: /has 2 names \(hard links\)/,
+      })
+    }
+    await rm(`${file}.link`)
+    await (await openStore({ path: file, ...options })).close()
+  })
+})

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createHealth } from '../../../src/health.ts'
+import { createLog } from '../../../src/log.ts'
+import { type DiskSpace, watchDisk } from '../../../src/store/files/disk.ts'
+
+const MB = 1024 * 1024
+
+/** A disk of 10,000 MB, of which at first `freeMb` are free; `set` has it looked at again. */
+async function openDisk(t: TestContext, freeMb: number, minFreeMb = 200) {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const lines: { level: string; msg: string }[] = []
+  const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) })
+  const health = createHealth()
+  const state = { free: freeMb, isBroken: false, looks: 0 }
+  const disk = await watchDisk({
+    folder: '/data',
+    minFreeBytes: minFreeMb * MB,
+    health,
+    log,
+    read: async (): Promise<DiskSpace> => {
+      state.looks += 1
+      if (state.isBroken) throw Object.assign(new Error('statfs'), { code: 'EIO' })
+      return { free: state.free * MB, total: 10_000 * MB }
+    },
+  })
+  t.after(disk.stop)
+  const set = async (free: number) => {
+    state.free = free
+    t.mock.timers.tick(2_000)
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate)
+  }
+  return { disk, health, lines, state, set, reason: () => health.reasons()[0]?.reason }
+}
+
+test('below limits.min_free_bytes the disk is low, known before anything is served', async (t) => {
+  const { disk, lines, reason } = await openDisk(t, 199)
+  assert.equal(disk.isLow(), true)
+  assert.equal(disk.freeBytes(), 199 * MB)
+  assert.equal(
+    reason(),
+    'Only 199 MB of the disk of /data are free, and limits.min_free_bytes is 200 MB: nothing more is taken in, mail is still sent.',
+  )
+  assert.deepEqual(
+    lines.map(({ level, msg }) => [level, msg]),
+    [['error', 'the disk is nearly full: nothing more is taken in']],
+  )
+})
+
+test('a disk at the limit does not flap: it has room again a fifth above', async (t) => {
+  const { disk, lines, set } = await openDisk(t, 5_000)
+  for (const free of [200, 199, 201, 199, 239]) await set(free)
+  assert.equal(disk.isLow(), true)
+  assert.equal(lines.length, 1)
+  await set(240)
+  assert.equal(disk.isLow(), false)
+  await set(201)
+  assert.equal(disk.isLow(), false)
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['the disk is nearly full: nothing more is taken in', 'the disk has room again'],
+  )
+})
+
+test('less than five in a hundred free is degraded, and nothing is refused', async (t) => {
+  const { disk, set, reason } = await openDisk(t, 500)
+  assert.equal(reason(), undefined)
+  await set(499)
+  assert.equal(reason(), 'Only 499 MB of the disk of /data are free, 4% of it.')
+  assert.equal(disk.isLow(), false)
+  await set(599)
+  assert.ok(reason())
+  await set(600)
+  assert.equal(reason(), undefined)
+})
+
+test('a limit of 0 is none', async (t) => {
+  const { disk } = await openDisk(t, 0, 0)
+  assert.equal(disk.isLow(), false)
+})
+
+test('what the disk was like holds while the system does not tell', async (t) => {
+  const { disk, state, set, lines } = await openDisk(t, 100)
+  state.isBroken = true
+  const looks = state.looks
+  await set(5_000)
+  assert.equal(state.looks, looks + 1)
+  assert.equal(disk.isLow(), true)
+  assert.equal(lines.at(-1)?.msg, 'the free space of the disk cannot be read')
+  state.isBroken = false
+  await set(5_000)
+  assert.equal(disk.isLow(), false)
+})
+
+test('the disk is looked at four times a second, as large attachments fill it quickly', async (t) => {
+  const { state } = await openDisk(t, 5_000)
+  for (let look = 2; look <= 5; look += 1) {
+    t.mock.timers.tick(250)
+    await new Promise(setImmediate)
+    assert.equal(state.looks, look)
+  }
+})

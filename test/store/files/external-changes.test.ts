@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { silentLog } from '../../../src/log.ts'
+import { watchExternalChanges } from '../../../src/store/files/external-changes.ts'
+
+test('a change is told at the end of the transaction in which it could not be looked for', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let version = 1
+  let isInTransaction = true
+  let heard = 0
+  const writer = { isInTransaction: () => isInTransaction, value: () => () => version }
+  const watch = watchExternalChanges(writer as never, silentLog())
+  watch.subscribe(() => {
+    heard += 1
+  })
+  version = 2
+  watch.ended()
+  assert.equal(heard, 0, 'nobody looks before it is time')
+  t.mock.timers.tick(100)
+  assert.equal(heard, 0)
+  isInTransaction = false
+  watch.ended()
+  assert.equal(heard, 1)
+  version = 3
+  watch.ended()
+  assert.equal(heard, 1, 'one look made up for')
+  t.mock.timers.tick(100)
+  assert.equal(heard, 2)
+  watch.stop()
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { rm, symlink, unlink } from 'node:fs/promises'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { type TestContext, test } from 'node:test'
+import { silentLog } from '../../../src/log.ts'
+import { isServed } from '../../../src/store/files/is-served.ts'
+import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
+import { openStore } from '../../../src/store/store.ts'
+import { makePlace, type Place } from '../fixture.ts'
+
+const options = { log: silentLog(), patienceMs: 100 }
+const taken = { code: 'CONFLICT' }
+
+/** A server in a process of its own that has the lock and the database. */
+async function serveElsewhere(t: TestContext, { path: file, migrationsDir }: Place) {
+  const script = path.join(import.meta.dirname, 'serving-child.ts')
+  const argv = [script, file, migrationsDir]
+  const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
+  t.after(() => kill(child))
+  const lines = createInterface({ input: child.stdout as NonNullable<typeof child.stdout> })
+  const next = async () => String((await once(lines, 'line'))[0])
+  assert.equal(await next(), 'serving')
+  return { child, next }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
+
+test('a second server on one database is refused until the first is gone', async (t) => {
+  const { path: file } = await makePlace(t)
+  const first = await takeServeLock(file, options)
+  await assert.rejects(takeServeLock(file, options), taken)
+  first.release()
+  const second = await takeServeLock(file, options)
+  second.release()
+})
+
+test('a second server is refused by another name of the database, too', async (t) => {
+  const { path: file } = await makePlace(t)
+  const first = await takeServeLock(file, options)
+  await symlink(`${file}`, `${file}.link`)
+  await (await openStore({ path: file, log: silentLog() })).close()
+  await assert.rejects(takeServeLock(`${file}.link`, options), taken)
+  // Before the folder is removed: the lock makes its file again when that is gone.
+  first.release()
+})
+
+test('a lock never outlives its server, with its file or without', async (t) => {
+  const place = await makePlace(t)
+  for (const isRemoved of [false, true]) {
+    const { child } = await serveElsewhere(t, place)
+    await kill(child)
+    if (isRemoved) await unlink(`${place.path}.serving`)
+    const lock = await takeServeLock(place.path, options)
+    lock.release()
+  }
+})
+
+test('a second server is refused after the file of the lock was removed', async (t) => {
+  const place = await makePlace(t)
+  const { child } = await serveElsewhere(t, place)
+  // Before the first has made a new one.
+  child.kill('SIGSTOP')
+  await unlink(`${place.path}.serving`)
+  await assert.rejects(takeServeLock(place.path, options), taken)
+  assert.equal(existsSync(`${place.path}.serving`), false, 'nothing that the next takes for a lock')
+  await assert.rejects(takeServeLock(place.path, options), taken)
+  child.kill('SIGCONT')
+  await kill(child)
+  const lock = await takeServeLock(place.path, options)
+  lock.release()
+})
+
+test('a server whose lock was removed makes it anew', async (t) => {
+  const place = await makePlace(t)
+  const { child, next } = await serveElsewhere(t, place)
+  await unlink(`${place.path}.serving`)
+  assert.equal(await next(), 'the lock of the server was removed, and is made anew')
+  await assert.rejects(takeServeLock(place.path, { ...options, patienceMs: 0 }), taken)
+  // Before the folder is removed, in which it would make the file again.
+  await kill(child)
+})
+
+test('a command that ends soon is waited for where the lock is new', async (t) => {
+  const { path: file, migrationsDir } = await makePlace(t)
+  await (await openStore({ path: file, migrationsDir, log: silentLog() })).close()
+  const command = await openStore({ path: file, migrationsDir, log: silentLog(), watch: false })
+  const waiting = takeServeLock(file, { ...options, patienceMs: 60_000 })
+  await new Promise(setImmediate)
+  await command.close()
+  const lock = await waiting
+  lock.release()
+  await rm(`${file}.serving`)
+})
+
+test('whether a server runs is seen without keeping one from starting', async (t) => {
+  const { path: file } = await makePlace(t)
+  assert.equal(isServed(file), false)
+  const lock = await takeServeLock(file, options)
+  assert.equal(isServed(file), true)
+  assert.equal(isServed(file), true)
+  await assert.rejects(takeServeLock(file, options), taken, 'the look let go of nothing')
+  lock.release()
+  assert.equal(isServed(file), false)
+  const next = await takeServeLock(file, options)
+  next.release()
+})
+
+test('whether a server runs is seen by another name of the database, too', async (t) => {
+  const { path: file } = await makePlace(t)
+  await (await openStore({ path: file, log: silentLog() })).close()
+  await symlink(file, `${file}.link`)
+  const lock = await takeServeLock(`${file}.link`, options)
+  assert.equal(isServed(`${file}.link`), true)
+  lock.release()
+  assert.equal(isServed(`${file}.link`), false)
+})

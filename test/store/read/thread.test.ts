@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { AppError } from '../../../src/errors.ts'
+import { createThread } from '../../../src/store/read/thread.ts'
+import type { Query } from '../../../src/store/read/thread-messages.ts'
+import { makePlace } from '../fixture.ts'
+
+const query: Query = { kind: 'query', text: '', params: [], shape: 'rows' }
+
+test('a thread starts with its first request and ends when it is stopped', async (t) => {
+  const { path: file } = await makePlace(t)
+  const thread = createThread({ path: file, nativeBinding: undefined })
+  await thread.stop()
+  assert.equal(thread.isStarted(), false)
+  await assert.rejects(thread.ask({ ...query, text: 'select 1' }), (error) => {
+    assert.ok(error instanceof AppError && error.code === 'DATABASE_ERROR')
+    return error.message === 'The database cannot be used at the moment.'
+  })
+  assert.equal(thread.isStarted(), true)
+  await thread.stop()
+  assert.equal(thread.isStarted(), false)
+})
+
+test('who waits for a thread that dies gets DATABASE_ERROR, and the next one a new thread', async () => {
+  let started = 0
+  const thread = createThread({ path: '', nativeBinding: undefined }, () => {
+    started += 1
+    const code = "require('node:worker_threads').parentPort.on('message', () => process.exit(1))"
+    return new Worker(code, { eval: true })
+  })
+  for (const expected of [1, 2]) {
+    const asked = [thread.ask({ ...query, text: 'a' }), thread.ask({ ...query, text: 'b' })]
+    for (const { status } of await Promise.allSettled(asked)) assert.equal(status, 'rejected')
+    assert.equal(started, expected)
+    assert.equal(thread.pending(), 0)
+  }
+})
+
+test('a request that cannot be sent fails alone', async (t) => {
+  const { path: file } = await makePlace(t)
+  const thread = createThread({ path: file, nativeBinding: undefined })
+  await assert.rejects(thread.ask({ ...query, text: 'select ?', params: [() => 1] }), {
+    name: 'DataCloneError',
+  })
+  assert.equal(thread.pending(), 0)
+  await thread.stop()
+})

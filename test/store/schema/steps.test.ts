@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { packSteps, type StoredStep, unpackSteps } from '../../../src/store/schema/steps.ts'
+
+const reply = fc.record(
+  {
+    code: fc.integer({ min: 200, max: 599 }),
+    enhancedCode: fc.option(fc.string()),
+    text: fc.string(),
+  },
+  { noNullPrototype: true },
+)
+const step: fc.Arbitrary<StoredStep> = fc.record(
+  {
+    step: fc.string(),
+    at: fc.nat(),
+    durationMs: fc.nat(),
+    reply,
+    host: fc.string(),
+    address: fc.string(),
+    error: fc.string(),
+  },
+  { requiredKeys: ['step', 'at', 'durationMs'], noNullPrototype: true },
+)
+
+test('steps come back as they were packed, with what each of them has', () => {
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      assert.deepEqual(unpackSteps(packSteps(steps)), steps)
+    }),
+  )
+})
+
+test('a packed step is an array without what it does not have', () => {
+  const sent = { code: 250, enhancedCode: '2.0.0', text: 'Ok' }
+  const steps = [
+    { step: 'message', at: 3, durationMs: 2, reply: sent },
+    { step: 'connect', at: 0, durationMs: 1, error: 'refused' },
+    { step: 'dns', at: 0, durationMs: 0 },
+  ]
+  assert.equal(
+    packSteps(steps),
+    '[["message",3,2,[250,"2.0.0","Ok"]],["connect",0,1,null,null,null,"refused"],["dns",0,0]]',
+  )
+})

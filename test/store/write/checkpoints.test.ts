@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
+import { openConnection } from '../../../src/store/connection.ts'
+import { createThread } from '../../../src/store/read/thread.ts'
+import { type CheckpointLimits, startCheckpoints } from '../../../src/store/write/checkpoints.ts'
+import { makePlace, recordingLog } from '../fixture.ts'
+
+const limits: CheckpointLimits = { intervalMs: 10, smallBytes: 100_000, maxLogBytes: 400_000 }
+const insert = 'insert into t values (?)'
+
+async function setUp(t: Parameters<typeof makePlace>[0]) {
+  const { path } = await makePlace(t)
+  const connection = openConnection({ path, busyTimeoutMs: 5000 })
+  connection.script('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; create table t (x)')
+  const walBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const thread = createThread({ path, nativeBinding: undefined })
+  const entries: unknown[][] = []
+  const log = recordingLog(entries)
+  const checkpoints = startCheckpoints({ thread, walBytes, areFilesLost: () => false, log }, limits)
+  t.after(async () => {
+    await checkpoints.stop()
+    connection.close()
+    assert.deepEqual(entries, [])
+  })
+  const write = (bytes: number) => {
+    connection.run(insert, [Buffer.alloc(bytes)], 'run')
+    checkpoints.committed()
+  }
+  return { checkpoints, write, walBytes, thread }
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const endsAt = performance.now() + 3000
+  while (!isTrue()) {
+    assert.ok(performance.now() < endsAt, 'waited for nothing')
+    await delay(5)
+  }
+}
+
+test('a small log is left alone and no thread is started for it', async (t) => {
+  const { write, walBytes, thread } = await setUp(t)
+  write(10_000)
+  await delay(40)
+  assert.ok(walBytes() > 0)
+  assert.equal(thread.isStarted(), false)
+})
+
+test('a log that has grown is emptied once nobody writes', async (t) => {
+  const { write, walBytes } = await setUp(t)
+  write(200_000)
+  assert.ok(walBytes() > limits.smallBytes)
+  await until(() => walBytes() === 0)
+})
+
+test('under constant load the log starts over, again and again', async (t) => {
+  const { write, walBytes } = await setUp(t)
+  let written = 0
+  let largest = 0
+  // However late its thread begins: a log that never starts over is as large as what was written.
+  while (written < 5 * limits.maxLogBytes || largest >= written / 2) {
+    assert.ok(written < 500 * limits.maxLogBytes, `${largest} of ${written}`)
+    write(20_000)
+    written += 20_000
+    largest = Math.max(largest, walBytes())
+    await turn()
+  }
+})

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { silentLog } from '../../../src/log.ts'
+import { openStore } from '../../../src/store/store.ts'
+import { makePlace, notes, type Place } from '../fixture.ts'
+
+const rounds = 5
+const child = path.join(import.meta.dirname, 'writing-child.ts')
+
+/** Lets a process write, kills it at a random moment; the ids whose writes had resolved. */
+async function writeUntilKilled(place: Place): Promise<string[]> {
+  const argv = [child, place.path, place.migrationsDir]
+  const writing = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const chunks: Buffer[] = []
+  writing.stdout.on('data', (chunk) => chunks.push(chunk))
+  await once(writing.stdout, 'data')
+  await delay(Math.random() * 200)
+  writing.kill('SIGKILL')
+  await once(writing, 'close')
+  const lines = Buffer.concat(chunks).toString().split('\n')
+  // The last one is cut short, or empty.
+  return lines.slice(0, -1)
+}
+
+test('kill -9 loses nothing that was resolved and leaves no half of a write', async (t) => {
+  const place = await makePlace(t)
+  const resolved: string[] = []
+  for (let round = 0; round < rounds; round += 1) resolved.push(...(await writeUntilKilled(place)))
+  const store = await openStore({ ...place, log: silentLog() })
+  t.after(() => store.close())
+  const rows = await store.read.select({ id: notes.id }).from(notes)
+  const found = new Set(rows.map(({ id }) => id))
+  assert.ok(resolved.length >= rounds)
+  for (const id of resolved) {
+    for (const part of ['a', 'b', 'c']) assert.ok(found.has(`${id}-${part}`), `${id} is missing`)
+  }
+  assert.equal(found.size % 3, 0)
+  t.diagnostic(`${rounds} kills, ${resolved.length} writes resolved, ${found.size / 3} found`)
+})

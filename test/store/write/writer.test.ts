@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { test } from 'node:test'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
+import { AppError } from '../../../src/errors.ts'
+import { openConnection } from '../../../src/store/connection.ts'
+import { asc, eq, sql } from '../../../src/store/drizzle.ts'
+import { newId } from '../../../src/store/ids.ts'
+import { parameter, statement } from '../../../src/store/statement.ts'
+import type { Store } from '../../../src/store/store.ts'
+import type { Tx } from '../../../src/store/write/transaction.ts'
+import { notes, openTestStore, recordingLog, stopClock } from '../fixture.ts'
+
+const insertNote = statement((db) =>
+  db.insert(notes).values({ id: parameter('id'), seq: parameter('seq') }),
+)
+
+let lastSeq = 0
+function addNote(tx: Tx, body = '') {
+  lastSeq += 1
+  return tx.insert(notes).values({ id: newId(), seq: lastSeq, body })
+}
+
+async function bodies(store: Store): Promise<string[]> {
+  const rows = await store.read.select({ body: notes.body }).from(notes).orderBy(asc(notes.seq))
+  return rows.map((row) => row.body)
+}
+
+test('what a closure wrote is there when its write resolves', async (t) => {
+  const store = await openTestStore(t)
+  const result = await store.write(async (tx) => {
+    await addNote(tx, 'a')
+    return 42
+  })
+  assert.equal(result, 42)
+  assert.deepEqual(await bodies(store), ['a'])
+})
+
+test('what a commit sets off is in the name of nobody who wrote', async (t) => {
+  const store = await openTestStore(t)
+  const names = new AsyncLocalStorage<string>()
+  const seen: (string | undefined)[] = []
+  store.onCommit(() => seen.push(names.getStore()))
+  await names.run('a', async () => {
+    await store.write(async (tx) => {
+      tx.afterCommit(() => seen.push(names.getStore()))
+      await addNote(tx)
+    })
+    assert.equal(names.getStore(), 'a')
+  })
+  assert.deepEqual(seen, [undefined, undefined])
+})
+
+test('a closure sees its own writes, and nobody else does before they are durable', async (t) => {
+  const store = await openTestStore(t)
+  const seen = await store.write(async (tx) => {
+    await addNote(tx)
+    return { inside: await tx.$count(notes), outside: await store.read.$count(notes) }
+  })
+  assert.deepEqual(seen, { inside: 1, outside: 0 })
+})
+
+test('callers of one turn share one transaction, in the order of their calls', async (t) => {
+  const store = await openTestStore(t)
+  stopClock(t)
+  const seen = await Promise.all(
+    ['a', 'b', 'c'].map((body) =>
+      store.write(async (tx) => {
+        await addNote(tx, body)
+        return store.read.$count(notes)
+      }),
+    ),
+  )
+  assert.deepEqual(seen, [0, 0, 0])
+  assert.deepEqual(await bodies(store), ['a', 'b', 'c'])
+})
+
+test('a failing closure undoes only itself and its caller gets the very error', async (t) => {
+  const store = await openTestStore(t)
+  const error = new Error('no')
+  const [first, second, third] = await Promise.allSettled([
+    store.write((tx) => addNote(tx, 'a')),
+    store.write(async (tx) => {
+      await addNote(tx, 'b')
+      throw error
+    }),
+    store.write((tx) => addNote(tx, 'c')),
+  ])
+  assert.equal(first.status, 'fulfilled')
+  assert.equal(second.status === 'rejected' && second.reason, error)
+  assert.equal(third.status, 'fulfilled')
+  assert.deepEqual(await bodies(store), ['a', 'c'])
+})
+
+test('a closure that throws before its first query fails alone', async (t) => {
+  const store = await openTestStore(t)
+  const [thrown, kept] = await Promise.allSettled([
+    store.write(() => {
+      throw new RangeError('at once')
+    }),
+    store.write((tx) => addNote(tx, 'kept')),
+  ])
+  assert.ok(thrown.status === 'rejected' && thrown.reason instanceof RangeError)
+  assert.equal(kept.status, 'fulfilled')
+})
+
+test('a breach of a constraint can be caught inside and the rest is kept', async (t) => {
+  const store = await openTestStore(t)
+  await store.write(async (tx) => {
+    await tx.execute(insertNote, { id: 'x', seq: 1 })
+    await assert.rejects(tx.execute(insertNote, { id: 'x', seq: 2 }), {
+      code: 'SQLITE_CONSTRAINT_PRIMARYKEY',
+    })
+    await tx.execute(insertNote, { id: 'y', seq: 3 })
+  })
+  assert.equal(await store.read.$count(notes), 2)
+})
+
+test('an error says nothing of the values of its query', async (t) => {
+  const store = await openTestStore(t)
+  const twice = store.write(async (tx) => {
+    await tx.insert(notes).values({ id: 'secret', seq: 1 })
+    await tx.insert(notes).values({ id: 'secret', seq: 1 })
+  })
+  await assert.rejects(twice, (error: Error) => !error.message.includes('secret'))
+})
+
+const waits: Record<string, () => Promise<unknown>> = {
+  'a timer': () => delay(1),
+  'the next turn': () => turn(),
+  'a tick': () => new Promise((resolve) => process.nextTick(resolve)),
+  'a promise that nobody settles': () => new Promise(() => undefined),
+}
+
+for (const [name, wait] of Object.entries(waits)) {
+  test(`a closure that awaits ${name} fails with a TypeError and the group goes on`, async (t) => {
+    const store = await openTestStore(t)
+    const [late, next] = await Promise.allSettled([
+      store.write(async (tx) => {
+        await addNote(tx, 'late')
+        await wait()
+        await addNote(tx, 'later')
+      }),
+      store.write((tx) => addNote(tx, 'next')),
+    ])
+    assert.ok(late.status === 'rejected' && late.reason instanceof TypeError)
+    assert.match(late.reason.message, /await nothing but its own queries/)
+    assert.equal(next.status, 'fulfilled')
+    await delay(2)
+    assert.deepEqual(await bodies(store), ['next'])
+  })
+}
+
+test('overlapping queries of one closure all run in it', async (t) => {
+  const store = await openTestStore(t)
+  await store.write((tx) => Promise.all(['a', 'b', 'c', 'd'].map((body) => addNote(tx, body))))
+  assert.deepEqual(await bodies(store), ['a', 'b', 'c', 'd'])
+})
+
+test('what a closure forgot to await cannot run into the next closure', async (t) => {
+  const store = await openTestStore(t)
+  let forgotten: Promise<unknown> = Promise.resolve()
+  const wanderer = async (tx: Tx) => {
+    for (let i = 0; i < 20; i += 1) await addNote(tx, 'forgotten')
+  }
+  await Promise.all([
+    store.write(async (tx) => {
+      forgotten = wanderer(tx)
+      forgotten.catch(() => undefined)
+    }),
+    store.write(async (tx) => {
+      const before = await tx.$count(notes)
+      for (let i = 0; i < 50; i += 1) await null
+      assert.equal(await tx.$count(notes), before)
+    }),
+  ])
+  await assert.rejects(forgotten, TypeError)
+})
+
+test('a handle is dead once its closure has settled, and so are its builders', async (t) => {
+  const store = await openTestStore(t)
+  let kept: Tx | undefined
+  const builder = await store.write(async (tx) => {
+    kept = tx
+    return { query: addNote(tx, 'too late') }
+  })
+  assert.ok(kept)
+  await assert.rejects(async () => builder.query, TypeError)
+  await assert.rejects(kept.execute(insertNote, { id: 'x', seq: 1 }), TypeError)
+  await assert.rejects(async () => kept?.run(sql`delete from notes`), TypeError)
+  assert.throws(() => kept?.afterCommit(() => undefined), TypeError)
+  assert.equal(await store.read.$count(notes), 0)
+})
+
+test('store.write inside a closure is a TypeError, not a deadlock', async (t) => {
+  const store = await openTestStore(t)
+  await store.write(async (tx) => {
+    await assert.rejects(
+      store.write((inner) => addNote(inner)),
+      TypeError,
+    )
+    await addNote(tx, 'outer')
+    await assert.rejects(
+      store.write((inner) => addNote(inner)),
+      TypeError,
+    )
+  })
+  assert.deepEqual(await bodies(store), ['outer'])
+})
+
+test('somebody else whom a closure happens to wake may write', async (t) => {
+  const store = await openTestStore(t)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const other = promise.then(() => store.write((tx) => addNote(tx, 'other')))
+  await store.write(async (tx) => {
+    resolve()
+    await addNote(tx, 'one')
+  })
+  await other
+  assert.deepEqual(await bodies(store), ['one', 'other'])
+})
+
+test('nobody opens a transaction by hand', async (t) => {
+  const store = await openTestStore(t)
+  await store.write(async (tx) => {
+    const whole = tx as unknown as { transaction(): void }
+    assert.throws(() => whole.transaction(), TypeError)
+  })
+  assert.throws(() => store.read.transaction(async () => undefined), TypeError)
+})
+
+test('afterCommit runs once the work is durable, and not for what was undone', async (t) => {
+  const store = await openTestStore(t)
+  const calls: string[] = []
+  const kept = store.write(async (tx) => {
+    tx.afterCommit(() => calls.push('kept'))
+    await addNote(tx)
+    calls.push('closure')
+  })
+  const undone = store.write(async (tx) => {
+    tx.afterCommit(() => calls.push('undone'))
+    throw new Error('no')
+  })
+  await Promise.allSettled([kept.then(() => calls.push('caller')), undone])
+  assert.deepEqual(calls, ['closure', 'kept', 'caller'])
+})
+
+test('an afterCommit callback may write', async (t) => {
+  const store = await openTestStore(t)
+  const { promise, resolve } = Promise.withResolvers<unknown>()
+  await store.write(async (tx) => {
+    tx.afterCommit(() => resolve(store.write((next) => addNote(next, 'next'))))
+    await addNote(tx, 'first')
+  })
+  await promise
+  assert.deepEqual(await bodies(store), ['first', 'next'])
+})
+
+test('what an afterCommit callback throws is logged and harms nobody', async (t) => {
+  const entries: unknown[][] = []
+  const store = await openTestStore(t, { log: recordingLog(entries) })
+  const calls: string[] = []
+  await store.write(async (tx) => {
+    tx.afterCommit(() => {
+      throw new Error('callback')
+    })
+    tx.afterCommit(() => calls.push('second'))
+  })
+  assert.deepEqual(calls, ['second'])
+  assert.equal(entries.length, 1)
+})
+
+test('the event loop turns between groups', async (t) => {
+  const store = await openTestStore(t)
+  let turns = 0
+  let isDone = false
+  const count = async () => {
+    for (; !isDone; turns += 1) await turn()
+  }
+  const counting = count()
+  const writes = Array.from({ length: 1000 }, (_, seq) =>
+    store.write((tx) => tx.execute(insertNote, { id: newId(), seq })),
+  )
+  await Promise.all(writes)
+  isDone = true
+  await counting
+  assert.ok(turns >= 3, `${turns} turns`)
+})
+
+test('the lock of another process is waited for without blocking', async (t) => {
+  const store = await openTestStore(t)
+  const other = openConnection({ path: store.place.path, busyTimeoutMs: 0 })
+  other.script('BEGIN IMMEDIATE')
+  const write = store.write((tx) => addNote(tx, 'after'))
+  await delay(20)
+  assert.equal(await store.read.$count(notes), 0)
+  other.script('COMMIT')
+  await write
+  other.close()
+  assert.deepEqual(await bodies(store), ['after'])
+})
+
+test('who waits too long for the lock gets DATABASE_ERROR and nothing was written', async (t) => {
+  const store = await openTestStore(t)
+  const other = openConnection({ path: store.place.path, busyTimeoutMs: 0 })
+  other.script('BEGIN IMMEDIATE')
+  t.mock.method(performance, 'now', slowedClock())
+  await assert.rejects(
+    store.write((tx) => addNote(tx)),
+    (error) => error instanceof AppError && error.code === 'DATABASE_ERROR',
+  )
+  other.script('ROLLBACK')
+  other.close()
+  await store.write((tx) => addNote(tx, 'then'))
+  assert.deepEqual(await bodies(store), ['then'])
+})
+
+/** A clock on which every look is a second later. */
+function slowedClock(): () => number {
+  let at = performance.now()
+  return () => {
+    at += 1000
+    return at
+  }
+}
+
+test('close finishes what is queued and refuses what comes later', async (t) => {
+  const store = await openTestStore(t)
+  const write = store.write((tx) => addNote(tx, 'queued'))
+  const closing = store.close()
+  await assert.rejects(
+    store.write((tx) => addNote(tx)),
+    TypeError,
+  )
+  await write
+  await closing
+})
+
+test('deleted, updated and returned rows come through drizzle as ever', async (t) => {
+  const store = await openTestStore(t)
+  await store.write(async (tx) => {
+    await tx.insert(notes).values({ id: 'a', seq: 1, data: { deep: [1] } })
+    const [row] = await tx.update(notes).set({ isDone: true }).where(eq(notes.id, 'a')).returning()
+    assert.deepEqual(row, { id: 'a', seq: 1, body: '', isDone: true, data: { deep: [1] } })
+    assert.deepEqual(await tx.delete(notes).returning({ id: notes.id }), [{ id: 'a' }])
+  })
+  assert.equal(await store.read.$count(notes), 0)
+})
