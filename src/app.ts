@@ -19,7 +19,7 @@ import { watchClock } from './features/clock-watch.ts'
 import { startSearchIndex } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
 import { resealDomainKeys } from './features/domains/reseal.ts'
-import { createDelivery, type Delivery } from './features/messages/delivery/deliver.ts'
+import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
 import { startFuse } from './features/messages/outcome/fuse.ts'
 import { createKnownDomains } from './features/messages/outcome/known-domains.ts'
 import { startQueue } from './features/messages/queue/queue.ts'
@@ -145,14 +145,14 @@ async function listen(
 }
 
 /** From here on what waits is claimed. */
-async function work(core: Core, delivery: Delivery, stops: Stops): Promise<void> {
+async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void> {
   const { store, log } = core
   const queue = startQueue(core, delivery)
   stops.parts.push(queue.stop)
   // The lock says that whoever held them is gone.
   await store.write((tx) => endLeases(tx, now()))
   const jobs = startJobs({ store, log, now, ...createSchedule(core) })
-  const unwatchJobs = core.jobBell.listen(jobs.wake)
+  const unwatchJobs = core.jobNotifier.listen(jobs.wake)
   stops.parts.push(jobs.stop, async () => unwatchJobs())
   const searchIndex = startSearchIndex(core)
   stops.parts.push(searchIndex.stop)
@@ -195,10 +195,10 @@ async function prepareDelivery(
   base: OpenCore,
   ends: Ends,
   stops: Stops,
-): Promise<{ core: Core; delivery: Delivery }> {
+): Promise<{ core: Core; delivery: Deliverer }> {
   const { config, log, resolver } = base
   const sandboxPort = await startSink(base, stops)
-  let delivery: Delivery | undefined
+  let delivery: Deliverer | undefined
   const outbound: Outbound = startOutbound(
     { config, log, now, resolver, sandboxPort, tracker: trackerOf(base), ...ends },
     { report: (reports) => delivery?.report(reports) },
@@ -210,7 +210,7 @@ async function prepareDelivery(
   const throttle = createThrottle(config.limits.emailsPerSecond, now)
   const knownDomains = createKnownDomains()
   const core: Core = { ...base, outbound, hits, throttle, fuse, knownDomains }
-  delivery = createDelivery(core)
+  delivery = createDeliverer(core)
   const { settled } = delivery
   stops.parts.push(async (graceMs) => {
     await outbound.stop(graceMs)
@@ -232,11 +232,14 @@ async function startSink(base: OpenCore, stops: Stops): Promise<number | undefin
 }
 
 /** A command took effect on the same file: forget what was remembered, look at what waits. */
-function watchOtherProcesses({ store, directory, bell, inbox }: Core, stops: Stops): void {
+function watchOtherProcesses(
+  { store, directory, queueNotifier, inboundNotifier }: Core,
+  stops: Stops,
+): void {
   const unwatch = store.onExternalChange(() => {
     directory.drop()
-    bell.ring('anywhere')
-    inbox.ring()
+    queueNotifier.notify('anywhere')
+    inboundNotifier.notify()
   })
   stops.parts.push(async () => unwatch())
 }

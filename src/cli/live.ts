@@ -1,12 +1,12 @@
 /** What the running server knows, for commands that explain mail. */
-import type { FindLive } from '../features/messages/queue/operate.ts'
+import type { FindLiveState } from '../features/messages/queue/operate.ts'
 import { type AskDeps, askServer } from '../features/questions/ask.ts'
 import { escapeControls } from './text.ts'
 
-type Live = Awaited<ReturnType<FindLive>>
+type Live = Awaited<ReturnType<FindLiveState>>
 
 export type LiveSource = {
-  find: FindLive
+  find: FindLiveState
   /** What was found; null as long as nobody had to be asked. */
   found(): Live | null
 }

@@ -3,10 +3,10 @@ import { formatInstant, formatOptionalInstant } from '../clock.ts'
 import {
   type Attempt,
   type Email,
-  type EmailStory,
+  type EmailHistory,
   type Explanation,
   explainEmails,
-  showEmail,
+  getEmailHistory,
 } from '../features/messages/queue/operate.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { type Context, type Input, type Result, withCore } from './command.ts'
@@ -19,7 +19,7 @@ import { formatFields, formatTime } from './text.ts'
 type Live = ReturnType<LiveSource['found']>
 
 /** `live`: null where the server had not to be asked. */
-type Story = EmailStory & { explanation: Explanation; live: Live; now: number }
+type Story = EmailHistory & { explanation: Explanation; live: Live; now: number }
 
 export async function showEmailCommand(context: Context, { args }: Input): Promise<Result> {
   const [id = ''] = args
@@ -28,7 +28,7 @@ export async function showEmailCommand(context: Context, { args }: Input): Promi
 }
 
 async function findStory(core: OpenCore, id: string): Promise<Story> {
-  const story = await showEmail(core, id)
+  const story = await getEmailHistory(core, id)
   const source = createLiveSource(core)
   const explained = await explainEmails(core, [story.email], source.find)
   const explanation = explained.get(story.email.id)

@@ -15,11 +15,11 @@ import type { Outbound } from '../outbound/outbound.ts'
 import type { Disk } from '../store/files/disk.ts'
 import type { Store } from '../store/store.ts'
 import type { Directory } from './accounts/directory.ts'
-import type { Bell } from './bell.ts'
 import type { Fuse } from './messages/outcome/fuse.ts'
 import type { KnownDomains } from './messages/outcome/known-domains.ts'
-import type { QueueBell } from './messages/queue/notifier.ts'
+import type { QueueNotifier } from './messages/queue/notifier.ts'
 import type { Throttle } from './messages/queue/throttle.ts'
+import type { Notifier } from './notifier.ts'
 import type { IdempotencyClaims } from './requests/idempotency.ts'
 import type { SharedRuns } from './shared-runs.ts'
 import type { HitLog } from './tracking/hit-log.ts'
@@ -41,11 +41,11 @@ export type Core = {
   /** How many emails of a project may start now. */
   throttle: Throttle
   /** Tells the queue that something is due. */
-  bell: QueueBell
+  queueNotifier: QueueNotifier
   /** Tells whoever reads inbound mail that some was kept. */
-  inbox: Bell
+  inboundNotifier: Notifier
   /** Tells the job loop that there is a new job. */
-  jobBell: Bell
+  jobNotifier: Notifier
   /** Who computes or counts a segment, one at a time. */
   sharedRuns: SharedRuns
   /** Whether our own verdicts may suppress. */

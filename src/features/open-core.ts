@@ -15,10 +15,10 @@ import { createPublicFetch } from '../outbound/http/public-fetch.ts'
 import { roomyDisk, watchDisk } from '../store/files/disk.ts'
 import { openStore } from '../store/store.ts'
 import { createDirectory } from './accounts/directory.ts'
-import { createBell } from './bell.ts'
 import type { CommandCore } from './core.ts'
 import { checkSecret } from './domains/secret-check.ts'
-import { createQueueBell } from './messages/queue/notifier.ts'
+import { createQueueNotifier } from './messages/queue/notifier.ts'
+import { createNotifier } from './notifier.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { createVerifier } from './verification/verifier.ts'
 
@@ -71,9 +71,13 @@ export async function openCore(
     await store.close()
   }
   const publicFetch = createPublicFetch({ resolver })
-  const bell = createQueueBell()
-  const bells = { bell, inbox: createBell(), jobBell: createBell() }
-  const shared = { ...bells, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
+  const queueNotifier = createQueueNotifier()
+  const notifiers = {
+    queueNotifier,
+    inboundNotifier: createNotifier(),
+    jobNotifier: createNotifier(),
+  }
+  const shared = { ...notifiers, ...figures, claims: new Map(), sharedRuns: createSharedRuns() }
   const parts = { config, keyring, store, directory, resolver, verifier, publicFetch }
   return { ...parts, ...shared, now, log, close }
 }

@@ -12,9 +12,9 @@ import { importContacts } from './imports/import-contacts.ts'
 import { sweepUploads } from './imports/import-file.ts'
 import { importSuppressions } from './imports/import-suppressions.ts'
 import { recheckDomains } from './messages/outcome/recheck-domains.ts'
-import { deleteOldStrikes } from './messages/outcome/strikes.ts'
-import { clearOldBodies } from './messages/retention.ts'
-import { trimSandbox } from './messages/sandbox.ts'
+import { deleteExpiredStrikes } from './messages/outcome/strikes.ts'
+import { deleteExpiredContent } from './messages/retention.ts'
+import { deleteExpiredSandboxMessages } from './messages/sandbox.ts'
 import { deleteOldArrivals } from './receiving/retention.ts'
 import { sweepKeys } from './requests/idempotency.ts'
 import { deleteOldRequests } from './requests/retention.ts'
@@ -46,7 +46,7 @@ export function createSchedule(core: Core): Schedule {
     },
     { name: 'lapse-domain-claims', schedule: '20 3 * * *', run: () => deleteLapsedClaims(core) },
     { name: 'delete-old-requests', schedule: '0 3 * * *', run: () => deleteOldRequests(core) },
-    { name: 'clear-old-bodies', schedule: '0 4 * * *', run: () => clearOldBodies(core) },
+    { name: 'clear-old-bodies', schedule: '0 4 * * *', run: () => deleteExpiredContent(core) },
     {
       name: 'sweep-idempotency-keys',
       schedule: '17 * * * *',
@@ -65,7 +65,7 @@ export function createSchedule(core: Core): Schedule {
       schedule: '*/10 * * * *',
       run: ({ signal }) => recheckDomains(core, signal),
     },
-    { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteOldStrikes(core) },
+    { name: 'delete-old-strikes', schedule: '50 3 * * *', run: () => deleteExpiredStrikes(core) },
     {
       name: 'refresh-segments',
       schedule: '*/5 * * * *',
@@ -76,7 +76,7 @@ export function createSchedule(core: Core): Schedule {
     {
       name: 'trim-sandbox',
       schedule: '*/10 * * * *',
-      run: () => trimSandbox(core, config.retention.sandboxMessages),
+      run: () => deleteExpiredSandboxMessages(core, config.retention.sandboxMessages),
     },
   ]
   const long = longWork(core)

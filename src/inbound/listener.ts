@@ -17,7 +17,15 @@ import type { SessionLimits } from './sessions.ts'
 
 type Deps = Pick<
   Core,
-  'certificates' | 'config' | 'disk' | 'keyring' | 'directory' | 'store' | 'inbox' | 'now' | 'log'
+  | 'certificates'
+  | 'config'
+  | 'disk'
+  | 'keyring'
+  | 'directory'
+  | 'store'
+  | 'inboundNotifier'
+  | 'now'
+  | 'log'
 >
 
 export type InboundOptions = {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import type { Core } from '../features/core.ts'
-import { keepSandboxMessage } from '../features/messages/sandbox.ts'
+import { insertSandboxMessage } from '../features/messages/sandbox.ts'
 
 export type SandboxSink = { port: number; stop(): Promise<void> }
 
@@ -47,7 +47,7 @@ async function keep(
   const raw = Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>))
   const fields = await readFields(raw)
   for (const { address } of envelope.rcptTo) {
-    await keepSandboxMessage(deps, { ...fields, recipient: address, raw })
+    await insertSandboxMessage(deps, { ...fields, recipient: address, raw })
   }
 }
 

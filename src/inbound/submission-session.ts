@@ -24,7 +24,15 @@ import type { SubmissionReader } from './submission-reader.ts'
 
 export type SubmissionDesk = Pick<
   Core,
-  'config' | 'disk' | 'store' | 'directory' | 'claims' | 'bell' | 'counters' | 'now' | 'log'
+  | 'config'
+  | 'disk'
+  | 'store'
+  | 'directory'
+  | 'claims'
+  | 'queueNotifier'
+  | 'counters'
+  | 'now'
+  | 'log'
 > & {
   limiter: RateLimiter
   reader: SubmissionReader

@@ -25,7 +25,7 @@ export type SubmissionDeps = Pick<
   | 'store'
   | 'directory'
   | 'claims'
-  | 'bell'
+  | 'queueNotifier'
   | 'counters'
   | 'now'
   | 'log'

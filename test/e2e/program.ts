@@ -17,7 +17,7 @@ import { insertUser } from '../../src/features/accounts/users.ts'
 import { insertDomain } from '../../src/features/domains/add.ts'
 import { type DomainKeys, makeDomainKeys } from '../../src/features/domains/keys.ts'
 import { type DomainRecord, describeRecords } from '../../src/features/domains/records.ts'
-import { type EmailStory, showEmail } from '../../src/features/messages/queue/operate.ts'
+import { type EmailHistory, getEmailHistory } from '../../src/features/messages/queue/operate.ts'
 import { type OpenCore, openCore } from '../../src/features/open-core.ts'
 import { silentLog } from '../../src/log.ts'
 import { takeServeLock } from '../../src/store/files/serve-lock.ts'
@@ -26,7 +26,7 @@ import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
 
 export type Answer = { status: number; body: unknown }
-export type State = EmailStory['email']['state']
+export type State = EmailHistory['email']['state']
 
 export type Program = {
   dns: FakeDns
@@ -51,7 +51,7 @@ export type Program = {
   /** The JSON that it prints. */
   command(...argv: string[]): Promise<unknown>
   /** Resolves when the email has come to one of these states. */
-  untilState(id: string, ...states: State[]): Promise<EmailStory>
+  untilState(id: string, ...states: State[]): Promise<EmailHistory>
   start(): Promise<void>
   stop(): Promise<void>
   /** Stops, and removes everything. */
@@ -183,11 +183,11 @@ export async function eventually<T>(ask: () => Promise<T | undefined> | T | unde
   }
 }
 
-async function untilState(core: OpenCore, id: string, states: State[]): Promise<EmailStory> {
-  let last: EmailStory | undefined
+async function untilState(core: OpenCore, id: string, states: State[]): Promise<EmailHistory> {
+  let last: EmailHistory | undefined
   try {
     return await eventually(async () => {
-      last = await showEmail(core, id)
+      last = await getEmailHistory(core, id)
       return states.includes(last.email.state) ? last : undefined
     })
   } catch (error) {

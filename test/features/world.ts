@@ -15,11 +15,11 @@ import { createDirectory } from '../../src/features/accounts/directory.ts'
 import { makeKeys } from '../../src/features/accounts/keys.ts'
 import { insertProject } from '../../src/features/accounts/projects.ts'
 import { insertUser } from '../../src/features/accounts/users.ts'
-import { createBell } from '../../src/features/bell.ts'
 import type { CommandCore } from '../../src/features/core.ts'
 import { insertDomain } from '../../src/features/domains/add.ts'
 import { type DomainKeys, makeDomainKeys } from '../../src/features/domains/keys.ts'
-import { createQueueBell } from '../../src/features/messages/queue/notifier.ts'
+import { createQueueNotifier } from '../../src/features/messages/queue/notifier.ts'
+import { createNotifier } from '../../src/features/notifier.ts'
 import { createSharedRuns } from '../../src/features/shared-runs.ts'
 import { createVerifier } from '../../src/features/verification/verifier.ts'
 import { createHealth } from '../../src/health.ts'
@@ -92,13 +92,24 @@ export async function openWorld(
     await rm(folder, { recursive: true })
   })
   const directory = createDirectory({ store, keyring })
-  const bell = createQueueBell()
+  const queueNotifier = createQueueNotifier()
   const claims = new Map()
-  const inbox = createBell()
-  const jobBell = createBell()
+  const inboundNotifier = createNotifier()
+  const jobNotifier = createNotifier()
   const sharedRuns = createSharedRuns()
   const publicFetch = createPublicFetch({ resolver })
-  const shared = { publicFetch, claims, bell, inbox, jobBell, sharedRuns, now, log, clock, dns }
+  const shared = {
+    publicFetch,
+    claims,
+    queueNotifier,
+    inboundNotifier,
+    jobNotifier,
+    sharedRuns,
+    now,
+    log,
+    clock,
+    dns,
+  }
   return { config, keyring, store, directory, resolver, verifier, ...shared, ...figures }
 }
 

@@ -9,12 +9,12 @@ import { createCounters } from '../../src/counters.ts'
 import { createDirectory } from '../../src/features/accounts/directory.ts'
 import { createProject } from '../../src/features/accounts/projects.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
-import { createBell } from '../../src/features/bell.ts'
 import type { Core } from '../../src/features/core.ts'
 import { createFuse } from '../../src/features/messages/outcome/fuse.ts'
 import { createKnownDomains } from '../../src/features/messages/outcome/known-domains.ts'
-import { createQueueBell } from '../../src/features/messages/queue/notifier.ts'
+import { createQueueNotifier } from '../../src/features/messages/queue/notifier.ts'
 import { createThrottle } from '../../src/features/messages/queue/throttle.ts'
+import { createNotifier } from '../../src/features/notifier.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
 import { createSharedRuns } from '../../src/features/shared-runs.ts'
 import { startHitLog } from '../../src/features/tracking/hit-log.ts'
@@ -90,9 +90,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       sites: () => [],
     } as unknown as Core['outbound'],
     claims: new Map(),
-    bell: createQueueBell(),
-    inbox: createBell(),
-    jobBell: createBell(),
+    queueNotifier: createQueueNotifier(),
+    inboundNotifier: createNotifier(),
+    jobNotifier: createNotifier(),
     sharedRuns: createSharedRuns(),
     hits,
     throttle: createThrottle(0, Date.now),

@@ -11,7 +11,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
   it('a message is answered when it is durable, behind a Received field, with the id of its row', async (t) => {
     const { world, dial, rows, returnPath } = await openPlace(t)
     let rings = 0
-    world.inbox.listen(() => {
+    world.inboundNotifier.listen(() => {
       rings += 1
     })
     const client = await dial()

@@ -13,7 +13,7 @@ import {
   toRenderSource,
 } from '../messages/delivery/source.ts'
 import { explainEmails } from '../messages/explain/explain-emails.ts'
-import { findLiveForProject } from '../messages/explain/project-live-status.ts'
+import { findLiveStateForProject } from '../messages/explain/project-live-status.ts'
 
 export type FeedDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'outbound' | 'throttle' | 'now'>
 
@@ -85,7 +85,7 @@ export async function showEmails(
     .from(emails)
     .where(inArray(emails.id, ids))
     .all()
-  const explained = await explainEmails(deps, fates, findLiveForProject(deps))
+  const explained = await explainEmails(deps, fates, findLiveStateForProject(deps))
   const byId = new Map(loaded.map((email) => [email.id, email]))
   return new Map(
     fates.flatMap((fate) => {

@@ -45,7 +45,7 @@ export const deleteSome = statement(
  * the project has too many such jobs unfinished
  */
 export async function deleteEvents(
-  deps: Deps & Pick<Core, 'jobBell'>,
+  deps: Deps & Pick<Core, 'jobNotifier'>,
   target: EventTarget,
 ): Promise<EventDeletion> {
   await refuseUsed(deps, target)
@@ -105,12 +105,12 @@ async function refuseUsed(deps: Pick<Core, 'store'>, target: EventTarget): Promi
 }
 
 async function enqueueDeletion(
-  { now, jobBell }: Pick<Core, 'now' | 'jobBell'>,
+  { now, jobNotifier }: Pick<Core, 'now' | 'jobNotifier'>,
   tx: Tx,
   { projectId, name, total }: Omit<Work, 'last'>,
 ): Promise<string> {
   const last = (await tx.find(findLast))?.last ?? 0
-  tx.afterCommit(() => jobBell.ring())
+  tx.afterCommit(() => jobNotifier.notify())
   const work: Work = { projectId, name, total, last }
   return enqueueNamed(tx, { prefix: KIND, kind: KIND, payload: work, projectId, now: now() })
 }

@@ -69,7 +69,7 @@ const selectUnfinished = statement<{ uploadId: string }>(
 )
 
 export function openUpload(
-  { store, now, jobBell }: Pick<Core, 'store' | 'now' | 'jobBell'>,
+  { store, now, jobNotifier }: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
   { projectId, kind }: { projectId: string; kind: ImportKind },
 ): Upload {
   const uploadId = newId()
@@ -105,7 +105,7 @@ export function openUpload(
       const job = { prefix: kind, kind, projectId, payload, now: now(), maxAttempts: MAX_ATTEMPTS }
       return store.write(async (tx) => {
         await keep(tx, last)
-        tx.afterCommit(() => jobBell.ring())
+        tx.afterCommit(() => jobNotifier.notify())
         return enqueueNamed(tx, job)
       })
     },

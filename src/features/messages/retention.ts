@@ -23,7 +23,7 @@ const CHUNK_BYTES = 8 * 1024 * 1024
 const PAGE = 2_000
 
 /** Clears old contents and snapshots; how many contents. */
-export async function clearOldBodies(deps: Deps): Promise<number> {
+export async function deleteExpiredContent(deps: Deps): Promise<number> {
   const before = deps.now() - deps.config.retention.bodyDays * DAY_MS
   const cleared = await clearContents(deps, before)
   await clearSnapshots(deps, before)

@@ -14,7 +14,7 @@ export type SandboxMessage = {
 }
 
 /** Resolves when the message is durable. */
-export async function keepSandboxMessage(
+export async function insertSandboxMessage(
   { store, now }: Pick<Core, 'store' | 'now'>,
   message: { sender: string; recipient: string; subject: string; raw: Buffer },
 ): Promise<void> {
@@ -54,7 +54,10 @@ export async function getSandboxMessage(
 }
 
 /** Keeps the newest `keep` messages. */
-export async function trimSandbox({ store }: Pick<Core, 'store'>, keep: number): Promise<void> {
+export async function deleteExpiredSandboxMessages(
+  { store }: Pick<Core, 'store'>,
+  keep: number,
+): Promise<void> {
   await store.write(async (tx) => {
     const newest = await tx
       .select({ id: max(sandboxMessages.id) })

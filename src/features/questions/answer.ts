@@ -7,13 +7,16 @@ import { isNull, sql } from '../../store/drizzle.ts'
 import { serverQuestions } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
-import { describeLive } from '../messages/explain/live-status.ts'
+import { findLiveStatus } from '../messages/explain/live-status.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
 import { liftSite, listSites } from './sites.ts'
 
 export type Answering = { stop(): Promise<void> }
 
-export type AnswerDeps = Pick<Core, 'store' | 'outbound' | 'throttle' | 'bell' | 'now' | 'log'>
+export type AnswerDeps = Pick<
+  Core,
+  'store' | 'outbound' | 'throttle' | 'queueNotifier' | 'now' | 'log'
+>
 
 /** Whoever asked has read the answer by then, or has given up: nothing is answered or done after it. */
 const KEPT_MS = 10_000
@@ -51,7 +54,7 @@ type Answers = {
 export function startAnswering(deps: AnswerDeps, keptMs = KEPT_MS): Answering {
   const { store, log, now } = deps
   const answers: Answers = {
-    queue: (question) => describeLive(deps, question),
+    queue: (question) => findLiveStatus(deps, question),
     sites: () => listSites(deps),
     lift: (question) => liftSite(deps, question),
   }

@@ -3,11 +3,11 @@
  * JSON through `server_questions`; each kind has its own shape of both.
  */
 import type { SiteStatus } from '../../outbound/sites/site-status.ts'
-import type { LiveAnswer, LiveQuestion } from '../messages/explain/live-status.ts'
+import type { LiveStatus, LiveStatusQuery } from '../messages/explain/live-status.ts'
 
 export type Questions = {
   /** What holds up these emails. */
-  queue: { question: LiveQuestion; answer: LiveAnswer }
+  queue: { question: LiveStatusQuery; answer: LiveStatus }
   /** The destinations that something is known of, those in trouble first. */
   sites: { question: Record<string, never>; answer: { sites: SiteStatus[]; left: number } }
   /** Ends the back-off of a destination. */

@@ -4,7 +4,7 @@ import type { Core } from '../core.ts'
 import { countWaiting } from '../messages/queue/bring-forward.ts'
 import type { AnswerOf, QuestionOf } from './questions.ts'
 
-type Deps = Pick<Core, 'store' | 'outbound' | 'bell'>
+type Deps = Pick<Core, 'store' | 'outbound' | 'queueNotifier'>
 
 const MAX_SITES = 1_000
 
@@ -22,7 +22,7 @@ function byTrouble(one: SiteStatus, other: SiteStatus): number {
 }
 
 export async function liftSite(
-  { store, outbound, bell }: Deps,
+  { store, outbound, queueNotifier }: Deps,
   given: QuestionOf<'lift'>,
 ): Promise<AnswerOf<'lift'>> {
   const known = new Set(outbound.sites().map(({ site }) => site))
@@ -32,6 +32,6 @@ export async function liftSite(
   const waiting = await countWaiting({ store }, domains)
   const isLifted = outbound.liftSite(site)
   // The queue remembers when it wanted to look at its mail again: all of that is looked at anew.
-  if (isLifted) bell.ring('anywhere')
+  if (isLifted) queueNotifier.notify('anywhere')
   return { site, isKnown: known.has(site), isLifted, domains, waiting }
 }

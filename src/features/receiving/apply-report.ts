@@ -16,7 +16,7 @@ import { eq } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import { type LaterReport, recordLater } from '../messages/outcome/record-reports.ts'
+import { type EmailReport, recordReports } from '../messages/outcome/record-reports.ts'
 import { type Act, type ApplyDeps, type Arrival, ignore, ignoreKnown } from './act.ts'
 import { unsubscribe } from './apply-wish.ts'
 import { isExpired, readMarks } from './ours.ts'
@@ -136,7 +136,7 @@ function findWhom(
 function toLater(
   said: ReportedRecipient,
   about: { emailId: string; reportingMta: string | null; whom: Whom },
-): LaterReport | undefined {
+): EmailReport | undefined {
   const { emailId, reportingMta, whom } = about
   const { recipient, diagnostic, status, replyCode, verdict } = said
   const isCoded = replyCode !== null || status !== null
@@ -172,8 +172,8 @@ const did = {
   complaint: 'complained',
 } as const
 
-async function record(deps: ApplyDeps, tx: Tx, report: LaterReport): Promise<Act> {
-  const [isNews] = await recordLater(deps, tx, [report])
+async function record(deps: ApplyDeps, tx: Tx, report: EmailReport): Promise<Act> {
+  const [isNews] = await recordReports(deps, tx, [report])
   const { emailId } = report
   return isNews === true ? { did: did[report.type], emailId } : ignoreKnown(emailId)
 }

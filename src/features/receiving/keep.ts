@@ -29,7 +29,7 @@ export type NewInboundMessage = {
   content: readonly Buffer[]
 }
 
-type Deps = Pick<Core, 'store' | 'config' | 'inbox' | 'now'>
+type Deps = Pick<Core, 'store' | 'config' | 'inboundNotifier' | 'now'>
 
 const insertMessage = statement((db) =>
   db.insert(inboundMessages).values({
@@ -98,12 +98,12 @@ function toRow(deps: Pick<Core, 'config' | 'now'>, message: NewInboundMessage) {
 }
 
 async function insertRow(
-  { config, inbox }: Pick<Core, 'config' | 'inbox'>,
+  { config, inboundNotifier }: Pick<Core, 'config' | 'inboundNotifier'>,
   tx: Tx,
   row: Omit<ReturnType<typeof toRow>, 'parts'> & KeptRaw,
 ): Promise<void> {
   await requireRoom({ config }, tx, row)
   if (row.rawChunks > 0) await requireChunks(tx, { ownerId: row.id, count: row.rawChunks })
   await tx.execute(insertMessage, row)
-  tx.afterCommit(() => inbox.ring())
+  tx.afterCommit(() => inboundNotifier.notify())
 }

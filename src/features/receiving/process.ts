@@ -39,7 +39,10 @@ export type Processing = {
   stop(): Promise<void>
 }
 
-export type ProcessDeps = Pick<Core, 'store' | 'keyring' | 'inbox' | 'counters' | 'now' | 'log'>
+export type ProcessDeps = Pick<
+  Core,
+  'store' | 'keyring' | 'inboundNotifier' | 'counters' | 'now' | 'log'
+>
 
 /** In hand at a time, of each lane: read, or waiting to be written. */
 const WINDOW = 128
@@ -217,7 +220,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
     return [...inHand.values()].filter((row) => !row.isSuspect && laneOf(row) === lane)
   }
 
-  const unlisten = deps.inbox.listen(lookIfLow)
+  const unlisten = deps.inboundNotifier.listen(lookIfLow)
   const timer = setInterval(look, LOOK_EVERY_MS).unref()
   look()
   return {

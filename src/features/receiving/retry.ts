@@ -6,7 +6,7 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 
 type Known = { state: string; hasText: number }
-type Deps = Pick<Core, 'store' | 'inbox'>
+type Deps = Pick<Core, 'store' | 'inboundNotifier'>
 
 const findKnown = statement<Known>(
   () => sql`select state, raw is not null as "hasText" from inbound_messages
@@ -29,17 +29,20 @@ const retryAll = statement(
  * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (read already, or its text is gone); nothing is done
  *   then
  */
-export async function retryInbound({ store, inbox }: Deps, ids: readonly string[]): Promise<void> {
+export async function retryInbound(
+  { store, inboundNotifier }: Deps,
+  ids: readonly string[],
+): Promise<void> {
   await store.write(async (tx) => {
     for (const id of ids) await retry(tx, id)
-    tx.afterCommit(() => inbox.ring())
+    tx.afterCommit(() => inboundNotifier.notify())
   })
 }
 
 /** All that failed and whose text is kept; how many. */
-export async function retryFailedInbound({ store, inbox }: Deps): Promise<number> {
+export async function retryFailedInbound({ store, inboundNotifier }: Deps): Promise<number> {
   return store.write(async (tx) => {
-    tx.afterCommit(() => inbox.ring())
+    tx.afterCommit(() => inboundNotifier.notify())
     return tx.execute(retryAll, {})
   })
 }

@@ -26,7 +26,7 @@ const deleteMembers = statement(
  *   those in `details.segments`
  */
 export async function deleteSegment(
-  { store, jobBell, now }: Pick<Core, 'store' | 'jobBell' | 'now'>,
+  { store, jobNotifier, now }: Pick<Core, 'store' | 'jobNotifier' | 'now'>,
   target: SegmentTarget,
 ): Promise<void> {
   await store.write(async (tx) => {
@@ -37,7 +37,7 @@ export async function deleteSegment(
     if (!(await hasMembers(tx, target.id))) return
     const { projectId, id: segmentId } = target
     await enqueueJob(tx, { kind: 'clear-segment', projectId, payload: { segmentId }, now: now() })
-    tx.afterCommit(jobBell.ring)
+    tx.afterCommit(jobNotifier.notify)
   })
 }
 

@@ -20,7 +20,7 @@
 import { verify } from 'node:crypto'
 import { AppError, describeError, notFound } from '../../errors.ts'
 import type { Core } from '../core.ts'
-import { recordLater } from '../messages/outcome/record-reports.ts'
+import { recordReports } from '../messages/outcome/record-reports.ts'
 import { recordHits } from '../tracking/hits.ts'
 import { type Certificates, createCertificates } from './certificates.ts'
 import { confirmSubscription } from './confirm.ts'
@@ -35,7 +35,7 @@ import { parseCertificateUrl } from './urls.ts'
 
 export type SnsDeps = Pick<
   Core,
-  'config' | 'store' | 'inbox' | 'counters' | 'now' | 'log' | 'publicFetch'
+  'config' | 'store' | 'inboundNotifier' | 'counters' | 'now' | 'log' | 'publicFetch'
 >
 
 export type SnsReceiver = {
@@ -118,7 +118,7 @@ async function takeNotification(deps: SnsDeps, { message, messageId }: SnsMessag
   }
   const { reports, hits } = toConsequence(notification, email, deps.now())
   await takeOnce(deps, messageId, async (tx) => {
-    await recordLater(deps, tx, reports)
+    await recordReports(deps, tx, reports)
     await recordHits(deps, tx, hits)
   })
 }

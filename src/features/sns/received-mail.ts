@@ -29,7 +29,7 @@ const findOwner = statement((db) =>
  * @throws AppError EXTERNAL_SERVICE_ERROR while a mailbox is full: SNS comes again
  */
 export async function keepReceivedMail(
-  deps: Pick<Core, 'config' | 'store' | 'inbox' | 'now'>,
+  deps: Pick<Core, 'config' | 'store' | 'inboundNotifier' | 'now'>,
   mail: ReceivedMail,
   notificationId: string,
 ): Promise<boolean> {

@@ -6,7 +6,7 @@
 import { parseAddress } from '../../mail/address/address.ts'
 import { classifyReply, type Reply, type Verdict } from '../../mail/replies/classify-reply.ts'
 import { isComplaint } from '../../mail/report/complaint.ts'
-import type { LaterReport } from '../messages/outcome/record-reports.ts'
+import type { EmailReport } from '../messages/outcome/record-reports.ts'
 import type { Hit } from '../tracking/hits.ts'
 import { isMachineAgent } from '../tracking/machines.ts'
 import type { ReportedEmail } from './match.ts'
@@ -15,7 +15,7 @@ import type { BouncedRecipient, Notification, ReceivedMail } from './notificatio
 type OfEmail = Exclude<Notification, ReceivedMail>
 type Of<Kind extends OfEmail['kind']> = Extract<OfEmail, { kind: Kind }>
 
-export type Consequence = { reports: LaterReport[]; hits: Hit[] }
+export type Consequence = { reports: EmailReport[]; hits: Hit[] }
 
 const MAX_DIAGNOSTIC = 1_000
 const MAX_HOST = 240
@@ -51,7 +51,7 @@ function toHits(notification: Of<'open' | 'click'>, emailId: string, now: number
 }
 
 /** Of another recipient than the email's own, nothing: what SES tells of is not its address. */
-function toBounces(bounce: Of<'bounce'>, emailId: string, recipient: string): LaterReport[] {
+function toBounces(bounce: Of<'bounce'>, emailId: string, recipient: string): EmailReport[] {
   const { recipients, bounceType, bounceSubType } = bounce
   const reportingMta = bounce.reportingMta && oneLine(bounce.reportingMta, MAX_HOST)
   const unnamed: BouncedRecipient = { address: recipient, status: null, diagnostic: null }
@@ -71,7 +71,7 @@ function toComplaints(
   { feedbackType, recipients }: Of<'complaint'>,
   emailId: string,
   recipient: string,
-): LaterReport[] {
+): EmailReport[] {
   const kind = feedbackType && oneLine(feedbackType, MAX_FEEDBACK_TYPE)
   if (!isComplaint(kind)) return []
   const isOurs =

@@ -7,7 +7,10 @@ import { asc, inArray } from '../../store/drizzle.ts'
 import { heldSuppressions } from '../../store/schema/suppressions.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
-import { type Condemnation, suppressCondemned } from '../messages/outcome/bounce-suppression.ts'
+import {
+  type BounceSuppression,
+  suppressBouncedAddress,
+} from '../messages/outcome/bounce-suppression.ts'
 import { hasDeliveredSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './held.ts'
 
@@ -52,8 +55,8 @@ async function confirmSome({ now }: Deps, tx: Tx, scope: HeldScope) {
     const { id, contactId, createdAt: since } = row
     ids.push(id)
     if (await hasDeliveredSince(tx, { contactId, since })) continue
-    const reason = row.reason as Condemnation['reason']
-    await suppressCondemned(tx, { ...row, reason, at: now() })
+    const reason = row.reason as BounceSuppression['reason']
+    await suppressBouncedAddress(tx, { ...row, reason, at: now() })
     suppressed += 1
   }
   await tx.delete(heldSuppressions).where(inArray(heldSuppressions.id, ids))

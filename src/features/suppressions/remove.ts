@@ -8,7 +8,7 @@ import { and, eq } from '../../store/drizzle.ts'
 import { suppressions } from '../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Core } from '../core.ts'
-import { forgetStrikes } from '../messages/outcome/strikes.ts'
+import { deleteStrikesOf } from '../messages/outcome/strikes.ts'
 
 type Deps = Pick<Core, 'store'>
 
@@ -40,7 +40,7 @@ export async function removeSuppression(
   await store.write(async (tx) => {
     const removed = await tx.find(deleteById, { projectId, id })
     if (removed === undefined) throw notFound(id)
-    await forgetStrikes(tx, { projectId, email: removed.email })
+    await deleteStrikesOf(tx, { projectId, email: removed.email })
   })
 }
 
@@ -53,7 +53,7 @@ export async function removeAddresses(
     let removed = 0
     for (const { address: email } of addresses) {
       if ((await tx.execute(deleteByEmail, { projectId, email })) === 0) continue
-      await forgetStrikes(tx, { projectId, email })
+      await deleteStrikesOf(tx, { projectId, email })
       removed += 1
     }
     return removed

@@ -20,7 +20,7 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import { setSubscribed } from '../contacts/write/upsert.ts'
 import type { Core } from '../core.ts'
-import { forgetStrikesSince } from '../messages/outcome/strikes.ts'
+import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './held.ts'
 
 export type Undone = {
@@ -115,7 +115,7 @@ async function dropSome(tx: Tx, scope: Scope): Promise<number> {
     .from(heldSuppressions)
     .where(isHeldIn(scope))
     .limit(CHUNK)
-  for (const row of rows) await forgetStrikesSince(tx, { ...row, since: scope.since })
+  for (const row of rows) await deleteStrikesSince(tx, { ...row, since: scope.since })
   const ids = rows.map(({ id }) => id)
   await tx.delete(heldSuppressions).where(inArray(heldSuppressions.id, ids))
   return rows.length
@@ -134,7 +134,7 @@ async function undoSome({ now }: Deps, tx: Tx, page: Page) {
       continue
     }
     await tx.execute(deleteSuppression, { id: row.id })
-    await forgetStrikesSince(tx, { ...row, since: page.since })
+    await deleteStrikesSince(tx, { ...row, since: page.since })
     counts.removed += 1
     if (await subscribeAgain(tx, row, now())) counts.resubscribed += 1
   }

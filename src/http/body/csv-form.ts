@@ -111,7 +111,7 @@ type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[] }
  * @throws AppError VALIDATION_ERROR, PAYLOAD_TOO_LARGE, BAD_REQUEST, CONFLICT, DATABASE_ERROR
  */
 export async function takeCsv(
-  core: Pick<Core, 'store' | 'now' | 'jobBell'>,
+  core: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
   { project, stream }: KeyedCall<unknown, unknown>,
   { kind, fields }: Form,
 ): Promise<string> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listActivity } from '../../../src/features/activity/list.ts'
 import { appendEvent, appendEvents } from '../../../src/features/events/append.ts'
-import { createDelivery } from '../../../src/features/messages/delivery/deliver.ts'
+import { createDeliverer } from '../../../src/features/messages/delivery/deliverer.ts'
 import { startQueue } from '../../../src/features/messages/queue/queue.ts'
 import { createTemplateCache, renderMessage } from '../../../src/mail/compose/build-message.ts'
 import { eq } from '../../../src/store/drizzle.ts'
@@ -21,7 +21,7 @@ import {
 
 /** Sends one email and lets it come to that end. */
 async function send(desk: Desk, kind: OutcomeKind, request: Parameters<Desk['send']>[0] = {}) {
-  const delivery = createDelivery(desk.core)
+  const delivery = createDeliverer(desk.core)
   const ended = Promise.withResolvers<void>()
   desk.core.outbound.deliver = ([task]) => {
     if (task === undefined) return

@@ -13,7 +13,7 @@ test('a file is kept in chunks as it comes, and its job when it is whole', async
   const world = await openWorld(t)
   const { id: projectId } = await addProject(world)
   let rings = 0
-  t.after(world.jobBell.listen(() => (rings += 1)))
+  t.after(world.jobNotifier.listen(() => (rings += 1)))
   const upload = openUpload(world, { projectId, kind: 'import' })
   const bytes = Buffer.alloc(200_000, 'abcdefghij')
   for (let at = 0; at < bytes.length; at += 30_000)

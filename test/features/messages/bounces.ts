@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Core } from '../../../src/features/core.ts'
 import type { SendRequest } from '../../../src/features/messages/accept/plan.ts'
-import { createDelivery } from '../../../src/features/messages/delivery/deliver.ts'
+import { createDeliverer } from '../../../src/features/messages/delivery/deliverer.ts'
 import { startQueue } from '../../../src/features/messages/queue/queue.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
 import type { DeliveryTask } from '../../../src/outbound/outbound.ts'
@@ -45,7 +45,7 @@ export async function openBounces(
     deliver(tasks)
     for (const task of tasks) handed?.(task)
   }
-  const delivery = createDelivery(desk.core)
+  const delivery = createDeliverer(desk.core)
   const queue = startQueue(desk.core, delivery)
   t.after(() => queue.stop())
 

@@ -6,14 +6,14 @@ import type { TestContext } from 'node:test'
 import { createKeyring } from '../../../src/config/keyring.ts'
 import { createCounters } from '../../../src/counters.ts'
 import { createDirectory } from '../../../src/features/accounts/directory.ts'
-import { createBell } from '../../../src/features/bell.ts'
 import type { Core } from '../../../src/features/core.ts'
 import { type Accepted, acceptMessage } from '../../../src/features/messages/accept/accept.ts'
 import type { SendRequest } from '../../../src/features/messages/accept/plan.ts'
 import { createFuse } from '../../../src/features/messages/outcome/fuse.ts'
 import { createKnownDomains } from '../../../src/features/messages/outcome/known-domains.ts'
-import { createQueueBell } from '../../../src/features/messages/queue/notifier.ts'
+import { createQueueNotifier } from '../../../src/features/messages/queue/notifier.ts'
 import { createThrottle } from '../../../src/features/messages/queue/throttle.ts'
+import { createNotifier } from '../../../src/features/notifier.ts'
 import { createSharedRuns } from '../../../src/features/shared-runs.ts'
 import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
@@ -93,9 +93,9 @@ export async function openDesk(t: TestContext): Promise<Desk> {
       mayBring: () => true,
     } as unknown as Core['outbound'],
     claims: new Map(),
-    bell: createQueueBell(),
-    inbox: createBell(),
-    jobBell: createBell(),
+    queueNotifier: createQueueNotifier(),
+    inboundNotifier: createNotifier(),
+    jobNotifier: createNotifier(),
     sharedRuns: createSharedRuns(),
     certificates: {} as Core['certificates'],
     disk: { ...roomyDisk },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { retryEmails } from '../../../src/features/messages/queue/operate.ts'
-import { clearOldBodies } from '../../../src/features/messages/retention.ts'
+import { deleteExpiredContent } from '../../../src/features/messages/retention.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { createIdSource } from '../../../src/store/ids.ts'
 import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
@@ -43,11 +43,11 @@ test('with its body, the data an email was rendered with goes; the record stays'
   const desk = await openDesk(t)
   const old = await backdated(desk, 91)
   const recent = await backdated(desk, 89)
-  assert.equal(await clearOldBodies(desk.core), 1)
+  assert.equal(await deleteExpiredContent(desk.core), 1)
   assert.deepEqual(await isWhole(desk, old), [false, false, false])
   assert.deepEqual(await isWhole(desk, recent), [true, true, true])
   assert.equal((await desk.email(old)).subject, 'Hello')
-  assert.equal(await clearOldBodies(desk.core), 0)
+  assert.equal(await deleteExpiredContent(desk.core), 0)
 })
 
 for (const change of [
@@ -58,7 +58,7 @@ for (const change of [
   test(`mail that is ${change.state} keeps what it needs, however old`, async (t) => {
     const desk = await openDesk(t)
     const id = await backdated(desk, 400, change)
-    assert.equal(await clearOldBodies(desk.core), 0)
+    assert.equal(await deleteExpiredContent(desk.core), 0)
     assert.deepEqual(await isWhole(desk, id), [true, true, true])
   })
 }
@@ -66,7 +66,7 @@ for (const change of [
 test('the way back goes on while there is something to clear', async (t) => {
   const desk = await openDesk(t)
   const ids = [await backdated(desk, 91), await backdated(desk, 500), await backdated(desk, 1500)]
-  assert.equal(await clearOldBodies(desk.core), 3)
+  assert.equal(await deleteExpiredContent(desk.core), 3)
   for (const id of ids) assert.deepEqual(await isWhole(desk, id), [false, false, false])
 })
 
@@ -75,7 +75,7 @@ test('a text part goes with its body', async (t) => {
   const old = await backdated(desk, 91)
   const isIt = eq(contents.id, (await desk.email(old)).contentId)
   await desk.core.store.write((tx) => tx.update(contents).set({ text: 'by hand' }).where(isIt))
-  assert.equal(await clearOldBodies(desk.core), 1)
+  assert.equal(await deleteExpiredContent(desk.core), 1)
   const { body, text } = (await contentOf(desk, old)) ?? {}
   assert.deepEqual([body, text], [null, null])
 })
@@ -97,7 +97,7 @@ test('the links of a body outlive it, those of a text are none', async (t) => {
       tx.update(contents).set({ body, isText }).where(eq(contents.id, contentId)),
     )
   }
-  assert.equal(await clearOldBodies(desk.core), 2)
+  assert.equal(await deleteExpiredContent(desk.core), 2)
   assert.deepEqual(await linksOf(desk, old), ['https://a.example/?x=1&y=2'])
   assert.equal(await linksOf(desk, text), null)
   assert.equal(await linksOf(desk, recent), null)
@@ -114,7 +114,7 @@ test('many contents are cleared in several transactions', async (t) => {
       await tx.insert(emails).values({ ...row, id: `${id}-${index}`, contentId: `c${index}` })
     }
   })
-  assert.equal(await clearOldBodies(desk.core), 251)
+  assert.equal(await deleteExpiredContent(desk.core), 251)
   const left = await desk.core.store.read.select().from(emails).all()
   assert.ok(left.every(({ variables }) => variables === null))
 })
@@ -122,6 +122,6 @@ test('many contents are cleared in several transactions', async (t) => {
 test('mail whose content is cleared cannot be retried', async (t) => {
   const desk = await openDesk(t)
   const id = await backdated(desk, 91, { state: 'failed', status: 'FAILED' })
-  await clearOldBodies(desk.core)
+  await deleteExpiredContent(desk.core)
   await assert.rejects(retryEmails(desk.core, [id]), { code: 'CONFLICT', message: /retention/ })
 })

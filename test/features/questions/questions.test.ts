@@ -121,7 +121,7 @@ test('a back-off is lifted by the name of the site or of a domain whose mail goe
 test('the end of a back-off has the whole queue looked at anew', async (t) => {
   const { world } = await open(t, [status('b.test', { restrictedSince: 1 })])
   const calls: unknown[] = []
-  world.bell.listen((call) => calls.push(call))
+  world.queueNotifier.listen((call) => calls.push(call))
   await askServer(world, { kind: 'lift', question: { site: 'b.test', domains: [] } })
   assert.deepEqual(calls, ['anywhere'])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listActivity } from '../../../src/features/activity/list.ts'
 import { listEvents } from '../../../src/features/events/list.ts'
-import { clearOldBodies } from '../../../src/features/messages/retention.ts'
+import { deleteExpiredContent } from '../../../src/features/messages/retention.ts'
 import { listInbound } from '../../../src/features/receiving/list.ts'
 import type { Reader } from '../../../src/features/receiving/reading.ts'
 import { createReturnPathLocalPart } from '../../../src/mail/signed-tokens.ts'
@@ -408,7 +408,7 @@ test('mail with HTML keeps its plain text beside it, in the event and in the fee
     feed.data.map(({ metadata }) => ({ body: metadata.body, text: metadata.text })),
     both,
   )
-  await clearOldBodies({ ...box.core, now: () => box.clock.now + 200 * 86_400_000 })
+  await deleteExpiredContent({ ...box.core, now: () => box.clock.now + 200 * 86_400_000 })
   const [cleared] = (await listEvents(box.core, { projectId: box.project.id, limit: 10 })).events
   const shown = Object(cleared?.data)
   assert.deepEqual([shown.body, shown.text], [null, null])

@@ -154,7 +154,7 @@ test('one suspect is read at a time', async (t) => {
   assert.equal(most, 1)
 })
 
-const deaf = { ring: () => undefined, listen: () => () => undefined }
+const deaf = { notify: () => undefined, listen: () => () => undefined }
 
 /** A process that dies once the message is in a reader's hands. */
 async function die({ core }: Postbox, keep?: () => Promise<unknown>): Promise<void> {
@@ -166,7 +166,7 @@ async function die({ core }: Postbox, keep?: () => Promise<unknown>): Promise<vo
     },
   }
   await keep?.()
-  await startProcessing({ ...core, inbox: deaf }, never)
+  await startProcessing({ ...core, inboundNotifier: deaf }, never)
   await began.promise
 }
 
@@ -232,7 +232,7 @@ test('what was being read alone is given back by a stop, too', async (t) => {
 async function dieAlone(box: Postbox): Promise<InboundMessage | undefined> {
   await die(box)
   const reader = readerOf(() => assert.fail('it was read at once'))
-  const next = await startProcessing({ ...box.core, inbox: deaf }, reader)
+  const next = await startProcessing({ ...box.core, inboundNotifier: deaf }, reader)
   await next.stop()
   const [row] = await rowsOf(box)
   return row
@@ -422,9 +422,9 @@ test('many reports are put into effect in few transactions', async (t) => {
   await box.processing.stop()
   await Promise.all(ids.map((id) => keepInbound(box.core, messageTo(box.returnPath(id), dsn()))))
   const write = t.mock.method(box.core.store, 'write')
-  const inbox = { ring: () => undefined, listen: () => () => undefined }
+  const inboundNotifier = { notify: () => undefined, listen: () => () => undefined }
   const processing = await startProcessing(
-    { ...box.core, inbox },
+    { ...box.core, inboundNotifier },
     { read: async ({ raw }) => readHere(raw) },
   )
   t.after(() => processing.stop())

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findLastWord, findReport } from '../../../src/features/messages/outcome/report-row.ts'
+import { findFinalReport, findReport } from '../../../src/features/messages/outcome/report-row.ts'
 import {
-  deleteOldStrikes,
+  deleteExpiredStrikes,
   findProofOfLife,
   summariseStrikes,
 } from '../../../src/features/messages/outcome/strikes.ts'
@@ -90,7 +90,7 @@ test('strikes are forgotten after half a year', async (t) => {
       .values([at(179), at(181), at(400)])
       .run(),
   )
-  assert.equal(await deleteOldStrikes(core), 2)
+  assert.equal(await deleteExpiredStrikes(core), 2)
   assert.equal(await core.store.read.$count(strikes), 1)
 })
 
@@ -107,7 +107,7 @@ const statements: [string, Statement<unknown>][] = [
   ['a sign of life', findProofOfLife],
   ['strikes', summariseStrikes],
   ['a report', findReport],
-  ['a report that ended an email', findLastWord],
+  ['a report that ended an email', findFinalReport],
   ['contacts to unsubscribe', selectSubscribed],
 ]
 

@@ -175,7 +175,7 @@ test('a deleted segment is gone at once; a job clears its memberships, others st
     await addMembers(world, { projectId, id, emails: emails.slice(350) })
   }
   let rings = 0
-  world.jobBell.listen(() => {
+  world.jobNotifier.listen(() => {
     rings += 1
   })
   await deleteSegment(world, { projectId, id: one.id })

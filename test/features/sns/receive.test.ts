@@ -624,7 +624,7 @@ test('received mail goes the way of what comes by SMTP, for domains of ours alon
   const counter = await openCounter(t)
   const { desk, receiver, sns } = counter
   let rings = 0
-  desk.core.inbox.listen(() => {
+  desk.core.inboundNotifier.listen(() => {
     rings += 1
   })
   const recipients = ['Info@example.test', 'info@example.test', 'someone@elsewhere.test', 'junk']

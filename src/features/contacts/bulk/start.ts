@@ -22,7 +22,7 @@ export type BulkTarget<Given = Condition> =
 /** The payload of the job, which its status shows. */
 export type BulkOrder = BulkTarget & { operation: BulkOperation; projectId: string }
 
-type Deps = Pick<Core, 'store' | 'now' | 'jobBell'>
+type Deps = Pick<Core, 'store' | 'now' | 'jobNotifier'>
 
 /**
  * The id of the job. `condition` is given as it came.
@@ -35,9 +35,9 @@ export async function startBulk(
 ): Promise<string> {
   const { projectId, operation } = input
   const target = await checkTarget(deps, projectId, input.target)
-  const { store, now, jobBell } = deps
+  const { store, now, jobNotifier } = deps
   return store.write((tx) => {
-    tx.afterCommit(() => jobBell.ring())
+    tx.afterCommit(() => jobNotifier.notify())
     const payload: BulkOrder = { operation, projectId, ...target }
     const prefix = `bulk-${operation}`
     return enqueueNamed(tx, { prefix, kind: 'bulk', payload, projectId, now: now() })

@@ -55,7 +55,7 @@ export const removeKey = statement(
  * segment refers to it; CONFLICT when the project has too many such jobs unfinished
  */
 export async function deleteField(
-  deps: Pick<Core, 'store' | 'now' | 'jobBell'>,
+  deps: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
   { projectId, field }: { projectId: string; field: string },
 ): Promise<FieldDeletion> {
   const key = dataKeyOf(field)
@@ -95,11 +95,11 @@ async function refuseUsed({ store }: Deps, { projectId, key }: Target): Promise<
 }
 
 async function enqueueDeletion(
-  { store, now, jobBell }: Pick<Core, 'store' | 'now' | 'jobBell'>,
+  { store, now, jobNotifier }: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
   { deletedFrom, ...target }: Target & { deletedFrom: number },
 ): Promise<FieldDeletion> {
   const jobId = await store.write((tx) => {
-    tx.afterCommit(() => jobBell.ring())
+    tx.afterCommit(() => jobNotifier.notify())
     return enqueueNamed(tx, {
       prefix: 'delete-field',
       kind: 'delete-field',

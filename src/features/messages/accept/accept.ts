@@ -20,10 +20,10 @@ import { findKnown } from '../../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
 import type { Core } from '../../core.ts'
 import { claimKey, type IdempotentRequest, keepKey } from '../../requests/idempotency.ts'
-import { noteOutcome } from '../outcome/log-outcome.ts'
+import { logOutcome } from '../outcome/log-outcome.ts'
 import { isDomainHeld } from '../queue/holds.ts'
-import { keepAttachments } from './attachment-chunks.ts'
-import { type ContentDraft, keepContent } from './content.ts'
+import { storeAttachments } from './attachment-chunks.ts'
+import { type ContentDraft, writeContent } from './content.ts'
 import { type EmailDraft, insertEmails } from './email-row.ts'
 import { type NamedAddress, type Plan, planRequest, type SendRequest } from './plan.ts'
 
@@ -40,7 +40,7 @@ export type Accepted = {
 
 export type AcceptDeps = Pick<
   Core,
-  'store' | 'config' | 'directory' | 'claims' | 'bell' | 'counters' | 'now' | 'log'
+  'store' | 'config' | 'directory' | 'claims' | 'queueNotifier' | 'counters' | 'now' | 'log'
 >
 
 /** What a request may have and still be written among others (store/write/writer.ts). */
@@ -92,7 +92,7 @@ async function acceptRecipients(
   { plan, content }: { plan: Plan; content: ContentDraft },
 ): Promise<Accepted['emails']> {
   const { project, request } = plan
-  const contentId = await keepContent(tx, content)
+  const contentId = await writeContent(tx, content)
   const addresses = request.to.map(({ address }) => address.address)
   const { contacts: found, suppressed } = await findKnown(tx, project.id, addresses)
   const contacts = await upsertRecipients(tx, plan, found)
@@ -111,12 +111,14 @@ async function acceptRecipients(
   }))
 }
 
-function tell(deps: Pick<Core, 'bell' | 'log' | 'counters'>, drafts: readonly EmailDraft[]): void {
+function tell(
+  deps: Pick<Core, 'queueNotifier' | 'log' | 'counters'>,
+  drafts: readonly EmailDraft[],
+): void {
   for (const draft of drafts) {
     const { state } = draft
-    if (state === 'queued') deps.bell.ring(callFor(draft))
-    else if (state === 'suppressed')
-      noteOutcome(deps, { email: draft, outcome: state, attempts: 0 })
+    if (state === 'queued') deps.queueNotifier.notify(callFor(draft))
+    else if (state === 'suppressed') logOutcome(deps, { email: draft, outcome: state, attempts: 0 })
   }
 }
 
@@ -198,7 +200,7 @@ async function draftContent(
     isText: request.isText ?? false,
     text: request.text ?? null,
     at,
-    ...(await keepAttachments(deps, { projectId: project.id, contentId: id }, attachments)),
+    ...(await storeAttachments(deps, { projectId: project.id, contentId: id }, attachments)),
   }
 }
 

@@ -8,16 +8,16 @@ import { dropChunks, readChunks, requireChunks, writeChunks } from '../../chunks
 import type { Core } from '../../core.ts'
 
 /** What of a content's row depends on how its attachments are kept. */
-export type KeptAttachments = { attachments: StoredAttachment[] | null; chunkBytes: number }
+export type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }
 
 type Owner = { projectId: string; contentId: string }
 
 /** Writes the chunks where there are to be some; durable when it resolves. */
-export async function keepAttachments(
+export async function storeAttachments(
   { store }: Pick<Core, 'store'>,
   owner: Owner,
   attachments: readonly StoredAttachment[],
-): Promise<KeptAttachments> {
+): Promise<AttachmentColumns> {
   if (attachments.length === 0) return { attachments: null, chunkBytes: 0 }
   if (attachedBytes(attachments) <= QUICK_BASE64_LENGTH) {
     return { attachments: [...attachments], chunkBytes: 0 }
@@ -34,7 +34,7 @@ async function writeAttachments(
   store: Store,
   { projectId, contentId }: Owner,
   attachments: readonly StoredAttachment[],
-): Promise<KeptAttachments> {
+): Promise<AttachmentColumns> {
   const kept: StoredAttachment[] = []
   let first = 0
   let chunkBytes = 0
@@ -56,7 +56,7 @@ async function writeAttachments(
 /** In the transaction that writes the content. @throws AppError DATABASE_ERROR */
 export async function requireAttachments(
   tx: Tx,
-  { id, attachments, chunkBytes }: KeptAttachments & { id: string },
+  { id, attachments, chunkBytes }: AttachmentColumns & { id: string },
 ): Promise<void> {
   if (chunkBytes === 0) return
   const count = (attachments ?? []).reduce((sum, { chunks = 0 }) => sum + chunks, 0)

@@ -6,9 +6,9 @@ import { and, eq, sql } from '../../../store/drizzle.ts'
 import { contents } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { type KeptAttachments, requireAttachments } from './attachment-chunks.ts'
+import { type AttachmentColumns, requireAttachments } from './attachment-chunks.ts'
 
-export type ContentDraft = KeptAttachments & {
+export type ContentDraft = AttachmentColumns & {
   id: string
   projectId: string
   /** Names a template version; null for a request's own content. */
@@ -57,7 +57,7 @@ const findShared = statement((db) =>
 )
 
 /** The content's row id. */
-export async function keepContent(tx: Tx, draft: ContentDraft): Promise<string> {
+export async function writeContent(tx: Tx, draft: ContentDraft): Promise<string> {
   if (draft.shareKey !== null) {
     const { projectId, shareKey } = draft
     const shared = await tx.find(findShared, { projectId, shareKey })

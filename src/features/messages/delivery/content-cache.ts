@@ -21,7 +21,7 @@ export type LoadedContents = {
   left: ReadonlySet<string>
 }
 
-export type ContentShelf = {
+export type ContentCache = {
   /** `ids`: one for each email, however many share a content. */
   load(ids: readonly string[]): Promise<LoadedContents>
 }
@@ -70,7 +70,7 @@ const findTexts = statement((db) =>
 type Deps = Pick<Core, 'store'> & { outbound: Pick<Outbound, 'mayBring'> }
 type Row = RowOf<typeof listContents>
 
-export function createContentShelf(deps: Deps): ContentShelf {
+export function createContentCache(deps: Deps): ContentCache {
   const shelf = new LRUCache<string, MessageContent>({
     maxSize: MAX_REMEMBERED_BYTES,
     sizeCalculation: sizeOf,

@@ -9,7 +9,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import type { AttemptRecord, InFlightEmail } from '../outcome/attempt-row.ts'
 import { recordAttempts } from '../outcome/outcome.ts'
-import { returnEmails } from '../queue/put-back.ts'
+import { putBackEmails } from '../queue/put-back.ts'
 
 const RECORD_RETRY_MS = 1_000
 /** Others get their turn between two closures, when there has been much to do. */
@@ -17,19 +17,19 @@ const CLOSURE_REPORTS = 50
 
 type Deps = Pick<
   Core,
-  'store' | 'config' | 'bell' | 'counters' | 'fuse' | 'knownDomains' | 'now' | 'log'
+  'store' | 'config' | 'queueNotifier' | 'counters' | 'fuse' | 'knownDomains' | 'now' | 'log'
 >
 type InHand = Map<string, InFlightEmail | undefined>
 type Known = { email: InFlightEmail; report: DeliveryReport }
 
 /** Takes each out of `inHand` as soon as it is on disk. Never rejects. */
-export async function recordReports(
+export async function recordResults(
   deps: Deps,
   inHand: InHand,
   reports: readonly DeliveryReport[],
 ): Promise<void> {
   // What is claimed now, in place of what was delivered, shares the transaction.
-  deps.bell.ring('capacity')
+  deps.queueNotifier.notify('capacity')
   const known = reports.flatMap((report) => {
     const email = inHand.get(report.emailId)
     return email === undefined ? [] : [{ email, report }]
@@ -87,7 +87,7 @@ async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void
     }
   }
   await recordAttempts(deps, tx, attempted)
-  for (const alike of returned.values()) await returnEmails(deps, tx, alike)
+  for (const alike of returned.values()) await putBackEmails(deps, tx, alike)
 }
 
 /**

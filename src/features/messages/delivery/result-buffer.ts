@@ -10,17 +10,17 @@ const GATHER_MS = 5
 const BUSY_GATHER_MS = 20
 const MAX_REPORTS = 250
 
-export type ReportBuffer = {
+export type ResultBuffer = {
   add(reports: readonly DeliveryReport[]): void
   /** Resolves when everything added so far, and meanwhile, is recorded. */
   settled(): Promise<void>
 }
 
 /** `clock`: milliseconds that only rise. */
-export function createReportBuffer(
+export function createResultBuffer(
   record: (reports: readonly DeliveryReport[]) => Promise<void>,
   clock: () => number = () => performance.now(),
-): ReportBuffer {
+): ResultBuffer {
   let waiting: DeliveryReport[] = []
   let timer: NodeJS.Timeout | undefined
   let flushedAt = Number.NEGATIVE_INFINITY

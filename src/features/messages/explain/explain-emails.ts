@@ -12,13 +12,13 @@ import {
   type ExplainedEmail,
   type Explanation,
   explainEmail,
-  type LastWord,
+  type LastAttempt,
   type Live,
 } from './explain.ts'
-import type { LiveQuestion } from './live-status.ts'
+import type { LiveStatusQuery } from './live-status.ts'
 
 /** Asked only when some of the emails are on their way. */
-export type FindLive = (question: LiveQuestion) => Promise<Live>
+export type FindLiveState = (question: LiveStatusQuery) => Promise<Live>
 
 /** Looked up on this thread: for more a reader thread is worth its start. */
 const FEW = 10
@@ -84,7 +84,7 @@ const onTheWay = new Set(['queued', 'deferred', 'held', 'sending'])
 export async function explainEmails(
   deps: Pick<Core, 'store' | 'now'>,
   emails: readonly ExplainedEmail[],
-  findLive: FindLive,
+  findLive: FindLiveState,
 ): Promise<Map<string, Explanation>> {
   const reader = emails.length <= FEW ? deps.store.read : deps.store.scan
   const now = deps.now()
@@ -124,7 +124,7 @@ async function findAhead(
 async function findLastWords(
   reader: Reader,
   emails: readonly ExplainedEmail[],
-): Promise<Map<string, LastWord>> {
+): Promise<Map<string, LastAttempt>> {
   const ids = emails.filter(({ attemptCount, state }) => attemptCount > 0 || !onTheWay.has(state))
   if (ids.length === 0) return new Map()
   const rows = await reader.list(listLastWords, {
@@ -158,7 +158,7 @@ async function findHolds(
 async function findLiveOf(
   emails: readonly ExplainedEmail[],
   ahead: readonly string[],
-  findLive: FindLive,
+  findLive: FindLiveState,
 ): Promise<Live> {
   const asked = emails.filter(({ state }) => onTheWay.has(state) && state !== 'held')
   if (asked.length === 0) return { server: 'silent' }

@@ -2,7 +2,7 @@
 import { formatSecond } from '../../../clock.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
 import type { SiteStatus } from '../../../outbound/sites/site-status.ts'
-import type { LastWord } from './explain.ts'
+import type { LastAttempt } from './explain.ts'
 
 const MAX_QUOTED = 400
 
@@ -18,7 +18,7 @@ const failures: Record<string, (host: string) => string> = {
 }
 
 /** Why the last attempt did not deliver it: `mx.dest.test said: 451 4.3.2 busy.` */
-export function describeFailure(last: LastWord, domain: string): string {
+export function describeFailure(last: LastAttempt, domain: string): string {
   const host = last.host ?? displayDomain(domain)
   const meaning = failures[last.class ?? '']
   const lead =
@@ -32,7 +32,7 @@ export function describeWord({
   enhancedCode,
   replyText,
   error,
-}: Pick<LastWord, 'replyCode' | 'enhancedCode' | 'replyText' | 'error'>): string {
+}: Pick<LastAttempt, 'replyCode' | 'enhancedCode' | 'replyText' | 'error'>): string {
   const isReply = replyCode !== null || enhancedCode !== null
   const reply = [replyCode, enhancedCode, replyText].filter((part) => part !== null && part !== '')
   return quote(isReply ? reply.join(' ') : (error ?? 'no answer'))

@@ -21,7 +21,7 @@ import type { Attempt, Email, Hold } from '../../../store/schema/messages.ts'
 import type { Suppression } from '../../../store/schema/suppressions.ts'
 import { explainEnd } from './explain-end.ts'
 import { explainHeld, explainSending, explainWaiting } from './explain-waiting.ts'
-import type { LiveAnswer } from './live-status.ts'
+import type { LiveStatus } from './live-status.ts'
 
 export type ExplainedEmail = Pick<
   Email,
@@ -46,7 +46,7 @@ export type ExplainedEmail = Pick<
 >
 
 /** The attempt or report that an email's state rests on. */
-export type LastWord = Pick<
+export type LastAttempt = Pick<
   Attempt,
   | 'at'
   | 'result'
@@ -61,7 +61,7 @@ export type LastWord = Pick<
 >
 
 /** `silent`: a server runs, and did not answer. */
-export type Live = ({ server: 'running' } & LiveAnswer) | { server: 'none' } | { server: 'silent' }
+export type Live = ({ server: 'running' } & LiveStatus) | { server: 'none' } | { server: 'silent' }
 
 export type Facts = {
   email: ExplainedEmail
@@ -69,7 +69,7 @@ export type Facts = {
   hold: Hold | null
   /** Of its recipient in its project. */
   suppression: Pick<Suppression, 'reason' | 'source' | 'createdAt'> | null
-  last: LastWord | null
+  last: LastAttempt | null
   /** The id of the first email to its domain that is being sent. */
   ahead: string | null
   live: Live

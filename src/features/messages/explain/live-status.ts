@@ -7,7 +7,7 @@ import type { QueueClass } from '../../../store/schema/words.ts'
 import type { Core } from '../../core.ts'
 import type { ThrottleStatus } from '../queue/throttle.ts'
 
-export type LiveQuestion = {
+export type LiveStatusQuery = {
   /** Recipient domains, A-labels. */
   domains: readonly string[]
   projectIds: readonly string[]
@@ -29,7 +29,7 @@ export type LiveProject = ThrottleStatus & {
 }
 
 /** By domain, project and email; a JSON value. */
-export type LiveAnswer = {
+export type LiveStatus = {
   sites: Record<string, LiveSite>
   projects: Record<string, LiveProject>
   progress: Record<string, DeliveryProgress>
@@ -37,7 +37,10 @@ export type LiveAnswer = {
 
 export type LiveDeps = Pick<Core, 'outbound' | 'throttle'>
 
-export async function describeLive(deps: LiveDeps, question: LiveQuestion): Promise<LiveAnswer> {
+export async function findLiveStatus(
+  deps: LiveDeps,
+  question: LiveStatusQuery,
+): Promise<LiveStatus> {
   const { outbound, throttle } = deps
   const statuses = new Map(outbound.sites().map((status) => [status.site, status]))
   const sites = question.domains.map((domain) => {

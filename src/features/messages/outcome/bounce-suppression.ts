@@ -7,7 +7,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import { setSubscribed } from '../../contacts/write/upsert.ts'
 import { suppress } from './suppression.ts'
 
-export type Condemnation = {
+export type BounceSuppression = {
   projectId: string
   contactId: string
   email: string
@@ -33,7 +33,10 @@ const findContact = statement((db) =>
  * Suppresses the address and unsubscribes the contact, unless the contact has another address by
  * now. Whether it was not on the list.
  */
-export async function suppressCondemned(tx: Tx, condemnation: Condemnation): Promise<boolean> {
+export async function suppressBouncedAddress(
+  tx: Tx,
+  condemnation: BounceSuppression,
+): Promise<boolean> {
   const { projectId, contactId, email, reason, source, emailId, at } = condemnation
   const isNew = await suppress(tx, { projectId, email, reason, source, emailId, at })
   if ((await tx.find(findContact, { contactId, email })) !== undefined) {

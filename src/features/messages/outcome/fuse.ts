@@ -23,7 +23,7 @@ export type Fuse = {
    */
   trips(emailId: string): boolean
   /** To be called when a suppression is held on disk. */
-  noteHeld(cause: HeldCause): void
+  recordHeld(cause: HeldCause): void
   /** Reads what is held, as after the work of an operator. */
   refresh(): Promise<void>
   /** The same while something is held, as far as is known. Never rejects. */
@@ -70,7 +70,7 @@ export function createFuse(deps: Deps): Fuse {
     report(since === null ? undefined : { count, since })
   }
 
-  function noteHeld(cause: HeldCause): void {
+  function recordHeld(cause: HeldCause): void {
     counters.add('pillarbox_suppressions_held_total', { cause })
     if (cause !== 'fuse') return
     // A refresh may have read the rows before this one was there.
@@ -100,7 +100,7 @@ export function createFuse(deps: Deps): Fuse {
       if (!isTooMany) minute.suppressed(emailId)
       return isTooMany
     },
-    noteHeld,
+    recordHeld,
     refresh,
     check,
     stop: unwatch,

@@ -14,7 +14,7 @@ import { heldSuppressions } from '../../../store/schema/suppressions.ts'
 import type { HeldCause } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Condemnation } from './bounce-suppression.ts'
+import type { BounceSuppression } from './bounce-suppression.ts'
 
 /** What is held for the fuse stays so; what is held for its domain may be taken over by the fuse. */
 const insertHeld = statement((db) =>
@@ -50,7 +50,7 @@ const insertHeld = statement((db) =>
 /** Whether it was not held so before. `dueAt`: epoch ms of the second look; null for the fuse. */
 export async function holdSuppression(
   tx: Tx,
-  condemnation: Condemnation,
+  condemnation: BounceSuppression,
   wait: { cause: HeldCause; dueAt: number | null },
 ): Promise<boolean> {
   return (await tx.execute(insertHeld, { ...condemnation, ...wait, id: newId() })) === 1

@@ -46,7 +46,7 @@ export function createKnownDomains(): KnownDomains {
   }
 }
 
-export async function learnDomains(
+export async function insertKnownDomains(
   { knownDomains }: { knownDomains: KnownDomains },
   tx: Tx,
   { seen, at }: { seen: readonly Seen[]; at: number },

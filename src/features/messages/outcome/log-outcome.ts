@@ -9,7 +9,7 @@ import type { ReportedReply } from './report-row.ts'
 
 type Codes = Pick<ReportedReply, 'code' | 'enhancedCode'>
 
-export type NotedOutcome = {
+export type LoggedOutcome = {
   email: Pick<Email, 'id' | 'projectId' | 'recipient'>
   outcome: Extract<
     Email['state'],
@@ -29,9 +29,9 @@ export type NotedOutcome = {
 
 const MAX_REASON_LENGTH = 200
 
-export function noteOutcome(
+export function logOutcome(
   { log, counters }: Pick<Core, 'log' | 'counters'>,
-  noted: NotedOutcome,
+  noted: LoggedOutcome,
 ): void {
   const { outcome, attempts } = noted
   const className = noted.class ?? 'none'
@@ -42,7 +42,7 @@ export function noteOutcome(
   log.info(factsOf(noted), `email ${outcome}`)
 }
 
-function factsOf({ email, site, reply, attempts, durationMs, reason, ...noted }: NotedOutcome) {
+function factsOf({ email, site, reply, attempts, durationMs, reason, ...noted }: LoggedOutcome) {
   return {
     email: email.id,
     project: email.projectId,

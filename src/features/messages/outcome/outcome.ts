@@ -45,11 +45,11 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
 import { type AttemptRecord, type InFlightEmail, insertAttempts } from './attempt-row.ts'
-import { learnDomains } from './known-domains.ts'
-import { type NotedOutcome, noteOutcome } from './log-outcome.ts'
-import { findLastWord } from './report-row.ts'
+import { insertKnownDomains } from './known-domains.ts'
+import { type LoggedOutcome, logOutcome } from './log-outcome.ts'
+import { findFinalReport } from './report-row.ts'
 import { retryDelayMs } from './retry-delay.ts'
-import { condemnByUs } from './suppress-bounced.ts'
+import { suppressOwnBounce } from './suppress-bounced.ts'
 import { recordFaults } from './template-faults.ts'
 
 type NoteDeps = Pick<Core, 'log' | 'counters'>
@@ -57,7 +57,7 @@ type Waiting = Pick<Email, 'id' | 'state'>
 type End = Pick<Email, 'status' | 'error'> & { state: 'failed' | 'suppressed' }
 
 type Transition = {
-  state: NotedOutcome['outcome']
+  state: LoggedOutcome['outcome']
   status: Email['status']
   error: string | null
   dueAt: number | null
@@ -92,7 +92,10 @@ const settleEmail = statement((db) =>
 
 /** Records attempts and all that follows from them; of emails that are gone meanwhile, nothing. */
 export async function recordAttempts(
-  deps: Pick<Core, 'config' | 'counters' | 'now' | 'log' | 'bell' | 'fuse' | 'knownDomains'>,
+  deps: Pick<
+    Core,
+    'config' | 'counters' | 'now' | 'log' | 'queueNotifier' | 'fuse' | 'knownDomains'
+  >,
   tx: Tx,
   records: readonly AttemptRecord[],
 ): Promise<void> {
@@ -114,7 +117,7 @@ export async function recordAttempts(
     tx,
     settled.flatMap((each) => outcomeEvents(each, at)),
   )
-  await learnDomains(deps, tx, { seen: settled.map(({ record }) => record), at })
+  await insertKnownDomains(deps, tx, { seen: settled.map(({ record }) => record), at })
   for (const each of settled) await condemn(deps, tx, each)
   tx.afterCommit(() => {
     for (const each of settled) {
@@ -128,7 +131,7 @@ export async function recordAttempts(
 async function findOvertaken(tx: Tx, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
   const overtaken: AttemptRecord[] = []
   for (const record of records) {
-    const found = await tx.find(findLastWord, { emailId: record.email.id })
+    const found = await tx.find(findFinalReport, { emailId: record.email.id })
     if (found !== undefined) overtaken.push(record)
   }
   return overtaken
@@ -147,10 +150,13 @@ function settledRow({ record, transition }: Settlement, at: number) {
   }
 }
 
-function ringWhenDue({ bell }: Pick<Core, 'bell'>, { record, transition }: Settlement): void {
+function ringWhenDue(
+  { queueNotifier }: Pick<Core, 'queueNotifier'>,
+  { record, transition }: Settlement,
+): void {
   const { queueClass, recipientDomain: domain, projectId } = record.email
   const { dueAt } = transition
-  if (dueAt !== null) bell.ring({ queueClass, domain, projectId, dueAt })
+  if (dueAt !== null) queueNotifier.notify({ queueClass, domain, projectId, dueAt })
 }
 
 function note(deps: NoteDeps, { record, transition }: Settlement): void {
@@ -161,7 +167,7 @@ function note(deps: NoteDeps, { record, transition }: Settlement): void {
     const type = verdict?.isHard === true ? 'hard' : 'soft'
     deps.counters.add('pillarbox_bounces_total', { source: 'session', type })
   }
-  noteOutcome(deps, {
+  logOutcome(deps, {
     email,
     outcome: state,
     class: verdict?.class,
@@ -183,7 +189,7 @@ export async function failEmail(
 }
 
 /** An email whose address was suppressed after its acceptance. */
-export async function endSuppressed(
+export async function suppressEmail(
   deps: NoteDeps,
   tx: Tx,
   { email, at }: { email: Waiting; at: number },
@@ -219,7 +225,7 @@ async function endEmail(
     })
   tx.afterCommit(() => {
     for (const { attemptCount: attempts, ...row } of ended) {
-      noteOutcome(deps, { email: row, outcome: end.state, attempts, reason: end.error })
+      logOutcome(deps, { email: row, outcome: end.state, attempts, reason: end.error })
     }
   })
   return ended.length > 0
@@ -310,5 +316,5 @@ async function condemn(
   const { state, bouncedAt: at } = transition
   if (state !== 'bounced' || at === null || verdict === null) return
   const isByDns = outcome.host === null
-  await condemnByUs(deps, tx, { email, verdict, source: outcomeText(outcome), at, isByDns })
+  await suppressOwnBounce(deps, tx, { email, verdict, source: outcomeText(outcome), at, isByDns })
 }

@@ -15,12 +15,12 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import { setSubscribed } from '../../contacts/write/upsert.ts'
 import type { Core } from '../../core.ts'
 import { appendEvent } from '../../events/append.ts'
-import { noteOutcome } from './log-outcome.ts'
+import { logOutcome } from './log-outcome.ts'
 import { findReport, insertReport, type ReportedReply, type ReportResult } from './report-row.ts'
-import { condemnAddress } from './suppress-bounced.ts'
+import { suppressReportedBounce } from './suppress-bounced.ts'
 import { suppress } from './suppression.ts'
 
-export type LaterReport =
+export type EmailReport =
   /** Action failed, of whatever class. */
   | ({ type: 'bounce'; verdict: Verdict } & Told)
   | ({ type: 'delay' } & Told)
@@ -40,7 +40,7 @@ type Told = {
   finalRecipient?: string | null
 }
 
-type Of<Type extends LaterReport['type']> = Extract<LaterReport, { type: Type }>
+type Of<Type extends EmailReport['type']> = Extract<EmailReport, { type: Type }>
 
 const findEmail = statement((db) =>
   db
@@ -119,10 +119,10 @@ const setDelivered = statement((db) =>
 )
 
 /** In their order; whether each changed anything. Of emails that are gone, none does. */
-export async function recordLater(
+export async function recordReports(
   deps: Deps,
   tx: Tx,
-  reports: readonly LaterReport[],
+  reports: readonly EmailReport[],
 ): Promise<boolean[]> {
   const at = deps.now()
   const changed: boolean[] = []
@@ -133,7 +133,7 @@ export async function recordLater(
   return changed
 }
 
-type Reported<Report = LaterReport> = { email: ReportedEmail; report: Report; at: number }
+type Reported<Report = EmailReport> = { email: ReportedEmail; report: Report; at: number }
 
 function record(deps: Deps, tx: Tx, { email, report, at }: Reported): Promise<boolean> {
   switch (report.type) {
@@ -162,13 +162,13 @@ async function recordBounce(
   await note(tx, reported, { result: 'reported-bounced', ...facts })
   const bounceType = verdict.isHard ? 'Permanent' : 'Undetermined'
   await emit(tx, reported, { name: 'email.bounce', data: { bounceType } })
-  await condemnAddress(tx, { email, verdict, source: diagnostic, at })
+  await suppressReportedBounce(tx, { email, verdict, source: diagnostic, at })
   const type = verdict.isHard ? 'hard' : 'soft'
   tx.afterCommit(() => {
     deps.counters.add('pillarbox_bounces_total', { source: 'report', type })
     const { attemptCount: attempts } = email
     const why = { class: verdict.class, reply: facts.reply, reason: diagnostic }
-    noteOutcome(deps, { email, outcome: 'bounced', ...why, attempts })
+    logOutcome(deps, { email, outcome: 'bounced', ...why, attempts })
   })
   return true
 }
@@ -200,7 +200,7 @@ async function recordDelivery(
   await note(tx, reported, { result: 'reported-delivered' })
   await emit(tx, reported, { name: 'email.delivery', data: null })
   tx.afterCommit(() => {
-    noteOutcome(deps, { email, outcome: 'delivered', attempts: email.attemptCount })
+    logOutcome(deps, { email, outcome: 'delivered', attempts: email.attemptCount })
   })
   return true
 }

@@ -33,7 +33,7 @@ export const findReport = statement<{ id: number }>(
 )
 
 /** Of an email that a report has ended. */
-export const findLastWord = statement<{ id: number }>(
+export const findFinalReport = statement<{ id: number }>(
   () => sql`select id from attempts where email_id = ${parameter('emailId')}
     and result in ('reported-bounced', 'reported-complaint') limit 1`,
 )

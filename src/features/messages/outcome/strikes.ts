@@ -54,7 +54,7 @@ export const summariseStrikes = statement<{ count: number; first: number; last: 
       and at > ${parameter('after')}`,
 )
 
-const deleteStrikes = statement((db) =>
+const deleteAll = statement((db) =>
   db
     .delete(strikes)
     .where(
@@ -62,7 +62,7 @@ const deleteStrikes = statement((db) =>
     ),
 )
 
-const deleteStrikesSince = statement((db) =>
+const deleteSince = statement((db) =>
   db
     .delete(strikes)
     .where(
@@ -104,23 +104,23 @@ export async function hasDeliveredSince(
 }
 
 /** Takes back those since an instant. */
-export async function forgetStrikesSince(
+export async function deleteStrikesSince(
   tx: Tx,
   address: { projectId: string; email: string; since: number },
 ): Promise<void> {
-  await tx.execute(deleteStrikesSince, address)
+  await tx.execute(deleteSince, address)
 }
 
 /** What an address that is taken off the list starts anew without. */
-export async function forgetStrikes(
+export async function deleteStrikesOf(
   tx: Tx,
   address: { projectId: string; email: string },
 ): Promise<void> {
-  await tx.execute(deleteStrikes, address)
+  await tx.execute(deleteAll, address)
 }
 
 /** How many. */
-export async function deleteOldStrikes({
+export async function deleteExpiredStrikes({
   store,
   now,
 }: Pick<Core, 'store' | 'now'>): Promise<number> {

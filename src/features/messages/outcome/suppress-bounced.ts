@@ -9,7 +9,7 @@ import type { Verdict } from '../../../mail/replies/classify-reply.ts'
 import type { Email } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
-import { type Condemnation, suppressCondemned } from './bounce-suppression.ts'
+import { type BounceSuppression, suppressBouncedAddress } from './bounce-suppression.ts'
 import { holdSuppression } from './held-suppression.ts'
 import { isKnownDomain } from './known-domains.ts'
 import { recordStrike } from './strikes.ts'
@@ -31,13 +31,13 @@ const SECOND_LOOK_MS = 86_400_000
  * Class hard suppresses at once, a full or disabled mailbox and an unexplained 5xx are strikes; what
  * is not the address's fault (our host on a list, the content, a policy) changes nothing.
  */
-export async function condemnAddress(tx: Tx, refusal: Refusal): Promise<void> {
+export async function suppressReportedBounce(tx: Tx, refusal: Refusal): Promise<void> {
   const condemnation = await findCondemnation(tx, refusal)
-  if (condemnation !== undefined) await suppressCondemned(tx, condemnation)
+  if (condemnation !== undefined) await suppressBouncedAddress(tx, condemnation)
 }
 
 /** The same by a verdict of our own. `isByDns`: nobody was spoken to. */
-export async function condemnByUs(
+export async function suppressOwnBounce(
   deps: Deps,
   tx: Tx,
   { isByDns, ...refusal }: Refusal & { isByDns: boolean },
@@ -49,7 +49,7 @@ export async function condemnByUs(
     const isNew =
       !(await isSuppressed(tx, condemnation)) &&
       (await holdSuppression(tx, condemnation, { cause: 'domain', dueAt }))
-    if (isNew) tx.afterCommit(() => deps.fuse.noteHeld('domain'))
+    if (isNew) tx.afterCommit(() => deps.fuse.recordHeld('domain'))
     return
   }
   await suppressUnlessTooMany(deps, tx, condemnation)
@@ -59,21 +59,21 @@ export async function condemnByUs(
 export async function suppressUnlessTooMany(
   { fuse }: Deps,
   tx: Tx,
-  condemnation: Condemnation,
+  condemnation: BounceSuppression,
 ): Promise<void> {
   const isNew = !(await isSuppressed(tx, condemnation))
   if (!isNew || !fuse.trips(condemnation.emailId)) {
-    await suppressCondemned(tx, condemnation)
+    await suppressBouncedAddress(tx, condemnation)
     return
   }
   const isHeld = await holdSuppression(tx, condemnation, { cause: 'fuse', dueAt: null })
-  if (isHeld) tx.afterCommit(() => fuse.noteHeld('fuse'))
+  if (isHeld) tx.afterCommit(() => fuse.recordHeld('fuse'))
 }
 
 async function findCondemnation(
   tx: Tx,
   { email, verdict, source, at }: Refusal,
-): Promise<Condemnation | undefined> {
+): Promise<BounceSuppression | undefined> {
   const { id: emailId, projectId, contactId, recipient, recipientDomain: domain } = email
   const { isHard, isStrike, reason } = verdict
   const of = { projectId, contactId, email: recipient, emailId, at }

@@ -23,7 +23,7 @@ export async function countWaiting(
 
 /** What waits for these domains is due at once. */
 export async function bringForward(
-  { store, bell, now }: Pick<Core, 'store' | 'bell' | 'now'>,
+  { store, queueNotifier, now }: Pick<Core, 'store' | 'queueNotifier' | 'now'>,
   domains: readonly string[],
 ): Promise<void> {
   let total = 0
@@ -36,7 +36,7 @@ export async function bringForward(
         .where(sql`${emails.id} in ${laterIds(domain, at)}`)
     })
   }
-  if (total > 0) bell.ring('anywhere')
+  if (total > 0) queueNotifier.notify('anywhere')
 }
 
 export function waitingDomains(): SQL {

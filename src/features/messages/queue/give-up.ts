@@ -17,7 +17,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
-import { noteOutcome } from '../outcome/log-outcome.ts'
+import { logOutcome } from '../outcome/log-outcome.ts'
 
 const PATIENCE_MS = 600_000
 const CHUNK = 500
@@ -100,7 +100,7 @@ async function giveUpDomain(
       const ended = await tx.list(failOverdue, row)
       tx.afterCommit(() => {
         for (const { attemptCount: attempts, error: reason, ...email } of ended) {
-          noteOutcome(deps, { email, outcome: 'failed', attempts, reason })
+          logOutcome(deps, { email, outcome: 'failed', attempts, reason })
         }
       })
       return ended.length

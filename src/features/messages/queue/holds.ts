@@ -46,7 +46,7 @@ export async function holdDomain(
 
 /** Releases it; how many emails are due again. */
 export async function releaseDomain(
-  core: Pick<Core, 'store' | 'directory' | 'bell' | 'now'>,
+  core: Pick<Core, 'store' | 'directory' | 'queueNotifier' | 'now'>,
   domain: string,
 ): Promise<number> {
   await core.store.write(async (tx) => {
@@ -70,7 +70,9 @@ export function holdsWithCounts(): SQL {
 }
 
 /** Makes held emails due whose domain nobody holds back; how many. */
-export async function releaseStray(core: Pick<Core, 'store' | 'bell' | 'now'>): Promise<number> {
+export async function releaseStray(
+  core: Pick<Core, 'store' | 'queueNotifier' | 'now'>,
+): Promise<number> {
   let released = 0
   for (const { domain } of await core.store.scan.all<{ domain: string }>(strayDomains())) {
     released += await releaseEmails(core, domain)
@@ -79,7 +81,7 @@ export async function releaseStray(core: Pick<Core, 'store' | 'bell' | 'now'>): 
 }
 
 async function releaseEmails(
-  { store, bell, now }: Pick<Core, 'store' | 'bell' | 'now'>,
+  { store, queueNotifier, now }: Pick<Core, 'store' | 'queueNotifier' | 'now'>,
   domain: string,
 ): Promise<number> {
   const released = await inChunks(store, (tx) => {
@@ -95,7 +97,7 @@ async function releaseEmails(
       })
       .where(and(inArray(emails.id, heldIds(domain)), sql`not ${isHoldWanted(domain)}`))
   })
-  if (released > 0) bell.ring('anywhere')
+  if (released > 0) queueNotifier.notify('anywhere')
   return released
 }
 

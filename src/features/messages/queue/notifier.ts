@@ -8,17 +8,17 @@ import type { QueueClass } from '../../../store/schema/words.ts'
 export type QueueLane = { queueClass: QueueClass; domain: string; projectId: string }
 
 /** Mail is due in a lane; somewhere, one does not know where; or a site can take more again. */
-export type QueueCall = (QueueLane & { dueAt: number }) | 'anywhere' | 'capacity'
+export type QueueNotice = (QueueLane & { dueAt: number }) | 'anywhere' | 'capacity'
 
-export type QueueBell = {
-  ring(call: QueueCall): void
-  listen(listener: (call: QueueCall) => void): () => void
+export type QueueNotifier = {
+  notify(call: QueueNotice): void
+  listen(listener: (call: QueueNotice) => void): () => void
 }
 
-export function createQueueBell(): QueueBell {
-  const listeners = new Set<(call: QueueCall) => void>()
+export function createQueueNotifier(): QueueNotifier {
+  const listeners = new Set<(call: QueueNotice) => void>()
   return {
-    ring: (call) => {
+    notify: (call) => {
       for (const listener of listeners) listener(call)
     },
     listen: (listener) => {

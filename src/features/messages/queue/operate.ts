@@ -11,7 +11,7 @@ import { failEmail } from '../outcome/outcome.ts'
 export type { Step } from '../../../outbound/attempt.ts'
 export type { Attempt, Email } from '../../../store/schema/messages.ts'
 export type { Explanation } from '../explain/explain.ts'
-export { explainEmails, type FindLive } from '../explain/explain-emails.ts'
+export { explainEmails, type FindLiveState } from '../explain/explain-emails.ts'
 export { isReport, reportPrefix } from '../outcome/report-row.ts'
 export { bringForward, listWaitingDomains } from './bring-forward.ts'
 export {
@@ -34,10 +34,13 @@ export {
   queueStates,
 } from './queue-list.ts'
 
-export type EmailStory = { email: Email; attempts: Attempt[] }
+export type EmailHistory = { email: Email; attempts: Attempt[] }
 
 /** The whole story of a message. @throws AppError RESOURCE_NOT_FOUND */
-export async function showEmail({ store }: Pick<Core, 'store'>, id: string): Promise<EmailStory> {
+export async function getEmailHistory(
+  { store }: Pick<Core, 'store'>,
+  id: string,
+): Promise<EmailHistory> {
   const email = await store.read.select().from(emails).where(eq(emails.id, id)).get()
   if (email === undefined) throw notFound(id)
   const tries = await store.read
@@ -55,7 +58,7 @@ export async function showEmail({ store }: Pick<Core, 'store'>, id: string): Pro
  *   by retention ...); nothing is done then
  */
 export async function retryEmails(
-  core: Pick<Core, 'store' | 'config' | 'now' | 'bell'>,
+  core: Pick<Core, 'store' | 'config' | 'now' | 'queueNotifier'>,
   ids: readonly string[],
 ): Promise<void> {
   await core.store.write(async (tx) => {
@@ -64,7 +67,7 @@ export async function retryEmails(
 }
 
 async function retryEmail(
-  core: Pick<Core, 'config' | 'now' | 'bell'>,
+  core: Pick<Core, 'config' | 'now' | 'queueNotifier'>,
   tx: Tx,
   id: string,
 ): Promise<void> {
@@ -91,7 +94,7 @@ async function retryEmail(
       updatedAt: now,
     })
     .where(eq(emails.id, id))
-  tx.afterCommit(() => core.bell.ring('anywhere'))
+  tx.afterCommit(() => core.queueNotifier.notify('anywhere'))
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND, CONFLICT (no longer waiting); nothing is done then */

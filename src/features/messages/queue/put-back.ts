@@ -37,15 +37,15 @@ const makeDue = statement((db) =>
 )
 
 /** They are due again at `dueAt`. `reason`: why their site takes nothing. */
-export async function returnEmails(
-  { bell }: Pick<Core, 'bell'>,
+export async function putBackEmails(
+  { queueNotifier }: Pick<Core, 'queueNotifier'>,
   tx: Tx,
   { ids, dueAt, reason }: { ids: readonly string[]; dueAt: number; reason?: string | undefined },
 ): Promise<void> {
   const rows = { ids: JSON.stringify(ids), dueAt, reason: reason ?? null }
   const lanes = await tx.list(makeDue, rows)
   tx.afterCommit(() => {
-    for (const lane of lanes) bell.ring({ ...lane, dueAt })
+    for (const lane of lanes) queueNotifier.notify({ ...lane, dueAt })
   })
 }
 
@@ -98,11 +98,11 @@ export async function deferWaiting(
  * if the hold is over by now, it is due at once.
  */
 export async function holdEmail(
-  deps: Pick<Core, 'bell'>,
+  deps: Pick<Core, 'queueNotifier'>,
   tx: Tx,
   { id, domain, at }: { id: string; domain: string; at: number },
 ): Promise<void> {
-  if (!(await isDomainHeld(tx, domain))) return returnEmails(deps, tx, { ids: [id], dueAt: at })
+  if (!(await isDomainHeld(tx, domain))) return putBackEmails(deps, tx, { ids: [id], dueAt: at })
   await tx
     .update(emails)
     .set({

@@ -12,12 +12,12 @@ import { describeError } from '../../../errors.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
-import type { Delivery } from '../delivery/deliver.ts'
+import type { Deliverer } from '../delivery/deliverer.ts'
 import { type ClaimedEmail, claimLane, findNextDue } from './claim.ts'
 import { createGiveUp, type GiveUp } from './give-up.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { mendClock, recoverLeases, renewLeases } from './leases.ts'
-import type { QueueCall, QueueLane } from './notifier.ts'
+import type { QueueLane, QueueNotice } from './notifier.ts'
 import { releaseStray } from './operate.ts'
 import { type Claim, planClaims } from './plan-claims.ts'
 import { deferWaiting } from './put-back.ts'
@@ -43,12 +43,20 @@ export type Queue = {
 
 export type QueueDeps = Pick<
   Core,
-  'store' | 'config' | 'outbound' | 'directory' | 'throttle' | 'bell' | 'counters' | 'now' | 'log'
+  | 'store'
+  | 'config'
+  | 'outbound'
+  | 'directory'
+  | 'throttle'
+  | 'queueNotifier'
+  | 'counters'
+  | 'now'
+  | 'log'
 >
 
 type QueueState = {
   core: QueueDeps
-  delivery: Delivery
+  delivery: Deliverer
   lanes: Lanes
   leaseId: string
   /** Looks at the whole queue. */
@@ -61,7 +69,7 @@ type QueueState = {
   wake: () => void
 }
 
-export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
+export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
   const alarm = createAlarm()
   const lanes = createLanes()
   const state: QueueState = {
@@ -77,7 +85,7 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
     wake: alarm.ring,
   }
   const upkeep = createUpkeep(state)
-  const stopListening = core.bell.listen((call) => hear(state, call, upkeep.run))
+  const stopListening = core.queueNotifier.listen((call) => hear(state, call, upkeep.run))
   // What came of a message could not be recorded: it would be sent again.
   const stopRecalling = core.store.onFilesLost(delivery.recallAll)
   const renewal = setInterval(
@@ -103,7 +111,7 @@ export function startQueue(core: QueueDeps, delivery: Delivery): Queue {
 
 function hear(
   state: QueueState,
-  call: QueueCall,
+  call: QueueNotice,
   run: (act: () => Promise<unknown>) => void,
 ): void {
   if (call === 'anywhere') {

@@ -18,7 +18,7 @@ export const listJob = 'verify-list'
 /** Tries of a job that fails, as when the database cannot be written. */
 const MAX_ATTEMPTS = 5
 
-type Deps = Pick<Core, 'store' | 'now' | 'jobBell'>
+type Deps = Pick<Core, 'store' | 'now' | 'jobNotifier'>
 
 /**
  * The id of the job. A condition is given as it came.
@@ -34,7 +34,7 @@ export async function startListVerification(
   const payload: ListOrder = { projectId, ...checked }
   const job = { kind: listJob, projectId, payload, maxAttempts: MAX_ATTEMPTS }
   return deps.store.write((tx) => {
-    tx.afterCommit(() => deps.jobBell.ring())
+    tx.afterCommit(() => deps.jobNotifier.notify())
     return enqueueNamed(tx, { prefix: 'verify', ...job, now: deps.now() })
   })
 }

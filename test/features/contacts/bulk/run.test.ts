@@ -352,10 +352,10 @@ test('the job loop does the work, and the status tells of it', async (t) => {
   const core = world as unknown as Core
   const { handlers, limits } = createSchedule(core)
   assert.equal(limits.bulk, 3)
-  const { store, log, now, jobBell } = world
+  const { store, log, now, jobNotifier } = world
   const running = startJobs({ store, log, now, handlers, limits })
   t.after(() => running.stop(0))
-  t.after(jobBell.listen(running.wake))
+  t.after(jobNotifier.listen(running.wake))
   const jobId = await order(id, 'delete', byIds(ids))
   assert.equal(jobId, `bulk-delete-${id}-${world.clock.at}`)
   const ask = () => findBulkStatus(world, { projectId: id, jobId })

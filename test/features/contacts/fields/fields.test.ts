@@ -400,7 +400,7 @@ test('many contacts are a job, which goes on where an interrupted one was', asyn
   const { id } = await addProject(world)
   await insertMany(id, MANY, `json_object('plan', 'p' || i, 'n', i)`)
   world.clock.at += 1000
-  const { store, now, jobBell } = world
+  const { store, now, jobNotifier } = world
   const answer = await deleteField(world, { projectId: id, field: 'data.plan' })
   assert.deepEqual(answer, {
     deletedFrom: MANY,
@@ -414,7 +414,7 @@ test('many contacts are a job, which goes on where an interrupted one was', asyn
     if (batches === 3) first.abort.abort(new Error('stopped here'))
     return result
   }
-  const dying = { store: { ...store, write }, now, jobBell }
+  const dying = { store: { ...store, write }, now, jobNotifier }
   await assert.rejects(runFieldDeletion(dying, first), /stopped here/)
   assert.equal(batches, 3)
   const done = MANY - (await countPlan(id))

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listAbandoned, sweepChunks } from '../../../../src/features/chunks.ts'
 import { readAttachments } from '../../../../src/features/messages/accept/attachment-chunks.ts'
-import { createContentShelf } from '../../../../src/features/messages/delivery/content-cache.ts'
-import { clearOldBodies } from '../../../../src/features/messages/retention.ts'
+import { createContentCache } from '../../../../src/features/messages/delivery/content-cache.ts'
+import { deleteExpiredContent } from '../../../../src/features/messages/retention.ts'
 import { decodeAttachment } from '../../../../src/mail/compose/attachment.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { chunks, contents, emails } from '../../../../src/store/schema/messages.ts'
@@ -57,7 +57,7 @@ test('large attachments are kept in chunks, small ones in their content', async 
 test('what was kept in chunks is read as it was given', async (t) => {
   const desk = await openDesk(t)
   const id = await send(desk)
-  const { found } = await createContentShelf(desk.core).load([id])
+  const { found } = await createContentCache(desk.core).load([id])
   const read = found.get(id)?.attachments.map(decodeAttachment) ?? []
   assert.deepEqual(
     read.map(({ filename, contentType }) => [filename, contentType]),
@@ -75,7 +75,7 @@ test('attachments that were kept whole before there were chunks are read, too', 
   const id = await send(desk, [small])
   const whole = { attachments: [large, small] }
   await desk.core.store.write((tx) => tx.update(contents).set(whole).where(eq(contents.id, id)))
-  const { found } = await createContentShelf(desk.core).load([id])
+  const { found } = await createContentCache(desk.core).load([id])
   assert.deepEqual(found.get(id)?.attachments, [large, small])
 })
 
@@ -166,10 +166,10 @@ test('chunks go when retention has cleared their content', async (t) => {
   const [old, recent] = [await send(desk), await send(desk)]
   await age(desk, old, 91 * 24 * HOUR_MS)
   await age(desk, recent, 89 * 24 * HOUR_MS)
-  assert.equal(await clearOldBodies(desk.core), 1)
+  assert.equal(await deleteExpiredContent(desk.core), 1)
   await sweepChunks({ ...desk.core, now: () => Date.now() + 2 * HOUR_MS })
   assert.equal(await chunkCount(desk), 4)
-  const { found } = await createContentShelf(desk.core).load([old, recent])
+  const { found } = await createContentCache(desk.core).load([old, recent])
   assert.deepEqual([...found.keys()], [recent])
 })
 
@@ -177,7 +177,7 @@ test('a content whose chunks have just been deleted counts as cleared', async (t
   const desk = await openDesk(t)
   const id = await send(desk)
   await desk.core.store.write((tx) => tx.delete(chunks))
-  const { found } = await createContentShelf(desk.core).load([id])
+  const { found } = await createContentCache(desk.core).load([id])
   assert.equal(found.size, 0)
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createContentShelf } from '../../../../src/features/messages/delivery/content-cache.ts'
+import { createContentCache } from '../../../../src/features/messages/delivery/content-cache.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contents } from '../../../../src/store/schema/messages.ts'
 import { type Desk, openDesk } from '../desk.ts'
@@ -22,7 +22,7 @@ test('contents come whole, small and large; cleared ones are left out', async (t
   const large = await keep(desk, 'x'.repeat(300_000), 'y'.repeat(70_000))
   const cleared = await keep(desk, 'aGk=')
   await change(desk, cleared, { body: null, attachments: null })
-  const { found, left } = await createContentShelf(desk.core).load([small, large, cleared, 'none'])
+  const { found, left } = await createContentCache(desk.core).load([small, large, cleared, 'none'])
   assert.deepEqual([...found.keys()].sort(), [small, large].sort())
   assert.deepEqual(found.get(small)?.attachments[0]?.content, 'aGk=')
   assert.equal(found.get(small)?.body, '\u00e4')
@@ -36,7 +36,7 @@ test('what several emails share is remembered, a request\u2019s own content is n
   const desk = await openDesk(t)
   const [own, shared, twice] = [await keep(desk, ''), await keep(desk, ''), await keep(desk, '')]
   await change(desk, shared, { shareKey: 'template x 1' })
-  const shelf = createContentShelf(desk.core)
+  const shelf = createContentCache(desk.core)
   await shelf.load([own, shared, twice, twice])
   for (const id of [own, shared, twice]) await change(desk, id, { body: 'changed' })
   const { found } = await shelf.load([own, shared, twice])
@@ -51,7 +51,7 @@ test('a batch reads at most 32 MB of large contents, but one in any case', async
   const ids = [await keep(desk, 'x'.repeat(45_000_000))]
   for (let index = 0; index < 2; index += 1) ids.push(await keep(desk, 'x'.repeat(100_000)))
   const small = await keep(desk, 'aGk=')
-  const { found, left } = await createContentShelf(desk.core).load([...ids, small])
+  const { found, left } = await createContentCache(desk.core).load([...ids, small])
   assert.deepEqual([...found.keys()].sort(), [ids[0], small].sort())
   assert.deepEqual([...left].sort(), ids.slice(1).sort())
 })
@@ -64,7 +64,7 @@ test('what outbound has no room for is left unread, the mail of others is not', 
     asked.push([projectId, bytes])
     return false
   }
-  const { found, left } = await createContentShelf(desk.core).load([large, small])
+  const { found, left } = await createContentCache(desk.core).load([large, small])
   assert.deepEqual([...found.keys()], [small])
   assert.deepEqual([...left], [large])
   assert.equal(asked.length, 1)
@@ -82,7 +82,7 @@ test('between large contents the event loop turns', async (t) => {
     turns += 1
     if (!isDone) setImmediate(count)
   }
-  const loading = createContentShelf(desk.core).load(ids)
+  const loading = createContentCache(desk.core).load(ids)
   setImmediate(count)
   await loading
   isDone = true

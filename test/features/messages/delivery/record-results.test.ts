@@ -3,16 +3,16 @@ import { unlink } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../../../src/errors.ts'
 import {
-  createDelivery,
-  type Delivery,
-} from '../../../../src/features/messages/delivery/deliver.ts'
+  createDeliverer,
+  type Deliverer,
+} from '../../../../src/features/messages/delivery/deliverer.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { address, attempted, type Desk, openDesk, START } from '../desk.ts'
 
 type Line = Desk & {
-  delivery: Delivery
+  delivery: Deliverer
   /** Calls of `store.write` since the emails were handed over. */
   writes: () => number
 }
@@ -28,7 +28,7 @@ async function openLine(t: TestContext, count: number): Promise<Line> {
     deliver(tasks)
     resolve()
   }
-  const delivery = createDelivery(desk.core)
+  const delivery = createDeliverer(desk.core)
   const queue = startQueue(desk.core, delivery)
   t.after(() => queue.stop())
   await handed
@@ -100,7 +100,7 @@ test('an email that went back and is in hand again keeps its place while others 
   const settled = line.delivery.settled(60_000)
   while (answers.length > 0) await new Promise(setImmediate)
   line.capacity.set('dest.test', 10)
-  line.core.bell.ring('capacity')
+  line.core.queueNotifier.notify('capacity')
   await again.promise
   t.mock.timers.tick(1_000)
   await settled
@@ -116,7 +116,7 @@ test('a stop waits for no disk that fails', async (t) => {
   const { core, send } = await openDesk(t)
   await send()
   const refused = Promise.withResolvers<void>()
-  const delivery = createDelivery(core)
+  const delivery = createDeliverer(core)
   // What was claimed cannot be handed over: it is put back, which the disk refuses.
   core.directory.heldDomains = async () => {
     t.mock.method(core.store, 'write', async () => {
@@ -163,7 +163,7 @@ test('when the files of the database are taken away, what has not begun is calle
     sql`select file from pragma_database_list where name = 'main'`,
   )) as { file: string }
   await desk.send()
-  const delivery = createDelivery(desk.core)
+  const delivery = createDeliverer(desk.core)
   const withdrawn = Promise.withResolvers<string>()
   desk.core.outbound.withdraw = withdrawn.resolve
   const queue = startQueue(desk.core, delivery)
@@ -174,7 +174,7 @@ test('when the files of the database are taken away, what has not begun is calle
   await unlink(`${file.file}-wal`)
   assert.equal(await withdrawn.promise, 'dest.test')
   desk.capacity.set('dest.test', 1_000)
-  desk.core.bell.ring('capacity')
+  desk.core.queueNotifier.notify('capacity')
   await assert.rejects(desk.send(), { code: 'DATABASE_ERROR' })
   assert.equal(desk.tasks.length, 1)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createReportBuffer } from '../../../../src/features/messages/delivery/result-buffer.ts'
+import { createResultBuffer } from '../../../../src/features/messages/delivery/result-buffer.ts'
 import type { DeliveryReport } from '../../../../src/outbound/outbound.ts'
 
 const report: DeliveryReport = { emailId: 'x', kind: 'returned', site: 'x', retryAt: null }
@@ -12,7 +12,7 @@ function openBuffer(t: TestContext) {
   const record = async (reports: readonly DeliveryReport[]) => {
     batches.push(reports.length)
   }
-  return { buffer: createReportBuffer(record, () => Date.now()), batches }
+  return { buffer: createResultBuffer(record, () => Date.now()), batches }
 }
 
 test('reports of one moment are recorded together, those of a busy time every 20 ms', (t) => {

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { Explanation } from '../../../../src/features/messages/explain/explain.ts'
 import {
   explainEmails,
-  type FindLive,
+  type FindLiveState,
 } from '../../../../src/features/messages/explain/explain-emails.ts'
-import { findLiveForProject } from '../../../../src/features/messages/explain/project-live-status.ts'
+import { findLiveStateForProject } from '../../../../src/features/messages/explain/project-live-status.ts'
 import { createThrottle } from '../../../../src/features/messages/queue/throttle.ts'
 import type { SiteStatus } from '../../../../src/outbound/sites/site-status.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
@@ -19,7 +19,7 @@ async function add(desk: Desk, change: Partial<Email>): Promise<Email> {
   return desk.email(id)
 }
 
-const noOne: FindLive = async () => assert.fail('nobody is asked')
+const noOne: FindLiveState = async () => assert.fail('nobody is asked')
 
 test('what has ended is explained from the database, and nobody is asked', async (t) => {
   const desk = await openDesk(t)
@@ -80,7 +80,7 @@ test("the API tells a project of a back-off, and not the reply to another projec
   const outbound = { sites: () => [status], siteOf: (site: string) => site }
   Object.assign(outbound, { capacity: () => 0, projectCapacity: () => 0 })
   const deps = { outbound, throttle: createThrottle(0, desk.core.now) } as never
-  const explained = await explainEmails(desk.core, [waits], findLiveForProject(deps))
+  const explained = await explainEmails(desk.core, [waits], findLiveStateForProject(deps))
   const reason = explained.get(waits.id)?.reason ?? ''
   assert.match(reason, /^Nothing is sent to dest\.test until 2026-11-21 12:01:00Z/)
   assert.doesNotMatch(reason, /secret/)

@@ -4,7 +4,7 @@ import {
   type ExplainedEmail,
   explainEmail,
   type Facts,
-  type LastWord,
+  type LastAttempt,
   type Live,
 } from '../../../../src/features/messages/explain/explain.ts'
 import type { LiveSite } from '../../../../src/features/messages/explain/live-status.ts'
@@ -34,7 +34,7 @@ const email: ExplainedEmail = {
   updatedAt: NOW - MINUTE,
 }
 
-const word: LastWord = {
+const word: LastAttempt = {
   at: NOW - MINUTE,
   result: 'deferred',
   class: 'unknown',

@@ -5,7 +5,7 @@ import { saveContact } from '../../../../src/features/contacts/write/save.ts'
 import { changeSubscription } from '../../../../src/features/contacts/write/subscription.ts'
 import { updateContact } from '../../../../src/features/contacts/write/update.ts'
 import { createFuse, startFuse } from '../../../../src/features/messages/outcome/fuse.ts'
-import { recordLater } from '../../../../src/features/messages/outcome/record-reports.ts'
+import { recordReports } from '../../../../src/features/messages/outcome/record-reports.ts'
 import { unsubscribe } from '../../../../src/features/receiving/apply-wish.ts'
 import { addSuppressions } from '../../../../src/features/suppressions/add.ts'
 import { confirmHeld } from '../../../../src/features/suppressions/confirm.ts'
@@ -92,7 +92,7 @@ test('the fuse has blown when a suppression is held on disk, and not by a transa
   assert.deepEqual([...Array(52).keys()].filter(trips), [50, 51])
   clock.now += MINUTE
   assert.equal(trips(52), false)
-  fuse.noteHeld('fuse')
+  fuse.recordHeld('fuse')
   assert.equal(trips(53), true)
 })
 
@@ -157,7 +157,7 @@ test('reports of others suppress at once, however many and while the fuse has bl
   const verdict = { ...full.change.verdict, isHard: true, isStrike: false } as never
   const said = { verdict, reply: null, diagnostic: 'no such user', reportingMta: null }
   await desk.core.store.write((tx) =>
-    recordLater(
+    recordReports(
       desk.core,
       tx,
       ids.map((emailId) => ({ type: 'bounce', emailId, ...said })),
@@ -268,7 +268,7 @@ test("undo never takes back people's own wish", async (t) => {
   // Who says so afterwards, though it changes nothing by then.
   await wish(page, false)()
   await core.store.write((tx) =>
-    recordLater(core, tx, [{ type: 'complaint', emailId: complained, feedbackType: null }]),
+    recordReports(core, tx, [{ type: 'complaint', emailId: complained, feedbackType: null }]),
   )
   const add = { projectId, reason: 'MANUAL' } as const
   await addSuppressions(core, { ...add, addresses: [address(listed), address(other)] })
@@ -363,7 +363,7 @@ test('a suppression that is held while the fuse reads the rows keeps the fuse bl
   await end(people(50), hard)
   assert.equal(fuse.trips('one more'), true)
   await fuse.refresh()
-  fuse.noteHeld('fuse')
+  fuse.recordHeld('fuse')
   assert.equal(fuse.trips('and one more'), true)
   await fuse.refresh()
   assert.deepEqual(core.health.reasons(), [])

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { CounterName } from '../../../../src/counters.ts'
-import { createDelivery } from '../../../../src/features/messages/delivery/deliver.ts'
-import { recordLater } from '../../../../src/features/messages/outcome/record-reports.ts'
+import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
+import { recordReports } from '../../../../src/features/messages/outcome/record-reports.ts'
 import { createGiveUp } from '../../../../src/features/messages/queue/give-up.ts'
 import { cancelEmails } from '../../../../src/features/messages/queue/operate.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
@@ -35,7 +35,7 @@ async function openNotedDesk(t: TestContext) {
 async function openLine(t: TestContext, recipients: readonly string[]) {
   const desk = await openNotedDesk(t)
   await desk.send({ to: recipients.map((text) => ({ address: address(text), name: null })) })
-  const delivery = createDelivery(desk.core)
+  const delivery = createDeliverer(desk.core)
   const queue = startQueue(desk.core, delivery)
   t.after(() => queue.stop())
   while (desk.tasks.length < recipients.length) await new Promise(setImmediate)
@@ -92,7 +92,7 @@ test('of the deferrals of an email the first is a line, and all are counted', as
   const desk = await openLine(t, ['a@dest.test'])
   await desk.report(attempted(desk.tasks[0] as never, 'deferred'))
   desk.clock.now += 3_600_000
-  desk.core.bell.ring('anywhere')
+  desk.core.queueNotifier.notify('anywhere')
   while (desk.tasks.length < 2) await new Promise(setImmediate)
   await desk.report(attempted(desk.tasks[1] as never, 'deferred'))
   assert.deepEqual(
@@ -165,8 +165,8 @@ test('what is learnt later is a line, once: a bounce, a complaint', async (t) =>
     { type: 'bounce', emailId: bounced, ...facts } as const,
     { type: 'complaint', emailId: complained, feedbackType: 'abuse' } as const,
   ]
-  await store.write((tx) => recordLater(desk.core, tx, reports))
-  await store.write((tx) => recordLater(desk.core, tx, reports))
+  await store.write((tx) => recordReports(desk.core, tx, reports))
+  await store.write((tx) => recordReports(desk.core, tx, reports))
   assert.deepEqual(
     desk.entries.map(({ msg, email, reason, to }) => [msg, email, reason, to]),
     [

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import {
-  createDelivery,
-  type Delivery,
-} from '../../../../src/features/messages/delivery/deliver.ts'
+  createDeliverer,
+  type Deliverer,
+} from '../../../../src/features/messages/delivery/deliverer.ts'
 import {
-  type LaterReport,
-  recordLater,
+  type EmailReport,
+  recordReports,
 } from '../../../../src/features/messages/outcome/record-reports.ts'
-import { forgetStrikes } from '../../../../src/features/messages/outcome/strikes.ts'
+import { deleteStrikesOf } from '../../../../src/features/messages/outcome/strikes.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import type { Verdict } from '../../../../src/mail/replies/classify-reply.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
@@ -33,7 +33,7 @@ const soft: Verdict = {
 const hard: Verdict = { ...soft, class: 'hard', reason: 'userunknown', isHard: true }
 const full: Verdict = { ...soft, class: 'quota', reason: 'mailboxfull', isStrike: true }
 
-const bounce = (emailId: string, verdict = hard): LaterReport => ({
+const bounce = (emailId: string, verdict = hard): EmailReport => ({
   type: 'bounce',
   emailId,
   verdict,
@@ -49,7 +49,8 @@ async function open(t: TestContext) {
     ...desk,
     /** An email to ada@dest.test in this state; its id. */
     sent: (change: Partial<Email> = {}) => sendAs(desk, change),
-    learn: (...reports: LaterReport[]) => store.write((tx) => recordLater(desk.core, tx, reports)),
+    learn: (...reports: EmailReport[]) =>
+      store.write((tx) => recordReports(desk.core, tx, reports)),
     list: () => store.read.select().from(suppressions).all(),
     struck: () => store.read.select().from(strikes).all(),
     told: async () => {
@@ -77,14 +78,14 @@ async function sendAs({ core, send }: Desk, change: Partial<Email>): Promise<str
 }
 
 /** What was sent is with outbound then, and its outcome still to come. */
-async function handOver(t: TestContext, { core }: Desk): Promise<Delivery> {
+async function handOver(t: TestContext, { core }: Desk): Promise<Deliverer> {
   const { promise: handed, resolve } = Promise.withResolvers<void>()
   const { deliver } = core.outbound
   core.outbound.deliver = (tasks) => {
     deliver(tasks)
     resolve()
   }
-  const delivery = createDelivery(core)
+  const delivery = createDeliverer(core)
   const queue = startQueue(core, delivery)
   t.after(() => queue.stop())
   await handed
@@ -153,7 +154,7 @@ test('a refusal in session and the report that follows it are one bounce', async
   await delivery.settled(5_000)
   assert.equal(await desk.core.store.read.$count(strikes), 1)
   const changed = await desk.core.store.write((tx) =>
-    recordLater(desk.core, tx, [bounce(id, full)]),
+    recordReports(desk.core, tx, [bounce(id, full)]),
   )
   assert.deepEqual(changed, [false])
   assert.deepEqual(await desk.eventNames(), ['email.bounce'])
@@ -168,7 +169,7 @@ test('a report that comes before the outcome of the session is on disk ends the 
   ]
   const delivery = await handOver(t, desk)
   const complaint = { type: 'complaint', emailId: complained, feedbackType: null } as const
-  await desk.core.store.write((tx) => recordLater(desk.core, tx, [bounce(bounced), complaint]))
+  await desk.core.store.write((tx) => recordReports(desk.core, tx, [bounce(bounced), complaint]))
   delivery.report(desk.tasks.map((task) => attempted(task, 'delivered')))
   await delivery.settled(5_000)
   const { store } = desk.core
@@ -331,7 +332,7 @@ test('an email is one strike, and strikes that are forgotten count no more', asy
   const desk = await open(t)
   await strikeOn(desk, [0, 7])
   const { id: projectId } = desk.project
-  await desk.core.store.write((tx) => forgetStrikes(tx, { projectId, email: 'ada@dest.test' }))
+  await desk.core.store.write((tx) => deleteStrikesOf(tx, { projectId, email: 'ada@dest.test' }))
   assert.deepEqual(await strikeOn(desk, [14, 21]), [0, 0])
   assert.equal((await desk.struck()).length, 2)
 })
@@ -357,7 +358,7 @@ test('a bounce and a delay keep their codes, their words and whom they name', as
     finalRecipient: 'ada.l@forward.test',
   }
   await desk.learn({ type: 'delay', ...told })
-  await desk.learn({ ...bounce(id), ...told } as LaterReport)
+  await desk.learn({ ...bounce(id), ...told } as EmailReport)
   const notes = await desk.notes(id)
   assert.deepEqual(
     notes.map(({ result, replyCode, enhancedCode, replyText, finalRecipient, host }) => ({

@@ -65,7 +65,7 @@ test('what is held though nobody holds its domain is due again, its time moved o
   })
   desk.clock.now += 5_000
   const rings: unknown[] = []
-  desk.core.bell.listen((call) => rings.push(call))
+  desk.core.queueNotifier.listen((call) => rings.push(call))
   assert.equal(await releaseStray(desk.core), 1)
   assert.deepEqual(rings, ['anywhere'])
   const email = await desk.email(accepted[0]?.email as string)

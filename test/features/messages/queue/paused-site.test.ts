@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Core } from '../../../../src/features/core.ts'
 import {
-  createDelivery,
-  type Delivery,
-} from '../../../../src/features/messages/delivery/deliver.ts'
-import { showEmail } from '../../../../src/features/messages/queue/operate.ts'
+  createDeliverer,
+  type Deliverer,
+} from '../../../../src/features/messages/delivery/deliverer.ts'
+import { getEmailHistory } from '../../../../src/features/messages/queue/operate.ts'
 import { deferLane } from '../../../../src/features/messages/queue/put-back.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import type { DeliveryReport } from '../../../../src/outbound/outbound.ts'
@@ -17,7 +17,7 @@ import { address, attempted, type Desk, openDesk, START } from '../desk.ts'
 const HOUR = 3_600_000
 const dead = { until: START + HOUR, reason: 'dest.test takes no mail now: connection refused' }
 
-type Line = Desk & { delivery: Delivery; untilDeferred(id: string): Promise<Email> }
+type Line = Desk & { delivery: Deliverer; untilDeferred(id: string): Promise<Email> }
 
 /** A core whose queue notes from which due time on it looks at the lanes of sites at rest. */
 function noteLooks(core: Core, looks: number[]): Core {
@@ -35,7 +35,7 @@ function noteLooks(core: Core, looks: number[]): Core {
 
 async function openLine(t: TestContext, looks: number[] = []): Promise<Line> {
   const desk = await openDesk(t)
-  const delivery = createDelivery(desk.core)
+  const delivery = createDeliverer(desk.core)
   const queue = startQueue(noteLooks(desk.core, looks), delivery)
   t.after(() => queue.stop())
   const untilDeferred = async (id: string) => {
@@ -62,7 +62,7 @@ test('mail for a site that takes nothing is deferred with the reason, without an
   assert.equal(email.error, dead.reason)
   assert.equal(email.attemptCount, 0)
   assert.equal(email.dueAt, START)
-  assert.deepEqual((await showEmail(line.core, id)).attempts, [])
+  assert.deepEqual((await getEmailHistory(line.core, id)).attempts, [])
   assert.deepEqual(line.tasks, [])
 })
 
@@ -72,7 +72,7 @@ test('mail of a site that takes nothing goes as soon as an operator lifts that',
   const id = await sendTo(line, 'ada@dest.test')
   await line.untilDeferred(id)
   line.pauses.clear()
-  line.core.bell.ring('anywhere')
+  line.core.queueNotifier.notify('anywhere')
   while (line.tasks.length === 0) await new Promise((resolve) => setImmediate(resolve))
   assert.equal(line.tasks[0]?.emailId, id)
 })
@@ -97,7 +97,7 @@ test('of many backlogs for sites that take nothing, as much is told at once as o
   }
   const told: number[] = []
   const deferred = () => desk.core.store.read.$count(emails, eq(emails.state, 'deferred'))
-  const queue = startQueue(desk.core, createDelivery(desk.core))
+  const queue = startQueue(desk.core, createDeliverer(desk.core))
   t.after(() => queue.stop())
   while (told.at(-1) !== 1_200) {
     const count = await deferred()
@@ -138,7 +138,7 @@ test('what comes back because its site takes nothing has the reason, and counts 
   assert.equal(email.error, 'mx.test takes no mail now: 421 4.7.0 go away')
   assert.equal(email.attemptCount, 0)
   assert.equal(email.dueAt, START + HOUR)
-  assert.deepEqual((await showEmail(line.core, id)).attempts, [])
+  assert.deepEqual((await getEmailHistory(line.core, id)).attempts, [])
 })
 
 test('an answer of its own is not replaced by the reason of its site', async (t) => {
@@ -164,7 +164,7 @@ test('an answer of its own is not replaced by the reason of its site', async (t)
   assert.equal(error, '451 Not now')
   line.clock.now = START + HOUR
   line.pauses.set('dest.test', { until: START + 2 * HOUR, reason: 'dead' })
-  line.core.bell.ring('anywhere')
+  line.core.queueNotifier.notify('anywhere')
   await line.delivery.settled(5_000)
   const email = await line.email(id)
   assert.deepEqual([email.error, email.attemptCount], [error, 1])

@@ -445,10 +445,10 @@ test('the job loop does it, three lists at a time, and its status shows the resu
   const core = { ...world, outbound: {}, hits: {} } as unknown as Core
   const { handlers, limits } = createSchedule(core)
   assert.equal(limits['verify-list'], 3)
-  const { store, log, now, jobBell } = world
+  const { store, log, now, jobNotifier } = world
   const running = startJobs({ store, log, now, handlers, limits })
   t.after(() => running.stop(0))
-  t.after(jobBell.listen(running.wake))
+  t.after(jobNotifier.listen(running.wake))
   const jobId = await start({ mode: 'emails', emails: ['ada@dest.test'] })
   const ask = () => findListStatus(world, { projectId, jobId })
   while ((await ask()).state !== 'completed') await new Promise(setImmediate)

@@ -8,15 +8,15 @@ import { describeError } from '../../../errors.ts'
 import type { DeliveryReport } from '../../../outbound/outbound.ts'
 import type { Core } from '../../core.ts'
 import type { InFlightEmail } from '../outcome/attempt-row.ts'
-import { endSuppressed, failEmail } from '../outcome/outcome.ts'
+import { failEmail, suppressEmail } from '../outcome/outcome.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
-import { holdEmail, returnEmails } from '../queue/put-back.ts'
-import { type ContentShelf, createContentShelf } from './content-cache.ts'
+import { holdEmail, putBackEmails } from '../queue/put-back.ts'
+import { type ContentCache, createContentCache } from './content-cache.ts'
 import { prepareBatch, type Refusal } from './prepare.ts'
-import { keepTrying, recordReports } from './record-results.ts'
-import { createReportBuffer } from './result-buffer.ts'
+import { keepTrying, recordResults } from './record-results.ts'
+import { createResultBuffer } from './result-buffer.ts'
 
-export type Delivery = {
+export type Deliverer = {
   /** Takes emails that were just claimed; never rejects. */
   deliver(emails: readonly ClaimedEmail[]): Promise<void>
   /** Calls back what an operator has stopped meanwhile, as far as it has not begun. */
@@ -43,7 +43,7 @@ export type DeliveryDeps = Pick<
   | 'keyring'
   | 'directory'
   | 'outbound'
-  | 'bell'
+  | 'queueNotifier'
   | 'fuse'
   | 'counters'
   | 'knownDomains'
@@ -60,11 +60,11 @@ const LEFT_AT_A_TIME = 10
 /** By id; undefined until it has been handed over. */
 export type InHand = Map<string, InFlightEmail | undefined>
 
-export function createDelivery(deps: DeliveryDeps): Delivery {
-  const shelf = createContentShelf(deps)
+export function createDeliverer(deps: DeliveryDeps): Deliverer {
+  const shelf = createContentCache(deps)
   const inHand: InHand = new Map()
   const stopping = new AbortController()
-  const buffer = createReportBuffer((reports) => recordReports(deps, inHand, reports))
+  const buffer = createResultBuffer((reports) => recordResults(deps, inHand, reports))
 
   async function deliver(emails: readonly ClaimedEmail[]): Promise<void> {
     for (const { id } of emails) inHand.set(id, undefined)
@@ -115,7 +115,7 @@ function withdraw(
 
 type Batch = {
   emails: readonly ClaimedEmail[]
-  shelf: ContentShelf
+  shelf: ContentCache
   inHand: InHand
   signal: AbortSignal
 }
@@ -164,7 +164,7 @@ async function refuseAll(
       const { id, recipientDomain: domain } = email
       const sending = { id, state: 'sending' } as const
       if (refusal === 'held') await holdEmail(deps, tx, { id, domain, at })
-      else if (refusal === 'suppressed') await endSuppressed(deps, tx, { email: sending, at })
+      else if (refusal === 'suppressed') await suppressEmail(deps, tx, { email: sending, at })
       else await failEmail(deps, tx, { email: sending, error: refusal.error, at })
     }
   })
@@ -177,7 +177,7 @@ async function putBack(
   { ids, dueAt, signal }: { ids: readonly string[]; dueAt: number; signal: AbortSignal },
 ): Promise<void> {
   if (ids.length === 0) return
-  const act = () => deps.store.write((tx) => returnEmails(deps, tx, { ids, dueAt }))
+  const act = () => deps.store.write((tx) => putBackEmails(deps, tx, { ids, dueAt }))
   await keepTrying(deps, act, signal)
   for (const id of ids) inHand.delete(id)
 }

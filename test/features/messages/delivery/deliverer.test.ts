@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createDelivery } from '../../../../src/features/messages/delivery/deliver.ts'
+import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
 import {
   cancelEmails,
+  getEmailHistory,
   holdDomain,
   releaseDomain,
   retryEmails,
-  showEmail,
 } from '../../../../src/features/messages/queue/operate.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
@@ -47,7 +47,7 @@ async function openLine(t: TestContext): Promise<Line> {
     deliver(tasks)
     for (const { count, resolve } of waiters) if (desk.tasks.length >= count) resolve()
   }
-  const delivery = createDelivery(desk.core)
+  const delivery = createDeliverer(desk.core)
   const queue = startQueue(desk.core, delivery)
   t.after(() => queue.stop())
   const handed = (count: number) =>
@@ -96,7 +96,7 @@ test('delivered: sentAt = deliveredAt, the rendered subject, sent then delivery'
   assert.equal(email.subject, 'rendered')
   assert.equal(email.leaseUntil, null)
   assert.deepEqual(await line.eventNames(), ['email.sent', 'email.delivery'])
-  const story = await showEmail(line.core, id)
+  const story = await getEmailHistory(line.core, id)
   assert.equal(story.attempts[0]?.replyCode, 250)
 })
 
@@ -175,13 +175,13 @@ test('a deferred email is tried again when it is due, and gives up when its time
   const id = await line.sendOne()
   await line.report('deferred')
   line.clock.now += 86_400_000
-  line.core.bell.ring('anywhere')
+  line.core.queueNotifier.notify('anywhere')
   await line.handed(2)
   await line.report('deferred')
   const email = await line.email(id)
   assert.equal(email.status, 'FAILED')
   assert.match(email.error as string, /given up; the last answer was: 451 Not now/)
-  assert.equal((await showEmail(line.core, id)).attempts.length, 2)
+  assert.equal((await getEmailHistory(line.core, id)).attempts.length, 2)
 })
 
 test('a project with a backlog is leased no more than its share, another one is served', async (t) => {
@@ -205,7 +205,7 @@ test('an attempt under way while the clock jumps past the give-up time is follow
   const { status, dueAt } = await line.email(id)
   assert.deepEqual([status, dueAt], ['PENDING', line.clock.now + 1_000])
   line.clock.now += 1_000
-  line.core.bell.ring('anywhere')
+  line.core.queueNotifier.notify('anywhere')
   await line.handed(2)
   await line.report('deferred')
   assert.equal((await line.email(id)).status, 'FAILED')
@@ -220,13 +220,13 @@ test('a full site is leased nothing, another one is served meanwhile', async (t)
   assert.equal(email.state, 'queued')
   assert.equal(email.leaseUntil, null)
   line.capacity.set('dest.test', 1)
-  line.core.bell.ring('capacity')
+  line.core.queueNotifier.notify('capacity')
   await line.handed(2)
 })
 
 test('an email that outbound returns has not been tried', async (t) => {
   const desk = await openDesk(t)
-  const delivery = createDelivery(desk.core)
+  const delivery = createDeliverer(desk.core)
   const queue = startQueue(desk.core, delivery)
   const handed = Promise.withResolvers<void>()
   desk.core.outbound.deliver = ([task]) => {
@@ -265,7 +265,7 @@ test('what a process that is gone had in hand comes back when its lease ends', a
   desk.clock.now += 100
   const handed = Promise.withResolvers<void>()
   desk.core.outbound.deliver = () => handed.resolve()
-  const queue = startQueue(desk.core, createDelivery(desk.core))
+  const queue = startQueue(desk.core, createDeliverer(desk.core))
   await handed.promise
   await queue.stop()
   assert.equal((await desk.email(id)).state, 'sending')
@@ -278,7 +278,7 @@ test('processes that are gone count no attempt of an email of which nothing is o
   for (let deaths = 0; deaths < 5; deaths += 1) {
     const handed = Promise.withResolvers<void>()
     desk.core.outbound.deliver = () => handed.resolve()
-    const queue = startQueue(desk.core, createDelivery(desk.core))
+    const queue = startQueue(desk.core, createDeliverer(desk.core))
     await handed.promise
     // What stops here is the queue alone: its email stays in hand, as of a process that died.
     await queue.stop()
@@ -311,7 +311,7 @@ test('what may no longer be sent is not: disabled, unverified, suppressed, unsub
     const { emails: accepted } = await desk.send()
     await change(desk)
     desk.core.directory.drop()
-    const queue = startQueue(desk.core, createDelivery(desk.core))
+    const queue = startQueue(desk.core, createDeliverer(desk.core))
     const id = accepted[0]?.email as string
     while ((await desk.email(id)).status !== 'FAILED') await new Promise(setImmediate)
     await queue.stop()
@@ -384,7 +384,7 @@ test('two projects share a full site: neither waits for all of the other', async
   const from = { address: address('a@other.test'), name: null }
   await line.send({ from }, { project: other })
   line.capacity.set('dest.test', 4)
-  line.core.bell.ring('capacity')
+  line.core.queueNotifier.notify('capacity')
   await line.handed(8)
   const senders = line.tasks.slice(0, 8).map(({ source }) => source.from.address)
   assert.ok(senders.includes('a@other.test'), senders.join(' '))
@@ -405,7 +405,7 @@ test('one email that cannot be prepared waits alone, the rest of its batch goes'
   line.core.directory.findSenderDomain = findSenderDomain
   await line.send()
   line.capacity.set('dest.test', 10)
-  line.core.bell.ring('capacity')
+  line.core.queueNotifier.notify('capacity')
   await line.handed(1)
   const id = bad[0]?.email as string
   while ((await line.email(id)).state !== 'queued') await new Promise(setImmediate)
@@ -436,7 +436,7 @@ test('stale lanes do not delay new mail', async (t) => {
   const line = await openLine(t)
   for (let index = 0; index < 500; index += 1) {
     const stale = { domain: `d${index}.test`, queueClass: 1, projectId: 'gone' } as const
-    line.core.bell.ring({ ...stale, dueAt: START })
+    line.core.queueNotifier.notify({ ...stale, dueAt: START })
   }
   const { write } = line.core.store
   let writes = 0
@@ -494,7 +494,7 @@ test('what is held or disabled meanwhile is called back, as far as it has not be
     await tx.update(projects).set({ isDisabled: true }).where(eq(projects.id, other.id))
   })
   line.core.directory.drop()
-  line.core.bell.ring('anywhere')
+  line.core.queueNotifier.notify('anywhere')
   await both.promise
   assert.deepEqual(recalled.sort(), ['held.test', 'stopped.test'])
 })
@@ -526,7 +526,7 @@ test('a thousand due lanes whose sites are full give others turns, and hide none
     beating = setImmediate(beat)
   }
   let beating = setImmediate(beat)
-  const queue = startQueue(desk.core, createDelivery(desk.core))
+  const queue = startQueue(desk.core, createDeliverer(desk.core))
   await promise
   clearImmediate(beating)
   await queue.stop()
