@@ -1,0 +1,221 @@
+/**
+ * `node scripts/trace/crossings.ts [ROOT]`: how many source files one send, one delivery and one bounce
+ * cross, and how many layers a delivery has. The server runs in direct mode, with a DNS server
+ * and a receiver of this process.
+ *
+ * A file is crossed when a function of it is called more often than in an idle time of the same length.
+ * The delivery is the second attempt, so that nothing of the send is in it. Its layers are the files
+ * on the call stack when a delivery thread gets the task, and when that thread writes MAIL.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { startDnsServer } from '../../test/fakes/dns-server.ts'
+import { startSink } from '../../test/fakes/smtp-sink.ts'
+import type { Calls, Taken } from './preload.ts'
+
+const RETRY_MS = 5_000
+/** Long enough for what follows a 250 or a report to be on disk. */
+const SETTLE_MS = 1_500
+
+const root = path.resolve(process.argv[2] ?? path.join(import.meta.dirname, '..', '..'))
+const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-trace-'))
+const dns = await startDnsServer({
+  'dest.test': { MX: [[10, 'mx.dest.test']] },
+  'mx.dest.test': { A: ['127.0.0.9'] },
+})
+const deferred = new Set<string>()
+const sink = await startSink({
+  host: '127.0.0.9',
+  respond: ({ verb, line }) => {
+    if (verb !== 'RCPT' || !line.includes('later@') || deferred.has(line)) return undefined
+    deferred.add(line)
+    return '450 4.2.1 The mailbox is busy'
+  },
+})
+const env = {
+  ...process.env,
+  PILLARBOX_DATA_DIR: folder,
+  PILLARBOX_HTTP__LISTEN: '127.0.0.1:0',
+  PILLARBOX_INBOUND__LISTEN: '["127.0.0.1:0"]',
+  PILLARBOX_DELIVERY__MODE: 'direct',
+  PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.test',
+  PILLARBOX_DELIVERY__PORT: String(sink.port),
+  PILLARBOX_DELIVERY__ALLOW_PRIVATE_NETWORKS: 'true',
+  PILLARBOX_DELIVERY__RETRY_SCHEDULE: JSON.stringify([`${RETRY_MS}ms`]),
+  PILLARBOX_DNS__SERVERS: JSON.stringify([dns.address]),
+  PILLARBOX_LOG__LEVEL: 'fatal',
+}
+const main = path.join(root, 'src/main.ts')
+const command = async (...argv: string[]): Promise<Record<string, unknown>> => {
+  const { stdout } = await promisify(execFile)(process.execPath, [main, ...argv, '--json'], {
+    cwd: root,
+    env,
+  })
+  return JSON.parse(stdout)
+}
+
+await command('user', 'create', '--email', 'owner@example.test', '--password', 'a long password')
+const project = await command(
+  'project',
+  'create',
+  '--name',
+  'Shop',
+  '--owner',
+  'owner@example.test',
+)
+const projectId = String(project.id)
+const { records } = await command('domain', 'add', 'example.test', '--project', projectId)
+for (const { type, name, value } of records as { type: string; name: string; value: string }[]) {
+  if (type === 'TXT') dns.set(name, { TXT: [value] })
+}
+await command('domain', 'verify', 'example.test')
+await command('queue', 'hold', '--domain', 'held.test')
+
+const preload = path.join(import.meta.dirname, 'preload.ts')
+const server = spawn(process.execPath, ['--import', preload, main, 'serve'], {
+  cwd: root,
+  env,
+  stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+})
+const ready = Promise.withResolvers<{ http: string; inbound: string[] }>()
+createInterface({ input: server.stdout as NonNullable<typeof server.stdout> }).on(
+  'line',
+  (line) => {
+    if (line.startsWith('{"event":"ready"')) ready.resolve(JSON.parse(line))
+  },
+)
+server.once('exit', () => ready.reject(new Error('the server ended before it was ready')))
+const { http, inbound } = await ready.promise
+
+try {
+  await measure()
+} finally {
+  server.kill('SIGTERM')
+  await once(server, 'exit')
+  await Promise.all([dns.stop(), sink.stop()])
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function measure(): Promise<void> {
+  // The first of each kind loads modules and fills caches.
+  await send('later@dest.test', 'warm-up')
+  await sleep(RETRY_MS + SETTLE_MS * 2)
+  await report()
+  await send('one@held.test', 'warm-up')
+  await sleep(SETTLE_MS)
+
+  const idle = await traced(() => sleep(RETRY_MS))
+  const sent = await traced(() => send('two@held.test', 'held'))
+  await send('again-later@dest.test', 'traced')
+  await sleep(SETTLE_MS)
+  const delivered = await traced(() => sleep(RETRY_MS))
+  const bounced = await traced(() => report())
+
+  show('send', sent, idle)
+  show('delivery', delivered, idle)
+  show('bounce', bounced, idle)
+  const stackOf = (kind: string) =>
+    delivered.handOvers.find((handOver) => handOver.kind === kind)?.files ?? []
+  const layers = [...stackOf('to thread'), ...stackOf('to socket')]
+  console.log(`layers of a delivery: ${layers.length}\n  ${layers.join('\n  ')}`)
+}
+
+async function traced(act: () => Promise<unknown>): Promise<Taken> {
+  await take()
+  await act()
+  await sleep(SETTLE_MS)
+  return take()
+}
+
+async function take(): Promise<Taken> {
+  const answer = once(server, 'message')
+  server.send('take')
+  const threads = (await answer)[0] as Taken[]
+  const calls: Calls = {}
+  for (const thread of threads) {
+    for (const [name, count] of Object.entries(thread.calls)) {
+      calls[name] = (calls[name] ?? 0) + count
+    }
+  }
+  return { calls, handOvers: threads.flatMap(({ handOvers }) => handOvers) }
+}
+
+/** The formats of `mail/` and the engine of `store/` are counted apart. */
+function show(what: string, { calls }: Taken, idle: Taken): void {
+  const names = Object.keys(calls).filter((name) => (calls[name] ?? 0) > (idle.calls[name] ?? 0))
+  const files = [...new Set(names.map((name) => name.split(':')[0] ?? ''))].sort()
+  const [mail, store] = ['mail/', 'store/'].map(
+    (room) => files.filter((file) => file.startsWith(room)).length,
+  )
+  const rest = files.length - (mail ?? 0) - (store ?? 0)
+  console.log(`files crossed by a ${what}: ${rest}, and ${mail} of mail/, ${store} of store/`)
+  console.log(`  ${files.join('\n  ')}`)
+}
+
+/** Resolves when the email is accepted. */
+async function send(to: string, subject: string): Promise<void> {
+  const response = await fetch(`${http}/v1/send`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${project.secret}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ to, from: 'shop@example.test', subject, body: '<p>Hello</p>' }),
+  })
+  if (response.status !== 200) throw new Error(`send: ${response.status} ${await response.text()}`)
+}
+
+/** Brings a report of a permanent failure to the return path of the last message. */
+async function report(): Promise<void> {
+  const message = sink.messages.at(-1)
+  if (message === undefined) throw new Error('no message was delivered')
+  const [host = '', port] = (inbound[0] ?? '').split(':')
+  const socket = createConnection(Number(port), host)
+  const replies = createInterface({ input: socket })[Symbol.asyncIterator]()
+  const expect = async (code: string) => {
+    for (;;) {
+      const { value = '' } = await replies.next()
+      if (value.startsWith(`${code} `)) return
+      if (!value.startsWith(`${code}-`)) throw new Error(`expected ${code}, got ${value}`)
+    }
+  }
+  const say = async (line: string, code: string) => {
+    socket.write(`${line}\r\n`)
+    await expect(code)
+  }
+  await expect('220')
+  await say('EHLO mx.dest.test', '250')
+  await say('MAIL FROM:<>', '250')
+  await say(`RCPT TO:<${message.from}>`, '250')
+  await say('DATA', '354')
+  await say(`${reportLines(message.to[0] ?? '').join('\r\n')}\r\n.`, '250')
+  socket.end('QUIT\r\n')
+}
+
+function reportLines(recipient: string): string[] {
+  return [
+    'From: MAILER-DAEMON@mx.dest.test',
+    'Subject: Undelivered Mail Returned to Sender',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary=b1',
+    '',
+    '--b1',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.dest.test',
+    '',
+    `Final-Recipient: rfc822; ${recipient}`,
+    'Action: failed',
+    'Status: 5.1.1',
+    `Diagnostic-Code: smtp; 550 5.1.1 <${recipient}>: user unknown`,
+    '',
+    '--b1--',
+  ]
+}
