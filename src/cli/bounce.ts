@@ -4,9 +4,9 @@ import path from 'node:path'
 import { getSystemErrorMap } from 'node:util'
 import { AppError } from '../errors.ts'
 import { type Report, readReport } from '../mail/report/read-report.ts'
-import type { Context, Input, Result } from './command.ts'
-import type { Terminal } from './terminal.ts'
-import { escapeControls, formatTable, shorten } from './text.ts'
+import type { Context, Input, Result } from './engine/command.ts'
+import type { Terminal } from './engine/terminal.ts'
+import { escapeControls, formatTable, shorten } from './engine/text.ts'
 
 /** Messages are smaller; this is for whoever names a disk image by mistake. */
 const maxOctets = 64 * 1_048_576

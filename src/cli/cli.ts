@@ -1,8 +1,9 @@
-/** `pillarbox COMMAND`: runs it, prints what it gives back, says what went wrong. */
-import type { Result } from './command.ts'
-import { exitStatus, reportFailure } from './failure.ts'
-import { runProgram } from './program.ts'
-import { processTerminal, type Terminal } from './terminal.ts'
+/** Runs `pillarbox COMMAND`: prints its result, or its error, and returns the exit status. */
+import { commands, groups } from './commands.ts'
+import type { Result } from './engine/command.ts'
+import { exitStatus, reportFailure } from './engine/failure.ts'
+import { runProgram } from './engine/program.ts'
+import { processTerminal, type Terminal } from './engine/terminal.ts'
 
 /** The exit status: 0 done, 1 failed, 2 wrong usage or configuration. Leaves nothing open. */
 export async function runCli(
@@ -11,7 +12,7 @@ export async function runCli(
 ): Promise<number> {
   const isJson = argv.includes('--json')
   try {
-    print(terminal, await runProgram(terminal, argv), isJson)
+    print(terminal, await runProgram({ groups, commands }, terminal, argv), isJson)
     return exitStatus.done
   } catch (error) {
     return reportFailure(terminal, error, isJson)

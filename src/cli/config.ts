@@ -1,16 +1,16 @@
 /** The configuration as it holds: can it be used, what should be looked at, what are the values. */
 import { existsSync } from 'node:fs'
 import { now } from '../clock.ts'
-import { listCertificateFaults } from '../config/certificate-faults.ts'
+import { listCertificateFaults } from '../config/certificates/faults.ts'
 import type { Config } from '../config/config.ts'
-import type { TomlValue } from '../config/kinds.ts'
 import { type Loaded, loadSettings } from '../config/load.ts'
 import { settingKeys } from '../config/settings.ts'
-import { formatEffective, showSetting } from '../config/toml-text.ts'
+import type { TomlValue } from '../config/values/kinds.ts'
+import { formatEffective, showSetting } from '../config/values/toml-text.ts'
 import { listWarnings } from '../config/warnings.ts'
-import { type Context, type Result, withCore } from './command.ts'
-import { asFileOwner } from './owner.ts'
-import { escapeControls } from './text.ts'
+import { type Context, type Result, withCore } from './engine/command.ts'
+import { asFileOwner } from './engine/file-owner.ts'
+import { escapeControls } from './engine/text.ts'
 
 export async function checkConfig(context: Context): Promise<Result> {
   // The server must be able to read what root can.

@@ -8,8 +8,8 @@ import { verifyDomain } from '../features/domains/verify.ts'
 import type { DomainView } from '../features/domains/view.ts'
 import { displayDomain } from '../mail/address/address.ts'
 import { isUuid } from '../store/ids.ts'
-import { type Context, type Input, type Result, withCore } from './command.ts'
-import { escapeControls, formatTable } from './text.ts'
+import { type Context, type Input, type Result, withCore } from './engine/command.ts'
+import { escapeControls, formatTable } from './engine/text.ts'
 
 export async function addDomainCommand(context: Context, input: Input): Promise<Result> {
   const [domain = ''] = input.args

@@ -4,8 +4,8 @@ import { deleteInbound } from '../features/receiving/delete.ts'
 import { countInbound, listInbound } from '../features/receiving/list.ts'
 import { retryFailedInbound, retryInbound } from '../features/receiving/retry.ts'
 import { getInbound, type InboundMessage } from '../features/receiving/show.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
-import { escapeControls, formatFields, formatTable, formatTime, shorten } from './text.ts'
+import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
+import { escapeControls, formatFields, formatTable, formatTime, shorten } from './engine/text.ts'
 
 type Listed = Pick<InboundMessage, 'recipients' | 'reversePath' | 'sender'>
 

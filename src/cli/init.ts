@@ -1,13 +1,13 @@
 /** Writes a configuration file for a person to edit; one that exists stays as it is. */
 import { type FileHandle, open } from 'node:fs/promises'
 import path from 'node:path'
-import { fileName } from '../config/file.ts'
-import type { TomlValue } from '../config/kinds.ts'
+import { fileName } from '../config/layers/file.ts'
 import { type SettingKey, settingOf } from '../config/settings.ts'
-import { formatNewFile } from '../config/toml-text.ts'
+import type { TomlValue } from '../config/values/kinds.ts'
+import { formatNewFile } from '../config/values/toml-text.ts'
 import { AppError } from '../errors.ts'
-import { type Context, type Input, type Result, UsageError } from './command.ts'
-import { findFolderOwner } from './owner.ts'
+import { type Context, type Input, type Result, UsageError } from './engine/command.ts'
+import { findFolderOwner } from './engine/file-owner.ts'
 
 const modes = ['sandbox', 'direct', 'relay'] as const
 

@@ -7,8 +7,8 @@ import {
   regenerateKeys,
   updateProject,
 } from '../features/accounts/projects.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
-import { escapeControls, formatFields, formatTable } from './text.ts'
+import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
+import { escapeControls, formatFields, formatTable } from './engine/text.ts'
 
 export async function createProjectCommand(context: Context, input: Input): Promise<Result> {
   const keys = await withCore(context, (core) =>

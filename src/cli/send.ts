@@ -6,8 +6,8 @@ import { acceptMessage } from '../features/messages/accept/accept.ts'
 import type { NamedAddress, Project } from '../features/messages/accept/plan.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { parseAddress } from '../mail/address/address.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
-import { escapeControls } from './text.ts'
+import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
+import { escapeControls } from './engine/text.ts'
 
 const MAX_SUBJECT_LENGTH = 998
 

@@ -6,9 +6,9 @@ import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from '../app.ts'
 import { createCounters } from '../counters.ts'
 import { createLog, type Log } from '../log.ts'
-import type { Context, Result } from './command.ts'
 import { listAllWarnings, load } from './config.ts'
-import type { Signals } from './terminal.ts'
+import type { Context, Result } from './engine/command.ts'
+import type { Signals } from './engine/terminal.ts'
 import { formatWelcome } from './welcome.ts'
 
 /**

@@ -10,10 +10,10 @@ import { removeAddresses } from '../features/suppressions/remove.ts'
 import { undoSuppressions } from '../features/suppressions/undo.ts'
 import { type SuppressionReason, suppressionReasons } from '../features/suppressions/view.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
-import { type Context, type Input, type Result, UsageError, withCore } from './command.ts'
-import { readLimit } from './limit.ts'
-import { readSince } from './since.ts'
-import { escapeControls, formatTable, shorten } from './text.ts'
+import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
+import { escapeControls, formatTable, shorten } from './engine/text.ts'
+import { readLimit } from './options/limit.ts'
+import { readSince } from './options/since.ts'
 
 const DEFAULT_LIMIT = 100
 

@@ -6,9 +6,9 @@ import {
   type UserInput,
 } from '../features/accounts/users.ts'
 import type { OpenCore } from '../features/open-core.ts'
-import { type Context, type Input, type Result, withCore } from './command.ts'
-import { choosePassword } from './password.ts'
-import { escapeControls, formatTable } from './text.ts'
+import { type Context, type Input, type Result, withCore } from './engine/command.ts'
+import { escapeControls, formatTable } from './engine/text.ts'
+import { choosePassword } from './options/password.ts'
 
 export function createUserCommand(context: Context, input: Input): Promise<Result> {
   return withPassword(context, input, { act: createUser, done: 'is made' })

@@ -1,5 +1,5 @@
 import { productVersion } from '../config/assets.ts'
-import type { Result } from './command.ts'
+import type { Result } from './engine/command.ts'
 
 export async function version(): Promise<Result> {
   const json = { version: productVersion(), node: process.versions.node }

@@ -1,8 +1,8 @@
 /** What `serve` tells a newcomer in sandbox mode: how to send a message and see it arrive. */
 import sea from 'node:sea'
 import type { App } from '../app.ts'
-import type { Context } from './command.ts'
-import { formatFields } from './text.ts'
+import type { Context } from './engine/command.ts'
+import { formatFields } from './engine/text.ts'
 
 type Sandbox = NonNullable<App['sandbox']>
 

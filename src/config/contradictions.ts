@@ -1,8 +1,8 @@
 /** Settings that are right one by one and wrong together. */
 import type { ListenAddress } from './config.ts'
-import { formatListenAddress, isLoopbackHost } from './listen-address.ts'
 import { describeFound, type Problem } from './problems.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
+import { formatListenAddress, isLoopbackHost } from './values/listen-address.ts'
 
 type Finding = { key: SettingKey; found: string; expected: string }
 

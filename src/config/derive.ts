@@ -1,8 +1,8 @@
 /** Defaults that follow from other settings or from the system, and paths made absolute. */
 import os from 'node:os'
 import path from 'node:path'
-import { hostName } from './kinds.ts'
 import { type SettingKey, type SettingValues, settingKeys, settingOf } from './settings.ts'
+import { hostName } from './values/kinds.ts'
 
 const relayPorts = { starttls: 587, implicit: 465, none: 25 }
 

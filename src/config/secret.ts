@@ -9,8 +9,8 @@ import { userInfo } from 'node:os'
 import path from 'node:path'
 import { describeError } from '../errors.ts'
 import type { Config } from './config.ts'
-import { longSecret } from './kinds.ts'
 import { ConfigError, describeHidden } from './problems.ts'
+import { longSecret } from './values/kinds.ts'
 
 const SECRET_BYTES = 32
 

@@ -3,8 +3,8 @@
  * into a new file; the environment knows the same keys (`environment.ts`).
  */
 
-import type { Kind, TomlValue } from './kinds.ts'
-import * as kind from './kinds.ts'
+import type { Kind, TomlValue } from './values/kinds.ts'
+import * as kind from './values/kinds.ts'
 
 export type Setting<T> = {
   kind: Kind<T>

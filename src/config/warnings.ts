@@ -3,9 +3,9 @@ import { statSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
 import type { Config } from './config.ts'
-import { isLoopbackHost } from './listen-address.ts'
 import type { Loaded } from './load.ts'
 import { settingKeys, settingOf } from './settings.ts'
+import { isLoopbackHost } from './values/listen-address.ts'
 
 /** One sentence each. */
 export function listWarnings(loaded: Loaded): string[] {

@@ -3,7 +3,7 @@
  * (`Pick<Core, 'store' | 'now'>`), edges hand theirs through.
  */
 import type { Now } from '../clock.ts'
-import type { Certificates } from '../config/certificate-watch.ts'
+import type { Certificates } from '../config/certificates/watch.ts'
 import type { Config } from '../config/config.ts'
 import type { Keyring } from '../config/keyring.ts'
 import type { Counters } from '../counters.ts'

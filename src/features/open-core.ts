@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { now } from '../clock.ts'
 import { nativeBindingPath } from '../config/assets.ts'
-import { createCertificates } from '../config/certificate-watch.ts'
+import { createCertificates } from '../config/certificates/watch.ts'
 import type { Config } from '../config/config.ts'
 import { createKeyring } from '../config/keyring.ts'
 import { loadSecret, prepareDataDir } from '../config/secret.ts'

@@ -2,7 +2,7 @@
  * A service over SMTP on the addresses that the configuration names: one server each, with the
  * sessions, their limits and the certificate in common.
  */
-import type { CertificatePair, Certificates } from '../config/certificate-watch.ts'
+import type { CertificatePair, Certificates } from '../config/certificates/watch.ts'
 import type { ListenAddress } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import type { GuardedServer } from './guarded-server.ts'

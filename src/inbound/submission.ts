@@ -5,7 +5,7 @@
  *
  * The password crosses only TLS, or the loopback interface; nothing is taken without it.
  */
-import { isLoopbackHost } from '../config/listen-address.ts'
+import { isLoopbackHost } from '../config/values/listen-address.ts'
 import type { Core } from '../features/core.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { guardHandshakes } from './gate.ts'

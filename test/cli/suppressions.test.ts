@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { readSince } from '../../src/cli/since.ts'
+import { readSince } from '../../src/cli/options/since.ts'
 import { makeFolder } from '../config/place.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
 

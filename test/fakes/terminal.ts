@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
 import { runCli } from '../../src/cli/cli.ts'
-import type { Terminal } from '../../src/cli/terminal.ts'
+import type { Terminal } from '../../src/cli/engine/terminal.ts'
 
 export type FakeTerminal = Terminal & {
   stdin: PassThrough & { isTTY?: boolean }

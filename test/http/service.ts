@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { createCertificates } from '../../src/config/certificate-watch.ts'
+import { createCertificates } from '../../src/config/certificates/watch.ts'
 import type { Config } from '../../src/config/config.ts'
 import { createKeyring } from '../../src/config/keyring.ts'
 import { createCounters } from '../../src/counters.ts'

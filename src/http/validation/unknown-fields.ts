@@ -3,7 +3,7 @@
  * without them, and the answer says so. Names of other mail services' fields are answered with ours.
  */
 import type { z } from 'zod'
-import { findClosest } from '../../config/closest.ts'
+import { findClosest } from '../../config/layers/closest.ts'
 
 /** Field of another API, or a near miss that no spelling check finds -> ours. */
 export type FieldAliases = Readonly<Record<string, string>>

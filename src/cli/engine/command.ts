@@ -1,0 +1,81 @@
+/** What every command is given and gives back. */
+
+import type { Config } from '../../config/config.ts'
+import type { OpenCore } from '../../features/open-core.ts'
+import type { Terminal } from './terminal.ts'
+
+export type Context = {
+  terminal: Terminal
+  /** `--config` */
+  configPath: string | undefined
+  /** `--json` */
+  isJson: boolean
+}
+
+export type Input = {
+  args: readonly string[]
+  /** The value of an option; undefined when it was not given. */
+  text(option: string): string | undefined
+  /** Of an option that must be given, which the program has seen to. */
+  required(option: string): string
+  /** One of a few words, in any case; undefined when it was not given. @throws UsageError */
+  choice<const Choice extends string>(
+    option: string,
+    choices: readonly Choice[],
+  ): Choice | undefined
+  has(flag: string): boolean
+}
+
+/** `json` with --json, else `text`; `raw` as it is with both; null when it has spoken already. */
+export type Result = { json: unknown; text: string } | { raw: Buffer } | null
+
+export type Command = (context: Context, input: Input) => Promise<Result>
+
+export type CommandSpec = {
+  name: string
+  summary: string
+  args?: string
+  /** Flags and description in the syntax of commander; a leading `!` marks a required option. */
+  options?: [flags: string, description: string][]
+  load(): Promise<Command>
+}
+
+/** The command line itself makes no sense: exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly code = 'WRONG_USAGE'
+  /** How the command is used, where it is known which one was meant. */
+  usage: string | undefined
+}
+
+/** @throws ConfigError */
+export async function readConfig({ terminal, configPath }: Context): Promise<Config> {
+  const { loadConfig } = await import('../../config/load.ts')
+  return loadConfig({ configPath, env: terminal.env, cwd: terminal.cwd })
+}
+
+/**
+ * Runs `act` on the database, beside a running server if there is one; for root, as the owner of the
+ * server's files.
+ */
+export async function withCore<T>(
+  context: Context,
+  act: (core: OpenCore) => Promise<T>,
+): Promise<T> {
+  const config = await readConfig(context)
+  const [{ openCore }, { createLog }, { asFileOwner }] = await Promise.all([
+    import('../../features/open-core.ts'),
+    import('../../log.ts'),
+    import('./file-owner.ts'),
+  ])
+  const run = async () => {
+    const core = await openCore(config, { log: createLog('fatal') })
+    try {
+      return await act(core)
+    } finally {
+      await core.close()
+    }
+  }
+  const isFinal = context.terminal.isWholeProcess
+  return asFileOwner(config, run, { isFinal, makesDataDir: true })
+}

@@ -1,0 +1,66 @@
+/**
+ * Text for a person at a terminal. Much of what is shown was written by strangers (subjects,
+ * replies of other servers), so nothing that a terminal obeys gets through (S18).
+ */
+
+import { formatSecond } from '../../clock.ts'
+
+const commands =
+  /[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu
+
+/** One line, with control and direction characters as `\x1b` or `\u{202e}`. */
+export function escapeControls(text: string): string {
+  return text.replace(commands, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`
+  })
+}
+
+/** At most `length` characters. */
+export function shorten(text: string, length: number): string {
+  const characters = Array.from(text)
+  return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`
+}
+
+/** Columns under a head; `none` when there are no rows. */
+export function formatTable(head: string[], rows: string[][], none: string): string {
+  if (rows.length === 0) return none
+  const lines = [head, ...rows.map((row) => row.map(escapeControls))]
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => width(line[column]))))
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => pad(cell, widths[column]))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** `name  value` lines, indented; what is null is left out. */
+export function formatFields(fields: Record<string, string | null>): string {
+  const shown = Object.entries(fields).filter(([, value]) => value !== null)
+  const widest = Math.max(0, ...shown.map(([name]) => name.length))
+  return shown
+    .map(([name, value]) => `  ${name.padEnd(widest)}  ${escapeControls(value ?? '')}`)
+    .join('\n')
+}
+
+/** To the second, in UTC. */
+export function formatTime(at: number | null): string | null {
+  return at === null ? null : formatSecond(at)
+}
+
+function pad(cell: string, columns = 0): string {
+  return cell + ' '.repeat(Math.max(0, columns - width(cell)))
+}
+
+/** In columns of a terminal: East Asian and emoji characters take two, combining marks none. */
+function width(text = ''): number {
+  const wide =
+    text.match(
+      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/gu,
+    ) ?? []
+  const without = text.match(/\p{M}/gu) ?? []
+  return Array.from(text).length + wide.length - without.length
+}

@@ -1,0 +1,58 @@
+/** An email's attempts and reports as people read them: each step, each reply. */
+import {
+  type Attempt,
+  isReport,
+  reportPrefix,
+  type Step,
+} from '../../features/messages/queue/operate.ts'
+import { escapeControls, formatTime } from '../engine/text.ts'
+
+/** Numbered as they were made; what came back later stands between them. */
+export function formatAttempts(attempts: readonly Attempt[]): string[] {
+  let number = 0
+  return attempts.map((row) => (isReport(row) ? formatReport(row) : formatAttempt(row, ++number)))
+}
+
+function formatAttempt(attempt: Attempt, number: number): string {
+  const kind = attempt.class === null ? '' : ` (${attempt.class})`
+  const head = `Attempt ${number}, ${formatTime(attempt.at)}, ${attempt.durationMs} ms: ${attempt.result}${kind}`
+  const lines = [head]
+  if (attempt.host !== null || attempt.address !== null) lines.push(`  ${formatPeer(attempt)}`)
+  if (attempt.error !== null) lines.push(`  ${escapeControls(attempt.error)}`)
+  if (attempt.isMaybeDelivered) lines.push('  The other side may have taken it all the same.')
+  return [...lines, ...(attempt.steps as Step[]).flatMap(formatStep)].join('\n')
+}
+
+/** What came back after the session: a bounce, a complaint. */
+function formatReport(report: Attempt): string {
+  const { at, result, class: kind, host, finalRecipient } = report
+  const what = result.slice(reportPrefix.length)
+  const head = `Report, ${formatTime(at)}: ${what}${kind === null ? '' : ` (${kind})`}`
+  const from = [host && `by ${host}`, finalRecipient && `of ${finalRecipient}`].filter(Boolean)
+  const lines = [from.join(', '), ...describeReport(report)].filter((line) => line !== '')
+  return [head, ...lines.map((line) => `  ${escapeControls(line)}`)].join('\n')
+}
+
+/** The remote server's reply as far as the report quotes it, else what the report says. */
+function describeReport({ replyCode, enhancedCode, replyText, error }: Attempt): string[] {
+  if (replyCode === null && enhancedCode === null) return error === null ? [] : [error]
+  const codes = [replyCode, enhancedCode].filter((code) => code !== null).join(' ')
+  return [replyText ? `${codes} ${replyText}` : codes]
+}
+
+function formatPeer({ host, address, tls }: Attempt): string {
+  const where = host === null ? `[${address}]` : `${host}${address === null ? '' : ` [${address}]`}`
+  return escapeControls(`${where}, ${tls ?? 'in clear'}`)
+}
+
+/** One line, and another for each further line of the reply. */
+function formatStep({ step, at, durationMs, host, address, reply, error }: Step): string[] {
+  const place = [host, address && `[${address}]`].filter((part) => part !== undefined).join(' ')
+  const code = reply === undefined ? '' : [reply.code, reply.enhancedCode].filter(Boolean).join(' ')
+  const [first = '', ...others] = reply?.text.split('\n') ?? []
+  const said = [place, code, first, error].filter((part) => part).join(' ')
+  const time = `+${at} ms`.padStart(12)
+  const lead = `${time}  ${step.padEnd(8)}  ${`${durationMs} ms`.padStart(9)}  `
+  const indent = ' '.repeat(lead.length + code.length + 1)
+  return [lead + escapeControls(said), ...others.map((line) => indent + escapeControls(line))]
+}

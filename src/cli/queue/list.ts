@@ -1,0 +1,168 @@
+/** Mail on its way, or of one recipient, and why each is where it is. */
+import { formatOptionalInstant } from '../../clock.ts'
+import {
+  countEnded,
+  countListed,
+  type EndedCount,
+  type Explanation,
+  explainEmails,
+  listQueue,
+  type QueuedEmail,
+  type QueueFilter,
+  queueStates,
+} from '../../features/messages/queue/operate.ts'
+import { findSuppressed, type SuppressedAddress } from '../../features/suppressions/find.ts'
+import { displayDomain, parseAddress } from '../../mail/address/address.ts'
+import { type Context, type Input, type Result, UsageError, withCore } from '../engine/command.ts'
+import { escapeControls, formatTable, formatTime, shorten } from '../engine/text.ts'
+import { readLimit } from '../options/limit.ts'
+import { createLiveSource, describeSilence, formatCommand } from './live.ts'
+import { readDomain } from './operate.ts'
+
+const MAX_REASON = 160
+const DEFAULT_LIMIT = 1_000
+
+export type Listed = QueuedEmail & Explanation
+
+export async function listQueueCommand(context: Context, input: Input): Promise<Result> {
+  const filter = readFilter(input)
+  const limit = readLimit(input, DEFAULT_LIMIT)
+  const { recipient } = filter
+  const found = await withCore(context, async (core) => {
+    const oneMore = await listQueue(core, { ...filter, limit: limit + 1 })
+    const emails = oneMore.slice(0, limit)
+    const total = oneMore.length > limit ? await countListed(core, filter) : limit
+    const source = createLiveSource(core)
+    const explained = await explainEmails(core, emails, source.find)
+    const ended = recipient === undefined ? await countEnded(core, filter) : null
+    const suppressed = recipient === undefined ? [] : await findSuppressed(core, recipient)
+    const live = source.found()
+    return { emails, total, explained, ended, suppressed, live, now: core.now() }
+  })
+  const listed = found.emails.flatMap((email) => {
+    const explanation = found.explained.get(email.id)
+    return explanation === undefined ? [] : [{ ...email, ...explanation }]
+  })
+  const text = [
+    formatQueue(listed, { isWhole: recipient !== undefined, now: found.now }),
+    ...describeMore(found.total, limit),
+    ...describeSilence(found.live),
+    ...(found.ended === null ? [] : describeEnded(found.ended, input, listed.length)),
+    ...(recipient === undefined ? [] : describeRecipient(recipient, listed, found.suppressed)),
+  ]
+  return { json: listed.map(toJson), text: text.join('\n\n') }
+}
+
+export function toJson(email: Listed) {
+  return {
+    id: email.id,
+    to: email.recipient,
+    from: email.fromAddress,
+    subject: email.subject,
+    state: email.state,
+    status: email.status,
+    nextAttemptAt: formatOptionalInstant(email.nextAttemptAt),
+    attempts: email.attemptCount,
+    reason: email.reason,
+  }
+}
+
+/** Never a time that has passed. */
+export function formatNext(nextAttemptAt: number | null, now: number): string | null {
+  if (nextAttemptAt === null) return null
+  return nextAttemptAt <= now ? 'due now' : formatTime(nextAttemptAt)
+}
+
+function formatQueue(
+  emails: readonly Listed[],
+  { isWhole, now }: { isWhole: boolean; now: number },
+): string {
+  const rows = emails.map((email) => [
+    email.id,
+    email.state,
+    String(email.attemptCount),
+    formatNext(email.nextAttemptAt, now) ?? '-',
+    email.fromAddress,
+    email.recipient,
+    shorten(email.subject, 50),
+    isWhole ? email.reason : shorten(email.reason, MAX_REASON),
+  ])
+  const head = ['ID', 'STATE', 'TRIES', 'NEXT', 'FROM', 'TO', 'SUBJECT', 'REASON']
+  return formatTable(head, rows, 'Nothing there.')
+}
+
+/** `total`: null where there are more and nobody counted them. */
+function describeMore(total: number | null, limit: number): string[] {
+  if (total === null) return ['There are more: --limit shows them.']
+  return total > limit ? [`And ${total - limit} more: --limit shows them.`] : []
+}
+
+/** After what is on its way, or after nothing, what else there is. */
+function describeEnded({ counts, lookedAt }: EndedCount, input: Input, shown: number): string[] {
+  const given = input.text('state')
+  if (counts.length === 0 || (given !== undefined && shown > 0)) return []
+  const figures = counts.map(({ state, count }) => `${count} ${state}`).join(', ')
+  const among = lookedAt === null ? 'Ended' : `Ended, of the newest ${lookedAt} emails`
+  const command = formatCommand(['queue', 'list', ...repeatFilter(input), '--state', 'ended'])
+  return [`${among}: ${figures}. To list them: ${command}`]
+}
+
+function repeatFilter(input: Input): string[] {
+  const flags = { project: '--project', domain: '--domain', senderDomain: '--sender-domain' }
+  return Object.entries(flags).flatMap(([option, flag]) => {
+    const value = input.text(option)
+    return value === undefined ? [] : [flag, value]
+  })
+}
+
+function describeRecipient(
+  recipient: string,
+  listed: readonly Listed[],
+  suppressed: readonly SuppressedAddress[],
+): string[] {
+  const address = escapeControls(recipient)
+  const [newest] = listed
+  const isSaid = ({ projectId }: SuppressedAddress) =>
+    listed.some((email) => email.projectId === projectId && email.state === 'suppressed')
+  const untold = suppressed.filter((one) => !isSaid(one))
+  const lists = untold.map(({ projectId, reason, source, createdAt }) => {
+    const command = ['suppressions', 'remove', '--project', projectId, recipient]
+    const why = escapeControls(shorten(source, MAX_REASON))
+    return [
+      `${address} is on the suppression list of project ${projectId} since ${formatTime(createdAt)}`,
+      `(${reason}: ${why}), and is sent nothing by it. To change that: ${formatCommand(command)}`,
+    ].join(' ')
+  })
+  const next =
+    newest === undefined
+      ? `No email to ${address} was accepted, or it is gone with its contact.`
+      : `The whole story of one: ${formatCommand(['queue', 'show', newest.id])}`
+  return [...lists, next]
+}
+
+function readFilter(input: Input): QueueFilter {
+  const senderDomain = readDomain(input, 'senderDomain', '--sender-domain')
+  return {
+    state: readState(input),
+    domain: readDomain(input, 'domain', '--domain'),
+    senderDomain: senderDomain && displayDomain(senderDomain),
+    recipient: readRecipient(input),
+    projectId: input.text('project')?.trim().toLowerCase(),
+  }
+}
+
+function readState(input: Input): QueueFilter['state'] {
+  const given = input.text('state')?.toLowerCase()
+  const known = [...queueStates, 'ended'] as const
+  const state = known.find((name) => name === given)
+  if (given === undefined || state !== undefined) return state
+  throw new UsageError(`--state: expected one of ${known.join(', ')}`)
+}
+
+function readRecipient(input: Input): string | undefined {
+  const given = input.text('to')
+  if (given === undefined) return undefined
+  const parsed = parseAddress(given)
+  if (parsed === undefined) throw new UsageError('--to: expected an email address')
+  return parsed.address
+}

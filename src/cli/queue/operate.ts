@@ -1,0 +1,71 @@
+/** What an operator does to mail on its way. */
+
+import { formatInstant } from '../../clock.ts'
+import {
+  cancelEmails,
+  holdDomain,
+  listHolds,
+  releaseDomain,
+  retryEmails,
+} from '../../features/messages/queue/operate.ts'
+import { displayDomain, parseDomain } from '../../mail/address/address.ts'
+import { type Context, type Input, type Result, UsageError, withCore } from '../engine/command.ts'
+import { escapeControls, formatTable, formatTime } from '../engine/text.ts'
+import { formatCommand } from './live.ts'
+
+export async function retryCommand(context: Context, { args }: Input): Promise<Result> {
+  await withCore(context, (core) => retryEmails(core, args))
+  return { json: { ids: args }, text: `Due now: ${args.length}.` }
+}
+
+export async function cancelCommand(context: Context, { args }: Input): Promise<Result> {
+  await withCore(context, (core) => cancelEmails(core, args))
+  return { json: { ids: args }, text: `Cancelled: ${args.length}.` }
+}
+
+export async function holdCommand(context: Context, input: Input): Promise<Result> {
+  const domain = requireDomain(input)
+  const emails = await withCore(context, (core) => holdDomain(core, domain))
+  const text = `Mail to ${describeName(domain)} is held, ${emails} of what waited.`
+  return { json: { domain, emails }, text }
+}
+
+export async function releaseCommand(context: Context, input: Input): Promise<Result> {
+  const domain = requireDomain(input)
+  const emails = await withCore(context, (core) => releaseDomain(core, domain))
+  const text = `Mail to ${describeName(domain)} goes on, ${emails} due now.`
+  return { json: { domain, emails }, text }
+}
+
+export async function listHoldsCommand(context: Context): Promise<Result> {
+  const holds = await withCore(context, (core) => listHolds(core))
+  const json = holds.map(({ domain, heldAt, emails }) => ({
+    domain: displayDomain(domain),
+    heldAt: formatInstant(heldAt),
+    emails,
+  }))
+  const rows = holds.map(({ domain, heldAt, emails }) => [
+    displayDomain(domain),
+    formatTime(heldAt) ?? '',
+    String(emails),
+    formatCommand(['queue', 'release', '--domain', displayDomain(domain)]),
+  ])
+  const head = ['DOMAIN', 'SINCE', 'WAITING', 'TO RELEASE']
+  return { json, text: formatTable(head, rows, 'No mail is held.') }
+}
+
+export function readDomain(input: Input, option: string, flag: string): string | undefined {
+  const given = input.text(option)
+  if (given === undefined) return undefined
+  const domain = parseDomain(given)
+  if (domain === undefined) throw new UsageError(`${flag}: expected a domain name`)
+  return domain
+}
+
+function requireDomain(input: Input): string {
+  return readDomain(input, 'domain', '--domain') ?? ''
+}
+
+function describeName(domain: string): string {
+  return escapeControls(displayDomain(domain))
+}

@@ -1,0 +1,158 @@
+/** The whole story of one email: what it is, why it is where it is, and each attempt with its steps. */
+import { formatInstant, formatOptionalInstant } from '../../clock.ts'
+import {
+  type Attempt,
+  type Email,
+  type EmailHistory,
+  type Explanation,
+  explainEmails,
+  getEmailHistory,
+} from '../../features/messages/queue/operate.ts'
+import type { OpenCore } from '../../features/open-core.ts'
+import { type Context, type Input, type Result, withCore } from '../engine/command.ts'
+import { formatFields, formatTime } from '../engine/text.ts'
+import { formatAttempts } from './attempts.ts'
+import { formatNext, toJson } from './list.ts'
+import { createLiveSource, describeSilence, formatCommand, type LiveSource } from './live.ts'
+import { faultFields } from './template-faults.ts'
+
+type Live = ReturnType<LiveSource['found']>
+
+/** `live`: null where the server had not to be asked. */
+type Story = EmailHistory & { explanation: Explanation; live: Live; now: number }
+
+export async function showEmailCommand(context: Context, { args }: Input): Promise<Result> {
+  const [id = ''] = args
+  const story = await withCore(context, (core) => findStory(core, id))
+  return { json: storyToJson(story), text: formatStory(story) }
+}
+
+async function findStory(core: OpenCore, id: string): Promise<Story> {
+  const story = await getEmailHistory(core, id)
+  const source = createLiveSource(core)
+  const explained = await explainEmails(core, [story.email], source.find)
+  const explanation = explained.get(story.email.id)
+  if (explanation === undefined) throw new TypeError('an email was not explained')
+  return { ...story, explanation, live: source.found(), now: core.now() }
+}
+
+function storyToJson({ email, attempts, explanation, live }: Story) {
+  const progress = progressOf(email, live)
+  return {
+    ...toJson({ ...email, ...explanation }),
+    command: explanation.command === null ? null : formatCommand(explanation.command),
+    progress: progress === undefined ? null : { ...progress, since: formatInstant(progress.since) },
+    leaseUntil: formatOptionalInstant(email.leaseUntil),
+    projectId: email.projectId,
+    contactId: email.contactId,
+    templateId: email.templateId,
+    messageId: email.messageId,
+    providerId: email.providerId,
+    error: email.error,
+    templateFaults: email.templateFaults ?? [],
+    createdAt: formatInstant(email.createdAt),
+    giveUpAt: formatInstant(email.giveUpAt),
+    heldAt: formatOptionalInstant(email.heldAt),
+    sentAt: formatOptionalInstant(email.sentAt),
+    deliveredAt: formatOptionalInstant(email.deliveredAt),
+    bouncedAt: formatOptionalInstant(email.bouncedAt),
+    complainedAt: formatOptionalInstant(email.complainedAt),
+    openedAt: formatOptionalInstant(email.openedAt),
+    clickedAt: formatOptionalInstant(email.clickedAt),
+    opens: email.opens,
+    clicks: email.clicks,
+    machineOpens: email.machineOpens,
+    machineClicks: email.machineClicks,
+    attempts: attempts.map(attemptToJson),
+  }
+}
+
+function attemptToJson(attempt: Attempt) {
+  const { replyCode: code, enhancedCode, replyText: text } = attempt
+  return {
+    at: formatInstant(attempt.at),
+    durationMs: attempt.durationMs,
+    host: attempt.host,
+    address: attempt.address,
+    tls: attempt.tls,
+    result: attempt.result,
+    class: attempt.class,
+    reply: code === null && enhancedCode === null ? null : { code, enhancedCode, text },
+    error: attempt.error,
+    finalRecipient: attempt.finalRecipient,
+    maybeDelivered: attempt.isMaybeDelivered,
+    steps: attempt.steps,
+  }
+}
+
+function formatStory(story: Story): string {
+  const { email, attempts, live } = story
+  const head = [`Email ${email.id}`, formatSummary(story), ...describeSilence(live)]
+  return [...head, ...formatAttempts(attempts)].join('\n\n')
+}
+
+function formatSummary({ email, explanation, live, now }: Story): string {
+  const from = email.fromName === null ? '' : `${email.fromName} `
+  const to = email.toName === null ? '' : `${email.toName} `
+  const { reason, command, nextAttemptAt } = explanation
+  const isSending = email.state === 'sending'
+  const next = formatNext(nextAttemptAt, now)
+  return formatFields({
+    state: `${email.state} (${email.status})`,
+    reason,
+    'to change it': command === null ? null : formatCommand(command),
+    ...formatProgress(email, live),
+    error: email.error,
+    from: `${from}<${email.fromAddress}>`,
+    to: `${to}<${email.recipient}>`,
+    subject: email.subject,
+    ...faultFields(email),
+    'message id': `<${email.messageId}>`,
+    project: email.projectId,
+    accepted: formatTime(email.createdAt),
+    held: formatTime(email.heldAt),
+    attempts: String(email.attemptCount),
+    'next attempt': isSending ? `${next ?? 'some time after this one'}, if this one fails` : next,
+    'gives up': isOnTheClock(email) ? formatTime(email.giveUpAt) : null,
+    delivered: formatTime(email.deliveredAt),
+    relayed: email.deliveredAt === null ? formatTime(email.sentAt) : null,
+    'relayed as': email.providerId,
+    bounced: formatTime(email.bouncedAt),
+    complained: formatTime(email.complainedAt),
+    opened: formatHits(email.opens, email.openedAt, email.machineOpens),
+    clicked: formatHits(email.clicks, email.clickedAt, email.machineClicks),
+  })
+}
+
+/** Of what is being sent: with whom, how far, and how long the server keeps it to itself. */
+function formatProgress(email: Email, live: Live): Record<string, string | null> {
+  const progress = progressOf(email, live)
+  const peer = progress?.peer
+  return {
+    peer: peer ? `${peer.host} [${peer.address}]` : null,
+    step: progress === undefined ? null : `${progress.step}, since ${formatTime(progress.since)}`,
+    'lease until': formatTime(email.leaseUntil),
+  }
+}
+
+function progressOf({ id }: Email, live: Live) {
+  return live?.server === 'running' ? live.progress[id] : undefined
+}
+
+/** `2 times, first 2026-11-21 12:00:00; 3 times by machines` */
+function formatHits(count: number, firstAt: number | null, byMachines: number): string | null {
+  const said = [
+    count > 0 && `${formatTimes(count)}, first ${formatTime(firstAt)}`,
+    byMachines > 0 && `${formatTimes(byMachines)} by machines`,
+  ].filter((part) => part !== false)
+  return said.length === 0 ? null : said.join('; ')
+}
+
+function formatTimes(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}
+
+/** The give-up clock of what is held stands still. */
+function isOnTheClock({ state }: Email): boolean {
+  return ['queued', 'deferred', 'sending'].includes(state)
+}

@@ -1,0 +1,98 @@
+/** Where mail goes, as the running server finds it, and the end of a back-off by hand. */
+import { formatInstant, formatOptionalInstant } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import { bringForward, listWaitingDomains } from '../../features/messages/queue/operate.ts'
+import type { OpenCore } from '../../features/open-core.ts'
+import { askServer } from '../../features/questions/ask.ts'
+import type { AnswerOf } from '../../features/questions/questions.ts'
+import { parseDomain } from '../../mail/address/address.ts'
+import { type Context, type Input, type Result, withCore } from '../engine/command.ts'
+import { escapeControls, formatTable, formatTime, shorten } from '../engine/text.ts'
+
+type Sites = AnswerOf<'sites'>
+type Site = Sites['sites'][number]
+
+const noServer =
+  'No server runs on this database: destinations and their back-offs are known to it alone.'
+const noAnswer = 'The server did not answer within 2 s.'
+const MAX_REPLY = 200
+
+export async function sitesCommand(context: Context, input: Input): Promise<Result> {
+  const given = input.text('lift')
+  return withCore(context, (core) => (given === undefined ? list(core) : lift(core, given)))
+}
+
+async function list(core: OpenCore): Promise<Result> {
+  const asked = await askServer(core, { kind: 'sites', question: {} })
+  if (asked.server === 'silent') throw unanswered()
+  if (asked.server === 'none') return { json: [], text: noServer }
+  const { sites, left } = asked.answer
+  const rows = formatTable(head, sites.map(toRow), 'No mail has gone anywhere since the start.')
+  const more = left === 0 ? [] : [`And ${left} more.`]
+  return { json: sites.map(toJson), text: [rows, ...more].join('\n\n') }
+}
+
+const head = ['SITE', 'CONNECTIONS', 'ON THE WAY', 'RATE', 'STATE', 'SINCE', 'UNTIL', 'REPLY']
+
+function toRow(site: Site): string[] {
+  const { connections, maxConnections, messagesPerMinute, inFlight, cause } = site
+  return [
+    site.site,
+    `${connections} reserved of ${maxConnections}`,
+    String(inFlight),
+    messagesPerMinute === null ? 'free' : `${messagesPerMinute} a minute`,
+    stateOf(site),
+    formatTime(site.restrictedSince) ?? '-',
+    formatTime(site.blockedUntil ?? site.rateUntil) ?? '-',
+    cause === null ? '-' : shorten(cause.text, MAX_REPLY),
+  ]
+}
+
+function stateOf({ blockedUntil, restrictedSince }: Site): string {
+  if (blockedUntil !== null) return 'back-off'
+  return restrictedSince === null ? 'open' : 'slowed'
+}
+
+function toJson(site: Site) {
+  const { cause, rateUntil, restrictedSince, blockedUntil } = site
+  return {
+    ...site,
+    rateUntil: formatOptionalInstant(rateUntil),
+    restrictedSince: formatOptionalInstant(restrictedSince),
+    blockedUntil: formatOptionalInstant(blockedUntil),
+    cause: cause === null ? null : { at: formatInstant(cause.at), text: cause.text },
+  }
+}
+
+/** Also by a domain whose mail goes there. What waits for it is due at once. */
+async function lift(core: OpenCore, given: string): Promise<Result> {
+  const site = parseDomain(given) ?? given.trim().toLowerCase()
+  const domains = await listWaitingDomains(core)
+  const asked = await askServer(core, { kind: 'lift', question: { site, domains } })
+  if (asked.server === 'silent') throw unanswered()
+  if (asked.server === 'none') {
+    return { json: { site, lifted: false, emails: 0 }, text: `Nothing to lift. ${noServer}` }
+  }
+  const { answer } = asked
+  if (!answer.isKnown) {
+    throw new AppError('RESOURCE_NOT_FOUND', `The server knows of no destination ${site}.`, {
+      suggestion: 'See them with: pillarbox queue sites',
+      details: { resource: 'site', id: site },
+    })
+  }
+  const name = escapeControls(answer.site)
+  if (!answer.isLifted) {
+    const json = { site: answer.site, lifted: false, emails: 0 }
+    return { json, text: `Nothing to lift: ${name} is not restricted.` }
+  }
+  await bringForward(core, answer.domains)
+  const emails = answer.waiting
+  const waited =
+    emails === 1 ? '1 email that waited for it is' : `${emails} emails that waited for it are`
+  const text = `The restriction of ${name} is lifted, ${waited} due now.`
+  return { json: { site: answer.site, lifted: true, emails }, text }
+}
+
+function unanswered(): AppError {
+  return new AppError('EXTERNAL_SERVICE_ERROR', noAnswer)
+}

@@ -1,0 +1,50 @@
+/** The mail that the sandbox kept instead of sending it. */
+import { formatInstant } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import { getSandboxMessage, listSandboxMessages } from '../../features/messages/sandbox.ts'
+import { decodeMessage } from '../../mail/decode-message.ts'
+import { type Context, type Input, type Result, UsageError, withCore } from '../engine/command.ts'
+import { formatTable, formatTime, shorten } from '../engine/text.ts'
+
+export async function listSandboxCommand(context: Context): Promise<Result> {
+  const kept = await withCore(context, (core) => listSandboxMessages(core))
+  const json = kept.map(({ id, receivedAt, sender, recipient, subject }) => ({
+    id,
+    receivedAt: formatInstant(receivedAt),
+    from: sender,
+    to: recipient,
+    subject,
+  }))
+  const rows = kept.map(({ id, receivedAt, sender, recipient, subject }) => [
+    String(id),
+    formatTime(receivedAt) ?? '',
+    recipient,
+    shorten(subject, 60),
+    sender,
+  ])
+  const head = ['ID', 'RECEIVED', 'TO', 'SUBJECT', 'FROM']
+  return { json, text: formatTable(head, rows, 'The sandbox is empty.') }
+}
+
+/** As it arrived, or one part decoded. */
+export async function showSandboxCommand(context: Context, input: Input): Promise<Result> {
+  const id = readMessageNumber(input)
+  const parts = (['html', 'text'] as const).filter((part) => input.has(part))
+  if (parts.length > 1) throw new UsageError('either --html or --text, not both')
+  const raw = await withCore(context, (core) => getSandboxMessage(core, id))
+  const [part] = parts
+  return part === undefined ? { raw } : { raw: await readPart(raw, part) }
+}
+
+/** @throws UsageError */
+export function readMessageNumber({ args: [id = ''] }: Input): number {
+  if (!/^\d{1,15}$/.test(id)) throw new UsageError('expected the number of a sandbox message')
+  return Number(id)
+}
+
+/** Decoded, in UTF-8. */
+async function readPart(raw: Buffer, part: 'html' | 'text'): Promise<Buffer> {
+  const text = (await decodeMessage(raw))[part]
+  if (text === null) throw new AppError('BAD_REQUEST', `The message has no ${part} part.`)
+  return Buffer.from(text.endsWith('\n') ? text : `${text}\n`)
+}

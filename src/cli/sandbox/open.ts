@@ -1,0 +1,80 @@
+/** `sandbox open ID`: shows a message in a browser of this machine until the command is interrupted. */
+import { randomBytes } from 'node:crypto'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getSandboxMessage } from '../../features/messages/sandbox.ts'
+import { type DecodedMessage, decodeMessage } from '../../mail/decode-message.ts'
+import { type Context, type Input, type Result, withCore } from '../engine/command.ts'
+import { readMessageNumber } from './messages.ts'
+import { frameHtml, messagePage, messagePolicy, pagePolicy } from './page.ts'
+
+const loopback = '127.0.0.1'
+
+type Shown = { raw: Buffer; message: DecodedMessage }
+type Answer = { type: string; body: string | Buffer; policy: string; filename?: string }
+
+/** The address holds a secret, so that other users of this machine cannot read the message. */
+export async function openSandboxCommand(context: Context, input: Input): Promise<Result> {
+  const id = readMessageNumber(input)
+  const raw = await withCore(context, (core) => getSandboxMessage(core, id))
+  const shown = { raw, message: await decodeMessage(raw) }
+  const root = `/${randomBytes(16).toString('hex')}/`
+  const server = createServer((request, response) => {
+    const path = request.url ?? ''
+    const answer = path.startsWith(root) ? answerTo(shown, path.slice(root.length)) : undefined
+    send(response, answer)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, loopback, resolve)
+  })
+  const url = `http://${loopback}:${(server.address() as AddressInfo).port}${root}`
+  const { stdout, signals } = context.terminal
+  const text = `${url}\nOpen it in a browser of this machine; Ctrl-C ends it.`
+  stdout.write(`${context.isJson ? JSON.stringify({ url }) : text}\n`)
+  await interrupted(signals)
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  return null
+}
+
+function answerTo({ raw, message }: Shown, name: string): Answer | undefined {
+  const html = 'text/html; charset=utf-8'
+  if (name === '') return { type: html, body: messagePage(message), policy: pagePolicy }
+  if (name === 'html' && message.html !== null) {
+    return { type: html, body: frameHtml(message.html), policy: messagePolicy }
+  }
+  if (name === 'source') {
+    return { type: 'text/plain; charset=utf-8', body: raw, policy: messagePolicy }
+  }
+  const file = message.attachments[Number(/^file\/(\d{1,4})$/.exec(name)?.[1] ?? -1)]
+  if (file === undefined) return undefined
+  const { content: body, filename } = file
+  return { type: 'application/octet-stream', body, policy: messagePolicy, filename }
+}
+
+function send(response: ServerResponse, answer: Answer | undefined): void {
+  if (answer === undefined) {
+    response.writeHead(404).end()
+    return
+  }
+  const { type, body, policy, filename } = answer
+  // Half a character pair, which has no place in an address, is a message's to name a file by.
+  const name = encodeURIComponent((filename ?? '').toWellFormed())
+  const disposition = `attachment; filename*=UTF-8''${name}`
+  response.writeHead(200, {
+    'content-type': type,
+    'content-security-policy': policy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+    ...(filename === undefined ? {} : { 'content-disposition': disposition }),
+  })
+  response.end(body)
+}
+
+function interrupted(signals: Context['terminal']['signals']): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) signals.on(signal, () => resolve())
+  })
+}

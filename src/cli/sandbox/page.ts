@@ -1,0 +1,57 @@
+/** A message of the sandbox as a web page; the message itself stands in a frame that runs nothing. */
+import { hash } from 'node:crypto'
+import { html, raw } from 'hono/html'
+import type { DecodedMessage } from '../../mail/decode-message.ts'
+
+/** Of the message: its own styles and pictures, nothing from elsewhere; links open a new window. */
+export const messagePolicy = [
+  'sandbox allow-popups allow-popups-to-escape-sandbox',
+  "default-src 'none'",
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+].join('; ')
+
+const style = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+body { margin: 0 auto; max-width: 60rem; padding: 1rem }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem }
+dt { opacity: .7 } dd { margin: 0; overflow-wrap: anywhere }
+iframe { width: 100%; height: 70vh; border: 1px solid #8888; background: #fff }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #8888; padding: 1rem }
+`
+
+/** Of the page around the message. */
+export const pagePolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+  "frame-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ')
+
+/** The HTML part for the frame, which the page keeps from going elsewhere: its links leave it. */
+export function frameHtml(text: string): string {
+  return text.replace(/^(\s*<!doctype[^>]*>)?/i, '$1<base target="_blank">')
+}
+
+export function messagePage(message: DecodedMessage): string {
+  const { from, to, subject, text, attachments } = message
+  const files = attachments.map(
+    ({ filename, content }, index) =>
+      html`<li><a href="file/${index}" download>${filename}</a> (${content.length} bytes)</li>`,
+  )
+  return String(html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>${subject}</title><link rel="icon" href="data:,">
+<style>${raw(style)}</style></head>
+<body>
+<h1>${subject}</h1>
+<dl><dt>From</dt><dd>${from}</dd><dt>To</dt><dd>${to}</dd></dl>
+${message.html === null ? '' : html`<h2>HTML</h2><iframe src="html" title="HTML part"></iframe>`}
+${text === null ? '' : html`<h2>Text</h2><pre>${text}</pre>`}
+${files.length === 0 ? '' : html`<h2>Attachments</h2><ul>${files}</ul>`}
+<p><a href="source">Source</a></p>
+</body>
+</html>`)
+}

@@ -1,0 +1,76 @@
+/** What is wrong with a certificate that can be used: its dates, and whom it is for. */
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { formatInstant } from '../../clock.ts'
+import type { Config } from '../config.ts'
+
+/** Who shows a certificate. */
+export type TlsListener = 'http' | 'inbound' | 'submission'
+
+export const tlsListeners: readonly TlsListener[] = ['http', 'inbound', 'submission']
+
+const DAY_MS = 86_400_000
+const SOON_MS = 7 * DAY_MS
+const MAX_NAMES_LENGTH = 200
+
+type Names = Pick<Config, 'http' | 'baseUrl' | 'delivery'>
+
+/** One sentence each, naming the file. `cert`: PEM, its first certificate counts. */
+export function findCertificateFaults(
+  config: Names,
+  { listener, file, cert }: { listener: TlsListener; file: string; cert: Buffer },
+  at: number,
+): string[] {
+  const found = new X509Certificate(cert)
+  const named = `The certificate ${file} of ${listener}`
+  return [
+    ...findDateFaults(found, at).map((fault) => `${named} ${fault}.`),
+    ...findNameFaults(found, namesOf(config, listener)).map((fault) => `${named} ${fault}.`),
+  ]
+}
+
+/** Those of all that listen, as the files are now; what cannot be read has been refused before. */
+export function listCertificateFaults(
+  config: Names & Pick<Config, 'inbound' | 'submission'>,
+  at: number,
+): string[] {
+  return tlsListeners.flatMap((listener) => {
+    const { tls, listen } = config[listener]
+    if (tls === null || (Array.isArray(listen) && listen.length === 0)) return []
+    const { certFile: file } = tls
+    return findCertificateFaults(config, { listener, file, cert: readFileSync(file) }, at)
+  })
+}
+
+/** Days until it expires, negative afterwards. */
+export function daysLeft(cert: Buffer, at: number): number {
+  return (new X509Certificate(cert).validToDate.getTime() - at) / DAY_MS
+}
+
+function findDateFaults({ validFromDate, validToDate }: X509Certificate, at: number): string[] {
+  const [from, to] = [validFromDate.getTime(), validToDate.getTime()]
+  if (to <= at) return [`expired at ${formatInstant(to)}`]
+  if (from > at) return [`is not valid before ${formatInstant(from)}`]
+  return to - at < SOON_MS ? [`expires at ${formatInstant(to)}`] : []
+}
+
+function findNameFaults(cert: X509Certificate, names: readonly string[]): string[] {
+  if (names.length === 0 || names.some((name) => covers(cert, name))) return []
+  const own = (cert.subjectAltName ?? cert.subject).replaceAll('\n', ', ')
+  return [`is not for ${names.join(' or ')} but for ${own.slice(0, MAX_NAMES_LENGTH)}`]
+}
+
+function covers(cert: X509Certificate, name: string): boolean {
+  return (isIP(name) === 0 ? cert.checkHost(name) : cert.checkIP(name)) !== undefined
+}
+
+/**
+ * Any of which will do. Behind proxies nobody but them meets the certificate of `http`; programs
+ * that hand in mail know the server by one name or the other.
+ */
+function namesOf({ http, baseUrl, delivery }: Names, listener: TlsListener): string[] {
+  const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')
+  if (listener === 'http') return http.trustedProxies.length > 0 ? [] : [host]
+  return listener === 'inbound' ? [delivery.hostname] : [delivery.hostname, host]
+}

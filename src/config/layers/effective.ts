@@ -1,0 +1,79 @@
+/**
+ * From what file and environment give to what holds: for every key the environment's value, else
+ * the file's, else the default. A secret may stand in a file of its own (`<key>_file`).
+ */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describeError } from '../../errors.ts'
+import { describeFound, describeHidden, type Problem } from '../problems.ts'
+import { type SettingKey, type SettingValues, settingKeys, settingOf } from '../settings.ts'
+import type { Given, Layer } from './given.ts'
+
+/** Where each value that is no default comes from. */
+export type Origins = ReadonlyMap<SettingKey, string>
+
+export type Effective = {
+  /** A key with a problem holds its default. */
+  values: SettingValues
+  origins: Origins
+  problems: Problem[]
+}
+
+/** `layers`: the one that counts most first. `folder`: where relative paths count from. */
+export function takeEffect(layers: readonly Layer[], folder: string): Effective {
+  const origins = new Map<SettingKey, string>()
+  const problems: Problem[] = []
+  const values = Object.fromEntries(
+    settingKeys.map((key) => {
+      const given = findGiven(layers, { key, folder, problems })
+      if (given !== undefined) origins.set(key, given.where)
+      return [key, readValue(key, given, problems)]
+    }),
+  )
+  return { values: values as SettingValues, origins, problems }
+}
+
+type Search = { key: SettingKey; folder: string; problems: Problem[] }
+
+function findGiven(layers: readonly Layer[], search: Search): Given | undefined {
+  for (const { given } of layers) {
+    const [own, file] = [given.get(search.key), given.get(`${search.key}_file`)]
+    if (own !== undefined && file !== undefined) search.problems.push(bothGiven(search.key, file))
+    if (own !== undefined) return own
+    if (file !== undefined) return readSecretFile(file, search)
+  }
+  return undefined
+}
+
+function bothGiven(key: SettingKey, { where }: Given): Problem {
+  return { key, found: `${key} and ${key}_file`, expected: 'only one of them', where }
+}
+
+/** Undefined, with a problem, when it cannot be read. */
+function readSecretFile(given: Given, { key, folder, problems }: Search): Given | undefined {
+  const name = `${key}_file`
+  if (typeof given.value !== 'string' || given.value === '') {
+    const found = describeFound(given.value)
+    problems.push({ key: name, found, expected: 'a path', where: given.where })
+    return undefined
+  }
+  const file = path.resolve(folder, given.value)
+  try {
+    return { value: readFileSync(file, 'utf8').replace(/\r?\n$/, ''), where: file }
+  } catch (error) {
+    const found = describeError(error)
+    problems.push({ key: name, found, expected: 'a readable file', where: given.where })
+    return undefined
+  }
+}
+
+function readValue(key: SettingKey, given: Given | undefined, problems: Problem[]): unknown {
+  const { kind, default: byDefault } = settingOf(key)
+  if (given !== undefined) {
+    const value = kind.read(given.value)
+    if (value !== undefined) return value
+    const found = kind.isSecret ? describeHidden(given.value) : describeFound(given.value)
+    problems.push({ key, found, expected: kind.expected, where: given.where })
+  }
+  return byDefault === null ? null : kind.read(byDefault)
+}

@@ -1,0 +1,95 @@
+/** `pillarbox.toml`: where it is looked for, and what stands in it. */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parse, TomlError } from 'smol-toml'
+import { describeError } from '../../errors.ts'
+import { ConfigError, describeFound, type Problem } from '../problems.ts'
+import { isSettingKey, secretKeyOfFile, settingKeys } from '../settings.ts'
+import { type Given, type Layer, unknownKey } from './given.ts'
+
+export const fileName = 'pillarbox.toml'
+const systemFile = '/etc/pillarbox/pillarbox.toml'
+
+const REDEFINED = /^trying to redefine .*|^.*redefine an already defined.*/i
+
+export type FileSearch = {
+  /** `--config`: this file and no other. */
+  configPath?: string | undefined
+  cwd: string
+  /** In place of /etc/pillarbox/pillarbox.toml. */
+  systemFile?: string | undefined
+}
+
+/** The text of the file that counts, by its absolute name; null when there is none. */
+export function readConfigFile(search: FileSearch): { file: string; text: string } | null {
+  const { configPath, cwd } = search
+  if (configPath !== undefined) {
+    const file = path.resolve(cwd, configPath)
+    const text = readText(file)
+    if (text === undefined) throw unreadable(file, 'no such file')
+    return { file, text }
+  }
+  for (const file of [path.join(cwd, fileName), search.systemFile ?? systemFile]) {
+    const text = readText(file)
+    if (text !== undefined) return { file, text }
+  }
+  return null
+}
+
+/** Undefined when there is no such file. @throws ConfigError for one that cannot be read */
+function readText(file: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw unreadable(file, describeError(error))
+  }
+}
+
+function unreadable(file: string, found: string): ConfigError {
+  return new ConfigError([{ key: file, found, expected: 'a readable UTF-8 file', where: null }])
+}
+
+/** @throws ConfigError for what is not TOML, with its line and column */
+export function readToml({ file, text }: { file: string; text: string }): Layer {
+  const given = new Map<string, Given>()
+  const problems: Problem[] = []
+  const collect = (table: object, prefix: string): void => {
+    for (const [name, value] of Object.entries(table)) {
+      const key = prefix + name
+      // A dot inside quotes is part of the name, and no name has one.
+      if (name.includes('.')) problems.push(unknownKey(key, file))
+      else if (isSettingKey(key) || secretKeyOfFile(key)) given.set(key, { value, where: file })
+      else if (!isSection(key)) problems.push(unknownKey(key, file))
+      else if (isTable(value)) collect(value, `${key}.`)
+      else problems.push({ key, found: describeFound(value), expected: 'a table', where: file })
+    }
+  }
+  collect(parseToml(file, text), '')
+  return { given, problems }
+}
+
+function isSection(key: string): boolean {
+  return settingKeys.some((known) => known.startsWith(`${key}.`))
+}
+
+function isTable(value: unknown): value is object {
+  const isObject = typeof value === 'object' && value !== null
+  return isObject && !Array.isArray(value) && !(value instanceof Date)
+}
+
+function parseToml(file: string, text: string): object {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    const [first = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n')
+    const reason = first.replace(
+      REDEFINED,
+      'this section or key stands in the file twice: keep one',
+    )
+    const found = `an error at line ${error.line}, column ${error.column}: ${reason}`
+    throw new ConfigError([{ key: file, found, expected: 'TOML', where: null }], { cause: error })
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * The kinds of values that settings take. Each reads a TOML value, or the text of an environment
+ * variable, and says what it expects when that is something else.
+ */
+import { isIP } from 'node:net'
+import { domainToASCII, domainToUnicode } from 'node:url'
+import type { ListenAddress } from '../config.ts'
+import { formatDuration, parseDuration } from './durations.ts'
+import { formatListenAddress, isHostName, parseListenAddress } from './listen-address.ts'
+
+export type TomlValue = string | number | boolean | readonly TomlValue[]
+
+export type Kind<T> = {
+  /** For people: 'a duration such as "30s"'. */
+  expected: string
+  isSecret: boolean
+  /** A path, which counts from the folder of the configuration file. */
+  isPath: boolean
+  /** A TOML value as ours; undefined when it is something else. */
+  read(value: unknown): T | undefined
+  /** The TOML value that an environment variable stands for. */
+  fromText(text: string): unknown
+  /** As TOML. */
+  show(value: T): TomlValue
+}
+
+const SECRET_MIN_LENGTH = 32
+
+/** A text that `parse` understands; `show` writes it back. */
+function textual<T>(
+  expected: string,
+  parse: (text: string) => T | undefined,
+  show: (value: T) => string = String,
+): Kind<T> {
+  return {
+    expected,
+    isSecret: false,
+    isPath: false,
+    read: (value) => (typeof value === 'string' ? parse(value) : undefined),
+    fromText: (text) => text,
+    show,
+  }
+}
+
+const printable = (text: string) => (/^[^\x00-\x1f\x7f]+$/.test(text) ? text : undefined)
+
+export const text: Kind<string> = textual('a text on one line', printable)
+
+export const path: Kind<string> = { ...textual('a path', printable), isPath: true }
+
+export const secret: Kind<string> = { ...text, isSecret: true }
+
+/** What keys are derived from. */
+export const longSecret: Kind<string> = {
+  ...textual(`a text of at least ${SECRET_MIN_LENGTH} characters`, (value) =>
+    value.length >= SECRET_MIN_LENGTH ? printable(value) : undefined,
+  ),
+  isSecret: true,
+}
+
+export function oneOf<const T extends string>(...choices: T[]): Kind<T> {
+  return textual(`one of ${choices.join(', ')}`, (value) =>
+    choices.find((choice) => choice === value),
+  )
+}
+
+export const boolean: Kind<boolean> = {
+  ...textual('true or false', () => undefined),
+  read: (value) => (typeof value === 'boolean' ? value : undefined),
+  fromText: (value) => (value === 'true' ? true : value === 'false' ? false : value),
+  show: (value) => value,
+}
+
+export function integer(min: number, max: number): Kind<number> {
+  return {
+    ...textual(`an integer from ${min} to ${max}`, () => undefined),
+    read: (value) => {
+      if (typeof value !== 'number' || !Number.isSafeInteger(value)) return undefined
+      return value >= min && value <= max ? value : undefined
+    },
+    fromText: (value) => (/^-?\d+$/.test(value) ? Number(value) : value),
+    show: (value) => value,
+  }
+}
+
+export const port = integer(1, 65_535)
+
+/** Milliseconds. */
+export const duration: Kind<number> = textual(
+  'a duration such as "500ms", "30s", "5m", "2h" or "3d"',
+  (value) => parseDuration(value) || undefined,
+  formatDuration,
+)
+
+/** In the environment: separated by commas, or a JSON array. */
+export function listOf<T>(kind: Kind<T>, { min = 0 } = {}): Kind<readonly T[]> {
+  return {
+    ...kind,
+    expected: `a list${min > 0 ? ' that is not empty' : ''}, each ${kind.expected}`,
+    read: (value) => {
+      if (!Array.isArray(value) || value.length < min) return undefined
+      const entries = value.map((entry) => kind.read(entry))
+      return entries.every((entry) => entry !== undefined) ? entries : undefined
+    },
+    fromText: (value) => (value.startsWith('[') ? fromJson(value) : fromCommas(value, kind)),
+    show: (entries) => entries.map((entry) => kind.show(entry)),
+  }
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return text
+    throw error
+  }
+}
+
+function fromCommas(text: string, kind: Kind<unknown>): unknown[] {
+  if (text.trim() === '') return []
+  return text.split(',').map((part) => kind.fromText(part.trim()))
+}
+
+export const listenAddress: Kind<ListenAddress> = textual(
+  'an address and a port such as "127.0.0.1:8080" or "[::1]:8080"',
+  (value) => {
+    const address = parseListenAddress(value)
+    return address?.isTls ? undefined : address
+  },
+  formatListenAddress,
+)
+
+export const listenAddressOrTls: Kind<ListenAddress> = textual(
+  'an address and a port such as "0.0.0.0:587", or "tls://0.0.0.0:465" for implicit TLS',
+  parseListenAddress,
+  formatListenAddress,
+)
+
+/** A-labels, lower case, no final dot. What begins as an A-label must be one (RFC 5890). */
+export const hostName: Kind<string> = textual('a host name', (value) => {
+  const name = domainToASCII(value.replace(/\.$/, ''))
+  const isDecoded = !/(?:^|\.)xn--/.test(domainToUnicode(name))
+  return isHostName(name) && isDecoded ? name : undefined
+})
+
+export const hostNameOrAddress: Kind<string> = textual('a host name or an IP address', (value) =>
+  isIP(value) === 0 ? hostName.read(value) : value,
+)
+
+export const ipAddress: Kind<string> = textual('an IP address', (value) =>
+  isIP(value) === 0 ? undefined : value,
+)
+
+/** As `http/server/client-address.ts` reads them. */
+export const network: Kind<string> = textual(
+  'an IP address, a network such as "10.0.0.0/8", or "loopback"',
+  (value) => {
+    if (value === 'loopback') return value
+    if (isIP(value) !== 0) return value.includes('%') ? undefined : value
+    const [, address = '', bits] = /^([^%]+)\/(\d{1,3})$/.exec(value) ?? []
+    const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+    return Number(bits) <= most ? value : undefined
+  },
+)
+
+/** As `Resolver.setServers` of node:dns takes it. */
+export const dnsServer: Kind<string> = textual(
+  'the IP address of a DNS server, with a port if need be, such as "127.0.0.1:5353" or "[::1]:53"',
+  (value) => {
+    if (isIP(value) !== 0) return value
+    const address = parseListenAddress(value)
+    if (address === undefined || address.isTls || address.port === 0) return undefined
+    return isIP(address.host) === 0 ? undefined : value
+  },
+)
+
+/** Without a final slash. */
+export const webAddress: Kind<string> = textual(
+  'an address such as "https://mail.example.com"',
+  (value) => {
+    if (!URL.canParse(value) || /[\s?#]/.test(value)) return undefined
+    const { protocol, username, password, origin, pathname } = new URL(value)
+    if (!/^https?:$/.test(protocol) || username !== '' || password !== '') return undefined
+    return origin + pathname.replace(/\/+$/, '')
+  },
+)
+
+export const sqliteUrl: Kind<string> = textual(
+  '"sqlite:FILE", as in "sqlite:pillarbox.db"',
+  (url) => (/^sqlite:(?!\/\/|:)[^\x00-\x1f?#]+$/.test(url) ? url : undefined),
+)
+
+export const topicArn: Kind<string> = textual(
+  'the ARN of a topic such as "arn:aws:sns:eu-west-1:123456789012:mail"',
+  (value) => (/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w.-]+$/.test(value) ? value : undefined),
+)

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { UsageError } from '../../../src/cli/engine/command.ts'
+import { reportFailure } from '../../../src/cli/engine/failure.ts'
+import { ConfigError } from '../../../src/config/problems.ts'
+import { AppError, invalidField } from '../../../src/errors.ts'
+import { databaseError } from '../../../src/store/database-error.ts'
+import { makeTerminal } from '../../fakes/terminal.ts'
+
+function report(error: unknown) {
+  const [people, programs] = [makeTerminal({ cwd: '/' }), makeTerminal({ cwd: '/' })]
+  const status = reportFailure(people, error, false)
+  assert.equal(reportFailure(programs, error, true), status)
+  assert.equal(people.out() + programs.out(), '')
+  return { status, text: people.err(), json: JSON.parse(programs.err()) }
+}
+
+const busy = Object.assign(new Error('listen EADDRINUSE: address already in use 127.0.0.1:1'), {
+  code: 'EADDRINUSE',
+  syscall: 'listen',
+})
+const problem = { key: 'delivery.mode', found: '"x"', expected: 'one of a, b', where: 'F' }
+
+describe('a failure', () => {
+  it('of a verb has its code, text and suggestion, and status 1', () => {
+    const { status, text, json } = report(new AppError('PROJECT_DISABLED', 'It is disabled.'))
+    assert.equal(status, 1)
+    assert.match(text, /^pillarbox: It is disabled\.\nAsk the operator.*\n$/)
+    assert.equal(json.error.code, 'PROJECT_DISABLED')
+    assert.equal(json.error.message, 'It is disabled.')
+  })
+
+  it('of the database names the file and the reason, which strangers do not learn', () => {
+    const full = new Error('database or disk is full')
+    const cause = Object.assign(full, { code: 'SQLITE_FULL' })
+    const { status, text, json } = report(databaseError(cause, '/srv/mail.db'))
+    assert.equal(status, 1)
+    assert.match(text, /^pillarbox: The database \/srv\/mail\.db cannot be used: .*disk is full/)
+    assert.equal(json.error.code, 'DATABASE_ERROR')
+  })
+
+  it('of the command line has status 2', () => {
+    const { status, text, json } = report(new UsageError('which one?'))
+    assert.equal(status, 2)
+    assert.match(text, /^pillarbox: which one\?\nRun "pillarbox --help"/)
+    assert.deepEqual(json, { error: { code: 'WRONG_USAGE', message: 'which one?' } })
+  })
+
+  it('of an input names its fields and has status 2', () => {
+    const { status, text, json } = report(invalidField('email', 'invalid_string', 'Not an address'))
+    assert.equal(status, 2)
+    assert.match(text, /^pillarbox: .*\n {2}email: Not an address\n$/)
+    assert.equal(json.error.errors[0].field, 'email')
+  })
+
+  it('of the configuration names every problem and has status 2', () => {
+    const { status, text, json } = report(new ConfigError([problem]))
+    assert.equal(status, 2)
+    assert.match(text, /delivery\.mode: found "x", expected one of a, b \(F\)\n$/)
+    assert.equal(json.error.code, 'INVALID_CONFIGURATION')
+    assert.deepEqual(json.error.problems, [problem])
+  })
+
+  it('of the system comes with advice and without a trace', () => {
+    const { status, text } = report(busy)
+    assert.equal(status, 1)
+    assert.match(text, /EADDRINUSE.*\nAnother program listens there: .*\n$/)
+  })
+
+  it('of our own shows where it happened', () => {
+    const { status, text, json } = report(new TypeError('of undefined'))
+    assert.equal(status, 1)
+    assert.match(text, /^pillarbox: of undefined\n +at /)
+    assert.deepEqual(json, { error: { code: 'INTERNAL_SERVER_ERROR', message: 'of undefined' } })
+    assert.equal(report('thrown').json.error.message, 'thrown')
+  })
+
+  it('cannot send commands to the terminal', () => {
+    const { text } = report(new AppError('CONFLICT', 'no \x1b[2J such'))
+    assert.match(text, /no \\x1b\[2J such/)
+  })
+})

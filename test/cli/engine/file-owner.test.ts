@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { asFileOwner, type Users } from '../../../src/cli/engine/file-owner.ts'
+import { makeFolder } from '../../config/place.ts'
+import { runAt } from '../../fakes/terminal.ts'
+
+const isRoot = process.geteuid?.() === 0
+const skip = isRoot ? false : 'only root can give files to others'
+/** `nobody` of most systems; no account of that number is needed. */
+const STRANGER = 65_534
+const NO_ACCOUNT = 65_432
+
+/** What a process of that user did to its identity. */
+function fakeUsers(uid: number) {
+  const calls: string[] = []
+  const users: Users = {
+    geteuid: () => uid,
+    getegid: () => uid,
+    seteuid: (id) => void calls.push(`user ${id}`),
+    setegid: (id) => void calls.push(`group ${id}`),
+    setuid: (id) => void calls.push(`user ${id} for good`),
+    setgid: (id) => void calls.push(`group ${id} for good`),
+    getgroups: () => [uid, 7],
+    setgroups: (ids) => void calls.push(`groups ${ids}`),
+    initgroups: (user, extra) => void calls.push(`groups of ${user}, ${extra}`),
+  }
+  return { users, calls }
+}
+
+test('another user than root works as itself', async () => {
+  const { users, calls } = fakeUsers(1_000)
+  const dataDir = makeFolder()
+  assert.equal(await asFileOwner({ file: null, dataDir }, async () => 7, { users }), 7)
+  assert.deepEqual(calls, [])
+})
+
+test('root works as the owner of data_dir, and is root again afterwards', { skip }, async () => {
+  const { users, calls } = fakeUsers(0)
+  const dataDir = makeFolder()
+  chownSync(dataDir, STRANGER, STRANGER)
+  const act = async () => {
+    calls.push('act')
+    throw new Error('it fails')
+  }
+  await assert.rejects(asFileOwner({ file: null, dataDir }, act, { users }), /it fails/)
+  const before = [`groups of ${STRANGER}, ${STRANGER}`, `group ${STRANGER}`, `user ${STRANGER}`]
+  assert.deepEqual(calls, [...before, 'act', 'user 0', 'group 0', 'groups 0,7'])
+})
+
+test('a process that is one command gives root up for good', { skip }, async () => {
+  const { users, calls } = fakeUsers(0)
+  const dataDir = makeFolder()
+  chownSync(dataDir, STRANGER, STRANGER)
+  const act = async () => void calls.push('act')
+  await asFileOwner({ file: null, dataDir }, act, { isFinal: true, users })
+  const groups = `groups of ${STRANGER}, ${STRANGER}`
+  const ids = [`group ${STRANGER} for good`, `user ${STRANGER} for good`]
+  assert.deepEqual(calls, [groups, ...ids, 'act'])
+})
+
+test('what the groups of root may read is not read as the owner', { skip }, async (t) => {
+  const own = (process.getgroups?.() ?? []).filter((gid) => gid !== 0)
+  t.after(() => process.setgroups?.(own))
+  process.setgroups?.([0, 7])
+  const cwd = makeFolder()
+  chmodSync(cwd, 0o755)
+  const dataDir = path.join(cwd, 'data')
+  mkdirSync(dataDir)
+  chownSync(dataDir, NO_ACCOUNT, NO_ACCOUNT)
+  const secret = path.join(cwd, 'secret-of-root')
+  writeFileSync(secret, 'x'.repeat(64))
+  chmodSync(secret, 0o640)
+  const before = process.getgroups?.()
+  const read = async () => readFileSync(secret)
+  await assert.rejects(asFileOwner({ file: null, dataDir }, read), { code: 'EACCES' })
+  assert.deepEqual(process.getgroups?.(), before)
+})
+
+test('folders on the way to a new data_dir are passable for its owner', { skip }, async () => {
+  const cwd = makeFolder()
+  chmodSync(cwd, 0o755)
+  const dataDir = path.join(cwd, 'srv/pillarbox/data')
+  const file = path.join(cwd, 'pillarbox.toml')
+  writeFileSync(file, `data_dir = ${JSON.stringify(dataDir)}\n`)
+  chownSync(file, STRANGER, STRANGER)
+  const made = await runAt({ cwd }, 'user', 'create', '--email', 'ann@example.test')
+  assert.equal(made.status, 0, made.err)
+  const { uid, mode } = statSync(dataDir)
+  assert.deepEqual([uid, mode & 0o777], [STRANGER, 0o700])
+})
+
+test('root makes and gives away nothing below a folder of another user', { skip }, async () => {
+  const cwd = makeFolder()
+  chmodSync(cwd, 0o755)
+  const home = path.join(cwd, 'home')
+  mkdirSync(path.join(home, 'of-root'), { recursive: true })
+  chownSync(home, NO_ACCOUNT, NO_ACCOUNT)
+  const file = path.join(cwd, 'pillarbox.toml')
+  writeFileSync(file, '')
+  chownSync(file, STRANGER, STRANGER)
+  const dataDir = path.join(home, 'of-root/data')
+  const act = async () => existsSync(dataDir)
+  assert.equal(await asFileOwner({ file, dataDir }, act, { makesDataDir: true }), false)
+})
+
+test('root leaves its own files alone', { skip }, async () => {
+  const { users, calls } = fakeUsers(0)
+  await asFileOwner({ file: null, dataDir: makeFolder() }, async () => undefined, { users })
+  assert.deepEqual(calls, [])
+})
+
+test('a command of root before the first start leaves files of the configured user', {
+  skip,
+}, async () => {
+  const cwd = makeFolder()
+  chmodSync(cwd, 0o755)
+  const dataDir = path.join(cwd, 'data')
+  const file = path.join(cwd, 'pillarbox.toml')
+  writeFileSync(file, `data_dir = ${JSON.stringify(dataDir)}\n`)
+  chownSync(file, STRANGER, STRANGER)
+  assert.equal((await runAt({ cwd }, 'config', 'check')).status, 0)
+  assert.equal(existsSync(dataDir), false)
+  const made = await runAt({ cwd }, 'user', 'create', '--email', 'ann@example.test')
+  assert.equal(made.status, 0, made.err)
+  const files = readdirSync(dataDir)
+  assert.ok(files.includes('secret') && files.includes('pillarbox.db'))
+  for (const name of ['.', ...files]) {
+    assert.equal(statSync(path.join(dataDir, name)).uid, STRANGER, name)
+  }
+  assert.equal(process.geteuid?.(), 0)
+})
+
+test('init gives its file to the owner of the folder', { skip }, async () => {
+  const cwd = makeFolder()
+  const folder = path.join(cwd, 'etc')
+  mkdirSync(folder)
+  chownSync(folder, STRANGER, STRANGER)
+  const { status } = await runAt({ cwd }, '--config', 'etc/pillarbox.toml', 'init')
+  assert.equal(status, 0)
+  const { uid, mode } = statSync(path.join(folder, 'pillarbox.toml'))
+  assert.deepEqual([uid, mode & 0o777], [STRANGER, 0o600])
+})

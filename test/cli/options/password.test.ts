@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Input, UsageError } from '../../../src/cli/engine/command.ts'
+import { choosePassword } from '../../../src/cli/options/password.ts'
+import { makeTerminal } from '../../fakes/terminal.ts'
+
+function given(options: Record<string, string | true>): Input {
+  const text = (option: string) => {
+    const value = options[option]
+    return typeof value === 'string' ? value : undefined
+  }
+  const required = (option: string) => text(option) ?? ''
+  const choice = () => undefined
+  return { args: [], text, required, choice, has: (flag) => options[flag] === true }
+}
+
+describe('a password', () => {
+  it('comes from standard input, its last line end aside', async () => {
+    const terminal = makeTerminal({ cwd: '/', input: ' pass word \r\n' })
+    assert.equal(await choosePassword(terminal, given({ passwordStdin: true })), ' pass word ')
+  })
+
+  it('comes from the command line with a warning', async () => {
+    const terminal = makeTerminal({ cwd: '/' })
+    assert.equal(await choosePassword(terminal, given({ password: 'open' })), 'open')
+    assert.match(terminal.err(), /^pillarbox: warning: --password .*--password-stdin\n$/)
+  })
+
+  it('comes from one of them only', async () => {
+    const both = given({ password: 'x', passwordStdin: true })
+    await assert.rejects(choosePassword(makeTerminal({ cwd: '/' }), both), UsageError)
+  })
+
+  it('is left to be made when nobody is there to ask', async () => {
+    assert.equal(await choosePassword(makeTerminal({ cwd: '/', input: '' }), given({})), undefined)
+  })
+
+  it('is asked for twice at a terminal, and never shown', async () => {
+    const terminal = makeTerminal({ cwd: '/', isTTY: true })
+    terminal.stdin.write('secret word\rsecret word\r')
+    assert.equal(await choosePassword(terminal, given({})), 'secret word')
+    assert.equal(terminal.err(), 'Password (empty: one is made): \nThe same again: \n')
+    assert.equal(terminal.out(), '')
+  })
+
+  it('can be corrected while it is typed', async () => {
+    const terminal = makeTerminal({ cwd: '/', isTTY: true })
+    terminal.stdin.write('wordz\x7f\rword\r')
+    assert.equal(await choosePassword(terminal, given({})), 'word')
+  })
+
+  it('is left to be made when nothing is typed', async () => {
+    const terminal = makeTerminal({ cwd: '/', isTTY: true })
+    terminal.stdin.write('\r')
+    assert.equal(await choosePassword(terminal, given({})), undefined)
+  })
+
+  it('is refused when both answers differ, or the person goes away', async () => {
+    for (const typed of ['one\rtwo\r', 'one\r\x03', '\x04']) {
+      const terminal = makeTerminal({ cwd: '/', isTTY: true })
+      terminal.stdin.write(typed)
+      await assert.rejects(choosePassword(terminal, given({})), UsageError)
+    }
+  })
+})

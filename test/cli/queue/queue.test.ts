@@ -1,0 +1,315 @@
+/** The queue's commands on a database that no server runs on. */
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { before, describe, it } from 'node:test'
+import { silentLog } from '../../../src/log.ts'
+import { eq } from '../../../src/store/drizzle.ts'
+import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
+import { contacts } from '../../../src/store/schema/contacts.ts'
+import { attempts, type Email, emails } from '../../../src/store/schema/messages.ts'
+import { suppressions } from '../../../src/store/schema/suppressions.ts'
+import { openStore, type Store } from '../../../src/store/store.ts'
+import { makeFolder } from '../../config/place.ts'
+import { runAt } from '../../fakes/terminal.ts'
+
+const cwd = makeFolder()
+const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
+const owner = 'owner@example.test'
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
+
+async function json(...argv: string[]) {
+  const { status, out, err } = await runAt({ cwd, env }, ...argv, '--json')
+  assert.deepEqual([status, err], [0, ''], argv.join(' '))
+  return JSON.parse(out)
+}
+
+async function text(...argv: string[]): Promise<string> {
+  const { status, out, err } = await runAt({ cwd, env }, ...argv)
+  assert.deepEqual([status, err], [0, ''], argv.join(' '))
+  return out
+}
+
+async function withStore(act: (store: Store) => Promise<unknown>): Promise<void> {
+  const file = path.join(cwd, 'data', 'pillarbox.db')
+  const store = await openStore({ path: file, log: silentLog(), watch: false })
+  try {
+    await act(store)
+  } finally {
+    await store.close()
+  }
+}
+
+async function change(id: string, values: Partial<Email>): Promise<void> {
+  await withStore((store) =>
+    store.write(async (tx) => {
+      await tx.update(emails).set(values).where(eq(emails.id, id))
+    }),
+  )
+}
+
+const ids = (listed: { id: string }[]) => listed.map(({ id }) => id)
+
+let first: string
+let second: string
+
+async function send(project: string, to: string, from: string): Promise<string> {
+  const addresses = ['--project', project, '--from', from, '--to', to]
+  const sent = await json('send', ...addresses, '--subject', 'Hi', '--html', '<p>Hi</p>')
+  return sent.id
+}
+
+async function makeProject(name: string, domain: string): Promise<string> {
+  const { id } = await json('project', 'create', '--name', name, '--owner', owner)
+  await json('domain', 'add', '--project', id, domain)
+  await json('domain', 'verify', domain, '--trust')
+  return id
+}
+
+before(async () => {
+  await json('user', 'create', '--email', owner)
+  first = await makeProject('First', 'first.example')
+  second = await makeProject('Second', 'second.example')
+})
+
+describe('pillarbox queue list', () => {
+  it('says how many ended, after what is there and after nothing, and how to list them', async () => {
+    assert.equal(await text('queue', 'list'), 'Nothing there.\n')
+    const delivered = await send(first, 'one@ended.test', 'a@first.example')
+    const bounced = await send(first, 'two@ended.test', 'a@first.example')
+    await change(delivered, { state: 'delivered', status: 'DELIVERED', dueAt: null })
+    await change(bounced, { state: 'bounced', status: 'BOUNCED', dueAt: null })
+    const ended =
+      'Ended: 1 delivered, 1 bounced. To list them: pillarbox queue list --state ended\n'
+    assert.equal(await text('queue', 'list'), `Nothing there.\n\n${ended}`)
+    const waits = await send(first, 'three@waits.test', 'a@first.example')
+    assert.ok((await text('queue', 'list')).endsWith(`\n\n${ended}`))
+    assert.deepEqual(ids(await json('queue', 'list', '--state', 'ended')), [bounced, delivered])
+    assert.deepEqual(ids(await json('queue', 'list')), [waits])
+    const elsewhere = await text('queue', 'list', '--domain', 'waits.test', '--state', 'held')
+    assert.equal(elsewhere, 'Nothing there.\n')
+    const there = await text('queue', 'list', '--domain', 'ended.test')
+    const command = 'pillarbox queue list --domain ended.test --state ended'
+    assert.equal(
+      there,
+      `Nothing there.\n\nEnded: 1 delivered, 1 bounced. To list them: ${command}\n`,
+    )
+    assert.doesNotMatch(await text('queue', 'list', '--state', 'bounced'), /Ended/)
+  })
+
+  it('--to lists all mail to an address, of every project, whatever became of it', async () => {
+    const old = await send(first, 'Ada@Bücher.example', 'a@first.example')
+    const other = await send(second, 'ada@bücher.example', 'b@second.example')
+    const newest = await send(first, 'ada@bücher.example', 'a@first.example')
+    await send(first, 'eve@bücher.example', 'a@first.example')
+    await change(old, { state: 'failed', status: 'FAILED', dueAt: null, error: 'cancelled' })
+    const to = ['--to', 'ADA@xn--bcher-kva.example']
+    assert.deepEqual(ids(await json('queue', 'list', ...to)), [newest, other, old])
+    assert.deepEqual(ids(await json('queue', 'list', ...to, '--project', second)), [other])
+    assert.deepEqual(ids(await json('queue', 'list', ...to, '--state', 'failed')), [old])
+    assert.deepEqual(ids(await json('queue', 'list', ...to, '--state', 'ended')), [old])
+    const said = await text('queue', 'list', ...to)
+    assert.match(said, /It was cancelled at \d{4}-/)
+    assert.ok(said.endsWith(`The whole story of one: pillarbox queue show ${newest}\n`), said)
+  })
+
+  it('--to finds mail to a contact whose address has changed since', async () => {
+    const ended = await send(first, 'before@moved.test', 'a@first.example')
+    await change(ended, { state: 'delivered', status: 'DELIVERED', dueAt: null })
+    const { contactId } = await json('queue', 'show', ended)
+    const moved = eq(contacts.id, contactId)
+    await withStore((store) =>
+      store.write((tx) =>
+        tx.update(contacts).set({ email: 'after@moved.test' }).where(moved).run(),
+      ),
+    )
+    assert.deepEqual(ids(await json('queue', 'list', '--to', 'before@moved.test')), [ended])
+    assert.deepEqual(ids(await json('queue', 'list', '--to', 'after@moved.test')), [])
+  })
+
+  it('--to tells of suppression, also where nothing was sent', async () => {
+    const row = { projectId: first, email: 'gone@list.test', emailId: null, createdAt: AT }
+    await withStore((store) =>
+      store.write(async (tx) => {
+        await tx.insert(suppressions).values({
+          ...{ ...row, id: 's1', reason: 'MANUAL', source: 'API\u001b[2J' },
+        })
+      }),
+    )
+    const said = await text('queue', 'list', '--to', 'gone@list.test')
+    assert.match(said, /^Nothing there\.\n\n/)
+    assert.ok(
+      said.includes(
+        `gone@list.test is on the suppression list of project ${first} since 2026-01-02 03:04:05Z (MANUAL: API\\x1b[2J), and is sent nothing by it. To change that: pillarbox suppressions remove --project ${first} gone@list.test`,
+      ),
+      said,
+    )
+  })
+
+  it('--project lists mail of that project only', async () => {
+    const mine = await send(second, 'only@mine.test', 'b@second.example')
+    const listed = ids(await json('queue', 'list', '--project', second.toUpperCase()))
+    assert.ok(listed.includes(mine))
+    assert.ok(listed.length < ids(await json('queue', 'list')).length)
+    assert.deepEqual(await json('queue', 'list', '--project', 'nobody'), [])
+  })
+
+  it('--limit lists the newest, and says how many more there are', async () => {
+    const sent = []
+    for (const name of ['a', 'b', 'c']) {
+      sent.push(await send(first, `${name}@many.test`, 'a@first.example'))
+    }
+    const list = ['queue', 'list', '--domain', 'many.test']
+    assert.deepEqual(ids(await json(...list, '--limit', '2')), sent.slice(1).reverse())
+    assert.match(await text(...list, '--limit', '2'), /\n\nAnd 1 more: --limit shows them\.\n/)
+    assert.doesNotMatch(await text(...list, '--limit', '3'), /more/)
+    const again = await send(first, 'a@many.test', 'a@first.example')
+    const [newest, ...others] = await json('queue', 'list', '--to', 'a@many.test', '--limit', '1')
+    assert.deepEqual([newest.id, others], [again, []])
+    const toOne = await text('queue', 'list', '--to', 'a@many.test', '--limit', '1')
+    assert.match(toOne, /And 1 more: --limit shows them/)
+    for (const id of [...sent, again]) await change(id, { state: 'failed', dueAt: null })
+    const ended = await text(...list, '--state', 'ended', '--limit', '1')
+    assert.match(ended, /There are more: --limit shows them/)
+    const wrong = await runAt({ cwd, env }, ...list, '--limit', '0')
+    assert.equal(wrong.status, 2)
+    assert.match(wrong.err, /--limit: expected a number from 1 to 10000/)
+  })
+
+  it('refuses a state, an address and a domain that are none', async () => {
+    const wrong = [
+      ['--state', 'lost'],
+      ['--to', 'nobody'],
+      ['--domain', '-'],
+    ]
+    for (const argv of wrong) {
+      assert.equal((await runAt({ cwd, env }, 'queue', 'list', ...argv)).status, 2, argv.join(' '))
+    }
+  })
+})
+
+describe('pillarbox queue show', () => {
+  it('never shows a next attempt that has passed', async () => {
+    const id = await send(first, 'due@now.test', 'a@first.example')
+    await change(id, { dueAt: AT })
+    assert.match(await text('queue', 'show', id), /^ {2}next attempt +due now$/m)
+    await change(id, { dueAt: Date.UTC(2100, 0, 1) })
+    assert.match(await text('queue', 'show', id), /^ {2}next attempt +2100-01-01 00:00:00Z$/m)
+  })
+
+  it('keeps the lease of mail that is being sent apart from its next attempt', async () => {
+    const id = await send(first, 'sending@now.test', 'a@first.example')
+    const lease = { leaseId: 'x', leaseUntil: Date.UTC(2100, 0, 1) }
+    await change(id, { ...lease, state: 'sending', dueAt: null, retryAt: Date.UTC(2101, 0, 1) })
+    const said = await text('queue', 'show', id)
+    assert.match(said, /^ {2}reason +The server ended while it was being sent/m)
+    assert.match(said, /^ {2}lease until +2100-01-01 00:00:00Z$/m)
+    assert.match(said, /^ {2}next attempt +2101-01-01 00:00:00Z, if this one fails$/m)
+    const shown = await json('queue', 'show', id)
+    assert.equal(shown.leaseUntil, '2100-01-01T00:00:00.000Z')
+    assert.equal(shown.nextAttemptAt, '2101-01-01T00:00:00.000Z')
+    assert.equal(shown.progress, null)
+    await change(id, { retryAt: AT })
+    assert.match(
+      await text('queue', 'show', id),
+      /^ {2}next attempt +some time after this one, if this one fails$/m,
+    )
+    assert.equal((await json('queue', 'show', id)).nextAttemptAt, null)
+  })
+
+  it('tells no time of giving up of what is held: that clock stands still', async () => {
+    const id = await send(first, 'ada@still.test', 'a@first.example')
+    await text('queue', 'hold', '--domain', 'still.test')
+    assert.doesNotMatch(await text('queue', 'show', id), /gives up/)
+    await text('queue', 'release', '--domain', 'still.test')
+    assert.match(await text('queue', 'show', id), /^ {2}gives up +\d{4}-/m)
+  })
+
+  it('tells a late bounce with its code, its final address and its text, harmlessly', async () => {
+    const id = await send(first, 'later@now.test', 'a@first.example')
+    await withStore((store) =>
+      store.write(async (tx) => {
+        await tx.insert(attempts).values({
+          ...{ emailId: id, at: AT, durationMs: 0, steps: [], class: 'hard' },
+          ...{ result: 'reported-bounced', host: 'mx.now.test', error: 'diagnostic' },
+          ...{ replyCode: 550, enhancedCode: '5.1.1', replyText: 'no such\u001b[2J user' },
+          finalRecipient: 'final@forward.test',
+        })
+      }),
+    )
+    await change(id, { state: 'bounced', status: 'BOUNCED', dueAt: null, bouncedAt: AT })
+    const said = await text('queue', 'show', id)
+    const expected = [
+      'Report, 2026-01-02 03:04:05Z: bounced (hard)',
+      '  by mx.now.test, of final@forward.test',
+      '  550 5.1.1 no such\\x1b[2J user',
+    ]
+    assert.ok(said.includes(expected.join('\n')), said)
+    assert.match(
+      said,
+      /reason +It came back at .*, reported by mx\.now\.test for final@forward\.test: 550 5\.1\.1 no such\\x1b\[2J user\./,
+    )
+    assert.doesNotMatch(said, /\u001b/)
+    const [report] = (await json('queue', 'show', id)).attempts
+    assert.equal(report.finalRecipient, 'final@forward.test')
+    assert.deepEqual(report.reply, {
+      ...{ code: 550, enhancedCode: '5.1.1', text: 'no such\u001b[2J user' },
+    })
+  })
+})
+
+describe('pillarbox queue holds', () => {
+  it('lists what is held, since when, how much waits and how to release it', async () => {
+    assert.equal(await text('queue', 'holds'), 'No mail is held.\n')
+    await send(first, 'a@büro.test', 'a@first.example')
+    await send(first, 'b@büro.test', 'a@first.example')
+    await text('queue', 'hold', '--domain', 'büro.test')
+    const [hold, ...others] = await json('queue', 'holds')
+    assert.deepEqual([hold.domain, hold.emails, others.length], ['büro.test', 2, 0])
+    assert.ok(!Number.isNaN(Date.parse(hold.heldAt)))
+    const said = await text('queue', 'holds')
+    assert.match(said, /^büro\.test +\d{4}-.*Z +2 +pillarbox queue release --domain büro\.test$/m)
+    const [waits] = await json('queue', 'list', '--to', 'a@büro.test')
+    assert.match(
+      waits.reason,
+      /^It is held since .*: an operator holds back all mail to büro\.test/,
+    )
+    await text('queue', 'release', '--domain', 'büro.test')
+  })
+})
+
+describe('pillarbox queue sites', () => {
+  it('says that no server runs, and that there is nothing to lift', async () => {
+    assert.match(await text('queue', 'sites'), /^No server runs on this database: /)
+    assert.deepEqual(await json('queue', 'sites'), [])
+    assert.match(
+      await text('queue', 'sites', '--lift', 'dest.test'),
+      /^Nothing to lift\. No server/,
+    )
+    assert.deepEqual(await json('queue', 'sites', '--lift', 'dest.test'), {
+      ...{ site: 'dest.test', lifted: false, emails: 0 },
+    })
+  })
+})
+
+describe('a server that runs and does not answer', () => {
+  it('is told of, and what the database knows is shown', async (t) => {
+    const id = await send(first, 'silent@now.test', 'a@first.example')
+    const lock = await takeServeLock(path.join(cwd, 'data', 'pillarbox.db'), {
+      log: silentLog(),
+    })
+    t.after(() => lock.release())
+    for (const argv of [
+      ['show', id],
+      ['list', '--to', 'silent@now.test'],
+    ]) {
+      const said = await text('queue', ...argv)
+      assert.match(said, /The server did not answer within 2 s: what only it knows is not shown\./)
+      assert.match(said, /It is due now; the server did not say more\./)
+    }
+    const { status, err } = await runAt({ cwd, env }, 'queue', 'sites')
+    assert.deepEqual(
+      [status, err.split('\n')[0]],
+      [...[1, 'pillarbox: The server did not answer within 2 s.']],
+    )
+  })
+})
