@@ -16,7 +16,7 @@ import { formatListenAddress } from './config/values/listen-address.ts'
 import type { Counters } from './counters.ts'
 import { prepareSandbox, type SandboxWelcome } from './features/accounts/sandbox.ts'
 import { watchClock } from './features/clock-watch.ts'
-import { startSearchIndex } from './features/contacts/list/search-index.ts'
+import { startSearchIndexer } from './features/contacts/list/search-index.ts'
 import type { Core } from './features/core.ts'
 import { resealDomainKeys } from './features/domains/reseal.ts'
 import { createDeliverer, type Deliverer } from './features/messages/delivery/deliverer.ts'
@@ -154,7 +154,7 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   const jobs = startJobs({ store, log, now, ...createSchedule(core) })
   const unwatchJobs = core.jobNotifier.listen(jobs.wake)
   stops.parts.push(jobs.stop, async () => unwatchJobs())
-  const searchIndex = startSearchIndex(core)
+  const searchIndex = startSearchIndexer(core)
   stops.parts.push(searchIndex.stop)
   await startReading(core, stops)
 }

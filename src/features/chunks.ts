@@ -2,7 +2,7 @@
  * Values that are too large to be written or read at a stretch are kept in chunks: attachments
  * (messages/accept/attachment-chunks.ts) and received mail (receiving/raw.ts). Each chunk is durable before
  * the row that names it, its owner, is written; that row is refused where chunks are missing.
- * Where the row is refused, or a chunk cannot be written, `dropChunks` deletes the chunks. The sweep
+ * Where the row is refused, or a chunk cannot be written, `discardChunks` deletes the chunks. The sweep
  * deletes what a process that died left, and the chunks of owners that were cleared or deleted. The
  * chunks that a row names are never deleted, whatever the caller takes for refused.
  */
@@ -57,7 +57,7 @@ const deleteLast = statement(
     and not ${isNamed(sql`${parameter('ownerId')}`)}`,
 )
 
-export const listAbandoned = statement<{ ownerId: string }>(
+export const selectExpiredOwners = statement<{ ownerId: string }>(
   () => sql`select distinct owner_id as "ownerId" from chunks
     where owner_id < ${parameter('before')} and not ${isNamed(sql`owner_id`)}`,
 )
@@ -104,7 +104,7 @@ export async function* readChunks(
 }
 
 /** Of an owner that was not written, or names them no more. The sweep deletes what this cannot. */
-export async function dropChunks(store: Store, ownerId: string): Promise<void> {
+export async function discardChunks(store: Store, ownerId: string): Promise<void> {
   await deleteChunks(store, ownerId).catch(() => undefined)
 }
 
@@ -117,9 +117,12 @@ async function deleteChunks(store: Store, ownerId: string): Promise<void> {
 }
 
 /** Deletes the chunks that no owner names. */
-export async function sweepChunks({ store, now }: Pick<Core, 'store' | 'now'>): Promise<void> {
+export async function deleteExpiredChunks({
+  store,
+  now,
+}: Pick<Core, 'store' | 'now'>): Promise<void> {
   const before = firstIdAt(now() - ABANDONED_MS)
-  for (const { ownerId } of await store.scan.list(listAbandoned, { before })) {
+  for (const { ownerId } of await store.scan.list(selectExpiredOwners, { before })) {
     await deleteChunks(store, ownerId)
   }
 }

@@ -1,7 +1,7 @@
 /** The server's work by the clock (UTC) and on request: which job, when, and which verb does it. */
 import type { CronEntry } from '../jobs/cron.ts'
 import type { JobHandler } from '../jobs/jobs.ts'
-import { sweepChunks } from './chunks.ts'
+import { deleteExpiredChunks } from './chunks.ts'
 import { runBulk } from './contacts/bulk/run.ts'
 import { runFieldDeletion } from './contacts/fields/delete.ts'
 import type { Core } from './core.ts'
@@ -9,7 +9,7 @@ import { checkDueDomains } from './domains/due.ts'
 import { deleteLapsedClaims } from './domains/lapse.ts'
 import { runEventDeletion } from './events/delete.ts'
 import { importContacts } from './imports/import-contacts.ts'
-import { sweepUploads } from './imports/import-file.ts'
+import { deleteExpiredImportFiles } from './imports/import-file.ts'
 import { importSuppressions } from './imports/import-suppressions.ts'
 import { recheckDomains } from './messages/outcome/recheck-domains.ts'
 import { deleteExpiredStrikes } from './messages/outcome/strikes.ts'
@@ -21,8 +21,8 @@ import { deleteOldRequests } from './requests/retention.ts'
 import { clearMembers } from './segments/delete.ts'
 import { refreshSegments } from './segments/refresh.ts'
 import { forgetNotifications } from './sns/once.ts'
-import { verifyList } from './verification/bulk/run.ts'
-import { listJob } from './verification/bulk/start.ts'
+import { runListVerification } from './verification/bulk/run.ts'
+import { LIST_JOB_KIND } from './verification/bulk/start.ts'
 
 export type Schedule = {
   handlers: Record<string, JobHandler>
@@ -52,8 +52,8 @@ export function createSchedule(core: Core): Schedule {
       schedule: '17 * * * *',
       run: () => store.write((tx) => sweepKeys(tx, now())),
     },
-    { name: 'sweep-chunks', schedule: '27 * * * *', run: () => sweepChunks(core) },
-    { name: 'sweep-uploads', schedule: '47 * * * *', run: () => sweepUploads(core) },
+    { name: 'sweep-chunks', schedule: '27 * * * *', run: () => deleteExpiredChunks(core) },
+    { name: 'sweep-uploads', schedule: '47 * * * *', run: () => deleteExpiredImportFiles(core) },
     {
       name: 'forget-notifications',
       schedule: '40 3 * * *',
@@ -97,7 +97,7 @@ function longWork(core: Core): Required<Omit<Task, 'schedule'>>[] {
     { name: 'bulk', atOnce: 3, run: (job) => runBulk(core, job) },
     { name: 'delete-field', atOnce: 2, run: (job) => runFieldDeletion(core, job) },
     { name: 'delete-events', atOnce: 2, run: (job) => runEventDeletion(core, job) },
-    { name: listJob, atOnce: 3, run: (job) => verifyList(core, job) },
+    { name: LIST_JOB_KIND, atOnce: 3, run: (job) => runListVerification(core, job) },
     { name: 'clear-segment', atOnce: 2, run: (job) => clearMembers(core, job) },
   ]
 }

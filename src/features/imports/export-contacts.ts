@@ -15,7 +15,7 @@ import { scopeOfSegment } from '../segments/scope.ts'
 import { writeText, writeValue } from './csv/cell.ts'
 import { EXPORT_COLUMNS } from './csv/header.ts'
 import { type PlacedCell, writeRecord, writeSparseRecord } from './csv/writer.ts'
-import type { ExportRoom } from './export-slots.ts'
+import type { ExportSlots } from './export-slots.ts'
 
 export type ExportQuery = {
   projectId: string
@@ -27,7 +27,7 @@ export type ExportQuery = {
   hasMark?: boolean | undefined
 }
 
-type Deps = Pick<Core, 'store' | 'now'> & { room: ExportRoom }
+type Deps = Pick<Core, 'store' | 'now'> & { room: ExportSlots }
 
 const PAGE = 200
 /** How long contacts are written before others have their turn. */
@@ -113,7 +113,7 @@ async function* write(
 
 async function* writePage(
   page: readonly NumberedContact[],
-  { columns, room }: { columns: Columns; room: ExportRoom },
+  { columns, room }: { columns: Columns; room: ExportSlots },
 ): AsyncGenerator<Uint8Array> {
   let text = ''
   let endsAt = 0

@@ -6,19 +6,19 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 
-export type ExportRoom = {
+export type ExportSlots = {
   /** Takes a place; what is returned gives it back. @throws AppError RATE_LIMIT_EXCEEDED */
   enter(projectId: string): () => void
   /** Resolves for one caller in each turn of the loop, in the order of the calls. */
   turn(): Promise<void>
 }
 
-export type ExportPlaces = { perProject: number; all: number }
+export type ExportLimits = { perProject: number; all: number }
 
-const PLACES: ExportPlaces = { perProject: 2, all: 8 }
+const PLACES: ExportLimits = { perProject: 2, all: 8 }
 const RETRY_AFTER_SECONDS = 10
 
-export function createExportRoom({ perProject, all }: ExportPlaces = PLACES): ExportRoom {
+export function createExportSlots({ perProject, all }: ExportLimits = PLACES): ExportSlots {
   const open = new Map<string, number>()
   let total = 0
   let last: Promise<unknown> = Promise.resolve()

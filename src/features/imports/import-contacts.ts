@@ -2,7 +2,7 @@
 import { AppError, invalidField } from '../../errors.ts'
 import type { RunningJob } from '../../jobs/run.ts'
 import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
-import { readData } from '../contacts/write/data.ts'
+import { parseData } from '../contacts/write/data.ts'
 import { saveEach } from '../contacts/write/save.ts'
 import type { ContactEntry } from '../contacts/write/upsert.ts'
 import type { Core } from '../core.ts'
@@ -10,7 +10,7 @@ import { type CellRules, readCell, readText } from './csv/cell.ts'
 import { type Header, keyOf, pick } from './csv/header.ts'
 import type { Cell, CsvRecord } from './csv/parser.ts'
 import type { ImportPayload } from './import-file.ts'
-import { type RowError, runImport, type Tally, type Target } from './run.ts'
+import { type RowError, type RowHandler, runImport, type Tally } from './run.ts'
 
 export type ImportResult = {
   totalRows: number
@@ -43,7 +43,7 @@ export function toResult({ rows, newCount, knownCount, ...tally }: Tally): Impor
   }
 }
 
-function contactTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): Target<ContactEntry> {
+function contactTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<ContactEntry> {
   const projectId = job.projectId ?? ''
   const { subscribed: subscribedByDefault } = job.payload as ImportPayload
   return {
@@ -91,7 +91,7 @@ function readChanges(
     const cell = key === undefined ? undefined : pick(record, indexes, header)
     if (key !== undefined && cell !== undefined) entries.push([key, readValue(key, cell, rules)])
   }
-  return readData(Object.fromEntries(entries)).changes
+  return parseData(Object.fromEntries(entries)).changes
 }
 
 /** A locale is a text: the one of Norway is `no`. */

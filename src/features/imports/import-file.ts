@@ -28,7 +28,7 @@ export type ImportOptions = {
 /** What the job is given. */
 export type ImportPayload = ImportOptions & { uploadId: string; sizeBytes: number }
 
-export type Upload = {
+export type ImportFile = {
   /** Resolves when there is room for more. @throws AppError DATABASE_ERROR */
   write(bytes: Uint8Array): Promise<void>
   /**
@@ -68,10 +68,10 @@ const selectUnfinished = statement<{ uploadId: string }>(
     where state in ('waiting', 'active') and kind in ('import', 'suppressions-import')`,
 )
 
-export function openUpload(
+export function createImportFile(
   { store, now, jobNotifier }: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
   { projectId, kind }: { projectId: string; kind: ImportKind },
-): Upload {
+): ImportFile {
   const uploadId = newId()
   let pieces: Uint8Array[] = []
   let pendingBytes = 0
@@ -110,24 +110,27 @@ export function openUpload(
       })
     },
     // Whoever gives up has a reason of its own to tell.
-    discard: () => store.write((tx) => deleteUpload(tx, uploadId)).catch(() => undefined),
+    discard: () => store.write((tx) => deleteImportFile(tx, uploadId)).catch(() => undefined),
   }
 }
 
 /** The file has been read, or will not be. */
-export async function deleteUpload(tx: Tx, uploadId: string): Promise<void> {
+export async function deleteImportFile(tx: Tx, uploadId: string): Promise<void> {
   await tx.execute(deleteChunks, { uploadId })
 }
 
 /** Deletes what uploads left that are no job's any more: of a process that died, of dead jobs. */
-export async function sweepUploads({ store, now }: Pick<Core, 'store' | 'now'>): Promise<void> {
+export async function deleteExpiredImportFiles({
+  store,
+  now,
+}: Pick<Core, 'store' | 'now'>): Promise<void> {
   const before = now() - ABANDONED_MS
   for (const { uploadId } of await store.read.list(listUploads)) {
     if (idTime(uploadId) >= before) continue
     await store.write(async (tx) => {
       const unfinished = await tx.list(selectUnfinished)
       if (unfinished.some((job) => job.uploadId === uploadId)) return
-      await deleteUpload(tx, uploadId)
+      await deleteImportFile(tx, uploadId)
     })
   }
 }

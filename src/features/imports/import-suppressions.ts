@@ -12,7 +12,7 @@ import { readText } from './csv/cell.ts'
 import { type Header, pick } from './csv/header.ts'
 import type { CsvRecord } from './csv/parser.ts'
 import { type ImportResult, readAddress, toResult } from './import-contacts.ts'
-import { runImport, type Target } from './run.ts'
+import { type RowHandler, runImport } from './run.ts'
 
 export type SuppressionImportResult = ImportResult & { addedCount: number; existingCount: number }
 
@@ -54,7 +54,7 @@ export async function importSuppressions(
   return { ...toResult(tally), addedCount: tally.newCount, existingCount: tally.knownCount }
 }
 
-function suppressionTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): Target<Row> {
+function suppressionTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<Row> {
   const projectId = job.projectId ?? ''
   return {
     read: (record, { header }) => ({

@@ -18,15 +18,15 @@ import {
 import { type CsvParser, type CsvRecord, createCsvParser } from './csv/parser.ts'
 
 /** The rows that end in one chunk; rows in which nothing stands are left out. */
-export type SheetPart = {
+export type RowBatch = {
   header: Header
-  rows: SheetRow[]
+  rows: FileRow[]
   /** Of the file, this part included. */
   bytesRead: number
 }
 
 /** `number`: the header is row 1, whatever lines it takes. */
-export type SheetRow = { number: number; record: CsvRecord }
+export type FileRow = { number: number; record: CsvRecord }
 
 type Deps = Pick<Core, 'store'>
 type Source = { uploadId: string; mapping: Mapping }
@@ -45,7 +45,7 @@ const selectChunk = statement((db) =>
 )
 
 /** @throws FinalFailure for a file without a usable header */
-export async function* readSheet(deps: Deps, source: Source): AsyncGenerator<SheetPart> {
+export async function* readRows(deps: Deps, source: Source): AsyncGenerator<RowBatch> {
   const encoding = await detectEncoding(readChunks(deps, source))
   let reading: Reading | undefined
   let lastByte = 0
@@ -79,8 +79,8 @@ function begin(text: string, { mapping }: Source): Reading {
 type Found = { records: CsvRecord[]; bytesRead: number; source: Source }
 
 /** Undefined until the header has come. */
-function toPart(reading: Reading, { records, bytesRead, source }: Found): SheetPart | undefined {
-  const rows: SheetRow[] = []
+function toPart(reading: Reading, { records, bytesRead, source }: Found): RowBatch | undefined {
+  const rows: FileRow[] = []
   for (const record of records) {
     if (record.line <= reading.skippedLines || isBlankRecord(record)) continue
     reading.rows += 1

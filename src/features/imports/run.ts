@@ -12,8 +12,8 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Core } from '../core.ts'
 import { type Header, pick } from './csv/header.ts'
 import type { CsvRecord } from './csv/parser.ts'
-import { deleteUpload, type ImportPayload } from './import-file.ts'
-import { readSheet, type SheetRow } from './read-rows.ts'
+import { deleteImportFile, type ImportPayload } from './import-file.ts'
+import { type FileRow, readRows } from './read-rows.ts'
 
 export type RowError = {
   /** The first row under the header is 2; empty rows are not counted. */
@@ -38,12 +38,12 @@ export type Tally = {
   warnings: string[]
 }
 
-export type Sheet = { header: Header; options: ImportPayload }
+export type RowContext = { header: Header; options: ImportPayload }
 
 /** What rows become. */
-export type Target<Entry> = {
+export type RowHandler<Entry> = {
   /** @throws AppError for a row that is wrong in itself */
-  read(record: CsvRecord, sheet: Sheet): Entry
+  read(record: CsvRecord, sheet: RowContext): Entry
   /** What became of each: an error for one of which nothing was written. */
   apply(tx: Tx, entries: readonly Entry[]): Promise<Applied[]>
 }
@@ -77,7 +77,7 @@ const nothing: State = {
 export async function runImport<Entry>(
   deps: Deps,
   job: RunningJob,
-  target: Target<Entry>,
+  target: RowHandler<Entry>,
 ): Promise<Tally> {
   const state = (await loadProgress<State>(deps.store.read, job.id)) ?? nothing
   if (state.failure !== undefined) throw new FinalFailure(state.failure)
@@ -97,19 +97,19 @@ export async function runImport<Entry>(
 async function finish({ store, now }: Deps, job: RunningJob, state: State): Promise<void> {
   const { uploadId } = job.payload as ImportPayload
   await store.write(async (tx) => {
-    await deleteUpload(tx, uploadId)
+    await deleteImportFile(tx, uploadId)
     await saveProgress(tx, job, { state, at: now() })
   })
 }
 
-type Work<Entry> = { job: RunningJob; target: Target<Entry>; state: State }
+type Work<Entry> = { job: RunningJob; target: RowHandler<Entry>; state: State }
 
 async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<State> {
   const { job, target } = work
   const options = job.payload as ImportPayload
   let { state } = work
   let bytesBefore = 0
-  for await (const { header, rows, bytesRead } of readSheet(deps, options)) {
+  for await (const { header, rows, bytesRead } of readRows(deps, options)) {
     job.signal.throwIfAborted()
     state = { ...state, warnings: header.warnings }
     const left = rows.filter(({ number }) => number > state.rows + 1)
@@ -128,7 +128,7 @@ async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<State> 
   return state
 }
 
-type Batch = { rows: readonly SheetRow[]; header: Header; percent: number }
+type Batch = { rows: readonly FileRow[]; header: Header; percent: number }
 
 /** As much of the batch as there is time for, and at least its first slice. */
 function applyBatch<Entry>(
@@ -153,23 +153,23 @@ function applyBatch<Entry>(
 }
 
 type Outcome = { isNew: boolean } | { error: string }
-type Slice<Entry> = { target: Target<Entry>; sheet: Sheet; rows: readonly SheetRow[] }
+type Slice<Entry> = { target: RowHandler<Entry>; sheet: RowContext; rows: readonly FileRow[] }
 
-async function applyRows<Entry>(tx: Tx, slice: Slice<Entry>): Promise<[SheetRow, Outcome][]> {
+async function applyRows<Entry>(tx: Tx, slice: Slice<Entry>): Promise<[FileRow, Outcome][]> {
   const { target, sheet, rows } = slice
   const read = rows.map((row) => readRow(target, sheet, row))
   const entries = read.flatMap((each) => ('entry' in each ? [each.entry] : []))
   const applied = (await target.apply(tx, entries)).values()
   return read.map((each, index) => {
     const outcome = 'entry' in each ? toOutcome(applied.next().value) : each
-    return [rows[index] as SheetRow, outcome]
+    return [rows[index] as FileRow, outcome]
   })
 }
 
 function readRow<Entry>(
-  target: Target<Entry>,
-  sheet: Sheet,
-  { record }: SheetRow,
+  target: RowHandler<Entry>,
+  sheet: RowContext,
+  { record }: FileRow,
 ): { entry: Entry } | { error: string } {
   if (record.problem !== undefined) return { error: problems[record.problem] }
   try {
@@ -192,7 +192,7 @@ const problems = {
 function countRow(
   tally: Tally,
   outcome: Outcome,
-  { header, row }: { header: Header; row: SheetRow },
+  { header, row }: { header: Header; row: FileRow },
 ): void {
   tally.rows += 1
   if ('isNew' in outcome) {

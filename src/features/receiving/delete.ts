@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
 import { inboundMessages } from '../../store/schema/inbound.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import { dropChunks } from '../chunks.ts'
+import { discardChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 
 /**
@@ -16,7 +16,7 @@ export async function deleteInbound(
   await store.write(async (tx) => {
     for (const id of ids) await deleteOne(tx, id)
   })
-  for (const id of ids) await dropChunks(store, id)
+  for (const id of ids) await discardChunks(store, id)
 }
 
 async function deleteOne(tx: Tx, id: string): Promise<void> {

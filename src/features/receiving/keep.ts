@@ -7,7 +7,7 @@ import { newId } from '../../store/ids.ts'
 import { type InboundRecipient, inboundMessages } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import { dropChunks, requireChunks } from '../chunks.ts'
+import { discardChunks, requireChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 import { requireRoom } from './quota.ts'
 import { type KeptRaw, keepRaw, sizeOf } from './raw.ts'
@@ -60,7 +60,7 @@ export async function keepInbound(deps: Deps, message: NewInboundMessage): Promi
   try {
     await deps.store.write((tx) => insertRow(deps, tx, { ...row, ...kept }))
   } catch (error) {
-    if (kept.rawChunks > 0) await dropChunks(deps.store, row.id)
+    if (kept.rawChunks > 0) await discardChunks(deps.store, row.id)
     throw error
   }
   return row.id

@@ -8,7 +8,7 @@
  * Reports, mail to mailboxes and what is read alone keep none of each other waiting.
  */
 import { AppError, describeError } from '../../errors.ts'
-import { dropChunks } from '../chunks.ts'
+import { discardChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 import type { Arrival } from './act.ts'
 import { applyArrival } from './apply.ts'
@@ -179,7 +179,7 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
 
   /** The chunks of a report, whose text went when it was read. */
   function drop({ id }: Pending): void {
-    const dropped = dropChunks(deps.store, id)
+    const dropped = discardChunks(deps.store, id)
     dropping.add(dropped)
     void dropped.then(() => dropping.delete(dropped))
   }

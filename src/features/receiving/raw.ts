@@ -4,7 +4,7 @@
  */
 import type { InboundMessage } from '../../store/schema/inbound.ts'
 import type { Store } from '../../store/store.ts'
-import { dropChunks, readChunks, writeChunks } from '../chunks.ts'
+import { discardChunks, readChunks, writeChunks } from '../chunks.ts'
 import type { Core } from '../core.ts'
 
 /** As of the row. */
@@ -35,7 +35,7 @@ export async function keepRaw(
     const place = { ownerId: id, first: 0, heavyFor: HEAVY_FOR }
     return { raw: EMPTY, rawChunks: await writeChunks(store, place, cut(parts)) }
   } catch (error) {
-    await dropChunks(store, id)
+    await discardChunks(store, id)
     throw error
   }
 }

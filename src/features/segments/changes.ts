@@ -1,9 +1,9 @@
 /**
  * Who must enter a tracked segment and who must leave it: whom its condition matches now, against its
- * rows. On the scan threads, a stretch of contacts at a time; only differences come back.
+ * rows. On the scan threads, one range of contact numbers at a time; only differences come back.
  */
 import { type SQL, sql } from '../../store/drizzle.ts'
-import { type Stretch, throughStretches, within } from '../contacts/list/number-ranges.ts'
+import { type NumberRange, walkNumberRanges, within } from '../contacts/list/number-ranges.ts'
 import type { Core } from '../core.ts'
 
 export type Change = { contactId: string; isEntry: boolean }
@@ -14,16 +14,16 @@ type Deps = Pick<Core, 'store'>
 /** All of them may have changed: as many are in memory at a time. */
 const MOST = 10_000
 
-/** Stretch by stretch, some of them empty. Who comes or changes meanwhile may or may not be seen. */
+/** Range by range, some of them empty. Who comes or changes meanwhile may or may not be seen. */
 export function findChanges(deps: Deps, tracked: Tracked): AsyncGenerator<Change[]> {
-  const look = (stretch: Stretch) => findDifferences(deps, tracked, stretch)
-  return throughStretches(deps, { scope: tracked, range: { most: MOST } }, look)
+  const look = (numberRange: NumberRange) => findDifferences(deps, tracked, numberRange)
+  return walkNumberRanges(deps, { scope: tracked, range: { most: MOST } }, look)
 }
 
 async function findDifferences(
   { store }: Deps,
   { projectId, segmentId, condition }: Tracked,
-  stretch: Stretch,
+  numberRange: NumberRange,
 ): Promise<Change[]> {
   const rows = await store.scan.values<[string, number]>(
     sql`select contacts.id, member.contact_id is null
@@ -31,7 +31,7 @@ async function findDifferences(
       left join segment_members as member on member.segment_id = ${segmentId}
         and member.contact_id = contacts.id and member.exited_at is null
       where contacts.project_id = ${projectId} and contacts.subscribed in (0, 1)
-${within(stretch)}
+${within(numberRange)}
         and (${condition}) is true <> (member.contact_id is not null)`,
   )
   return rows.map(([contactId, isEntry]) => ({ contactId, isEntry: isEntry === 1 }))

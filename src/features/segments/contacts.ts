@@ -2,9 +2,9 @@
 import { invalidField } from '../../errors.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
-import { type Stretch, throughStretches } from '../contacts/list/number-ranges.ts'
+import { type NumberRange, walkNumberRanges } from '../contacts/list/number-ranges.ts'
 import { selectByNumber } from '../contacts/list/queries.ts'
-import { type ContactRow, contactColumns, readContact } from '../contacts/list/row.ts'
+import { type ContactRow, contactColumns, toContact } from '../contacts/list/row.ts'
 import type { ContactScope } from '../contacts/list/scope.ts'
 import { countStretch } from '../contacts/list/walk.ts'
 import { type ContactView, toContactView } from '../contacts/read/view.ts'
@@ -46,7 +46,7 @@ export async function listSegmentContacts(
   const rows = await findPage(deps, segment, range)
   const total = await totalOf(deps, segment)
   return {
-    data: rows.map((row) => toContactView(readContact(row))),
+    data: rows.map((row) => toContactView(toContact(row))),
     total,
     page,
     pageSize,
@@ -63,7 +63,7 @@ async function findPage(
   return findMatching(deps, await scopeOfSegment(deps, segment), range)
 }
 
-/** Those before the page are counted, a stretch at a time. */
+/** Contacts before the page are counted, one range of numbers at a time. */
 async function findMatching(
   deps: Pick<Core, 'store'>,
   scope: ContactScope,
@@ -71,18 +71,18 @@ async function findMatching(
 ): Promise<ContactRow[]> {
   const rows: ContactRow[] = []
   let before = offset
-  const look = async (stretch: Stretch): Promise<void> => {
-    const passed = before === 0 ? 0 : await countStretch(deps, scope, { stretch })
+  const look = async (numberRange: NumberRange): Promise<void> => {
+    const passed = before === 0 ? 0 : await countStretch(deps, scope, { numberRange })
     if (passed <= before && before > 0) {
       before -= passed
       return
     }
-    const place = { dir: 'desc' as const, limit: limit - rows.length, stretch }
+    const place = { dir: 'desc' as const, limit: limit - rows.length, numberRange }
     const page = sql`${selectByNumber(scope, place)} offset ${before}`
     rows.push(...(await deps.store.scan.values<ContactRow>(page)))
     before = 0
   }
-  for await (const _ of throughStretches(deps, { scope, range: { dir: 'desc' } }, look)) {
+  for await (const _ of walkNumberRanges(deps, { scope, range: { dir: 'desc' } }, look)) {
     if (rows.length === limit) break
   }
   return rows

@@ -8,7 +8,7 @@ import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { sql } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import { findKnown } from '../contacts/read/known-addresses.ts'
+import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import { saveContacts } from '../contacts/write/save.ts'
 import type { Core } from '../core.ts'
 import { isSegment, loadSegment } from './get.ts'
@@ -104,7 +104,7 @@ async function addSome(
 
 async function findContacts(tx: Tx, { projectId }: SegmentTarget, members: readonly Named[]) {
   const addresses = members.map(({ address }) => address.address)
-  const { contacts } = await findKnown(tx, projectId, addresses)
+  const { contacts } = await findKnownAddresses(tx, projectId, addresses)
   return [...contacts.values()]
 }
 

@@ -28,7 +28,7 @@ export type Verification = {
 }
 
 /** `text` is no address. */
-export function judgeText(text: string): Verification {
+export function assessMalformed(text: string): Verification {
   return {
     email: text,
     valid: false,
@@ -45,7 +45,7 @@ export function judgeText(text: string): Verification {
 }
 
 /** What is said of all addresses of a domain. */
-export type DomainVerdict = {
+export type DomainAssessment = {
   facts: DomainFacts
   lists: Pick<Verification, 'isDisposable' | 'isAlias' | 'isPersonalEmail'>
   hasMxRecords: boolean
@@ -60,8 +60,8 @@ export type DomainEvidence = {
   known: KnownDomains
 }
 
-/** Takes a hundred times as long as `judgeAddress`: who has many addresses does it once for each domain. */
-export function judgeDomain({ domain, facts, known }: DomainEvidence): DomainVerdict {
+/** Takes a hundred times as long as `assessAddress`: who has many addresses does it once for each domain. */
+export function assessDomain({ domain, facts, known }: DomainEvidence): DomainAssessment {
   const hasMxRecords = facts.kind === 'there' && facts.mail === 'mx'
   const lists = {
     isDisposable: known.isDisposable(domain),
@@ -78,11 +78,11 @@ export type Evidence = {
   /** As given. */
   text: string
   address: ParsedAddress
-  verdict: DomainVerdict
+  verdict: DomainAssessment
 }
 
 /** Of a domain that nobody can speak for, `valid` and all that DNS tells are false. */
-export function judgeAddress({ text, address, verdict }: Evidence): Verification {
+export function assessAddress({ text, address, verdict }: Evidence): Verification {
   const { domain, localPart } = address
   const { facts, lists, hasMxRecords, suggested } = verdict
   const verification: Verification = {

@@ -4,7 +4,7 @@
  * takes no mail is compared with well-known mail domains: the name and what follows it separately,
  * each with few changes for its length.
  */
-import { knownSlips, wellKnownDomains } from './well-known-domains.ts'
+import { KNOWN_TYPOS, WELL_KNOWN_DOMAINS } from './well-known-domains.ts'
 
 export type TypoQuestion = {
   /** In A-labels, lower case. */
@@ -15,11 +15,11 @@ export type TypoQuestion = {
 
 /** The domain to suggest; undefined where nothing is wrong or nothing comes near. */
 export function suggestDomain({ domain, takesMail }: TypoQuestion): string | undefined {
-  const slipOf = knownSlips.get(domain)
+  const slipOf = KNOWN_TYPOS.get(domain)
   if (slipOf !== undefined) return slipOf
-  if (takesMail !== false || wellKnownDomains.includes(domain)) return undefined
+  if (takesMail !== false || WELL_KNOWN_DOMAINS.includes(domain)) return undefined
   let best: { meant: string; changes: number } | undefined
-  for (const meant of wellKnownDomains) {
+  for (const meant of WELL_KNOWN_DOMAINS) {
     const changes = compare(domain, meant)
     if (changes < (best?.changes ?? Number.POSITIVE_INFINITY)) best = { meant, changes }
   }

@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts'
 import { parseAddress } from '../../mail/address/address.ts'
 import type { Core } from '../core.ts'
-import { judgeAddress, judgeDomain, judgeText, type Verification } from './assess.ts'
+import { assessAddress, assessDomain, assessMalformed, type Verification } from './assess.ts'
 import { findDomainFacts } from './domain-facts.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function verifyAddress(
   text: string,
 ): Promise<Verification> {
   const address = parseAddress(text)
-  if (address === undefined) return judgeText(text)
+  if (address === undefined) return assessMalformed(text)
   const { domain } = address
   const facts = await findDomainFacts(verifier.dns, { domain, withWebsite: true })
   if (facts.kind === 'unknown') {
@@ -23,6 +23,6 @@ export async function verifyAddress(
     const details = { retryAfter: Math.max(1, Math.ceil((facts.retryAt - now()) / 1000)) }
     throw new AppError('EXTERNAL_SERVICE_ERROR', publicText, { details })
   }
-  const verdict = judgeDomain({ domain, facts, known: await verifier.lists.load() })
-  return judgeAddress({ text, address, verdict })
+  const verdict = assessDomain({ domain, facts, known: await verifier.lists.load() })
+  return assessAddress({ text, address, verdict })
 }

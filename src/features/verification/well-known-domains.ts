@@ -3,7 +3,7 @@
  * somebody else took the domain: mail sent there arrives, at the wrong place.
  */
 
-export const wellKnownDomains: readonly string[] = [
+export const WELL_KNOWN_DOMAINS: readonly string[] = [
   'gmail.com',
   'yahoo.com',
   'hotmail.com',
@@ -118,6 +118,6 @@ const slips: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Slip -> what was meant. */
-export const knownSlips: ReadonlyMap<string, string> = new Map(
+export const KNOWN_TYPOS: ReadonlyMap<string, string> = new Map(
   Object.entries(slips).flatMap(([meant, ways]) => ways.map((way) => [way, meant] as const)),
 )

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Core } from '../../features/core.ts'
 import { isImportable, normalizeHeader } from '../../features/imports/csv/header.ts'
-import { type ImportKind, openUpload } from '../../features/imports/import-file.ts'
+import { createImportFile, type ImportKind } from '../../features/imports/import-file.ts'
 import type { KeyedCall } from '../route.ts'
 import { validate } from '../validation/validation.ts'
 import { MAX_OTHER_BYTES, readForm } from './multipart.ts'
@@ -116,7 +116,7 @@ export async function takeCsv(
   { kind, fields }: Form,
 ): Promise<string> {
   if (stream === undefined) throw new TypeError('the route does not take a stream')
-  const upload = openUpload(core, { projectId: project.id, kind })
+  const upload = createImportFile(core, { projectId: project.id, kind })
   try {
     const form = await readForm(stream, {
       fileField: 'file',

@@ -1,8 +1,8 @@
 /** `/events`: what was tracked, and what the service itself saw, by contact and by name (contract 3.8). */
 import { z } from 'zod'
-import { listEventsOf } from '../../features/contacts/events/list.ts'
-import { trackEvent } from '../../features/contacts/events/record-by-address.ts'
-import { recordEvent } from '../../features/contacts/events/record-by-ids.ts'
+import { listEventsOfContact } from '../../features/contacts/events/list.ts'
+import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
+import { recordEventByIds } from '../../features/contacts/events/record-by-ids.ts'
 import type { Core } from '../../features/core.ts'
 import { deleteEvents, findDeletionStatus } from '../../features/events/delete.ts'
 import { listEvents } from '../../features/events/list.ts'
@@ -112,11 +112,14 @@ function recordRoutes(core: Core): Route[] {
         const { name, event, email: address, contactId, emailId, ...rest } = body
         const projectId = project.id
         if (name === undefined && event !== undefined && address !== undefined) {
-          const data = await trackEvent(core, { projectId, request: { ...rest, event, address } })
+          const data = await recordEventByAddress(core, {
+            projectId,
+            request: { ...rest, event, address },
+          })
           return json(200, { success: true, data, ...data })
         }
         const draft = { projectId, name: name ?? '', contactId, emailId, data: body.data }
-        return json(201, await recordEvent(core, draft))
+        return json(201, await recordEventByIds(core, draft))
       },
     }),
   ]
@@ -224,7 +227,7 @@ function listRoutes(core: Core): Route[] {
       refusals: [404],
       handle: async ({ project, params: { contactId = '' }, query: { limit } }) => {
         const asked = { projectId: project.id, id: contactId.toLowerCase(), limit }
-        return largeJson(200, { events: await listEventsOf(core, asked) })
+        return largeJson(200, { events: await listEventsOfContact(core, asked) })
       },
     }),
   ]

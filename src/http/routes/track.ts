@@ -1,6 +1,6 @@
-/** `POST /v1/track`: something a contact did (contract 1.2). What it leads to is `trackEvent`'s. */
+/** `POST /v1/track`: something a contact did (contract 1.2). What it leads to is `recordEventByAddress`'s. */
 import { z } from 'zod'
-import { trackEvent } from '../../features/contacts/events/record-by-address.ts'
+import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
 import type { Core } from '../../features/core.ts'
 import { json, keyedRoute, type Route } from '../route.ts'
 import { againAtTopLevel, emailAddress, instant, warnings } from '../shapes/fields.ts'
@@ -81,7 +81,7 @@ export function trackRoutes(core: Core): Route[] {
       refusals: [400, 409],
       handle: async ({ project, body, givenBody, path, idempotencyKey: key }) => {
         const { email: address, ...request } = body
-        const tracked = await trackEvent(core, {
+        const tracked = await recordEventByAddress(core, {
           projectId: project.id,
           request: { ...request, address },
           idempotency: key === undefined ? undefined : { key, method: 'POST', path },

@@ -1,7 +1,7 @@
 /** Batches find their contacts by their keys, and pages go on where the last one ended. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { selectKnown } from '../../../src/features/contacts/bulk/run.ts'
+import { selectExisting } from '../../../src/features/contacts/bulk/run.ts'
 import { removeKey, selectHolders } from '../../../src/features/contacts/fields/delete.ts'
 import { selectValues } from '../../../src/features/contacts/fields/values.ts'
 import { updateByAddress } from '../../../src/features/contacts/write/upsert.ts'
@@ -13,7 +13,7 @@ const byPlace =
   /USING (COVERING )?INDEX contacts_order \(project_id=\? AND subscribed=\? AND rowid>\?/
 
 const expectations: [string, Statement<unknown>, RegExp][] = [
-  ['contacts of a batch', selectKnown, /USING INDEX sqlite_autoindex_contacts_1 \(id=\?\)/],
+  ['contacts of a batch', selectExisting, /USING INDEX sqlite_autoindex_contacts_1 \(id=\?\)/],
   ['a key of a batch', removeKey, /USING INTEGER PRIMARY KEY \(rowid=\?\)/],
   ['who has a key', selectHolders, byPlace],
   ['a contact that changes', updateByAddress, /contacts_address \(project_id=\? AND email=\?\)/],

@@ -2,9 +2,9 @@
 
 import { type ImportResult, importContacts } from '../../../src/features/imports/import-contacts.ts'
 import {
+  createImportFile,
   type ImportKind,
   type ImportOptions,
-  openUpload,
 } from '../../../src/features/imports/import-file.ts'
 import { completeJob } from '../../../src/jobs/ledger.ts'
 import { sql } from '../../../src/store/drizzle.ts'
@@ -20,7 +20,7 @@ const PIECE_BYTES = 64 * 1024
 /** The job's id. */
 export async function handIn(world: World, file: string | Uint8Array, given: Given) {
   const { kind = 'import', projectId, ...options } = given
-  const upload = openUpload(world, { projectId, kind })
+  const upload = createImportFile(world, { projectId, kind })
   const bytes = Buffer.from(file)
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     await upload.write(bytes.subarray(at, at + PIECE_BYTES))

@@ -5,7 +5,7 @@ import { parseCondition } from '../../../src/features/conditions/condition.ts'
 import { saveContact } from '../../../src/features/contacts/write/save.ts'
 import { writeRecord, writeSparseRecord } from '../../../src/features/imports/csv/writer.ts'
 import { type ExportQuery, exportContacts } from '../../../src/features/imports/export-contacts.ts'
-import { createExportRoom, type ExportRoom } from '../../../src/features/imports/export-slots.ts'
+import { createExportSlots, type ExportSlots } from '../../../src/features/imports/export-slots.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { addProject, address, openWorld, type World } from '../world.ts'
 import { importFile, listPeople } from './desk.ts'
@@ -21,7 +21,7 @@ async function setUp(t: TestContext) {
 function openExport(
   world: Pick<World, 'store' | 'now'>,
   query: ExportQuery,
-  room = createExportRoom(),
+  room = createExportSlots(),
 ) {
   return exportContacts({ ...world, room }, query)
 }
@@ -185,7 +185,7 @@ test('a piece has a bounded size, however fast it is written', async (t) => {
 })
 
 /** That the only place of the room is taken, or free. */
-async function assertPlace(room: ExportRoom, isTaken: boolean): Promise<void> {
+async function assertPlace(room: ExportSlots, isTaken: boolean): Promise<void> {
   if (isTaken) assert.throws(() => room.enter('other'), { code: 'RATE_LIMIT_EXCEEDED' })
   else room.enter('other')()
 }
@@ -212,7 +212,7 @@ for (const [name, end] of ends) {
   test(`an export ${name} has its place till then, and not longer`, async (t) => {
     const { world, projectId, add } = await setUp(t)
     await add('ada@dest.test', { plan: 'pro' })
-    const room = createExportRoom({ perProject: 1, all: 1 })
+    const room = createExportSlots({ perProject: 1, all: 1 })
     const file = await openExport(world, { projectId }, room)
     await assertPlace(room, true)
     await end(file[Symbol.asyncIterator]())
@@ -223,7 +223,7 @@ for (const [name, end] of ends) {
 test('an export that fails, before it begins or later, gives its place back', async (t) => {
   const { world, projectId, add } = await setUp(t)
   await add('ada@dest.test', null)
-  const room = createExportRoom({ perProject: 1, all: 1 })
+  const room = createExportSlots({ perProject: 1, all: 1 })
   await assert.rejects(openExport(world, { projectId, segmentId: newId() }, room), {
     code: 'RESOURCE_NOT_FOUND',
   })
@@ -257,7 +257,7 @@ test('an export that is given up while it waits for a scan has its place until t
       return real.values(query)
     },
   } as unknown as World['store']['scan']
-  const room = createExportRoom({ perProject: 1, all: 1 })
+  const room = createExportSlots({ perProject: 1, all: 1 })
   const file = await openExport({ ...world, store: { ...world.store, scan } }, { projectId }, room)
   const iterator = file[Symbol.asyncIterator]()
   await iterator.next()
@@ -273,7 +273,7 @@ test('an export that is given up while it waits for a scan has its place until t
 
 test('without a place nothing is begun', async (t) => {
   const { world, projectId } = await setUp(t)
-  const room = createExportRoom({ perProject: 0, all: 1 })
+  const room = createExportSlots({ perProject: 0, all: 1 })
   const untouched = new Proxy({} as World['store'], {
     get: (_target, name) => assert.fail(`store.${String(name)} was used`),
   })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createExportRoom } from '../../../src/features/imports/export-slots.ts'
+import { createExportSlots } from '../../../src/features/imports/export-slots.ts'
 
 const full = { code: 'RATE_LIMIT_EXCEEDED', status: 429 }
 
 test('a project has so many exports open, whatever others have', () => {
-  const room = createExportRoom({ perProject: 2, all: 10 })
+  const room = createExportSlots({ perProject: 2, all: 10 })
   room.enter('one')
   const leave = room.enter('one')
   assert.throws(() => room.enter('one'), { ...full, details: { limit: 2, retryAfter: 10 } })
@@ -16,7 +16,7 @@ test('a project has so many exports open, whatever others have', () => {
 })
 
 test('the server has so many exports open, whosever they are', () => {
-  const room = createExportRoom({ perProject: 2, all: 3 })
+  const room = createExportSlots({ perProject: 2, all: 3 })
   const [leave] = ['one', 'two', 'three'].map(room.enter)
   assert.throws(() => room.enter('four'), { ...full, details: { limit: 3, retryAfter: 10 } })
   leave?.()
@@ -25,7 +25,7 @@ test('the server has so many exports open, whosever they are', () => {
 })
 
 test('whoever leaves twice gives back one place', () => {
-  const room = createExportRoom({ perProject: 2, all: 2 })
+  const room = createExportSlots({ perProject: 2, all: 2 })
   const leave = room.enter('one')
   room.enter('one')
   leave()
@@ -35,7 +35,7 @@ test('whoever leaves twice gives back one place', () => {
 })
 
 test('one has its turn in each turn of the event loop, in the order of asking', async () => {
-  const room = createExportRoom()
+  const room = createExportSlots()
   const seen: string[] = []
   let loops = 0
   let isOver = false

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openUpload, sweepUploads } from '../../../src/features/imports/import-file.ts'
+import {
+  createImportFile,
+  deleteExpiredImportFiles,
+} from '../../../src/features/imports/import-file.ts'
 import { findImport } from '../../../src/features/imports/status.ts'
 import { failJob } from '../../../src/jobs/ledger.ts'
 import { importChunks, jobs } from '../../../src/store/schema/jobs.ts'
@@ -14,7 +17,7 @@ test('a file is kept in chunks as it comes, and its job when it is whole', async
   const { id: projectId } = await addProject(world)
   let rings = 0
   t.after(world.jobNotifier.listen(() => (rings += 1)))
-  const upload = openUpload(world, { projectId, kind: 'import' })
+  const upload = createImportFile(world, { projectId, kind: 'import' })
   const bytes = Buffer.alloc(200_000, 'abcdefghij')
   for (let at = 0; at < bytes.length; at += 30_000)
     await upload.write(bytes.subarray(at, at + 30_000))
@@ -52,7 +55,7 @@ test('two files of one millisecond are two jobs', async (t) => {
 test('an upload that is given up leaves nothing', async (t) => {
   const world = await openWorld(t)
   const { id: projectId } = await addProject(world)
-  const upload = openUpload(world, { projectId, kind: 'import' })
+  const upload = createImportFile(world, { projectId, kind: 'import' })
   await upload.write(Buffer.alloc(150_000))
   assert.equal(await countChunks(world), 1)
   await upload.discard()
@@ -68,7 +71,7 @@ test('what cannot be deleted when an upload is given up is no error of its own',
     return Promise.reject(new TypeError('The store is closed.'))
   }
   const store = { ...world.store, write }
-  await openUpload({ ...world, store }, { projectId, kind: 'import' }).discard()
+  await createImportFile({ ...world, store }, { projectId, kind: 'import' }).discard()
   assert.equal(tries, 1)
 })
 
@@ -76,7 +79,7 @@ test('a chunk that cannot be kept is told, and no job is made of the rest', asyn
   const world = await openWorld(t)
   const { id: projectId } = await addProject(world)
   const store = { ...world.store, write: () => Promise.reject(new Error('disk full')) }
-  const upload = openUpload({ ...world, store }, { projectId, kind: 'import' })
+  const upload = createImportFile({ ...world, store }, { projectId, kind: 'import' })
   await assert.rejects(upload.write(Buffer.alloc(70_000)), /disk full/)
   assert.equal(await world.store.read.$count(jobs), 0)
 })
@@ -91,13 +94,13 @@ test('the sweep deletes what no job will read any more, and nothing else', async
   const failure = { error: 'no', retryAt: null, now: world.clock.at }
   await world.store.write((tx) => failJob(tx, dead, failure))
   await handIn(world, 'email\nwaiting@dest.test\n', { projectId })
-  const upload = openUpload(world, { projectId, kind: 'import' })
+  const upload = createImportFile(world, { projectId, kind: 'import' })
   await upload.write(Buffer.alloc(70_000))
   assert.equal(await countChunks(world), 3)
-  await sweepUploads(world)
+  await deleteExpiredImportFiles(world)
   assert.equal(await countChunks(world), 3, 'they are young')
   world.clock.at += 2 * HOUR_MS
-  await sweepUploads(world)
+  await deleteExpiredImportFiles(world)
   assert.equal(await countChunks(world), 1)
   const job = await claim(world)
   const [chunk] = await world.store.read.select().from(importChunks).all()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sweepChunks } from '../../../src/features/chunks.ts'
+import { deleteExpiredChunks } from '../../../src/features/chunks.ts'
 import { deleteInbound } from '../../../src/features/receiving/delete.ts'
 import { keepInbound } from '../../../src/features/receiving/keep.ts'
 import { findRaw } from '../../../src/features/receiving/pending.ts'
@@ -36,7 +36,7 @@ const countChunks = ({ core }: Postbox) => core.store.read.$count(chunks)
 
 /** Two hours later: what nothing names is old by then. */
 const sweepLater = ({ core }: Pick<Postbox, 'core'>) =>
-  sweepChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
+  deleteExpiredChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
 
 test('large mail is kept in chunks, and read and shown as it came', async (t) => {
   const box = await openPostbox(t, shared)
@@ -154,7 +154,7 @@ test('the sweep keeps the chunks of mail that is kept, and takes what nothing na
   await box.core.store.write((tx) =>
     tx.delete(inboundMessages).where(eq(inboundMessages.id, gone.id)),
   )
-  await sweepChunks({ ...box.core, now: () => Date.now() + HOUR_MS / 2 })
+  await deleteExpiredChunks({ ...box.core, now: () => Date.now() + HOUR_MS / 2 })
   assert.equal(await countChunks(box), 2 * kept.rawChunks)
   await sweepLater(box)
   assert.equal(await countChunks(box), kept.rawChunks)

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { readShippedList } from '../../../src/features/verification/domain-lists/shipped-lists.ts'
 import { suggestDomain } from '../../../src/features/verification/suggest-domain.ts'
 import {
-  knownSlips,
-  wellKnownDomains,
+  KNOWN_TYPOS,
+  WELL_KNOWN_DOMAINS,
 } from '../../../src/features/verification/well-known-domains.ts'
 import { parseDomain } from '../../../src/mail/address/address.ts'
 
@@ -105,15 +105,15 @@ test('a mistyped domain that takes no mail is known for what was meant', () => {
 })
 
 test('the slips of the largest providers are known even where they take mail', () => {
-  for (const [slip, meant] of knownSlips) {
+  for (const [slip, meant] of KNOWN_TYPOS) {
     assert.equal(suggestDomain({ domain: slip, takesMail: true }), meant)
     assert.equal(suggestDomain({ domain: slip, takesMail: undefined }), meant)
   }
 })
 
 test('a domain that takes mail, or perhaps does, is otherwise nobody mistyped', () => {
-  for (const domain of [...real, ...wellKnownDomains, ...readShippedList('free')]) {
-    if (knownSlips.has(domain)) continue
+  for (const domain of [...real, ...WELL_KNOWN_DOMAINS, ...readShippedList('free')]) {
+    if (KNOWN_TYPOS.has(domain)) continue
     assert.equal(suggestDomain({ domain, takesMail: true }), undefined, domain)
     assert.equal(suggestDomain({ domain, takesMail: undefined }), undefined, domain)
   }
@@ -132,15 +132,15 @@ test('short names, words and other countries are no slips, even of domains witho
 })
 
 test('slips and well-known domains are domains, and none is both', () => {
-  for (const domain of [...wellKnownDomains, ...knownSlips.keys()]) {
+  for (const domain of [...WELL_KNOWN_DOMAINS, ...KNOWN_TYPOS.keys()]) {
     assert.equal(parseDomain(domain), domain)
   }
-  assert.equal(new Set(wellKnownDomains).size, wellKnownDomains.length)
+  assert.equal(new Set(WELL_KNOWN_DOMAINS).size, WELL_KNOWN_DOMAINS.length)
   assert.deepEqual(
-    wellKnownDomains.filter((domain) => knownSlips.has(domain)),
+    WELL_KNOWN_DOMAINS.filter((domain) => KNOWN_TYPOS.has(domain)),
     [],
   )
-  for (const meant of knownSlips.values()) assert.ok(wellKnownDomains.includes(meant), meant)
+  for (const meant of KNOWN_TYPOS.values()) assert.ok(WELL_KNOWN_DOMAINS.includes(meant), meant)
 })
 
 test('whatever is asked, what is suggested is well known and something else', () => {
@@ -150,7 +150,7 @@ test('whatever is asked, what is suggested is well known and something else', ()
       const suggested = suggestDomain({ domain, takesMail })
       if (suggested === undefined) return
       assert.notEqual(suggested, domain)
-      assert.ok(wellKnownDomains.includes(suggested))
+      assert.ok(WELL_KNOWN_DOMAINS.includes(suggested))
     }),
     { numRuns: 500 },
   )

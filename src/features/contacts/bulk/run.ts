@@ -17,9 +17,9 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import { compileCondition } from '../../conditions/compile.ts'
 import type { Core } from '../../core.ts'
 import { type ContactScope, countContacts, walkContacts } from '../list/walk.ts'
-import { deleteContacts, shedHistory } from '../write/delete.ts'
+import { deleteContacts, deleteLongHistory } from '../write/delete.ts'
 import { setSubscribed } from '../write/upsert.ts'
-import type { BulkOperation, BulkOrder } from './start.ts'
+import type { BulkOperation, BulkPayload } from './start.ts'
 
 export type BulkFailure = { contactId: string; email: string | null; error: string }
 
@@ -46,13 +46,13 @@ const MOST = 100
 const MAX_ERRORS = 1_000
 
 /** Behind the plus, the project is no way to them: each is found by its id. */
-export const selectKnown = statement<{ id: string }>(
+export const selectExisting = statement<{ id: string }>(
   () => sql`select id from contacts where +project_id = ${parameter('projectId')}
     and id in (select value from json_each(${parameter('ids')}))`,
 )
 
 export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
-  const order = job.payload as BulkOrder
+  const order = job.payload as BulkPayload
   const pace = createPace({ first: 10, most: MOST })
   let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? (await begin(deps, order))
   for await (const page of candidatesOf(deps, order, state)) {
@@ -71,7 +71,7 @@ export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> 
   return { operation: order.operation, totalRequested, ...tally }
 }
 
-async function begin(deps: Deps, order: BulkOrder): Promise<Progress> {
+async function begin(deps: Deps, order: BulkPayload): Promise<Progress> {
   const startedAt = deps.now()
   const tally = { successCount: 0, unchangedCount: 0, failureCount: 0, errors: [] }
   if (order.mode === 'ids') {
@@ -89,7 +89,7 @@ async function begin(deps: Deps, order: BulkOrder): Promise<Progress> {
 /** What is left to do. */
 async function* candidatesOf(
   deps: Deps,
-  order: BulkOrder,
+  order: BulkPayload,
   { startedAt, after, last }: Progress,
 ): AsyncGenerator<Candidate[]> {
   if (order.mode === 'ids') {
@@ -106,7 +106,7 @@ async function* candidatesOf(
 
 async function toScope(
   { store }: Deps,
-  { projectId, filter }: BulkOrder & { mode: 'query' },
+  { projectId, filter }: BulkPayload & { mode: 'query' },
   startedAt: number,
 ): Promise<ContactScope> {
   const { condition, ...scope } = filter
@@ -129,7 +129,7 @@ async function toScope(
 
 type Batch = {
   job: RunningJob
-  order: BulkOrder
+  order: BulkPayload
   state: Progress
   batch: readonly Candidate[]
   pace: Pace
@@ -141,11 +141,11 @@ async function applyBatch(
 ): Promise<Progress> {
   const { projectId, operation } = order
   const ids = batch.map(({ id }) => id)
-  if (operation === 'delete') await shedHistory(deps, { projectId, ids })
+  if (operation === 'delete') await deleteLongHistory(deps, { projectId, ids })
   return deps.store.write((tx) =>
     pace.measure(batch.length, async () => {
       const at = deps.now()
-      const known = await tx.list(selectKnown, { projectId, ids: JSON.stringify(ids) })
+      const known = await tx.list(selectExisting, { projectId, ids: JSON.stringify(ids) })
       const knownIds = new Set(known.map(({ id }) => id))
       const changed = await apply(tx, order, { ids: ids.filter((id) => knownIds.has(id)), at })
       const missing = batch.filter(({ id }) => !knownIds.has(id))
@@ -161,7 +161,7 @@ async function applyBatch(
 /** How many of them changed. */
 async function apply(
   tx: Tx,
-  { projectId, operation }: BulkOrder,
+  { projectId, operation }: BulkPayload,
   { ids, at }: { ids: readonly string[]; at: number },
 ): Promise<number> {
   if (operation === 'delete') return deleteContacts(tx, projectId, ids)

@@ -15,12 +15,12 @@ export type BulkFilter<Given = Condition> = {
 }
 
 /** Which contacts: those named, or those that match when the job begins. */
-export type BulkTarget<Given = Condition> =
+export type BulkSelection<Given = Condition> =
   | { mode: 'ids'; contactIds: readonly string[] }
   | { mode: 'query'; filter: BulkFilter<Given>; excludeIds: readonly string[] }
 
 /** The payload of the job, which its status shows. */
-export type BulkOrder = BulkTarget & { operation: BulkOperation; projectId: string }
+export type BulkPayload = BulkSelection & { operation: BulkOperation; projectId: string }
 
 type Deps = Pick<Core, 'store' | 'now' | 'jobNotifier'>
 
@@ -31,14 +31,14 @@ type Deps = Pick<Core, 'store' | 'now' | 'jobNotifier'>
  */
 export async function startBulk(
   deps: Deps,
-  input: { projectId: string; operation: BulkOperation; target: BulkTarget<unknown> },
+  input: { projectId: string; operation: BulkOperation; target: BulkSelection<unknown> },
 ): Promise<string> {
   const { projectId, operation } = input
-  const target = await checkTarget(deps, projectId, input.target)
+  const target = await checkSelection(deps, projectId, input.target)
   const { store, now, jobNotifier } = deps
   return store.write((tx) => {
     tx.afterCommit(() => jobNotifier.notify())
-    const payload: BulkOrder = { operation, projectId, ...target }
+    const payload: BulkPayload = { operation, projectId, ...target }
     const prefix = `bulk-${operation}`
     return enqueueNamed(tx, { prefix, kind: 'bulk', payload, projectId, now: now() })
   })
@@ -53,11 +53,11 @@ export function findBulkStatus(
 }
 
 /** As it will be kept: each id once, the condition parsed. @throws AppError as `startBulk` */
-export async function checkTarget(
+export async function checkSelection(
   deps: Pick<Core, 'store' | 'now'>,
   projectId: string,
-  target: BulkTarget<unknown>,
-): Promise<BulkTarget> {
+  target: BulkSelection<unknown>,
+): Promise<BulkSelection> {
   if (target.mode === 'ids') return { ...target, contactIds: [...new Set(target.contactIds)] }
   const { condition: given, ...filter } = target.filter
   if (given === undefined) return { ...target, filter }

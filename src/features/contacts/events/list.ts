@@ -1,12 +1,12 @@
 import type { Core } from '../../core.ts'
 import { listContactEvents } from '../../events/list.ts'
 import type { EventView } from '../../events/view.ts'
-import { type ContactTarget, getContact } from '../read/get.ts'
+import { type ContactKey, getContact } from '../read/get.ts'
 
 /** The newest events of a contact. @throws AppError CONTACT_NOT_FOUND, also for another project's */
-export async function listEventsOf(
+export async function listEventsOfContact(
   deps: Pick<Core, 'store'>,
-  { projectId, id, limit }: ContactTarget & { limit: number },
+  { projectId, id, limit }: ContactKey & { limit: number },
 ): Promise<EventView[]> {
   await getContact(deps, { projectId, id })
   return listContactEvents(deps, { contactId: id, projectId, limit })

@@ -11,11 +11,11 @@ import type { Core } from '../../core.ts'
 import { appendEvent } from '../../events/append.ts'
 import { isReservedEvent } from '../../events/reserved.ts'
 import { claimKey, type IdempotentRequest, keepKey } from '../../requests/idempotency.ts'
-import { findKnown } from '../read/known-addresses.ts'
-import { type ReadData, readData } from '../write/data.ts'
+import { findKnownAddresses } from '../read/known-addresses.ts'
+import { type ParsedData, parseData } from '../write/data.ts'
 import { upsertContacts } from '../write/upsert.ts'
 
-export type TrackRequest = {
+export type AddressEventRequest = {
   event: string
   address: ParsedAddress
   /** Undefined keeps an existing contact's state; a new one is subscribed. */
@@ -25,32 +25,35 @@ export type TrackRequest = {
    * once more, does not take back what was confirmed.
    */
   preserveExistingSubscription?: boolean | undefined
-  /** Kept with the event as it is, and with the contact by the rules of `readData`. */
+  /** Kept with the event as it is, and with the contact by the rules of `parseData`. */
   data?: unknown
 }
 
-export type TrackInput = {
+export type AddressEventInput = {
   projectId: string
-  request: TrackRequest
+  request: AddressEventRequest
   idempotency?: Pick<IdempotentRequest, 'key' | 'method' | 'path'> | undefined
 }
 
 /** Ids of the contact and of the event; when it happened. */
-export type Tracked = { contact: string; event: string; timestamp: string }
+export type RecordedEvent = { contact: string; event: string; timestamp: string }
 
 type Deps = Pick<Core, 'store' | 'config' | 'claims' | 'now'>
 
 /** @throws AppError VALIDATION_ERROR (a reserved name, data that breaks a limit), IDEMPOTENCY_KEY_REUSED */
-export async function trackEvent(deps: Deps, input: TrackInput): Promise<Tracked> {
+export async function recordEventByAddress(
+  deps: Deps,
+  input: AddressEventInput,
+): Promise<RecordedEvent> {
   const { projectId, request, idempotency } = input
   const at = deps.now()
   const claim = idempotency === undefined ? null : { projectId, at, ...idempotency }
   return claimKey(deps.claims, claim, async () => {
-    refuseReserved('event', request.event)
-    const data = readData(request.data)
+    refuseReservedName('event', request.event)
+    const data = parseData(request.data)
     return deps.store.write(async (tx) => {
       const ids = await keepEvent(tx, { projectId, request, data, at })
-      const answer: Tracked = { ...ids, timestamp: formatInstant(at) }
+      const answer: RecordedEvent = { ...ids, timestamp: formatInstant(at) }
       const hours = deps.config.limits.idempotencyHours
       if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
       return answer
@@ -59,16 +62,16 @@ export async function trackEvent(deps: Deps, input: TrackInput): Promise<Tracked
 }
 
 /** `field`: where the request has the name. @throws AppError VALIDATION_ERROR */
-export function refuseReserved(field: string, name: string): void {
+export function refuseReservedName(field: string, name: string): void {
   if (!isReservedEvent(name)) return
   const message = `The name ${name} is reserved: only the service itself emits such events`
   const error = { field, code: 'reserved_event', message, received: name }
   throw new AppError('VALIDATION_ERROR', 'The name of the event is reserved.', { fields: [error] })
 }
 
-type Plan = Pick<TrackInput, 'projectId' | 'request'> & { data: ReadData; at: number }
+type Plan = Pick<AddressEventInput, 'projectId' | 'request'> & { data: ParsedData; at: number }
 
-async function keepEvent(tx: Tx, plan: Plan): Promise<Pick<Tracked, 'contact' | 'event'>> {
+async function keepEvent(tx: Tx, plan: Plan): Promise<Pick<RecordedEvent, 'contact' | 'event'>> {
   const { projectId, request, at } = plan
   const contactId = await keepContact(tx, plan)
   const event = await appendEvent(tx, {
@@ -84,7 +87,7 @@ async function keepEvent(tx: Tx, plan: Plan): Promise<Pick<Tracked, 'contact' | 
 
 async function keepContact(tx: Tx, { projectId, request, data, at }: Plan): Promise<string> {
   const { address } = request
-  const { contacts: found, suppressed } = await findKnown(tx, projectId, [address.address])
+  const { contacts: found, suppressed } = await findKnownAddresses(tx, projectId, [address.address])
   const isKept = request.preserveExistingSubscription === true && found.size > 0
   const subscribed = isKept ? undefined : request.subscribed
   const rule = { subscribed, subscribedByDefault: true, reason: 'api' } as const

@@ -8,9 +8,9 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
 import { appendEvent } from '../../events/append.ts'
 import type { EventView } from '../../events/view.ts'
-import { readContactOf } from '../read/get.ts'
+import { getContactIn } from '../read/get.ts'
 import { checkData } from '../write/data.ts'
-import { refuseReserved } from './record-by-address.ts'
+import { refuseReservedName } from './record-by-address.ts'
 
 export type EventDraft = {
   projectId: string
@@ -31,11 +31,11 @@ const findEmail = statement((db) =>
  * @throws AppError VALIDATION_ERROR (a reserved name, data that breaks a limit), CONTACT_NOT_FOUND and
  *   RESOURCE_NOT_FOUND for a contact and an email that the project does not have
  */
-export async function recordEvent(
+export async function recordEventByIds(
   { store, now }: Pick<Core, 'store' | 'now'>,
   draft: EventDraft,
 ): Promise<EventView> {
-  refuseReserved('name', draft.name)
+  refuseReservedName('name', draft.name)
   checkData(draft.data)
   const { projectId, name, contactId = null, emailId = null } = draft
   const event = { projectId, name, contactId, emailId, data: draft.data ?? null }
@@ -48,7 +48,7 @@ export async function recordEvent(
 }
 
 async function requireOwn(tx: Tx, { projectId, contactId, emailId }: EventDraft): Promise<void> {
-  if (contactId !== undefined) await readContactOf(tx, { projectId, id: contactId })
+  if (contactId !== undefined) await getContactIn(tx, { projectId, id: contactId })
   if (emailId === undefined) return
   if ((await tx.find(findEmail, { projectId, id: emailId })) !== undefined) return
   throw notFound('email', emailId, 'No email of this project has that id.')

@@ -14,7 +14,7 @@ import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
-import { countHolders, dataKeyOf } from './list.ts'
+import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { listSegmentsWith } from './usage.ts'
 
 /** With the id of the job that does it, when it is not done yet. */
@@ -64,7 +64,7 @@ export async function deleteField(
   }
   const target = { projectId, key }
   await refuseUsed(deps, target)
-  const deletedFrom = await countHolders(deps.store.read, target)
+  const deletedFrom = await countContactsWithKey(deps.store.read, target)
   if (deletedFrom > MAX_AT_ONCE) return enqueueDeletion(deps, { ...target, deletedFrom })
   const end = await removeFromAll(deps, target)
   return { deletedFrom: end.deletedFrom }

@@ -90,7 +90,7 @@ export async function listFields(
 }
 
 /** `plan` and `data.plan` are the same key, unless a standard field has the name. */
-export function readFieldName(field: string): FieldName {
+export function parseFieldName(field: string): FieldName {
   if (isStandard(field)) return { standard: field }
   return { key: dataKeyOf(field) ?? field }
 }
@@ -109,7 +109,7 @@ export async function countProjectContacts(
 }
 
 /** How many contacts of the project have the key. */
-export async function countHolders(
+export async function countContactsWithKey(
   reader: Pick<Reader, 'find'>,
   { projectId, key }: { projectId: string; key: string },
 ): Promise<number> {

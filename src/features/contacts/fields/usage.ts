@@ -4,7 +4,12 @@ import { segments } from '../../../store/schema/segments.ts'
 import type { Reader } from '../../../store/store.ts'
 import { type Condition, listReferences } from '../../conditions/condition.ts'
 import type { Core } from '../../core.ts'
-import { countHolders, countProjectContacts, type FieldName, readFieldName } from './list.ts'
+import {
+  countContactsWithKey,
+  countProjectContacts,
+  type FieldName,
+  parseFieldName,
+} from './list.ts'
 
 export type FieldUse = { id: string; name: string }
 
@@ -22,11 +27,11 @@ export async function findFieldUsage(
   { store }: Pick<Core, 'store'>,
   { projectId, field }: { projectId: string; field: string },
 ): Promise<FieldUsage> {
-  const name = readFieldName(field)
+  const name = parseFieldName(field)
   const [usedInSegments, contactCount] = await Promise.all([
     listSegmentsWith(store.scan, { projectId, name }),
     'key' in name
-      ? countHolders(store.scan, { projectId, key: name.key })
+      ? countContactsWithKey(store.scan, { projectId, key: name.key })
       : countProjectContacts(store.scan, projectId),
   ])
   return {

@@ -7,7 +7,7 @@ import { jsonPath } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
-import { countHolders, readFieldName, type StandardField } from './list.ts'
+import { countContactsWithKey, parseFieldName, type StandardField } from './list.ts'
 
 export type FieldValue = string | number | boolean
 
@@ -41,7 +41,7 @@ export async function listFieldValues(
   deps: Deps,
   { projectId, field, limit }: { projectId: string; field: string; limit: number },
 ): Promise<FieldValues> {
-  const name = readFieldName(field)
+  const name = parseFieldName(field)
   const values =
     'standard' in name
       ? standardValues(name.standard).slice(0, limit)
@@ -58,7 +58,7 @@ type Search = { projectId: string; key: string; limit: number }
 /** Nothing is read where the writer knows of nobody who has the key. */
 async function findValues(deps: Deps, search: Search): Promise<FieldValue[]> {
   const { limit } = search
-  if ((await countHolders(deps.store.scan, search)) === 0) return []
+  if ((await countContactsWithKey(deps.store.scan, search)) === 0) return []
   const first = await readHalves(deps, search, limit)
   // A text and the number that it spells are one value: of twice as many there are enough.
   const isShort = first.found.size < limit && first.hasMore

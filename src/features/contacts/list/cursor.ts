@@ -9,7 +9,7 @@ import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 import type { NumberedContact } from './row.ts'
-import type { ContactSort, Position } from './scope.ts'
+import type { ContactSort, SortKey } from './scope.ts'
 
 type Deps = Pick<Core, 'store' | 'keyring'>
 
@@ -30,10 +30,10 @@ export function formatCursor(
 }
 
 /** @throws AppError VALIDATION_ERROR for what is neither, or of another order or project */
-export async function readCursor(
+export async function parseCursor(
   deps: Deps,
   { projectId, sort, cursor }: { projectId: string; sort: ContactSort; cursor: string },
-): Promise<Position> {
+): Promise<SortKey> {
   if (!isUuid(cursor)) return unsealPlace(deps, sort, cursor)
   const contact = await deps.store.read.find(selectPlace, { projectId, id: cursor })
   if (contact === undefined) throw noCursor()
@@ -47,7 +47,7 @@ function placeOf(sort: ContactSort, { number, email }: { number: number; email: 
 function unsealPlace({ keyring }: Pick<Core, 'keyring'>, sort: ContactSort, cursor: string) {
   const [kind, sortedBy, place] = openSeal(keyring, cursor)
   if (kind !== 'contacts' || sortedBy !== sort) throw noCursor()
-  return place as Position
+  return place as SortKey
 }
 
 function openSeal(keyring: Core['keyring'], cursor: string): unknown[] {

@@ -8,8 +8,8 @@ import { compileCondition } from '../../conditions/compile.ts'
 import type { Condition } from '../../conditions/condition.ts'
 import type { Core } from '../../core.ts'
 import { type ContactView, toContactView } from '../read/view.ts'
-import { formatCursor, readCursor } from './cursor.ts'
-import { type Stretch, throughStretches } from './number-ranges.ts'
+import { formatCursor, parseCursor } from './cursor.ts'
+import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
 import {
   countWindow,
   selectAmong,
@@ -21,13 +21,13 @@ import {
   selectWindow,
   WINDOW,
 } from './queries.ts'
-import { type ContactRow, type NumberedContact, readContact } from './row.ts'
+import { type ContactRow, type NumberedContact, toContact } from './row.ts'
 import {
   type ContactOrder,
   type ContactScope,
   isAddressOnly,
-  matchesScope,
   type PageRange,
+  scopeCondition,
 } from './scope.ts'
 import { findSource, type Source } from './search.ts'
 import { countFrom, findByNumber } from './walk.ts'
@@ -53,7 +53,7 @@ type Deps = Pick<Core, 'store' | 'keyring' | 'now'>
 export async function listContacts(deps: Deps, query: ContactQuery): Promise<ContactPage> {
   const { projectId, cursor, limit, sort = 'createdAt', dir = 'desc' } = query
   const after =
-    cursor === undefined ? undefined : await readCursor(deps, { projectId, sort, cursor })
+    cursor === undefined ? undefined : await parseCursor(deps, { projectId, sort, cursor })
   const scope = await scopeOf(deps, query)
   const source = await findSource(deps, scope)
   const range = { sort, dir, after, limit: limit + 1 }
@@ -81,7 +81,7 @@ async function scopeOf(deps: Deps, query: ContactQuery): Promise<ContactScope> {
 type PagePlan = { scope: ContactScope; source: Source; range: PageRange }
 
 async function findPage(deps: Deps, plan: PagePlan): Promise<NumberedContact[]> {
-  return (await findRows(deps, plan)).map(readContact)
+  return (await findRows(deps, plan)).map(toContact)
 }
 
 async function findRows(deps: Deps, plan: PagePlan): Promise<ContactRow[]> {
@@ -105,13 +105,13 @@ function isByNumber({ scope, source, range }: PagePlan): boolean {
   return source.kind === 'none' || !isAddressOnly(scope)
 }
 
-/** By address: the first of each stretch, and of those the first. */
+/** By address: the first of each range, and of those the first. */
 async function findSorted(deps: Deps, { scope, range }: PagePlan): Promise<ContactRow[]> {
   const direction = range.dir === 'asc' ? 1 : -1
-  const look = (stretch: Stretch) =>
-    deps.store.scan.values<ContactRow>(selectSorted(scope, { ...range, stretch }))
+  const look = (numberRange: NumberRange) =>
+    deps.store.scan.values<ContactRow>(selectSorted(scope, { ...range, numberRange }))
   let first: ContactRow[] = []
-  for await (const rows of throughStretches(deps, { scope, range: {} }, look)) {
+  for await (const rows of walkNumberRanges(deps, { scope, range: {} }, look)) {
     // As SQLite compares texts: by their octets.
     first = [...first, ...rows]
       .sort((one, other) => direction * Buffer.compare(addressOf(one), addressOf(other)))
@@ -138,7 +138,7 @@ export function chooseQueries({ scope, source, range }: PagePlan) {
   if ('candidates' in source) return { near: selectAmong(source.candidates, scope, range) }
   const isSearched = source.kind === 'scan'
   if (isByNumber({ scope, source, range })) return { near: selectByNumber(scope, range) }
-  if (range.sort === 'email' && (isSearched || matchesScope(scope) === undefined)) {
+  if (range.sort === 'email' && (isSearched || scopeCondition(scope) === undefined)) {
     return { near: selectByAddress(scope, range) }
   }
   const near = selectAmong(selectWindow(scope, range), scope, range)

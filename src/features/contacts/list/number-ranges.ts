@@ -1,6 +1,6 @@
 /**
  * A project's contacts in stretches of their numbers, for what has to look at many of them: each
- * query takes a stretch, so that however much a condition asks of a contact, other projects' queries
+ * query takes a range, so that however much a condition asks of a contact, other projects' queries
  * have their turn in between, and a program that stops need not wait for the last.
  */
 import { type SQL, sql } from '../../../store/drizzle.ts'
@@ -8,21 +8,21 @@ import type { Core } from '../../core.ts'
 import { type ContactScope, halvesOf } from './scope.ts'
 
 /** The numbers above one and up to the other. */
-export type Stretch = { above: number; upTo: number }
+export type NumberRange = { above: number; upTo: number }
 
-export type StretchRange = {
+export type RangeWalk = {
   /** Ascending if absent. */
   dir?: 'asc' | 'desc' | undefined
   /** Behind this number; from the first if absent. */
   after?: number | undefined
-  /** How many contacts a stretch may have. */
+  /** How many contacts a range may have. */
   most?: number
   /** Milliseconds that only rise. */
   clock?: () => number
 }
 
 type Deps = Pick<Core, 'store'>
-type Look<T> = (stretch: Stretch) => Promise<T>
+type Look<T> = (numberRange: NumberRange) => Promise<T>
 
 /** Contacts: of an ordinary condition 10 ms, and half a second of one with a hundred events. */
 const FIRST = 10_000
@@ -34,10 +34,10 @@ const SLOW_MS = 240
 /** Of that, so little that a shortlist or an index had the answer. */
 const INSTANT_MS = 20
 
-/** What `look` makes of each stretch in turn; what the caller does meanwhile takes no part in it. */
-export async function* throughStretches<T>(
+/** What `look` makes of each range in turn; what the caller does meanwhile takes no part in it. */
+export async function* walkNumberRanges<T>(
   deps: Deps,
-  { scope, range }: { scope: Pick<ContactScope, 'projectId' | 'subscribed'>; range: StretchRange },
+  { scope, range }: { scope: Pick<ContactScope, 'projectId' | 'subscribed'>; range: RangeWalk },
   look: Look<T>,
 ): AsyncGenerator<T> {
   const { dir = 'asc', most = MOST, clock = () => performance.now() } = range
@@ -57,20 +57,20 @@ export async function* throughStretches<T>(
   }
 }
 
-/** ` and …`: no further than the stretch. */
-export function within(stretch: Stretch | undefined): SQL {
-  if (stretch === undefined) return sql``
-  return sql` and contacts.number > ${stretch.above} and contacts.number <= ${stretch.upTo}`
+/** ` and …`: no further than the range. */
+export function within(numberRange: NumberRange | undefined): SQL {
+  if (numberRange === undefined) return sql``
+  return sql` and contacts.number > ${numberRange.above} and contacts.number <= ${numberRange.upTo}`
 }
 
-function toStretch(dir: 'asc' | 'desc', from: number, end: number | undefined): Stretch {
+function toStretch(dir: 'asc' | 'desc', from: number, end: number | undefined): NumberRange {
   if (dir === 'asc') return { above: from, upTo: end ?? Number.MAX_SAFE_INTEGER }
   return { above: (end ?? 1) - 1, upTo: from - 1 }
 }
 
 type Begin = { dir: 'asc' | 'desc'; from: number; size: number }
 
-/** The number of the stretch's last contact; undefined when there is less than a stretch left. */
+/** The number of the range's last contact; undefined when there is less than a range left. */
 async function findEnd(
   { store }: Deps,
   scope: Pick<ContactScope, 'projectId' | 'subscribed'>,

@@ -5,8 +5,8 @@
  * contacts among many (as long as it takes to count them).
  */
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import { type Stretch, within } from './number-ranges.ts'
-import { columnsBehind, contactColumns } from './row.ts'
+import { type NumberRange, within } from './number-ranges.ts'
+import { columnsAfter, contactColumns } from './row.ts'
 import {
   alsoIf,
   behind,
@@ -14,8 +14,8 @@ import {
   type ContactScope,
   halvesOf,
   inDirection,
-  matchesScope,
   type PageRange,
+  scopeCondition,
   sortColumn,
 } from './scope.ts'
 import type { Hits } from './search.ts'
@@ -23,12 +23,12 @@ import type { Hits } from './search.ts'
 /** How many rows or entries the first attempt at a page looks at. */
 export const WINDOW = 2_000
 
-/** `stretch`: looks no further; everywhere if absent. */
-export type StretchOfRange = Omit<PageRange, 'sort'> & { stretch?: Stretch | undefined }
+/** `numberRange`: looks no further; everywhere if absent. */
+export type StretchOfRange = Omit<PageRange, 'sort'> & { numberRange?: NumberRange | undefined }
 
 /** By number, from the index that has either half of the subscriptions in that order. */
 export function selectByNumber(scope: ContactScope, range: StretchOfRange): SQL {
-  return mergeHalves(scope, { ...range, columns: contactColumns, also: matchesScope(scope) })
+  return mergeHalves(scope, { ...range, columns: contactColumns, also: scopeCondition(scope) })
 }
 
 /** The numbers, or addresses, of the next contacts of the project, whether they match or not. */
@@ -49,14 +49,14 @@ export function countWindow(scope: ContactScope, range: Omit<PageRange, 'limit'>
 export function selectAmong(candidates: SQL, scope: ContactScope, range: PageRange): SQL {
   return sql`select ${contactColumns} from (${candidates}) as candidates
     cross join contacts on contacts.number = candidates.number
-    where contacts.project_id = ${scope.projectId}${alsoIf(matchesScope(scope), behind(range))}
+    where contacts.project_id = ${scope.projectId}${alsoIf(scopeCondition(scope), behind(range))}
     order by ${sortColumn(range)} ${inDirection(range)} limit ${range.limit}`
 }
 
 export function countAmong(candidates: SQL, scope: ContactScope): SQL {
   return sql`select count(*) from (${candidates}) as candidates
     cross join contacts on contacts.number = candidates.number
-    where contacts.project_id = ${scope.projectId}${alsoIf(matchesScope(scope))}`
+    where contacts.project_id = ${scope.projectId}${alsoIf(scopeCondition(scope))}`
 }
 
 /**
@@ -69,12 +69,12 @@ export function selectHits(
   range: Omit<PageRange, 'sort'>,
 ): SQL {
   const select = (table: SQL, number: SQL, isHit?: SQL) =>
-    sql`select ${columnsBehind(number)} from ${table}
+    sql`select ${columnsAfter(number)} from ${table}
       cross join contacts on contacts.number = ${number}
       where contacts.project_id = ${scope.projectId}${alsoIf(
         isHit,
         behindNumber(number, range),
-        matchesScope(scope),
+        scopeCondition(scope),
       )}`
   const known = sql`contact_search match ${match}
     and contact_search.rowid not in (select number from contact_search_backlog)`
@@ -87,7 +87,7 @@ export function selectHits(
 export function selectByAddress(scope: ContactScope, range: Omit<PageRange, 'sort'>): SQL {
   const place = { ...range, sort: 'email' as const }
   return sql`select ${contactColumns} from contacts indexed by contacts_address
-    where contacts.project_id = ${scope.projectId}${alsoIf(behind(place), matchesScope(scope))}
+    where contacts.project_id = ${scope.projectId}${alsoIf(behind(place), scopeCondition(scope))}
     order by contacts.email ${inDirection(range)} limit ${range.limit}`
 }
 
@@ -95,7 +95,7 @@ export function selectByAddress(scope: ContactScope, range: Omit<PageRange, 'sor
 export function selectScanned(scope: ContactScope, range: Omit<PageRange, 'sort'>): SQL {
   const place = { ...range, sort: 'createdAt' as const }
   const candidates = sql`select contacts.number from contacts indexed by contacts_address
-    where contacts.project_id = ${scope.projectId}${alsoIf(matchesScope(scope), behind(place))}
+    where contacts.project_id = ${scope.projectId}${alsoIf(scopeCondition(scope), behind(place))}
     order by contacts.number ${inDirection(range)} limit ${range.limit}`
   return sql`select ${contactColumns} from (${candidates}) as candidates
     cross join contacts on contacts.number = candidates.number
@@ -104,14 +104,14 @@ export function selectScanned(scope: ContactScope, range: Omit<PageRange, 'sort'
 
 export function countScanned(scope: ContactScope): SQL {
   return sql`select count(*) from contacts indexed by contacts_address
-    where contacts.project_id = ${scope.projectId}${alsoIf(matchesScope(scope))}`
+    where contacts.project_id = ${scope.projectId}${alsoIf(scopeCondition(scope))}`
 }
 
 /** By address, from the rows in the order of their numbers: all that match are looked at. */
 export function selectSorted(scope: ContactScope, range: StretchOfRange): SQL {
   const place = { ...range, sort: 'email' as const }
   const candidates = sql`select contacts.number from contacts indexed by contacts_order
-    where ${inHalves(scope)}${within(range.stretch)}${alsoIf(behind(place), matchesScope(scope))}
+    where ${inHalves(scope)}${within(range.numberRange)}${alsoIf(behind(place), scopeCondition(scope))}
     order by contacts.email ${inDirection(range)} limit ${range.limit}`
   return sql`select ${contactColumns} from (${candidates}) as candidates
     cross join contacts on contacts.number = candidates.number
@@ -121,12 +121,12 @@ export function selectSorted(scope: ContactScope, range: StretchOfRange): SQL {
 /** `isMost`: the project has most of all contacts; to read the others' along is faster than an index. */
 export function countByNumber(
   scope: ContactScope,
-  { isMost, stretch }: { isMost: boolean; stretch?: Stretch },
+  { isMost, numberRange }: { isMost: boolean; numberRange?: NumberRange },
 ): SQL {
   const isWhole = isMost && scope.subscribed === undefined
   const way = isWhole ? sql`not indexed` : sql`indexed by contacts_order`
   return sql`select count(*) from contacts ${way}
-    where ${inHalves(scope)}${within(stretch)}${alsoIf(matchesScope(scope))}`
+    where ${inHalves(scope)}${within(numberRange)}${alsoIf(scopeCondition(scope))}`
 }
 
 function inHalves(scope: ContactScope): SQL {
@@ -140,12 +140,12 @@ function inHalves(scope: ContactScope): SQL {
 type Halves = StretchOfRange & { columns: SQL; also?: SQL | undefined }
 
 /** SQLite merges them: none is sorted, and no more is read than the page takes. */
-function mergeHalves(scope: ContactScope, { columns, also, stretch, ...range }: Halves): SQL {
+function mergeHalves(scope: ContactScope, { columns, also, numberRange, ...range }: Halves): SQL {
   const place = { ...range, sort: 'createdAt' as const }
   const halves = halvesOf(scope).map(
     (subscribed) => sql`select ${columns} from contacts indexed by contacts_order
       where contacts.project_id = ${scope.projectId}
-        and contacts.subscribed = ${subscribed}${within(stretch)}${alsoIf(behind(place), also)}`,
+        and contacts.subscribed = ${subscribed}${within(numberRange)}${alsoIf(behind(place), also)}`,
   )
   return sql`${sql.join(halves, sql` union all `)}
     order by 1 ${inDirection(range)} limit ${range.limit}`

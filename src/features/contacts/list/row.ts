@@ -20,14 +20,14 @@ export type ContactRow = [
 const otherColumns = ['id', 'project_id', 'email', 'subscribed', 'data', 'created_at', 'updated_at']
 
 /** Of the table `contacts`, unaliased. */
-export const contactColumns: SQL = columnsBehind(sql`contacts.number`)
+export const contactColumns: SQL = columnsAfter(sql`contacts.number`)
 
 /** `number`: the same of another table, in whose order they come. */
-export function columnsBehind(number: SQL): SQL {
+export function columnsAfter(number: SQL): SQL {
   return sql`${number}, ${sql.raw(otherColumns.map((column) => `contacts.${column}`).join(', '))}`
 }
 
-export function readContact(row: ContactRow): NumberedContact {
+export function toContact(row: ContactRow): NumberedContact {
   const [number, id, projectId, email, subscribed, data, createdAt, updatedAt] = row
   return {
     number,

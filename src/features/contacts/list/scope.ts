@@ -17,18 +17,18 @@ export type ContactSort = 'createdAt' | 'email'
 export type ContactOrder = { sort: ContactSort; dir: 'asc' | 'desc' }
 
 /** Where a page ended: a number, or an address in lists by address. */
-export type Position = number | string
+export type SortKey = number | string
 
-export type PageRange = ContactOrder & { after?: Position | undefined; limit: number }
+export type PageRange = ContactOrder & { after?: SortKey | undefined; limit: number }
 
 /** What is searched for as addresses are stored; '' when nothing is. */
-export function searchedPart({ search = '' }: ContactScope): string {
+export function normalizedSearch({ search = '' }: ContactScope): string {
   return search.trim().normalize('NFC').toLowerCase().normalize('NFC')
 }
 
 /** What is left to say of a row of the project. */
-export function matchesScope(scope: ContactScope): SQL | undefined {
-  const part = searchedPart(scope)
+export function scopeCondition(scope: ContactScope): SQL | undefined {
+  const part = normalizedSearch(scope)
   return and(
     part === '' ? undefined : sql`instr(contacts.email, ${part}) > 0`,
     scope.subscribed === undefined ? undefined : sql`contacts.subscribed = ${scope.subscribed}`,

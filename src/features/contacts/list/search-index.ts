@@ -18,7 +18,7 @@ import type { Core } from '../../core.ts'
 
 type Deps = Pick<Core, 'store' | 'log'>
 
-export type SearchIndex = { stop(): Promise<void> }
+export type SearchIndexer = { stop(): Promise<void> }
 
 /** 2 to 4 ms. */
 const BATCH = 200
@@ -58,10 +58,10 @@ const mergePieces = statement(
 )
 
 /** `onIdle` hears of each time that nothing is owed. */
-export function startSearchIndex(
+export function startSearchIndexer(
   deps: Deps,
   { idleMs = IDLE_MS, onIdle }: { idleMs?: number; onIdle?: () => void } = {},
-): SearchIndex {
+): SearchIndexer {
   const stopping = new AbortController()
   const { signal } = stopping
   const idle = () => delay(idleMs, undefined, { signal, ref: false }).catch(() => undefined)

@@ -13,7 +13,7 @@
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
-import { type ContactScope, halvesOf, searchedPart } from './scope.ts'
+import { type ContactScope, halvesOf, normalizedSearch } from './scope.ts'
 
 /** `candidates`: a query of the numbers to look at. */
 export type Source =
@@ -74,7 +74,7 @@ export async function findSource(
   scope: ContactScope,
   { isExact = false }: { isExact?: boolean } = {},
 ): Promise<Source> {
-  const part = searchedPart(scope)
+  const part = normalizedSearch(scope)
   if (part === '') return { kind: 'none' }
   // No address has them, and SQLite's texts end at the first.
   if (/[\x00-\x1f\x7f]/.test(part) || !part.isWellFormed()) return nobody

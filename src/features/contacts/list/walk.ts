@@ -5,7 +5,7 @@
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
-import { type Stretch, throughStretches } from './number-ranges.ts'
+import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
 import {
   countAmong,
   countByNumber,
@@ -15,8 +15,8 @@ import {
   selectByNumber,
   selectHits,
 } from './queries.ts'
-import { type ContactRow, type NumberedContact, readContact } from './row.ts'
-import { type ContactScope, isAddressOnly, searchedPart } from './scope.ts'
+import { type ContactRow, type NumberedContact, toContact } from './row.ts'
+import { type ContactScope, isAddressOnly, normalizedSearch } from './scope.ts'
 import { findSource, type Source } from './search.ts'
 
 export type { NumberedContact } from './row.ts'
@@ -52,7 +52,7 @@ export async function* walkContacts(
     const rows = await findWalkPage(deps, { source, scope, ...place })
     const last = rows.at(-1)
     if (last === undefined) return
-    yield rows.map(readContact)
+    yield rows.map(toContact)
     if (rows.length < place.limit) return
     place = { after: last[0], limit: Math.max(1, Math.min(size, fittingOf(rows))) }
   }
@@ -76,25 +76,25 @@ async function findWalkPage(deps: Deps, { source, scope, ...place }: Place): Pro
   return findByNumber(deps, scope, range)
 }
 
-/** A page by number; what is looked for in rows, is so a stretch at a time. */
+/** A page by number; what is looked for in rows, is so one range at a time. */
 export async function findByNumber(
   deps: Deps,
   scope: ContactScope,
   range: Omit<StretchOfRange, 'after'> & { after?: number | undefined },
 ): Promise<ContactRow[]> {
-  if (scope.condition === undefined && searchedPart(scope) === '') {
+  if (scope.condition === undefined && normalizedSearch(scope) === '') {
     return deps.store.scan.values(selectByNumber(scope, range))
   }
   const rows: ContactRow[] = []
-  const look = async (stretch: Stretch) => {
+  const look = async (numberRange: NumberRange) => {
     const limit = range.limit - rows.length
     rows.push(
       ...(await deps.store.scan.values<ContactRow>(
-        selectByNumber(scope, { dir: range.dir, limit, stretch }),
+        selectByNumber(scope, { dir: range.dir, limit, numberRange }),
       )),
     )
   }
-  for await (const _ of throughStretches(deps, { scope, range }, look)) {
+  for await (const _ of walkNumberRanges(deps, { scope, range }, look)) {
     if (rows.length === range.limit) break
   }
   return rows
@@ -117,10 +117,10 @@ export async function countFrom(deps: Deps, scope: ContactScope, source: Source)
 
 async function countStretches(deps: Deps, scope: ContactScope): Promise<number> {
   const share = await deps.store.read.find(findShare, { projectId: scope.projectId })
-  const look = (stretch: Stretch) =>
-    countStretch(deps, scope, { stretch, isMost: share?.isMost === 1 })
+  const look = (numberRange: NumberRange) =>
+    countStretch(deps, scope, { numberRange, isMost: share?.isMost === 1 })
   let total = 0
-  for await (const count of throughStretches(deps, { scope, range: {} }, look)) total += count
+  for await (const count of walkNumberRanges(deps, { scope, range: {} }, look)) total += count
   return total
 }
 
@@ -128,9 +128,9 @@ async function countStretches(deps: Deps, scope: ContactScope): Promise<number> 
 export async function countStretch(
   { store }: Deps,
   scope: ContactScope,
-  { stretch, isMost = false }: { stretch: Stretch; isMost?: boolean },
+  { numberRange, isMost = false }: { numberRange: NumberRange; isMost?: boolean },
 ): Promise<number> {
-  const query = countByNumber(scope, { isMost, stretch })
+  const query = countByNumber(scope, { isMost, numberRange })
   const [[count] = []] = await store.scan.values<[number]>(query)
   return count ?? 0
 }

@@ -5,9 +5,9 @@ import { and, eq, getTableColumns } from '../../../store/drizzle.ts'
 import { type Contact, contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
-import { noSuchContact } from './view.ts'
+import { contactNotFound } from './view.ts'
 
-export type ContactTarget = { projectId: string; id: string }
+export type ContactKey = { projectId: string; id: string }
 
 const selectContact = statement((db) => {
   const { number: _, ...columns } = getTableColumns(contacts)
@@ -20,17 +20,17 @@ const selectContact = statement((db) => {
 /** @throws AppError CONTACT_NOT_FOUND, also for another project's */
 export async function getContact(
   { store }: Pick<Core, 'store'>,
-  target: ContactTarget,
+  target: ContactKey,
 ): Promise<Contact> {
-  return readContactOf(store.read, target)
+  return getContactIn(store.read, target)
 }
 
 /** As `getContact`, as a transaction sees it. */
-export async function readContactOf(
+export async function getContactIn(
   reader: Pick<Statements, 'find'>,
-  target: ContactTarget,
+  target: ContactKey,
 ): Promise<Contact> {
   const contact = await reader.find(selectContact, target)
-  if (contact === undefined) throw noSuchContact(target.id)
+  if (contact === undefined) throw contactNotFound(target.id)
   return contact
 }

@@ -34,7 +34,7 @@ const lookFor = (addresses: SQL) =>
 const findOne = lookFor(sql`= ${parameter('address')}`)
 const findMany = lookFor(sql`in (select value from json_each(${parameter('addresses')}))`)
 
-export async function findKnown(
+export async function findKnownAddresses(
   tx: Tx,
   projectId: string,
   addresses: readonly string[],

@@ -5,21 +5,21 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Core } from '../../core.ts'
 
 /** Each as it was given, in the order given. */
-export type Lookup = { found: string[]; notFound: string[] }
+export type LookupResult = { found: string[]; notFound: string[] }
 
-export const selectEmails = statement<{ email: string }>(
+export const selectAddresses = statement<{ email: string }>(
   () => sql`select email from contacts where project_id = ${parameter('projectId')}
     and email in (select value from json_each(${parameter('emails')}))`,
 )
 
 /** What is no address is not found. */
-export async function lookUpContacts(
+export async function lookUpAddresses(
   { store }: Pick<Core, 'store'>,
   { projectId, emails }: { projectId: string; emails: readonly string[] },
-): Promise<Lookup> {
+): Promise<LookupResult> {
   const asked = emails.map((text) => ({ text, email: parseAddress(text)?.address }))
   const addresses = asked.flatMap(({ email }) => (email === undefined ? [] : [email]))
-  const rows = await store.read.list(selectEmails, {
+  const rows = await store.read.list(selectAddresses, {
     projectId,
     emails: JSON.stringify(addresses),
   })

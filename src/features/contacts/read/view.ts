@@ -27,7 +27,7 @@ export function toContactView(contact: Contact): ContactView {
 }
 
 /** The same for another project's: nobody learns that there is one. */
-export function noSuchContact(id: string): AppError {
+export function contactNotFound(id: string): AppError {
   return new AppError('CONTACT_NOT_FOUND', 'No contact of this project has that id.', {
     details: { resource: 'contact', id },
   })

@@ -32,7 +32,7 @@ const control = /[\x00-\x1f\x7f]/
 /** Of a key that is shown because something is wrong with it. */
 const MAX_SHOWN = 60
 
-export type ReadData = {
+export type ParsedData = {
   /** What is to be stored; null = delete the key. */
   changes: ContactData
   /** What templates of this very call see, one-shot values unwrapped. */
@@ -44,7 +44,7 @@ export type ReadData = {
  * @throws AppError VALIDATION_ERROR with the path: too large, too deep, a bad key, a number that JSON
  *   cannot keep, a `locale` that is no string
  */
-export function readData(data: unknown): ReadData {
+export function parseData(data: unknown): ParsedData {
   checkData(data)
   const changes: [string, unknown][] = []
   const variables: [string, unknown][] = []

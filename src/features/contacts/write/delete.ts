@@ -6,7 +6,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
-import { noSuchContact } from '../read/view.ts'
+import { contactNotFound } from '../read/view.ts'
 
 type Deps = Pick<Core, 'store'>
 
@@ -33,7 +33,7 @@ export const history = (['emails', 'events'] as const).map((name) => {
 
 /**
  * Deletes those of them that are the project's, with all that hangs on them; how many there were.
- * Callers with many ids, or who cannot know how long the history is, call `shedHistory` before.
+ * Callers with many ids, or who cannot know how long the history is, call `deleteLongHistory` before.
  */
 export async function deleteContacts(
   tx: Tx,
@@ -48,7 +48,7 @@ export async function deleteContacts(
  * them, and the writer is not to be kept so long in one piece. A history that is left or found to be
  * short goes with its contact.
  */
-export async function shedHistory(
+export async function deleteLongHistory(
   { store }: Deps,
   target: { projectId: string; ids: readonly string[] },
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function deleteContact(
   deps: Deps,
   { projectId, id }: { projectId: string; id: string },
 ): Promise<void> {
-  await shedHistory(deps, { projectId, ids: [id] })
+  await deleteLongHistory(deps, { projectId, ids: [id] })
   const deleted = await deps.store.write((tx) => deleteContacts(tx, projectId, [id]))
-  if (deleted === 0) throw noSuchContact(id)
+  if (deleted === 0) throw contactNotFound(id)
 }

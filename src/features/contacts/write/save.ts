@@ -6,8 +6,8 @@ import type { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
-import { findKnown } from '../read/known-addresses.ts'
-import { readData } from './data.ts'
+import { findKnownAddresses } from '../read/known-addresses.ts'
+import { parseData } from './data.ts'
 import {
   type ContactChange,
   type ContactEntry,
@@ -48,7 +48,7 @@ export async function saveEach(
 
 async function withKnown(tx: Tx, change: ContactChange, entries: readonly ContactEntry[]) {
   const addresses = entries.map(({ address }) => address.address)
-  const { contacts: found, suppressed } = await findKnown(tx, change.projectId, addresses)
+  const { contacts: found, suppressed } = await findKnownAddresses(tx, change.projectId, addresses)
   return { ...change, found, suppressed }
 }
 
@@ -57,7 +57,7 @@ export async function saveContact(
   { store, now }: Pick<Core, 'store' | 'now'>,
   { projectId, address, subscribed, data }: NewContact,
 ): Promise<UpsertedContact> {
-  const { changes } = readData(data)
+  const { changes } = parseData(data)
   const at = now()
   const change: ContactChange = {
     projectId,

@@ -11,8 +11,8 @@ import { suppressions } from '../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'
-import { type ContactTarget, readContactOf } from '../read/get.ts'
-import { mergeData, readData } from './data.ts'
+import { type ContactKey, getContactIn } from '../read/get.ts'
+import { mergeData, parseData } from './data.ts'
 import { noteWish } from './unsubscribe-wish.ts'
 import { keepContact, type SubscriptionReason, suppressionReasons } from './upsert.ts'
 
@@ -59,13 +59,13 @@ const updateAddress = statement((db) =>
  */
 export async function updateContact(
   { store, now }: Pick<Core, 'store' | 'now'>,
-  target: ContactTarget,
+  target: ContactKey,
   changes: ContactChanges,
 ): Promise<Contact> {
   const { address, subscribed: given, data } = changes
-  const read = data ? readData(data).changes : data
+  const read = data ? parseData(data).changes : data
   return store.write(async (tx) => {
-    const before = await readContactOf(tx, target)
+    const before = await getContactIn(tx, target)
     const merged = read === null ? null : mergeData(before.data, read ?? {})
     const email = address?.address ?? before.email
     const cause = email === before.email ? undefined : await takeAddress(tx, { ...before, email })

@@ -29,7 +29,7 @@ export type ContactChange = {
 /** One of the contacts that a change is about, and what of its data changes. */
 export type ContactEntry = {
   address: ParsedAddress
-  /** As `readData` made them; null deletes a key. */
+  /** As `parseData` made them; null deletes a key. */
   changes: ContactData
   /** In place of the change's own, where entries differ. */
   subscribed?: boolean | undefined
@@ -62,7 +62,7 @@ export const suppressionReasons: Record<SuppressionReason, SubscriptionReason> =
 
 export type UpsertedContact = { contact: Contact; isNew: boolean }
 
-/** Written at a stretch. */
+/** Rows that one statement writes. */
 const SLICE = 100
 
 const insertContact = statement((db) =>

@@ -48,7 +48,7 @@ const names: Record<string, string[]> = {
 
 const known = new Set(Object.values(names).flat().map(simplify))
 
-export const addressColumnNames: Readonly<Record<string, readonly string[]>> = names
+export const ADDRESS_COLUMN_NAMES: Readonly<Record<string, readonly string[]>> = names
 
 /** Whether a header means the address, where no column is called just `email`. */
 export function isAddressColumn(header: string): boolean {

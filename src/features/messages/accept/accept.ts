@@ -15,8 +15,8 @@ import type { Project } from '../../../store/schema/accounts.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
 import type { Email } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { dropChunks } from '../../chunks.ts'
-import { findKnown } from '../../contacts/read/known-addresses.ts'
+import { discardChunks } from '../../chunks.ts'
+import { findKnownAddresses } from '../../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
 import type { Core } from '../../core.ts'
 import { claimKey, type IdempotentRequest, keepKey } from '../../requests/idempotency.ts'
@@ -68,7 +68,7 @@ export async function acceptMessage(deps: AcceptDeps, input: AcceptInput): Promi
     try {
       return await deps.store.write(write, { heavyFor })
     } catch (error) {
-      if (content.chunkBytes > 0) await dropChunks(deps.store, content.id)
+      if (content.chunkBytes > 0) await discardChunks(deps.store, content.id)
       throw error
     }
   })
@@ -94,7 +94,7 @@ async function acceptRecipients(
   const { project, request } = plan
   const contentId = await writeContent(tx, content)
   const addresses = request.to.map(({ address }) => address.address)
-  const { contacts: found, suppressed } = await findKnown(tx, project.id, addresses)
+  const { contacts: found, suppressed } = await findKnownAddresses(tx, project.id, addresses)
   const contacts = await upsertRecipients(tx, plan, found)
   const held = await confirmHeld(tx, plan)
   const drafts = contacts.flatMap(({ contact }, index): EmailDraft[] => {

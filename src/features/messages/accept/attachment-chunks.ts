@@ -4,7 +4,7 @@ import { decodeInChunks, QUICK_BASE64_LENGTH } from '../../../mail/compose/decod
 import type { StoredAttachment } from '../../../store/schema/messages.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { dropChunks, readChunks, requireChunks, writeChunks } from '../../chunks.ts'
+import { discardChunks, readChunks, requireChunks, writeChunks } from '../../chunks.ts'
 import type { Core } from '../../core.ts'
 
 /** What of a content's row depends on how its attachments are kept. */
@@ -25,7 +25,7 @@ export async function storeAttachments(
   try {
     return await writeAttachments(store, owner, attachments)
   } catch (error) {
-    await dropChunks(store, owner.contentId)
+    await discardChunks(store, owner.contentId)
     throw error
   }
 }

@@ -8,7 +8,7 @@ import type { Project } from '../../../store/schema/accounts.ts'
 import type { StoredAttachment, Template } from '../../../store/schema/messages.ts'
 import type { ContentType } from '../../../store/schema/words.ts'
 import type { SenderDomain } from '../../accounts/directory.ts'
-import { type ReadData, readData } from '../../contacts/write/data.ts'
+import { type ParsedData, parseData } from '../../contacts/write/data.ts'
 import type { Core } from '../../core.ts'
 import { checkTemplateSizes } from '../../templates/size.ts'
 
@@ -53,7 +53,7 @@ export type Plan = {
   sender: Sender
   senderDomain: SenderDomain
   contentClass: ContentType
-  data: ReadData
+  data: ParsedData
   /** As remembered. */
   heldDomains: ReadonlySet<string>
 }
@@ -76,7 +76,7 @@ export async function planRequest(
       `The sender domain ${displayDomain(domain)} is not verified for this project.`,
     )
   }
-  const data = readData(request.data)
+  const data = parseData(request.data)
   checkTotalSize(data, request.to.length)
   const heldDomains = await deps.directory.heldDomains()
   const contentClass = template?.type ?? 'TRANSACTIONAL'
@@ -90,7 +90,7 @@ function checkSizes({ subject, body, text }: SendRequest): void {
 }
 
 /** Every recipient's row keeps a copy, and every key of every contact is counted. */
-function checkTotalSize({ variables, changes }: ReadData, recipients: number): void {
+function checkTotalSize({ variables, changes }: ParsedData, recipients: number): void {
   if (recipients === 1) return
   const bytes = Buffer.byteLength(JSON.stringify(variables)) * recipients
   if (bytes > MAX_DATA_BYTES_PER_REQUEST) throw tooMuchData(`${MAX_DATA_BYTES_PER_REQUEST} bytes`)

@@ -4,7 +4,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import { compileCondition } from '../../conditions/compile.ts'
 import { type ContactScope, countContacts, walkContacts } from '../../contacts/list/walk.ts'
 import type { Core } from '../../core.ts'
-import type { ListOrder } from './start.ts'
+import type { ListPayload } from './start.ts'
 
 export type ListedAddress = { text: string; contactId: string | null }
 
@@ -39,7 +39,7 @@ const selectByIds = statement<{ id: string; email: string }>(
     and id in (select value from json_each(${parameter('ids')}))`,
 )
 
-export async function measureList(deps: Deps, order: ListOrder): Promise<ListRange> {
+export async function measureList(deps: Deps, order: ListPayload): Promise<ListRange> {
   const startedAt = deps.now()
   if (order.mode === 'emails') return { startedAt, total: order.emails.length, last: 0 }
   if (order.mode === 'ids') return { startedAt, total: order.contactIds.length, last: 0 }
@@ -51,7 +51,7 @@ export async function measureList(deps: Deps, order: ListOrder): Promise<ListRan
 /** What lies behind `after`, the `end` of a page. */
 export async function* pagesOfList(
   deps: Deps,
-  order: ListOrder,
+  order: ListPayload,
   { after, startedAt, last }: Pick<ListRange, 'startedAt' | 'last'> & { after: number },
 ): AsyncGenerator<ListPage> {
   if (order.mode === 'query') {
@@ -101,7 +101,7 @@ async function findByIds(
 
 async function toScope(
   { store }: Deps,
-  { projectId, filter }: ListOrder & { mode: 'query' },
+  { projectId, filter }: ListPayload & { mode: 'query' },
   startedAt: number,
 ): Promise<ContactScope> {
   const { condition, ...scope } = filter

@@ -43,7 +43,7 @@ export type ListResult = ListSummary & {
 
 export const MAX_RESULTS = 1_000
 
-export const emptyResult: ListResult = {
+export const EMPTY_RESULT: ListResult = {
   total: 0,
   valid: 0,
   invalid: 0,

@@ -11,23 +11,23 @@ import { parseAddress } from '../../../mail/address/address.ts'
 import { createTurns } from '../../../outbound/composing/semaphore.ts'
 import type { Core } from '../../core.ts'
 import {
-  type DomainVerdict,
-  judgeAddress,
-  judgeDomain,
-  judgeText,
+  assessAddress,
+  assessDomain,
+  assessMalformed,
+  type DomainAssessment,
   type Verification,
 } from '../assess.ts'
 import { findDomainFacts } from '../domain-facts.ts'
 import { type ListedAddress, type ListRange, measureList, pagesOfList } from './addresses.ts'
-import { addResults, emptyResult, type Listed, type ListResult } from './result.ts'
-import type { ListOrder } from './start.ts'
+import { addResults, EMPTY_RESULT, type Listed, type ListResult } from './result.ts'
+import type { ListPayload } from './start.ts'
 
 type Deps = Pick<Core, 'store' | 'now' | 'verifier'>
 
 type Progress = ListRange & { after: number; result: ListResult }
 
 /** Who is told what of each domain. */
-type FindVerdict = (domain: string) => Promise<DomainVerdict>
+type FindVerdict = (domain: string) => Promise<DomainAssessment>
 
 /** No more of a job wait for their turn, so that jobs share it evenly. */
 const DOMAINS_AT_ONCE = 16
@@ -35,12 +35,12 @@ const DOMAINS_AT_ONCE = 16
 const MAX_REMEMBERED = 50_000
 const SAVE_EVERY_MS = 2_000
 
-export async function verifyList(deps: Deps, job: RunningJob): Promise<ListResult> {
-  const order = job.payload as ListOrder
+export async function runListVerification(deps: Deps, job: RunningJob): Promise<ListResult> {
+  const order = job.payload as ListPayload
   let progress = (await loadProgress<Progress>(deps.store.read, job.id)) ?? {
     ...(await measureList(deps, order)),
     after: 0,
-    result: emptyResult,
+    result: EMPTY_RESULT,
   }
   let savedAt = deps.now()
   const findVerdict = createFinder(deps, job.signal)
@@ -68,7 +68,7 @@ async function save({ store, now }: Deps, job: RunningJob, progress: Progress): 
 
 /** Judges each domain once, and no more when the job is to end. */
 function createFinder({ verifier }: Deps, signal: AbortSignal): FindVerdict {
-  const asked = new LRUCache<string, Promise<DomainVerdict>>({ max: MAX_REMEMBERED })
+  const asked = new LRUCache<string, Promise<DomainAssessment>>({ max: MAX_REMEMBERED })
   const turns = createTurns({ atOnce: DOMAINS_AT_ONCE, waiting: Number.POSITIVE_INFINITY })
   return (domain) => {
     const before = asked.get(domain)
@@ -76,7 +76,7 @@ function createFinder({ verifier }: Deps, signal: AbortSignal): FindVerdict {
     const ask = async () => {
       signal.throwIfAborted()
       const facts = await findDomainFacts(verifier.listDns, { domain, withWebsite: false })
-      const verdict = judgeDomain({ domain, facts, known: await verifier.lists.load() })
+      const verdict = assessDomain({ domain, facts, known: await verifier.lists.load() })
       await othersTurn()
       return verdict
     }
@@ -92,10 +92,10 @@ async function judge(
 ): Promise<Listed> {
   const address = parseAddress(text)
   if (address === undefined) {
-    return toListed(judgeText(text), { contactId, state: 'invalid', cause: 'malformed' })
+    return toListed(assessMalformed(text), { contactId, state: 'invalid', cause: 'malformed' })
   }
   const verdict = await findVerdict(address.domain)
-  const verification = judgeAddress({ text, address, verdict })
+  const verification = assessAddress({ text, address, verdict })
   const { kind } = verdict.facts
   if (kind === 'unknown')
     return toListed(verification, { contactId, state: 'unknown', cause: null })

@@ -2,18 +2,18 @@
 import { enqueueNamed } from '../../../jobs/name.ts'
 import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
 import type { Condition } from '../../conditions/condition.ts'
-import { type BulkTarget, checkTarget } from '../../contacts/bulk/start.ts'
+import { type BulkSelection, checkSelection } from '../../contacts/bulk/start.ts'
 import type { Core } from '../../core.ts'
 
 /** Which addresses: those given, of the contacts named, or of those that match at the beginning. */
-export type ListTarget<Given = Condition> =
+export type ListSelection<Given = Condition> =
   | { mode: 'emails'; emails: readonly string[] }
-  | BulkTarget<Given>
+  | BulkSelection<Given>
 
 /** The payload of the job, which its status shows. */
-export type ListOrder = ListTarget & { projectId: string }
+export type ListPayload = ListSelection & { projectId: string }
 
-export const listJob = 'verify-list'
+export const LIST_JOB_KIND = 'verify-list'
 
 /** Tries of a job that fails, as when the database cannot be written. */
 const MAX_ATTEMPTS = 5
@@ -27,12 +27,12 @@ type Deps = Pick<Core, 'store' | 'now' | 'jobNotifier'>
  */
 export async function startListVerification(
   deps: Deps,
-  { projectId, target }: { projectId: string; target: ListTarget<unknown> },
+  { projectId, target }: { projectId: string; target: ListSelection<unknown> },
 ): Promise<string> {
-  const checked: ListTarget =
-    target.mode === 'emails' ? target : await checkTarget(deps, projectId, target)
-  const payload: ListOrder = { projectId, ...checked }
-  const job = { kind: listJob, projectId, payload, maxAttempts: MAX_ATTEMPTS }
+  const checked: ListSelection =
+    target.mode === 'emails' ? target : await checkSelection(deps, projectId, target)
+  const payload: ListPayload = { projectId, ...checked }
+  const job = { kind: LIST_JOB_KIND, projectId, payload, maxAttempts: MAX_ATTEMPTS }
   return deps.store.write((tx) => {
     tx.afterCommit(() => deps.jobNotifier.notify())
     return enqueueNamed(tx, { prefix: 'verify', ...job, now: deps.now() })
@@ -44,5 +44,5 @@ export function findListStatus(
   deps: Pick<Core, 'store' | 'now'>,
   { projectId, jobId }: { projectId: string; jobId: string },
 ): Promise<JobStatus> {
-  return findJobStatus(deps, { projectId, id: jobId, kinds: [listJob] })
+  return findJobStatus(deps, { projectId, id: jobId, kinds: [LIST_JOB_KIND] })
 }

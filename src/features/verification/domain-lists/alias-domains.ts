@@ -6,7 +6,7 @@
  * anybody's there, so only what serves aliases alone is listed, StartMail's domain excepted: it is
  * named by the contract.
  */
-export const aliasDomains: readonly string[] = [
+export const ALIAS_DOMAINS: readonly string[] = [
   // Apple: Hide My Email of Sign in with Apple
   'privaterelay.appleid.com',
   // Firefox Relay

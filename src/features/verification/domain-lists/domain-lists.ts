@@ -10,7 +10,7 @@ import type { Now } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import type { Log } from '../../../log.ts'
 import { type FileStamp, readListFile, stampOf } from './list-file.ts'
-import { type ListName, listNames, readShippedList } from './shipped-lists.ts'
+import { LIST_NAMES, type ListName, readShippedList } from './shipped-lists.ts'
 
 /** `domain` in A-labels, lower case. */
 export type KnownDomains = {
@@ -61,8 +61,8 @@ export function createDomainLists({ dataDir, now, log }: DomainListsOptions): Do
 }
 
 async function look(state: State): Promise<KnownDomains> {
-  const found = await Promise.all(listNames.map((name) => lookAt(state, name)))
-  for (const [index, name] of listNames.entries()) {
+  const found = await Promise.all(LIST_NAMES.map((name) => lookAt(state, name)))
+  for (const [index, name] of LIST_NAMES.entries()) {
     const held = found[index]
     if (held !== undefined) state.held.set(name, held)
   }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import {
   type BulkOperation,
-  type BulkTarget,
+  type BulkSelection,
   findBulkStatus,
   startBulk,
 } from '../../../features/contacts/bulk/start.ts'
@@ -39,7 +39,7 @@ const order = z
       .optional()
       .meta({ description: 'Of mode query: contacts to leave alone' }),
   })
-  .transform(({ mode, contactIds, filter, excludeIds }, context): BulkTarget<unknown> => {
+  .transform(({ mode, contactIds, filter, excludeIds }, context): BulkSelection<unknown> => {
     const refuse = (field: string, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
     const params = { code: 'invalid_type' }

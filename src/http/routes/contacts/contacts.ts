@@ -8,7 +8,7 @@ import {
 } from '../../../features/conditions/condition.ts'
 import { listContacts } from '../../../features/contacts/list/list.ts'
 import { getContact } from '../../../features/contacts/read/get.ts'
-import { lookUpContacts } from '../../../features/contacts/read/lookup.ts'
+import { lookUpAddresses } from '../../../features/contacts/read/lookup.ts'
 import { toContactView } from '../../../features/contacts/read/view.ts'
 import { deleteContact } from '../../../features/contacts/write/delete.ts'
 import { saveContact } from '../../../features/contacts/write/save.ts'
@@ -173,7 +173,7 @@ function listRoutes(core: Core): Route[] {
         },
       },
       handle: async ({ project, body: { emails } }) =>
-        json(200, await lookUpContacts(core, { projectId: project.id, emails })),
+        json(200, await lookUpAddresses(core, { projectId: project.id, emails })),
     }),
   ]
 }

@@ -4,7 +4,7 @@ import { formatInstant } from '../../../clock.ts'
 import { parseConditionText } from '../../../features/conditions/condition.ts'
 import type { Core } from '../../../features/core.ts'
 import { exportContacts } from '../../../features/imports/export-contacts.ts'
-import { createExportRoom } from '../../../features/imports/export-slots.ts'
+import { createExportSlots } from '../../../features/imports/export-slots.ts'
 import { keyedRoute, type Route } from '../../route.ts'
 import { id } from '../../shapes/fields.ts'
 
@@ -28,7 +28,7 @@ const exportQuery = z.strictObject({
 })
 
 export function contactExportRoutes(core: Core): Route[] {
-  const room = createExportRoom()
+  const room = createExportSlots()
   return [
     keyedRoute({
       tag: 'Contacts',

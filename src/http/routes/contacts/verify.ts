@@ -4,7 +4,7 @@ import type { Core } from '../../../features/core.ts'
 import { MAX_RESULTS } from '../../../features/verification/bulk/result.ts'
 import {
   findListStatus,
-  type ListTarget,
+  type ListSelection,
   startListVerification,
 } from '../../../features/verification/bulk/start.ts'
 import { json, keyedRoute, type Route } from '../../route.ts'
@@ -39,7 +39,7 @@ const fields = {
 
 const fieldOfMode = { emails: 'emails', ids: 'contactIds', query: 'filter' } as const
 
-const order = z.strictObject(fields).transform((body, context): ListTarget<unknown> => {
+const order = z.strictObject(fields).transform((body, context): ListSelection<unknown> => {
   const refuse = (field: string, message: string) => {
     context.addIssue({ code: 'custom', path: [field], message })
     return z.NEVER

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { type BulkResult, runBulk } from '../../../../src/features/contacts/bulk/run.ts'
 import {
   type BulkOperation,
-  type BulkTarget,
+  type BulkSelection,
   findBulkStatus,
   startBulk,
 } from '../../../../src/features/contacts/bulk/start.ts'
@@ -61,12 +61,12 @@ async function addPeople(projectId: string, people: readonly Person[]): Promise<
 
 const crowd = (size: number, person: Person = {}) => Array.from({ length: size }, () => person)
 
-const order = (projectId: string, operation: BulkOperation, target: BulkTarget<unknown>) =>
+const order = (projectId: string, operation: BulkOperation, target: BulkSelection<unknown>) =>
   startBulk(world, { projectId, operation, target })
 
-const byIds = (contactIds: string[]): BulkTarget<unknown> => ({ mode: 'ids', contactIds })
+const byIds = (contactIds: string[]): BulkSelection<unknown> => ({ mode: 'ids', contactIds })
 
-const byQuery = (filter: object = {}, excludeIds: string[] = []): BulkTarget<unknown> => ({
+const byQuery = (filter: object = {}, excludeIds: string[] = []): BulkSelection<unknown> => ({
   mode: 'query',
   filter,
   excludeIds,
@@ -76,7 +76,7 @@ const byQuery = (filter: object = {}, excludeIds: string[] = []): BulkTarget<unk
 async function bulk(
   projectId: string,
   operation: BulkOperation,
-  target: BulkTarget<unknown>,
+  target: BulkSelection<unknown>,
 ): Promise<BulkResult> {
   await order(projectId, operation, target)
   return finish(await claimJob(world, 'bulk'))

@@ -7,7 +7,7 @@ import { deleteField, runFieldDeletion } from '../../../../src/features/contacts
 import { listFields } from '../../../../src/features/contacts/fields/list.ts'
 import { findFieldUsage } from '../../../../src/features/contacts/fields/usage.ts'
 import { listFieldValues } from '../../../../src/features/contacts/fields/values.ts'
-import { readData } from '../../../../src/features/contacts/write/data.ts'
+import { parseData } from '../../../../src/features/contacts/write/data.ts'
 import { deleteContacts } from '../../../../src/features/contacts/write/delete.ts'
 import { saveContacts } from '../../../../src/features/contacts/write/save.ts'
 import { and, eq, sql } from '../../../../src/store/drizzle.ts'
@@ -54,7 +54,7 @@ const save = (tx: Tx, projectId: string, { email, data }: { email: string; data:
     at: world.clock.at,
     reason: 'api' as const,
   }
-  const entry = { address: address(email), changes: readData(data).changes }
+  const entry = { address: address(email), changes: parseData(data).changes }
   return saveContacts(tx, change, [entry])
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  type Stretch,
-  type StretchRange,
-  throughStretches,
+  type NumberRange,
+  type RangeWalk,
+  walkNumberRanges,
 } from '../../../../src/features/contacts/list/number-ranges.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { addProject, openWorld, type World } from '../../world.ts'
@@ -24,24 +24,24 @@ async function openNumbers(t: Parameters<typeof openWorld>[0]) {
   const [own, other] = [(await addProject(world)).id, (await addProject(world, 'Other')).id]
   await addNumbers(world, own, other, 60_000)
   /** The stretches of a project, each of which is said to take so long to look at. */
-  async function walk(projectId: string, range: StretchRange, tookMs: (at: number) => number) {
+  async function walk(projectId: string, range: RangeWalk, tookMs: (at: number) => number) {
     let clock = 0
-    const stretches: Stretch[] = []
-    const look = async (stretch: Stretch) => {
+    const stretches: NumberRange[] = []
+    const look = async (numberRange: NumberRange) => {
       clock += tookMs(stretches.length)
-      return stretch
+      return numberRange
     }
     const whole = { ...range, clock: () => clock }
-    for await (const stretch of throughStretches(
+    for await (const numberRange of walkNumberRanges(
       world,
       { scope: { projectId }, range: whole },
       look,
     )) {
-      stretches.push(stretch)
+      stretches.push(numberRange)
     }
     return stretches
   }
-  const sizes = (stretches: readonly Stretch[]) =>
+  const sizes = (stretches: readonly NumberRange[]) =>
     Promise.all(
       stretches.map(async ({ above, upTo }) => {
         const [row] = await world.store.read.values<[number]>(
@@ -64,8 +64,8 @@ test('stretches grow while they are quick, shrink when they are slow, and miss n
   const down = await walk(own, { dir: 'desc' }, () => 100)
   assert.deepEqual(await sizes(down), [10_000, 10_000, 10_000, 10_000, 0])
   assert.ok((down[0]?.upTo ?? 0) >= 60_000 && down.at(-1)?.above === 0)
-  for (const [at, stretch] of down.entries()) {
-    if (at > 0) assert.equal(stretch.upTo, down[at - 1]?.above)
+  for (const [at, numberRange] of down.entries()) {
+    if (at > 0) assert.equal(numberRange.upTo, down[at - 1]?.above)
   }
 })
 

@@ -15,7 +15,7 @@ import {
   selectSamples,
 } from '../../../../src/features/contacts/list/search.ts'
 import { countQuery } from '../../../../src/features/contacts/list/walk.ts'
-import { selectEmails } from '../../../../src/features/contacts/read/lookup.ts'
+import { selectAddresses } from '../../../../src/features/contacts/read/lookup.ts'
 import { deleteByIds, history } from '../../../../src/features/contacts/write/delete.ts'
 import { selectSubscribed } from '../../../../src/features/suppressions/add.ts'
 import { compileSql } from '../../../../src/store/database.ts'
@@ -221,15 +221,17 @@ test('counts look at one index of the project, or at the counter', async () => {
   assert.match(addresses, /^SEARCH contacts USING COVERING INDEX contacts_address/)
 })
 
-test('a stretch of contacts is found in the index of the order, from its begin to its end', async () => {
-  const stretch = { above: 5, upTo: 9 }
+test('a numberRange of contacts is found in the index of the order, from its begin to its end', async () => {
+  const numberRange = { above: 5, upTo: 9 }
   const range = /^SEARCH contacts USING INDEX contacts_order \(.*rowid>\? AND rowid<\?\)/
   for (const subscribed of [undefined, false]) {
     const scope = { projectId, condition, subscribed }
-    const counted = await planOf(countByNumber(scope, { isMost: subscribed === false, stretch }))
+    const counted = await planOf(
+      countByNumber(scope, { isMost: subscribed === false, numberRange }),
+    )
     assert.match(counted[0] ?? '', range)
     assertNoScan(counted)
-    const page = await planOf(selectByNumber(scope, { dir: 'desc', limit: 9, stretch }))
+    const page = await planOf(selectByNumber(scope, { dir: 'desc', limit: 9, numberRange }))
     const own = page.filter((step) => /\bcontacts\b/.test(step))
     assert.ok(own.length > 0 && own.every((step) => range.test(step)), page.join('\n'))
     assertNoSort(page)
@@ -242,15 +244,17 @@ test('a stretch of contacts is found in the index of the order, from its begin t
   }
 })
 
-test('counts of a project that has most contacts look at the rows of a stretch', async () => {
+test('counts of a project that has most contacts look at the rows of a numberRange', async () => {
   const scope = { projectId, condition }
-  const plan = await planOf(countByNumber(scope, { isMost: true, stretch: { above: 5, upTo: 9 } }))
+  const plan = await planOf(
+    countByNumber(scope, { isMost: true, numberRange: { above: 5, upTo: 9 } }),
+  )
   const own = plan.filter((step) => /\bcontacts\b/.test(step))
   assert.deepEqual(own, ['SEARCH contacts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'])
 })
 
 test('contacts are looked up by a seek for each address', async () => {
-  for (const each of [selectEmails, selectSubscribed]) {
+  for (const each of [selectAddresses, selectSubscribed]) {
     const plan = await explain(each.compiled().text)
     assert.match(plan[0] ?? '', /INDEX contacts_address \(project_id=\? AND email=\?\)/)
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { pino } from 'pino'
 import {
   indexBatch,
-  startSearchIndex,
+  startSearchIndexer,
 } from '../../../../src/features/contacts/list/search-index.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
@@ -21,7 +21,7 @@ async function named({ store }: World, trigram: string): Promise<number[]> {
 /** Runs the filler until it has nothing to do. */
 async function fill(world: World): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const filler = startSearchIndex(world, { onIdle: resolve })
+  const filler = startSearchIndexer(world, { onIdle: resolve })
   await promise
   await filler.stop()
 }
@@ -97,7 +97,7 @@ test('the filler goes on after a failure, which only the log hears of', async (t
     idle += 1
     if (idle === 2) resolve()
   }
-  const filler = startSearchIndex({ store, log }, { idleMs: 1, onIdle })
+  const filler = startSearchIndexer({ store, log }, { idleMs: 1, onIdle })
   await promise
   await filler.stop()
   assert.equal(lines.length, 1)
@@ -111,7 +111,7 @@ test('stopping ends the filler in the middle of its work, and leaves the rest ow
   const { id: projectId } = await addProject(world)
   const people = Array.from({ length: 500 }, (_, at) => ({ email: `user${at}@a.test` }))
   await addPeople(world, projectId, people)
-  const filler = startSearchIndex(world)
+  const filler = startSearchIndexer(world)
   await filler.stop()
   assert.equal(await countBacklog(world), 300)
   assert.equal((await named(world, 'use')).length, 200)

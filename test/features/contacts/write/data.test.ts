@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AppError } from '../../../../src/errors.ts'
-import { mergeData, readData } from '../../../../src/features/contacts/write/data.ts'
+import { mergeData, parseData } from '../../../../src/features/contacts/write/data.ts'
 
 const MAX = 64 * 1024
 /** An object whose JSON has that many bytes. */
@@ -20,22 +20,22 @@ function refusal(act: () => unknown): string {
 
 test('data of 64 KB of JSON is taken, one byte more is not', () => {
   assert.equal(
-    refusal(() => readData(ofSize(MAX))),
+    refusal(() => parseData(ofSize(MAX))),
     'none',
   )
   assert.equal(
-    refusal(() => readData(ofSize(MAX + 1))),
+    refusal(() => parseData(ofSize(MAX + 1))),
     'data too_big',
   )
 })
 
 test('bytes are counted, not characters, and whatever the data is', () => {
   assert.equal(
-    refusal(() => readData({ x: 'ä'.repeat(MAX / 2) })),
+    refusal(() => parseData({ x: 'ä'.repeat(MAX / 2) })),
     'data too_big',
   )
   assert.equal(
-    refusal(() => readData(['y'.repeat(MAX)])),
+    refusal(() => parseData(['y'.repeat(MAX)])),
     'data too_big',
   )
 })
@@ -57,19 +57,19 @@ test('a contact does not grow beyond 64 KB by many small changes', () => {
 })
 
 test('a locale for one call is taken, and must be a string like any other', () => {
-  const { changes, variables } = readData({ locale: { value: 'de', persistent: false } })
+  const { changes, variables } = parseData({ locale: { value: 'de', persistent: false } })
   assert.deepEqual([changes, variables], [{}, { locale: 'de' }])
   const once = (value: unknown) => ({ locale: { value, persistent: false } })
   assert.equal(
-    refusal(() => readData(once(7))),
+    refusal(() => parseData(once(7))),
     'data.locale invalid_type',
   )
   assert.equal(
-    refusal(() => readData({ locale: { value: 'de' } })),
+    refusal(() => parseData({ locale: { value: 'de' } })),
     'data.locale invalid_type',
   )
   assert.equal(
-    refusal(() => readData(once(null))),
+    refusal(() => parseData(once(null))),
     'none',
   )
 })
@@ -106,7 +106,7 @@ for (const [name, data, expected] of [
 ] as const) {
   test(`${name}: ${expected === 'none' ? 'taken' : 'refused at its path'}`, () => {
     assert.equal(
-      refusal(() => readData(data)),
+      refusal(() => parseData(data)),
       expected,
     )
   })
@@ -141,7 +141,7 @@ test('a contact has at most 500 keys, in one change or in many', () => {
 
 test('the names of prototypes are keys like any other, and reach no prototype', () => {
   const text = '{"__proto__":{"polluted":1},"constructor":{"x":1},"prototype":2,"toString":3}'
-  const { changes, variables } = readData(JSON.parse(text))
+  const { changes, variables } = parseData(JSON.parse(text))
   assert.deepEqual(Object.keys(changes), ['__proto__', 'constructor', 'prototype', 'toString'])
   const data = mergeData(mergeData(null, changes), { hasOwnProperty: 1, constructor: null })
   assert.equal(

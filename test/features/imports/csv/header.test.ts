@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressColumnNames } from '../../../../src/features/imports/csv/address-column.ts'
+import { ADDRESS_COLUMN_NAMES } from '../../../../src/features/imports/csv/address-column.ts'
 import { detectDelimiter } from '../../../../src/features/imports/csv/delimiter.ts'
 import {
   isEmailHeader,
@@ -86,8 +86,8 @@ test('an export is known by its columns, and those that nobody sets are left out
 })
 
 test('the address has many names, in each of the 17 languages', () => {
-  assert.deepEqual(Object.keys(addressColumnNames).sort(), [...languages].sort())
-  for (const name of Object.values(addressColumnNames).flat()) {
+  assert.deepEqual(Object.keys(ADDRESS_COLUMN_NAMES).sort(), [...languages].sort())
+  for (const name of Object.values(ADDRESS_COLUMN_NAMES).flat()) {
     const spelled = [name, name.toUpperCase(), ` ${name} *`, name.replaceAll(' ', '_')]
     for (const text of spelled) {
       assert.deepEqual(header(`Name,${text}`).columns, { 'data.name': [0], email: [1] }, text)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listAbandoned, sweepChunks } from '../../../../src/features/chunks.ts'
+import { deleteExpiredChunks, selectExpiredOwners } from '../../../../src/features/chunks.ts'
 import { readAttachments } from '../../../../src/features/messages/accept/attachment-chunks.ts'
 import { createContentCache } from '../../../../src/features/messages/delivery/content-cache.ts'
 import { deleteExpiredContent } from '../../../../src/features/messages/retention.ts'
@@ -128,7 +128,7 @@ test('a request that is on disk keeps its attachments, though its caller hears o
   await assert.rejects(send(desk), /the files are gone/)
   Object.assign(core.store, { write })
   assert.equal(await chunkCount(desk), 4)
-  await sweepChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
+  await deleteExpiredChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
   assert.equal(await chunkCount(desk), 4)
 })
 
@@ -140,7 +140,10 @@ test('a request whose chunks were swept before it was written is not accepted', 
   const late: Store['write'] = async (fn, options) => {
     const isRequest = (await chunkCount(desk)) === 4
     if (isRequest)
-      await sweepChunks({ store: { ...core.store, write }, now: () => Date.now() + 2 * HOUR_MS })
+      await deleteExpiredChunks({
+        store: { ...core.store, write },
+        now: () => Date.now() + 2 * HOUR_MS,
+      })
     return write(fn, options)
   }
   Object.assign(core.store, { write: late })
@@ -155,9 +158,9 @@ test('what a process that died left is deleted after an hour, what is in use is 
   await desk.core.store.write((tx) => tx.delete(contents).where(eq(contents.id, left ?? '')))
   // Ids have the real time in them.
   const at = (ms: number) => ({ ...desk.core, now: () => Date.now() + ms })
-  await sweepChunks(at(HOUR_MS / 2))
+  await deleteExpiredChunks(at(HOUR_MS / 2))
   assert.equal(await chunkCount(desk), 8)
-  await sweepChunks(at(2 * HOUR_MS))
+  await deleteExpiredChunks(at(2 * HOUR_MS))
   assert.equal(await chunkCount(desk), 4)
 })
 
@@ -167,7 +170,7 @@ test('chunks go when retention has cleared their content', async (t) => {
   await age(desk, old, 91 * 24 * HOUR_MS)
   await age(desk, recent, 89 * 24 * HOUR_MS)
   assert.equal(await deleteExpiredContent(desk.core), 1)
-  await sweepChunks({ ...desk.core, now: () => Date.now() + 2 * HOUR_MS })
+  await deleteExpiredChunks({ ...desk.core, now: () => Date.now() + 2 * HOUR_MS })
   assert.equal(await chunkCount(desk), 4)
   const { found } = await createContentCache(desk.core).load([old, recent])
   assert.deepEqual([...found.keys()], [recent])
@@ -183,7 +186,7 @@ test('a content whose chunks have just been deleted counts as cleared', async (t
 
 test('what is abandoned is found by the index', async (t) => {
   const desk = await openDesk(t)
-  const { text } = listAbandoned.compiled()
+  const { text } = selectExpiredOwners.compiled()
   const plan = await desk.core.store.read.all<{ detail: string }>(
     sql`${sql.raw(`explain query plan ${text.replaceAll('?', "''")}`)}`,
   )

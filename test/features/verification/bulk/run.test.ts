@@ -5,15 +5,15 @@ import type { Core } from '../../../../src/features/core.ts'
 import { createSchedule } from '../../../../src/features/schedule.ts'
 import {
   addResults,
-  emptyResult,
+  EMPTY_RESULT,
   type Listed,
   type ListResult,
   MAX_RESULTS,
 } from '../../../../src/features/verification/bulk/result.ts'
-import { verifyList } from '../../../../src/features/verification/bulk/run.ts'
+import { runListVerification } from '../../../../src/features/verification/bulk/run.ts'
 import {
   findListStatus,
-  type ListTarget,
+  type ListSelection,
   startListVerification,
 } from '../../../../src/features/verification/bulk/start.ts'
 import { createVerifier } from '../../../../src/features/verification/verifier.ts'
@@ -54,15 +54,16 @@ async function setUp(t: TestContext) {
   await store.write((tx) => tx.delete(jobs).run())
   const world: World = { ...shared, verifier }
   const { id: projectId } = await addProject(world)
-  const start = (target: ListTarget<unknown>) => startListVerification(world, { projectId, target })
+  const start = (target: ListSelection<unknown>) =>
+    startListVerification(world, { projectId, target })
   return {
     world,
     projectId,
     start,
-    async run(target: ListTarget<unknown>): Promise<ListResult> {
+    async run(target: ListSelection<unknown>): Promise<ListResult> {
       await start(target)
       const job = await claimJob(world, 'verify-list')
-      const result = await verifyList(world, job)
+      const result = await runListVerification(world, job)
       await store.write((tx) => tx.delete(jobs).run())
       return result
     },
@@ -70,7 +71,7 @@ async function setUp(t: TestContext) {
 }
 
 const summaryOf = ({ results, resultsOmitted, ...summary }: ListResult) => summary
-const { results, resultsOmitted, ...nobody } = emptyResult
+const { results, resultsOmitted, ...nobody } = EMPTY_RESULT
 
 test('a list of addresses is counted by what was found out, and each is told of', async (t) => {
   const { run, world } = await setUp(t)
@@ -157,7 +158,7 @@ test('a domain is looked up once however long the list takes', async (t) => {
   const job = await claimJob(world, 'verify-list')
   let at = world.clock.at
   const slow = { ...world, now: () => (at += 60_000) }
-  const result = await verifyList(slow, job)
+  const result = await runListVerification(slow, job)
   assert.equal(result.valid, 1_000)
   assert.equal(world.dns.count('dest.test'), 1)
 })
@@ -203,7 +204,7 @@ test('many addresses of one domain: it is judged once, and others have their tur
   const job = await claimJob(world, 'verify-list')
   const judged: string[] = []
   const core = withoutWaiting(world, (domain) => judged.push(domain))
-  const turns = await countTurns(verifyList(core, job))
+  const turns = await countTurns(runListVerification(core, job))
   assert.deepEqual(judged, ['gmali.test'])
   assert.ok(turns >= 50, `${turns} turns`)
 })
@@ -219,7 +220,7 @@ test('domains whose answers come at once are judged a few in each turn', async (
     inTurn += 1
     all += 1
   })
-  await countTurns(verifyList(core, job), () => {
+  await countTurns(runListVerification(core, job), () => {
     most = Math.max(most, inTurn)
     inTurn = 0
   })
@@ -315,14 +316,14 @@ test('results of a page that reaches the limit are kept whole, one more makes th
     reasons: [],
   })
   const valid = Array.from({ length: MAX_RESULTS }, () => one('valid'))
-  const full = addResults(emptyResult, valid)
+  const full = addResults(EMPTY_RESULT, valid)
   assert.equal(full.results.length, MAX_RESULTS)
   const long = addResults(full, [one('unknown')])
   assert.deepEqual(
     [long.results.map(({ email }) => email), long.resultsOmitted, long.valid, long.unknown],
     [['unknown'], 0, MAX_RESULTS, 1],
   )
-  assert.equal(emptyResult.results.length, 0)
+  assert.equal(EMPTY_RESULT.results.length, 0)
 })
 
 test('a run that dies is taken up where it was saved, and counts nothing twice', async (t) => {
@@ -342,13 +343,13 @@ test('a run that dies is taken up where it was saved, and counts nothing twice',
   // A walk begins with a page of 50, and the next one has 200.
   for (const percent of [25, 50]) {
     const dying = dyingAfter(2, { ...world, now })
-    await assert.rejects(verifyList(dying, await claimJob(world, 'verify-list')), /killed/)
+    await assert.rejects(runListVerification(dying, await claimJob(world, 'verify-list')), /killed/)
     const { progress, state } = await findListStatus(world, { projectId, jobId })
     assert.deepEqual([progress, state], [percent, 'active'])
     await addPeople(world, projectId, [{ email: `late${percent}@dest.test` }])
     world.clock.at += 120_000
   }
-  const result = await verifyList({ ...world, now }, await claimJob(world, 'verify-list'))
+  const result = await runListVerification({ ...world, now }, await claimJob(world, 'verify-list'))
   assert.deepEqual([result.total, result.valid, result.invalid], [1_000, 750, 250])
   assert.deepEqual(
     result.results.map(({ email }) => email),
@@ -385,7 +386,7 @@ test('a run that is told to stop asks nothing more and keeps what was saved', as
       return { kind: 'nxdomain', expiresAt: 0 }
     },
   }
-  const run = verifyList({ ...world, verifier: { ...world.verifier, listDns } }, job)
+  const run = runListVerification({ ...world, verifier: { ...world.verifier, listDns } }, job)
   await asked
   job.abort.abort(new Error('The program is stopping.'))
   held.resolve()
@@ -426,7 +427,7 @@ test('the lists of several projects are looked up at the pace of one', async (t)
   claimed.push(await claimJob(world, 'verify-list'))
   assert.equal(claimed[0]?.projectId, projectId)
   const results: ListResult[] = []
-  const runs = claimed.map(async (job) => results.push(await verifyList(core, job)))
+  const runs = claimed.map(async (job) => results.push(await runListVerification(core, job)))
   while (results.length < 3) {
     await new Promise(setImmediate)
     open.shift()?.()
