@@ -25,7 +25,7 @@ export type ThreadName = 'scan' | 'delivery' | 'composing' | 'submission' | 'rea
 
 /** The entry file of each worker thread in the repository. */
 export const threadSources: Record<ThreadName, string> = {
-  scan: 'src/store/scan-thread.ts',
+  scan: 'src/store/read/scan-thread.ts',
   delivery: 'src/outbound/thread/delivery-thread.ts',
   composing: 'src/outbound/composing/composing-thread.ts',
   reader: 'src/inbound/reader-thread.ts',
