@@ -6,7 +6,7 @@
 import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
 import { startThread } from '../config/assets.ts'
 import type { Log } from '../log.ts'
-import type { Submitted, SubmittedLimits } from '../mail/submitted/read-submitted.ts'
+import type { SubmissionLimits, SubmittedMessage } from '../mail/submitted/read-submitted.ts'
 import { refusal } from './refusal.ts'
 import type { FromThread, ThreadAnswer } from './submission-thread.ts'
 
@@ -15,12 +15,12 @@ export type SubmissionReader = {
    * A message, one part behind the other: their memory goes to the thread, for copying it would hold
    * up the event loop. @throws SmtpRefusal
    */
-  read(parts: readonly Buffer[]): Promise<Submitted>
+  read(parts: readonly Buffer[]): Promise<SubmittedMessage>
   stop(): Promise<void>
 }
 
 export type ReaderOptions = {
-  limits: SubmittedLimits
+  limits: SubmissionLimits
   log: Log
   maxThreads?: number
   /** For a small message. */
@@ -28,7 +28,7 @@ export type ReaderOptions = {
   /** For a thread, before it reads anything. */
   startTimeoutMs?: number
   /** For tests. */
-  start?: (options: { workerData: SubmittedLimits; resourceLimits: object }) => Worker
+  start?: (options: { workerData: SubmissionLimits; resourceLimits: object }) => Worker
 }
 
 type Answer = ThreadAnswer | { lost: string }
@@ -129,7 +129,7 @@ export function createSubmissionReader({
     finish(thread, isReady ? { lost: 'The message takes too long to read' } : notStarted)
   }
 
-  async function read(parts: readonly Buffer[]): Promise<Submitted> {
+  async function read(parts: readonly Buffer[]): Promise<SubmittedMessage> {
     const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0)
     const answer = await new Promise<Answer>((settle) => {
       if (isStopping) return settle(goingDown)

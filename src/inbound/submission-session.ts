@@ -15,7 +15,7 @@ import type { Project, SendRequest } from '../features/messages/accept/plan.ts'
 import { canKeep } from '../features/receiving/keep.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
-import type { Submitted } from '../mail/submitted/read-submitted.ts'
+import type { SubmittedMessage } from '../mail/submitted/read-submitted.ts'
 import type { Guesses } from './guesses.ts'
 import { type Allowance, createIntake } from './intake.ts'
 import { confirmUser, logIn, type SubmissionUser } from './login.ts'
@@ -194,7 +194,7 @@ async function take(
   }
 }
 
-function toRequest(submitted: Submitted, recipients: readonly string[]): SendRequest {
+function toRequest(submitted: SubmittedMessage, recipients: readonly string[]): SendRequest {
   const { from, names, reply, subject, body, isText, text, headers, attachments } = submitted
   const to = new Map<string, ParsedAddress>()
   for (const recipient of recipients) {

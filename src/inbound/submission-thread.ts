@@ -2,25 +2,25 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { describeError } from '../errors.ts'
 import {
-  type Reading,
   readSubmitted,
-  type SubmittedLimits,
+  type SubmissionLimits,
+  type SubmissionResult,
 } from '../mail/submitted/read-submitted.ts'
 
 /** `failure`: our own; the thread is sound. */
-export type ThreadAnswer = Reading | { failure: string }
+export type ThreadAnswer = SubmissionResult | { failure: string }
 export type FromThread = ThreadAnswer | 'ready'
 
-serve(workerData as SubmittedLimits)
+serve(workerData as SubmissionLimits)
 
-function serve(limits: SubmittedLimits): void {
+function serve(limits: SubmissionLimits): void {
   parentPort?.postMessage('ready' satisfies FromThread)
   parentPort?.on('message', (parts: readonly Uint8Array[]) => {
     read(Buffer.concat(parts), limits).then((answer) => parentPort?.postMessage(answer))
   })
 }
 
-async function read(raw: Uint8Array, limits: SubmittedLimits): Promise<ThreadAnswer> {
+async function read(raw: Uint8Array, limits: SubmissionLimits): Promise<ThreadAnswer> {
   try {
     return await readSubmitted(raw, limits)
   } catch (error) {

@@ -3,7 +3,7 @@
  * pages (contract 6.5). A locale is matched by what it means, not letter by letter: `pt-BR` is
  * read `pt`, and a Chinese one by its script, else by its region, since those decide the writing.
  */
-export const languages = [
+export const LANGUAGES = [
   'en',
   'nl',
   'fr',
@@ -23,7 +23,7 @@ export const languages = [
   'cy',
 ] as const
 
-export type Language = (typeof languages)[number]
+export type Language = (typeof LANGUAGES)[number]
 
 /** No language tag is longer; what is, was never one. */
 const MAX_TAG_LENGTH = 35
@@ -33,7 +33,7 @@ export function matchLanguage(tag: string | null | undefined): Language | undefi
   if (!tag || tag.length > MAX_TAG_LENGTH) return undefined
   const [primary = '', ...others] = tag.trim().toLowerCase().split(/[-_]/)
   if (primary === 'zh') return chinese(others)
-  return languages.find((language) => language === primary)
+  return LANGUAGES.find((language) => language === primary)
 }
 
 function chinese(subtags: readonly string[]): Language {

@@ -1,5 +1,5 @@
 /** One attempt: one try of one delivery, as it is kept and shown by `queue show`. */
-import type { Reply, Stage, Verdict } from '../mail/replies/classify-reply.ts'
+import type { Reply, Stage, Verdict } from '../mail/replies/reply.ts'
 
 /** The stages of a session, and the look-up before them. */
 export type StepName = 'dns' | Exclude<Stage, 'late'>

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { textsOf } from '../../src/http/pages/texts.ts'
-import { type Language, languages } from '../../src/mail/languages.ts'
+import { LANGUAGES, type Language } from '../../src/mail/languages.ts'
 import { addRecipient, type Recipient, subscriptionEvents } from '../features/contacts/recipient.ts'
 import { type Service, startService, type TestProject } from '../http/service.ts'
 import { findChromium, launchChromium } from './chromium.ts'
@@ -75,7 +75,7 @@ describe('in Chromium', { skip: program === undefined && 'chromium is not instal
   test('no language is wider than a narrow screen, nor with letters twice as large', async () => {
     const email = `${'long.'.repeat(10)}x@${'long'.repeat(10)}.people.test`
     await visit({ viewport: { width: 320, height: 640 } }, async (page) => {
-      for (const language of languages) {
+      for (const language of LANGUAGES) {
         const to = { email: `${language.toLowerCase()}.${email}`, data: { locale: language } }
         const { token } = await makeRecipient(to)
         for (const name of ['unsubscribe', 'manage']) {

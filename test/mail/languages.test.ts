@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { languages, matchLanguage } from '../../src/mail/languages.ts'
+import { LANGUAGES, matchLanguage } from '../../src/mail/languages.ts'
 
 test('a locale finds the language that its reader understands', () => {
   const cases: [string | null | undefined, string | undefined][] = [
-    ...languages.map((language): [string, string] => [language, language]),
+    ...LANGUAGES.map((language): [string, string] => [language, language]),
     ['EN', 'en'],
     ['en-GB', 'en'],
     ['pt_BR', 'pt'],

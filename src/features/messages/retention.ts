@@ -6,7 +6,7 @@
  *
  * Searching is the reader threads' work; transactions are short.
  */
-import { LISTED_CHARACTERS, listLinks } from '../../mail/html/links.ts'
+import { listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
 import { sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -61,7 +61,7 @@ const clearContent = statement((db) =>
 
 /** As much of each body as links are listed of. */
 const listHtml = statement<{ id: string; html: string }>(
-  () => sql`select id, substr(body, 1, ${LISTED_CHARACTERS}) as html from contents
+  () => sql`select id, substr(body, 1, ${MAX_LINK_SCAN_LENGTH}) as html from contents
     where id in (select value from json_each(${parameter('ids')}))
       and not is_text and body is not null`,
 )

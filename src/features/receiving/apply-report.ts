@@ -11,7 +11,8 @@
  */
 import { parseAddress } from '../../mail/address/address.ts'
 import { isComplaint } from '../../mail/report/complaint.ts'
-import type { Report, ReportedRecipient } from '../../mail/report/read-report.ts'
+import type { Report } from '../../mail/report/read-report.ts'
+import type { ReportedRecipient } from '../../mail/report/reported-recipient.ts'
 import { eq } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'

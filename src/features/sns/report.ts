@@ -4,7 +4,8 @@
  * (contract 7.4, 17). The diagnostic adds the class and the remote server's own words.
  */
 import { parseAddress } from '../../mail/address/address.ts'
-import { classifyReply, type Reply, type Verdict } from '../../mail/replies/classify-reply.ts'
+import { classifyReply } from '../../mail/replies/classify-reply.ts'
+import type { Reply, Verdict } from '../../mail/replies/reply.ts'
 import { isComplaint } from '../../mail/report/complaint.ts'
 import type { EmailReport } from '../messages/outcome/record-reports.ts'
 import type { Hit } from '../tracking/hits.ts'

@@ -1,13 +1,9 @@
 /** What a template must be to be saved. */
 import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
-import { costOfText, QUICK_COST } from '../../mail/compose/message-cost.ts'
-import {
-  checkTemplate,
-  countMarkers,
-  type TemplateFault,
-  templateLimit,
-} from '../../mail/template/template.ts'
+import { costOfText, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
+import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
+import { checkTemplate, countMarkers, type TemplateFault } from '../../mail/template/template.ts'
 import type { CheckedTemplate } from '../../outbound/composing/template-checks.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
@@ -40,7 +36,7 @@ const textRules: Record<'name' | 'description' | 'subject' | 'body' | 'fromName'
   name: { min: 1, max: 100, isLine: true },
   description: { min: 0, max: 500, isLine: false },
   subject: { min: 1, max: 998, isLine: true },
-  body: { min: 1, max: templateLimit, isLine: false },
+  body: { min: 1, max: MAX_TEMPLATE_LENGTH, isLine: false },
   fromName: { min: 0, max: 100, isLine: true },
 }
 
@@ -128,6 +124,6 @@ async function checkSyntax(deps: CheckDeps, { subject, body }: SomeFields): Prom
 
 /** Where nobody waits, unless it is quick. */
 async function findFault({ outbound }: CheckDeps, source: string): Promise<CheckedTemplate> {
-  const isQuick = costOfText(source) <= QUICK_COST || countMarkers(source) === 0
+  const isQuick = costOfText(source) <= MAX_QUICK_COST_US || countMarkers(source) === 0
   return isQuick ? checkTemplate(source) : outbound.checkTemplate(source)
 }

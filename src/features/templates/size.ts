@@ -1,6 +1,7 @@
 /** How large a template may be, wherever one is taken: saved, or in a message of its own. */
 import type { FieldError } from '../../errors.ts'
-import { countMarkers, markersLimit, templateLimit } from '../../mail/template/template.ts'
+import { MAX_MARKERS, MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
+import { countMarkers } from '../../mail/template/template.ts'
 
 /** What is wrong with the size of these texts, by field; a text without placeholders is no template. */
 export function checkTemplateSizes(
@@ -14,7 +15,7 @@ export function checkTemplateSizes(
 
 function sizeFault(text: string): string | undefined {
   const markers = countMarkers(text)
-  if (markers > markersLimit) return `More than ${markersLimit} placeholders and tags`
-  if (markers === 0 || text.length <= templateLimit) return undefined
-  return `Text with placeholders may be ${templateLimit} characters long, other text as long as a message`
+  if (markers > MAX_MARKERS) return `More than ${MAX_MARKERS} placeholders and tags`
+  if (markers === 0 || text.length <= MAX_TEMPLATE_LENGTH) return undefined
+  return `Text with placeholders may be ${MAX_TEMPLATE_LENGTH} characters long, other text as long as a message`
 }

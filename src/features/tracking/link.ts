@@ -4,7 +4,7 @@
  * signed it, and nowhere but to http and https.
  */
 import { LRUCache } from 'lru-cache'
-import { LISTED_CHARACTERS, linkNumber, listLinks } from '../../mail/html/links.ts'
+import { linkNumber, listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
 import { readClickToken } from '../../mail/signed-tokens.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
@@ -33,7 +33,9 @@ const findContent = statement((db) =>
 const findTexts = statement((db) =>
   db
     .select({
-      body: sql<string | null>`substr(${contents.body}, 1, ${sql.raw(String(LISTED_CHARACTERS))})`,
+      body: sql<
+        string | null
+      >`substr(${contents.body}, 1, ${sql.raw(String(MAX_LINK_SCAN_LENGTH))})`,
       links: contents.links,
     })
     .from(contents)

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import { invalidField } from '../../errors.ts'
 import type { StoredAttachment } from '../../features/messages/accept/plan.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
-import { isBase64, QUICK_BASE64_LENGTH, scanBase64 } from '../../mail/compose/decode-base64.ts'
+import { isBase64, MAX_QUICK_BASE64_LENGTH, scanBase64 } from '../../mail/compose/decode-base64.ts'
 import { lineOfText } from './fields.ts'
 
 const MAX_LENGTH = 255
@@ -45,7 +45,7 @@ const attachment = z
 
 /** What is looked at apart, in turns: `checkLongContents`. */
 function isLong(content: string): boolean {
-  return content.length > QUICK_BASE64_LENGTH
+  return content.length > MAX_QUICK_BASE64_LENGTH
 }
 
 export function attachmentList(limits: Config['limits']) {
@@ -66,7 +66,7 @@ export async function checkLongContents(attachments: readonly StoredAttachment[]
     if (!isLong(content)) continue
     const scan = scanBase64(content)
     for (let end = 0; end < content.length; ) {
-      end += QUICK_BASE64_LENGTH
+      end += MAX_QUICK_BASE64_LENGTH
       scan.advance(end)
       await othersTurn()
     }

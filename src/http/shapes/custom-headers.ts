@@ -1,12 +1,7 @@
 /** Header fields that a caller adds to a message (section 0). */
 import { z } from 'zod'
-import {
-  isHeaderName,
-  isRefusedHeader,
-  MAX_HEADER_VALUE_LENGTH,
-  MAX_HEADERS,
-  refusedHeaders,
-} from '../../mail/compose/custom-header.ts'
+import { isHeaderName, isRefusedHeader, REFUSED_HEADERS } from '../../mail/compose/custom-header.ts'
+import { MAX_HEADER_VALUE_LENGTH, MAX_HEADERS } from '../../mail/limits.ts'
 import { lineOfText } from './fields.ts'
 
 export const customHeaders = z
@@ -24,7 +19,7 @@ export const customHeaders = z
   })
   .meta({
     maxProperties: MAX_HEADERS,
-    description: `Header fields to add. Not: ${refusedHeaders.join(', ')}`,
+    description: `Header fields to add. Not: ${REFUSED_HEADERS.join(', ')}`,
   })
 
 function refusal(name: string): string | undefined {

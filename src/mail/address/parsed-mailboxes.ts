@@ -1,10 +1,8 @@
 /** Mailboxes of header fields that somebody else wrote. */
 import type { AddressObject, EmailAddress } from 'mailparser'
-import { type ParsedAddress, parseAddress } from './address.ts'
-
-export type NamedMailbox = { address: ParsedAddress; name: string | null }
-
-const MAX_NAME_LENGTH = 998
+import { MAX_DISPLAY_NAME_LENGTH } from '../limits.ts'
+import { parseAddress } from './address.ts'
+import type { NamedMailbox } from './named-mailbox.ts'
 
 /** The mailboxes of a field, those of groups too; what is no address of ours is left out. */
 export function readMailboxes(field: AddressObject | AddressObject[] | undefined): NamedMailbox[] {
@@ -22,6 +20,6 @@ function cleanName(name: string): string | null {
   const clean = name
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
-    .slice(0, MAX_NAME_LENGTH)
+    .slice(0, MAX_DISPLAY_NAME_LENGTH)
   return clean === '' ? null : clean.toWellFormed()
 }

@@ -12,25 +12,23 @@ import { htmlToText } from '../html/html-to-text.ts'
 import { trackDocument } from '../html/tracking.ts'
 import { fillStencil } from '../precomposed/body.ts'
 import type { PreparedTemplate, TemplateCache } from '../precomposed/template-cache.ts'
-import { fullLimits, type RenderLimits } from '../template/limits.ts'
+import { FULL_LIMITS, type RenderLimits } from '../template/limits.ts'
 import {
   type RenderOptions,
   renderSubject,
   renderTemplate,
   type TemplateFault,
-  type Variables,
 } from '../template/template.ts'
+import type { Variables } from '../template/variables.ts'
 import { decodeAttachment, type SourceAttachment } from './attachment.ts'
-import { costOfText, QUICK_COST } from './message-cost.ts'
+import { costOfText, MAX_QUICK_COST_US } from './message-cost.ts'
 import {
   type ComposedMessage,
   composeMessage,
   type Mailbox,
   type MessageInput,
 } from './mime-message.ts'
-import { TooHeavy } from './quick-limit-error.ts'
-
-export { createTemplateCache, type TemplateCache } from '../precomposed/template-cache.ts'
+import { QuickLimitError } from './quick-limit-error.ts'
 
 /** What the recipients of one request or template version share. */
 export type MessageContent = {
@@ -103,12 +101,12 @@ type Means = { cache: TemplateCache; limits: RenderLimits }
 /**
  * What a person would read: subject, HTML and text with every value in its place. Nothing in it is
  * tracked, so that looking at it does not count.
- * @throws TooHeavy where `limits` are the quick ones and do not suffice
+ * @throws QuickLimitError where `limits` are the quick ones and do not suffice
  */
 export function renderMessage(
   source: RenderSource,
   cache: TemplateCache,
-  limits: RenderLimits = fullLimits,
+  limits: RenderLimits = FULL_LIMITS,
 ): RenderedMessage {
   const means = { cache, limits }
   const subject = subjectOf(source, means)
@@ -118,12 +116,12 @@ export function renderMessage(
 
 /**
  * The whole message, unsigned. It says what `renderMessage` gives.
- * @throws TooHeavy where `limits` are the quick ones and do not suffice
+ * @throws QuickLimitError where `limits` are the quick ones and do not suffice
  */
 export function buildMessage(
   source: MessageSource,
   cache: TemplateCache,
-  limits: RenderLimits = fullLimits,
+  limits: RenderLimits = FULL_LIMITS,
 ): BuiltMessage {
   const means = { cache, limits }
   const { html, text, document, faults } = fillBody(source, means) ?? writeBody(source, means)
@@ -220,10 +218,10 @@ function faultsOf(part: PartFault['part'], fault: TemplateFault | undefined): re
   return fault === undefined ? noFaults : [{ part, ...fault }]
 }
 
-/** Where few is to be done, a template may not have made much of a text. @throws TooHeavy */
+/** Where few is to be done, a template may not have made much of a text. @throws QuickLimitError */
 function checkGrowth(template: string, text: string): void {
   if (text.length <= template.length + FREE_GROWTH) return
-  if (costOfText(text) > QUICK_COST) throw new TooHeavy()
+  if (costOfText(text) > MAX_QUICK_COST_US) throw new QuickLimitError()
 }
 
 function preparedBody({ content, isPlain }: RenderSource, cache: TemplateCache): PreparedTemplate {

@@ -3,10 +3,7 @@
  * it comes. Those that say who wrote it, to whom and by which way, or that its MIME structure and
  * signatures depend on, are ours alone.
  */
-export const MAX_HEADERS = 50
-export const MAX_HEADER_VALUE_LENGTH = 998
-
-const MAX_NAME_LENGTH = 255
+import { MAX_HEADER_NAME_LENGTH } from '../limits.ts'
 
 /** RFC 5322 section 2.2: printable ASCII but the colon, narrowed to tokens (RFC 9110). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -27,12 +24,12 @@ const names = [
 const prefixes = ['arc-', 'resent-', 'content-', 'x-pillarbox-']
 
 /** Those that are refused, for people. */
-export const refusedHeaders: readonly string[] = [...names, ...prefixes.map((one) => `${one}*`)]
+export const REFUSED_HEADERS: readonly string[] = [...names, ...prefixes.map((one) => `${one}*`)]
 
 const refusedNames = new Set(names)
 
 export function isHeaderName(name: string): boolean {
-  return token.test(name) && name.length <= MAX_NAME_LENGTH
+  return token.test(name) && name.length <= MAX_HEADER_NAME_LENGTH
 }
 
 /** Whether only we may write this field. */

@@ -9,7 +9,7 @@ const SPACE = /\s/
 const MAX_PADDING_LENGTH = 64
 
 /** A text that long is looked at in a millisecond or so. */
-export const QUICK_BASE64_LENGTH = 1024 * 1024
+export const MAX_QUICK_BASE64_LENGTH = 1024 * 1024
 
 /** Octets of a line of encoded text (RFC 2045 section 6.8: 76 columns). */
 const LINE_OCTETS = 57

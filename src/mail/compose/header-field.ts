@@ -1,3 +1,4 @@
+import { MAX_LINE_OCTETS } from '../limits.ts'
 import { encodeWords, needsEncodedWords } from './encoded-word.ts'
 
 /**
@@ -6,7 +7,6 @@ import { encodeWords, needsEncodedWords } from './encoded-word.ts'
  * that of lines with encoded words) and never more than 998 octets.
  */
 const lineWidth = 76
-const lineLimit = 998
 
 /** @throws TypeError when a value bound for a header could end its line. `what` names it. */
 export function assertOneLine(what: string, value: string): void {
@@ -40,8 +40,8 @@ export function firstWordWidth(name: string): number {
 
 /** Whether folding at spaces is enough to keep every line within 998 octets. */
 export function fitsLines(value: string): boolean {
-  if (value.length * 3 < lineLimit) return true
-  return foldableWords(value).every((word) => Buffer.byteLength(word) <= lineLimit)
+  if (value.length * 3 < MAX_LINE_OCTETS) return true
+  return foldableWords(value).every((word) => Buffer.byteLength(word) <= MAX_LINE_OCTETS)
 }
 
 /** Without the spaces and tabs at the ends, which no reader keeps. */
@@ -70,7 +70,7 @@ function fold(startColumn: number, value: string): string {
 
 /** Some readers dislike an empty first line, so a plain first word leaves it only when it must. */
 function widthBefore(word: string, isFirst: boolean): number {
-  return isFirst && !word.startsWith(' =?') ? lineLimit : lineWidth
+  return isFirst && !word.startsWith(' =?') ? MAX_LINE_OCTETS : lineWidth
 }
 
 /**

@@ -8,7 +8,7 @@ import { attachedBytes } from './attachment.ts'
 import type { MessageContent } from './build-message.ts'
 
 /** What may be made where others wait: some 50 ms of work at most. */
-export const QUICK_COST = 50_000
+export const MAX_QUICK_COST_US = 50_000
 
 const CHARACTER = 0.2
 /** Of markup. */
@@ -28,13 +28,13 @@ export function costOfContent({ subject, body, text, attachments }: MessageConte
   return texts + attachedBytes(attachments) * ATTACHED_CHARACTER
 }
 
-/** At least `QUICK_COST` where it is not quick; how much beyond is not counted out. */
+/** At least `MAX_QUICK_COST_US` where it is not quick; how much beyond is not counted out. */
 export function costOfText(text: string): number {
   let cost = text.length * CHARACTER
-  if (text.length <= ALWAYS_QUICK || cost > QUICK_COST) return cost
-  cost += TAG * count(text, /</g, (QUICK_COST - cost) / TAG)
-  cost += MARKER * count(text, /\{[{%]/g, (QUICK_COST - cost) / MARKER)
-  return cost + LINK * count(text, /href/gi, (QUICK_COST - cost) / LINK)
+  if (text.length <= ALWAYS_QUICK || cost > MAX_QUICK_COST_US) return cost
+  cost += TAG * count(text, /</g, (MAX_QUICK_COST_US - cost) / TAG)
+  cost += MARKER * count(text, /\{[{%]/g, (MAX_QUICK_COST_US - cost) / MARKER)
+  return cost + LINK * count(text, /href/gi, (MAX_QUICK_COST_US - cost) / LINK)
 }
 
 /** Stops one beyond `max`. */

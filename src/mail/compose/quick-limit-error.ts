@@ -2,8 +2,8 @@
  * A message takes longer to make than whoever makes it here may take: it is to be made where nobody
  * waits for it.
  */
-export class TooHeavy extends Error {
-  override readonly name = 'TooHeavy'
+export class QuickLimitError extends Error {
+  override readonly name = 'QuickLimitError'
 
   constructor() {
     super('the message takes long to make')

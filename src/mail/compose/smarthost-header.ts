@@ -33,7 +33,7 @@ const prefixes = [
 ]
 
 /** The fields that may go to a smarthost, in their order. */
-export function withoutSmarthostHeaders(
+export function removeSmarthostHeaders(
   headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !steersSmarthost(name)))

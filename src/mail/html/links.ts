@@ -12,7 +12,7 @@ import { type AttributePlace, eachTag, findAttribute } from './tag.ts'
 export type LinkNumbers = ReadonlyMap<string, number>
 
 /** Of a body; a link beyond has no number, so that listing takes a few milliseconds at most. */
-export const LISTED_CHARACTERS = 512 * 1024
+export const MAX_LINK_SCAN_LENGTH = 512 * 1024
 
 const blanks = /[\0- ]/
 const reference = /&(?:#\w*|(?:AMP|COPY|GT|LT|QUOT|REG)(?![=a-zA-Z\d])|[a-zA-Z][a-zA-Z\d]*(?=;));?/g
@@ -31,7 +31,7 @@ export function linkNumber(url: string): number {
  */
 export function listLinks(body: string): string[] {
   const links = new Set<string>()
-  const html = body.slice(0, LISTED_CHARACTERS)
+  const html = body.slice(0, MAX_LINK_SCAN_LENGTH)
   // Where texts are kept they may be cut there, and a link behind it would not be found again.
   if (html.includes('\0')) return []
   for (const { value } of findHrefs(html)) {

@@ -2,8 +2,9 @@
  * The header section of a message that came in, as far as processing needs it for every message,
  * also those that nobody will read. Bounded; never throws.
  */
-import { findField, listFields, readFields } from '../report/fields.ts'
-import { decodeHeader } from '../report/octets.ts'
+
+import { decodeHeader } from '../parse/decode-text.ts'
+import { findField, listFields, readFields } from '../parse/fields.ts'
 
 export type IncomingHeader = {
   /** On one line, decoded. */

@@ -7,7 +7,7 @@
 import { type AttachmentStream, type Headers, MailParser, type MessageText } from 'mailparser'
 import type { ParsedAddress } from '../address/address.ts'
 import { readMailboxes } from '../address/parsed-mailboxes.ts'
-import { readEntities, readText } from '../report/entity.ts'
+import { readEntities, readText } from '../parse/entity.ts'
 import { oneLine } from './header.ts'
 import { makeSafeHtml } from './safe-html.ts'
 

@@ -7,43 +7,11 @@
  * three digits.
  */
 import { type Match, matchReply } from './match-reply.ts'
-import {
-  type BounceReason,
-  beforeMail,
-  classMeanings,
-  type ReplyClass,
-  type ReplyContext,
-  type ReplyRule,
-  type SiteAction,
-} from './reply-rule.ts'
+import type { ReplyClass, ReplyContext, SiteAction, Verdict } from './reply.ts'
+import { beforeMail, classMeanings, type ReplyRule } from './reply-rule.ts'
 
-export type {
-  BounceReason,
-  Reply,
-  ReplyClass,
-  ReplyContext,
-  SiteAction,
-  Stage,
-} from './reply-rule.ts'
-
-export type Verdict = {
-  /** Permanent for this message. */
-  isFinal: boolean
-  class: ReplyClass
-  reason: BounceReason
-  /** The address will never work: suppress it now. */
-  isHard: boolean
-  /** Counts towards the three strikes that suppress. */
-  isStrike: boolean
-  /** From a hint in the reply or from the rule; null = the schedule decides. */
-  retryAfterMs: number | null
-  site: SiteAction
-  /** False: the destination throttles, the message's own counter does not advance. */
-  countsAsFailure: boolean
-}
-
-/** A verdict and what it rests on. */
-export type Reading = { verdict: Verdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
+/** A verdict and the part of the reply that decided it. */
+export type Classification = { verdict: Verdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
 
 const maxHintMs = 6 * 3_600_000
 
@@ -63,18 +31,18 @@ const accepted: Verdict = Object.freeze({
  * digit is then the enhanced code's.
  */
 export function classifyReply(input: ReplyContext): Verdict {
-  return readReply(input).verdict
+  return classifyWithBasis(input).verdict
 }
 
-/** As `classifyReply`, for who has several texts to choose from. */
-export function readReply(input: ReplyContext): Reading {
+/** As `classifyReply`, for a caller that chooses between several texts. */
+export function classifyWithBasis(input: ReplyContext): Classification {
   const digit = firstDigit(input)
   if (digit < 4) return { verdict: accepted, basis: 'code' }
   const match = matchReply(input, digit)
   return { verdict: verdictOf(input, match), basis: basisOf(match.rule) }
 }
 
-function basisOf(rule: ReplyRule | undefined): Reading['basis'] {
+function basisOf(rule: ReplyRule | undefined): Classification['basis'] {
   if (rule === undefined) return 'none'
   if (rule.text !== undefined || rule.raw !== undefined) return 'text'
   return rule.enhanced === undefined ? 'code' : 'enhanced'

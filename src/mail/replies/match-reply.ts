@@ -1,6 +1,7 @@
 /** Which rule of the tables a remote server's answer falls under. */
 import { codeRules, enhancedRules } from './code-rules.ts'
-import { beforeRecipient, type ReplyContext, type ReplyRule, type Stage } from './reply-rule.ts'
+import type { ReplyContext, Stage } from './reply.ts'
+import { beforeRecipient, type ReplyRule } from './reply-rule.ts'
 import { textRules, wholeTextRules } from './text-rules.ts'
 
 /** `text`: the words as the rules read them. */

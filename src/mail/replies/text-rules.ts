@@ -4,7 +4,8 @@
  * at most. Patterns use bounded gaps only, so that a hostile text costs linear time.
  */
 import { providerRules } from './provider-rules.ts'
-import { beforeMail, type ReplyRule, type Stage } from './reply-rule.ts'
+import type { Stage } from './reply.ts'
+import { beforeMail, type ReplyRule } from './reply-rule.ts'
 
 const hour = 3_600_000
 const envelopeStages: readonly Stage[] = ['connect', 'greeting', 'ehlo', 'mail', 'rcpt']

@@ -1,19 +1,19 @@
 /** A report of delivery: from its fields where it has some, else from its prose. */
 import { getDomain } from 'tldts'
+import { type Entity, readText } from '../parse/entity.ts'
+import { listFields } from '../parse/fields.ts'
+import { findAddress, listAddresses } from '../parse/find-address.ts'
+import { classifyRecipient, type Evidence } from './classify-recipient.ts'
 import {
   type DeliveryStatus,
   hasStatusFields,
   isDeliveryStatus,
   type StatusGroup,
 } from './delivery-status.ts'
-import { type Entity, readText } from './entity.ts'
-import { listFields } from './fields.ts'
-import { type Block, type Prose, readProse } from './free-form.ts'
-import { type Evidence, judge } from './judge.ts'
-import { findAddress, listAddresses } from './mailbox.ts'
+import type { MessageKind } from './message-kind.ts'
 import type { Original } from './original.ts'
-import type { ReportedAction, ReportedRecipient } from './read-report.ts'
-import type { Signs } from './signs.ts'
+import { type Block, type Prose, readProse } from './prose.ts'
+import type { ReportedAction, ReportedRecipient } from './reported-recipient.ts'
 import { completeReply, reduceTranscript } from './transcript.ts'
 
 export type Bounce = { reportingMta: string | null; recipients: ReportedRecipient[] }
@@ -22,7 +22,7 @@ export type Bounce = { reportingMta: string | null; recipients: ReportedRecipien
 export type Findings = {
   entities: readonly Entity[]
   notice: string
-  signs: Signs
+  signs: MessageKind
   original: Original
 }
 
@@ -67,7 +67,9 @@ export function readStatusBounce(statuses: readonly DeliveryStatus[], findings: 
   const unnamed = guess === '' ? (findings.original.recipients[0] ?? '') : guess
   const reporter = statuses.map((one) => one.reportingMta).find(Boolean) ?? null
   const recipients = groups.map((group) =>
-    judge(evidenceOf({ group, prose, unnamed, reporter, isAlone: groups.length === 1 }, findings)),
+    classifyRecipient(
+      evidenceOf({ group, prose, unnamed, reporter, isAlone: groups.length === 1 }, findings),
+    ),
   )
   return { reportingMta: reporter, recipients }
 }
@@ -121,7 +123,7 @@ export function readProseBounce(findings: Findings): Bounce {
   const fallback = { recipient: original.recipients[0] ?? '', text: notice }
   const blocks = prose.blocks.length > 0 ? prose.blocks : [fallback]
   const recipients = blocks.map((block) =>
-    judge({
+    classifyRecipient({
       ...proseEvidence(block, prose, signs),
       isForeign: isForeign(block.recipient, findings, null),
     }),
@@ -129,7 +131,7 @@ export function readProseBounce(findings: Findings): Bounce {
   return { reportingMta: null, recipients }
 }
 
-function proseEvidence({ recipient, text }: Block, prose: Prose, signs: Signs): Evidence {
+function proseEvidence({ recipient, text }: Block, prose: Prose, signs: MessageKind): Evidence {
   const preamble = reduceTranscript(prose.preamble, recipient)
   const told = reduceTranscript(text || prose.preamble, recipient)
   return {

@@ -2,10 +2,11 @@
  * Complaints: feedback reports (RFC 5965, RFC 6650), also those of a provider that sends the message
  * back without one (Microsoft's JMRP), and a mail program that unsubscribes its reader.
  */
-import { type Entity, readText } from './entity.ts'
-import { type Field, findField, listFields, readFields } from './fields.ts'
-import { findAddress } from './mailbox.ts'
-import { decodeHeader } from './octets.ts'
+
+import { decodeHeader } from '../parse/decode-text.ts'
+import { type Entity, readText } from '../parse/entity.ts'
+import { type Field, findField, listFields, readFields } from '../parse/fields.ts'
+import { findAddress } from '../parse/find-address.ts'
 
 export type Complaint = {
   /** RFC 5965 section 3.1, in lower case. */

@@ -2,11 +2,12 @@
  * Delivery status notifications (RFC 3464, RFC 6533): one group of fields for the message, one for
  * each recipient, also where blank lines, types or Final-Recipient are missing.
  */
-import type { Stage } from '../replies/reply-rule.ts'
+
+import { type Field, findField, readFields } from '../parse/fields.ts'
+import { findAddress, readTypedAddress } from '../parse/find-address.ts'
+import type { Stage } from '../replies/reply.ts'
 import { isVague } from './diagnostic.ts'
-import { type Field, findField, readFields } from './fields.ts'
-import { findAddress, readTypedAddress } from './mailbox.ts'
-import type { ReportedAction } from './read-report.ts'
+import type { ReportedAction } from './reported-recipient.ts'
 
 export type StatusGroup = {
   recipient: string

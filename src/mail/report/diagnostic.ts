@@ -1,5 +1,5 @@
 /** What a line of diagnosis says in SMTP's terms: reply code, enhanced status code, command. */
-import type { Stage } from '../replies/reply-rule.ts'
+import type { Stage } from '../replies/reply.ts'
 
 export type Diagnosis = {
   /** RFC 5321, 400 to 599, or 2yz of mail that did get through; null where there is none. */

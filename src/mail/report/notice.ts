@@ -2,7 +2,7 @@
  * What a mail system says in prose, and what of the message it gives back below that. The two are
  * parted by MIME, or within one text by a line of words or by a header section that begins.
  */
-import { type Entity, readText } from './entity.ts'
+import { type Entity, readText } from '../parse/entity.ts'
 
 export type Notice = {
   /** The prose of every text part, above what comes back. */

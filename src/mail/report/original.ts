@@ -1,9 +1,10 @@
 /** The message that came back: who it says it is, and the marks of ours that it carries. */
-import { type Entity, readText } from './entity.ts'
-import { type Field, findField, listFields, readFields } from './fields.ts'
-import { listAddresses } from './mailbox.ts'
+
+import { decodeHeader } from '../parse/decode-text.ts'
+import { type Entity, readText } from '../parse/entity.ts'
+import { type Field, findField, listFields, readFields } from '../parse/fields.ts'
+import { listAddresses } from '../parse/find-address.ts'
 import { isReturnedPart } from './notice.ts'
-import { decodeHeader } from './octets.ts'
 
 export type Original = {
   messageId: string | null

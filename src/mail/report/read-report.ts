@@ -4,7 +4,10 @@
  * octets in, a report out, in bounded time and memory, for any octets. Nothing in it is proven: who
  * acts on it holds the tokens against their signatures.
  */
-import type { BounceReason, Verdict } from '../replies/classify-reply.ts'
+
+import { type Entity, MAX_REPORT_OCTETS, readEntities } from '../parse/entity.ts'
+import { type Field, findField, readFields } from '../parse/fields.ts'
+import { findAddress } from '../parse/find-address.ts'
 import { listAliases } from './aliases.ts'
 import {
   type Bounce,
@@ -13,39 +16,14 @@ import {
   readProseBounce,
   readStatusBounce,
 } from './bounce.ts'
+import { classifyReached, classifyRecipient } from './classify-recipient.ts'
 import { readComplaint } from './complaint.ts'
 import { readDeliveryStatus } from './delivery-status.ts'
-import { type Entity, maxReportOctets, readEntities } from './entity.ts'
-import { type Field, findField, readFields } from './fields.ts'
-import { judge, judgeAs } from './judge.ts'
-import { findAddress } from './mailbox.ts'
+import { detectMessageKind } from './message-kind.ts'
 import { readNotice } from './notice.ts'
 import { type Original, readOriginal } from './original.ts'
+import { MAX_REPORT_RECIPIENTS, type ReportedRecipient } from './reported-recipient.ts'
 import { readSesNotice, type SesNotice } from './ses-notice.ts'
-import { readSigns } from './signs.ts'
-
-/** Readers look for one more, so that it shows when there is. */
-const maxReportRecipients = 50
-
-export type ReportedAction = 'failed' | 'delayed' | 'delivered' | 'expanded' | 'relayed'
-
-export type ReportedRecipient = {
-  /** As reported (Final-Recipient, else Original-Recipient), in lower case; '' where unknown. */
-  recipient: string
-  originalRecipient: string | null
-  action: ReportedAction
-  /** RFC 3463, as `5.1.1`. */
-  status: string | null
-  /** RFC 5321, as 550. */
-  replyCode: number | null
-  /** `hard`: the address itself will never work; `undetermined`: no rule knows the reason. */
-  class: 'hard' | 'soft' | 'undetermined'
-  reason: BounceReason
-  /** One line, control characters escaped, at most 1,000 characters. */
-  diagnostic: string
-  /** Of the rules at stage `late`; neither hard nor a strike unless the action is `failed`. */
-  verdict: Verdict
-}
 
 export type Report = {
   kind: 'bounce' | 'complaint' | 'auto-reply' | 'other'
@@ -69,14 +47,14 @@ export type Report = {
 /** Never throws, whatever the octets are. */
 export function readReport(raw: Buffer): Report {
   const report = interpret(readEntities(raw))
-  return raw.length > maxReportOctets ? { ...report, truncated: true } : report
+  return raw.length > MAX_REPORT_OCTETS ? { ...report, truncated: true } : report
 }
 
 function interpret(entities: readonly Entity[]): Report {
   const [root] = entities
   const notice = readNotice(entities)
   const complaint = readComplaint(entities)
-  const signs = root === undefined ? undefined : readSigns(root, notice.text)
+  const signs = root === undefined ? undefined : detectMessageKind(root, notice.text)
   const nested = signs?.isBounce === true ? notice.returned : ''
   const statusTexts = listStatusTexts(entities, { notice: notice.text, nested })
   const reports = [...statusTexts.map((text) => readFields(text)), complaint?.fields ?? []]
@@ -93,7 +71,7 @@ function interpret(entities: readonly Entity[]): Report {
   if (signs.isBounce) return bounceOf(readProseBounce(findings), findings)
   if (!signs.isAutoReply) return reportOf('other', original)
   const from = findAddress(findField(root.fields, 'from') ?? '') ?? ''
-  return { ...reportOf('auto-reply', original), recipients: [judgeAs('vacation', from)] }
+  return { ...reportOf('auto-reply', original), recipients: [classifyReached('vacation', from)] }
 }
 
 function reportOf(kind: Report['kind'], { messageId, subject, tokens }: Original): Report {
@@ -109,8 +87,8 @@ function bounceOf(bounce: Bounce, { notice, original }: Told): Report {
   return {
     ...reportOf('bounce', original),
     ...bounce,
-    recipients: recipients.slice(0, maxReportRecipients),
-    truncated: recipients.length > maxReportRecipients,
+    recipients: recipients.slice(0, MAX_REPORT_RECIPIENTS),
+    truncated: recipients.length > MAX_REPORT_RECIPIENTS,
     aliases: listAliases(notice),
   }
 }
@@ -124,9 +102,9 @@ function complaintOf(
   const reportingMta =
     findField(fields, 'reporting-mta')?.replace(/^[\w-]{1,20}\s*;\s*/, '') ?? null
   const judged = recipients
-    .slice(0, maxReportRecipients)
-    .map((recipient) => judgeAs('feedback', recipient))
-  const truncated = recipients.length > maxReportRecipients
+    .slice(0, MAX_REPORT_RECIPIENTS)
+    .map((recipient) => classifyReached('feedback', recipient))
+  const truncated = recipients.length > MAX_REPORT_RECIPIENTS
   return {
     ...reportOf('complaint', original),
     recipients: judged,
@@ -139,7 +117,7 @@ function complaintOf(
 function sesReport(notice: SesNotice, original: Original): Report {
   if (notice.type === 'complaint') return complaintOf(notice, original)
   const recipients = notice.recipients.map(({ diagnostic, ...recipient }) =>
-    judge({ ...recipient, originalRecipient: null, texts: [diagnostic], notice: '' }),
+    classifyRecipient({ ...recipient, originalRecipient: null, texts: [diagnostic], notice: '' }),
   )
   return bounceOf({ recipients, reportingMta: notice.reportingMta }, { notice: '', original })
 }

@@ -3,8 +3,8 @@
  * into the envelope of the notification service. https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
  */
 
-import { findAddress } from './mailbox.ts'
-import type { ReportedAction } from './read-report.ts'
+import { findAddress } from '../parse/find-address.ts'
+import type { ReportedAction } from './reported-recipient.ts'
 
 export type SesNotice =
   | { type: 'delivery'; reportingMta: string | null; recipients: SesRecipient[] }

@@ -1,8 +1,7 @@
 /** The files of a message that was handed in, as the attachments of a send request. */
 import type { Attachment, StructuredHeader } from 'mailparser'
 import type { FileAttachment } from '../compose/attachment.ts'
-
-const MAX_LENGTH = 255
+import { MAX_ATTACHMENT_FIELD_LENGTH } from '../limits.ts'
 
 const extensions: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
@@ -52,7 +51,7 @@ function isInline(file: Attachment, contentId: string | null, html: string): boo
 
 function idOf({ cid }: Attachment): string | null {
   const id = (cid ?? '').replace(/[<>\p{Cc}]/gu, '').trim()
-  return id === '' || id.length > MAX_LENGTH ? null : id
+  return id === '' || id.length > MAX_ATTACHMENT_FIELD_LENGTH ? null : id
 }
 
 function cleanName(name: string): string {
@@ -61,7 +60,7 @@ function cleanName(name: string): string {
     .replaceAll('"', "'")
     .trim()
     .toWellFormed()
-  return clean.slice(0, MAX_LENGTH)
+  return clean.slice(0, MAX_ATTACHMENT_FIELD_LENGTH)
 }
 
 /** As declared, with its parameters but the file's name: a charset belongs to the octets. */
@@ -75,7 +74,9 @@ function typeOf({ headers, contentType }: Attachment): string {
     .filter(([name, value]) => name !== 'name' && /^[\x20-\x7e]*$/.test(name + value))
     .map(([name, value]) => `; ${name}="${value.replace(/["\\]/g, '\\$&')}"`)
   const whole = type + parameters.join('')
-  return whole.length > MAX_LENGTH ? type.slice(0, MAX_LENGTH) : whole
+  return whole.length > MAX_ATTACHMENT_FIELD_LENGTH
+    ? type.slice(0, MAX_ATTACHMENT_FIELD_LENGTH)
+    : whole
 }
 
 function isStructured(value: unknown): value is StructuredHeader {

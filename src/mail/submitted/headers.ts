@@ -1,13 +1,9 @@
 /** Which header fields of a message that was handed in go on with it, and what they say. */
 
-import type { NamedMailbox } from '../address/parsed-mailboxes.ts'
-import {
-  isHeaderName,
-  isRefusedHeader,
-  MAX_HEADER_VALUE_LENGTH,
-  MAX_HEADERS,
-} from '../compose/custom-header.ts'
-import { decodeHeader } from '../report/octets.ts'
+import type { NamedMailbox } from '../address/named-mailbox.ts'
+import { isHeaderName, isRefusedHeader } from '../compose/custom-header.ts'
+import { MAX_HEADER_VALUE_LENGTH, MAX_HEADERS } from '../limits.ts'
+import { decodeHeader } from '../parse/decode-text.ts'
 
 /** `key` is the name in lower case, `line` the field as it came, one character an octet. */
 export type HeaderLine = { key: string; line: string }

@@ -7,13 +7,15 @@
  * sent as it is leads to a refusal, with the SMTP reply that says why.
  */
 import type { ParsedAddress } from '../address/address.ts'
-import { type NamedMailbox, readMailboxes } from '../address/parsed-mailboxes.ts'
+import type { NamedMailbox } from '../address/named-mailbox.ts'
+import { readMailboxes } from '../address/parsed-mailboxes.ts'
 import type { FileAttachment } from '../compose/attachment.ts'
+import { MAX_SUBJECT_LENGTH } from '../limits.ts'
 import { collectFiles } from './files.ts'
 import { collectHeaders, type HeaderLine } from './headers.ts'
 import { type ParsedMessage, parseMessage } from './parse.ts'
 
-export type Submitted = {
+export type SubmittedMessage = {
   from: NamedMailbox
   /** Display names of To and Cc, by address. */
   names: ReadonlyMap<string, string>
@@ -29,13 +31,12 @@ export type Submitted = {
 }
 
 /** `code`: reply code and enhanced code, as in `550 5.6.0`. */
-export type Refusal = { code: string; text: string }
+export type SubmissionRefusal = { code: string; text: string }
 
-export type Reading = { submitted: Submitted } | { refusal: Refusal }
+export type SubmissionResult = { submitted: SubmittedMessage } | { refusal: SubmissionRefusal }
 
-export type SubmittedLimits = { attachmentsMaxCount: number; attachmentsMaxBytes: number }
+export type SubmissionLimits = { attachmentsMaxCount: number; attachmentsMaxBytes: number }
 
-const MAX_SUBJECT_LENGTH = 998
 /** Far beyond what mail programs write. */
 const MAX_PARTS = 250
 const MAX_HEADER_BYTES = 256 * 1024
@@ -51,7 +52,10 @@ const reading = {
 }
 
 /** Rejects only for faults of our own: whatever the octets are, there is a reading or a refusal. */
-export async function readSubmitted(raw: Uint8Array, limits: SubmittedLimits): Promise<Reading> {
+export async function readSubmitted(
+  raw: Uint8Array,
+  limits: SubmissionLimits,
+): Promise<SubmissionResult> {
   const mail = await parse(raw)
   if (mail === undefined) return refuse('554 5.6.0', 'The message has too many parts or fields')
   const { lines, html } = mail
@@ -101,7 +105,7 @@ async function parse(raw: Uint8Array): Promise<ParsedMessage | undefined> {
   }
 }
 
-function refuse(code: string, text: string): { refusal: Refusal } {
+function refuse(code: string, text: string): { refusal: SubmissionRefusal } {
   return { refusal: { code, text } }
 }
 

@@ -2,7 +2,7 @@
  * The five characters that matter in HTML, their entities, and their inks: noncharacters of
  * Unicode that stand for them in marked text (see stored.ts).
  */
-import { outputLimit } from './limits.ts'
+import { MAX_OUTPUT_LENGTH } from './limits.ts'
 
 type Swaps = ReadonlyMap<string, string>
 
@@ -47,7 +47,7 @@ function swap(text: string, swaps: Swaps): string {
   if (text.length <= pieceLength) return swapPiece(text, swaps)
   const pieces: string[] = []
   let length = 0
-  for (let at = 0; at < text.length && length <= outputLimit; at += pieceLength) {
+  for (let at = 0; at < text.length && length <= MAX_OUTPUT_LENGTH; at += pieceLength) {
     const piece = swapPiece(text.slice(at, at + pieceLength), swaps)
     pieces.push(piece)
     length += piece.length

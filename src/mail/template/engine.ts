@@ -14,7 +14,7 @@ import {
 } from 'liquidjs'
 import { BoundedEmitter, type Rendering, TemplateContext } from './context.ts'
 import { templateFilters } from './filters.ts'
-import { fullLimits, markersLimit, markupLimit, templateLimit } from './limits.ts'
+import { FULL_LIMITS, MAX_MARKERS, MAX_MARKUP_LENGTH, MAX_TEMPLATE_LENGTH } from './limits.ts'
 import { itemsOf, mark, StoredData, toPlain } from './stored.ts'
 import { type RewrittenSource, rewriteSource, scanMarkers } from './syntax.ts'
 import { itemsFilter, templateTags } from './tags.ts'
@@ -91,12 +91,12 @@ export function runTemplate(program: Program, variables: Variables, rendering: R
 }
 
 function parse(engine: Liquid, source: string): Program {
-  if (source.length > templateLimit) {
-    throw new TemplateSyntaxError(`longer than ${templateLimit} characters`, 0)
+  if (source.length > MAX_TEMPLATE_LENGTH) {
+    throw new TemplateSyntaxError(`longer than ${MAX_TEMPLATE_LENGTH} characters`, 0)
   }
-  const markers = scanMarkers(source, markersLimit + 1)
+  const markers = scanMarkers(source, MAX_MARKERS + 1)
   const markup = markers.reduce((sum, { begin, end }) => sum + end - begin, 0)
-  if (markers.length > markersLimit || markup > markupLimit) {
+  if (markers.length > MAX_MARKERS || markup > MAX_MARKUP_LENGTH) {
     throw new TemplateSyntaxError('too many or too long placeholders and tags', 0)
   }
   const rewritten = rewriteSource(source, markers)
@@ -137,8 +137,8 @@ function createEngine(strictFilters: boolean): Liquid {
     jsTruthy: true,
     ownPropertyOnly: true,
     strictFilters,
-    renderLimit: fullLimits.ms,
-    memoryLimit: fullLimits.units,
+    renderLimit: FULL_LIMITS.ms,
+    memoryLimit: FULL_LIMITS.units,
     locale: 'en-US',
     timezoneOffset: 0,
     operators: guardedOperators(),

@@ -12,7 +12,7 @@
 import { filters as libraryFilters, toValue, toValueSync } from 'liquidjs'
 import { escapeHtml } from './characters.ts'
 import { TemplateContext } from './context.ts'
-import { dateLimit, fullLimits, type RenderLimits } from './limits.ts'
+import { FULL_LIMITS, MAX_DATE_LENGTH, type RenderLimits } from './limits.ts'
 import { fallbackFilter, isLacking } from './output.ts'
 import { textOf } from './print.ts'
 import { mark, markInked, toPlain } from './stored.ts'
@@ -94,8 +94,8 @@ function chooseFallback(value: unknown, fallback: unknown): unknown {
 
 function applyDate({ call, run, operands, plain }: Use): unknown {
   const [given, ...rest] = plain
-  if (typeof given === 'string' && given.length > dateLimit) return operands[0]
-  if (rest.some((argument) => textOf(argument).length > dateLimit)) {
+  if (typeof given === 'string' && given.length > MAX_DATE_LENGTH) return operands[0]
+  if (rest.some((argument) => textOf(argument).length > MAX_DATE_LENGTH)) {
     throw new RangeError('date format limit exceeded')
   }
   const isNow = given === 'now' || given === 'today'
@@ -160,5 +160,5 @@ function checkCost({ name, call, plain }: Use): void {
 }
 
 function limitsOf({ context }: Use['call']): RenderLimits {
-  return context instanceof TemplateContext ? context.rendering.limits : fullLimits
+  return context instanceof TemplateContext ? context.rendering.limits : FULL_LIMITS
 }

@@ -5,32 +5,32 @@
  */
 
 /** Characters of a template's source. */
-export const templateLimit = 2_000_000
+export const MAX_TEMPLATE_LENGTH = 2_000_000
 
 /** Milliseconds of one rendering. */
-const renderLimitMs = 1_000
+const MAX_RENDER_MS = 1_000
 
 /** Units of one rendering: characters and items handled, and the dear steps by their price. */
-export const memoryLimit = 10_000_000
+export const MAX_UNITS = 10_000_000
 
 /** Characters printed by one rendering, captured ones included. */
-export const outputLimit = 10_000_000
+export const MAX_OUTPUT_LENGTH = 10_000_000
 
 /** Markers (`{{ … }}`, `{% … %}`) of a template, and characters inside them: once parsed a marker
  * takes a kilobyte and more, and an expression is one step however long it is. */
-export const markersLimit = 20_000
-export const markupLimit = 200_000
+export const MAX_MARKERS = 20_000
+export const MAX_MARKUP_LENGTH = 200_000
 
 /** Lists in lists in lists. */
-export const depthLimit = 100
+export const MAX_DEPTH = 100
 
 /** Haystack times needle: a string search is quadratic at worst, and this much takes 0.3 s. */
-export const searchLimit = 1_000_000_000
+export const MAX_SEARCH_COST = 1_000_000_000
 
 /** Characters of a date, and of a date format: each letter of it may cost 50 us. */
-export const dateLimit = 256
+export const MAX_DATE_LENGTH = 256
 
-/** What one rendering may take. `isQuick`: more is left to whoever has the time for it (`TooHeavy`). */
+/** What one rendering may take. `isQuick`: more is left to whoever has the time for it (`QuickLimitError`). */
 export type RenderLimits = {
   /** Of the clock; of the thread's own computing time where `isQuick`. */
   ms: number
@@ -40,16 +40,16 @@ export type RenderLimits = {
   isQuick: boolean
 }
 
-export const fullLimits: RenderLimits = {
-  ms: renderLimitMs,
-  units: memoryLimit,
-  output: outputLimit,
-  search: searchLimit,
+export const FULL_LIMITS: RenderLimits = {
+  ms: MAX_RENDER_MS,
+  units: MAX_UNITS,
+  output: MAX_OUTPUT_LENGTH,
+  search: MAX_SEARCH_COST,
   isQuick: false,
 }
 
 /** Where others wait: no step takes more than some milliseconds, and all of them together 25. */
-export const quickLimits: RenderLimits = {
+export const QUICK_LIMITS: RenderLimits = {
   ms: 25,
   units: 250_000,
   output: 250_000,

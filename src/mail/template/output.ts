@@ -6,7 +6,7 @@
  * may have spaces: `first name`, `profile.first name`. Both are rewritten into Liquid.
  */
 
-import { depthLimit } from './limits.ts'
+import { MAX_DEPTH } from './limits.ts'
 
 /** The filter that `??` becomes. */
 export const fallbackFilter = '_fallback'
@@ -87,7 +87,7 @@ function parsePath(head: string): string[] | undefined {
 }
 
 function withinLimit(path: string[]): string[] | undefined {
-  return path.length > depthLimit ? undefined : path
+  return path.length > MAX_DEPTH ? undefined : path
 }
 
 function isOperation(keys: readonly string[]): boolean {

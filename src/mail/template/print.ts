@@ -1,6 +1,6 @@
 /** How a value looks once printed: the last step of a placeholder, and of the plain fallback. */
 import { Drop, toValue } from 'liquidjs'
-import { depthLimit, outputLimit } from './limits.ts'
+import { MAX_DEPTH, MAX_OUTPUT_LENGTH } from './limits.ts'
 
 /** An HTML body, or plain text (a subject, a text body), where nothing is escaped. */
 export type Target = 'html' | 'text'
@@ -9,7 +9,7 @@ export type Target = 'html' | 'text'
 export function textOf(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''
-  if (Array.isArray(value)) return depth < depthLimit ? textOfList(value, depth + 1) : ''
+  if (Array.isArray(value)) return depth < MAX_DEPTH ? textOfList(value, depth + 1) : ''
   if (value instanceof Drop) return textOf(toValue(value), depth)
   return typeof value === 'object' ? '[object Object]' : String(value)
 }
@@ -26,7 +26,7 @@ export function printValue(
   for (const [index, item] of value.entries()) {
     const line = settle(textOf(item, 1))
     text += `${index > 0 ? '\n' : ''}${target === 'html' ? `<li>${line}</li>` : line}`
-    if (text.length > outputLimit) break
+    if (text.length > MAX_OUTPUT_LENGTH) break
   }
   return text
 }

@@ -4,7 +4,7 @@
  * must be stopped, and the quick way for templates that hold nothing more.
  */
 import { escapeHtml } from './characters.ts'
-import { markersLimit } from './limits.ts'
+import { MAX_MARKERS } from './limits.ts'
 import { isLacking, type OutputExpression, parseOutput } from './output.ts'
 import { printValue, type Target } from './print.ts'
 import { type Marker, markerContent, scanMarkers } from './syntax.ts'
@@ -20,15 +20,15 @@ const computed = new Set(['size', 'first', 'last'])
 
 /** The pieces of any source; placeholders beyond the limit of markers stay as they stand. */
 export function splitPieces(source: string): Piece[] {
-  const markers = scanMarkers(source, markersLimit)
+  const markers = scanMarkers(source, MAX_MARKERS)
   const outputs = markers.filter(({ kind }) => kind === 'output')
   return cutAt(source, outputs, (marker) => toPlaceholder(source, marker))
 }
 
 /** The pieces of a source in which substitution does all that the language would do. */
 export function splitPlainPieces(source: string): Piece[] | undefined {
-  const markers = scanMarkers(source, markersLimit + 1)
-  if (markers.length > markersLimit) return undefined
+  const markers = scanMarkers(source, MAX_MARKERS + 1)
+  if (markers.length > MAX_MARKERS) return undefined
   /** By what is written: most templates name a few variables many times. */
   const placeholders = new Map<string, Placeholder>()
   for (const marker of markers) {

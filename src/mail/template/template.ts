@@ -11,7 +11,8 @@
  * same request are not; the filters `raw` and `escape` choose otherwise. Values are never parsed.
  */
 import { now } from '../../clock.ts'
-import { TooHeavy } from '../compose/quick-limit-error.ts'
+import { QuickLimitError } from '../compose/quick-limit-error.ts'
+import { MAX_SUBJECT_LENGTH } from '../limits.ts'
 import {
   type Program,
   parseLeniently,
@@ -20,14 +21,10 @@ import {
   TemplateRunError,
   TemplateSyntaxError,
 } from './engine.ts'
-import { fullLimits, markersLimit, outputLimit, type RenderLimits } from './limits.ts'
+import { FULL_LIMITS, MAX_MARKERS, MAX_OUTPUT_LENGTH, type RenderLimits } from './limits.ts'
 import type { Target } from './print.ts'
 import { type Piece, splitPieces, splitPlainPieces, substitute } from './substitute.ts'
 import type { Variables } from './variables.ts'
-
-/** Characters of a template, and markers (`{{ … }}`, `{% … %}`) in it. */
-export { markersLimit, templateLimit } from './limits.ts'
-export type { Variables } from './variables.ts'
 
 /** Made by `compileTemplate`, rendered any number of times. */
 export type CompiledTemplate = {
@@ -52,16 +49,13 @@ export type RenderOptions = { at?: number; limits?: RenderLimits }
 /** `fault`: why the text is not what the template's author had in mind. */
 export type Rendered = { text: string; fault: TemplateFault | undefined }
 
-/** Characters of a subject. */
-const subjectLimit = 998
-
 /** As the library says it. */
 const timeLimitText = 'template render limit exceeded'
 
 /** What a fault says of a rendering that used up its time. */
-export const tookTooLong = 'rendering took longer than a second'
+export const TIME_LIMIT_FAULT = 'rendering took longer than a second'
 
-const stopped: TemplateFault = { message: tookTooLong, line: null, column: null }
+const stopped: TemplateFault = { message: TIME_LIMIT_FAULT, line: null, column: null }
 
 /** Never throws. The caller keeps the result, by content: parsing costs more than rendering. */
 export function compileTemplate(
@@ -87,12 +81,12 @@ export function compileTemplate(
 
 /**
  * The same values and the same `at` give the same text.
- * @throws TooHeavy where `limits` are the quick ones and do not suffice; nothing else
+ * @throws QuickLimitError where `limits` are the quick ones and do not suffice; nothing else
  */
 export function renderTemplate(
   template: CompiledTemplate,
   variables: Variables,
-  { at = now(), limits = fullLimits }: RenderOptions = {},
+  { at = now(), limits = FULL_LIMITS }: RenderOptions = {},
 ): Rendered {
   const { target, program, source, fault } = template
   if (program === undefined) {
@@ -103,7 +97,8 @@ export function renderTemplate(
     return { text: runTemplate(program, variables, rendering), fault }
   } catch (error) {
     // Whatever went wrong in a template, the message goes out.
-    if (limits.isQuick && error instanceof TemplateRunError && error.isLimit) throw new TooHeavy()
+    if (limits.isQuick && error instanceof TemplateRunError && error.isLimit)
+      throw new QuickLimitError()
     const text = fillIn(splitPieces(source), { target, variables, source, limits })
     return { text, fault: fault ?? faultOf(error, source) }
   }
@@ -117,8 +112,8 @@ export function renderSubject(
 ): Rendered {
   const { text, fault } = renderTemplate(template, variables, options)
   const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
-  const isLong = line.length > subjectLimit
-  return { text: isLong ? line.slice(0, subjectLimit).toWellFormed().trim() : line, fault }
+  const isLong = line.length > MAX_SUBJECT_LENGTH
+  return { text: isLong ? line.slice(0, MAX_SUBJECT_LENGTH).toWellFormed().trim() : line, fault }
 }
 
 /**
@@ -128,7 +123,7 @@ export function renderSubject(
 export function countMarkers(source: string): number {
   const opening = /\{[{%]/g
   let count = 0
-  while (count <= markersLimit && opening.test(source)) count += 1
+  while (count <= MAX_MARKERS && opening.test(source)) count += 1
   return count
 }
 
@@ -167,10 +162,11 @@ function tryLeniently(source: string): Program | undefined {
 type Filling = { target: Target; variables: Variables; source: string; limits: RenderLimits }
 
 function fillIn(pieces: readonly Piece[], { source, limits, ...filling }: Filling): string {
-  if (!limits.isQuick) return substitute(pieces, filling, Math.max(outputLimit, source.length))
+  if (!limits.isQuick)
+    return substitute(pieces, filling, Math.max(MAX_OUTPUT_LENGTH, source.length))
   const limit = Math.max(limits.output, source.length)
   const text = substitute(pieces, filling, limit + 1)
-  if (text.length > limit) throw new TooHeavy()
+  if (text.length > limit) throw new QuickLimitError()
   return text
 }
 
@@ -181,7 +177,7 @@ function faultOf(error: unknown, source: string): TemplateFault {
   }
   if (!(error instanceof TemplateRunError)) throw error
   const { offset } = error
-  const message = error.message === timeLimitText ? tookTooLong : error.message
+  const message = error.message === timeLimitText ? TIME_LIMIT_FAULT : error.message
   if (offset === null) return { message, line: null, column: null }
   return { message, ...positionOf(source, offset) }
 }

@@ -4,7 +4,7 @@
  * Lists need most care: built by filters they can share their parts, and then a list that took
  * forty steps to make takes 2^40 to print.
  */
-import { depthLimit } from './limits.ts'
+import { MAX_DEPTH } from './limits.ts'
 
 /** Characters and items of a list with everything in it written out; 0 for other values. Fails
  * where that is beyond the limit of memory units. */
@@ -24,14 +24,14 @@ export function checkSearch(haystack: unknown, needle: unknown, limit: number): 
 /** Fails where objects and lists are nested deeper than the limit. */
 export function checkDepth(value: unknown, depth = 0): void {
   if (typeof value !== 'object' || value === null) return
-  if (depth > depthLimit) throw new RangeError('depth limit exceeded')
+  if (depth > MAX_DEPTH) throw new RangeError('depth limit exceeded')
   for (const item of Object.values(value)) checkDepth(item, depth + 1)
 }
 
 /** Nested lists are written out again at each level, so a text in one weighs its depth. */
 function weighList(list: readonly unknown[], budget: { depth: number; left: number }): void {
   const { depth } = budget
-  if (depth > depthLimit) throw new RangeError('depth limit exceeded')
+  if (depth > MAX_DEPTH) throw new RangeError('depth limit exceeded')
   for (const item of list) {
     budget.left -= typeof item === 'string' ? (item.length + 1) * depth : 1
     if (budget.left < 0) throw new RangeError('memory limit exceeded')

@@ -12,7 +12,6 @@ import type { Now } from '../../clock.ts'
 import {
   type BuiltMessage,
   buildMessage,
-  createTemplateCache,
   type MessageContent,
   type MessageSource,
   type PartFault,
@@ -21,10 +20,15 @@ import {
   renderMessage,
 } from '../../mail/compose/build-message.ts'
 import { type DkimKey, signDkim } from '../../mail/compose/dkim.ts'
-import { TooHeavy } from '../../mail/compose/quick-limit-error.ts'
+import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import type { Tracker } from '../../mail/html/tracking.ts'
-import { fullLimits, quickLimits, type RenderLimits } from '../../mail/template/limits.ts'
-import { checkTemplate, type TemplateFault, tookTooLong } from '../../mail/template/template.ts'
+import { createTemplateCache } from '../../mail/precomposed/template-cache.ts'
+import { FULL_LIMITS, QUICK_LIMITS, type RenderLimits } from '../../mail/template/limits.ts'
+import {
+  checkTemplate,
+  type TemplateFault,
+  TIME_LIMIT_FAULT,
+} from '../../mail/template/template.ts'
 import type { KeyMaterial, MadeLetter, SharedSource, ThreadTask } from '../protocol.ts'
 import { contentBytes } from './content-size.ts'
 
@@ -43,11 +47,11 @@ export type Letters = {
   forgetKey(id: number): void
   /** Of this content (its own id, not the thread's number) nothing is made any more. */
   setAside(content: string): void
-  /** @throws TooHeavy; else when the message cannot be composed or signed: our own error */
+  /** @throws QuickLimitError; else when the message cannot be composed or signed: our own error */
   make(task: Pick<ThreadTask, 'task' | 'making'>): Letter
   /** What its content takes in memory; 0 of a message that is made. */
   contentBytes(task: Pick<ThreadTask, 'making'>): number
-  /** `isQuick`: no more than quick work. @throws TooHeavy then */
+  /** `isQuick`: no more than quick work. @throws QuickLimitError then */
   look(task: number, source: RenderSource, isQuick: boolean): RenderedMessage
   /** The first fault of a template. */
   check(task: number, source: string): TemplateFault | undefined
@@ -95,13 +99,13 @@ export function createLetters({ slot, tracker, limits, now }: LettersDeps): Lett
   function build({ contentId, ...rest }: SharedSource): BuiltMessage {
     const content = known(contents, contentId)
     const tooHeavy = heavy.get(content.id) ?? 0
-    if (tooHeavy >= MAX_TOO_HEAVY) throw new TooHeavy()
+    if (tooHeavy >= MAX_TOO_HEAVY) throw new QuickLimitError()
     try {
       const isPlain = rest.isPlain === true || slow.has(contentId)
       const source = { ...rest, isPlain, content }
       return buildInTime(source, contentId)
     } catch (error) {
-      if (error instanceof TooHeavy) heavy.set(content.id, tooHeavy + 1)
+      if (error instanceof QuickLimitError) heavy.set(content.id, tooHeavy + 1)
       throw error
     }
   }
@@ -109,7 +113,7 @@ export function createLetters({ slot, tracker, limits, now }: LettersDeps): Lett
   /** A template that used up its time once is not given it again for every recipient. */
   function buildInTime(source: MessageSource, contentId: number): BuiltMessage {
     const built = buildMessage(source, templates, limits)
-    if (built.faults.some(({ message }) => message === tookTooLong)) slow.add(contentId)
+    if (built.faults.some(({ message }) => message === TIME_LIMIT_FAULT)) slow.add(contentId)
     return built
   }
 
@@ -139,7 +143,7 @@ export function createLetters({ slot, tracker, limits, now }: LettersDeps): Lett
       return 'octets' in making ? 0 : contentBytes(known(contents, making.source.contentId))
     },
     look(task, source, isQuick) {
-      const own = isQuick ? quickLimits : fullLimits
+      const own = isQuick ? QUICK_LIMITS : FULL_LIMITS
       return watch(task, () => renderMessage(source, templates, own))
     },
     check: (task, source) => watch(task, () => checkTemplate(source)),

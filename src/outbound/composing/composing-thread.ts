@@ -7,7 +7,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
-import { fullLimits } from '../../mail/template/limits.ts'
+import { FULL_LIMITS } from '../../mail/template/limits.ts'
 import type { FromThread, MadeLetter, ThreadSettings, ThreadTask, ToThread } from '../protocol.ts'
 import { createLetters, type Letter } from './composer.ts'
 import { lowerPriority } from './low-priority.ts'
@@ -16,7 +16,7 @@ function main({ slot, tracker }: ThreadSettings): void {
   const port = parentPort
   if (port === null) throw new TypeError('composing-thread.ts runs as a worker thread only')
   lowerPriority()
-  const letters = createLetters({ slot, tracker, limits: fullLimits, now })
+  const letters = createLetters({ slot, tracker, limits: FULL_LIMITS, now })
 
   function post(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
     port?.postMessage(message, transfer)

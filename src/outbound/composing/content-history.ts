@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { MessageContent } from '../../mail/compose/build-message.ts'
-import { costOfContent, QUICK_COST } from '../../mail/compose/message-cost.ts'
+import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 
 export type ContentCare = {
   /** It is to be made in a composing thread. */
@@ -42,7 +42,7 @@ export function createContentCare(): ContentCare {
   }
 
   return {
-    isHeavy: (content) => costOf(content) > QUICK_COST || stateOf(content).isHeavy,
+    isHeavy: (content) => costOf(content) > MAX_QUICK_COST_US || stateOf(content).isHeavy,
     noteTime(content, cpuMs) {
       const isHeavy = cpuMs === null || cpuMs > QUICK_MS
       const before = stateOf(content)

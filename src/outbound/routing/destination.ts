@@ -1,12 +1,8 @@
 /** A route: where the mail of a domain goes now, or why it goes nowhere. */
 import type { Now } from '../../clock.ts'
 import type { Config, ListenAddress } from '../../config/config.ts'
-import {
-  classifyLocally,
-  type LocalCause,
-  type Reply,
-  type Verdict,
-} from '../../mail/replies/classify-reply.ts'
+import { classifyLocally, type LocalCause } from '../../mail/replies/classify-reply.ts'
+import type { Reply, Verdict } from '../../mail/replies/reply.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Target } from './targets.ts'
 

@@ -16,7 +16,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { Now } from '../../clock.ts'
-import type { SiteAction } from '../../mail/replies/classify-reply.ts'
+import type { SiteAction } from '../../mail/replies/reply.ts'
 import { findProvider } from '../routing/providers.ts'
 
 /** What an attempt tells of its site. `unreachable`: no connection, or none that greeted us. */

@@ -1,5 +1,6 @@
 /** What a server offers in its answer to EHLO (RFC 5321 section 4.1.1.1). */
-import { classifyLocally, type Verdict } from '../../mail/replies/classify-reply.ts'
+import { classifyLocally } from '../../mail/replies/classify-reply.ts'
+import type { Verdict } from '../../mail/replies/reply.ts'
 
 export type Capabilities = {
   hasStarttls: boolean

@@ -4,7 +4,7 @@
  * was let through though the recipient was refused is answered by a lone dot (F5).
  */
 import type { Now } from '../../clock.ts'
-import type { Reply } from '../../mail/replies/classify-reply.ts'
+import type { Reply } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome } from '../attempt.ts'
 import type { Capabilities, MessageNeeds } from './capabilities.ts'
 import type { PreparedData } from './data.ts'

@@ -1,10 +1,6 @@
 /** From an answer, or the want of one, to the outcome of an attempt. */
-import {
-  classifyLocally,
-  classifyReply,
-  type Reply,
-  type Stage,
-} from '../../mail/replies/classify-reply.ts'
+import { classifyLocally, classifyReply } from '../../mail/replies/classify-reply.ts'
+import type { Reply, Stage } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome } from '../attempt.ts'
 import type { StepLog } from './step-log.ts'
 

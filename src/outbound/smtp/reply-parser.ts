@@ -3,7 +3,7 @@
  * a reply has at most 64 KB and 100 lines, all of one code; anything else ends the session.
  */
 import { LRUCache } from 'lru-cache'
-import type { Reply } from '../../mail/replies/classify-reply.ts'
+import type { Reply } from '../../mail/replies/reply.ts'
 
 export type ServerReply = {
   readonly code: number

@@ -5,7 +5,8 @@
  */
 import type { SecureContext } from 'node:tls'
 import { type Now, now as systemNow } from '../../clock.ts'
-import { classifyLocally, type Reply } from '../../mail/replies/classify-reply.ts'
+import { classifyLocally } from '../../mail/replies/classify-reply.ts'
+import type { Reply } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome, StepName } from '../attempt.ts'
 import type { CurrentStep } from '../thread/progress.ts'
 import { type Capabilities, namedHost, noCapabilities, parseCapabilities } from './capabilities.ts'

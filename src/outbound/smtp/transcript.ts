@@ -7,7 +7,7 @@
  */
 import type { Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
-import type { Reply } from '../../mail/replies/classify-reply.ts'
+import type { Reply } from '../../mail/replies/reply.ts'
 import type { StepName } from '../attempt.ts'
 import { createReplyParser, type ServerReply } from './reply-parser.ts'
 import type { StepLog } from './step-log.ts'

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
-import { quickLimits } from '../../mail/template/limits.ts'
+import { QUICK_LIMITS } from '../../mail/template/limits.ts'
 import { createLetters } from '../composing/composer.ts'
 import { lowerPriority } from '../composing/low-priority.ts'
 import type { FromThread, ThreadResult, ThreadSettings, ToThread } from '../protocol.ts'
@@ -27,7 +27,7 @@ function main(settings: ThreadSettings): void {
   const post = (message: FromThread) => port.postMessage(message)
   lowerPriority()
   const { slot, tracker } = settings
-  const letters = createLetters({ slot, tracker, limits: quickLimits, now })
+  const letters = createLetters({ slot, tracker, limits: QUICK_LIMITS, now })
   const connector = createConnector(settings, (site) => lanes.hear(site))
   const reporter = createReporter(settings.taken, (results: ThreadResult[]) =>
     post({ type: 'results', results }),

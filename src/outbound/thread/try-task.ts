@@ -8,8 +8,9 @@
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import type { PartFault } from '../../mail/compose/build-message.ts'
-import { TooHeavy } from '../../mail/compose/quick-limit-error.ts'
-import { classifyLocally, type Verdict } from '../../mail/replies/classify-reply.ts'
+import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
+import { classifyLocally } from '../../mail/replies/classify-reply.ts'
+import type { Verdict } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome, Step } from '../attempt.ts'
 import type { Letter } from '../composing/composer.ts'
 import { localOutcome } from '../dispatch/outcomes.ts'
@@ -29,7 +30,7 @@ export type OpenInput = {
 } & Pick<Progress, 'beganAt' | 'current'>
 
 export type TryDeps = {
-  /** @throws TooHeavy, or an error of ours */
+  /** @throws QuickLimitError, or an error of ours */
   make(task: ThreadTask): Letter
   contentBytes(task: ThreadTask): number
   held: HeldBytes
@@ -85,7 +86,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   try {
     letter = deps.make(input.task)
   } catch (error) {
-    if (error instanceof TooHeavy) {
+    if (error instanceof QuickLimitError) {
       return { session: input.session, result: { task: input.task.task, kind: 'heavy' } }
     }
     const outcome = ownFailure(describeError(error), deps.now() - beganAt)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { readerLanguage } from '../../../src/http/pages/reader-language.ts'
-import { languages } from '../../../src/mail/languages.ts'
+import { LANGUAGES } from '../../../src/mail/languages.ts'
 
 test('the language that the reader likes best, of ours', () => {
   const cases: [string | undefined, string][] = [
@@ -22,5 +22,5 @@ test('the language that the reader likes best, of ours', () => {
 })
 
 test('any header gives a language of ours', () => {
-  fc.assert(fc.property(fc.string(), (header) => languages.includes(readerLanguage(header))))
+  fc.assert(fc.property(fc.string(), (header) => LANGUAGES.includes(readerLanguage(header))))
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { textsOf } from '../../../src/http/pages/texts.ts'
-import { languages } from '../../../src/mail/languages.ts'
+import { LANGUAGES } from '../../../src/mail/languages.ts'
 
 /** `unsubscribe.ask` -> text. */
 function flatten(value: object, prefix = ''): [string, string][] {
@@ -14,7 +14,7 @@ const english = flatten(textsOf('en'))
 const placeholders = (text: string) => (text.match(/\{\w*\}/g) ?? []).sort()
 
 test('every language has every text, with the names of the English one', () => {
-  for (const language of languages) {
+  for (const language of LANGUAGES) {
     const texts = new Map(flatten(textsOf(language)))
     assert.deepEqual([...texts.keys()].sort(), english.map(([key]) => key).sort())
     for (const [key, model] of english) {
@@ -30,7 +30,7 @@ test('every language has every text, with the names of the English one', () => {
 
 test('a translation is one: no text of another language stands in its place', () => {
   for (const [key, model] of english) {
-    for (const language of languages.filter((each) => each !== 'en')) {
+    for (const language of LANGUAGES.filter((each) => each !== 'en')) {
       const text = new Map(flatten(textsOf(language))).get(key)
       assert.notEqual(text, model, `${language} ${key}`)
     }
@@ -42,14 +42,14 @@ test('a translation is one: no text of another language stands in its place', ()
     ...['zh-TW', 'zh-HK', 'zh-CN'].map((tag): [string, RegExp] => [tag, /\p{Script=Han}/u]),
   ]
   for (const [tag, script] of scripts) {
-    const language = languages.find((each) => each === tag) ?? 'en'
+    const language = LANGUAGES.find((each) => each === tag) ?? 'en'
     for (const [key, text] of flatten(textsOf(language)))
       assert.match(text, script, `${tag} ${key}`)
   }
 })
 
 test('a question asks, and what is pressed is short', () => {
-  for (const language of languages) {
+  for (const language of LANGUAGES) {
     const { unsubscribe, subscribe, manage } = textsOf(language)
     for (const { ask } of [unsubscribe, subscribe]) assert.match(ask, /[?？]$/)
     for (const button of [unsubscribe.button, subscribe.button, manage.on, manage.off]) {

@@ -9,7 +9,7 @@ import { updateProject } from '../../../src/features/accounts/projects.ts'
 import { setSubscribed } from '../../../src/features/contacts/write/upsert.ts'
 import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { textsOf } from '../../../src/http/pages/texts.ts'
-import { languages } from '../../../src/mail/languages.ts'
+import { LANGUAGES } from '../../../src/mail/languages.ts'
 import {
   createClickToken,
   createOpenToken,
@@ -308,7 +308,7 @@ test('names and addresses are text, in every language', async (t) => {
   t.after(() => rename('shop'))
   await rename(name)
   const escaped = '&lt;img src=x onerror=alert(1)&gt; &amp; &quot;Co&quot; &#39;{email}&#39;'
-  for (const language of languages) {
+  for (const language of LANGUAGES) {
     const subscribed = language < 'h'
     const data = { locale: language }
     const email = `o'neil&sons+${language.toLowerCase()}@people.test`
@@ -323,7 +323,7 @@ test('names and addresses are text, in every language', async (t) => {
 })
 
 test('a page is in the language of its contact, and says so', async () => {
-  for (const language of languages) {
+  for (const language of LANGUAGES) {
     const { token } = await makeRecipient({ data: { locale: language } })
     const texts = textsOf(language)
     for (const page of pages) {

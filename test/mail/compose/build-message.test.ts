@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { simpleParser } from 'mailparser'
 import {
   buildMessage,
-  createTemplateCache,
   type MessageSource,
   renderMessage,
 } from '../../../src/mail/compose/build-message.ts'
 import type { Footer } from '../../../src/mail/html/footer.ts'
 import { linkNumber } from '../../../src/mail/html/links.ts'
+import { createTemplateCache } from '../../../src/mail/precomposed/template-cache.ts'
 import { readClickToken, readOpenToken } from '../../../src/mail/signed-tokens.ts'
 import { baseUrl, testTracker } from '../tracker.ts'
 

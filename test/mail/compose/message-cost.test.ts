@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { costOfContent, QUICK_COST } from '../../../src/mail/compose/message-cost.ts'
+import { costOfContent, MAX_QUICK_COST_US } from '../../../src/mail/compose/message-cost.ts'
 import { makeSource } from '../../outbound/harness.ts'
 
 const isQuick = (content: Parameters<typeof makeSource>[0]) =>
-  costOfContent(makeSource(content).content) <= QUICK_COST
+  costOfContent(makeSource(content).content) <= MAX_QUICK_COST_US
 
 const attachment = (bytes: number) => ({
   filename: 'a.pdf',

@@ -5,19 +5,19 @@ import { footerHtml, footerText } from '../../../src/mail/html/footer.ts'
 import { footerPhrases } from '../../../src/mail/html/footer-phrases.ts'
 import { htmlToText } from '../../../src/mail/html/html-to-text.ts'
 import { findHrefs } from '../../../src/mail/html/links.ts'
-import { languages } from '../../../src/mail/languages.ts'
+import { LANGUAGES } from '../../../src/mail/languages.ts'
 
 const url = 'https://mail.example.test/unsubscribe/token'
 
 test('every language names the project once, and none says the same as another', () => {
   const said = new Set<string>()
-  for (const language of languages) {
+  for (const language of LANGUAGES) {
     const { sentence, link } = footerPhrases[language]
     assert.equal(sentence.split('{project}').length, 2, language)
     assert.doesNotMatch(sentence + link, /[<>&"]|^\s|\s$| {2}/, language)
     said.add(sentence).add(link)
   }
-  assert.equal(said.size, 2 * languages.length)
+  assert.equal(said.size, 2 * LANGUAGES.length)
 })
 
 test('its rule is as wide as its text: the margins are outside of it', () => {
@@ -30,7 +30,7 @@ test('its rule is as wide as its text: the margins are outside of it', () => {
 })
 
 test('HTML and text say the same', () => {
-  for (const language of languages) {
+  for (const language of LANGUAGES) {
     const footer = { language, projectName: 'Pots $& <Pans>', url }
     assert.equal(htmlToText(footerHtml(footer)), footerText(footer), language)
   }

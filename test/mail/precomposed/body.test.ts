@@ -8,13 +8,13 @@ import fc from 'fast-check'
 import { simpleParser } from 'mailparser'
 import {
   buildMessage,
-  createTemplateCache,
   type MessageSource,
   renderMessage,
 } from '../../../src/mail/compose/build-message.ts'
 import type { Footer } from '../../../src/mail/html/footer.ts'
 import { numberLinks } from '../../../src/mail/html/links.ts'
 import { fillStencil, makeStencil } from '../../../src/mail/precomposed/body.ts'
+import { createTemplateCache } from '../../../src/mail/precomposed/template-cache.ts'
 import { compileTemplate } from '../../../src/mail/template/template.ts'
 import { toBuffer } from '../read-message.ts'
 import { baseUrl, testTracker } from '../tracker.ts'

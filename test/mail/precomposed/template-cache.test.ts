@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { languages } from '../../../src/mail/languages.ts'
+import { LANGUAGES } from '../../../src/mail/languages.ts'
 import { createTemplateCache } from '../../../src/mail/precomposed/template-cache.ts'
 import { testTracker } from '../tracker.ts'
 
@@ -31,7 +31,7 @@ test('a text that is sent in many kinds has a stencil for as many as there is ro
   const cache = createTemplateCache(testTracker())
   const made = (source: string) => {
     const prepared = cache.prepare(source, { target: 'html' })
-    const kinds = languages.flatMap((footer) => [
+    const kinds = LANGUAGES.flatMap((footer) => [
       { footer, isTracked: true },
       { footer, isTracked: false },
     ])
@@ -40,9 +40,9 @@ test('a text that is sent in many kinds has a stencil for as many as there is ro
       return prepared.stencil(kind) !== undefined
     }).length
   }
-  assert.equal(made('<p>{{ name }}</p>'), 2 * languages.length)
+  assert.equal(made('<p>{{ name }}</p>'), 2 * LANGUAGES.length)
   const large = made(`<p>{{ name }}</p>${'x'.repeat(100_000)}`)
-  assert.ok(large > 1 && large < languages.length, `${large}`)
+  assert.ok(large > 1 && large < LANGUAGES.length, `${large}`)
   assert.equal(made(`<p>{{ name }}</p>${'x'.repeat(290_000)}`), 1)
 })
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { matchReply } from '../../../src/mail/replies/match-reply.ts'
-import type { ReplyContext, ReplyRule, Stage } from '../../../src/mail/replies/reply-rule.ts'
+import type { ReplyContext, Stage } from '../../../src/mail/replies/reply.ts'
+import type { ReplyRule } from '../../../src/mail/replies/reply-rule.ts'
 import { textRules, wholeTextRules } from '../../../src/mail/replies/text-rules.ts'
 import { readPattern } from './pattern-samples.ts'
 

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  type BounceReason,
-  classifyLocally,
-  classifyReply,
-  type ReplyClass,
-  type Stage,
-  type Verdict,
-} from '../../../src/mail/replies/classify-reply.ts'
+import { classifyLocally, classifyReply } from '../../../src/mail/replies/classify-reply.ts'
+import type { BounceReason, ReplyClass, Stage, Verdict } from '../../../src/mail/replies/reply.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -1,7 +1,8 @@
 /** What the words of the large systems mean, in a report that comes late. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type BounceReason, readReply } from '../../../src/mail/replies/classify-reply.ts'
+import { classifyWithBasis } from '../../../src/mail/replies/classify-reply.ts'
+import type { BounceReason } from '../../../src/mail/replies/reply.ts'
 
 /** Lines as servers and mail systems write them: reply code (0 for prose), enhanced code, text. */
 const phrases: Partial<Record<BounceReason, string>> = {
@@ -580,7 +581,11 @@ for (const [reason, lines] of Object.entries(phrases)) {
         /^(\d+) ?(?:#?([245]\.\d+\.\d+) ?)?(.*)$/.exec(line) ?? []
       const reply = { code: Number(code), enhancedCode, text }
       const command = reason === 'userunknown' ? 'rcpt' : undefined
-      const { verdict } = readReply({ stage: 'late', reply, ...(command ? { command } : {}) })
+      const { verdict } = classifyWithBasis({
+        stage: 'late',
+        reply,
+        ...(command ? { command } : {}),
+      })
       assert.deepEqual([verdict.reason, verdict.isHard], [reason, hardReasons.has(reason)], line)
     }
   })
@@ -589,7 +594,7 @@ for (const [reason, lines] of Object.entries(phrases)) {
 test('an unknown user is filtered where a code of policy or the end of the data speaks against it', () => {
   const late = (enhancedCode: string | null, command?: 'rcpt' | 'message') => {
     const reply = { code: 550, enhancedCode, text: 'User unknown' }
-    const { verdict } = readReply({ stage: 'late', reply, ...(command ? { command } : {}) })
+    const { verdict } = classifyWithBasis({ stage: 'late', reply, ...(command ? { command } : {}) })
     return [verdict.reason, verdict.isHard, verdict.isStrike]
   }
   assert.deepEqual(late(null), ['userunknown', true, false])
@@ -611,14 +616,14 @@ test('what was said to EHLO or MAIL FROM is no word on the recipient', () => {
     ['mail', 'User unknown', 'rejected'],
   ] as const) {
     const reply = { code: 550, enhancedCode: null, text }
-    const { verdict } = readReply({ stage: 'late', reply, command })
+    const { verdict } = classifyWithBasis({ stage: 'late', reply, command })
     assert.deepEqual([verdict.reason, verdict.isHard], [reason, false], text)
   }
 })
 
 test('the basis tells how sure a reading is', () => {
   const basisOf = (code: number, enhancedCode: string | null, text: string) =>
-    readReply({ stage: 'late', reply: { code, enhancedCode, text } }).basis
+    classifyWithBasis({ stage: 'late', reply: { code, enhancedCode, text } }).basis
   assert.equal(basisOf(550, '5.1.1', 'Mailbox full'), 'text')
   assert.equal(basisOf(550, '5.1.1', 'xyzzy'), 'enhanced')
   assert.equal(basisOf(552, null, 'xyzzy'), 'code')

@@ -1,11 +1,12 @@
 /** What the numbers of single providers mean, and a code that stands alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readReply, type Stage } from '../../../src/mail/replies/classify-reply.ts'
+import { classifyWithBasis } from '../../../src/mail/replies/classify-reply.ts'
+import type { Stage } from '../../../src/mail/replies/reply.ts'
 
 const late = (code: number, enhancedCode: string | null, text: string, command?: Stage) => {
   const reply = { code, enhancedCode, text }
-  const { verdict } = readReply({ stage: 'late', reply, ...(command ? { command } : {}) })
+  const { verdict } = classifyWithBasis({ stage: 'late', reply, ...(command ? { command } : {}) })
   return verdict
 }
 

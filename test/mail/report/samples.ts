@@ -1,5 +1,5 @@
 /** Bounces as the families of mail systems write them, composed for the tests. */
-import type { BounceReason } from '../../../src/mail/replies/classify-reply.ts'
+import type { BounceReason } from '../../../src/mail/replies/reply.ts'
 
 export type Sample = {
   name: string

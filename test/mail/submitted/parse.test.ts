@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSubmitted, type Submitted } from '../../../src/mail/submitted/read-submitted.ts'
+import { readSubmitted, type SubmittedMessage } from '../../../src/mail/submitted/read-submitted.ts'
 
 const limits = { attachmentsMaxCount: 5, attachmentsMaxBytes: 1_000 }
 
 /** One character an octet. */
-async function read(...lines: string[]): Promise<Submitted> {
+async function read(...lines: string[]): Promise<SubmittedMessage> {
   const octets = Buffer.from(['From: shop@example.test', ...lines].join('\r\n'), 'latin1')
   const reading = await readSubmitted(octets, limits)
   assert.ok('submitted' in reading, JSON.stringify(reading))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import fc from 'fast-check'
-import { readSubmitted, type Submitted } from '../../../src/mail/submitted/read-submitted.ts'
+import { readSubmitted, type SubmittedMessage } from '../../../src/mail/submitted/read-submitted.ts'
 
 const limits = { attachmentsMaxCount: 5, attachmentsMaxBytes: 1_000 }
 
@@ -9,7 +9,7 @@ function octets(lines: readonly string[]): Buffer {
   return Buffer.from(lines.join('\r\n'), 'latin1')
 }
 
-async function read(...lines: string[]): Promise<Submitted> {
+async function read(...lines: string[]): Promise<SubmittedMessage> {
   const reading = await readSubmitted(octets(['From: shop@example.test', ...lines]), limits)
   assert.ok('submitted' in reading, JSON.stringify(reading))
   return reading.submitted
@@ -277,7 +277,7 @@ test('an image is inline where the HTML shows it, and a file where there is no H
     ...head,
     ...['--b', 'Content-Type: text/html', '', '<img src="cid:a">', ...parts],
   )
-  const facts = ({ attachments }: Submitted) =>
+  const facts = ({ attachments }: SubmittedMessage) =>
     attachments.map(({ contentId, disposition }) => [contentId, disposition])
   assert.deepEqual(facts(shown), [
     ['a', 'inline'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TooHeavy } from '../../../src/mail/compose/quick-limit-error.ts'
-import { quickLimits } from '../../../src/mail/template/limits.ts'
+import { QuickLimitError } from '../../../src/mail/compose/quick-limit-error.ts'
+import { QUICK_LIMITS } from '../../../src/mail/template/limits.ts'
 import {
   compileTemplate,
   countMarkers,
@@ -103,8 +103,8 @@ test('what is more than quick work is left to others, who have no trouble with i
   for (const [why, source, request] of tooMuch) {
     const variables = { stored: {}, request, system: {} }
     const compiled = compileTemplate(source, 'html')
-    const quickly = () => renderTemplate(compiled, variables, { at, limits: quickLimits })
-    assert.throws(quickly, TooHeavy, why)
+    const quickly = () => renderTemplate(compiled, variables, { at, limits: QUICK_LIMITS })
+    assert.throws(quickly, QuickLimitError, why)
     assert.equal(renderTemplate(compiled, variables, { at }).fault, undefined, why)
   }
 })
@@ -117,13 +117,16 @@ test('a loop that takes long, or much memory, is left to others', () => {
   const variables = { stored: {}, request: { a: 'x'.repeat(60_000) }, system: {} }
   for (const source of sources) {
     const compiled = compileTemplate(source, 'html')
-    assert.throws(() => renderTemplate(compiled, variables, { at, limits: quickLimits }), TooHeavy)
+    assert.throws(
+      () => renderTemplate(compiled, variables, { at, limits: QUICK_LIMITS }),
+      QuickLimitError,
+    )
   }
 })
 
 test('a fault of the template itself is no reason to leave it to others', () => {
   const variables = { stored: {}, request: { bad: '%zz' }, system: {} }
   const compiled = compileTemplate('{{ bad | url_decode }}', 'html')
-  const { text, fault } = renderTemplate(compiled, variables, { at, limits: quickLimits })
+  const { text, fault } = renderTemplate(compiled, variables, { at, limits: QUICK_LIMITS })
   assert.deepEqual([text, fault?.message], ['%zz', 'URI malformed'])
 })

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { Liquid } from 'liquidjs'
-import {
-  compileTemplate,
-  renderTemplate,
-  type Variables,
-} from '../../../src/mail/template/template.ts'
+import { compileTemplate, renderTemplate } from '../../../src/mail/template/template.ts'
+import type { Variables } from '../../../src/mail/template/variables.ts'
 
 const at = Date.parse('2026-05-06T07:08:09Z')
 

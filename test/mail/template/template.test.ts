@@ -5,8 +5,8 @@ import {
   compileTemplate,
   renderSubject,
   renderTemplate,
-  type Variables,
 } from '../../../src/mail/template/template.ts'
+import type { Variables } from '../../../src/mail/template/variables.ts'
 
 const at = Date.parse('2026-05-06T07:08:09.500Z')
 

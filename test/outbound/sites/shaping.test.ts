@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SiteAction } from '../../../src/mail/replies/classify-reply.ts'
+import type { SiteAction } from '../../../src/mail/replies/reply.ts'
 import { createShaping } from '../../../src/outbound/sites/shaping.ts'
 
 const MINUTE = 60_000

@@ -1,6 +1,6 @@
 /** Attachments that are too large for a row are kept as octets, in chunks of their content. */
 import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
-import { decodeInChunks, QUICK_BASE64_LENGTH } from '../../../mail/compose/decode-base64.ts'
+import { decodeInChunks, MAX_QUICK_BASE64_LENGTH } from '../../../mail/compose/decode-base64.ts'
 import type { StoredAttachment } from '../../../store/schema/messages.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -19,7 +19,7 @@ export async function storeAttachments(
   attachments: readonly StoredAttachment[],
 ): Promise<AttachmentColumns> {
   if (attachments.length === 0) return { attachments: null, chunkBytes: 0 }
-  if (attachedBytes(attachments) <= QUICK_BASE64_LENGTH) {
+  if (attachedBytes(attachments) <= MAX_QUICK_BASE64_LENGTH) {
     return { attachments: [...attachments], chunkBytes: 0 }
   }
   try {

@@ -8,7 +8,7 @@ import type {
   MessageSource,
   RenderSource,
 } from '../../../mail/compose/build-message.ts'
-import { withoutSmarthostHeaders } from '../../../mail/compose/smarthost-header.ts'
+import { removeSmarthostHeaders } from '../../../mail/compose/smarthost-header.ts'
 import { matchLanguage } from '../../../mail/languages.ts'
 import { createPageToken, createUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
 import type { RowOf } from '../../../store/database.ts'
@@ -146,7 +146,7 @@ export function toSource(
 /** In whichever way they came in: whoever sends for us is steered by its operator alone. */
 function headersFor({ config }: Pick<Core, 'config'>, { headers }: SourceRow) {
   if (headers === null || config.delivery.mode !== 'relay') return headers
-  return withoutSmarthostHeaders(headers)
+  return removeSmarthostHeaders(headers)
 }
 
 function renderSource({ email, project, content }: Parts, pages: Pages): RenderSource {

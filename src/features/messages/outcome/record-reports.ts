@@ -6,7 +6,7 @@
  * Every report counts once: the same again changes nothing and emits nothing, and neither does a
  * report of what the session had said already.
  */
-import type { Verdict } from '../../../mail/replies/classify-reply.ts'
+import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'

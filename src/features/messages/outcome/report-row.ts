@@ -2,7 +2,7 @@
  * Reports that came after an email's session, beside its attempts, as `queue show` tells them. They
  * are rows of the same table, whose `result` begins with `reported-`.
  */
-import type { Reply } from '../../../mail/replies/classify-reply.ts'
+import type { Reply } from '../../../mail/replies/reply.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { attempts } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'

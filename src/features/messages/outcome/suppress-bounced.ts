@@ -5,7 +5,7 @@
  * hits many addresses at once: it may have to wait (held-suppression.ts). What others report does
  * not.
  */
-import type { Verdict } from '../../../mail/replies/classify-reply.ts'
+import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { Email } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Core } from '../../core.ts'

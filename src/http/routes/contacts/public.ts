@@ -7,7 +7,7 @@ import { notFound } from '../../../errors.ts'
 import { findPublicContact } from '../../../features/contacts/read/public-contact.ts'
 import { changeSubscription } from '../../../features/contacts/write/subscription.ts'
 import type { Core } from '../../../features/core.ts'
-import { languages } from '../../../mail/languages.ts'
+import { LANGUAGES } from '../../../mail/languages.ts'
 import type { PageToken } from '../../../mail/signed-tokens.ts'
 import { json, openRoute, type Route } from '../../route.ts'
 import { attribution, readPageLink } from '../../shapes/page-link.ts'
@@ -18,7 +18,7 @@ const contact = z
     email: z.string().meta({ format: 'email' }),
     subscribed: z.boolean(),
     language: z
-      .enum(languages)
+      .enum(LANGUAGES)
       .meta({ description: 'Of the pages and the footer of this contact' }),
   })
   .meta({ id: 'PublicContact' })

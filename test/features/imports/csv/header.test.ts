@@ -11,7 +11,7 @@ import {
 } from '../../../../src/features/imports/csv/header.ts'
 import { createCsvParser } from '../../../../src/features/imports/csv/parser.ts'
 import { FinalFailure } from '../../../../src/jobs/run.ts'
-import { languages } from '../../../../src/mail/languages.ts'
+import { LANGUAGES } from '../../../../src/mail/languages.ts'
 
 function header(line: string, mapping: Mapping = []) {
   const parser = createCsvParser({ delimiter: ',', ...RECORD_LIMITS })
@@ -86,7 +86,7 @@ test('an export is known by its columns, and those that nobody sets are left out
 })
 
 test('the address has many names, in each of the 17 languages', () => {
-  assert.deepEqual(Object.keys(ADDRESS_COLUMN_NAMES).sort(), [...languages].sort())
+  assert.deepEqual(Object.keys(ADDRESS_COLUMN_NAMES).sort(), [...LANGUAGES].sort())
   for (const name of Object.values(ADDRESS_COLUMN_NAMES).flat()) {
     const spelled = [name, name.toUpperCase(), ` ${name} *`, name.replaceAll(' ', '_')]
     for (const text of spelled) {

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/features/messages/outcome/record-reports.ts'
 import { deleteStrikesOf } from '../../../../src/features/messages/outcome/strikes.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
-import type { Verdict } from '../../../../src/mail/replies/classify-reply.ts'
+import type { Verdict } from '../../../../src/mail/replies/reply.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'

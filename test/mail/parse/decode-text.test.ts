@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { decodeHeader } from '../../../src/mail/report/octets.ts'
+import { decodeHeader } from '../../../src/mail/parse/decode-text.ts'
 
 it('reads words side by side as one, so that a character may be split between two', () => {
   const [first, second] = [Buffer.from([0x47, 0xc3]), Buffer.from([0xbc, 0x6e])]

@@ -2,8 +2,8 @@
  * From the words of a report to a verdict: the same rules as in session, at stage `late`. What the
  * other server said comes first; the prose around it decides only where that says nothing.
  */
-import { type Reading, readReply, type Verdict } from '../replies/classify-reply.ts'
-import type { Stage } from '../replies/reply-rule.ts'
+import { type Classification, classifyWithBasis } from '../replies/classify-reply.ts'
+import type { Stage, Verdict } from '../replies/reply.ts'
 import {
   type Diagnosis,
   isVague,
@@ -12,7 +12,7 @@ import {
   readDiagnosis,
   tellMost,
 } from './diagnostic.ts'
-import type { ReportedAction, ReportedRecipient } from './read-report.ts'
+import type { ReportedAction, ReportedRecipient } from './reported-recipient.ts'
 
 export type Evidence = {
   recipient: string
@@ -40,7 +40,7 @@ const maxDiagnosticLength = 1_000
 const addressRefused =
   /address (?:not found|couldn't be found)|rejected (?:the |your )?address|recipient address rejected/i
 
-export function judge(given: Evidence): ReportedRecipient {
+export function classifyRecipient(given: Evidence): ReportedRecipient {
   const texts = given.texts.map(oneSpaced).filter((text) => text !== '')
   const notice = oneSpaced(given.notice)
   const evidence = {
@@ -112,14 +112,14 @@ function unwrap(text: string): string[] {
 }
 
 /** The first text that a rule knows; else the reading of the codes alone. */
-function readBest(evidence: Evidence, diagnosis: Diagnosis): Reading {
+function readBest(evidence: Evidence, diagnosis: Diagnosis): Classification {
   const { action, texts, notice } = evidence
   const { replyCode, status, command } = diagnosis
   const isDelivered = action !== 'failed' && action !== 'delayed'
   const code = isDelivered ? 250 : replyCode !== null && replyCode >= 400 ? replyCode : 0
   const enhancedCode = status?.startsWith('2') && !isDelivered ? null : status
   const read = (text: string) =>
-    readReply({
+    classifyWithBasis({
       stage: 'late',
       reply: { code, enhancedCode, text: text.slice(0, maxTextLength) },
       ...findProvider(evidence),
@@ -170,8 +170,14 @@ function escapeControls(line: string): string {
 }
 
 /** A recipient whom the message did reach, and what came of it. */
-export function judgeAs(reason: 'vacation' | 'feedback', recipient: string): ReportedRecipient {
-  const delivered = readReply({ stage: 'late', reply: { code: 250, enhancedCode: null, text: '' } })
+export function classifyReached(
+  reason: 'vacation' | 'feedback',
+  recipient: string,
+): ReportedRecipient {
+  const delivered = classifyWithBasis({
+    stage: 'late',
+    reply: { code: 250, enhancedCode: null, text: '' },
+  })
   return {
     recipient,
     originalRecipient: null,

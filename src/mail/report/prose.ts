@@ -2,7 +2,7 @@
  * Bounces in prose: which addresses a mail system speaks of, and what it says of each. A recipient
  * opens a block of lines; what stands before the first is common to all.
  */
-import { addressPattern, cleanAddress } from './mailbox.ts'
+import { addressPattern, cleanAddress } from '../parse/find-address.ts'
 
 export type Block = {
   recipient: string

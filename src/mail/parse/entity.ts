@@ -4,8 +4,8 @@
  * unclosed boundaries, no header section, mbox lines). Parts stand in order, each before its own.
  */
 import { htmlToText } from '../html/html-to-text.ts'
+import { decodeCharset, decodeTransfer } from './decode-text.ts'
 import { type Field, findField, isFieldLine, readFields } from './fields.ts'
-import { decodeCharset, decodeTransfer } from './octets.ts'
 
 export type Entity = {
   fields: Field[]
@@ -20,7 +20,7 @@ export type Entity = {
 }
 
 /** Of a longer message the begin is read: reports put what matters before what comes back. */
-export const maxReportOctets = 8_388_608
+export const MAX_REPORT_OCTETS = 8_388_608
 const maxDepth = 12
 const maxParts = 200
 const maxBoundaryLength = 200
@@ -30,7 +30,7 @@ const typeShape = /^[ \t"]*([\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100})/
 
 /** Every part of a message; the first is the message itself. */
 export function readEntities(message: Buffer): Entity[] {
-  const raw = message.subarray(0, maxReportOctets).toString('latin1').replace(/\r\n?/g, '\n')
+  const raw = message.subarray(0, MAX_REPORT_OCTETS).toString('latin1').replace(/\r\n?/g, '\n')
   const entities: Entity[] = []
   walk(entities, { source: raw.replace(/^\s*\n/, ''), depth: 0, level: 0, parent: '' })
   return entities

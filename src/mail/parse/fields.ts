@@ -2,7 +2,7 @@
  * A block of header fields (RFC 5322 section 2.2), as in a header section or a delivery status:
  * unfolded, names in lower case, what is no field passed over. Bounded in number and length.
  */
-import { decodeCharset } from './octets.ts'
+import { decodeCharset } from './decode-text.ts'
 
 export type Field = {
   /** In lower case. */

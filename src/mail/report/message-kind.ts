@@ -1,8 +1,9 @@
 /** What kind of mail this is, by its header section and its words: bounce, auto-reply, complaint. */
-import type { Entity } from './entity.ts'
-import { findField } from './fields.ts'
-import { findAddress } from './mailbox.ts'
-import { decodeHeader } from './octets.ts'
+
+import { decodeHeader } from '../parse/decode-text.ts'
+import type { Entity } from '../parse/entity.ts'
+import { findField } from '../parse/fields.ts'
+import { findAddress } from '../parse/find-address.ts'
 
 const daemonAddress =
   /^(?:mailer-?daemon|mailer|mail-?daemon|mail[._-]?delivery(?:[._-]?(?:sub)?system)?|mail[._-]?system|poo?st_?master|mdaemon|bounces?|double-?bounce|smtp-?(?:admin|daemon)|microsoftexchange\w{10,40}|nobody|root)(?:[+@-]|$)/i
@@ -23,7 +24,7 @@ const bounceSubject =
 const bouncePhrase =
   /(?:could|can|did|was|were|is|been|has|has been|wasn.t|couldn.t|can.t|hasn.t)(?: not)? (?:yet )?(?:be(?:en)? )?(?:delivered|relayed)\b|not (?:yet )?(?:be(?:en)? )?deliver|undeliver|unable to deliver|(?:failed|failure) (?:to|in) (?:deliver|send)|deliver\w{0,3} (?:to the following|has failed|failed|failure|problem|errors?|status notification|problems)|had (?:permanent|transient|delivery)|permanent (?:fatal |delivery )?(?:error|failure)|did not reach|was rejected|been (?:automatically )?rejected|not (?:allowed|authori[sz]ed|permitted) to (?:post|send)|returned to (?:you|sender)|not (?:be )?(?:accepted|sent)|giving up|(?:user|recipient|mailbox|account|address) (?:unknown|not found|does not exist|is (?:full|disabled))|unknown (?:user|recipient|or illegal)|no such user|over quota|exceeded the (?:local )?(?:limit|quota)|failure reasons?|remote (?:host|server) (?:said|returned|replied)|smtp error|transcript of session|error message below|trouble delivering|no valid recipients|not a member of|don't have permission|permission to post|detected a loop|invalid final delivery|mail(?:box)? (?:size )?(?:limit|quota)|nicht zugestellt|konnte nicht|unzustellbar|n'a (?:pas )?pu être|n.a pas été remis|non è stato possibile|no se ha podido|no se pudo|não foi possível|не может быть доставлено|не удалось|не было доставлено|не доставлено|无法|無法|退信|送信できません|配信できません|届けられません|エラー|전송하지 못|google groups/i
 
-export type Signs = {
+export type MessageKind = {
   /** It is a report of delivery. */
   isBounce: boolean
   /** A warning that delivery takes longer. */
@@ -31,7 +32,7 @@ export type Signs = {
   isAutoReply: boolean
 }
 
-export function readSigns(root: Entity, notice: string): Signs {
+export function detectMessageKind(root: Entity, notice: string): MessageKind {
   const subject = decodeHeader(findField(root.fields, 'subject') ?? '').slice(0, 1_000)
   const words = notice.slice(0, 8_000)
   return {

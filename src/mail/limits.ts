@@ -1,0 +1,22 @@
+/** Limits of messages that the HTTP API, the command line, SMTP submission and the writer share. */
+
+/** Octets of a line without its CRLF (RFC 5322 section 2.1.1). */
+export const MAX_LINE_OCTETS = 998
+
+/** Characters of a subject, as given and as rendered. */
+export const MAX_SUBJECT_LENGTH = 998
+
+/** Characters of a mailbox's display name. */
+export const MAX_DISPLAY_NAME_LENGTH = 998
+
+/** Header fields that a caller may add to one message. */
+export const MAX_HEADERS = 50
+
+/** Characters of the name of such a field. */
+export const MAX_HEADER_NAME_LENGTH = 255
+
+/** Characters of the value of such a field. */
+export const MAX_HEADER_VALUE_LENGTH = 998
+
+/** Characters of an attachment's filename, of its content type and of its content id. */
+export const MAX_ATTACHMENT_FIELD_LENGTH = 255

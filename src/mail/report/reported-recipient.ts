@@ -1,0 +1,27 @@
+import type { BounceReason, Verdict } from '../replies/reply.ts'
+
+export type ReportedAction = 'failed' | 'delayed' | 'delivered' | 'expanded' | 'relayed'
+
+export type ReportedRecipient = {
+  /** As reported (Final-Recipient, else Original-Recipient), in lower case; '' where unknown. */
+  recipient: string
+  originalRecipient: string | null
+  action: ReportedAction
+  /** RFC 3463, as `5.1.1`. */
+  status: string | null
+  /** RFC 5321, as 550. */
+  replyCode: number | null
+  /** `hard`: the address itself will never work; `undetermined`: no rule knows the reason. */
+  class: 'hard' | 'soft' | 'undetermined'
+  reason: BounceReason
+  /** One line, control characters escaped, at most 1,000 characters. */
+  diagnostic: string
+  /** From the rules at stage `late`; hard or a strike only if the action is `failed`. */
+  verdict: Verdict
+}
+
+/** Recipients that one report names at most. */
+export const MAX_REPORT_RECIPIENTS = 50
+
+/** Readers look for one more, so that a longer report is recognised. */
+export const MAX_READ_RECIPIENTS = MAX_REPORT_RECIPIENTS + 1
