@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import packageJson from '../../package.json' with { type: 'json' }
-import { makeFolder } from '../config/place.ts'
+import { makeFolder } from '../config/config-folder.ts'
 import { runAt } from '../fakes/terminal.ts'
 
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')

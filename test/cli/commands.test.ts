@@ -8,7 +8,7 @@ import { eq } from '../../src/store/drizzle.ts'
 import { attempts, contents, type Email, emails } from '../../src/store/schema/messages.ts'
 import { sandboxMessages } from '../../src/store/schema/service.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
-import { makeFolder } from '../config/place.ts'
+import { makeFolder } from '../config/config-folder.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
 
 const cwd = makeFolder()

@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import { parse } from 'smol-toml'
-import { makeFolder } from '../config/place.ts'
+import { makeFolder } from '../config/config-folder.ts'
 import { makeCertificate } from '../fakes/certificate.ts'
 import { runAt } from '../fakes/terminal.ts'
 

@@ -5,7 +5,7 @@ import { silentLog } from '../../src/log.ts'
 import { newId } from '../../src/store/ids.ts'
 import { templates } from '../../src/store/schema/messages.ts'
 import { openStore } from '../../src/store/store.ts'
-import { makeFolder } from '../config/place.ts'
+import { makeFolder } from '../config/config-folder.ts'
 import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { runAt } from '../fakes/terminal.ts'
 

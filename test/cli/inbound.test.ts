@@ -7,7 +7,7 @@ import { eq, sql } from '../../src/store/drizzle.ts'
 import { newId } from '../../src/store/ids.ts'
 import { type InboundMessage, inboundMessages } from '../../src/store/schema/inbound.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
-import { makeFolder } from '../config/place.ts'
+import { makeFolder } from '../config/config-folder.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
 
 const cwd = makeFolder()

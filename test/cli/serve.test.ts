@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { runCli } from '../../src/cli/cli.ts'
 import { formatWelcome } from '../../src/cli/welcome.ts'
-import { makeFolder } from '../config/place.ts'
+import { makeFolder } from '../config/config-folder.ts'
 import { makeTerminal, runAt } from '../fakes/terminal.ts'
 
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')

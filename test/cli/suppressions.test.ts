@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { readSince } from '../../src/cli/options/since.ts'
-import { makeFolder } from '../config/place.ts'
+import { makeFolder } from '../config/config-folder.ts'
 import { type Outcome, runAt } from '../fakes/terminal.ts'
 
 const cwd = makeFolder()

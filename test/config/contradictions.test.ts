@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import { makeCertificate } from '../fakes/certificate.ts'
-import { makePlace } from './place.ts'
+import { makeConfigFolder } from './config-folder.ts'
 
-const place = makePlace()
+const dir = makeConfigFolder()
 const [own, other] = [makeCertificate(), makeCertificate()]
-writeFileSync(path.join(place.folder, 'cert.pem'), own.cert)
-writeFileSync(path.join(place.folder, 'key.pem'), own.key)
-writeFileSync(path.join(place.folder, 'other.pem'), other.key)
+writeFileSync(path.join(dir.folder, 'cert.pem'), own.cert)
+writeFileSync(path.join(dir.folder, 'key.pem'), own.key)
+writeFileSync(path.join(dir.folder, 'other.pem'), other.key)
 
 const relay = "[delivery]\nmode = 'relay'\n[delivery.relay]\n"
 
@@ -106,7 +106,7 @@ const taken: [name: string, toml: string][] = [
 describe('contradictions', () => {
   for (const [name, toml, keys] of refused) {
     it(`refuse ${name}`, () => {
-      const problems = place.problems(toml)
+      const problems = dir.problems(toml)
       assert.deepEqual(
         problems.map(({ key }) => key),
         keys,
@@ -116,11 +116,11 @@ describe('contradictions', () => {
   }
 
   for (const [name, toml] of taken) {
-    it(`leave alone ${name}`, () => assert.deepEqual(place.problems(toml), []))
+    it(`leave alone ${name}`, () => assert.deepEqual(dir.problems(toml), []))
   }
 
   it('are not looked for in keys that are wrong by themselves', () => {
-    const problems = place.problems(`${relay}host = 'not a host'`)
+    const problems = dir.problems(`${relay}host = 'not a host'`)
     assert.deepEqual(
       problems.map(({ key }) => key),
       ['delivery.relay.host'],
@@ -128,10 +128,10 @@ describe('contradictions', () => {
   })
 
   it('hand the certificate of inbound on to submission', () => {
-    const { inbound, submission } = place.load(
+    const { inbound, submission } = dir.load(
       "[inbound]\ntls_cert = 'cert.pem'\ntls_key = 'key.pem'",
     )
     assert.deepEqual(submission.tls, inbound.tls)
-    assert.equal(inbound.tls?.certFile, path.join(place.folder, 'cert.pem'))
+    assert.equal(inbound.tls?.certFile, path.join(dir.folder, 'cert.pem'))
   })
 })

@@ -5,16 +5,16 @@ import path from 'node:path'
 import { describe, it } from 'node:test'
 import { loadConfig, loadSettings } from '../../src/config/load.ts'
 import { ConfigError } from '../../src/config/problems.ts'
-import { makePlace } from './place.ts'
+import { makeConfigFolder } from './config-folder.ts'
 
 describe('the configuration', () => {
   it('needs no file: everything has a default', () => {
-    const place = makePlace()
-    const config = place.load(null)
+    const dir = makeConfigFolder()
+    const config = dir.load(null)
     assert.equal(config.file, null)
     assert.equal(config.baseUrl, 'http://localhost:8080')
-    assert.equal(config.dataDir, path.join(place.folder, 'data'))
-    assert.equal(config.database.file, path.join(place.folder, 'data', 'pillarbox.db'))
+    assert.equal(config.dataDir, path.join(dir.folder, 'data'))
+    assert.equal(config.database.file, path.join(dir.folder, 'data', 'pillarbox.db'))
     assert.deepEqual(config.http.listen, { host: '127.0.0.1', port: 8080, isTls: false })
     assert.equal(config.delivery.mode, 'sandbox')
     assert.equal(config.delivery.retrySchedule.length, 9)
@@ -27,7 +27,7 @@ describe('the configuration', () => {
   })
 
   it('is that of --config, else of the working folder, else of the system', () => {
-    const { folder, file, options } = makePlace()
+    const { folder, file, options } = makeConfigFolder()
     const other = path.join(folder, 'other.toml')
     const system = path.join(folder, 'etc', 'pillarbox.toml')
     mkdirSync(path.dirname(system))
@@ -42,7 +42,7 @@ describe('the configuration', () => {
   })
 
   it('is refused when its file cannot be read', () => {
-    const { folder, options } = makePlace()
+    const { folder, options } = makeConfigFolder()
     const wrong = (configPath: string, found: RegExp) =>
       assert.throws(
         () => loadConfig({ ...options(), configPath }),
@@ -61,7 +61,7 @@ describe('the configuration', () => {
   })
 
   it('is refused with line and column when it is no TOML', () => {
-    const { file, problems } = makePlace()
+    const { file, problems } = makeConfigFolder()
     const [problem, ...others] = problems("[http]\nlisten = '127.0.0.1:8080\n")
     assert.deepEqual(others, [])
     assert.equal(problem?.key, file)
@@ -70,7 +70,7 @@ describe('the configuration', () => {
   })
 
   it('names every problem at once', () => {
-    const { problems } = makePlace()
+    const { problems } = makeConfigFolder()
     const found = problems(
       "nonsense = 1\n[delivery]\nmode = 'pigeon'\nport = 0\n[http]\nlisten = 'x'\n",
       { PILLARBOX_LIMITS__EMAILS_PER_SECOND: 'many', PILLARBOX_WHAT: '1' },
@@ -86,7 +86,7 @@ describe('the configuration', () => {
   })
 
   it('says which key was meant by an unknown one', () => {
-    const { problems } = makePlace()
+    const { problems } = makeConfigFolder()
     const cases: [string, string, string | undefined][] = [
       ['base_ur = "x"', 'base_ur', 'base_url'],
       ['[http]\nlisen = "x"', 'http.lisen', 'http.listen'],
@@ -109,7 +109,7 @@ describe('the configuration', () => {
   })
 
   it('wants a table where keys of a table are', () => {
-    const { problems } = makePlace()
+    const { problems } = makeConfigFolder()
     assert.deepEqual(
       problems('http = 1').map(({ key, found, expected }) => [key, found, expected]),
       [['http', '1', 'a table']],
@@ -119,7 +119,7 @@ describe('the configuration', () => {
   })
 
   it('is frozen to the bottom', () => {
-    const config = makePlace().load("[dns]\nservers = ['127.0.0.1']")
+    const config = makeConfigFolder().load("[dns]\nservers = ['127.0.0.1']")
     const isFrozen = (value: unknown): boolean =>
       typeof value !== 'object' ||
       value === null ||
@@ -128,7 +128,7 @@ describe('the configuration', () => {
   })
 
   it('derives what follows from other settings', () => {
-    const { load } = makePlace()
+    const { load } = makeConfigFolder()
     const { delivery } = load("[delivery]\nhostname = 'Mail.Example.com.'")
     assert.equal(delivery.hostname, 'mail.example.com')
     assert.equal(delivery.returnPathDomain, 'bounce.mail.example.com')
@@ -142,13 +142,13 @@ describe('the configuration', () => {
 
   it('gives a system without a usable host name the name localhost', (test) => {
     test.mock.method(os, 'hostname', () => 'not_a host')
-    const { load } = makePlace()
+    const { load } = makeConfigFolder()
     assert.equal(load(null).delivery.hostname, 'localhost')
     assert.equal(load(null).delivery.returnPathDomain, 'bounce.localhost')
   })
 
   it('writes base_url without a final slash', () => {
-    const { load } = makePlace()
+    const { load } = makeConfigFolder()
     assert.equal(load("base_url = 'https://Example.com/'").baseUrl, 'https://example.com')
     assert.equal(load("base_url = 'https://example.com/a/'").baseUrl, 'https://example.com/a')
   })
@@ -156,7 +156,7 @@ describe('the configuration', () => {
 
 describe('the environment', () => {
   it('counts more than the file, key by key', () => {
-    const { load } = makePlace()
+    const { load } = makeConfigFolder()
     const config = load(
       "[delivery]\nmode = 'direct'\nhostname = 'mail.example.com'\nport = 2525\n",
       {
@@ -179,7 +179,7 @@ describe('the environment', () => {
   })
 
   it('is refused where it names no key, with the variable that was meant', () => {
-    const { problems } = makePlace()
+    const { problems } = makeConfigFolder()
     const cases: [string, string | undefined][] = [
       ['PILLARBOX_DELIVERY_MODE', 'PILLARBOX_DELIVERY__MODE'],
       ['PILLARBOX_delivery__mode', 'PILLARBOX_DELIVERY__MODE'],
@@ -193,11 +193,11 @@ describe('the environment', () => {
   })
 
   it('may hold the key that the welcome of the sandbox speaks of', () => {
-    assert.deepEqual(makePlace().problems(null, { PILLARBOX_KEY: 'sk_x' }), [])
+    assert.deepEqual(makeConfigFolder().problems(null, { PILLARBOX_KEY: 'sk_x' }), [])
   })
 
   it('says in which variable a wrong value is', () => {
-    const [problem] = makePlace().problems(null, { PILLARBOX_DELIVERY__PORT: '' })
+    const [problem] = makeConfigFolder().problems(null, { PILLARBOX_DELIVERY__PORT: '' })
     assert.equal(problem?.where, 'PILLARBOX_DELIVERY__PORT')
     assert.equal(problem?.found, '""')
   })
@@ -207,7 +207,7 @@ describe('a secret', () => {
   const long = 'a'.repeat(40)
 
   it('can be in a file, whose last line end does not count', () => {
-    const { folder, load, options, file } = makePlace()
+    const { folder, load, options, file } = makeConfigFolder()
     writeFileSync(path.join(folder, 'kept'), `${long}\r\n`)
     assert.equal(load("secret_file = 'kept'").secret, long)
     assert.equal(load(null, { PILLARBOX_SECRET_FILE: 'kept' }).secret, long)
@@ -216,7 +216,7 @@ describe('a secret', () => {
   })
 
   it('is refused when its file cannot be read, is no path, or holds a wrong one', () => {
-    const { folder, problems } = makePlace()
+    const { folder, problems } = makeConfigFolder()
     const relay = "[delivery.relay]\nhost = 'smtp.example.com'\nusername = 'u'\n"
     const [missing] = problems(`${relay}password_file = 'missing'`)
     assert.equal(missing?.key, 'delivery.relay.password_file')
@@ -228,7 +228,7 @@ describe('a secret', () => {
   })
 
   it('is refused when it is given in both ways', () => {
-    const { folder, problems, load } = makePlace()
+    const { folder, problems, load } = makeConfigFolder()
     writeFileSync(path.join(folder, 'kept'), long)
     const [problem] = problems(`secret = '${long}'\nsecret_file = 'kept'`)
     assert.deepEqual([problem?.key, problem?.found], ['secret', 'secret and secret_file'])

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { describe, it } from 'node:test'
 import { ConfigError } from '../../src/config/problems.ts'
 import { loadSecret, prepareDataDir } from '../../src/config/secret.ts'
-import { makeFolder } from './place.ts'
+import { makeFolder } from './config-folder.ts'
 
 const isWindows = process.platform === 'win32'
 

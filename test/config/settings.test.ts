@@ -10,7 +10,7 @@ import {
   settingKeys,
   settingOf,
 } from '../../src/config/settings.ts'
-import { makePlace } from './place.ts'
+import { makeConfigFolder } from './config-folder.ts'
 
 type Case = {
   /** As TOML values. */
@@ -185,16 +185,16 @@ describe('every setting', () => {
   })
 
   it('is refused with its name, what was found and what was expected when it is wrong', () => {
-    const place = makePlace()
+    const dir = makeConfigFolder()
     for (const key of settingKeys) {
       for (const value of cases[key].wrong) {
-        const [problem, ...others] = place.problems(toml(key, value))
+        const [problem, ...others] = dir.problems(toml(key, value))
         assert.ok(problem, `${key} = ${JSON.stringify(value)} was taken`)
         assert.deepEqual(others, [], key)
         const { kind } = settingOf(key)
         assert.equal(problem.key, key)
         assert.equal(problem.expected, kind.expected)
-        assert.equal(problem.where, place.file)
+        assert.equal(problem.where, dir.file)
         if (kind.isSecret && typeof value === 'string' && value !== '') {
           assert.ok(!problem.found.includes(value), 'a secret is shown')
         } else if (typeof value === 'string' && !kind.isSecret) {
@@ -217,14 +217,14 @@ describe('every setting', () => {
   })
 
   it('is refused by the name of its variable when the environment has it wrong', () => {
-    const place = makePlace()
+    const dir = makeConfigFolder()
     for (const key of settingKeys) {
       const { kind } = settingOf(key)
       const wrong = cases[key].wrong.find(
         (value) => typeof value === 'string' && kind.read(kind.fromText(value)) === undefined,
       )
       if (wrong === undefined) continue
-      const [problem] = place.problems(null, { [variableOf(key)]: String(wrong) })
+      const [problem] = dir.problems(null, { [variableOf(key)]: String(wrong) })
       assert.equal(problem?.key, key)
       assert.equal(problem.where, variableOf(key))
     }
@@ -242,12 +242,12 @@ describe('every setting', () => {
   })
 
   it('takes any value or names its key, whatever stands there', () => {
-    const place = makePlace()
+    const dir = makeConfigFolder()
     const scalar = fc.oneof(fc.string(), fc.integer(), fc.double({ noNaN: true }), fc.boolean())
     const anyValue = fc.oneof(scalar, fc.array(fc.string(), { maxLength: 3 }))
     fc.assert(
       fc.property(fc.constantFrom(...settingKeys), anyValue, (key, value) => {
-        for (const problem of place.problems(toml(key, value))) {
+        for (const problem of dir.problems(toml(key, value))) {
           assert.ok(problem.key.startsWith(key.split('.')[0]!), problem.key)
         }
       }),
@@ -256,9 +256,9 @@ describe('every setting', () => {
   })
 
   it('counts paths from the folder of the file', () => {
-    const place = makePlace()
-    const config = place.load("data_dir = 'here'\n[database]\nurl = 'sqlite:x/y.db'")
-    assert.equal(config.dataDir, path.join(place.folder, 'here'))
-    assert.equal(config.database.file, path.join(place.folder, 'here', 'x', 'y.db'))
+    const dir = makeConfigFolder()
+    const config = dir.load("data_dir = 'here'\n[database]\nurl = 'sqlite:x/y.db'")
+    assert.equal(config.dataDir, path.join(dir.folder, 'here'))
+    assert.equal(config.database.file, path.join(dir.folder, 'here', 'x', 'y.db'))
   })
 })

@@ -4,14 +4,14 @@ import path from 'node:path'
 import { describe, it } from 'node:test'
 import { loadSettings } from '../../src/config/load.ts'
 import { listWarnings } from '../../src/config/warnings.ts'
-import { makePlace, type Place } from './place.ts'
+import { type ConfigFolder, makeConfigFolder } from './config-folder.ts'
 
 const skip = process.platform === 'win32' ? 'Windows has no file modes' : false
 
-function warningsOf(place: Place, toml: string, mode = 0o600): string[] {
-  writeFileSync(place.file, toml)
-  chmodSync(place.file, mode)
-  return listWarnings(loadSettings(place.options()))
+function warningsOf(dir: ConfigFolder, toml: string, mode = 0o600): string[] {
+  writeFileSync(dir.file, toml)
+  chmodSync(dir.file, mode)
+  return listWarnings(loadSettings(dir.options()))
 }
 
 const direct = "[delivery]\nmode = 'direct'\nhostname = 'mail.example.com'\n"
@@ -39,9 +39,9 @@ const cases: [toml: string, warning: RegExp | null][] = [
 
 describe('warnings', () => {
   it('come with what may surprise an operator, and only then', () => {
-    const place = makePlace()
+    const dir = makeConfigFolder()
     for (const [toml, warning] of cases) {
-      const warnings = warningsOf(place, toml)
+      const warnings = warningsOf(dir, toml)
       if (warning === null) assert.deepEqual(warnings, [], toml)
       else assert.match(warnings.join('\n'), warning, toml)
       assert.ok(warnings.length <= 1, warnings.join('\n'))
@@ -49,23 +49,23 @@ describe('warnings', () => {
   })
 
   it('name a file that holds secrets and is open to every user', { skip }, () => {
-    const place = makePlace()
+    const dir = makeConfigFolder()
     const secret = `secret = '${'x'.repeat(40)}'`
-    assert.deepEqual(warningsOf(place, secret, 0o600), [])
-    assert.deepEqual(warningsOf(place, secret, 0o640), [])
-    assert.match(warningsOf(place, secret, 0o644).join(), /pillarbox.toml holds secrets/)
-    assert.deepEqual(warningsOf(place, '', 0o644), [])
-    writeFileSync(path.join(place.folder, 'kept'), 'x'.repeat(40), { mode: 0o644 })
-    assert.match(warningsOf(place, "secret_file = 'kept'").join(), /kept holds secrets/)
+    assert.deepEqual(warningsOf(dir, secret, 0o600), [])
+    assert.deepEqual(warningsOf(dir, secret, 0o640), [])
+    assert.match(warningsOf(dir, secret, 0o644).join(), /pillarbox.toml holds secrets/)
+    assert.deepEqual(warningsOf(dir, '', 0o644), [])
+    writeFileSync(path.join(dir.folder, 'kept'), 'x'.repeat(40), { mode: 0o644 })
+    assert.match(warningsOf(dir, "secret_file = 'kept'").join(), /kept holds secrets/)
   })
 
   it('name a data folder and a kept secret that are open to others', { skip }, () => {
-    const place = makePlace()
-    const dataDir = path.join(place.folder, 'data')
+    const dir = makeConfigFolder()
+    const dataDir = path.join(dir.folder, 'data')
     mkdirSync(dataDir, { mode: 0o755 })
-    assert.match(warningsOf(place, '').join(), /data is open to other users: chmod 700/)
+    assert.match(warningsOf(dir, '').join(), /data is open to other users: chmod 700/)
     chmodSync(dataDir, 0o700)
     writeFileSync(path.join(dataDir, 'secret'), 'x'.repeat(40), { mode: 0o644 })
-    assert.match(warningsOf(place, '').join(), /secret is open to other users: chmod 600/)
+    assert.match(warningsOf(dir, '').join(), /secret is open to other users: chmod 600/)
   })
 })

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test'
 import { runAt } from '../fakes/terminal.ts'
 import { eventually } from './program.ts'
 import { installBesideSink, makeProject, post } from './server.ts'
-import type { Story } from './story.ts'
+import type { ShownEmail } from './shown-email.ts'
 
 /** INTERFACES says 200; a busy machine is given more, and the figure is printed. */
 const WITHIN_MS = 1_000
@@ -36,7 +36,7 @@ describe('commands beside a running server', () => {
     const { id, secret } = await makeProject({ command })
     await command('domain', 'add', '--project', id, 'other.test')
     const server = await installation.serve()
-    const show = async (email: string) => (await command('queue', 'show', email)) as Story
+    const show = async (email: string) => (await command('queue', 'show', email)) as ShownEmail
     let key = secret
     const send = (from?: string) => post(server.url, key, message(from))
 

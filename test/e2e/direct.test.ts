@@ -1,4 +1,4 @@
-/** The main job, in direct mode: from `POST /v1/send` to the recipient's MX, its outcome and its story. */
+/** The main job, in direct mode: from `POST /v1/send` to the recipient's MX, its outcome and what `queue show` prints. */
 import assert from 'node:assert/strict'
 import { Resolver } from 'node:dns/promises'
 import { after, before, describe, it } from 'node:test'
@@ -7,7 +7,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { simpleParser } from 'mailparser'
 import { makeCertificate } from '../fakes/certificate.ts'
 import { eventually, type Program, startProgram } from './program.ts'
-import type { Story } from './story.ts'
+import type { ShownEmail } from './shown-email.ts'
 
 let program: Program
 
@@ -20,8 +20,8 @@ before(async () => {
 
 after(() => program.close())
 
-async function show(id: string): Promise<Story> {
-  return (await program.command('queue', 'show', id)) as Story
+async function show(id: string): Promise<ShownEmail> {
+  return (await program.command('queue', 'show', id)) as ShownEmail
 }
 
 type Activity = { type: string; metadata: Record<string, unknown> }
@@ -81,13 +81,13 @@ describe('direct delivery', () => {
       ],
     )
 
-    const story = await show(id)
+    const shown = await show(id)
     assert.deepEqual(
-      [story.state, story.status, story.subject],
+      [shown.state, shown.status, shown.subject],
       ['delivered', 'DELIVERED', 'Hello Ada'],
     )
-    assert.equal(story.attempts.length, 1)
-    const [{ steps, ...attempt }] = story.attempts as [Story['attempts'][0]]
+    assert.equal(shown.attempts.length, 1)
+    const [{ steps, ...attempt }] = shown.attempts as [ShownEmail['attempts'][0]]
     assert.match(attempt.tls ?? '', /^TLSv1\.3, certificate not verified/)
     assert.deepEqual(
       [attempt.result, attempt.host, attempt.address, attempt.reply],
@@ -143,10 +143,10 @@ describe('direct delivery', () => {
     })
     const [id = ''] = await program.send({ to: 'eve@strict.test' })
     await program.untilState(id, 'bounced')
-    const story = await show(id)
-    assert.equal(story.status, 'BOUNCED')
-    assert.match(story.error ?? '', /550 5\.1\.1 <eve@strict\.test>: no such user here/)
-    assert.equal(story.attempts[0]?.reply?.text, '<eve@strict.test>: no such user here')
+    const shown = await show(id)
+    assert.equal(shown.status, 'BOUNCED')
+    assert.match(shown.error ?? '', /550 5\.1\.1 <eve@strict\.test>: no such user here/)
+    assert.equal(shown.attempts[0]?.reply?.text, '<eve@strict.test>: no such user here')
     const [bounce] = await activity('email.bounced')
     assert.match(String(bounce?.metadata.error), /no such user here/)
     assert.equal(bounce?.metadata.bounceType, 'Permanent')

@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { emails } from '../../src/store/schema/messages.ts'
 import { drop, type SinkCommand } from '../fakes/smtp-sink.ts'
 import { eventually, type Program, startProgram } from './program.ts'
-import type { Story } from './story.ts'
+import type { ShownEmail } from './shown-email.ts'
 
 async function startFor(t: TestContext, settings: Record<string, string> = {}): Promise<Program> {
   const program = await startProgram({
@@ -33,7 +33,7 @@ describe('faults', () => {
       const sink = await program.receive(domain, { respond: vanishAt(stage) })
       const [id = ''] = await program.send({ to: `ada@${domain}` })
       await program.untilState(id, 'delivered')
-      const { attempts } = (await program.command('queue', 'show', id)) as Story
+      const { attempts } = (await program.command('queue', 'show', id)) as ShownEmail
       assert.deepEqual(
         attempts.map(({ result, maybeDelivered }) => [result, maybeDelivered]),
         [

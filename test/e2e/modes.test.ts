@@ -8,7 +8,7 @@ import { simpleParser } from 'mailparser'
 import { SMTPServer } from 'smtp-server'
 import { makeCertificate } from '../fakes/certificate.ts'
 import { eventually, type Program, startProgram } from './program.ts'
-import type { Story } from './story.ts'
+import type { ShownEmail } from './shown-email.ts'
 
 type Received = { to: string[]; user: unknown; isTls: boolean; bytes: Buffer }
 
@@ -77,13 +77,13 @@ describe('relay mode', () => {
     assert.deepEqual(await verify(program, bytes), ['pass', 'pass'])
     assert.equal((await simpleParser(bytes)).subject, 'For ada@one.test')
 
-    const story = (await program.command('queue', 'show', id)) as Story
+    const shown = (await program.command('queue', 'show', id)) as ShownEmail
     assert.deepEqual(
-      [story.state, story.status, story.providerId, story.attempts[0]?.result],
+      [shown.state, shown.status, shown.providerId, shown.attempts[0]?.result],
       ['relayed', 'SENT', '4F2C91AB', 'relayed'],
     )
-    assert.match(story.attempts[0]?.tls ?? '', /^TLSv1\.3/)
-    assert.doesNotMatch(JSON.stringify(story), /secret/)
+    assert.match(shown.attempts[0]?.tls ?? '', /^TLSv1\.3/)
+    assert.doesNotMatch(JSON.stringify(shown), /secret/)
     const feed = await program.call('GET', '/activity')
     const types = (feed.body as { data: { id: string; type: string }[] }).data
     assert.deepEqual(

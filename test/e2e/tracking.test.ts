@@ -5,7 +5,7 @@ import { simpleParser } from 'mailparser'
 import { eq } from '../../src/store/drizzle.ts'
 import { emails } from '../../src/store/schema/messages.ts'
 import { eventually, type Program, startProgram } from './program.ts'
-import type { Story } from './story.ts'
+import type { ShownEmail } from './shown-email.ts'
 
 const BROWSER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'
@@ -57,11 +57,11 @@ function visit(address: string | undefined, headers: Record<string, string> = {}
   })
 }
 
-/** The story of the email once this holds. */
+/** The email as `queue show` prints it, once this holds. */
 const untilCounted = (id: string, isSo: (counts: Counts) => boolean) =>
   eventually(async () => {
-    const story = (await program.command('queue', 'show', id)) as Story & Counts
-    return isSo(story) ? story : undefined
+    const shown = (await program.command('queue', 'show', id)) as ShownEmail & Counts
+    return isSo(shown) ? shown : undefined
   })
 
 async function told(id: string): Promise<Told[]> {
@@ -123,9 +123,9 @@ describe('tracking in the sandbox', () => {
     await visit(pixel, { 'user-agent': 'Mozilla/5.0' })
     await visit(sale, {}, 'HEAD')
     await Promise.all([sale, yours, next].map((href) => visit(href)))
-    const story = await untilCounted(id, (counts) => counts.machineClicks === 4)
+    const shown = await untilCounted(id, (counts) => counts.machineClicks === 4)
     assert.deepEqual(
-      [story.opens, story.clicks, story.machineOpens, story.status],
+      [shown.opens, shown.clicks, shown.machineOpens, shown.status],
       [0, 0, 1, 'DELIVERED'],
     )
     assert.deepEqual(await told(id), [])

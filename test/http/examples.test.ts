@@ -5,10 +5,10 @@ import supertest from 'supertest'
 import { findExample } from '../../src/http/examples/all.ts'
 import type { OperationExample } from '../../src/http/examples/operation-example.ts'
 import { type Bindings, bind, match } from './example-match.ts'
-import { cast, createStoryDns, type StoryStep, story } from './example-story.ts'
+import { cast, createExampleDns, type ExampleStep, exampleSequence } from './example-sequence.ts'
 import { type Service, startService, type TestProject } from './service.ts'
 
-const dns = createStoryDns()
+const dns = createExampleDns()
 const bindings: Bindings = new Map()
 
 let service: Service
@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => service.stop())
 
-for (const step of story) {
+for (const step of exampleSequence) {
   test(`the example of ${step.name} is what the server answers`, async () => {
     const [method = '', path = ''] = step.name.split(' ')
     const example = findExample(method, path)
@@ -33,17 +33,17 @@ for (const step of story) {
   })
 }
 
-test('every operation that is described has an example, which the story tells', async () => {
+test('every operation that is described has an example, that runs here', async () => {
   const { body } = await supertest(service.url).get('/openapi.json')
   const paths = Object.entries<Record<string, unknown>>(body.paths)
   const described = paths.flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
-  const told = story.map(({ name }) => name.replaceAll(/:(\w+)/g, '{$1}'))
+  const told = exampleSequence.map(({ name }) => name.replaceAll(/:(\w+)/g, '{$1}'))
   assert.deepEqual(told.sort(), described.sort())
 })
 
-async function send({ name, headers = {}, prepare }: StoryStep, example: OperationExample) {
+async function send({ name, headers = {}, prepare }: ExampleStep, example: OperationExample) {
   const [method = '', path = ''] = name.split(' ')
   const real = (id: string) => bindings.get(id) ?? id
   const stage = { core: service.core, projectId: project.id, dns, real }

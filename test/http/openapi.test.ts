@@ -10,7 +10,7 @@ import { listRoutes } from '../../src/http/api.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
 import type { Route } from '../../src/http/route.ts'
 import { createAddressList } from '../../src/http/server/client-address.ts'
-import { addRecipient } from '../features/contacts/recipient.ts'
+import { addRecipient } from '../features/contacts/add-recipient.ts'
 import { type Service, startService, type TestProject } from './service.ts'
 
 type Operation = {

@@ -38,8 +38,8 @@ export async function connect(
   port: number,
   { ehlo, from = '127.0.0.1', stays = false }: DialogueOptions = {},
 ): Promise<Dialogue> {
-  const place = { port, host: '127.0.0.1', localAddress: from }
-  const socket = connectTcp({ ...place, allowHalfOpen: stays })
+  const target = { port, host: '127.0.0.1', localAddress: from }
+  const socket = connectTcp({ ...target, allowHalfOpen: stays })
   socket.setNoDelay(true)
   const dialogue = converse(socket)
   if (ehlo === undefined) return dialogue

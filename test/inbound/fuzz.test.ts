@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { connect, type Dialogue } from './dialogue.ts'
-import { openPlace, type Place } from './place.ts'
+import { type InboundServer, openInbound } from './inbound-server.ts'
 
 const limits = { commandMs: 700, dataMs: 700, sweepMs: 10, connectionsPerAddress: 500 }
 const HANG_MS = 5_000
@@ -15,7 +15,7 @@ const MIB = 1024 * 1024
 type Pieces = readonly (string | Buffer)[]
 
 /** Says all of it, and waits for the replies to what asks for some; every reply that came. */
-async function converse({ port }: Place, pieces: Pieces, from: string): Promise<string> {
+async function converse({ port }: InboundServer, pieces: Pieces, from: string): Promise<string> {
   const client = await connect(port, { from })
   let said = ''
   client.socket.on('data', (chunk: Buffer) => {
@@ -64,12 +64,12 @@ async function heard({ socket }: Dialogue, holds: () => boolean, forMs: number):
 
 /** Every dialogue at once; the server lives, has all it acknowledged and forgets the rest. */
 async function storm(t: TestContext, dialogues: readonly Pieces[]) {
-  const place = await openPlace(t, { limits })
+  const server = await openInbound(t, { limits })
   const before = process.memoryUsage()
   // Each from a network of its own, for a network may not write to postmaster that often.
-  const saying = dialogues.map((one, index) => converse(place, one, `127.0.${index}.1`))
+  const saying = dialogues.map((one, index) => converse(server, one, `127.0.${index}.1`))
   const replies = (await Promise.all(saying)).join('')
-  const kept = (await place.rows()).map(({ id }) => id)
+  const kept = (await server.rows()).map(({ id }) => id)
   const told = [...replies.matchAll(/^250 2\.0\.0 Kept as (\S+)\r$/gm)].map(([, id]) => id)
   for (const id of told)
     assert.ok(kept.includes(id ?? ''), `${id} was acknowledged and is not there`)
@@ -77,10 +77,10 @@ async function storm(t: TestContext, dialogues: readonly Pieces[]) {
   const grown = after.heapUsed + after.external - before.heapUsed - before.external
   assert.ok(grown < 100 * MIB, `${grown} bytes more`)
   for (const line of replies.split('\r\n').slice(0, -1)) assert.match(line, /^[2345]\d\d[ -]/)
-  const next = await place.dial()
-  await next.open('', place.returnPath)
+  const next = await server.dial()
+  await next.open('', server.returnPath)
   assert.equal((await next.data('Subject: alive\r\n\r\n')).code, 250)
-  return { told, place }
+  return { told, server }
 }
 
 /** The same dialogues on each run: what they find can be found again. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addProject, trustDomain } from '../features/world.ts'
+import { addProject, trustDomain } from '../core.ts'
 import { connect, type Dialogue } from './dialogue.ts'
-import { openPlace } from './place.ts'
+import { openInbound } from './inbound-server.ts'
 
 const hello = 'Subject: Hello\r\n\r\nHello\r\n'
 const KIB = 1024
@@ -21,7 +21,7 @@ async function pour(client: Dialogue, chunk: Buffer, times: number): Promise<voi
 
 describe('what a client may use up', { concurrency: true }, () => {
   it('a message that is too large is refused, by its SIZE or by what it is, and nothing kept', async (t) => {
-    const { dial, rows, returnPath } = await openPlace(t, { settings: small })
+    const { dial, rows, returnPath } = await openInbound(t, { settings: small })
     const client = await dial()
     const declared = await client.say(`MAIL FROM:<> SIZE=${64 * KIB + 1}`)
     assert.deepEqual([declared.code, declared.text.slice(0, 6)], [552, '5.3.4 '])
@@ -35,7 +35,7 @@ describe('what a client may use up', { concurrency: true }, () => {
   })
 
   it('who goes on far beyond the limit is cut off', async (t) => {
-    const { dial, rows, returnPath } = await openPlace(t, {
+    const { dial, rows, returnPath } = await openInbound(t, {
       settings: small,
       limits: { sweepMs: 5 },
     })
@@ -48,7 +48,7 @@ describe('what a client may use up', { concurrency: true }, () => {
   })
 
   it('a header section without end is refused', async (t) => {
-    const { dial, rows, returnPath } = await openPlace(t)
+    const { dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     for (const header of ['A: b\r\n'.repeat(60_000), `A: ${'b'.repeat(300 * KIB)}`]) {
       await client.open('', returnPath)
@@ -59,7 +59,7 @@ describe('what a client may use up', { concurrency: true }, () => {
   })
 
   it('a command line without end ends the session', async (t) => {
-    const { dial } = await openPlace(t)
+    const { dial } = await openInbound(t)
     for (const line of ['x'.repeat(5 * KIB), `RCPT TO:<${'a'.repeat(3 * KIB)}@b.test>\r\n`]) {
       const client = await dial()
       client.write(line)
@@ -68,7 +68,7 @@ describe('what a client may use up', { concurrency: true }, () => {
   })
 
   it('no command line keeps the processor busy, whatever it repeats', async (t) => {
-    const { dial } = await openPlace(t)
+    const { dial } = await openInbound(t)
     for (const verb of ['RCPT TO:', 'RCPT TO:<', 'MAIL FROM:<', 'EHLO ']) {
       const client = await dial()
       if (verb.startsWith('RCPT')) await client.say('MAIL FROM:<>')
@@ -84,9 +84,9 @@ describe('what a client may use up', { concurrency: true }, () => {
   })
 
   it('ten thousand recipients: a hundred are taken, the others put off, the session ended', async (t) => {
-    const { world, dial, rows } = await openPlace(t)
-    const project = await addProject(world)
-    await trustDomain(world, project.id, 'shop.test')
+    const { core, dial, rows } = await openInbound(t)
+    const project = await addProject(core)
+    await trustDomain(core, project.id, 'shop.test')
     const client = await dial()
     await client.say('MAIL FROM:<>')
     const commands = Array.from(
@@ -104,7 +104,7 @@ describe('what a client may use up', { concurrency: true }, () => {
 
   it('refusals, commands and messages of a session are counted', async (t) => {
     const limits = { errors: 5, commands: 12, messages: 2 }
-    const { dial, rows, returnPath } = await openPlace(t, { limits })
+    const { dial, rows, returnPath } = await openInbound(t, { limits })
     const guessing = await dial()
     await guessing.say('MAIL FROM:<>')
     const codes: number[] = []
@@ -128,7 +128,7 @@ describe('what a client may use up', { concurrency: true }, () => {
   })
 
   it('connections are counted, of an address and in all', async (t) => {
-    const { port, dial, returnPath } = await openPlace(t, {
+    const { port, dial, returnPath } = await openInbound(t, {
       limits: { connections: 4, connectionsPerAddress: 3 },
     })
     const clients = [await dial(), await dial(), await dial()]
@@ -147,7 +147,7 @@ describe('what a client may use up', { concurrency: true }, () => {
 
   it('who drips octets of a command, or nothing, is sent away in time', async (t) => {
     const limits = { commandMs: 600, sweepMs: 10 }
-    const { dial } = await openPlace(t, { limits })
+    const { dial } = await openInbound(t, { limits })
     const [silent, dripping] = [await dial(), await dial()]
     const timer = setInterval(() => dripping.write('N'), 20)
     t.after(() => clearInterval(timer))
@@ -157,7 +157,9 @@ describe('what a client may use up', { concurrency: true }, () => {
   })
 
   it('who drips octets of a message is sent away in time, and nothing of it kept', async (t) => {
-    const { dial, rows, returnPath } = await openPlace(t, { limits: { dataMs: 150, sweepMs: 10 } })
+    const { dial, rows, returnPath } = await openInbound(t, {
+      limits: { dataMs: 150, sweepMs: 10 },
+    })
     const client = await dial()
     await client.open('', returnPath)
     const timer = setInterval(() => client.write('x\r\n'), 20)
@@ -167,11 +169,11 @@ describe('what a client may use up', { concurrency: true }, () => {
   })
 
   it('waiting for the database is not held against the client', async (t) => {
-    const { world, dial, returnPath } = await openPlace(t, {
+    const { core, dial, returnPath } = await openInbound(t, {
       limits: { commandMs: 250, sweepMs: 10 },
     })
-    const { write } = world.store
-    world.store.write = async (fn) => {
+    const { write } = core.store
+    core.store.write = async (fn) => {
       await sleep(400)
       return write(fn)
     }
@@ -182,14 +184,14 @@ describe('what a client may use up', { concurrency: true }, () => {
 
   it('while places are scarce, nobody keeps one for long', async (t) => {
     const limits = { connections: 3, busyCommandMs: 600, sweepMs: 10 }
-    const { dial } = await openPlace(t, { limits })
+    const { dial } = await openInbound(t, { limits })
     const first = await dial()
     const second = await dial()
     assert.match(await Promise.race([first.ended(), second.ended()]), /^421 4\.4\.2 /)
   })
 
   it('a session ends, however busy it is', async (t) => {
-    const { dial } = await openPlace(t, { limits: { sessionMs: 1_000, sweepMs: 10 } })
+    const { dial } = await openInbound(t, { limits: { sessionMs: 1_000, sweepMs: 10 } })
     const client = await dial()
     let reply = { code: 250, text: '' }
     // Not so fast that the number of commands ends it first.
@@ -198,7 +200,7 @@ describe('what a client may use up', { concurrency: true }, () => {
   })
 
   it('many large messages at once hold no more memory than they may', async (t) => {
-    const { dial, rows, returnPath } = await openPlace(t, { memoryBytes: 2 * MIB })
+    const { dial, rows, returnPath } = await openInbound(t, { memoryBytes: 2 * MIB })
     const clients = await Promise.all(Array.from({ length: 8 }, dial))
     const body = Buffer.alloc(MIB - 62, `\r\n${'x'.repeat(60)}\r\n`)
     for (const client of clients) await client.open('', returnPath)

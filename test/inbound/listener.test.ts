@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { AppError } from '../../src/errors.ts'
-import { addProject, HOSTNAME, trustDomain } from '../features/world.ts'
+import { addProject, HOSTNAME, trustDomain } from '../core.ts'
 import { connect, type Dialogue } from './dialogue.ts'
-import { openPlace, returnPathOf } from './place.ts'
+import { openInbound, returnPathOf } from './inbound-server.ts'
 
 const hello = 'From: a@sender.test\r\nSubject: Hello\r\n\r\nHello\r\n'
 
 describe('the listener for mail from outside', { concurrency: true }, () => {
   it('a message is answered when it is durable, behind a Received field, with the id of its row', async (t) => {
-    const { world, dial, rows, returnPath } = await openPlace(t)
+    const { core, dial, rows, returnPath } = await openInbound(t)
     let rings = 0
-    world.inboundNotifier.listen(() => {
+    core.inboundNotifier.listen(() => {
       rings += 1
     })
     const client = await dial()
@@ -37,7 +37,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     const { id, raw, recipients, ...rest } = row
     assert.equal(recipients.length, 1)
     assert.deepEqual(rest, {
-      receivedAt: world.clock.at,
+      receivedAt: core.clock.now,
       state: 'pending',
       reversePath: 'a@sender.test',
       clientAddress: '127.0.0.1',
@@ -53,9 +53,9 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
   })
 
   it('a row knows what each recipient is; refused ones are not in it, and who they are is not told', async (t) => {
-    const { world, dial, rows, returnPath } = await openPlace(t)
-    const project = await addProject(world)
-    await trustDomain(world, project.id, 'shop.test')
+    const { core, dial, rows, returnPath } = await openInbound(t)
+    const project = await addProject(core)
+    await trustDomain(core, project.id, 'shop.test')
     const client = await dial()
     await client.say('MAIL FROM:<a@sender.test>')
     for (const to of ['info@shop.test', returnPath, 'postmaster', 'INFO@shop.test']) {
@@ -79,9 +79,9 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
   })
 
   it('mail to the server itself is 1 MB at most, told at RCPT where the client said its size', async (t) => {
-    const { dial, rows, world } = await openPlace(t)
-    const project = await addProject(world)
-    await trustDomain(world, project.id, 'shop.test')
+    const { dial, rows, core } = await openInbound(t)
+    const project = await addProject(core)
+    await trustDomain(core, project.id, 'shop.test')
     const client = await dial()
     await client.say('MAIL FROM:<a@sender.test> SIZE=1048577')
     const tooLarge = { code: 552, text: '5.3.4 More than 1048576 bytes for this mailbox' }
@@ -99,7 +99,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
   })
 
   it('a network hands in 20 messages an hour for the server itself, whatever the sessions', async (t) => {
-    const { dial, rows, world } = await openPlace(t)
+    const { dial, rows, core } = await openInbound(t)
     const postTo = async (client: Dialogue) => {
       const { code } = await client.open('', 'postmaster')
       return code === 354 ? await client.data(hello) : undefined
@@ -117,17 +117,17 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
     await early.say('DATA')
     assert.deepEqual(await early.data(hello), { code: 452, text: tooOften })
     assert.equal((await rows()).length, 20)
-    world.clock.at += 3_600_000
+    core.clock.now += 3_600_000
     assert.equal((await postTo(await dial()))?.code, 250)
   })
 
   it('a project whose mailboxes are full gets a 452 4.2.2, and no other does', async (t) => {
     const settings = { PILLARBOX_INBOUND__MAX_BYTES_PER_PROJECT: '2000' }
-    const { dial, rows, world } = await openPlace(t, { settings })
-    const project = await addProject(world)
-    await trustDomain(world, project.id, 'shop.test')
-    const other = await addProject(world)
-    await trustDomain(world, other.id, 'other.test')
+    const { dial, rows, core } = await openInbound(t, { settings })
+    const project = await addProject(core)
+    await trustDomain(core, project.id, 'shop.test')
+    const other = await addProject(core)
+    await trustDomain(core, other.id, 'other.test')
     const full = { code: 452, text: '4.2.2 The mailbox is full, try again later' }
     const client = await dial()
     await client.open('a@sender.test', 'info@shop.test')
@@ -144,9 +144,9 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
   })
 
   it('nothing is relayed, with the null sender neither', async (t) => {
-    const { dial, rows, world } = await openPlace(t)
-    const project = await addProject(world)
-    await trustDomain(world, project.id, 'shop.test')
+    const { dial, rows, core } = await openInbound(t)
+    const project = await addProject(core)
+    await trustDomain(core, project.id, 'shop.test')
     const client = await dial()
     const relays = [
       '<user@elsewhere.test>',
@@ -194,7 +194,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
   })
 
   it('nobody logs in here, sends chunks or plays', async (t) => {
-    const { dial, service, port } = await openPlace(t)
+    const { dial, service, port } = await openInbound(t)
     const client = await dial()
     const { text } = await client.say('EHLO client.test')
     const [greeting, ...extensions] = text.split('\n')
@@ -225,7 +225,7 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
   })
 
   it('a message that more than 50 servers have seen is in a loop', async (t) => {
-    const { dial, rows, returnPath } = await openPlace(t)
+    const { dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     const seenBy = (count: number) => `Received: by a\r\n\tReceived: folded\r\n`.repeat(count)
     await client.open('', returnPath)
@@ -237,49 +237,48 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
   })
 
   it('a database that takes no writes costs a 451 and a 452, never a 250', async (t) => {
-    const { world, dial, rows, returnPath } = await openPlace(t)
+    const { core, dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
-    const { write, isWritable } = world.store
-    world.store.write = () => Promise.reject(new AppError('DATABASE_ERROR', 'Not now.'))
+    const { write, isWritable } = core.store
+    core.store.write = () => Promise.reject(new AppError('DATABASE_ERROR', 'Not now.'))
     await client.open('', returnPath)
     assert.deepEqual(await client.data(hello), { code: 451, text: '4.3.0 Not now.' })
-    world.store.isWritable = () => false
+    core.store.isWritable = () => false
     const refused = await client.say('MAIL FROM:<>')
     assert.deepEqual([refused.code, refused.text.slice(0, 6)], [452, '4.3.1 '])
-    world.store.isWritable = isWritable
-    world.store.write = write
+    core.store.isWritable = isWritable
+    core.store.write = write
     await client.open('', returnPath)
     assert.equal((await client.data(hello)).code, 250)
     assert.equal((await rows()).length, 1)
   })
 
   it('while the disk is nearly full, mail from outside is put off at MAIL', async (t) => {
-    const { world, dial, rows, returnPath } = await openPlace(t)
+    const { core, dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
-    world.disk.isLow = () => true
+    core.disk.isLow = () => true
     const refused = await client.say('MAIL FROM:<a@sender.test>')
     assert.deepEqual([refused.code, refused.text.slice(0, 6)], [452, '4.3.1 '])
     assert.deepEqual(await rows(), [])
-    world.disk.isLow = () => false
+    core.disk.isLow = () => false
     await client.open('', returnPath)
     assert.equal((await client.data(hello)).code, 250)
   })
 
   it('a look-up that fails puts the recipient off', async (t) => {
-    const { world, dial } = await openPlace(t)
-    world.directory.findMailboxDomain = () =>
-      Promise.reject(new AppError('DATABASE_ERROR', 'Busy.'))
+    const { core, dial } = await openInbound(t)
+    core.directory.findMailboxDomain = () => Promise.reject(new AppError('DATABASE_ERROR', 'Busy.'))
     const client = await dial()
     await client.say('MAIL FROM:<>')
     assert.deepEqual(await client.say('RCPT TO:<a@shop.test>'), { code: 451, text: '4.3.0 Busy.' })
-    world.directory.findMailboxDomain = () => Promise.reject(new TypeError('secret reasons'))
+    core.directory.findMailboxDomain = () => Promise.reject(new TypeError('secret reasons'))
     const { code, text } = await client.say('RCPT TO:<a@shop.test>')
     assert.equal(code, 451)
     assert.doesNotMatch(text, /secret/)
   })
 
   it('stopping says 421 to who is idle, and the reply to who has a message in hand', async (t) => {
-    const { dial, rows, service, returnPath, port } = await openPlace(t)
+    const { dial, rows, service, returnPath, port } = await openInbound(t)
     const [idle, busy, stuck] = [await dial(), await dial(), await dial()]
     await busy.open('', returnPath)
     busy.write('Subject: ')
@@ -297,12 +296,12 @@ describe('the listener for mail from outside', { concurrency: true }, () => {
   })
 
   it('sessions are independent: one that breaks off in a message leaves nothing', async (t) => {
-    const { dial, rows, world } = await openPlace(t)
+    const { dial, rows, core } = await openInbound(t)
     const [one, other] = [await dial(), await dial()]
-    await one.open('', returnPathOf(world))
+    await one.open('', returnPathOf(core))
     one.write(hello)
     one.close()
-    await other.open('', returnPathOf(world))
+    await other.open('', returnPathOf(core))
     assert.equal((await other.data(hello)).code, 250)
     assert.equal((await rows()).length, 1)
   })

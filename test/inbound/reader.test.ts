@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { ReaderLost, type Unread } from '../../src/features/receiving/reading.ts'
 import { type ReaderOptions, startReader } from '../../src/inbound/reader.ts'
 import { silentLog } from '../../src/log.ts'
-import { arf, dsn, letter } from '../features/receiving/postbox.ts'
+import { arf, dsn, letter } from '../features/receiving/receiver.ts'
 
 const together = { isAlone: false }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { openPlace } from './place.ts'
+import { openInbound } from './inbound-server.ts'
 
 /** What ends a message for some server, as it stands before and after the dot. */
 const ends = ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r', '\r\n.\r']
@@ -8,9 +8,9 @@ const ends = ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r', 
 describe('the end of a message', { concurrency: true }, () => {
   for (const end of ends) {
     it(`${JSON.stringify(end)} ends no message: what follows is never a second envelope`, async (t) => {
-      const { dial, rows, returnPath, world } = await openPlace(t)
+      const { dial, rows, returnPath, core } = await openInbound(t)
       const warnings: unknown[] = []
-      world.log.warn = ((fields: unknown) => warnings.push(fields)) as never
+      core.log.warn = ((fields: unknown) => warnings.push(fields)) as never
       const client = await dial()
       assert.equal((await client.open('real@sender.test', returnPath)).code, 354)
       const second = `MAIL FROM:<forged@bank.test>\r\nRCPT TO:<${returnPath}>\r\nDATA\r\nSubject: forged\r\n\r\nforged`
@@ -32,7 +32,7 @@ describe('the end of a message', { concurrency: true }, () => {
   }
 
   it('a stuffed dot alone on its line, however it is cut into packets, is content', async (t) => {
-    const { dial, rows, returnPath } = await openPlace(t)
+    const { dial, rows, returnPath } = await openInbound(t)
     const client = await dial()
     const forged = '..\r\nMAIL FROM:<forged@bank.test>\r\n...\r\n'
     const wires = [`Subject: dots\r\n\r\n${forged}.\r\n`, `${forged}.\r\n`]

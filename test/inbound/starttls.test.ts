@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls'
 import type { InboundOptions } from '../../src/inbound/listener.ts'
 import { type Certificate, makeCertificate } from '../fakes/certificate.ts'
 import { connect, type Dialogue } from './dialogue.ts'
-import { openPlace } from './place.ts'
+import { openInbound } from './inbound-server.ts'
 
 async function openSecurePlace(t: TestContext, options: InboundOptions = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-tls-'))
@@ -19,8 +19,8 @@ async function openSecurePlace(t: TestContext, options: InboundOptions = {}) {
   }
   await install(makeCertificate(['first.test']))
   const settings = { PILLARBOX_INBOUND__TLS_CERT: certFile, PILLARBOX_INBOUND__TLS_KEY: keyFile }
-  const place = await openPlace(t, { settings, certificateEveryMs: 10, ...options })
-  return { ...place, install, certFile }
+  const server = await openInbound(t, { settings, certificateEveryMs: 10, ...options })
+  return { ...server, install, certFile }
 }
 
 async function secured(client: Dialogue): Promise<Dialogue> {
@@ -117,10 +117,10 @@ describe('a session that turns to TLS', { concurrency: true }, () => {
   })
 
   it('a renewed certificate is used without a restart, a broken pair is not', async (t) => {
-    const { world, dial, install, certFile } = await openSecurePlace(t)
+    const { core, dial, install, certFile } = await openSecurePlace(t)
     const said = { info: Promise.withResolvers<void>(), error: Promise.withResolvers<void>() }
-    world.log.info = (() => said.info.resolve()) as never
-    world.log.error = (() => said.error.resolve()) as never
+    core.log.info = (() => said.info.resolve()) as never
+    core.log.error = (() => said.error.resolve()) as never
     assert.equal(nameOf(await greetedOverTls(dial)), 'first.test')
     await writeFile(certFile, makeCertificate(['alone.test']).cert)
     await said.error.promise

@@ -6,12 +6,12 @@ import { connect as connectTls } from 'node:tls'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { connect } from './dialogue.ts'
-import { openSubmission, plainLogin, type SubmissionTest } from './submission-desk.ts'
+import { openSubmission, plainLogin, type SubmissionServer } from './submission-server.ts'
 
 const head = 'From: shop@example.test\r\nSubject: x\r\n\r\n'
 
 /** Hands in one message in a session of its own: the reply. */
-async function handIn({ dialogue }: SubmissionTest, message: string | Buffer): Promise<string> {
+async function handIn({ dialogue }: SubmissionServer, message: string | Buffer): Promise<string> {
   const client = await dialogue()
   await client.open('shop@example.test', 'ada@dest.test')
   const { code, text } = await client.data(message)
@@ -21,13 +21,13 @@ async function handIn({ dialogue }: SubmissionTest, message: string | Buffer): P
 
 describe('submission under attack', { concurrency: 8 }, () => {
   it('only CRLF.CRLF ends a message, and what hides another in one is refused', async (t) => {
-    const desk = await openSubmission(t)
+    const server = await openSubmission(t)
     const hidden = 'MAIL FROM:<shop@example.test>\r\nRCPT TO:<victim@dest.test>\r\nDATA\r\n'
     for (const end of ['\n.\n', '\n.\r\n', '\r\n.\n', '\r.\r\n', '\r\n.\r\r\n', '\r.\r']) {
-      const reply = await handIn(desk, `${head}one${end}${hidden}${head}two`)
+      const reply = await handIn(server, `${head}one${end}${hidden}${head}two`)
       assert.match(reply, /^554 5\.6\.0 /, JSON.stringify(end))
     }
-    assert.deepEqual(await desk.rows(), [])
+    assert.deepEqual(await server.rows(), [])
   })
 
   it('what came in clear behind STARTTLS is dropped', async (t) => {
@@ -110,16 +110,16 @@ describe('submission under attack', { concurrency: 8 }, () => {
   })
 
   it('MIME bombs are refused, and the next message is taken', async (t) => {
-    const desk = await openSubmission(t)
+    const server = await openSubmission(t)
     for (const [name, bomb] of Object.entries(bombs())) {
-      assert.match(await handIn(desk, bomb), /^55[24] 5\.[36]\.\d /, name)
+      assert.match(await handIn(server, bomb), /^55[24] 5\.[36]\.\d /, name)
     }
-    assert.match(await handIn(desk, `${head}x`), /^250 /)
-    assert.equal((await desk.rows()).length, 1)
+    assert.match(await handIn(server, `${head}x`), /^250 /)
+    assert.equal((await server.rows()).length, 1)
   })
 
   it('odd charsets, encodings and lines are read as well as can be', async (t) => {
-    const desk = await openSubmission(t)
+    const server = await openSubmission(t)
     const base64 = Buffer.from('ab'.repeat(500_000)).toString('base64')
     for (const body of [
       'Content-Type: text/plain; charset=x-klingon\r\n\r\nx',
@@ -131,7 +131,7 @@ describe('submission under attack', { concurrency: 8 }, () => {
       'Content-Type: ;;;=\r\n\r\nx',
     ]) {
       assert.match(
-        await handIn(desk, `From: shop@example.test\r\n${body}`),
+        await handIn(server, `From: shop@example.test\r\n${body}`),
         /^250 /,
         body.slice(0, 60),
       )
@@ -141,14 +141,14 @@ describe('submission under attack', { concurrency: 8 }, () => {
   it('a message that takes too long to read is refused', async (t) => {
     const endless = `require('node:worker_threads').parentPort.postMessage('ready'); for (;;);`
     const start = () => new Worker(endless, { eval: true })
-    const desk = await openSubmission(t, { reader: { start, timeoutMs: 20 } })
-    const reply = await handIn(desk, `${head}line`)
+    const server = await openSubmission(t, { reader: { start, timeoutMs: 20 } })
+    const reply = await handIn(server, `${head}line`)
     assert.match(reply, /^554 5\.6\.0 The message takes too long/)
-    assert.deepEqual(await desk.rows(), [])
+    assert.deepEqual(await server.rows(), [])
   })
 
   it('answers whatever it is told, and is there for the next', async (t) => {
-    const desk = await openSubmission(t, { limits: { commands: 1_000, errors: 1_000 } })
+    const server = await openSubmission(t, { limits: { commands: 1_000, errors: 1_000 } })
     const word = fc.constantFrom(
       ...['EHLO', 'HELO', 'AUTH PLAIN', 'AUTH LOGIN', 'MAIL FROM:', 'RCPT TO:', 'DATA', 'RSET'],
       ...['NOOP', 'VRFY', 'BDAT 5 LAST', '<shop@example.test>', '<>', '\0', '=', '\xff', '.', 'X'],
@@ -156,14 +156,14 @@ describe('submission under attack', { concurrency: 8 }, () => {
     )
     await fc.assert(
       fc.asyncProperty(fc.array(word, { maxLength: 12 }), async (words) => {
-        const client = await desk.dialogue()
+        const client = await server.dialogue()
         client.write(`${words.join(' ')}\r\n.\r\nQUIT\r\n`)
         assert.notEqual((await client.read()).code, 0)
         client.close()
       }),
       { numRuns: 15 },
     )
-    assert.match(await handIn(desk, `${head}x`), /^250 /)
+    assert.match(await handIn(server, `${head}x`), /^250 /)
   })
 })
 

@@ -8,7 +8,7 @@ import { eq } from '../../src/store/drizzle.ts'
 import { projects } from '../../src/store/schema/accounts.ts'
 import { makeCertificate } from '../fakes/certificate.ts'
 import { connect } from './dialogue.ts'
-import { openSubmission, plainLogin } from './submission-desk.ts'
+import { openSubmission, plainLogin } from './submission-server.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
@@ -115,10 +115,10 @@ describe('logging in for submission', { concurrency: 8 }, () => {
   })
 
   it('refuses a disabled project, also one disabled in the middle of a session', async (t) => {
-    const { world, project, dialogue, ports, rows } = await openSubmission(t)
+    const { core, project, dialogue, ports, rows } = await openSubmission(t)
     const client = await dialogue()
     await client.open('shop@example.test', 'ada@dest.test')
-    await updateProject(world, project.id, { disable: 'MANUAL' })
+    await updateProject(core, project.id, { disable: 'MANUAL' })
     const reply = await client.data('From: shop@example.test\r\n\r\nx')
     assert.match(`${reply.code} ${reply.text}`, /^550 5\.7\.1 .*disabled/)
     const other = await connect(ports.plain, { ehlo: 'client.test' })
@@ -134,11 +134,11 @@ describe('logging in for submission', { concurrency: 8 }, () => {
       PILLARBOX_DELIVERY__MODE: 'direct',
       PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.test',
     }
-    const { world, project, ports } = await openSubmission(t, { settings })
-    await world.store.write(async (tx) => {
+    const { core, project, ports } = await openSubmission(t, { settings })
+    await core.store.write(async (tx) => {
       await tx.update(projects).set({ areKeysSandbox: true }).where(eq(projects.id, project.id))
     })
-    world.directory.drop()
+    core.directory.drop()
     const client = await connect(ports.plain, { ehlo: 'client.test' })
     const { code, text } = await client.say(`AUTH PLAIN ${plainLogin(project.secret)}`)
     assert.match(`${code} ${text}`, /^535 5\.7\.8 .*sandbox/)

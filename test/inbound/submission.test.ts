@@ -2,25 +2,25 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { contacts } from '../../src/store/schema/contacts.ts'
-import { addProject } from '../features/world.ts'
-import { openSubmission } from './submission-desk.ts'
+import { addProject } from '../core.ts'
+import { openSubmission } from './submission-server.ts'
 
 // Most of their time is smtp-server's wait before its greeting.
 describe('submission', { concurrency: 8 }, () => {
   it('while the disk is nearly full, a message is put off at MAIL', async (t) => {
-    const { dialogue, world, rows } = await openSubmission(t)
+    const { dialogue, core, rows } = await openSubmission(t)
     const client = await dialogue()
-    world.disk.isLow = () => true
+    core.disk.isLow = () => true
     const refused = await client.say('MAIL FROM:<shop@example.test>')
     assert.deepEqual([refused.code, refused.text.slice(0, 6)], [452, '4.3.1 '])
-    world.disk.isLow = () => false
+    core.disk.isLow = () => false
     assert.equal((await client.say('MAIL FROM:<shop@example.test>')).code, 250)
     assert.deepEqual(await rows(), [])
     client.close()
   })
 
   it('a message handed in over implicit TLS is a send request to each recipient', async (t) => {
-    const { send, rows, world } = await openSubmission(t)
+    const { send, rows, core } = await openSubmission(t)
     const info = await send({
       from: 'Jürgen Müller <shop@example.test>',
       to: '"Ada, Countess" <ada@dest.test>',
@@ -67,7 +67,7 @@ describe('submission', { concurrency: 8 }, () => {
         References: '<p@dest.test> <q@dest.test>',
       })
     }
-    const people = await world.store.read.select().from(contacts)
+    const people = await core.store.read.select().from(contacts)
     assert.deepEqual(people.find(({ email }) => email === 'ada@dest.test')?.data, {
       name: 'Ada, Countess',
     })
@@ -164,8 +164,8 @@ describe('submission', { concurrency: 8 }, () => {
   })
 
   it('the domain of another project is not one to send from', async (t) => {
-    const { send, world, rows } = await openSubmission(t)
-    const other = await addProject(world, 'Other')
+    const { send, core, rows } = await openSubmission(t)
+    const other = await addProject(core, 'Other')
     await assert.rejects(send({ text: 'x' }, { pass: other.secret }), { responseCode: 550 })
     assert.deepEqual(await rows(), [])
   })
@@ -323,10 +323,10 @@ describe('submission', { concurrency: 8 }, () => {
   })
 
   it('a database that cannot be written puts the message off', async (t) => {
-    const { dialogue, world } = await openSubmission(t)
+    const { dialogue, core } = await openSubmission(t)
     const client = await dialogue()
     await client.open('shop@example.test', 'ada@dest.test')
-    await world.store.close()
+    await core.store.close()
     const { code } = await client.data('From: shop@example.test\r\n\r\nx')
     assert.equal(code, 451)
   })

@@ -7,7 +7,11 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { textsOf } from '../../src/http/pages/texts.ts'
 import { LANGUAGES, type Language } from '../../src/mail/languages.ts'
-import { addRecipient, type Recipient, subscriptionEvents } from '../features/contacts/recipient.ts'
+import {
+  addRecipient,
+  type Recipient,
+  subscriptionEvents,
+} from '../features/contacts/add-recipient.ts'
 import { type Service, startService, type TestProject } from '../http/service.ts'
 import { findChromium, launchChromium } from './chromium.ts'
 import { enlargeLetters, focused, lowestContrast, overflow, smallTargets } from './page-looks.ts'

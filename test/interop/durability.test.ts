@@ -11,7 +11,7 @@ import { type TestContext, test } from 'node:test'
 import { AppError } from '../../src/errors.ts'
 import { silentLog } from '../../src/log.ts'
 import { openStore } from '../../src/store/store.ts'
-import { makePlace, notes } from '../store/fixture.ts'
+import { makeDatabaseFolder, notes } from '../store/test-store.ts'
 
 const child = path.join(import.meta.dirname, '..', 'store', 'writing-child.ts')
 const idLine = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
@@ -44,11 +44,11 @@ function readTrace(text: string): Call[] {
 test('the log is synced after its last write and before any acknowledgement', {
   skip: isStraceMissing && 'strace is not installed',
 }, async (t) => {
-  const place = await makePlace(t)
-  const trace = path.join(place.folder, 'trace')
+  const location = await makeDatabaseFolder(t)
+  const trace = path.join(location.folder, 'trace')
   const traced = 'trace=pwrite64,fdatasync,fsync,write'
   const argv = ['-f', '-y', '-s', '64', '-e', traced, '-o', trace, process.execPath, child]
-  execFileSync('strace', [...argv, place.path, place.migrationsDir, '5', '20'])
+  execFileSync('strace', [...argv, location.path, location.migrationsDir, '5', '20'])
   const calls = readTrace(await readFile(trace, 'utf8'))
   let unsynced = 0
   for (const [index, call] of calls.entries()) {
@@ -69,13 +69,13 @@ test('the log is synced after its last write and before any acknowledgement', {
 test('a file system that is full fails the whole group, and room makes it work again', {
   skip: !isRoot && 'mounting a small file system needs root',
 }, async (t) => {
-  const place = await makePlace(t)
-  const folder = path.join(place.folder, 'small')
+  const location = await makeDatabaseFolder(t)
+  const folder = path.join(location.folder, 'small')
   mkdirSync(folder)
   const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder])
   if (mount.status !== 0) return t.skip('a small file system cannot be mounted here')
   try {
-    await fillUp(t, path.join(folder, 'test.db'), place.migrationsDir)
+    await fillUp(t, path.join(folder, 'test.db'), location.migrationsDir)
   } finally {
     execFileSync('umount', [folder])
   }

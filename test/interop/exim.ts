@@ -5,17 +5,20 @@
  * mailbox. Its own mail, bounces that is, goes to `bouncePort`.
  */
 import type { TestContext } from 'node:test'
-import { type Jail, type Place, startJail, whyNoJail } from './jail.ts'
+import { type ChrootedServer, type Listening, startInChroot, whyNoChroot } from './chroot.ts'
 
 const program = 'usr/sbin/exim4'
 
-export const whyNoExim = () => whyNoJail('exim4', program)
+export const whyNoExim = () => whyNoChroot('exim4', program)
 
-export function startExim(t: Pick<TestContext, 'after'>, place: Place): Promise<Jail> {
-  return startJail(t, {
+export function startExim(
+  t: Pick<TestContext, 'after'>,
+  listening: Listening,
+): Promise<ChrootedServer> {
+  return startInChroot(t, {
     name: 'exim4',
     users: ['Debian-exim'],
-    files: { 'etc/exim4/exim4.conf': configuration(place) },
+    files: { 'etc/exim4/exim4.conf': configuration(listening) },
     folders: [
       { path: 'var/spool/exim4', user: 'daemon', mode: 0o750 },
       { path: 'var/log/exim4', user: 'daemon', mode: 0o750 },
@@ -23,12 +26,12 @@ export function startExim(t: Pick<TestContext, 'after'>, place: Place): Promise<
     ],
     programs: [`/${program}`],
     command: [`/${program}`, '-bdf', '-q1s', '-oP', '/run/exim4/pid'],
-    host: place.host,
-    port: place.port,
+    host: listening.host,
+    port: listening.port,
   })
 }
 
-function configuration({ host, port, bouncePort }: Place): string[] {
+function configuration({ host, port, bouncePort }: Listening): string[] {
   return `
 primary_hostname = mx.exim.test
 domainlist local_domains = exim.test

@@ -4,20 +4,20 @@
  * warns of. Its own mail, bounces that is, goes to `bouncePort`.
  */
 import type { TestContext } from 'node:test'
-import { type Jail, type Place, startJail, whyNoJail } from './jail.ts'
+import { type ChrootedServer, type Listening, startInChroot, whyNoChroot } from './chroot.ts'
 
 const program = 'usr/sbin/smtpd'
 
-export const whyNoOpensmtpd = () => whyNoJail('opensmtpd', program)
+export const whyNoOpensmtpd = () => whyNoChroot('opensmtpd', program)
 
 export function startOpensmtpd(
   t: Pick<TestContext, 'after'>,
-  place: Place & { backendPort: number },
-): Promise<Jail> {
-  return startJail(t, {
+  listening: Listening & { backendPort: number },
+): Promise<ChrootedServer> {
+  return startInChroot(t, {
     name: 'opensmtpd',
     users: ['opensmtpd', 'opensmtpq'],
-    files: { 'etc/smtpd.conf': configuration(place) },
+    files: { 'etc/smtpd.conf': configuration(listening) },
     folders: [
       { path: 'var/spool/smtpd', mode: 0o711 },
       { path: 'var/lib/opensmtpd/empty' },
@@ -25,12 +25,17 @@ export function startOpensmtpd(
     ],
     programs: [`/${program}`],
     command: [`/${program}`, '-d', '-f', '/etc/smtpd.conf'],
-    host: place.host,
-    port: place.port,
+    host: listening.host,
+    port: listening.port,
   })
 }
 
-function configuration({ host, port, bouncePort, backendPort }: Place & { backendPort: number }) {
+function configuration({
+  host,
+  port,
+  bouncePort,
+  backendPort,
+}: Listening & { backendPort: number }) {
   return [
     `listen on ${host} port ${port} hostname mx.opensmtpd.test`,
     'queue ttl 1d',

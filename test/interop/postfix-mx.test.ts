@@ -9,7 +9,7 @@ import { simpleParser } from 'mailparser'
 import { findFreePort } from '../../scripts/bench/postfix.ts'
 import { eventually } from '../e2e/program.ts'
 import { type Installation, install, post, type Serving } from '../e2e/server.ts'
-import type { Story } from '../e2e/story.ts'
+import type { ShownEmail } from '../e2e/shown-email.ts'
 import { isDnsmasqInstalled, startDnsmasq, type ZoneRecord } from './dnsmasq.ts'
 import { isPostfixInstalled, type Mx, startPostfix } from './postfix.ts'
 
@@ -82,14 +82,14 @@ async function send(to: unknown, more: Record<string, unknown> = {}): Promise<st
   return data.emails.map(({ email }) => email)
 }
 
-async function show(id: string, of = installation): Promise<Story> {
-  return (await of.command('queue', 'show', id)) as Story
+async function show(id: string, of = installation): Promise<ShownEmail> {
+  return (await of.command('queue', 'show', id)) as ShownEmail
 }
 
-function untilState(id: string, ...states: string[]): Promise<Story> {
+function untilState(id: string, ...states: string[]): Promise<ShownEmail> {
   return eventually(async () => {
-    const story = await show(id)
-    return states.includes(story.state) ? story : undefined
+    const shown = await show(id)
+    return states.includes(shown.state) ? shown : undefined
   })
 }
 
@@ -134,12 +134,12 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
 
   it('brings a message to the mail box over TLS, its signatures valid', async (t) => {
     const [id = ''] = await send('ada@dest.test')
-    const story = await untilState(id, 'delivered')
-    assert.equal(story.status, 'DELIVERED')
-    assert.equal(story.attempts.length, 1)
-    assert.equal(story.attempts[0]?.host, 'mx.dest.test')
-    assert.match(story.attempts[0]?.tls ?? '', /^TLSv1\.3, certificate not verified \(TLS_/)
-    assert.match(story.attempts[0]?.reply?.text ?? '', /^Ok: queued as/)
+    const shown = await untilState(id, 'delivered')
+    assert.equal(shown.status, 'DELIVERED')
+    assert.equal(shown.attempts.length, 1)
+    assert.equal(shown.attempts[0]?.host, 'mx.dest.test')
+    assert.match(shown.attempts[0]?.tls ?? '', /^TLSv1\.3, certificate not verified \(TLS_/)
+    assert.match(shown.attempts[0]?.reply?.text ?? '', /^Ok: queued as/)
     const [message] = await eventually(async () => {
       const messages = await mx.messages('ada')
       return messages.length > 0 ? messages : undefined
@@ -169,8 +169,8 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     mx.policy.set('late@dest.test', '451 4.3.2 The mail box is being moved')
     const [id = ''] = await send('late@dest.test')
     const deferred = await eventually(async () => {
-      const story = await show(id)
-      return story.attempts.length >= 2 ? story : undefined
+      const shown = await show(id)
+      return shown.attempts.length >= 2 ? shown : undefined
     })
     assert.notEqual(deferred.state, 'delivered')
     assert.equal((await mx.messages('late')).length, 0)
@@ -248,17 +248,17 @@ describe('beside Postfix and dnsmasq', { skip: whyNot(), timeout: 120_000 }, () 
     assert.equal(status, 200)
     const { data } = body as { data: { emails: { email: string }[] } }
     const id = data.emails[0]?.email ?? ''
-    const story = await eventually(async () => {
+    const shown = await eventually(async () => {
       const now = await show(id, second)
       return now.state === 'relayed' ? now : undefined
     })
-    assert.equal(story.status, 'SENT')
+    assert.equal(shown.status, 'SENT')
     const messages = await eventually(async () => {
       const some = await mx.messages('bob')
       return some.length > before ? some : undefined
     })
     const message = messages.map(String).find((text) => text.includes('By relay'))
-    assert.match(message ?? '', new RegExp(`with ESMTP id ${story.providerId}`))
+    assert.match(message ?? '', new RegExp(`with ESMTP id ${shown.providerId}`))
     assert.equal(await running.kill('SIGTERM'), 0)
   })
 

@@ -11,7 +11,7 @@ import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { findFreePort, masterLines, waitForPort } from '../../scripts/bench/postfix.ts'
 import { makeCertificate } from '../fakes/certificate.ts'
-import { type Place, readMaildir } from './jail.ts'
+import { type Listening, readMaildir } from './chroot.ts'
 
 export type Mx = {
   port: number
@@ -68,7 +68,7 @@ export async function startPostfix(
  */
 export async function startForwardingPostfix(
   t: Pick<TestContext, 'after'>,
-  { host, port, bouncePort, backendPort }: Place & { backendPort: number },
+  { host, port, bouncePort, backendPort }: Listening & { backendPort: number },
 ): Promise<void> {
   const folder = await mkdtemp('/var/tmp/pillarbox-mx-')
   chmodSync(folder, 0o755)

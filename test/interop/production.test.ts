@@ -17,7 +17,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { findFreePort } from '../../scripts/bench/postfix.ts'
 import { eventually } from '../e2e/program.ts'
 import { type Installation, install } from '../e2e/server.ts'
-import type { Story } from '../e2e/story.ts'
+import type { ShownEmail } from '../e2e/shown-email.ts'
 import { makeCertificate } from '../fakes/certificate.ts'
 import { isDnsmasqInstalled, startDnsmasq, type ZoneRecord } from './dnsmasq.ts'
 import { isPostfixInstalled, type Mx, startPostfix } from './postfix.ts'
@@ -113,10 +113,10 @@ async function send(to: string, request: Record<string, unknown> = {}): Promise<
   return body.data.emails[0].email
 }
 
-function untilState(id: string, state: string): Promise<Story> {
+function untilState(id: string, state: string): Promise<ShownEmail> {
   return eventually(async () => {
-    const story = (await installation.command('queue', 'show', id)) as Story
-    return story.state === state ? story : undefined
+    const shown = (await installation.command('queue', 'show', id)) as ShownEmail
+    return shown.state === state ? shown : undefined
   })
 }
 

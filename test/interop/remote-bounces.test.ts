@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { findFreePort } from '../../scripts/bench/postfix.ts'
 import { eventually } from '../e2e/program.ts'
 import { type Installation, install, makeProject, post, type Serving } from '../e2e/server.ts'
-import type { Story } from '../e2e/story.ts'
+import type { ShownEmail } from '../e2e/shown-email.ts'
 import { startDnsServer } from '../fakes/dns-server.ts'
 import { type SinkAction, type SinkCommand, startSink } from '../fakes/smtp-sink.ts'
 import { startExim, whyNoExim } from './exim.ts'
@@ -83,10 +83,10 @@ async function get(path: string): Promise<{ data: Record<string, unknown>[] }> {
   return (await response.json()) as never
 }
 
-function untilState(id: string, state: string): Promise<Story> {
+function untilState(id: string, state: string): Promise<ShownEmail> {
   return eventually(async () => {
-    const story = (await installation.command('queue', 'show', id)) as Story
-    return story.state === state ? story : undefined
+    const shown = (await installation.command('queue', 'show', id)) as ShownEmail
+    return shown.state === state ? shown : undefined
   })
 }
 
@@ -145,14 +145,14 @@ level = "error"
       before(() => start(t, { host, port, bouncePort, backendPort }))
 
       it('delivers to somebody, and that is all', async () => {
-        const story = await untilState(await send(`ada@${domain}`), 'delivered')
-        assert.equal(story.attempts.length, 1)
+        const shown = await untilState(await send(`ada@${domain}`), 'delivered')
+        assert.equal(shown.attempts.length, 1)
       })
 
       it('reports an unknown user: bounced, and suppressed at once', async () => {
         const id = await send(`nobody@${domain}`)
-        const story = await untilState(id, 'bounced')
-        assert.equal(story.status, 'BOUNCED')
+        const shown = await untilState(id, 'bounced')
+        assert.equal(shown.status, 'BOUNCED')
         assert.deepEqual(await bounceTypesOf(id), ['Permanent'])
         assert.ok(await isSuppressed(`nobody@${domain}`))
         await untilState(await send(`nobody@${domain}`), 'suppressed')

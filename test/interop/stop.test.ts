@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventually } from '../e2e/program.ts'
 import { installBesideSink, makeProject, post } from '../e2e/server.ts'
-import type { Story } from '../e2e/story.ts'
+import type { ShownEmail } from '../e2e/shown-email.ts'
 import { silence } from '../fakes/smtp-sink.ts'
 
 test('SIGTERM ends the server within 10 s while a receiver never answers', async (t) => {
@@ -26,7 +26,7 @@ test('SIGTERM ends the server within 10 s while a receiver never answers', async
   const tookMs = performance.now() - startedAt
   console.log(`stopped after ${tookMs.toFixed(0)} ms`)
   assert.ok(tookMs < 10_000, `${tookMs} ms`)
-  const open = (await installation.command('queue', 'list')) as Story[]
+  const open = (await installation.command('queue', 'list')) as ShownEmail[]
   assert.equal(open.length, to.length)
   assert.ok(open.every(({ state }) => state === 'queued' || state === 'deferred'))
 

@@ -9,7 +9,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { createTransport } from 'nodemailer'
-import { openSubmission, type SubmissionTest } from '../inbound/submission-desk.ts'
+import { openSubmission, type SubmissionServer } from '../inbound/submission-server.ts'
 
 const run = promisify(execFile)
 const support = String(spawnSync('swaks', ['--support']).stdout ?? '')
@@ -21,7 +21,7 @@ const tls = hasTls ? ['--tls'] : []
 
 /** The exit status of swaks and the dialogue that it shows. */
 async function swaks(
-  { project }: Pick<SubmissionTest, 'project'>,
+  { project }: Pick<SubmissionServer, 'project'>,
   port: number,
   ...args: string[]
 ): Promise<{ status: number; dialogue: string }> {
@@ -42,34 +42,34 @@ async function swaks(
 test('swaks hands in mail over STARTTLS and over TLS, by PLAIN and LOGIN', {
   skip: skipTls,
 }, async (t) => {
-  const desk = await openSubmission(t)
+  const server = await openSubmission(t)
   const ways = [
-    [desk.ports.plain, '--tls', '--auth', 'PLAIN'],
-    [desk.ports.plain, '--tls', '--auth', 'LOGIN'],
-    [desk.ports.tls, '--tls-on-connect', '--auth', 'PLAIN'],
-    [desk.ports.tls, '--tls-on-connect', '--auth', 'LOGIN'],
+    [server.ports.plain, '--tls', '--auth', 'PLAIN'],
+    [server.ports.plain, '--tls', '--auth', 'LOGIN'],
+    [server.ports.tls, '--tls-on-connect', '--auth', 'PLAIN'],
+    [server.ports.tls, '--tls-on-connect', '--auth', 'LOGIN'],
   ] as const
   for (const [port, ...args] of ways) {
-    const { status, dialogue } = await swaks(desk, port, ...args)
+    const { status, dialogue } = await swaks(server, port, ...args)
     assert.equal(status, 0, dialogue)
     assert.match(dialogue, /250 2\.0\.0 Ok: queued as /)
   }
-  assert.equal((await desk.rows()).length, ways.length)
+  assert.equal((await server.rows()).length, ways.length)
 })
 
 test('swaks hands in files, several recipients and pipelined commands', { skip }, async (t) => {
-  const desk = await openSubmission(t)
-  const file = path.join(path.dirname(desk.files.certFile), 'file.bin')
+  const server = await openSubmission(t)
+  const file = path.join(path.dirname(server.files.certFile), 'file.bin')
   const octets = Buffer.from(Array.from({ length: 70_000 }, (_, n) => n % 251))
   await writeFile(file, octets)
   const { status, dialogue } = await swaks(
-    desk,
-    desk.ports.plain,
+    server,
+    server.ports.plain,
     ...[...tls, '--auth', 'PLAIN', '--pipeline', '--to', 'ada@dest.test,bob@dest.test'],
     ...['--header', 'Subject: swaks', '--attach', `@${file}`, '--body', 'Hello\n.\n..dots\n'],
   )
   assert.equal(status, 0, dialogue)
-  const rows = await desk.rows()
+  const rows = await server.rows()
   assert.deepEqual(
     rows.map(({ recipient }) => recipient),
     ['ada@dest.test', 'bob@dest.test'],
@@ -81,24 +81,24 @@ test('swaks hands in files, several recipients and pipelined commands', { skip }
 })
 
 test('swaks is told why it is refused', { skip }, async (t) => {
-  const desk = await openSubmission(t)
-  const { plain } = desk.ports
-  const wrong = await swaks(desk, plain, ...tls, '--auth-password', 'sk_no', '--auth', 'PLAIN')
+  const server = await openSubmission(t)
+  const { plain } = server.ports
+  const wrong = await swaks(server, plain, ...tls, '--auth-password', 'sk_no', '--auth', 'PLAIN')
   assert.notEqual(wrong.status, 0)
   assert.match(wrong.dialogue, /535 5\.7\.8 /)
-  const sender = await swaks(desk, plain, ...tls, '--auth', 'PLAIN', '--from', 'a@other.test')
-  assert.notEqual(sender.status, 0)
-  assert.match(sender.dialogue, /550 5\.7\.1 The sender domain other\.test is not verified/)
-  assert.deepEqual(await desk.rows(), [])
+  const refused = await swaks(server, plain, ...tls, '--auth', 'PLAIN', '--from', 'a@other.test')
+  assert.notEqual(refused.status, 0)
+  assert.match(refused.dialogue, /550 5\.7\.1 The sender domain other\.test is not verified/)
+  assert.deepEqual(await server.rows(), [])
 })
 
 test('nodemailer hands in many messages over connections that it keeps', async (t) => {
-  const desk = await openSubmission(t)
+  const server = await openSubmission(t)
   const pool = createTransport({
-    ...{ pool: true, maxConnections: 3, host: '127.0.0.1', port: desk.ports.plain },
+    ...{ pool: true, maxConnections: 3, host: '127.0.0.1', port: server.ports.plain },
     requireTLS: true,
     tls: { rejectUnauthorized: false },
-    auth: { user: 'pillarbox', pass: desk.project.secret },
+    auth: { user: 'pillarbox', pass: server.project.secret },
   })
   t.after(() => pool.close())
   const sent = Array.from({ length: 40 }, (_, n) =>
@@ -108,7 +108,7 @@ test('nodemailer hands in many messages over connections that it keeps', async (
     }),
   )
   const ids = (await Promise.all(sent)).map(({ response }) => response.split(' ').at(-1))
-  const rows = await desk.rows()
+  const rows = await server.rows()
   assert.deepEqual(new Set(ids), new Set(rows.map(({ id }) => id)))
   assert.equal(rows.length, sent.length)
 })

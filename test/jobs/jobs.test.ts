@@ -9,7 +9,7 @@ import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { type Job, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
-import { makePlace } from '../store/fixture.ts'
+import { makeDatabaseFolder } from '../store/test-store.ts'
 
 const log = silentLog()
 const start = 1_700_000_000_000
@@ -25,7 +25,7 @@ type Bench = {
 }
 
 async function setUp(t: TestContext): Promise<Bench> {
-  const { path } = await makePlace(t)
+  const { path } = await makeDatabaseFolder(t)
   const store = await openStore({ path, log })
   const clock = { at: start }
   const started: ReturnType<typeof startJobs>[] = []

@@ -14,14 +14,14 @@ import { silentLog } from '../../src/log.ts'
 import { and, eq } from '../../src/store/drizzle.ts'
 import { type Job, jobProgress, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
-import { makePlace } from '../store/fixture.ts'
+import { makeDatabaseFolder } from '../store/test-store.ts'
 import { claimJob } from './running.ts'
 
 const log = silentLog()
 const start = 1_700_000_000_000
 
 async function setUp(t: TestContext) {
-  const { path } = await makePlace(t)
+  const { path } = await makeDatabaseFolder(t)
   const store = await openStore({ path, log })
   const clock = { at: start }
   const now = () => clock.at

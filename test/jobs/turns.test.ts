@@ -20,13 +20,13 @@ import { createLog, type Log, silentLog } from '../../src/log.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import { type Job, jobs } from '../../src/store/schema/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
-import { makePlace } from '../store/fixture.ts'
+import { makeDatabaseFolder } from '../store/test-store.ts'
 
 const start = 1_700_000_000_000
 const long = { kinds: ['long'], onePerProject: true }
 
 async function setUp(t: TestContext) {
-  const { path } = await makePlace(t)
+  const { path } = await makeDatabaseFolder(t)
   const store = await openStore({ path, log: silentLog() })
   const clock = { at: start }
   const started: ReturnType<typeof startJobs>[] = []

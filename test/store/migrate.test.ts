@@ -9,16 +9,16 @@ import { silentLog } from '../../src/log.ts'
 import { openConnection } from '../../src/store/connection.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import { openStore } from '../../src/store/store.ts'
-import { makePlace, type Place } from './fixture.ts'
+import { type DatabaseFolder, makeDatabaseFolder } from './test-store.ts'
 
 const log = silentLog()
 
-function addMigration(place: Place, name: string, text: string): Promise<void> {
-  return writeFile(path.join(place.migrationsDir, name), text)
+function addMigration(location: DatabaseFolder, name: string, text: string): Promise<void> {
+  return writeFile(path.join(location.migrationsDir, name), text)
 }
 
 test('the tables of the program are made in a new file of mode 0600', async (t) => {
-  const { path: file } = await makePlace(t)
+  const { path: file } = await makeDatabaseFolder(t)
   const store = await openStore({ path: file, log })
   const names = await store.read.all<{ name: string }>(sql`select name from sqlite_schema`)
   for (const table of ['emails', 'jobs', 'contacts']) {
@@ -31,11 +31,11 @@ test('the tables of the program are made in a new file of mode 0600', async (t) 
 })
 
 test('each migration is applied once, in order', async (t) => {
-  const place = await makePlace(t)
-  const open = () => openStore({ ...place, log })
+  const location = await makeDatabaseFolder(t)
+  const open = () => openStore({ ...location, log })
   await (await open()).close()
-  await addMigration(place, '0002_add.sql', 'ALTER TABLE notes ADD COLUMN a INTEGER;')
-  await addMigration(place, '0003_use.sql', "INSERT INTO notes (id, seq, a) VALUES ('x', 1, 2);")
+  await addMigration(location, '0002_add.sql', 'ALTER TABLE notes ADD COLUMN a INTEGER;')
+  await addMigration(location, '0003_use.sql', "INSERT INTO notes (id, seq, a) VALUES ('x', 1, 2);")
   for (let i = 0; i < 2; i += 1) {
     const store = await open()
     assert.deepEqual(await store.read.all(sql`select id, a from notes`), [{ id: 'x', a: 2 }])
@@ -45,33 +45,33 @@ test('each migration is applied once, in order', async (t) => {
 })
 
 test('a migration that fails leaves nothing behind, and the next start tries it again', async (t) => {
-  const place = await makePlace(t)
+  const location = await makeDatabaseFolder(t)
   await addMigration(
-    place,
+    location,
     '0002_bad.sql',
     'CREATE TABLE b (id TEXT); INSERT INTO nowhere VALUES (1);',
   )
-  await assert.rejects(openStore({ ...place, log }), /nowhere/)
-  await addMigration(place, '0002_bad.sql', 'CREATE TABLE b (id TEXT);')
-  const store = await openStore({ ...place, log })
+  await assert.rejects(openStore({ ...location, log }), /nowhere/)
+  await addMigration(location, '0002_bad.sql', 'CREATE TABLE b (id TEXT);')
+  const store = await openStore({ ...location, log })
   assert.deepEqual(await store.read.all(sql`select * from b`), [])
   await store.close()
 })
 
 test('a migration that leaves a reference to nothing is refused', async (t) => {
-  const place = await makePlace(t)
+  const location = await makeDatabaseFolder(t)
   const text = "INSERT INTO labels (note_id, label) VALUES ('none', 'x');"
-  await addMigration(place, '0002_broken.sql', text)
-  await assert.rejects(openStore({ ...place, log }), /references to nothing/)
+  await addMigration(location, '0002_broken.sql', text)
+  await assert.rejects(openStore({ ...location, log }), /references to nothing/)
 })
 
 test('a database of a newer version is refused with a text that says so', async (t) => {
-  const place = await makePlace(t)
-  await (await openStore({ ...place, log })).close()
-  const connection = openConnection({ path: place.path, busyTimeoutMs: 0 })
+  const location = await makeDatabaseFolder(t)
+  await (await openStore({ ...location, log })).close()
+  const connection = openConnection({ path: location.path, busyTimeoutMs: 0 })
   connection.script('PRAGMA user_version = 7')
   connection.close()
-  await assert.rejects(openStore({ ...place, log }), (error) => {
+  await assert.rejects(openStore({ ...location, log }), (error) => {
     assert.ok(error instanceof AppError)
     assert.equal(error.code, 'DATABASE_ERROR')
     assert.match(error.message, /newer version of this program \(schema 7; this one knows 1\)/)
@@ -80,30 +80,30 @@ test('a database of a newer version is refused with a text that says so', async 
 })
 
 test('a file that is no database is refused and left alone', async (t) => {
-  const place = await makePlace(t)
-  await writeFile(place.path, 'not a database, but somebody’s text'.repeat(100))
-  await assert.rejects(openStore({ ...place, log }), /cannot be opened: file is not a database/)
+  const location = await makeDatabaseFolder(t)
+  await writeFile(location.path, 'not a database, but somebody’s text'.repeat(100))
+  await assert.rejects(openStore({ ...location, log }), /cannot be opened: file is not a database/)
 })
 
 test('a gap in the numbers is a mistake of ours', async (t) => {
-  const place = await makePlace(t)
-  await addMigration(place, '0003_late.sql', 'SELECT 1;')
-  await assert.rejects(openStore({ ...place, log }), TypeError)
+  const location = await makeDatabaseFolder(t)
+  await addMigration(location, '0003_late.sql', 'SELECT 1;')
+  await assert.rejects(openStore({ ...location, log }), TypeError)
 })
 
 test('processes that open a new file at the same time agree', async (t) => {
-  const place = await makePlace(t)
-  await addMigration(place, '0002_row.sql', "INSERT INTO notes (id, seq) VALUES ('once', 1);")
+  const location = await makeDatabaseFolder(t)
+  await addMigration(location, '0002_row.sql', "INSERT INTO notes (id, seq) VALUES ('once', 1);")
   const child = path.join(import.meta.dirname, 'opening-child.ts')
   const children = Array.from({ length: 4 }, () =>
-    spawn(process.execPath, [child, place.path, place.migrationsDir], { stdio: 'inherit' }),
+    spawn(process.execPath, [child, location.path, location.migrationsDir], { stdio: 'inherit' }),
   )
   const codes = await Promise.all(children.map((started) => once(started, 'exit')))
   assert.deepEqual(
     codes.map(([code]) => code),
     [0, 0, 0, 0],
   )
-  const store = await openStore({ ...place, log })
+  const store = await openStore({ ...location, log })
   assert.deepEqual(await store.read.all(sql`select id from notes`), [{ id: 'once' }])
   await store.close()
 })

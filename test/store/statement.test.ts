@@ -5,7 +5,7 @@ import { rowsChanged } from '../../src/store/database.ts'
 import { jsonValue } from '../../src/store/dialect.ts'
 import { and, asc, eq, gt, sql } from '../../src/store/drizzle.ts'
 import { parameter, statement } from '../../src/store/statement.ts'
-import { notes, openTestStore } from './fixture.ts'
+import { notes, openTestStore } from './test-store.ts'
 
 const insertNote = statement((db) =>
   db.insert(notes).values({

@@ -5,7 +5,7 @@ import { AppError } from '../../src/errors.ts'
 import { silentLog } from '../../src/log.ts'
 import { asc, eq, gt, sql } from '../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
-import { notes, openTestStore } from './fixture.ts'
+import { notes, openTestStore } from './test-store.ts'
 
 async function fill(store: Store, count: number): Promise<void> {
   const rows = Array.from({ length: count }, (_, seq) => ({ id: `${seq}`, seq }))
@@ -96,7 +96,7 @@ test('close answers the scans that run and leaves one file', async (t) => {
 
 test('what another connection writes is told within 200 ms, our own writes are not', async (t) => {
   const store = await openTestStore(t)
-  const other = await openStore({ ...store.place, log: silentLog(), watch: false })
+  const other = await openStore({ ...store.location, log: silentLog(), watch: false })
   t.after(() => other.close())
   const changes = new EventTarget()
   let told = 0
@@ -122,7 +122,7 @@ test('what another connection writes is told within 200 ms, our own writes are n
 
 test('a listener that throws is logged and the others are told', async (t) => {
   const store = await openTestStore(t)
-  const other = await openStore({ ...store.place, log: silentLog(), watch: false })
+  const other = await openStore({ ...store.location, log: silentLog(), watch: false })
   t.after(() => other.close())
   const changes = new EventTarget()
   store.onExternalChange(() => {
@@ -136,7 +136,7 @@ test('a listener that throws is logged and the others are told', async (t) => {
 
 test('two stores on one file write without losing anything', async (t) => {
   const store = await openTestStore(t)
-  const other = await openStore({ ...store.place, log: silentLog(), watch: false })
+  const other = await openStore({ ...store.location, log: silentLog(), watch: false })
   t.after(() => other.close())
   const writes = Array.from({ length: 200 }, async (_, seq) => {
     for (let i = 0; i < seq % 7; i += 1) await new Promise(setImmediate)

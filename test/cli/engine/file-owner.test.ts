@@ -12,7 +12,7 @@ import {
 import path from 'node:path'
 import { test } from 'node:test'
 import { asFileOwner, type Users } from '../../../src/cli/engine/file-owner.ts'
-import { makeFolder } from '../../config/place.ts'
+import { makeFolder } from '../../config/config-folder.ts'
 import { runAt } from '../../fakes/terminal.ts'
 
 const isRoot = process.geteuid?.() === 0

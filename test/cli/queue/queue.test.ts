@@ -9,7 +9,7 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { attempts, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../src/store/schema/suppressions.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
-import { makeFolder } from '../../config/place.ts'
+import { makeFolder } from '../../config/config-folder.ts'
 import { runAt } from '../../fakes/terminal.ts'
 
 const cwd = makeFolder()

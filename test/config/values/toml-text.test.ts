@@ -4,18 +4,18 @@ import { describe, it } from 'node:test'
 import { loadConfig, loadSettings } from '../../../src/config/load.ts'
 import { settingKeys, settingOf } from '../../../src/config/settings.ts'
 import { formatEffective, formatNewFile } from '../../../src/config/values/toml-text.ts'
-import { makePlace } from '../place.ts'
+import { makeConfigFolder } from '../config-folder.ts'
 
 describe('a new configuration file', () => {
   it('changes nothing as it is', () => {
-    const place = makePlace()
-    assert.deepEqual({ ...place.load(formatNewFile({})), file: null }, place.load(null))
+    const dir = makeConfigFolder()
+    assert.deepEqual({ ...dir.load(formatNewFile({})), file: null }, dir.load(null))
   })
 
   it('holds what it was given, and every key with its meaning', () => {
-    const place = makePlace()
+    const dir = makeConfigFolder()
     const text = formatNewFile({ base_url: 'https://x.example', 'delivery.hostname': 'x.example' })
-    const config = place.load(text)
+    const config = dir.load(text)
     assert.equal(config.baseUrl, 'https://x.example')
     assert.equal(config.delivery.hostname, 'x.example')
     for (const key of settingKeys) {
@@ -27,44 +27,41 @@ describe('a new configuration file', () => {
   })
 
   it('is still right when each line with a default is taken in', () => {
-    const place = makePlace()
+    const dir = makeConfigFolder()
     const uncommented = formatNewFile({}).replace(/^# (?=[a-z_]+ = )/gm, '')
     const withoutOptional = uncommented
       .split('\n')
       .filter((line) => !/^(?:secret|tls_(?:cert|key)|stripe|host|port = 587|user|pass)/.test(line))
-    const config = place.load(withoutOptional.join('\n'))
+    const config = dir.load(withoutOptional.join('\n'))
     assert.equal(config.delivery.port, 25)
-    assert.deepEqual(config.limits, place.load(null).limits)
+    assert.deepEqual(config.limits, dir.load(null).limits)
   })
 })
 
 describe('the effective values', () => {
   it('are TOML that gives the same configuration, and say who set them', () => {
-    const place = makePlace()
-    writeFileSync(
-      place.file,
-      "[delivery]\nhostname = 'mail.example.com'\nretry_schedule = ['90s']\n",
-    )
-    const options = place.options({ PILLARBOX_DELIVERY__PORT: '2525' })
+    const dir = makeConfigFolder()
+    writeFileSync(dir.file, "[delivery]\nhostname = 'mail.example.com'\nretry_schedule = ['90s']\n")
+    const options = dir.options({ PILLARBOX_DELIVERY__PORT: '2525' })
     const { config, values, origins } = loadSettings(options)
     const text = formatEffective(values, origins)
     assert.match(text, /^port = 2525 {2}# PILLARBOX_DELIVERY__PORT$/m)
     assert.match(text, /^retry_schedule = \[ "90s" \] {2}# .*pillarbox.toml$/m)
     assert.match(text, /^mode = "sandbox" {2}# default$/m)
-    writeFileSync(place.file, text)
-    assert.deepEqual(loadConfig(place.options()), config)
+    writeFileSync(dir.file, text)
+    assert.deepEqual(loadConfig(dir.options()), config)
   })
 
   it('hide secrets', () => {
-    const place = makePlace()
+    const dir = makeConfigFolder()
     const word = 'very-secret-text-of-thirty-two-and-more'
     writeFileSync(
-      place.file,
+      dir.file,
       `secret = '${word}'\nsecret_previous = '${word}'\n[delivery.relay]\nhost = 'a.example'
 username = 'u'\npassword = '${word}'\n[billing]\nstripe_secret_key = '${word}'
 stripe_webhook_secret = '${word}'\nstripe_price = 'p'\n`,
     )
-    const { values, origins } = loadSettings(place.options())
+    const { values, origins } = loadSettings(dir.options())
     const text = formatEffective(values, origins)
     assert.ok(!text.includes(word))
     assert.equal(text.match(/"\(hidden\)"/g)?.length, 5)

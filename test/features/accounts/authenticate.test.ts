@@ -3,24 +3,24 @@ import { test } from 'node:test'
 import { authenticate, authenticateKey } from '../../../src/features/accounts/authenticate.ts'
 import { regenerateKeys } from '../../../src/features/accounts/projects.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
-import { addProject, openWorld } from '../world.ts'
+import { addProject, openTestCore } from '../../core.ts'
 
 test('a key opens its own project: the secret one everything, the public one what takes any', async (t) => {
-  const world = await openWorld(t)
-  const one = await addProject(world)
-  await addProject(world)
-  const bySecret = await authenticate(world, `Bearer ${one.secret}`, 'secret')
+  const core = await openTestCore(t)
+  const one = await addProject(core)
+  await addProject(core)
+  const bySecret = await authenticate(core, `Bearer ${one.secret}`, 'secret')
   assert.equal(bySecret.project.id, one.id)
   assert.equal(bySecret.key, 'secret')
-  assert.equal((await authenticate(world, `bearer  ${one.secret} `, 'any')).key, 'secret')
-  const byPublic = await authenticate(world, `Bearer ${one.public}`, 'any')
+  assert.equal((await authenticate(core, `bearer  ${one.secret} `, 'any')).key, 'secret')
+  const byPublic = await authenticate(core, `Bearer ${one.public}`, 'any')
   assert.equal(byPublic.project.id, one.id)
   assert.equal(byPublic.key, 'public')
 })
 
 test('without "Bearer x" the answer is MISSING_AUTH', async (t) => {
-  const world = await openWorld(t)
-  const { secret } = await addProject(world)
+  const core = await openTestCore(t)
+  const { secret } = await addProject(core)
   for (const header of [
     undefined,
     '',
@@ -30,15 +30,15 @@ test('without "Bearer x" the answer is MISSING_AUTH', async (t) => {
     secret,
     'Bearer a b',
   ]) {
-    const call = authenticate(world, header, 'any')
+    const call = authenticate(core, header, 'any')
     await assert.rejects(call, { code: 'MISSING_AUTH', status: 401 }, String(header))
   }
 })
 
 test('unknown keys, near misses and a public key where it has no place are INVALID_API_KEY', async (t) => {
-  const world = await openWorld(t)
-  const { secret, public: publicKey } = await addProject(world)
-  await authenticate(world, `Bearer ${secret}`, 'secret')
+  const core = await openTestCore(t)
+  const { secret, public: publicKey } = await addProject(core)
+  await authenticate(core, `Bearer ${secret}`, 'secret')
   const wrong = [
     publicKey,
     `sk_${publicKey.slice(3)}`,
@@ -50,28 +50,28 @@ test('unknown keys, near misses and a public key where it has no place are INVAL
     'x'.repeat(100_000),
   ]
   for (const key of wrong) {
-    const call = authenticate(world, `Bearer ${key}`, 'secret')
+    const call = authenticate(core, `Bearer ${key}`, 'secret')
     await assert.rejects(call, { code: 'INVALID_API_KEY', status: 401 }, key.slice(0, 80))
   }
-  const call = authenticateKey(world, `pk_${secret.slice(3)}`, 'any')
+  const call = authenticateKey(core, `pk_${secret.slice(3)}`, 'any')
   await assert.rejects(call, { code: 'INVALID_API_KEY' })
 })
 
 test('a disabled project is still told apart from an unknown key', async (t) => {
-  const world = await openWorld(t)
-  const { secret } = await addProject(world)
-  await world.store.write((tx) => tx.update(projects).set({ isDisabled: true }))
-  const { project } = await authenticate(world, `Bearer ${secret}`, 'secret')
+  const core = await openTestCore(t)
+  const { secret } = await addProject(core)
+  await core.store.write((tx) => tx.update(projects).set({ isDisabled: true }))
+  const { project } = await authenticate(core, `Bearer ${secret}`, 'secret')
   assert.equal(project.isDisabled, true)
 })
 
 test('keys that the sandbox made open nothing in other modes until they are renewed', async (t) => {
-  const world = await openWorld(t)
-  const { id, secret, public: publicKey } = await addProject(world)
-  await world.store.write((tx) => tx.update(projects).set({ areKeysSandbox: true }))
-  assert.ok(await authenticate(world, `Bearer ${secret}`, 'secret'))
-  const delivery = { ...world.config.delivery, mode: 'direct' as const }
-  const direct = { ...world, config: { ...world.config, delivery } }
+  const core = await openTestCore(t)
+  const { id, secret, public: publicKey } = await addProject(core)
+  await core.store.write((tx) => tx.update(projects).set({ areKeysSandbox: true }))
+  assert.ok(await authenticate(core, `Bearer ${secret}`, 'secret'))
+  const delivery = { ...core.config.delivery, mode: 'direct' as const }
+  const direct = { ...core, config: { ...core.config, delivery } }
   for (const key of [secret, publicKey]) {
     const call = authenticate(direct, `Bearer ${key}`, 'any')
     await assert.rejects(call, { code: 'INVALID_API_KEY' })

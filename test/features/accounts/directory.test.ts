@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { createDirectory } from '../../../src/features/accounts/directory.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
-import { type Desk, openDesk, START } from '../messages/desk.ts'
+import { openSender, type Sender, START } from '../messages/sender.ts'
 
-async function addTemplate({ core, project }: Desk, length: number): Promise<string> {
+async function addTemplate({ core, project }: Sender, length: number): Promise<string> {
   const id = newId()
   await core.store.write(async (tx) => {
     await tx.insert(templates).values({
@@ -24,8 +24,8 @@ async function addTemplate({ core, project }: Desk, length: number): Promise<str
 }
 
 test('what is remembered is bounded in bytes, not only in number', async (t) => {
-  const desk = await openDesk(t)
-  const { keyring, store } = desk.core
+  const sender = await openSender(t)
+  const { keyring, store } = sender.core
   let looks = 0
   const read = {
     ...store.read,
@@ -36,11 +36,11 @@ test('what is remembered is bounded in bytes, not only in number', async (t) => 
   } as unknown as typeof store.read
   const directory = createDirectory({ store: { ...store, read }, keyring })
   const [small, one, two] = [
-    await addTemplate(desk, 10),
-    await addTemplate(desk, 9_000_000),
-    await addTemplate(desk, 9_000_000),
+    await addTemplate(sender, 10),
+    await addTemplate(sender, 9_000_000),
+    await addTemplate(sender, 9_000_000),
   ]
-  const find = (id: string) => directory.findTemplate(desk.project.id, id)
+  const find = (id: string) => directory.findTemplate(sender.project.id, id)
   await find(one)
   await find(one)
   assert.equal(looks, 1)

@@ -10,31 +10,31 @@ import {
 } from '../../../src/features/accounts/projects.ts'
 import { createUser } from '../../../src/features/accounts/users.ts'
 import { memberships, projects } from '../../../src/store/schema/accounts.ts'
-import { addProject, openWorld } from '../world.ts'
+import { addProject, openTestCore } from '../../core.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 test('a project has an owner and two keys; the secret one is kept as digest and hint', async (t) => {
-  const world = await openWorld(t)
-  const user = await createUser(world, { email: 'ada@example.test', password: '123456' })
-  const made = await createProject(world, { name: ' Shop ', ownerEmail: 'Ada@example.test' })
+  const core = await openTestCore(t)
+  const user = await createUser(core, { email: 'ada@example.test', password: '123456' })
+  const made = await createProject(core, { name: ' Shop ', ownerEmail: 'Ada@example.test' })
   assert.deepEqual(Object.keys(made), ['id', 'name', 'public', 'secret'])
   assert.equal(made.name, 'Shop')
   assert.match(made.secret, /^sk_[0-9a-f]{64}$/)
   assert.match(made.public, /^pk_[0-9a-f]{64}$/)
-  const row = await world.store.read.select().from(projects).get()
+  const row = await core.store.read.select().from(projects).get()
   assert.equal(row?.secretDigest, digestSecret(made.secret))
   assert.doesNotMatch(JSON.stringify(row), new RegExp(made.secret.slice(3)))
-  const [membership] = await world.store.read.select().from(memberships)
+  const [membership] = await core.store.read.select().from(memberships)
   assert.equal(membership?.userId, user.id)
   assert.equal(membership?.role, 'OWNER')
 })
 
 test('a project without a known owner is not made', async (t) => {
-  const world = await openWorld(t)
-  const create = createProject(world, { name: 'Shop', ownerEmail: 'nobody@example.test' })
+  const core = await openTestCore(t)
+  const create = createProject(core, { name: 'Shop', ownerEmail: 'nobody@example.test' })
   await assert.rejects(create, { code: 'RESOURCE_NOT_FOUND' })
-  assert.deepEqual(await listProjects(world), [])
+  assert.deepEqual(await listProjects(core), [])
 })
 
 const good = [
@@ -67,76 +67,76 @@ const bad: [string, string][] = [
 ]
 
 test('names are 1 to 100 visible characters that do not look like others', async (t) => {
-  const world = await openWorld(t)
-  const { ownerEmail } = await addProject(world)
+  const core = await openTestCore(t)
+  const { ownerEmail } = await addProject(core)
   for (const name of good) {
-    assert.equal((await createProject(world, { name, ownerEmail })).name, name)
+    assert.equal((await createProject(core, { name, ownerEmail })).name, name)
   }
-  const before = (await listProjects(world)).length
+  const before = (await listProjects(core)).length
   for (const [what, name] of bad) {
-    const create = createProject(world, { name, ownerEmail })
+    const create = createProject(core, { name, ownerEmail })
     await assert.rejects(create, { code: 'VALIDATION_ERROR', status: 422 }, what)
   }
-  assert.equal((await listProjects(world)).length, before)
+  assert.equal((await listProjects(core)).length, before)
 })
 
 test('keys are shown masked, and of two projects never the same', async (t) => {
-  const world = await openWorld(t)
-  const one = await addProject(world)
-  const other = await addProject(world)
+  const core = await openTestCore(t)
+  const one = await addProject(core)
+  const other = await addProject(core)
   assert.notEqual(one.secret, other.secret)
-  const shown = await describeKeys(world, one.id)
+  const shown = await describeKeys(core, one.id)
   assert.deepEqual(shown, {
     id: one.id,
     name: 'Shop',
     public: one.public,
     secret: `sk_…${one.secret.slice(-4)}`,
   })
-  assert.doesNotMatch(JSON.stringify(await listProjects(world)), /sk_[0-9a-f]/)
-  await assert.rejects(describeKeys(world, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
+  assert.doesNotMatch(JSON.stringify(await listProjects(core)), /sk_[0-9a-f]/)
+  await assert.rejects(describeKeys(core, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
 })
 
 test('old keys are dead as soon as new ones are answered', async (t) => {
-  const world = await openWorld(t)
-  const { id, secret, public: publicKey } = await addProject(world)
-  assert.ok(await world.directory.findProjectBySecret(secret))
-  assert.ok(await world.directory.findProjectByPublicKey(publicKey))
-  const renewed = await regenerateKeys(world, id)
-  assert.equal(await world.directory.findProjectBySecret(secret), undefined)
-  assert.equal(await world.directory.findProjectByPublicKey(publicKey), undefined)
-  assert.equal((await world.directory.findProjectBySecret(renewed.secret))?.id, id)
-  assert.equal((await world.directory.findProjectByPublicKey(renewed.public))?.id, id)
-  await assert.rejects(regenerateKeys(world, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
+  const core = await openTestCore(t)
+  const { id, secret, public: publicKey } = await addProject(core)
+  assert.ok(await core.directory.findProjectBySecret(secret))
+  assert.ok(await core.directory.findProjectByPublicKey(publicKey))
+  const renewed = await regenerateKeys(core, id)
+  assert.equal(await core.directory.findProjectBySecret(secret), undefined)
+  assert.equal(await core.directory.findProjectByPublicKey(publicKey), undefined)
+  assert.equal((await core.directory.findProjectBySecret(renewed.secret))?.id, id)
+  assert.equal((await core.directory.findProjectByPublicKey(renewed.public))?.id, id)
+  await assert.rejects(regenerateKeys(core, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
 })
 
 test('a change takes effect at once, and only what is given changes', async (t) => {
-  const world = await openWorld(t)
-  const { id, secret } = await addProject(world)
-  await world.directory.findProjectBySecret(secret)
-  world.clock.at += 1000
-  const changed = await updateProject(world, id, { tracking: 'MARKETING_ONLY', language: 'pt-BR' })
+  const core = await openTestCore(t)
+  const { id, secret } = await addProject(core)
+  await core.directory.findProjectBySecret(secret)
+  core.clock.now += 1000
+  const changed = await updateProject(core, id, { tracking: 'MARKETING_ONLY', language: 'pt-BR' })
   assert.equal(changed.name, 'Shop')
   assert.equal(changed.tracking, 'MARKETING_ONLY')
   assert.equal(changed.language, 'pt-BR')
   assert.ok(changed.updatedAt > changed.createdAt)
-  assert.equal((await world.directory.findProjectBySecret(secret))?.language, 'pt-BR')
+  assert.equal((await core.directory.findProjectBySecret(secret))?.language, 'pt-BR')
 })
 
 test('a project is disabled for a reason, and enabled without one', async (t) => {
-  const world = await openWorld(t)
-  const { id } = await addProject(world)
-  const disabled = await updateProject(world, id, { disable: 'PHISHING_DETECTED' })
+  const core = await openTestCore(t)
+  const { id } = await addProject(core)
+  const disabled = await updateProject(core, id, { disable: 'PHISHING_DETECTED' })
   assert.equal(disabled.disabled, true)
   assert.equal(disabled.disabledReason, 'PHISHING_DETECTED')
-  const enabled = await updateProject(world, id, { enable: true })
+  const enabled = await updateProject(core, id, { enable: true })
   assert.equal(enabled.disabled, false)
   assert.equal(enabled.disabledReason, null)
 })
 
 test('wrong changes change nothing', async (t) => {
-  const world = await openWorld(t)
-  const { id } = await addProject(world)
-  const before = await listProjects(world)
+  const core = await openTestCore(t)
+  const { id } = await addProject(core)
+  const before = await listProjects(core)
   for (const change of [
     { tracking: 'SOMETIMES' },
     { language: 'EN' },
@@ -145,8 +145,8 @@ test('wrong changes change nothing', async (t) => {
     { disable: 'MANUAL', enable: true },
     { name: '', tracking: 'DISABLED' },
   ]) {
-    await assert.rejects(updateProject(world, id, change), { code: 'VALIDATION_ERROR' })
+    await assert.rejects(updateProject(core, id, change), { code: 'VALIDATION_ERROR' })
   }
-  assert.deepEqual(await listProjects(world), before)
-  await assert.rejects(updateProject(world, NOBODY, {}), { code: 'RESOURCE_NOT_FOUND' })
+  assert.deepEqual(await listProjects(core), before)
+  await assert.rejects(updateProject(core, NOBODY, {}), { code: 'RESOURCE_NOT_FOUND' })
 })

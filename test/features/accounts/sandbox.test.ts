@@ -6,65 +6,65 @@ import { prepareSandbox, sandboxLeftovers } from '../../../src/features/accounts
 import { createUser, setPassword } from '../../../src/features/accounts/users.ts'
 import { projects, users } from '../../../src/store/schema/accounts.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
-import { openWorld, type World } from '../world.ts'
+import { openTestCore, type TestCore } from '../../core.ts'
 
-const countAll = async ({ store }: World) => [
+const countAll = async ({ store }: TestCore) => [
   await store.read.$count(users),
   await store.read.$count(projects),
   await store.read.$count(domains),
 ]
 
 test('a first start makes a user, a project and a trusted domain, and tells secrets once', async (t) => {
-  const world = await openWorld(t)
-  const welcome = await prepareSandbox(world)
+  const core = await openTestCore(t)
+  const welcome = await prepareSandbox(core)
   assert.ok(welcome?.kind === 'created')
   assert.equal(welcome.domain, 'example.test')
-  const { project } = await authenticate(world, `Bearer ${welcome.keys.secret}`, 'secret')
+  const { project } = await authenticate(core, `Bearer ${welcome.keys.secret}`, 'secret')
   assert.equal(project.id, welcome.project.id)
-  const sender = await world.directory.findSenderDomain(project.id, 'example.test')
+  const sender = await core.directory.findSenderDomain(project.id, 'example.test')
   assert.equal(sender?.signing.length, 2)
 
-  const again = await prepareSandbox(world)
+  const again = await prepareSandbox(core)
   assert.deepEqual(again, {
     kind: 'existing',
     domain: 'example.test',
     project: welcome.project,
   })
-  assert.deepEqual(await countAll(world), [1, 1, 1])
+  assert.deepEqual(await countAll(core), [1, 1, 1])
 })
 
 test('what the sandbox made is marked until it is renewed', async (t) => {
-  const world = await openWorld(t)
-  assert.deepEqual(await sandboxLeftovers(world), { users: [], projects: [] })
-  const welcome = await prepareSandbox(world)
+  const core = await openTestCore(t)
+  assert.deepEqual(await sandboxLeftovers(core), { users: [], projects: [] })
+  const welcome = await prepareSandbox(core)
   assert.ok(welcome?.kind === 'created')
-  const left = await sandboxLeftovers(world)
+  const left = await sandboxLeftovers(core)
   assert.equal(left.users[0]?.email, welcome.user.email)
   assert.deepEqual(left.projects, [welcome.project])
-  await setPassword(world, { email: welcome.user.email })
-  await regenerateKeys(world, welcome.project.id)
-  assert.deepEqual(await sandboxLeftovers(world), { users: [], projects: [] })
-  assert.equal((await prepareSandbox(world))?.kind, 'existing')
+  await setPassword(core, { email: welcome.user.email })
+  await regenerateKeys(core, welcome.project.id)
+  assert.deepEqual(await sandboxLeftovers(core), { users: [], projects: [] })
+  assert.equal((await prepareSandbox(core))?.kind, 'existing')
 })
 
 test('nothing is made in other modes, on a public address, or beside what is there', async (t) => {
-  const direct = await openWorld(t, { settings: { PILLARBOX_DELIVERY__MODE: 'direct' } })
+  const direct = await openTestCore(t, { settings: { PILLARBOX_DELIVERY__MODE: 'direct' } })
   assert.equal(await prepareSandbox(direct), null)
   assert.deepEqual(await countAll(direct), [0, 0, 0])
 
-  const open = await openWorld(t, { settings: { PILLARBOX_HTTP__LISTEN: '0.0.0.0:8080' } })
+  const open = await openTestCore(t, { settings: { PILLARBOX_HTTP__LISTEN: '0.0.0.0:8080' } })
   assert.equal(await prepareSandbox(open), null)
   assert.deepEqual(await countAll(open), [0, 0, 0])
 
-  const used = await openWorld(t)
+  const used = await openTestCore(t)
   await createUser(used, { email: 'ada@people.test', password: '123456' })
   assert.equal(await prepareSandbox(used), null)
   assert.deepEqual(await countAll(used), [1, 0, 0])
 })
 
 test('two starts at once make one sandbox', async (t) => {
-  const world = await openWorld(t)
-  const welcomes = await Promise.all([prepareSandbox(world), prepareSandbox(world)])
+  const core = await openTestCore(t)
+  const welcomes = await Promise.all([prepareSandbox(core), prepareSandbox(core)])
   assert.deepEqual(welcomes.map((welcome) => welcome?.kind).sort(), ['created', 'existing'])
-  assert.deepEqual(await countAll(world), [1, 1, 1])
+  assert.deepEqual(await countAll(core), [1, 1, 1])
 })

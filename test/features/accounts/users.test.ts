@@ -4,20 +4,20 @@ import { hashPassword, isPassword } from '../../../src/features/accounts/passwor
 import { createUser, listUsers, setPassword } from '../../../src/features/accounts/users.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { users } from '../../../src/store/schema/accounts.ts'
-import { openWorld, START, type World } from '../world.ts'
+import { openTestCore, START, type TestCore } from '../../core.ts'
 
-const rowOf = async ({ store }: World, email: string) => {
+const rowOf = async ({ store }: TestCore, email: string) => {
   const row = await store.read.select().from(users).where(eq(users.email, email)).get()
   assert.ok(row)
   return row
 }
 
 test('a user is stored under the canonical address with an argon2id hash', async (t) => {
-  const world = await openWorld(t)
-  const user = await createUser(world, { email: ' Ada@EXAMPLE.test ', password: 'hunter22' })
+  const core = await openTestCore(t)
+  const user = await createUser(core, { email: ' Ada@EXAMPLE.test ', password: 'hunter22' })
   assert.deepEqual(Object.keys(user), ['id', 'email'])
   assert.equal(user.email, 'ada@example.test')
-  const row = await rowOf(world, 'ada@example.test')
+  const row = await rowOf(core, 'ada@example.test')
   assert.match(
     row.passwordHash ?? '',
     /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/,
@@ -28,18 +28,18 @@ test('a user is stored under the canonical address with an argon2id hash', async
 })
 
 test('a password is made when none is given, and told this once', async (t) => {
-  const world = await openWorld(t)
-  const made = await createUser(world, { email: 'ada@example.test' })
+  const core = await openTestCore(t)
+  const made = await createUser(core, { email: 'ada@example.test' })
   assert.match(made.password ?? '', /^[\w-]{20}$/)
-  const row = await rowOf(world, 'ada@example.test')
+  const row = await rowOf(core, 'ada@example.test')
   assert.equal(await isPassword(made.password ?? '', row.passwordHash ?? ''), true)
-  assert.doesNotMatch(JSON.stringify(await listUsers(world)), /argon2|password/)
+  assert.doesNotMatch(JSON.stringify(await listUsers(core)), /argon2|password/)
 })
 
 test('short passwords, endless ones and what is no address are refused', async (t) => {
-  const world = await openWorld(t)
+  const core = await openTestCore(t)
   const refused = async (input: { email: string; password?: string }, field: string) =>
-    assert.rejects(createUser(world, input), (error: { fields?: { field: string }[] }) => {
+    assert.rejects(createUser(core, input), (error: { fields?: { field: string }[] }) => {
       assert.equal(error.fields?.[0]?.field, field)
       return true
     })
@@ -47,41 +47,41 @@ test('short passwords, endless ones and what is no address are refused', async (
   await refused({ email: 'ada@example.test', password: 'x'.repeat(1001) }, 'password')
   await refused({ email: 'ada', password: '123456' }, 'email')
   await refused({ email: 'a@x.test, b@x.test', password: '123456' }, 'email')
-  assert.deepEqual(await listUsers(world), [])
-  await createUser(world, { email: 'ada@example.test', password: '123456' })
+  assert.deepEqual(await listUsers(core), [])
+  await createUser(core, { email: 'ada@example.test', password: '123456' })
 })
 
 test('an address is taken once, however it is spelled, and its password stays', async (t) => {
-  const world = await openWorld(t)
-  await createUser(world, { email: 'ada@example.test', password: 'first one' })
-  await assert.rejects(createUser(world, { email: 'ADA@example.test', password: 'second one' }), {
+  const core = await openTestCore(t)
+  await createUser(core, { email: 'ada@example.test', password: 'first one' })
+  await assert.rejects(createUser(core, { email: 'ADA@example.test', password: 'second one' }), {
     code: 'CONFLICT',
   })
-  const row = await rowOf(world, 'ada@example.test')
+  const row = await rowOf(core, 'ada@example.test')
   assert.equal(await isPassword('first one', row.passwordHash ?? ''), true)
-  assert.equal((await listUsers(world)).length, 1)
+  assert.equal((await listUsers(core)).length, 1)
 })
 
 test('a new password renews a user that the sandbox made', async (t) => {
-  const world = await openWorld(t)
-  await createUser(world, { email: 'ada@example.test', password: 'first one' })
-  await world.store.write((tx) => tx.update(users).set({ isSandbox: true }))
-  const { password } = await setPassword(world, { email: 'ada@example.test' })
-  const row = await rowOf(world, 'ada@example.test')
+  const core = await openTestCore(t)
+  await createUser(core, { email: 'ada@example.test', password: 'first one' })
+  await core.store.write((tx) => tx.update(users).set({ isSandbox: true }))
+  const { password } = await setPassword(core, { email: 'ada@example.test' })
+  const row = await rowOf(core, 'ada@example.test')
   assert.equal(row.isSandbox, false)
   assert.equal(await isPassword(password ?? '', row.passwordHash ?? ''), true)
   assert.equal(await isPassword('first one', row.passwordHash ?? ''), false)
-  await assert.rejects(setPassword(world, { email: 'bob@example.test' }), {
+  await assert.rejects(setPassword(core, { email: 'bob@example.test' }), {
     code: 'RESOURCE_NOT_FOUND',
   })
 })
 
 test('users are listed oldest first', async (t) => {
-  const world = await openWorld(t)
-  await createUser(world, { email: 'b@example.test', password: '123456' })
-  world.clock.at += 1
-  await createUser(world, { email: 'a@example.test', password: '123456' })
-  const [first, second] = await listUsers(world)
+  const core = await openTestCore(t)
+  await createUser(core, { email: 'b@example.test', password: '123456' })
+  core.clock.now += 1
+  await createUser(core, { email: 'a@example.test', password: '123456' })
+  const [first, second] = await listUsers(core)
   assert.equal(first?.email, 'b@example.test')
   assert.equal(first?.createdAt, new Date(START).toISOString())
   assert.equal(second?.email, 'a@example.test')

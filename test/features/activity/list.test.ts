@@ -14,44 +14,50 @@ import {
   addProject,
   address,
   attempted,
-  type Desk,
   type OutcomeKind,
-  openDesk,
+  openSender,
+  type Sender,
   START,
-} from '../messages/desk.ts'
+} from '../messages/sender.ts'
 
 /** Sends one email and lets it come to that end. */
-async function send(desk: Desk, kind: OutcomeKind, request: Parameters<Desk['send']>[0] = {}) {
-  const delivery = createDeliverer(desk.core)
+async function send(
+  sender: Sender,
+  kind: OutcomeKind,
+  request: Parameters<Sender['send']>[0] = {},
+) {
+  const delivery = createDeliverer(sender.core)
   const ended = Promise.withResolvers<void>()
-  desk.core.outbound.deliver = ([task]) => {
+  sender.core.outbound.deliver = ([task]) => {
     if (task === undefined) return
     delivery.report([attempted(task, kind)])
     void delivery.settled(5_000).then(ended.resolve)
   }
-  const queue = startQueue(desk.core, delivery)
-  const { emails } = await desk.send(request)
+  const queue = startQueue(sender.core, delivery)
+  const { emails } = await sender.send(request)
   await ended.promise
   await queue.stop()
   return emails[0]?.email as string
 }
 
-async function openFeed(t: Parameters<typeof openDesk>[0]) {
-  const desk = await openDesk(t)
+async function openFeed(t: Parameters<typeof openSender>[0]) {
+  const sender = await openSender(t)
   const cache = createTemplateCache(testTracker())
-  desk.core.outbound.preview = async (sources) =>
+  sender.core.outbound.preview = async (sources) =>
     sources.map((source) => renderMessage(source, cache))
-  return desk
+  return sender
 }
 
 test('an email is shown as its recipient got it, newest event first', async (t) => {
-  const desk = await openFeed(t)
-  const id = await send(desk, 'delivered', {
+  const sender = await openFeed(t)
+  const id = await send(sender, 'delivered', {
     subject: 'Hello {{ name }}',
     body: '<p>Dear {{ name }}</p>',
     data: { name: 'Ada' },
   })
-  const { data, cursor, hasMore } = await listActivity(desk.core, desk.project.id, { limit: 50 })
+  const { data, cursor, hasMore } = await listActivity(sender.core, sender.project.id, {
+    limit: 50,
+  })
   assert.deepEqual(
     data.map((each) => [each.id, each.type]),
     [
@@ -68,13 +74,13 @@ test('an email is shown as its recipient got it, newest event first', async (t) 
 })
 
 test('a fault of its template is shown with an email, no fault is not', async (t) => {
-  const desk = await openFeed(t)
-  const id = await send(desk, 'delivered')
+  const sender = await openFeed(t)
+  const id = await send(sender, 'delivered')
   const metadata = async () =>
-    (await listActivity(desk.core, desk.project.id, { limit: 1 })).data[0]?.metadata ?? {}
+    (await listActivity(sender.core, sender.project.id, { limit: 1 })).data[0]?.metadata ?? {}
   assert.ok(!('templateFaults' in (await metadata())))
   const fault = { part: 'body', line: 1, column: 4, message: 'undefined filter: shout' } as const
-  await desk.core.store.write((tx) =>
+  await sender.core.store.write((tx) =>
     tx
       .update(emails)
       .set({ templateFaults: [fault] })
@@ -84,14 +90,14 @@ test('a fault of its template is shown with an email, no fault is not', async (t
 })
 
 test('an email that cannot be rendered is shown without its body, the others with theirs', async (t) => {
-  const desk = await openFeed(t)
-  await send(desk, 'delivered', { subject: 'One' })
-  await send(desk, 'delivered', { subject: 'Two' })
-  const { preview } = desk.core.outbound
-  desk.core.outbound.preview = async (sources) =>
+  const sender = await openFeed(t)
+  await send(sender, 'delivered', { subject: 'One' })
+  await send(sender, 'delivered', { subject: 'Two' })
+  const { preview } = sender.core.outbound
+  sender.core.outbound.preview = async (sources) =>
     (await preview(sources)).map((message) => (message?.subject === 'One' ? null : message))
   const query = { limit: 50, types: ['email.sent'] }
-  const { data } = await listActivity(desk.core, desk.project.id, query)
+  const { data } = await listActivity(sender.core, sender.project.id, query)
   const shown = data.map(({ metadata }) => [metadata.subject, metadata.body !== null])
   assert.deepEqual(shown.toSorted(), [
     ['Two', true],
@@ -100,10 +106,10 @@ test('an email that cannot be rendered is shown without its body, the others wit
 })
 
 test('later changes of the contact do not change what was sent', async (t) => {
-  const desk = await openFeed(t)
-  await send(desk, 'delivered', { subject: 'Hello {{ name }}', data: { name: 'Ada' } })
-  await send(desk, 'delivered', { data: { name: 'Grace' } })
-  const { data } = await listActivity(desk.core, desk.project.id, { limit: 50 })
+  const sender = await openFeed(t)
+  await send(sender, 'delivered', { subject: 'Hello {{ name }}', data: { name: 'Ada' } })
+  await send(sender, 'delivered', { data: { name: 'Grace' } })
+  const { data } = await listActivity(sender.core, sender.project.id, { limit: 50 })
   assert.deepEqual(
     data.map(({ metadata }) => metadata.subject),
     ['Hello', 'Hello', 'Hello Ada', 'Hello Ada'],
@@ -111,9 +117,9 @@ test('later changes of the contact do not change what was sent', async (t) => {
 })
 
 test('a bounce says why, and a contact\u2019s unsubscribing is shown', async (t) => {
-  const desk = await openFeed(t)
-  await send(desk, 'hard', { subscribed: true })
-  const { data } = await listActivity(desk.core, desk.project.id, { limit: 50 })
+  const sender = await openFeed(t)
+  await send(sender, 'hard', { subscribed: true })
+  const { data } = await listActivity(sender.core, sender.project.id, { limit: 50 })
   assert.deepEqual(
     data.map(({ type }) => type),
     ['contact.unsubscribed', 'email.bounced'],
@@ -127,11 +133,11 @@ test('a bounce says why, and a contact\u2019s unsubscribing is shown', async (t)
 })
 
 test('types, contact and dates narrow the feed, unknown types are ignored', async (t) => {
-  const desk = await openFeed(t)
-  await send(desk, 'delivered')
-  const { id } = desk.project
+  const sender = await openFeed(t)
+  await send(sender, 'delivered')
+  const { id } = sender.project
   const typesOf = async (query: Partial<Parameters<typeof listActivity>[2]>) =>
-    (await listActivity(desk.core, id, { limit: 50, ...query })).data.map(({ type }) => type)
+    (await listActivity(sender.core, id, { limit: 50, ...query })).data.map(({ type }) => type)
   assert.deepEqual(await typesOf({ types: ['email.sent', 'nonsense'] }), ['email.sent'])
   assert.deepEqual(await typesOf({ types: ['nonsense'] }), [])
   assert.deepEqual(await typesOf({ types: ['event.triggered'] }), [])
@@ -141,65 +147,65 @@ test('types, contact and dates narrow the feed, unknown types are ignored', asyn
 })
 
 test('pages follow the cursor without gap or repeat, a foreign cursor is refused', async (t) => {
-  const desk = await openFeed(t)
-  for (let index = 0; index < 3; index += 1) await send(desk, 'delivered')
+  const sender = await openFeed(t)
+  for (let index = 0; index < 3; index += 1) await send(sender, 'delivered')
   const seen: string[] = []
   let cursor: string | undefined
   do {
-    const page = await listActivity(desk.core, desk.project.id, { limit: 2, cursor })
+    const page = await listActivity(sender.core, sender.project.id, { limit: 2, cursor })
     seen.push(...page.data.map(({ id }) => id))
     cursor = page.cursor ?? undefined
   } while (cursor !== undefined)
   assert.equal(seen.length, 6)
   assert.equal(new Set(seen).size, 6)
   const query = { limit: 2, cursor: 'garbage' }
-  await assert.rejects(listActivity(desk.core, desk.project.id, query), {
+  await assert.rejects(listActivity(sender.core, sender.project.id, query), {
     code: 'VALIDATION_ERROR',
   })
 })
 
 test('what is older than thirty days is shown only when asked for', async (t) => {
-  const desk = await openFeed(t)
-  await send(desk, 'delivered')
-  desk.clock.now += 31 * 86_400_000
-  assert.deepEqual((await listActivity(desk.core, desk.project.id, { limit: 50 })).data, [])
-  const all = await listActivity(desk.core, desk.project.id, { limit: 50, startAt: START })
+  const sender = await openFeed(t)
+  await send(sender, 'delivered')
+  sender.clock.now += 31 * 86_400_000
+  assert.deepEqual((await listActivity(sender.core, sender.project.id, { limit: 50 })).data, [])
+  const all = await listActivity(sender.core, sender.project.id, { limit: 50, startAt: START })
   assert.equal(all.data.length, 2)
 })
 
 test('an end in the past without a start shows the thirty days before it', async (t) => {
-  const desk = await openFeed(t)
-  await send(desk, 'delivered')
-  desk.clock.now += 60 * 86_400_000
+  const sender = await openFeed(t)
+  await send(sender, 'delivered')
+  sender.clock.now += 60 * 86_400_000
   const listUntil = async (endAt: number) =>
-    (await listActivity(desk.core, desk.project.id, { limit: 50, endAt })).data.length
+    (await listActivity(sender.core, sender.project.id, { limit: 50, endAt })).data.length
   assert.equal(await listUntil(START + 29 * 86_400_000), 2)
   assert.equal(await listUntil(START + 31 * 86_400_000), 0)
 })
 
 test('an email is shown without its attachments being read', async (t) => {
-  const desk = await openFeed(t)
+  const sender = await openFeed(t)
   const file = { filename: 'a.pdf', contentType: 'application/pdf', contentId: null } as const
-  await send(desk, 'delivered', {
+  await send(sender, 'delivered', {
     attachments: [{ ...file, content: 'aGk=', disposition: 'attachment' }],
   })
-  const { preview } = desk.core.outbound
+  const { preview } = sender.core.outbound
   const attached: number[] = []
-  desk.core.outbound.preview = (sources) => {
+  sender.core.outbound.preview = (sources) => {
     attached.push(...sources.map(({ content }) => content.attachments.length))
     return preview(sources)
   }
-  const { data } = await listActivity(desk.core, desk.project.id, { limit: 50 })
+  const { data } = await listActivity(sender.core, sender.project.id, { limit: 50 })
   assert.match(data[0]?.metadata.body as string, /Hello/)
   assert.deepEqual(attached, [0])
 })
 
 test('a summary has no bodies, and nothing is rendered for it', async (t) => {
-  const desk = await openFeed(t)
-  await send(desk, 'delivered', { subject: 'Hello {{ name }}', data: { name: 'Ada' } })
-  desk.core.outbound.preview = () => assert.fail('nothing is to be rendered')
+  const sender = await openFeed(t)
+  await send(sender, 'delivered', { subject: 'Hello {{ name }}', data: { name: 'Ada' } })
+  sender.core.outbound.preview = () => assert.fail('nothing is to be rendered')
   const query = { limit: 50, isSummary: true }
-  const { data } = await listActivity(desk.core, desk.project.id, query)
+  const { data } = await listActivity(sender.core, sender.project.id, query)
   assert.equal(data.length, 2)
   for (const { metadata } of data) {
     assert.equal('body' in metadata, false)
@@ -208,53 +214,53 @@ test('a summary has no bodies, and nothing is rendered for it', async (t) => {
 })
 
 test('an email whose data retention cleared is shown without a body, not half rendered', async (t) => {
-  const desk = await openFeed(t)
-  await send(desk, 'delivered', { subject: 'Hi {{ name }}', data: { name: 'Ada' } })
-  await desk.core.store.write(async (tx) => {
+  const sender = await openFeed(t)
+  await send(sender, 'delivered', { subject: 'Hi {{ name }}', data: { name: 'Ada' } })
+  await sender.core.store.write(async (tx) => {
     await tx.update(emails).set({ variables: null, headers: null })
   })
-  const { data } = await listActivity(desk.core, desk.project.id, { limit: 50 })
+  const { data } = await listActivity(sender.core, sender.project.id, { limit: 50 })
   assert.equal(data[0]?.metadata.body, null)
 })
 
 test('nothing of another project is shown', async (t) => {
-  const desk = await openFeed(t)
-  await send(desk, 'delivered')
-  const other = await addProject(desk.core, 'Other', 'other.test')
-  assert.deepEqual((await listActivity(desk.core, other.id, { limit: 50 })).data, [])
+  const sender = await openFeed(t)
+  await send(sender, 'delivered')
+  const other = await addProject(sender.core, 'Other', 'other.test')
+  assert.deepEqual((await listActivity(sender.core, other.id, { limit: 50 })).data, [])
 })
 
 /** An event of an email, as tracking and later reports append theirs. */
 async function addEvent(
-  desk: Desk,
+  sender: Sender,
   emailId: string,
   event: { name: string; data?: Record<string, unknown>; at?: number },
 ) {
-  const { contactId } = await desk.email(emailId)
-  const { name, data = null, at = desk.clock.now } = event
-  await desk.core.store.write((tx) =>
-    appendEvent(tx, { projectId: desk.project.id, name, contactId, emailId, data, at }),
+  const { contactId } = await sender.email(emailId)
+  const { name, data = null, at = sender.clock.now } = event
+  await sender.core.store.write((tx) =>
+    appendEvent(tx, { projectId: sender.project.id, name, contactId, emailId, data, at }),
   )
 }
 
 test('events of emails show the base data of the contract beside their own', async (t) => {
-  const desk = await openFeed(t)
-  const id = await send(desk, 'delivered', {
+  const sender = await openFeed(t)
+  const id = await send(sender, 'delivered', {
     subject: 'Hello {{ name }}',
     data: { name: 'Ada' },
     from: { address: address('shop@example.test'), name: 'Shop' },
   })
   const first = { openedAt: '2026-11-21T12:00:01.000Z' }
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     await tx.update(emails).set({ openedAt: START + 1000 })
   })
-  await addEvent(desk, id, { name: 'email.open', data: { opens: 1, isFirstOpen: true } })
-  await addEvent(desk, id, {
+  await addEvent(sender, id, { name: 'email.open', data: { opens: 1, isFirstOpen: true } })
+  await addEvent(sender, id, {
     name: 'email.click',
     data: { link: 'https://shop.test/', clicks: 1, isFirstClick: true },
   })
-  const { data } = await listActivity(desk.core, desk.project.id, { limit: 50 })
-  const { messageId } = await desk.email(id)
+  const { data } = await listActivity(sender.core, sender.project.id, { limit: 50 })
+  const { messageId } = await sender.email(id)
   const [click, open, delivered, sent] = data
   assert.deepEqual(open?.metadata, {
     emailId: id,
@@ -286,18 +292,18 @@ test('events of emails show the base data of the contract beside their own', asy
 })
 
 test('what happens again to an email has an id of its own, the first the one of the contract', async (t) => {
-  const desk = await openFeed(t)
-  const id = await send(desk, 'delivered')
+  const sender = await openFeed(t)
+  const id = await send(sender, 'delivered')
   const late = { bounceType: 'Transient', transientBounce: true }
-  await addEvent(desk, id, { name: 'email.open', data: { opens: 1, isFirstOpen: true } })
-  await addEvent(desk, id, { name: 'email.open', data: { opens: 2, isFirstOpen: false } })
-  await addEvent(desk, id, { name: 'email.open', data: { opens: 3, isFirstOpen: false } })
-  await addEvent(desk, id, { name: 'email.click', data: { clicks: 1, isFirstClick: true } })
-  await addEvent(desk, id, { name: 'email.click', data: { clicks: 2, isFirstClick: false } })
-  await addEvent(desk, id, { name: 'email.bounce', data: late })
-  await addEvent(desk, id, { name: 'email.bounce', data: { bounceType: 'Permanent' } })
-  await addEvent(desk, id, { name: 'email.complaint' })
-  const { data } = await listActivity(desk.core, desk.project.id, { limit: 50 })
+  await addEvent(sender, id, { name: 'email.open', data: { opens: 1, isFirstOpen: true } })
+  await addEvent(sender, id, { name: 'email.open', data: { opens: 2, isFirstOpen: false } })
+  await addEvent(sender, id, { name: 'email.open', data: { opens: 3, isFirstOpen: false } })
+  await addEvent(sender, id, { name: 'email.click', data: { clicks: 1, isFirstClick: true } })
+  await addEvent(sender, id, { name: 'email.click', data: { clicks: 2, isFirstClick: false } })
+  await addEvent(sender, id, { name: 'email.bounce', data: late })
+  await addEvent(sender, id, { name: 'email.bounce', data: { bounceType: 'Permanent' } })
+  await addEvent(sender, id, { name: 'email.complaint' })
+  const { data } = await listActivity(sender.core, sender.project.id, { limit: 50 })
   const ids = data.map((each) => each.id)
   assert.equal(new Set(ids).size, 10)
   const plain = ids.filter((each) => each.split('_').length === 2)
@@ -309,17 +315,17 @@ test('what happens again to an email has an id of its own, the first the one of 
 })
 
 test('a late bounce, a delay and a complaint are told with their kind and error', async (t) => {
-  const desk = await openFeed(t)
-  const id = await send(desk, 'delivered')
+  const sender = await openFeed(t)
+  const id = await send(sender, 'delivered')
   const said = '550 5.1.1 no such user'
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     await tx.update(emails).set({ error: said, bouncedAt: START, complainedAt: START + 1 })
   })
   const delay = { bounceType: 'Transient', transientBounce: true }
-  await addEvent(desk, id, { name: 'email.bounce', data: delay })
-  await addEvent(desk, id, { name: 'email.bounce', data: { bounceType: 'Permanent' } })
-  await addEvent(desk, id, { name: 'email.complaint', data: { feedbackType: 'abuse' } })
-  const { data } = await listActivity(desk.core, desk.project.id, {
+  await addEvent(sender, id, { name: 'email.bounce', data: delay })
+  await addEvent(sender, id, { name: 'email.bounce', data: { bounceType: 'Permanent' } })
+  await addEvent(sender, id, { name: 'email.complaint', data: { feedbackType: 'abuse' } })
+  const { data } = await listActivity(sender.core, sender.project.id, {
     limit: 3,
     types: ['email.bounced', 'email.complaint'],
   })
@@ -339,16 +345,16 @@ test('a late bounce, a delay and a complaint are told with their kind and error'
 })
 
 test('received mail is shown as it was kept, never rendered as a template', async (t) => {
-  const desk = await openFeed(t)
-  const id = await send(desk, 'delivered')
-  const sent = await desk.email(id)
+  const sender = await openFeed(t)
+  const id = await send(sender, 'delivered')
+  const sent = await sender.email(id)
   const hostile = '<p>{{ email }} {% for i in (1..9) %}x{% endfor %}</p>'
   const inboundId = newId()
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     const contentId = newId()
     await tx.insert(contents).values({
       id: contentId,
-      projectId: desk.project.id,
+      projectId: sender.project.id,
       subject: 'Re: {{ email }}',
       body: hostile,
       lastUsedAt: START,
@@ -368,8 +374,8 @@ test('received mail is shown as it was kept, never rendered as a template', asyn
     })
   })
   const data = { from: 'ada@dest.test', spfVerdict: 'PASS', hasContent: true, body: 'other' }
-  await addEvent(desk, inboundId, { name: 'email.received', data })
-  const page = await listActivity(desk.core, desk.project.id, {
+  await addEvent(sender, inboundId, { name: 'email.received', data })
+  const page = await listActivity(sender.core, sender.project.id, {
     limit: 1,
     types: ['email.received'],
   })
@@ -391,9 +397,9 @@ test('received mail is shown as it was kept, never rendered as a template', asyn
 })
 
 test('pages through many events of one instant show each once', async (t) => {
-  const desk = await openFeed(t)
-  const row = { projectId: desk.project.id, contactId: null, emailId: null, data: null }
-  await desk.core.store.write((tx) =>
+  const sender = await openFeed(t)
+  const row = { projectId: sender.project.id, contactId: null, emailId: null, data: null }
+  await sender.core.store.write((tx) =>
     appendEvents(
       tx,
       Array.from({ length: 25 }, (_, index) => ({ ...row, name: `event ${index}`, at: START })),
@@ -402,7 +408,7 @@ test('pages through many events of one instant show each once', async (t) => {
   const seen: unknown[] = []
   let cursor: string | undefined
   do {
-    const page = await listActivity(desk.core, desk.project.id, { limit: 4, cursor })
+    const page = await listActivity(sender.core, sender.project.id, { limit: 4, cursor })
     seen.push(...page.data.map(({ metadata }) => metadata.eventName))
     cursor = page.cursor ?? undefined
   } while (cursor !== undefined)
@@ -413,17 +419,17 @@ test('pages through many events of one instant show each once', async (t) => {
 })
 
 test('a page of large emails ends early, and the pages together show all of them', async (t) => {
-  const desk = await openFeed(t)
+  const sender = await openFeed(t)
   const [loop, text] = ['{% for i in (1..9000) %}{{ text }}{% endfor %}', 'x'.repeat(1_000)]
   for (let index = 0; index < 3; index += 1) {
-    await send(desk, 'delivered', { body: `${index}${'x'.repeat(13 * 1024 * 1024)}` })
-    await send(desk, 'delivered', { body: `${index}${loop}`, data: { text } })
+    await send(sender, 'delivered', { body: `${index}${'x'.repeat(13 * 1024 * 1024)}` })
+    await send(sender, 'delivered', { body: `${index}${loop}`, data: { text } })
   }
   const sizes: number[] = []
   const seen: string[] = []
   let cursor: string | undefined
   do {
-    const page = await listActivity(desk.core, desk.project.id, { limit: 100, cursor })
+    const page = await listActivity(sender.core, sender.project.id, { limit: 100, cursor })
     sizes.push(JSON.stringify(page).length)
     seen.push(...page.data.map(({ id }) => id))
     assert.equal(page.hasMore, page.cursor !== null)
@@ -434,12 +440,12 @@ test('a page of large emails ends early, and the pages together show all of them
 })
 
 test('the body shown is not tracked: looking at it counts for nothing', async (t) => {
-  const desk = await openFeed(t)
-  await send(desk, 'delivered', {
+  const sender = await openFeed(t)
+  await send(sender, 'delivered', {
     body: '<p><a href="https://shop.test/">Shop</a></p>',
     tracking: true,
   })
-  const { data } = await listActivity(desk.core, desk.project.id, { limit: 1 })
+  const { data } = await listActivity(sender.core, sender.project.id, { limit: 1 })
   const body = data[0]?.metadata.body as string
   assert.match(body, /href="https:\/\/shop\.test\/"/)
   assert.doesNotMatch(body, /\/t\/[oc]\//)

@@ -10,29 +10,29 @@ import {
 import { listUpcoming, type UpcomingSource } from '../../../src/features/activity/upcoming.ts'
 import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
 import { sql } from '../../../src/store/drizzle.ts'
-import { addProject, address, type Desk, openDesk, START } from '../messages/desk.ts'
+import { addProject, address, openSender, type Sender, START } from '../messages/sender.ts'
 
 const DAY = 86_400_000
 
 type Brief = { name: string; at?: number; data?: Record<string, unknown>; projectId?: string }
 
-async function happen(desk: Desk, briefs: readonly Brief[]): Promise<void> {
+async function happen(sender: Sender, briefs: readonly Brief[]): Promise<void> {
   const rows: NewEvent[] = briefs.map(({ name, at = START, data = null, projectId }) => ({
-    projectId: projectId ?? desk.project.id,
+    projectId: projectId ?? sender.project.id,
     name,
     contactId: null,
     emailId: null,
     data,
     at,
   }))
-  await desk.core.store.write((tx) => appendEvents(tx, rows))
+  await sender.core.store.write((tx) => appendEvents(tx, rows))
 }
 
 const times = (count: number, brief: Brief): Brief[] => Array.from({ length: count }, () => brief)
 
 test('the figures count first opens and clicks of people against what was sent', async (t) => {
-  const desk = await openDesk(t)
-  await happen(desk, [
+  const sender = await openSender(t)
+  await happen(sender, [
     ...times(6, { name: 'email.sent' }),
     ...times(6, { name: 'email.delivery' }),
     ...times(2, { name: 'email.open', data: { isFirstOpen: true, opens: 1 } }),
@@ -41,7 +41,7 @@ test('the figures count first opens and clicks of people against what was sent',
     { name: 'email.click', data: { isFirstClick: false, link: 'https://a.test/' } },
     { name: 'signup', data: { isFirstOpen: true } },
   ])
-  assert.deepEqual(await countActivity(desk.core, desk.project.id, { range: {} }), {
+  assert.deepEqual(await countActivity(sender.core, sender.project.id, { range: {} }), {
     totalEvents: 18,
     totalEmailsSent: 6,
     totalEmailsOpened: 2,
@@ -53,24 +53,24 @@ test('the figures count first opens and clicks of people against what was sent',
 })
 
 test('where nothing was sent the rates are 0, also when something was opened', async (t) => {
-  const desk = await openDesk(t)
-  const none = await countActivity(desk.core, desk.project.id, { range: {} })
+  const sender = await openSender(t)
+  const none = await countActivity(sender.core, sender.project.id, { range: {} })
   assert.deepEqual([none.totalEvents, none.openRate, none.clickRate], [0, 0, 0])
-  await happen(desk, [{ name: 'email.open', data: { isFirstOpen: true } }])
-  const opened = await countActivity(desk.core, desk.project.id, { range: {} })
+  await happen(sender, [{ name: 'email.open', data: { isFirstOpen: true } }])
+  const opened = await countActivity(sender.core, sender.project.id, { range: {} })
   assert.deepEqual([opened.totalEmailsOpened, opened.openRate], [1, 0])
 })
 
 test('a range holds both its ends; left out it is the thirty days before its end', async (t) => {
-  const desk = await openDesk(t)
-  await happen(desk, [
+  const sender = await openSender(t)
+  await happen(sender, [
     { name: 'old', at: START - 31 * DAY },
     { name: 'first', at: START - 2 },
     { name: 'last', at: START },
     { name: 'later', at: START + 1 },
   ])
   const count = async (range: { startAt?: number; endAt?: number }) =>
-    (await countActivity(desk.core, desk.project.id, { range })).totalEvents
+    (await countActivity(sender.core, sender.project.id, { range })).totalEvents
   assert.equal(await count({}), 2)
   assert.equal(await count({ startAt: START - 2, endAt: START - 2 }), 1)
   assert.equal(await count({ startAt: START - 1, endAt: START }), 1)
@@ -80,8 +80,8 @@ test('a range holds both its ends; left out it is the thirty days before its end
 })
 
 test('chunks of any size give the same figures, however many events share an instant', async (t) => {
-  const desk = await openDesk(t)
-  await happen(desk, [
+  const sender = await openSender(t)
+  await happen(sender, [
     ...times(7, { name: 'email.sent', at: START - 5 }),
     ...times(5, { name: 'email.sent', at: START - 4 }),
     { name: 'other', at: START - 3 },
@@ -89,79 +89,83 @@ test('chunks of any size give the same figures, however many events share an ins
   ])
   for (const chunkEvents of [1, 2, 3, 7, 16, 17, 18]) {
     const input = { range: {}, chunkEvents }
-    const { totalEvents, totalEmailsSent } = await countActivity(desk.core, desk.project.id, input)
+    const { totalEvents, totalEmailsSent } = await countActivity(
+      sender.core,
+      sender.project.id,
+      input,
+    )
     assert.deepEqual([chunkEvents, totalEvents, totalEmailsSent], [chunkEvents, 17, 16])
   }
 })
 
 test('the figures of a project hold nothing of another one', async (t) => {
-  const desk = await openDesk(t)
-  const other = await addProject(desk.core, 'Other', 'other.test')
-  await happen(desk, [{ name: 'email.sent', projectId: other.id }])
-  const stats = createActivityStats(desk.core)
-  assert.equal((await stats(desk.project.id, {})).totalEvents, 0)
+  const sender = await openSender(t)
+  const other = await addProject(sender.core, 'Other', 'other.test')
+  await happen(sender, [{ name: 'email.sent', projectId: other.id }])
+  const stats = createActivityStats(sender.core)
+  assert.equal((await stats(sender.project.id, {})).totalEvents, 0)
   assert.equal((await stats(other.id, {})).totalEvents, 1)
-  assert.equal((await countRecent(desk.core, desk.project.id, 5)).count, 0)
+  assert.equal((await countRecent(sender.core, sender.project.id, 5)).count, 0)
 })
 
 test('figures are remembered for five minutes, per project and range', async (t) => {
-  const desk = await openDesk(t)
-  const stats = createActivityStats(desk.core)
-  const total = async (range = {}) => (await stats(desk.project.id, range)).totalEvents
+  const sender = await openSender(t)
+  const stats = createActivityStats(sender.core)
+  const total = async (range = {}) => (await stats(sender.project.id, range)).totalEvents
   assert.equal(await total(), 0)
-  await happen(desk, [{ name: 'signup' }])
+  await happen(sender, [{ name: 'signup' }])
   assert.equal(await total(), 0)
   assert.equal(await total({ startAt: START }), 1, 'another range is another question')
-  desk.clock.now += 5 * 60_000 - 1
+  sender.clock.now += 5 * 60_000 - 1
   assert.equal(await total(), 0)
-  desk.clock.now += 1
+  sender.clock.now += 1
   assert.equal(await total(), 1)
 })
 
 test('what could not be counted is not remembered', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   let isBroken = true
   const store = {
-    ...desk.core.store,
+    ...sender.core.store,
     get scan() {
       if (isBroken) throw new Error('the reader is gone')
-      return desk.core.store.scan
+      return sender.core.store.scan
     },
   }
-  const stats = createActivityStats({ ...desk.core, store })
-  await assert.rejects(stats(desk.project.id, {}), /the reader is gone/)
+  const stats = createActivityStats({ ...sender.core, store })
+  await assert.rejects(stats(sender.project.id, {}), /the reader is gone/)
   isBroken = false
-  assert.equal((await stats(desk.project.id, {})).totalEvents, 0)
+  assert.equal((await stats(sender.project.id, {})).totalEvents, 0)
 })
 
 test('the recent count is of the last minutes alone', async (t) => {
-  const desk = await openDesk(t)
-  await happen(desk, [
+  const sender = await openSender(t)
+  await happen(sender, [
     { name: 'old', at: START - 5 * 60_000 },
     { name: 'signup', at: START - 5 * 60_000 + 1 },
     { name: 'email.sent' },
   ])
-  assert.deepEqual(await countRecent(desk.core, desk.project.id, 5), { count: 2, minutes: 5 })
-  assert.deepEqual(await countRecent(desk.core, desk.project.id, 6), { count: 3, minutes: 6 })
+  assert.deepEqual(await countRecent(sender.core, sender.project.id, 5), { count: 2, minutes: 5 })
+  assert.deepEqual(await countRecent(sender.core, sender.project.id, 6), { count: 3, minutes: 6 })
 })
 
 test('the recent count has emails beside their events, and only those of the project', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   // Emails are told apart by the time of their ids, which is the machine's.
-  desk.clock.now = Date.now() + 1_000
-  const other = await addProject(desk.core, 'Other', 'other.test')
-  await desk.send()
-  await desk.send()
+  sender.clock.now = Date.now() + 1_000
+  const other = await addProject(sender.core, 'Other', 'other.test')
+  await sender.send()
+  await sender.send()
   const from = { address: address('hello@other.test'), name: null }
-  await desk.send({ from }, { project: other })
-  assert.equal((await countRecent(desk.core, desk.project.id, 5)).count, 2)
-  assert.equal((await countRecent(desk.core, other.id, 5)).count, 1)
-  desk.clock.now += 6 * 60_000
-  assert.equal((await countRecent(desk.core, desk.project.id, 5)).count, 0)
+  await sender.send({ from }, { project: other })
+  assert.equal((await countRecent(sender.core, sender.project.id, 5)).count, 2)
+  assert.equal((await countRecent(sender.core, other.id, 5)).count, 1)
+  sender.clock.now += 6 * 60_000
+  assert.equal((await countRecent(sender.core, sender.project.id, 5)).count, 0)
 })
 
 test('what is upcoming comes soonest first, whatever source it is of', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const line = (id: string, at: number) => ({
     id,
     type: 'campaign.scheduled',
@@ -176,7 +180,7 @@ test('what is upcoming comes soonest first, whatever source it is of', async (t)
     },
     async () => [line('c', START + 3), line('a', START + 2)],
   ]
-  const upcoming = await listUpcoming(desk.core, desk.project.id, {
+  const upcoming = await listUpcoming(sender.core, sender.project.id, {
     limit: 3,
     daysAhead: 30,
     sources,
@@ -185,20 +189,20 @@ test('what is upcoming comes soonest first, whatever source it is of', async (t)
     upcoming.map(({ id }) => id),
     ['a', 'b', 'c'],
   )
-  const { id: projectId } = desk.project
+  const { id: projectId } = sender.project
   assert.deepEqual(asked, [{ projectId, from: START, until: START + 30 * DAY, limit: 3 }])
-  assert.deepEqual(await listUpcoming(desk.core, projectId, { limit: 50, daysAhead: 30 }), [])
+  assert.deepEqual(await listUpcoming(sender.core, projectId, { limit: 50, daysAhead: 30 }), [])
 })
 
-async function planOf(desk: Desk, text: string): Promise<string[]> {
-  const rows = await desk.core.store.read.all<{ detail: string }>(
+async function planOf(sender: Sender, text: string): Promise<string[]> {
+  const rows = await sender.core.store.read.all<{ detail: string }>(
     sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
   )
   return rows.map(({ detail }) => detail)
 }
 
 test('figures take their rows through an index', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const between =
     /SEARCH events USING .*events_newest \(project_id=\? AND created_at>\? AND created_at<\?\)/
   const plans: [string, RegExp][] = [
@@ -210,11 +214,11 @@ test('figures take their rows through an index', async (t) => {
     ],
   ]
   for (const [text, expected] of plans) {
-    const plan = await planOf(desk, text)
+    const plan = await planOf(sender, text)
     assert.match(plan[0] ?? '', expected, text)
     assert.ok(!plan.some((step) => step.startsWith('SCAN')), plan.join('; '))
     assert.ok(!plan.includes('USE TEMP B-TREE FOR ORDER BY'), plan.join('; '))
   }
-  const recent = await planOf(desk, countEmailsSince.compiled().text)
+  const recent = await planOf(sender, countEmailsSince.compiled().text)
   assert.match(recent[1] ?? '', /^SEARCH emails USING .*sqlite_autoindex_emails_1 \(id>\?\)/)
 })

@@ -10,7 +10,7 @@ import {
   takesNoValue,
   takesSpan,
 } from '../../../src/features/conditions/operators.ts'
-import { START } from '../world.ts'
+import { START } from '../../core.ts'
 import type { Grouping, Happening, Person, Population } from './evaluator.ts'
 
 const DAY = 86_400_000

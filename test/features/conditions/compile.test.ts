@@ -5,24 +5,24 @@ import { compileCondition } from '../../../src/features/conditions/compile.ts'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
 import { compileSql } from '../../../src/store/database.ts'
 import { sql } from '../../../src/store/drizzle.ts'
-import { addProject, openWorld } from '../world.ts'
+import { addProject, openTestCore } from '../../core.ts'
 import { condition, population } from './arbitraries.ts'
 import { type Grouping, matches } from './evaluator.ts'
 import { choose, crowd, populate } from './population.ts'
 
 test('any condition chooses whom the slow evaluator chooses', async (t) => {
-  const world = await openWorld(t)
+  const core = await openTestCore(t)
   const seed = fc.sample(fc.integer(), 1)[0] ?? 0
   for (const [index, people] of fc.sample(population, { numRuns: 4, seed }).entries()) {
-    const { id: projectId } = await addProject(world)
-    await populate(world, projectId, people)
+    const { id: projectId } = await addProject(core)
+    await populate(core, projectId, people)
     // With shortlists of events, and without.
     const names = [...new Set(people.happenings.map(({ name }) => name))]
-    await crowd(world, { projectId, names, count: index % 2 === 0 ? 1 : 2001 })
+    await crowd(core, { projectId, names, count: index % 2 === 0 ? 1 : 2001 })
     const segmentIds = people.groupings.map(({ id }) => id)
     const check = fc.asyncProperty(condition(segmentIds), async (chosenBy) => {
       const wanted = people.people.filter((person) => matches(people, chosenBy, person))
-      const { ids, values } = await choose(world, { projectId, condition: chosenBy })
+      const { ids, values } = await choose(core, { projectId, condition: chosenBy })
       assert.deepEqual(ids, wanted.map(({ id }) => id).sort())
       for (const { id } of people.people) assert.equal(values.get(id), Number(ids.includes(id)))
     })
@@ -31,12 +31,12 @@ test('any condition chooses whom the slow evaluator chooses', async (t) => {
 })
 
 test('no text that came from outside is part of the SQL', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const evil = `x') or 1 = 1; drop table contacts; --"`
   const segment = { id: evil, type: 'STATIC', trackMembership: false, condition: null } as const
   const facts = { people: [], happenings: [], groupings: [{ ...segment, members: [] }] }
-  await populate(world, projectId, facts)
+  await populate(core, projectId, facts)
   const filters = [
     ...['equals', 'notContains', 'lessThan'].map((operator) => ({
       field: `data.${evil}`,
@@ -54,17 +54,17 @@ test('no text that came from outside is part of the SQL', async (t) => {
   ]
   const written = { logic: 'OR', groups: filters.map((filter) => ({ filters: [filter] })) }
   const chosenBy = parseCondition(written, 'condition')
-  const compiled = compileSql(await compileCondition(world, { projectId, condition: chosenBy }))
+  const compiled = compileSql(await compileCondition(core, { projectId, condition: chosenBy }))
   assert.doesNotMatch(compiled.sql, /drop|1 = 1|2026|1234/)
   assert.equal(compiled.sql.match(/\?/g)?.length, compiled.params.length)
-  assert.deepEqual((await choose(world, { projectId, condition: chosenBy })).ids, [])
+  assert.deepEqual((await choose(core, { projectId, condition: chosenBy })).ids, [])
 })
 
 test('the largest condition is inside what the database takes, also in both halves of a union', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const person = { id: 'ann', email: 'ann@a.test', subscribed: true, data: { n: 1 } }
-  const at = { createdAt: world.now(), updatedAt: world.now() }
+  const at = { createdAt: core.now(), updatedAt: core.now() }
   const kinds = [
     { field: 'data.n', operator: 'notEquals', value: 'x'.repeat(100) },
     { field: 'data.n', operator: 'notEquals', value: '2026-01-31' },
@@ -80,7 +80,7 @@ test('the largest condition is inside what the database takes, also in both halv
     condition: full,
     members: [],
   }
-  await populate(world, projectId, {
+  await populate(core, projectId, {
     people: [{ ...person, ...at }],
     happenings: [],
     groupings: [segment],
@@ -93,23 +93,23 @@ test('the largest condition is inside what the database takes, also in both halv
       ? leaf
       : { logic: 'OR', groups: [{ filters: [kinds[0]], conditions: nest(depth - 1) }] }
   const condition = parseCondition(nest(10), 'condition')
-  assert.deepEqual((await choose(world, { projectId, condition })).ids, ['ann'])
-  const expression = await compileCondition(world, { projectId, condition })
+  assert.deepEqual((await choose(core, { projectId, condition })).ids, ['ann'])
+  const expression = await compileCondition(core, { projectId, condition })
   const half = sql`select id from contacts where project_id = ${projectId} and ${expression}`
-  const rows = await world.store.scan.all(sql`${half} union all ${half}`)
+  const rows = await core.store.scan.all(sql`${half} union all ${half}`)
   assert.equal(rows.length, 2)
 })
 
 test('windows reach back from the moment of compiling', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const at = { createdAt: world.now(), updatedAt: world.now() }
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const at = { createdAt: core.now(), updatedAt: core.now() }
   const person = { id: 'ann', email: 'ann@a.test', subscribed: true, data: null, ...at }
-  await populate(world, projectId, { people: [person], happenings: [], groupings: [] })
+  await populate(core, projectId, { people: [person], happenings: [], groupings: [] })
   const within = { field: 'createdAt', operator: 'within', value: 1, unit: 'minutes' }
   const condition = parseCondition({ logic: 'AND', groups: [{ filters: [within] }] }, 'condition')
-  world.clock.at += 60_000
-  assert.deepEqual((await choose(world, { projectId, condition })).ids, ['ann'])
-  world.clock.at += 1
-  assert.deepEqual((await choose(world, { projectId, condition })).ids, [])
+  core.clock.now += 60_000
+  assert.deepEqual((await choose(core, { projectId, condition })).ids, ['ann'])
+  core.clock.now += 1
+  assert.deepEqual((await choose(core, { projectId, condition })).ids, [])
 })

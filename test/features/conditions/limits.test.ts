@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
-import { addProject, openWorld, START, type World } from '../world.ts'
+import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
 import { choose, populate } from './population.ts'
 
 const plan = { field: 'data.plan', operator: 'equals', value: 'pro' }
@@ -22,9 +22,9 @@ function deepest(last: unknown): unknown {
   return condition
 }
 
-async function openProject(t: Parameters<typeof openWorld>[0], segments: string[] = []) {
-  const world: World = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+async function openProject(t: Parameters<typeof openTestCore>[0], segments: string[] = []) {
+  const core: TestCore = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const at = { createdAt: START, updatedAt: START }
   const people = ['pro', 'free'].map((value) => ({
     ...{ id: value, email: `${value}@a.test`, subscribed: true, data: { plan: value }, ...at },
@@ -36,10 +36,10 @@ async function openProject(t: Parameters<typeof openWorld>[0], segments: string[
       'condition',
     ),
   }))
-  await populate(world, projectId, { people, happenings: [], groupings })
+  await populate(core, projectId, { people, happenings: [], groupings })
   return async (given: unknown) => {
     const condition = parseCondition(given, 'condition')
-    return (await choose(world, { projectId, condition })).ids
+    return (await choose(core, { projectId, condition })).ids
   }
 }
 

@@ -5,7 +5,7 @@ import { compileCondition } from '../../../src/features/conditions/compile.ts'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
-import { addProject, openWorld, START, type World } from '../world.ts'
+import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
 import type { Happening, Person } from './evaluator.ts'
 import { populate } from './population.ts'
 
@@ -406,9 +406,9 @@ const oddKeys = [
 ]
 
 test('each operator means what the contract says', async (t) => {
-  const world = await openWorld(t)
+  const core = await openTestCore(t)
   const check = (field: string, examples: Example[], make: Make) =>
-    t.test(field, () => run(world, { field, examples, make }))
+    t.test(field, () => run(core, { field, examples, make }))
 
   const around = { ' k': 'pro', K: 1, 'k.k': true, kk: '2026-11-20' }
   await check('data.k', onData, (k) => ({ data: k === undefined ? around : { ...around, k } }))
@@ -428,17 +428,17 @@ test('each operator means what the contract says', async (t) => {
 })
 
 test('every key of data is found as it is written, and no other', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const people = oddKeys.map((key, index) => person(index, { data: { other: 1, [key]: key } }))
-  await populate(world, projectId, { people, happenings: [], groupings: [] })
+  await populate(core, projectId, { people, happenings: [], groupings: [] })
   for (const [index, key] of oddKeys.entries()) {
     for (const filter of [
       { field: `data.${key}`, operator: 'exists' },
       { field: `data.${key}`, operator: 'equals', value: key },
       { field: `data.${key}`, operator: 'contains', value: key },
     ]) {
-      assert.deepEqual(await choose(world, projectId, filter), [people[index]?.id], key)
+      assert.deepEqual(await choose(core, projectId, filter), [people[index]?.id], key)
     }
   }
 })
@@ -452,33 +452,33 @@ function neighbours({ contactId, name }: Pick<Happening, 'contactId' | 'name'>):
 
 /** Each value of an example is a contact of a project of its own. */
 async function run(
-  world: World,
+  core: TestCore,
   { field, examples, make }: { field: string; examples: Example[]; make: Make },
 ): Promise<void> {
   for (const { operator, operand, yes, no } of examples) {
-    const { id: projectId } = await addProject(world)
+    const { id: projectId } = await addProject(core)
     const made = [...yes, ...no].map((value, index) => {
       const { happenings = [], ...facts } = make(value, person(index).id)
       return { person: person(index, facts), happenings }
     })
-    await populate(world, projectId, {
+    await populate(core, projectId, {
       people: made.map((one) => ({ ...one.person, id: `${projectId}-${one.person.id}` })),
       happenings: made.flatMap((one) =>
         one.happenings.map((event) => ({ ...event, contactId: `${projectId}-${event.contactId}` })),
       ),
       groupings: [],
     })
-    const chosen = await choose(world, projectId, { field, operator, ...operand })
+    const chosen = await choose(core, projectId, { field, operator, ...operand })
     const wanted = yes.map((_, index) => `${projectId}-${person(index).id}`)
     const what = `${field} ${operator} ${JSON.stringify(operand)} of ${JSON.stringify([yes, no])}`
     assert.deepEqual(chosen, wanted, what)
   }
 }
 
-async function choose(world: World, projectId: string, filter: unknown): Promise<string[]> {
+async function choose(core: TestCore, projectId: string, filter: unknown): Promise<string[]> {
   const condition = parseCondition({ logic: 'AND', groups: [{ filters: [filter] }] }, 'condition')
-  const expression = await compileCondition(world, { projectId, condition })
-  const rows = await world.store.scan
+  const expression = await compileCondition(core, { projectId, condition })
+  const rows = await core.store.scan
     .select({ id: contacts.id, number: contacts.number })
     .from(contacts)
     .where(sql`${eq(contacts.projectId, projectId)} and ${expression}`)

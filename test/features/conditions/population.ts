@@ -5,11 +5,11 @@ import { and, eq, type SQL, sql } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { segmentMembers, segments } from '../../../src/store/schema/segments.ts'
-import type { World } from '../world.ts'
+import type { TestCore } from '../../core.ts'
 import type { Grouping, Happening, Person, Population } from './evaluator.ts'
 
 export async function populate(
-  { store, now }: Pick<World, 'store' | 'now'>,
+  { store, now }: Pick<TestCore, 'store' | 'now'>,
   projectId: string,
   { people, happenings, groupings }: Omit<Population, 'now'>,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function populate(
 
 /** So many events of each name, of nobody, that no shortlist is made of those that have it. */
 export async function crowd(
-  { store, now }: Pick<World, 'store' | 'now'>,
+  { store, now }: Pick<TestCore, 'store' | 'now'>,
   { projectId, names, count }: { projectId: string; names: string[]; count: number },
 ): Promise<void> {
   const numbers = sql`with recursive numbers (n) as (select 1 union all
@@ -46,7 +46,7 @@ export async function crowd(
 
 /** The ids chosen, as a list has them; and what the expression is for each contact. */
 export async function choose(
-  deps: Pick<World, 'store' | 'now'>,
+  deps: Pick<TestCore, 'store' | 'now'>,
   input: { projectId: string; condition: Condition },
 ): Promise<{ ids: string[]; values: Map<string, unknown> }> {
   const expression = await compileCondition(deps, input)

@@ -5,7 +5,7 @@ import { compileCondition } from '../../../src/features/conditions/compile.ts'
 import { type Condition, parseCondition } from '../../../src/features/conditions/condition.ts'
 import { and, eq } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
-import { addProject, openWorld, START, type World } from '../world.ts'
+import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
 import type { Grouping, Person } from './evaluator.ts'
 import { populate } from './population.ts'
 
@@ -34,18 +34,21 @@ function listed(id: string, members: string[], facts: Partial<Grouping> = {}): G
   return { id, type: 'STATIC', trackMembership: false, condition: null, members, ...facts }
 }
 
-type Setting = { world: World; projectId: string }
+type Setting = { core: TestCore; projectId: string }
 
-async function setUp(t: Parameters<typeof openWorld>[0], groupings: Grouping[]): Promise<Setting> {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  await populate(world, projectId, { people, happenings: [], groupings })
-  return { world, projectId }
+async function setUp(
+  t: Parameters<typeof openTestCore>[0],
+  groupings: Grouping[],
+): Promise<Setting> {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  await populate(core, projectId, { people, happenings: [], groupings })
+  return { core, projectId }
 }
 
-async function choose({ world, projectId }: Setting, condition: Condition): Promise<string[]> {
-  const expression = await compileCondition(world, { projectId, condition })
-  const rows = await world.store.scan
+async function choose({ core, projectId }: Setting, condition: Condition): Promise<string[]> {
+  const expression = await compileCondition(core, { projectId, condition })
+  const rows = await core.store.scan
     .select({ id: contacts.id })
     .from(contacts)
     .where(and(eq(contacts.projectId, projectId), expression))
@@ -86,32 +89,32 @@ test('members are who is listed, or whom the condition of an untracked segment m
 })
 
 test('who left a segment is no member', async (t) => {
-  const { world, projectId } = await setUp(t, [])
+  const { core, projectId } = await setUp(t, [])
   const [left, stayed] = ['contact-f', 'contact-g'].map((id) => ({
     ...(people[0] as Person),
     id,
     email: `${id}@a.test`,
   }))
-  await populate(world, projectId, {
+  await populate(core, projectId, {
     people: [left as Person, stayed as Person],
     happenings: [],
     groupings: [listed('listed', ['contact-g'])],
   })
-  assert.deepEqual(await choose({ world, projectId }, all(inSegment('listed'))), ['contact-g'])
+  assert.deepEqual(await choose({ core, projectId }, all(inSegment('listed'))), ['contact-g'])
 })
 
 test("a segment that the project does not have is refused, another project's too", async (t) => {
-  const { world, projectId } = await setUp(t, [listed('theirs', ['contact-0'])])
-  const { id: other } = await addProject(world)
-  assert.equal((await choose({ world, projectId }, all(inSegment('theirs')))).length, 1)
+  const { core, projectId } = await setUp(t, [listed('theirs', ['contact-0'])])
+  const { id: other } = await addProject(core)
+  assert.equal((await choose({ core, projectId }, all(inSegment('theirs')))).length, 1)
   for (const condition of [all(inSegment('theirs')), all(notInSegment('theirs'))]) {
-    await assert.rejects(choose({ world, projectId: other }, condition), {
+    await assert.rejects(choose({ core, projectId: other }, condition), {
       code: 'BAD_REQUEST',
       status: 400,
       message: 'There is no segment "theirs" in this project.',
     })
   }
-  await assert.rejects(choose({ world, projectId }, all(inSegment('x'.repeat(900)))), {
+  await assert.rejects(choose({ core, projectId }, all(inSegment('x'.repeat(900)))), {
     code: 'BAD_REQUEST',
     message: `There is no segment "${'x'.repeat(60)}…" in this project.`,
   })
@@ -127,7 +130,7 @@ test('a segment that is missing below a tracked one does not matter', async (t) 
 })
 
 test('segments that refer to each other in a loop are refused', async (t) => {
-  const { world, projectId } = await setUp(t, [
+  const { core, projectId } = await setUp(t, [
     dynamic('self', all(inSegment('self'))),
     dynamic('a', all(isPro, inSegment('b'))),
     dynamic('b', all(notInSegment('c'))),
@@ -139,11 +142,11 @@ test('segments that refer to each other in a loop are refused', async (t) => {
   ])
   const loop = { code: 'BAD_REQUEST', status: 400, message: /loop/ }
   for (const id of ['self', 'a', 'b', 'c']) {
-    await assert.rejects(choose({ world, projectId }, all(inSegment(id))), loop, id)
+    await assert.rejects(choose({ core, projectId }, all(inSegment(id))), loop, id)
   }
   // The segment that is being defined is part of the loop, whatever it was before.
   const define = (ofSegmentId: string, condition: Condition) =>
-    compileCondition(world, { projectId, condition, ofSegmentId })
+    compileCondition(core, { projectId, condition, ofSegmentId })
   await assert.rejects(define('leaf', all(inSegment('leaf'))), loop)
   await assert.rejects(define('leaf', all(inSegment('other'))), loop)
   await assert.rejects(define('new', all(inSegment('tracked'))), loop)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { compileCondition } from '../../../src/features/conditions/compile.ts'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
 import { sql } from '../../../src/store/drizzle.ts'
-import { addProject, openWorld, START, type World } from '../world.ts'
+import { addProject, openTestCore, START, type TestCore } from '../../core.ts'
 import { crowd, populate } from './population.ts'
 
 const rare = { field: 'rare', operator: 'triggered' }
@@ -16,11 +16,11 @@ const either = (...filters: unknown[]) => ({
   groups: filters.map((filter) => ({ filters: [filter] })),
 })
 
-type Setting = { world: World; projectId: string }
+type Setting = { core: TestCore; projectId: string }
 
-async function setUp(t: Parameters<typeof openWorld>[0]): Promise<Setting> {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+async function setUp(t: Parameters<typeof openTestCore>[0]): Promise<Setting> {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const at = { createdAt: START, updatedAt: START }
   const people = ['ann', 'bob'].map((id) => ({
     id,
@@ -32,7 +32,7 @@ async function setUp(t: Parameters<typeof openWorld>[0]): Promise<Setting> {
   const rareOne = { contactId: 'ann', name: 'rare', at: START, isTransient: false }
   const often = people.map(({ id }) => ({ ...rareOne, contactId: id, name: 'often' }))
   const dynamic = { type: 'DYNAMIC' as const, trackMembership: false, members: [] }
-  await populate(world, projectId, {
+  await populate(core, projectId, {
     people,
     happenings: [rareOne, ...often],
     groupings: [
@@ -40,19 +40,19 @@ async function setUp(t: Parameters<typeof openWorld>[0]): Promise<Setting> {
       { ...dynamic, id: 'nested', condition: parseCondition(all(rare), 'condition') },
     ],
   })
-  await crowd(world, { projectId, names: ['often'], count: 2000 })
-  return { world, projectId }
+  await crowd(core, { projectId, names: ['often'], count: 2000 })
+  return { core, projectId }
 }
 
 /** Whom a list would show, and the plan of its query. */
-async function ask({ world, projectId }: Setting, written: unknown) {
+async function ask({ core, projectId }: Setting, written: unknown) {
   const condition = parseCondition(written, 'condition')
-  const expression = await compileCondition(world, { projectId, condition })
+  const expression = await compileCondition(core, { projectId, condition })
   const query = sql`select id, ${expression} from contacts indexed by contacts_order
     where project_id = ${projectId} and subscribed = 1 and (${expression}) order by number desc`
-  const rows = await world.store.scan.values<[string, number]>(query)
-  const steps = await world.store.scan.values<unknown[]>(sql`explain query plan ${query}`)
-  const values = await world.store.scan.values<[unknown]>(
+  const rows = await core.store.scan.values<[string, number]>(query)
+  const steps = await core.store.scan.values<unknown[]>(sql`explain query plan ${query}`)
+  const values = await core.store.scan.values<[unknown]>(
     sql`select distinct ${expression} from contacts where project_id = ${projectId}`,
   )
   for (const [value] of values) assert.ok(value === 0 || value === 1)

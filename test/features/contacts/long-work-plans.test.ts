@@ -7,7 +7,7 @@ import { selectValues } from '../../../src/features/contacts/fields/values.ts'
 import { updateByAddress } from '../../../src/features/contacts/write/upsert.ts'
 import type { Statement } from '../../../src/store/database.ts'
 import { sql } from '../../../src/store/drizzle.ts'
-import { openWorld } from '../world.ts'
+import { openTestCore } from '../../core.ts'
 
 const byPlace =
   /USING (COVERING )?INDEX contacts_order \(project_id=\? AND subscribed=\? AND rowid>\?/
@@ -25,7 +25,7 @@ const expectations: [string, Statement<unknown>, RegExp][] = [
 ]
 
 test('no batch and no page of long work reads more contacts than it is about', async (t) => {
-  const { store } = await openWorld(t)
+  const { store } = await openTestCore(t)
   for (const [name, statement, place] of expectations) {
     const text = statement.compiled().text.replaceAll('?', 'null')
     const plan = await store.read.all<{ detail: string }>(sql.raw(`explain query plan ${text}`))

@@ -9,17 +9,17 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
-import { addProject, HOSTNAME, openWorld, trustDomain, type World } from '../world.ts'
+import { addProject, HOSTNAME, openTestCore, type TestCore, trustDomain } from '../../core.ts'
 
-const count = ({ store }: World) => store.read.$count(domains)
+const count = ({ store }: TestCore) => store.read.$count(domains)
 
-const disable = ({ store }: World, id: string) =>
+const disable = ({ store }: TestCore, id: string) =>
   store.write((tx) => tx.update(projects).set({ isDisabled: true }).where(eq(projects.id, id)))
 
 test('an added domain asks for the records of both keys and the recommended ones', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const domain = await addDomain(world, { projectId, domain: ' Shop.TEST. ' })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const domain = await addDomain(core, { projectId, domain: ' Shop.TEST. ' })
   assert.equal(domain.domain, 'shop.test')
   assert.equal(domain.projectId, projectId)
   assert.deepEqual([domain.verified, domain.trusted, domain.status], [false, false, 'Pending'])
@@ -53,32 +53,32 @@ test('an added domain asks for the records of both keys and the recommended ones
 })
 
 test('private keys are sealed in the database and shown nowhere', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const view = await addDomain(world, { projectId, domain: 'shop.test' })
-  const row = await world.store.read.select().from(domains).get()
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const view = await addDomain(core, { projectId, domain: 'shop.test' })
+  const row = await core.store.read.select().from(domains).get()
   assert.ok(row)
   assert.doesNotMatch(JSON.stringify([row, view]), /PRIVATE KEY/)
-  const rsa = createPublicKey(world.keyring.unseal(row.rsaPrivateKey))
+  const rsa = createPublicKey(core.keyring.unseal(row.rsaPrivateKey))
   assert.equal(rsa.asymmetricKeyDetails?.modulusLength, 2048)
   assert.deepEqual(rsa.export({ type: 'spki', format: 'pem' }), row.rsaPublicKey)
-  const ed25519 = createPublicKey(world.keyring.unseal(row.ed25519PrivateKey))
+  const ed25519 = createPublicKey(core.keyring.unseal(row.ed25519PrivateKey))
   assert.equal(ed25519.asymmetricKeyType, 'ed25519')
 })
 
 test('a name beyond ASCII is kept and published in A-labels and shown in U-labels', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const domain = await addDomain(world, { projectId, domain: 'BÜCHER.example' })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const domain = await addDomain(core, { projectId, domain: 'BÜCHER.example' })
   assert.equal(domain.domain, 'bücher.example')
   assert.ok(domain.records.every(({ name }) => name.endsWith('xn--bcher-kva.example')))
-  const again = addDomain(world, { projectId, domain: 'xn--bcher-kva.example' })
+  const again = addDomain(core, { projectId, domain: 'xn--bcher-kva.example' })
   await assert.rejects(again, { code: 'BAD_REQUEST' })
 })
 
 test('what is no domain name is refused with its field', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   for (const domain of [
     '',
     'shop',
@@ -88,28 +88,28 @@ test('what is no domain name is refused with its field', async (t) => {
     'shop.test/x',
     'a@b.test',
   ]) {
-    const add = addDomain(world, { projectId, domain })
+    const add = addDomain(core, { projectId, domain })
     await assert.rejects(add, { code: 'VALIDATION_ERROR', status: 422 }, domain)
   }
-  assert.equal(await count(world), 0)
+  assert.equal(await count(core), 0)
 })
 
 test('a project has a domain once; other projects may claim it with keys of their own', async (t) => {
-  const world = await openWorld(t)
-  const [one, other] = [await addProject(world), await addProject(world)]
-  const mine = await addDomain(world, { projectId: one.id, domain: 'shop.test' })
-  const again = addDomain(world, { projectId: one.id, domain: 'Shop.test' })
+  const core = await openTestCore(t)
+  const [one, other] = [await addProject(core), await addProject(core)]
+  const mine = await addDomain(core, { projectId: one.id, domain: 'shop.test' })
+  const again = addDomain(core, { projectId: one.id, domain: 'Shop.test' })
   await assert.rejects(again, { code: 'BAD_REQUEST', status: 400 })
-  const theirs = await addDomain(world, { projectId: other.id, domain: 'shop.test' })
+  const theirs = await addDomain(core, { projectId: other.id, domain: 'shop.test' })
   assert.equal(new Set([...mine.dkimTokens, ...theirs.dkimTokens]).size, 4)
-  assert.equal(await count(world), 2)
+  assert.equal(await count(core), 2)
 })
 
 test('a verified domain is refused to others without saying whose it is', async (t) => {
-  const world = await openWorld(t)
-  const [owner, other] = [await addProject(world, 'Secret Corp'), await addProject(world)]
-  await trustDomain(world, owner.id, 'shop.test')
-  const add = addDomain(world, { projectId: other.id, domain: 'shop.test' })
+  const core = await openTestCore(t)
+  const [owner, other] = [await addProject(core, 'Secret Corp'), await addProject(core)]
+  await trustDomain(core, owner.id, 'shop.test')
+  const add = addDomain(core, { projectId: other.id, domain: 'shop.test' })
   await assert.rejects(
     add,
     (error: Error & { code: string; status: number; details?: unknown }) => {
@@ -121,80 +121,80 @@ test('a verified domain is refused to others without saying whose it is', async 
       return true
     },
   )
-  assert.equal(await count(world), 1)
-  await addDomain(world, { projectId: other.id, domain: 'news.shop.test' })
+  assert.equal(await count(core), 1)
+  await addDomain(core, { projectId: other.id, domain: 'news.shop.test' })
 })
 
 test('a disabled project adds and deletes nothing, nor do others under its domains', async (t) => {
-  const world = await openWorld(t)
-  const [bad, other] = [await addProject(world), await addProject(world)]
-  const id = await trustDomain(world, bad.id, 'mail.spam.test')
-  await disable(world, bad.id)
-  const add = addDomain(world, { projectId: bad.id, domain: 'shop.test' })
+  const core = await openTestCore(t)
+  const [bad, other] = [await addProject(core), await addProject(core)]
+  const id = await trustDomain(core, bad.id, 'mail.spam.test')
+  await disable(core, bad.id)
+  const add = addDomain(core, { projectId: bad.id, domain: 'shop.test' })
   await assert.rejects(add, { code: 'PROJECT_DISABLED', status: 403 })
-  const remove = deleteDomain(world, { projectId: bad.id, id })
+  const remove = deleteDomain(core, { projectId: bad.id, id })
   await assert.rejects(remove, { code: 'PROJECT_DISABLED' })
   for (const domain of ['spam.test', 'news.spam.test', 'a.mail.spam.test']) {
-    const related = addDomain(world, { projectId: other.id, domain })
+    const related = addDomain(core, { projectId: other.id, domain })
     await assert.rejects(related, { code: 'FORBIDDEN', status: 403 }, domain)
   }
-  assert.equal(await count(world), 1)
-  await addDomain(world, { projectId: other.id, domain: 'antispam.test' })
+  assert.equal(await count(core), 1)
+  await addDomain(core, { projectId: other.id, domain: 'antispam.test' })
 })
 
 test('two requests at once add a domain once', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const both = await Promise.allSettled([
-    addDomain(world, { projectId, domain: 'shop.test' }),
-    addDomain(world, { projectId, domain: 'shop.test' }),
+    addDomain(core, { projectId, domain: 'shop.test' }),
+    addDomain(core, { projectId, domain: 'shop.test' }),
   ])
   assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-  assert.equal(await count(world), 1)
+  assert.equal(await count(core), 1)
 })
 
 test('a project without a name in the database adds nothing', async (t) => {
-  const world = await openWorld(t)
-  const add = addDomain(world, { projectId: 'nobody', domain: 'shop.test' })
+  const core = await openTestCore(t)
+  const add = addDomain(core, { projectId: 'nobody', domain: 'shop.test' })
   await assert.rejects(add, { code: 'RESOURCE_NOT_FOUND' })
 })
 
 test('domains of others are not listed, checked or deleted', async (t) => {
-  const world = await openWorld(t)
-  const [owner, other] = [await addProject(world), await addProject(world)]
-  const id = await trustDomain(world, owner.id, 'shop.test')
-  world.clock.at += 1
-  await trustDomain(world, other.id, 'news.test')
+  const core = await openTestCore(t)
+  const [owner, other] = [await addProject(core), await addProject(core)]
+  const id = await trustDomain(core, owner.id, 'shop.test')
+  core.clock.now += 1
+  await trustDomain(core, other.id, 'news.test')
   const names = async (projectId?: string) =>
-    (await listDomains(world, projectId)).map(({ domain }) => domain)
+    (await listDomains(core, projectId)).map(({ domain }) => domain)
   assert.deepEqual(await names(other.id), ['news.test'])
   assert.deepEqual(await names(), ['news.test', 'shop.test'])
   const foreign = { projectId: other.id, id }
-  await assert.rejects(deleteDomain(world, foreign), { code: 'RESOURCE_NOT_FOUND', status: 404 })
-  await assert.rejects(verifyDomain(world, foreign), { code: 'RESOURCE_NOT_FOUND', status: 404 })
-  const trust = verifyDomain(world, { projectId: other.id, domain: 'shop.test' }, { trust: true })
+  await assert.rejects(deleteDomain(core, foreign), { code: 'RESOURCE_NOT_FOUND', status: 404 })
+  await assert.rejects(verifyDomain(core, foreign), { code: 'RESOURCE_NOT_FOUND', status: 404 })
+  const trust = verifyDomain(core, { projectId: other.id, domain: 'shop.test' }, { trust: true })
   await assert.rejects(trust, { code: 'RESOURCE_NOT_FOUND' })
-  assert.equal(world.dns.queries.length, 0)
-  assert.equal(await count(world), 2)
+  assert.equal(core.dns.queries.length, 0)
+  assert.equal(await count(core), 2)
 })
 
 test('a domain is deleted at once, but not while templates send from it', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const id = await trustDomain(world, projectId, 'shop.test')
-  assert.ok(await world.directory.findSenderDomain(projectId, 'shop.test'))
-  await world.store.write((tx) => tx.insert(templates).values(templateRow(projectId)))
-  await assert.rejects(deleteDomain(world, { projectId, id }), {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const id = await trustDomain(core, projectId, 'shop.test')
+  assert.ok(await core.directory.findSenderDomain(projectId, 'shop.test'))
+  await core.store.write((tx) => tx.insert(templates).values(templateRow(projectId)))
+  await assert.rejects(deleteDomain(core, { projectId, id }), {
     code: 'CONFLICT',
     status: 409,
     details: { templates: [{ id: 'template', name: 'Welcome' }] },
   })
-  assert.equal(await count(world), 1)
-  await world.store.write((tx) => tx.delete(templates))
-  await deleteDomain(world, { projectId, id })
-  assert.equal(await world.directory.findSenderDomain(projectId, 'shop.test'), undefined)
-  assert.equal(await count(world), 0)
-  await assert.rejects(deleteDomain(world, { projectId, id }), { code: 'RESOURCE_NOT_FOUND' })
+  assert.equal(await count(core), 1)
+  await core.store.write((tx) => tx.delete(templates))
+  await deleteDomain(core, { projectId, id })
+  assert.equal(await core.directory.findSenderDomain(projectId, 'shop.test'), undefined)
+  assert.equal(await count(core), 0)
+  await assert.rejects(deleteDomain(core, { projectId, id }), { code: 'RESOURCE_NOT_FOUND' })
 })
 
 function templateRow(projectId: string) {

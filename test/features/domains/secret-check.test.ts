@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKeyring } from '../../../src/config/keyring.ts'
 import { checkSecret } from '../../../src/features/domains/secret-check.ts'
-import { openDesk } from '../messages/desk.ts'
+import { openSender } from '../messages/sender.ts'
 
 test('a lost or another secret is noticed before anything is served', async (t) => {
-  const { core } = await openDesk(t)
+  const { core } = await openSender(t)
   await checkSecret(core)
   const keyring = createKeyring('another secret of the same length')
   await assert.rejects(checkSecret({ ...core, keyring }), { code: 'INVALID_CONFIGURATION' })

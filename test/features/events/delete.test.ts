@@ -8,17 +8,17 @@ import { findEventUsage } from '../../../src/features/events/usage.ts'
 import type { JobHandler } from '../../../src/jobs/jobs.ts'
 import { startJobs } from '../../../src/jobs/jobs.ts'
 import { findJobStatus } from '../../../src/jobs/status.ts'
+import { addProject, address, openTestCore, START, type TestCore } from '../../core.ts'
 import { claimJob } from '../../jobs/running.ts'
-import { addProject, address, openWorld, START, type World } from '../world.ts'
 
 type Brief = { name: string; count: number; contactId?: string; projectId?: string }
 
 async function openShop(t: TestContext) {
-  const world = await openWorld(t)
-  const project = await addProject(world)
+  const core = await openTestCore(t)
+  const project = await addProject(core)
   const happen = async ({ count, ...brief }: Brief) => {
     const event = { projectId: project.id, contactId: null, emailId: null, data: null, at: START }
-    await world.store.write((tx) =>
+    await core.store.write((tx) =>
       appendEvents(
         tx,
         Array.from({ length: count }, () => ({ ...event, ...brief })),
@@ -26,12 +26,12 @@ async function openShop(t: TestContext) {
     )
   }
   const target = (name: string) => ({ projectId: project.id, name })
-  return { world, project, happen, target }
+  return { core, project, happen, target }
 }
 
 /** Runs the job to its end, or until it breaks off. */
-async function work(world: World, handle: JobHandler): Promise<void> {
-  const { store, log, now } = world
+async function work(core: TestCore, handle: JobHandler): Promise<void> {
+  const { store, log, now } = core
   const ended = Promise.withResolvers<void>()
   const run: JobHandler = async (job) => {
     try {
@@ -45,63 +45,63 @@ async function work(world: World, handle: JobHandler): Promise<void> {
   await jobs.stop(5_000)
 }
 
-async function statusOf({ store, now }: World, projectId: string, id: string | undefined) {
+async function statusOf({ store, now }: TestCore, projectId: string, id: string | undefined) {
   const asked = { projectId, id: id ?? '', kinds: ['delete-events'] }
   const { state, progress, result } = await findJobStatus({ store, now }, asked)
   return { state, progress, result }
 }
 
 test('a job deletes many events in batches; what came later and the others stay', async (t) => {
-  const { world, project, happen, target } = await openShop(t)
-  const other = await addProject(world)
+  const { core, project, happen, target } = await openShop(t)
+  const other = await addProject(core)
   await happen({ name: 'old', count: 1_234 })
   await happen({ name: 'older', count: 3 })
   await happen({ name: 'old', count: 2, projectId: other.id })
-  const { jobId, deletedCount } = await deleteEvents(world, target('old'))
+  const { jobId, deletedCount } = await deleteEvents(core, target('old'))
   assert.equal(deletedCount, 1_234)
   await happen({ name: 'old', count: 5 })
-  await work(world, (job) => runEventDeletion(world, job))
-  assert.deepEqual(await statusOf(world, project.id, jobId), {
+  await work(core, (job) => runEventDeletion(core, job))
+  assert.deepEqual(await statusOf(core, project.id, jobId), {
     ...{ state: 'completed', progress: 100, result: { deletedCount: 1_234 } },
   })
-  assert.deepEqual(await countByName(world, project.id), [
+  assert.deepEqual(await countByName(core, project.id), [
     { name: 'old', count: 5 },
     { name: 'older', count: 3 },
   ])
-  assert.deepEqual(await countByName(world, other.id), [{ name: 'old', count: 2 }])
+  assert.deepEqual(await countByName(core, other.id), [{ name: 'old', count: 2 }])
 })
 
 test('a job that broke off goes on where it was, and counts each event once', async (t) => {
-  const { world, project, happen, target } = await openShop(t)
+  const { core, project, happen, target } = await openShop(t)
   await happen({ name: 'old', count: 800 })
-  const { jobId } = await deleteEvents(world, target('old'))
+  const { jobId } = await deleteEvents(core, target('old'))
   let batches = 0
-  const breaking: World['store'] = {
-    ...world.store,
+  const breaking: TestCore['store'] = {
+    ...core.store,
     write: async (fn) => {
       batches += 1
       if (batches > 2) throw new Error('the power went')
-      return world.store.write(fn)
+      return core.store.write(fn)
     },
   }
-  await work(world, (job) => runEventDeletion({ ...world, store: breaking }, job))
-  const [{ count } = { count: 0 }] = await countByName(world, project.id)
+  await work(core, (job) => runEventDeletion({ ...core, store: breaking }, job))
+  const [{ count } = { count: 0 }] = await countByName(core, project.id)
   assert.ok(count > 0 && count < 800)
-  world.clock.at += 3_600_000
-  await work(world, (job) => runEventDeletion(world, job))
-  const { result } = await statusOf(world, project.id, jobId)
+  core.clock.now += 3_600_000
+  await work(core, (job) => runEventDeletion(core, job))
+  const { result } = await statusOf(core, project.id, jobId)
   assert.deepEqual(result, { deletedCount: 800 })
-  assert.deepEqual(await listNames(world, { projectId: project.id }), [])
+  assert.deepEqual(await listNames(core, { projectId: project.id }), [])
 })
 
 test('the job rests between two batches, so that others get to write', async (t) => {
-  const { world, happen, target } = await openShop(t)
+  const { core, happen, target } = await openShop(t)
   await happen({ name: 'old', count: 600 })
-  await deleteEvents(world, target('old'))
-  const job = await claimJob(world, 'delete-events')
+  await deleteEvents(core, target('old'))
+  const job = await claimJob(core, 'delete-events')
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const write = t.mock.method(world.store, 'write')
-  const running = runEventDeletion(world, job)
+  const write = t.mock.method(core.store, 'write')
+  const running = runEventDeletion(core, job)
   const turn = () => new Promise((resolve) => setImmediate(resolve))
   while (write.mock.callCount() === 0) await turn()
   await write.mock.calls[0]?.result
@@ -113,19 +113,19 @@ test('the job rests between two batches, so that others get to write', async (t)
 })
 
 test('one who comes while a job deletes is told what is left', async (t) => {
-  const { world, happen, target } = await openShop(t)
+  const { core, happen, target } = await openShop(t)
   await happen({ name: 'old', count: 600 })
-  const first = await deleteEvents(world, target('old'))
-  const second = await deleteEvents(world, target('old'))
+  const first = await deleteEvents(core, target('old'))
+  const second = await deleteEvents(core, target('old'))
   assert.notEqual(first.jobId, second.jobId)
   assert.equal(second.deletedCount, 600)
 })
 
 test('contacts are counted once, by either way, those without a contact not at all', async (t) => {
-  const { world, project, happen, target } = await openShop(t)
+  const { core, project, happen, target } = await openShop(t)
   for (const [index, count] of [3, 1, 0, 2].entries()) {
     const email = address(`u${index}@people.test`)
-    const { contact } = await saveContact(world, {
+    const { contact } = await saveContact(core, {
       ...{ projectId: project.id, address: email, subscribed: index % 2 === 0 },
     })
     await happen({ name: 'used', count, contactId: contact.id })
@@ -133,23 +133,23 @@ test('contacts are counted once, by either way, those without a contact not at a
   }
   await happen({ name: 'used', count: 4 })
   for (const maxGathered of [100, 9]) {
-    const usage = await findEventUsage(world, target('used'), { maxGathered })
+    const usage = await findEventUsage(core, target('used'), { maxGathered })
     assert.deepEqual([usage.totalCount, usage.uniqueContacts], [10, 3])
   }
 })
 
 test('more names than one look takes are all counted', async (t) => {
-  const { world, project } = await openShop(t)
+  const { core, project } = await openShop(t)
   const event = { projectId: project.id, contactId: null, emailId: null, data: null, at: START }
   const names = Array.from({ length: 450 }, (_, index) => `n${String(index).padStart(3, '0')}`)
   const all = names.flatMap((name, index) => (index % 50 === 0 ? [name, name] : [name]))
-  await world.store.write((tx) =>
+  await core.store.write((tx) =>
     appendEvents(
       tx,
       all.map((name) => ({ ...event, name })),
     ),
   )
-  const counts = await countByName(world, project.id)
+  const counts = await countByName(core, project.id)
   const twice = names.filter((_, index) => index % 50 === 0)
   assert.deepEqual(
     counts.map(({ name }) => name),
@@ -159,5 +159,5 @@ test('more names than one look takes are all counted', async (t) => {
     counts.map(({ count }) => count),
     [...Array(9).fill(2), ...Array(441).fill(1)],
   )
-  assert.deepEqual(await listNames(world, { projectId: project.id, limit: 2 }), ['n000', 'n001'])
+  assert.deepEqual(await listNames(core, { projectId: project.id, limit: 2 }), ['n000', 'n001'])
 })

@@ -5,11 +5,11 @@ import { type FollowerOptions, startFollower } from '../../../src/features/event
 import { type EventRow, eventFollowers } from '../../../src/store/schema/events.ts'
 import { holds } from '../../../src/store/schema/messages.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { openWorld, START, type World } from '../world.ts'
+import { openTestCore, START, type TestCore } from '../../core.ts'
 
-async function happen(world: World, ...names: string[]): Promise<void> {
+async function happen(core: TestCore, ...names: string[]): Promise<void> {
   const event = { projectId: 'p', contactId: null, emailId: null, data: null, at: START }
-  await world.store.write((tx) =>
+  await core.store.write((tx) =>
     appendEvents(
       tx,
       names.map((name) => ({ ...event, name })),
@@ -21,9 +21,9 @@ const names = (events: readonly EventRow[]) => events.map(({ name }) => name)
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `e${index}`)
 
 /** What it handled, batch by batch, as far as it stayed. */
-function follow(world: World, options: Partial<FollowerOptions> = {}) {
+function follow(core: TestCore, options: Partial<FollowerOptions> = {}) {
   const batches: string[][] = []
-  const follower = startFollower(world, {
+  const follower = startFollower(core, {
     name: 'test',
     handle: async (tx, events) => tx.afterCommit(() => batches.push(names(events))),
     ...options,
@@ -32,47 +32,47 @@ function follow(world: World, options: Partial<FollowerOptions> = {}) {
 }
 
 test('events come once, in order, in batches, and their cursor with them', async (t) => {
-  const world = await openWorld(t)
-  await happen(world, ...numbered(25))
-  const { follower, batches } = follow(world, { batch: 10 })
+  const core = await openTestCore(t)
+  await happen(core, ...numbered(25))
+  const { follower, batches } = follow(core, { batch: 10 })
   await follower.caughtUp()
   assert.deepEqual(
     batches.map(({ length }) => length),
     [10, 10, 5],
   )
   assert.deepEqual(batches.flat(), numbered(25))
-  const [cursor] = await world.store.read.select().from(eventFollowers)
+  const [cursor] = await core.store.read.select().from(eventFollowers)
   assert.deepEqual(cursor, { name: 'test', seq: 25, updatedAt: START })
   await follower.stop()
 })
 
 test('a commit wakes it, and one that holds no event brings nothing', async (t) => {
-  const world = await openWorld(t)
+  const core = await openTestCore(t)
   const came = Promise.withResolvers<string[]>()
-  const follower = startFollower(world, {
+  const follower = startFollower(core, {
     name: 'test',
     handle: async (tx, events) => tx.afterCommit(() => came.resolve(names(events))),
   })
   await follower.caughtUp()
-  await world.store.write((tx) => tx.insert(holds).values({ domain: 'a.test', heldAt: 1 }))
-  await happen(world, 'first')
+  await core.store.write((tx) => tx.insert(holds).values({ domain: 'a.test', heldAt: 1 }))
+  await happen(core, 'first')
   assert.deepEqual(await came.promise, ['first'])
   await follower.stop()
 })
 
 test('while nothing is committed it asks the database nothing', async (t) => {
-  const world = await openWorld(t)
+  const core = await openTestCore(t)
   let asked = 0
-  const read = Object.create(world.store.read, {
+  const read = Object.create(core.store.read, {
     find: {
       value: (...args: Parameters<Store['read']['find']>) => {
         asked += 1
-        return world.store.read.find(...args)
+        return core.store.read.find(...args)
       },
     },
   })
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
-  const { follower } = follow({ ...world, store: { ...world.store, read } })
+  const { follower } = follow({ ...core, store: { ...core.store, read } })
   await follower.caughtUp()
   await turn()
   const before = asked
@@ -83,14 +83,14 @@ test('while nothing is committed it asks the database nothing', async (t) => {
 })
 
 test('it goes on where the last one of its name ended; another name begins anew', async (t) => {
-  const world = await openWorld(t)
-  await happen(world, 'a', 'b')
-  const first = follow(world)
+  const core = await openTestCore(t)
+  await happen(core, 'a', 'b')
+  const first = follow(core)
   await first.follower.caughtUp()
   await first.follower.stop()
-  await happen(world, 'c')
-  const second = follow(world)
-  const other = follow(world, { name: 'other' })
+  await happen(core, 'c')
+  const second = follow(core)
+  const other = follow(core, { name: 'other' })
   await Promise.all([second.follower.caughtUp(), other.follower.caughtUp()])
   assert.deepEqual(first.batches, [['a', 'b']])
   assert.deepEqual(second.batches, [['c']])
@@ -99,24 +99,24 @@ test('it goes on where the last one of its name ended; another name begins anew'
 })
 
 test('one that begins with the newest sees nothing of what was before it, also later', async (t) => {
-  const world = await openWorld(t)
-  await happen(world, 'old')
-  const first = follow(world, { beginsAt: 'newest' })
+  const core = await openTestCore(t)
+  await happen(core, 'old')
+  const first = follow(core, { beginsAt: 'newest' })
   await first.follower.caughtUp()
   await first.follower.stop()
-  await happen(world, 'new')
-  const second = follow(world, { beginsAt: 'newest' })
+  await happen(core, 'new')
+  const second = follow(core, { beginsAt: 'newest' })
   await second.follower.caughtUp()
   assert.deepEqual([first.batches, second.batches], [[], [['new']]])
   await second.follower.stop()
 })
 
 test('an event that cannot be handled is tried again, alone, and nothing passes it', async (t) => {
-  const world = await openWorld(t)
-  await happen(world, 'a', 'b', 'bad', 'c')
+  const core = await openTestCore(t)
+  await happen(core, 'a', 'b', 'bad', 'c')
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const failed: string[][] = []
-  const { follower, batches } = follow(world, {
+  const { follower, batches } = follow(core, {
     handle: async (tx, events) => {
       for (const { name } of events) await tx.insert(holds).values({ domain: name, heldAt: 1 })
       if (names(events).includes('bad') && failed.length < 4) {
@@ -136,7 +136,7 @@ test('an event that cannot be handled is tried again, alone, and nothing passes 
   await follower.caughtUp()
   assert.deepEqual(failed, [['a', 'b', 'bad', 'c'], ['bad'], ['bad'], ['bad']])
   assert.deepEqual(batches, [['a'], ['b'], ['bad'], ['c']])
-  const kept = await world.store.read.select({ domain: holds.domain }).from(holds)
+  const kept = await core.store.read.select({ domain: holds.domain }).from(holds)
   assert.deepEqual(kept.map(({ domain }) => domain).sort(), ['a', 'b', 'bad', 'c'])
   await follower.stop()
 })
@@ -152,9 +152,9 @@ async function turn(): Promise<void> {
 }
 
 test('stopping ends a pause, and whoever waits is told', async (t) => {
-  const world = await openWorld(t)
-  await happen(world, 'bad')
-  const follower = startFollower(world, {
+  const core = await openTestCore(t)
+  await happen(core, 'bad')
+  const follower = startFollower(core, {
     name: 'test',
     handle: async () => {
       throw new Error('never')
@@ -165,21 +165,21 @@ test('stopping ends a pause, and whoever waits is told', async (t) => {
   await follower.stop()
   await waiting
   await assert.rejects(follower.caughtUp(), /stopped/)
-  assert.deepEqual(await world.store.read.select().from(eventFollowers), [])
+  assert.deepEqual(await core.store.read.select().from(eventFollowers), [])
 })
 
 test('events that are deleted before they were followed keep nobody waiting', async (t) => {
-  const world = await openWorld(t)
-  await happen(world, 'a', 'b')
-  const { follower, batches } = follow(world)
+  const core = await openTestCore(t)
+  await happen(core, 'a', 'b')
+  const { follower, batches } = follow(core)
   await follower.caughtUp()
-  await world.store.write(async (tx) => {
+  await core.store.write(async (tx) => {
     const event = { projectId: 'p', contactId: null, emailId: null, data: null, at: START }
     await appendEvents(tx, [{ ...event, name: 'c' }])
     await tx.run('delete from events')
   })
   await follower.caughtUp()
-  await happen(world, 'd')
+  await happen(core, 'd')
   await follower.caughtUp()
   assert.deepEqual(batches.flat(), ['a', 'b', 'd'])
   await follower.stop()

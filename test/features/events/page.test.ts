@@ -14,7 +14,7 @@ import type { Statement } from '../../../src/store/database.ts'
 import { compileSql } from '../../../src/store/database.ts'
 import { type SQL, sql } from '../../../src/store/drizzle.ts'
 import { type EventRow, events } from '../../../src/store/schema/events.ts'
-import { openWorld, type World } from '../world.ts'
+import { openTestCore, type TestCore } from '../../core.ts'
 
 const names = ['a', 'b', 'c', 'email.open']
 const projects = ['p', 'q']
@@ -59,7 +59,7 @@ function isOn({ projectId, ...scope }: EventScope, event: EventRow): boolean {
 }
 
 test('a page of any scope is what sorting all events gives', async (t) => {
-  const { store } = await openWorld(t)
+  const { store } = await openTestCore(t)
   await fc.assert(
     fc.asyncProperty(someEvents, someScope, fc.integer({ min: 1, max: 20 }), async (...given) => {
       const [rows, { contact, ...rest }, limit] = given
@@ -91,7 +91,7 @@ test('a page of any scope is what sorting all events gives', async (t) => {
   )
 })
 
-async function planOf({ store }: World, text: string): Promise<string[]> {
+async function planOf({ store }: TestCore, text: string): Promise<string[]> {
   const explained = sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`)
   const rows = await store.read.all<{ detail: string }>(explained)
   return rows.map(({ detail }) => detail)
@@ -117,11 +117,11 @@ const scopes: [string, Partial<EventScope>, RegExp][] = [
 
 for (const [name, part, expected] of scopes) {
   test(`a page ${name} is walked along its index`, async (t) => {
-    const world = await openWorld(t)
+    const core = await openTestCore(t)
     const scope = { projectId: 'p', ...part }
-    const queries = [selectLines(scope, 50), selectEvents(world, scope, 50).getSQL()]
+    const queries = [selectLines(scope, 50), selectEvents(core, scope, 50).getSQL()]
     for (const query of queries) {
-      const plan = await planOf(world, textOf(query))
+      const plan = await planOf(core, textOf(query))
       const steps = plan.filter((step) => /\bevents\b|events_/.test(step))
       assert.ok(
         steps.some((step) => expected.test(step)),
@@ -136,17 +136,17 @@ for (const [name, part, expected] of scopes) {
 }
 
 test('the walked pages of a project and of each name are not sorted', async (t) => {
-  const world = await openWorld(t)
+  const core = await openTestCore(t)
   for (const part of [{}, { after }]) {
-    const plan = await planOf(world, textOf(pageOf({ projectId: 'p', ...part }, 50)))
+    const plan = await planOf(core, textOf(pageOf({ projectId: 'p', ...part }, 50)))
     assert.ok(!plan.some((step) => step.includes('TEMP B-TREE')), plan.join('\n'))
   }
-  const plan = await planOf(world, textOf(pageOf({ projectId: 'p', names }, 50)))
+  const plan = await planOf(core, textOf(pageOf({ projectId: 'p', names }, 50)))
   assert.equal(plan.filter((step) => step.includes('TEMP B-TREE')).length, 1, plan.join('\n'))
 })
 
 test('names, counts, usage and deletion look at ranges of indexes alone', async (t) => {
-  const world = await openWorld(t)
+  const core = await openTestCore(t)
   const counts = selectCounts({ projectId: 'p', names, range: { startAt: 1, endAt: 2 } })
   const named = /COVERING INDEX events_named \(project_id=\? AND name=\?/
   const queries: [string, RegExp][] = [
@@ -162,7 +162,7 @@ test('names, counts, usage and deletion look at ranges of indexes alone', async 
     [compiled(findById), /INDEX events_newest \(project_id=\? AND created_at<\?\)/],
   ]
   for (const [text, expected] of queries) {
-    const plan = await planOf(world, text)
+    const plan = await planOf(core, text)
     assert.ok(
       plan.some((step) => expected.test(step)),
       plan.join('\n'),

@@ -7,37 +7,37 @@ import { writeRecord, writeSparseRecord } from '../../../src/features/imports/cs
 import { type ExportQuery, exportContacts } from '../../../src/features/imports/export-contacts.ts'
 import { createExportSlots, type ExportSlots } from '../../../src/features/imports/export-slots.ts'
 import { newId } from '../../../src/store/ids.ts'
-import { addProject, address, openWorld, type World } from '../world.ts'
-import { importFile, listPeople } from './desk.ts'
+import { addProject, address, openTestCore, type TestCore } from '../../core.ts'
+import { importFile, listPeople } from './run-import.ts'
 
 async function setUp(t: TestContext) {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const add = (email: string, data: unknown, subscribed = true) =>
-    saveContact(world, { projectId, address: address(email), subscribed, data })
-  return { world, projectId, add }
+    saveContact(core, { projectId, address: address(email), subscribed, data })
+  return { core, projectId, add }
 }
 
 function openExport(
-  world: Pick<World, 'store' | 'now'>,
+  core: Pick<TestCore, 'store' | 'now'>,
   query: ExportQuery,
   room = createExportSlots(),
 ) {
-  return exportContacts({ ...world, room }, query)
+  return exportContacts({ ...core, room }, query)
 }
 
-async function exported(world: World, query: ExportQuery): Promise<string> {
+async function exported(core: TestCore, query: ExportQuery): Promise<string> {
   const pieces: Uint8Array[] = []
-  for await (const piece of await openExport(world, query)) pieces.push(piece)
+  for await (const piece of await openExport(core, query)) pieces.push(piece)
   return Buffer.concat(pieces).toString()
 }
 
 test('contacts are written with a column for each key in use', async (t) => {
-  const { world, projectId, add } = await setUp(t)
+  const { core, projectId, add } = await setUp(t)
   const { contact } = await add('ada@dest.test', { plan: 'pro', age: 36, tags: ['a', 'b'] })
   await add('bob@dest.test', { city: 'Oslo, "the" town' }, false)
-  const lines = (await exported(world, { projectId })).split('\r\n')
-  const at = new Date(world.clock.at).toISOString()
+  const lines = (await exported(core, { projectId })).split('\r\n')
+  const at = new Date(core.clock.now).toISOString()
   assert.equal(
     lines[0],
     'id,email,subscribed,createdAt,updatedAt,data.age,data.city,data.plan,data.tags',
@@ -48,10 +48,10 @@ test('contacts are written with a column for each key in use', async (t) => {
 })
 
 test('contacts that take long to write come piece by piece, and others have their turn between', async (t) => {
-  const { world, projectId, add } = await setUp(t)
+  const { core, projectId, add } = await setUp(t)
   const people = ['ada', 'bob', 'eve'].map((name) => `${name}@dest.test`)
   for (const email of people) await add(email, null)
-  const file = await openExport(world, { projectId })
+  const file = await openExport(core, { projectId })
   let at = 0
   t.mock.method(performance, 'now', () => (at += 10))
   const pieces: string[] = []
@@ -66,14 +66,14 @@ test('contacts that take long to write come piece by piece, and others have thei
 })
 
 test('everybody else has a turn between two pages, however fast they come', async (t) => {
-  const { world, projectId, add } = await setUp(t)
+  const { core, projectId, add } = await setUp(t)
   // The first page has 50.
   await Promise.all(Array.from({ length: 51 }, (_, at) => add(`p${at}@dest.test`, null)))
   // Its answers need no turn of the event loop, as those of threads that answer in a crowd.
-  const store = { ...world.store, scan: world.store.read }
+  const store = { ...core.store, scan: core.store.read }
   const turns: number[] = []
   let count = 0
-  for await (const _ of await openExport({ ...world, store }, { projectId })) {
+  for await (const _ of await openExport({ ...core, store }, { projectId })) {
     turns.push(count)
     setImmediate(() => (count += 1))
   }
@@ -82,7 +82,7 @@ test('everybody else has a turn between two pages, however fast they come', asyn
 })
 
 test('no cell of an export runs as a formula', async (t) => {
-  const { world, projectId, add } = await setUp(t)
+  const { core, projectId, add } = await setUp(t)
   await add('+sum@dest.test', {
     note: '=HYPERLINK("http://x")',
     '=key': '@x',
@@ -90,7 +90,7 @@ test('no cell of an export runs as a formula', async (t) => {
     less: -1,
     parts: 'a;=1+1',
   })
-  const csv = await exported(world, { projectId })
+  const csv = await exported(core, { projectId })
   assert.match(csv, /,'\+sum@dest\.test,/)
   assert.match(csv, /,"'=HYPERLINK\(""http:\/\/x""\)"/)
   assert.match(csv, /,data\.=key,/)
@@ -100,34 +100,34 @@ test('no cell of an export runs as a formula', async (t) => {
 })
 
 test('a mark goes before the file where it is asked for', async (t) => {
-  const { world, projectId } = await setUp(t)
+  const { core, projectId } = await setUp(t)
   const query = { projectId }
-  assert.equal((await exported(world, query)).charCodeAt(0), 'i'.charCodeAt(0))
-  assert.equal((await exported(world, { ...query, hasMark: true })).charCodeAt(0), 0xfeff)
+  assert.equal((await exported(core, query)).charCodeAt(0), 'i'.charCodeAt(0))
+  assert.equal((await exported(core, { ...query, hasMark: true })).charCodeAt(0), 0xfeff)
 })
 
 test('only those are written that all of the query is true of, of that project', async (t) => {
-  const { world, projectId, add } = await setUp(t)
+  const { core, projectId, add } = await setUp(t)
   await add('ada@dest.test', { plan: 'pro' })
   await add('ann@dest.test', { plan: 'free' })
   await add('abe@dest.test', { plan: 'pro' }, false)
   await add('bob@other.test', { plan: 'pro' })
-  const stranger = await addProject(world, 'Other')
+  const stranger = await addProject(core, 'Other')
   const one = { projectId: stranger.id, address: address('ada@dest.test') }
-  await saveContact(world, { ...one, data: { secret: 'x' } })
+  await saveContact(core, { ...one, data: { secret: 'x' } })
   const filters = [{ field: 'data.plan', operator: 'equals', value: 'pro' }]
   const condition = parseCondition({ logic: 'AND', groups: [{ filters }] }, 'filter')
   const search = 'dest'
   const names = async (query: Partial<ExportQuery>) =>
-    [...(await exported(world, { projectId, ...query })).matchAll(/,(\w+)@/g)].map(
+    [...(await exported(core, { projectId, ...query })).matchAll(/,(\w+)@/g)].map(
       ([, name]) => name,
     )
   assert.deepEqual((await names({})).sort(), ['abe', 'ada', 'ann', 'bob'])
   assert.deepEqual(await names({ search, condition, subscribed: true }), ['ada'])
   assert.deepEqual((await names({ condition })).sort(), ['abe', 'ada', 'bob'])
   assert.deepEqual(await names({ subscribed: false }), ['abe'])
-  assert.doesNotMatch(await exported(world, { projectId }), /secret/)
-  await assert.rejects(openExport(world, { projectId, segmentId: newId() }), {
+  assert.doesNotMatch(await exported(core, { projectId }), /secret/)
+  await assert.rejects(openExport(core, { projectId, segmentId: newId() }), {
     code: 'RESOURCE_NOT_FOUND',
   })
 })
@@ -144,25 +144,25 @@ const value = fc.oneof(
 )
 
 test('what is exported and imported elsewhere is the same people with the same data', async (t) => {
-  const { world } = await setUp(t)
+  const { core } = await setUp(t)
   const data = fc.dictionary(key, value, { maxKeys: 6 })
   let run = 0
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(data, fc.boolean()), { minLength: 1, maxLength: 4 }),
       async (people) => {
-        const from = await addProject(world, `from ${run}`)
-        const into = await addProject(world, `into ${run}`)
+        const from = await addProject(core, `from ${run}`)
+        const into = await addProject(core, `into ${run}`)
         run += 1
         for (const [at, [given, subscribed]] of people.entries()) {
           const email = address(`${["'", '=', '-', '{'][at]}p${at}@dest.test`)
-          await saveContact(world, { projectId: from.id, address: email, subscribed, data: given })
+          await saveContact(core, { projectId: from.id, address: email, subscribed, data: given })
         }
-        const result = await importFile(world, await exported(world, { projectId: from.id }), {
+        const result = await importFile(core, await exported(core, { projectId: from.id }), {
           projectId: into.id,
         })
         assert.equal(result.createdCount, people.length, JSON.stringify(result.errors))
-        assert.deepEqual(await listPeople(world, into.id), await listPeople(world, from.id))
+        assert.deepEqual(await listPeople(core, into.id), await listPeople(core, from.id))
       },
     ),
     { numRuns: 15 },
@@ -170,10 +170,10 @@ test('what is exported and imported elsewhere is the same people with the same d
 })
 
 test('a piece has a bounded size, however fast it is written', async (t) => {
-  const { world, projectId, add } = await setUp(t)
+  const { core, projectId, add } = await setUp(t)
   const note = 'x'.repeat(60_000)
   for (let at = 0; at < 40; at += 1) await add(`p${at}@dest.test`, { note })
-  const file = await openExport(world, { projectId })
+  const file = await openExport(core, { projectId })
   t.mock.method(performance, 'now', () => 0)
   const sizes: number[] = []
   for await (const { length } of file) sizes.push(length)
@@ -210,10 +210,10 @@ const ends: [name: string, end: (iterator: AsyncIterator<Uint8Array>) => Promise
 
 for (const [name, end] of ends) {
   test(`an export ${name} has its place till then, and not longer`, async (t) => {
-    const { world, projectId, add } = await setUp(t)
+    const { core, projectId, add } = await setUp(t)
     await add('ada@dest.test', { plan: 'pro' })
     const room = createExportSlots({ perProject: 1, all: 1 })
-    const file = await openExport(world, { projectId }, room)
+    const file = await openExport(core, { projectId }, room)
     await assertPlace(room, true)
     await end(file[Symbol.asyncIterator]())
     await assertPlace(room, false)
@@ -221,20 +221,20 @@ for (const [name, end] of ends) {
 }
 
 test('an export that fails, before it begins or later, gives its place back', async (t) => {
-  const { world, projectId, add } = await setUp(t)
+  const { core, projectId, add } = await setUp(t)
   await add('ada@dest.test', null)
   const room = createExportSlots({ perProject: 1, all: 1 })
-  await assert.rejects(openExport(world, { projectId, segmentId: newId() }, room), {
+  await assert.rejects(openExport(core, { projectId, segmentId: newId() }, room), {
     code: 'RESOURCE_NOT_FOUND',
   })
   await assertPlace(room, false)
   const scan = {
-    list: world.store.scan.list.bind(world.store.scan),
+    list: core.store.scan.list.bind(core.store.scan),
     values: async () => {
       throw new Error('the disk is gone')
     },
-  } as unknown as World['store']['scan']
-  const file = await openExport({ ...world, store: { ...world.store, scan } }, { projectId }, room)
+  } as unknown as TestCore['store']['scan']
+  const file = await openExport({ ...core, store: { ...core.store, scan } }, { projectId }, room)
   await assertPlace(room, true)
   const read = async () => {
     for await (const _ of file);
@@ -244,11 +244,11 @@ test('an export that fails, before it begins or later, gives its place back', as
 })
 
 test('an export that is given up while it waits for a scan has its place until that has ended', async (t) => {
-  const { world, projectId, add } = await setUp(t)
+  const { core, projectId, add } = await setUp(t)
   await add('ada@dest.test', null)
   const { promise: isFree, resolve: free } = Promise.withResolvers<void>()
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-  const { scan: real } = world.store
+  const { scan: real } = core.store
   const scan = {
     list: real.list.bind(real),
     values: async (query: Parameters<typeof real.values>[0]) => {
@@ -256,9 +256,9 @@ test('an export that is given up while it waits for a scan has its place until t
       await isFree
       return real.values(query)
     },
-  } as unknown as World['store']['scan']
+  } as unknown as TestCore['store']['scan']
   const room = createExportSlots({ perProject: 1, all: 1 })
-  const file = await openExport({ ...world, store: { ...world.store, scan } }, { projectId }, room)
+  const file = await openExport({ ...core, store: { ...core.store, scan } }, { projectId }, room)
   const iterator = file[Symbol.asyncIterator]()
   await iterator.next()
   const next = iterator.next()
@@ -272,13 +272,13 @@ test('an export that is given up while it waits for a scan has its place until t
 })
 
 test('without a place nothing is begun', async (t) => {
-  const { world, projectId } = await setUp(t)
+  const { core, projectId } = await setUp(t)
   const room = createExportSlots({ perProject: 0, all: 1 })
-  const untouched = new Proxy({} as World['store'], {
+  const untouched = new Proxy({} as TestCore['store'], {
     get: (_target, name) => assert.fail(`store.${String(name)} was used`),
   })
   const query = { projectId, segmentId: newId() }
-  await assert.rejects(openExport({ ...world, store: untouched }, query, room), {
+  await assert.rejects(openExport({ ...core, store: untouched }, query, room), {
     code: 'RATE_LIMIT_EXCEEDED',
   })
 })

@@ -3,24 +3,24 @@ import { type TestContext, test } from 'node:test'
 import { importContacts } from '../../../src/features/imports/import-contacts.ts'
 import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
 import { FinalFailure } from '../../../src/jobs/run.ts'
-import { subscriptionEvents } from '../contacts/recipient.ts'
-import { addProject, openWorld } from '../world.ts'
-import { claim, countChunks, type Given, handIn, importFile, listPeople } from './desk.ts'
+import { addProject, openTestCore } from '../../core.ts'
+import { subscriptionEvents } from '../contacts/add-recipient.ts'
+import { claim, countChunks, type Given, handIn, importFile, listPeople } from './run-import.ts'
 
 async function setUp(t: TestContext) {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   return {
-    world,
+    core,
     projectId,
     run: (file: string | Uint8Array, given: Partial<Given> = {}) =>
-      importFile(world, file, { projectId, ...given }),
-    people: () => listPeople(world, projectId),
+      importFile(core, file, { projectId, ...given }),
+    people: () => listPeople(core, projectId),
   }
 }
 
 test('rows become contacts, with values of the types that they look like', async (t) => {
-  const { run, people, world } = await setUp(t)
+  const { run, people, core } = await setUp(t)
   const result = await run(
     'Email,Age,VIP,Since,Note\n ADA@dest.test ,36,yes,2024-01-31,"two\nlines"\nbob@dest.test,,no,,\n',
   )
@@ -41,7 +41,7 @@ test('rows become contacts, with values of the types that they look like', async
     },
     { email: 'bob@dest.test', subscribed: true, data: { vip: false } },
   ])
-  assert.equal(await countChunks(world), 0)
+  assert.equal(await countChunks(core), 0)
 })
 
 test('on request every value is text, and a locale is text always', async (t) => {
@@ -58,16 +58,16 @@ test('on request every value is text, and a locale is text always', async (t) =>
 })
 
 test('subscribed is set where the file says something, and flips are told once', async (t) => {
-  const { run, people, world } = await setUp(t)
+  const { run, people, core } = await setUp(t)
   const first = 'email,subscribed\na@dest.test,1\nb@dest.test,YES\nc@dest.test,nope\nd@dest.test,\n'
   await run(first, { subscribed: false })
   const states = async () => (await people()).map(({ subscribed }) => subscribed)
   assert.deepEqual(await states(), [true, true, false, false])
-  assert.deepEqual(await subscriptionEvents(world), [], 'new contacts emit nothing')
+  assert.deepEqual(await subscriptionEvents(core), [], 'new contacts emit nothing')
   await run('email,subscribed\na@dest.test,\nb@dest.test,0\nc@dest.test,true\nd@dest.test,\n')
   assert.deepEqual(await states(), [true, false, true, false])
   assert.deepEqual(
-    (await subscriptionEvents(world)).map(({ name, data }) => [name, data]),
+    (await subscriptionEvents(core)).map(({ name, data }) => [name, data]),
     [
       ['contact.unsubscribed', { reason: 'import' }],
       ['contact.subscribed', { reason: 'import' }],
@@ -92,9 +92,9 @@ test('an address that stands twice in a file is one contact, and the later row w
 })
 
 test('an address that is suppressed does not come in as subscribed by default', async (t) => {
-  const { run, people, world, projectId } = await setUp(t)
+  const { run, people, core, projectId } = await setUp(t)
   const entry = { projectId, email: 'a@dest.test', source: 'test', emailId: null, at: 1 }
-  await world.store.write((tx) => suppress(tx, { ...entry, reason: 'COMPLAINT' }))
+  await core.store.write((tx) => suppress(tx, { ...entry, reason: 'COMPLAINT' }))
   await run('email\na@dest.test\nb@dest.test\n')
   assert.deepEqual(
     (await people()).map(({ subscribed }) => subscribed),
@@ -250,14 +250,14 @@ const hopeless: [name: string, file: string | Uint8Array, reason: RegExp][] = [
 
 for (const [name, file, reason] of hopeless) {
   test(`a file that ${name} fails at once, with the reason, and goes`, async (t) => {
-    const { world, projectId, people } = await setUp(t)
-    await handIn(world, file, { projectId })
-    const job = await claim(world)
-    const run = () => importContacts(world, job)
+    const { core, projectId, people } = await setUp(t)
+    await handIn(core, file, { projectId })
+    const job = await claim(core)
+    const run = () => importContacts(core, job)
     const isToldWhy = (error: unknown) =>
       error instanceof FinalFailure && reason.test(error.message)
     await assert.rejects(run, isToldWhy)
-    assert.equal(await countChunks(world), 0)
+    assert.equal(await countChunks(core), 0)
     assert.deepEqual(await people(), [])
     await assert.rejects(run, isToldWhy, 'a second run says the same')
   })

@@ -7,34 +7,34 @@ import {
 import { findImport } from '../../../src/features/imports/status.ts'
 import { failJob } from '../../../src/jobs/ledger.ts'
 import { importChunks, jobs } from '../../../src/store/schema/jobs.ts'
-import { addProject, openWorld } from '../world.ts'
-import { claim, countChunks, handIn } from './desk.ts'
+import { addProject, openTestCore } from '../../core.ts'
+import { claim, countChunks, handIn } from './run-import.ts'
 
 const HOUR_MS = 3_600_000
 
 test('a file is kept in chunks as it comes, and its job when it is whole', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   let rings = 0
-  t.after(world.jobNotifier.listen(() => (rings += 1)))
-  const upload = createImportFile(world, { projectId, kind: 'import' })
+  t.after(core.jobNotifier.listen(() => (rings += 1)))
+  const upload = createImportFile(core, { projectId, kind: 'import' })
   const bytes = Buffer.alloc(200_000, 'abcdefghij')
   for (let at = 0; at < bytes.length; at += 30_000)
     await upload.write(bytes.subarray(at, at + 30_000))
-  assert.equal(await countChunks(world), 2)
-  assert.equal(await world.store.read.$count(jobs), 0)
+  assert.equal(await countChunks(core), 2)
+  assert.equal(await core.store.read.$count(jobs), 0)
   const options = { filename: 'a.csv', mapping: [], areStrings: false, subscribed: true }
   const id = await upload.finish(options)
   assert.equal(rings, 1)
-  assert.equal(id, `import-${projectId}-${world.clock.at}`)
-  const chunks = await world.store.read
+  assert.equal(id, `import-${projectId}-${core.clock.now}`)
+  const chunks = await core.store.read
     .select()
     .from(importChunks)
     .orderBy(importChunks.number)
     .all()
   assert.deepEqual(Buffer.concat(chunks.map((chunk) => chunk.bytes)), bytes)
   assert.ok(chunks.every((chunk) => chunk.bytes.length < 100_000))
-  const { data, ...status } = await findImport(world, { projectId, id, kind: 'import' })
+  const { data, ...status } = await findImport(core, { projectId, id, kind: 'import' })
   assert.deepEqual(data, {
     filename: 'a.csv',
     sizeBytes: 200_000,
@@ -46,63 +46,63 @@ test('a file is kept in chunks as it comes, and its job when it is whole', async
 })
 
 test('two files of one millisecond are two jobs', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const ids = await Promise.all([1, 2, 3].map(() => handIn(world, 'email\n', { projectId })))
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const ids = await Promise.all([1, 2, 3].map(() => handIn(core, 'email\n', { projectId })))
   assert.equal(new Set(ids).size, 3)
 })
 
 test('an upload that is given up leaves nothing', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const upload = createImportFile(world, { projectId, kind: 'import' })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const upload = createImportFile(core, { projectId, kind: 'import' })
   await upload.write(Buffer.alloc(150_000))
-  assert.equal(await countChunks(world), 1)
+  assert.equal(await countChunks(core), 1)
   await upload.discard()
-  assert.equal(await countChunks(world), 0)
+  assert.equal(await countChunks(core), 0)
 })
 
 test('what cannot be deleted when an upload is given up is no error of its own', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   let tries = 0
   const write = () => {
     tries += 1
     return Promise.reject(new TypeError('The store is closed.'))
   }
-  const store = { ...world.store, write }
-  await createImportFile({ ...world, store }, { projectId, kind: 'import' }).discard()
+  const store = { ...core.store, write }
+  await createImportFile({ ...core, store }, { projectId, kind: 'import' }).discard()
   assert.equal(tries, 1)
 })
 
 test('a chunk that cannot be kept is told, and no job is made of the rest', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const store = { ...world.store, write: () => Promise.reject(new Error('disk full')) }
-  const upload = createImportFile({ ...world, store }, { projectId, kind: 'import' })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const store = { ...core.store, write: () => Promise.reject(new Error('disk full')) }
+  const upload = createImportFile({ ...core, store }, { projectId, kind: 'import' })
   await assert.rejects(upload.write(Buffer.alloc(70_000)), /disk full/)
-  assert.equal(await world.store.read.$count(jobs), 0)
+  assert.equal(await core.store.read.$count(jobs), 0)
 })
 
 test('the sweep deletes what no job will read any more, and nothing else', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   // Ids of uploads carry the time of the machine.
-  world.clock.at = Date.now()
-  await handIn(world, 'email\ndead@dest.test\n', { projectId })
-  const dead = await claim(world)
-  const failure = { error: 'no', retryAt: null, now: world.clock.at }
-  await world.store.write((tx) => failJob(tx, dead, failure))
-  await handIn(world, 'email\nwaiting@dest.test\n', { projectId })
-  const upload = createImportFile(world, { projectId, kind: 'import' })
+  core.clock.now = Date.now()
+  await handIn(core, 'email\ndead@dest.test\n', { projectId })
+  const dead = await claim(core)
+  const failure = { error: 'no', retryAt: null, now: core.clock.now }
+  await core.store.write((tx) => failJob(tx, dead, failure))
+  await handIn(core, 'email\nwaiting@dest.test\n', { projectId })
+  const upload = createImportFile(core, { projectId, kind: 'import' })
   await upload.write(Buffer.alloc(70_000))
-  assert.equal(await countChunks(world), 3)
-  await deleteExpiredImportFiles(world)
-  assert.equal(await countChunks(world), 3, 'they are young')
-  world.clock.at += 2 * HOUR_MS
-  await deleteExpiredImportFiles(world)
-  assert.equal(await countChunks(world), 1)
-  const job = await claim(world)
-  const [chunk] = await world.store.read.select().from(importChunks).all()
+  assert.equal(await countChunks(core), 3)
+  await deleteExpiredImportFiles(core)
+  assert.equal(await countChunks(core), 3, 'they are young')
+  core.clock.now += 2 * HOUR_MS
+  await deleteExpiredImportFiles(core)
+  assert.equal(await countChunks(core), 1)
+  const job = await claim(core)
+  const [chunk] = await core.store.read.select().from(importChunks).all()
   assert.equal(chunk?.uploadId, (job.payload as { uploadId: string }).uploadId)
 })

@@ -2,30 +2,30 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { importSuppressions } from '../../../src/features/imports/import-suppressions.ts'
 import { listSuppressions } from '../../../src/features/suppressions/list.ts'
-import { subscriptionEvents } from '../contacts/recipient.ts'
-import { addProject, openWorld } from '../world.ts'
-import { claim, type Given, handIn, importFile, listPeople } from './desk.ts'
+import { addProject, openTestCore } from '../../core.ts'
+import { subscriptionEvents } from '../contacts/add-recipient.ts'
+import { claim, type Given, handIn, importFile, listPeople } from './run-import.ts'
 
 async function setUp(t: TestContext) {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   return {
-    world,
+    core,
     projectId,
     run: async (file: string, given: Partial<Given> = {}) => {
-      await handIn(world, file, { projectId, kind: 'suppressions-import', ...given })
-      return importSuppressions(world, await claim(world, 'suppressions-import'))
+      await handIn(core, file, { projectId, kind: 'suppressions-import', ...given })
+      return importSuppressions(core, await claim(core, 'suppressions-import'))
     },
     list: async () => {
-      const { data } = await listSuppressions(world, { projectId, limit: 1000 })
+      const { data } = await listSuppressions(core, { projectId, limit: 1000 })
       return data.map(({ email, reason, source }) => [email, reason, source]).sort()
     },
   }
 }
 
 test('addresses are suppressed with their reason, and their contacts unsubscribed', async (t) => {
-  const { run, list, world, projectId } = await setUp(t)
-  await importFile(world, 'email\na@dest.test\nb@dest.test\n', { projectId })
+  const { run, list, core, projectId } = await setUp(t)
+  await importFile(core, 'email\na@dest.test\nb@dest.test\n', { projectId })
   const result = await run(
     'Email,Reason\nA@dest.test,COMPLAINT\nb@dest.test,\nc@dest.test,bounce\n',
   )
@@ -45,7 +45,7 @@ test('addresses are suppressed with their reason, and their contacts unsubscribe
     ['b@dest.test', 'MANUAL', 'import'],
     ['c@dest.test', 'HARD_BOUNCE', 'import'],
   ])
-  const people = await listPeople(world, projectId)
+  const people = await listPeople(core, projectId)
   assert.deepEqual(
     people.map(({ email, subscribed }) => [email, subscribed]),
     [
@@ -55,7 +55,7 @@ test('addresses are suppressed with their reason, and their contacts unsubscribe
     'nobody becomes a contact by it',
   )
   assert.deepEqual(
-    (await subscriptionEvents(world)).map(({ name, data }) => [name, data]),
+    (await subscriptionEvents(core)).map(({ name, data }) => [name, data]),
     [
       ['contact.unsubscribed', { reason: 'complaint' }],
       ['contact.unsubscribed', { reason: 'manual' }],

@@ -3,9 +3,9 @@ import { type TestContext, test } from 'node:test'
 import { importContacts } from '../../../src/features/imports/import-contacts.ts'
 import { loadProgress } from '../../../src/jobs/progress.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { subscriptionEvents } from '../contacts/recipient.ts'
-import { addProject, openWorld, type World } from '../world.ts'
-import { claim, countChunks, handIn, importFile, listPeople } from './desk.ts'
+import { addProject, openTestCore, type TestCore } from '../../core.ts'
+import { subscriptionEvents } from '../contacts/add-recipient.ts'
+import { claim, countChunks, handIn, importFile, listPeople } from './run-import.ts'
 
 const ROWS = 900
 const LEASE_MS = 61_000
@@ -16,14 +16,14 @@ const lines = people.map((email, at) => `${at % 10 === 9 ? 'nobody' : email},${a
 const second = `email,subscribed,number\n${lines.join('\n')}\n`
 
 async function setUp(t: TestContext) {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  await importFile(world, first, { projectId })
-  await handIn(world, second, { projectId })
-  return { world, projectId }
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  await importFile(core, first, { projectId })
+  await handIn(core, second, { projectId })
+  return { core, projectId }
 }
 
-async function assertDoneOnce(world: World, projectId: string, result: object): Promise<void> {
+async function assertDoneOnce(core: TestCore, projectId: string, result: object): Promise<void> {
   const { errors, ...counts } = result as { errors: { row: number }[] }
   assert.deepEqual(counts, {
     totalRows: ROWS,
@@ -37,7 +37,7 @@ async function assertDoneOnce(world: World, projectId: string, result: object): 
     errors.map(({ row }) => row),
     Array.from({ length: ROWS / 10 }, (_, at) => 10 * at + 11),
   )
-  const rows = await listPeople(world, projectId)
+  const rows = await listPeople(core, projectId)
   assert.equal(rows.length, ROWS)
   for (const [at, { subscribed, data }] of rows.entries()) {
     assert.deepEqual(
@@ -46,8 +46,8 @@ async function assertDoneOnce(world: World, projectId: string, result: object): 
     )
   }
   // 450 even numbers, none of them ends with a nine.
-  assert.equal((await subscriptionEvents(world)).length, ROWS / 2)
-  assert.equal(await countChunks(world), 0)
+  assert.equal((await subscriptionEvents(core)).length, ROWS / 2)
+  assert.equal(await countChunks(core), 0)
 }
 
 type Death = 'before' | 'after'
@@ -70,67 +70,67 @@ function dying(store: Store, fatal: number, death: Death): Store {
 
 for (const death of ['before', 'after'] as const) {
   test(`no row is done or counted twice when the process dies right ${death} a commit`, async (t) => {
-    const { world, projectId } = await setUp(t)
+    const { core, projectId } = await setUp(t)
     const seen = new Set<number>()
     // Each run gets one batch further and dies; the file has five of them at least.
     for (let round = 0; round < 4; round += 1) {
-      const job = await claim(world)
-      const mortal = { ...world, store: dying(world.store, death === 'before' ? 2 : 1, death) }
+      const job = await claim(core)
+      const mortal = { ...core, store: dying(core.store, death === 'before' ? 2 : 1, death) }
       await assert.rejects(importContacts(mortal, job), /dead/)
-      const state = await loadProgress<{ rows: number }>(world.store.read, job.id)
+      const state = await loadProgress<{ rows: number }>(core.store.read, job.id)
       seen.add(state?.rows ?? 0)
-      world.clock.at += LEASE_MS
+      core.clock.now += LEASE_MS
     }
     assert.equal(seen.size, 4, `it came further each time: ${[...seen]}`)
-    const job = await claim(world)
-    const result = await importContacts(world, job)
-    await assertDoneOnce(world, projectId, result)
+    const job = await claim(core)
+    const result = await importContacts(core, job)
+    await assertDoneOnce(core, projectId, result)
   })
 }
 
 test('a run that has finished and was not heard of ends again with the same result', async (t) => {
-  const { world, projectId } = await setUp(t)
-  const before = await importContacts(world, await claim(world))
-  world.clock.at += LEASE_MS
-  const after = await importContacts(world, await claim(world))
+  const { core, projectId } = await setUp(t)
+  const before = await importContacts(core, await claim(core))
+  core.clock.now += LEASE_MS
+  const after = await importContacts(core, await claim(core))
   assert.deepEqual(after, before)
-  await assertDoneOnce(world, projectId, after)
+  await assertDoneOnce(core, projectId, after)
 })
 
 test('a run that has lost its job to another one does nothing more', async (t) => {
-  const { world, projectId } = await setUp(t)
-  const slow = await claim(world)
+  const { core, projectId } = await setUp(t)
+  const slow = await claim(core)
   let result: object = {}
   let writes = 0
   const store: Store = {
-    ...world.store,
+    ...core.store,
     write: async (fn) => {
       writes += 1
       if (writes === 2) {
-        world.clock.at += LEASE_MS
-        result = await importContacts(world, await claim(world))
+        core.clock.now += LEASE_MS
+        result = await importContacts(core, await claim(core))
       }
-      return world.store.write(fn)
+      return core.store.write(fn)
     },
   }
-  await assert.rejects(importContacts({ ...world, store }, slow), /lease/)
-  await assertDoneOnce(world, projectId, result)
+  await assert.rejects(importContacts({ ...core, store }, slow), /lease/)
+  await assertDoneOnce(core, projectId, result)
 })
 
 test('a run that is told to stop stops between batches, and the next one ends it', async (t) => {
-  const { world, projectId } = await setUp(t)
-  const job = await claim(world)
+  const { core, projectId } = await setUp(t)
+  const job = await claim(core)
   const store: Store = {
-    ...world.store,
+    ...core.store,
     write: async (fn) => {
-      const value = await world.store.write(fn)
+      const value = await core.store.write(fn)
       job.abort.abort(new Error('The program is stopping.'))
       return value
     },
   }
-  await assert.rejects(importContacts({ ...world, store }, job), /stopping/)
-  const state = await loadProgress<{ rows: number }>(world.store.read, job.id)
+  await assert.rejects(importContacts({ ...core, store }, job), /stopping/)
+  const state = await loadProgress<{ rows: number }>(core.store.read, job.id)
   assert.ok(state && state.rows > 0 && state.rows < ROWS)
-  world.clock.at += LEASE_MS
-  await assertDoneOnce(world, projectId, await importContacts(world, await claim(world)))
+  core.clock.now += LEASE_MS
+  await assertDoneOnce(core, projectId, await importContacts(core, await claim(core)))
 })

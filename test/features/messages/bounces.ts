@@ -12,7 +12,7 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
 import { heldSuppressions, suppressions } from '../../../src/store/schema/suppressions.ts'
-import { address, attempted, type Desk, type OutcomeKind, openDesk } from './desk.ts'
+import { address, attempted, type OutcomeKind, openSender, type Sender } from './sender.ts'
 
 export type End = { kind: OutcomeKind; change?: Partial<AttemptOutcome> }
 
@@ -22,7 +22,7 @@ export const noSuchDomain: End = {
   change: { host: null, address: null, reply: null, error: 'the domain does not exist' },
 }
 
-export type Bounces = Desk & {
+export type Bounces = Sender & {
   /** Sends to each of these addresses, subscribed if new, and ends all of them so; the emails' ids. */
   end(to: readonly string[], end: End | ((index: number) => End)): Promise<string[]>
   listed(): Promise<string[]>
@@ -36,24 +36,24 @@ export async function openBounces(
   t: TestContext,
   change: (core: Core) => Partial<Core> = () => ({}),
 ): Promise<Bounces> {
-  const desk = await openDesk(t)
-  Object.assign(desk.core, change(desk.core))
-  const { store } = desk.core
+  const sender = await openSender(t)
+  Object.assign(sender.core, change(sender.core))
+  const { store } = sender.core
   let handed: ((task: DeliveryTask) => void) | undefined
-  const { deliver } = desk.core.outbound
-  desk.core.outbound.deliver = (tasks) => {
+  const { deliver } = sender.core.outbound
+  sender.core.outbound.deliver = (tasks) => {
     deliver(tasks)
     for (const task of tasks) handed?.(task)
   }
-  const delivery = createDeliverer(desk.core)
-  const queue = startQueue(desk.core, delivery)
+  const delivery = createDeliverer(sender.core)
+  const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
 
   const known = new Set<string>()
 
   async function send(to: readonly string[], more: Partial<SendRequest>): Promise<void> {
     if (to.length === 0) return
-    await desk.send({ to: to.map((text) => ({ address: address(text), name: null })), ...more })
+    await sender.send({ to: to.map((text) => ({ address: address(text), name: null })), ...more })
   }
 
   async function end(to: readonly string[], how: End | ((index: number) => End)) {
@@ -85,7 +85,7 @@ export async function openBounces(
   }
 
   return {
-    ...desk,
+    ...sender,
     end,
     listed: async () => (await store.read.select().from(suppressions)).map(({ email }) => email),
     held: async () => (await store.read.select().from(heldSuppressions)).map(({ email }) => email),
@@ -105,7 +105,7 @@ function place(order: ReadonlyMap<string, number>, { recipient }: DeliveryTask):
   return order.get(recipient) ?? -1
 }
 
-export async function statesOf({ core }: Desk): Promise<Record<string, number>> {
+export async function statesOf({ core }: Sender): Promise<Record<string, number>> {
   const rows = await core.store.read.select({ state: emails.state }).from(emails)
   const counts: Record<string, number> = {}
   for (const { state } of rows) counts[state] = (counts[state] ?? 0) + 1

@@ -5,18 +5,22 @@ import { deleteExpiredContent } from '../../../src/features/messages/retention.t
 import { eq } from '../../../src/store/drizzle.ts'
 import { createIdSource } from '../../../src/store/ids.ts'
 import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
-import { type Desk, openDesk, START } from './desk.ts'
+import { openSender, type Sender, START } from './sender.ts'
 
 const DAY = 86_400_000
 
 /** An email as it was accepted `days` ago: with an id of that time. */
-async function backdated(desk: Desk, days: number, change: Partial<Email> = {}): Promise<string> {
-  const { now } = desk.clock
-  desk.clock.now = now - days * DAY
-  const { emails: accepted } = await desk.send({ data: { name: 'Ada' }, headers: { 'X-A': '1' } })
-  const id = createIdSource(() => desk.clock.now)()
-  desk.clock.now = now
-  await desk.core.store.write(async (tx) => {
+async function backdated(
+  sender: Sender,
+  days: number,
+  change: Partial<Email> = {},
+): Promise<string> {
+  const { now } = sender.clock
+  sender.clock.now = now - days * DAY
+  const { emails: accepted } = await sender.send({ data: { name: 'Ada' }, headers: { 'X-A': '1' } })
+  const id = createIdSource(() => sender.clock.now)()
+  sender.clock.now = now
+  await sender.core.store.write(async (tx) => {
     await tx
       .update(emails)
       .set({ state: 'delivered', status: 'DELIVERED', dueAt: null, ...change, id })
@@ -25,29 +29,29 @@ async function backdated(desk: Desk, days: number, change: Partial<Email> = {}):
   return id
 }
 
-async function contentOf(desk: Desk, id: string) {
-  const { contentId } = await desk.email(id)
-  return desk.core.store.read.select().from(contents).where(eq(contents.id, contentId)).get()
+async function contentOf(sender: Sender, id: string) {
+  const { contentId } = await sender.email(id)
+  return sender.core.store.read.select().from(contents).where(eq(contents.id, contentId)).get()
 }
 
-async function linksOf(desk: Desk, id: string) {
-  return (await contentOf(desk, id))?.links
+async function linksOf(sender: Sender, id: string) {
+  return (await contentOf(sender, id))?.links
 }
 
-async function isWhole(desk: Desk, id: string): Promise<boolean[]> {
-  const { variables, headers } = await desk.email(id)
-  return [(await contentOf(desk, id))?.body !== null, variables !== null, headers !== null]
+async function isWhole(sender: Sender, id: string): Promise<boolean[]> {
+  const { variables, headers } = await sender.email(id)
+  return [(await contentOf(sender, id))?.body !== null, variables !== null, headers !== null]
 }
 
 test('with its body, the data an email was rendered with goes; the record stays', async (t) => {
-  const desk = await openDesk(t)
-  const old = await backdated(desk, 91)
-  const recent = await backdated(desk, 89)
-  assert.equal(await deleteExpiredContent(desk.core), 1)
-  assert.deepEqual(await isWhole(desk, old), [false, false, false])
-  assert.deepEqual(await isWhole(desk, recent), [true, true, true])
-  assert.equal((await desk.email(old)).subject, 'Hello')
-  assert.equal(await deleteExpiredContent(desk.core), 0)
+  const sender = await openSender(t)
+  const old = await backdated(sender, 91)
+  const recent = await backdated(sender, 89)
+  assert.equal(await deleteExpiredContent(sender.core), 1)
+  assert.deepEqual(await isWhole(sender, old), [false, false, false])
+  assert.deepEqual(await isWhole(sender, recent), [true, true, true])
+  assert.equal((await sender.email(old)).subject, 'Hello')
+  assert.equal(await deleteExpiredContent(sender.core), 0)
 })
 
 for (const change of [
@@ -56,35 +60,39 @@ for (const change of [
   { state: 'sending', leaseUntil: START },
 ] as const) {
   test(`mail that is ${change.state} keeps what it needs, however old`, async (t) => {
-    const desk = await openDesk(t)
-    const id = await backdated(desk, 400, change)
-    assert.equal(await deleteExpiredContent(desk.core), 0)
-    assert.deepEqual(await isWhole(desk, id), [true, true, true])
+    const sender = await openSender(t)
+    const id = await backdated(sender, 400, change)
+    assert.equal(await deleteExpiredContent(sender.core), 0)
+    assert.deepEqual(await isWhole(sender, id), [true, true, true])
   })
 }
 
 test('the way back goes on while there is something to clear', async (t) => {
-  const desk = await openDesk(t)
-  const ids = [await backdated(desk, 91), await backdated(desk, 500), await backdated(desk, 1500)]
-  assert.equal(await deleteExpiredContent(desk.core), 3)
-  for (const id of ids) assert.deepEqual(await isWhole(desk, id), [false, false, false])
+  const sender = await openSender(t)
+  const ids = [
+    await backdated(sender, 91),
+    await backdated(sender, 500),
+    await backdated(sender, 1500),
+  ]
+  assert.equal(await deleteExpiredContent(sender.core), 3)
+  for (const id of ids) assert.deepEqual(await isWhole(sender, id), [false, false, false])
 })
 
 test('a text part goes with its body', async (t) => {
-  const desk = await openDesk(t)
-  const old = await backdated(desk, 91)
-  const isIt = eq(contents.id, (await desk.email(old)).contentId)
-  await desk.core.store.write((tx) => tx.update(contents).set({ text: 'by hand' }).where(isIt))
-  assert.equal(await deleteExpiredContent(desk.core), 1)
-  const { body, text } = (await contentOf(desk, old)) ?? {}
+  const sender = await openSender(t)
+  const old = await backdated(sender, 91)
+  const isIt = eq(contents.id, (await sender.email(old)).contentId)
+  await sender.core.store.write((tx) => tx.update(contents).set({ text: 'by hand' }).where(isIt))
+  assert.equal(await deleteExpiredContent(sender.core), 1)
+  const { body, text } = (await contentOf(sender, old)) ?? {}
   assert.deepEqual([body, text], [null, null])
 })
 
 test('the links of a body outlive it, those of a text are none', async (t) => {
-  const desk = await openDesk(t)
-  const old = await backdated(desk, 91)
-  const text = await backdated(desk, 91)
-  const recent = await backdated(desk, 89)
+  const sender = await openSender(t)
+  const old = await backdated(sender, 91)
+  const text = await backdated(sender, 91)
+  const recent = await backdated(sender, 89)
   const body =
     '<a href="https://a.example/?x=1&amp;y=2">a</a><a href="https://b.example/{{ x }}">b</a>'
   for (const [id, isText] of [
@@ -92,36 +100,36 @@ test('the links of a body outlive it, those of a text are none', async (t) => {
     [text, true],
     [recent, false],
   ] as const) {
-    const { contentId } = await desk.email(id)
-    await desk.core.store.write((tx) =>
+    const { contentId } = await sender.email(id)
+    await sender.core.store.write((tx) =>
       tx.update(contents).set({ body, isText }).where(eq(contents.id, contentId)),
     )
   }
-  assert.equal(await deleteExpiredContent(desk.core), 2)
-  assert.deepEqual(await linksOf(desk, old), ['https://a.example/?x=1&y=2'])
-  assert.equal(await linksOf(desk, text), null)
-  assert.equal(await linksOf(desk, recent), null)
+  assert.equal(await deleteExpiredContent(sender.core), 2)
+  assert.deepEqual(await linksOf(sender, old), ['https://a.example/?x=1&y=2'])
+  assert.equal(await linksOf(sender, text), null)
+  assert.equal(await linksOf(sender, recent), null)
 })
 
 test('many contents are cleared in several transactions', async (t) => {
-  const desk = await openDesk(t)
-  const id = await backdated(desk, 100)
-  const row = await desk.email(id)
-  const content = await desk.core.store.read.select().from(contents).get()
-  await desk.core.store.write(async (tx) => {
+  const sender = await openSender(t)
+  const id = await backdated(sender, 100)
+  const row = await sender.email(id)
+  const content = await sender.core.store.read.select().from(contents).get()
+  await sender.core.store.write(async (tx) => {
     for (let index = 0; index < 250; index += 1) {
       await tx.insert(contents).values({ ...content!, id: `c${index}`, shareKey: null })
       await tx.insert(emails).values({ ...row, id: `${id}-${index}`, contentId: `c${index}` })
     }
   })
-  assert.equal(await deleteExpiredContent(desk.core), 251)
-  const left = await desk.core.store.read.select().from(emails).all()
+  assert.equal(await deleteExpiredContent(sender.core), 251)
+  const left = await sender.core.store.read.select().from(emails).all()
   assert.ok(left.every(({ variables }) => variables === null))
 })
 
 test('mail whose content is cleared cannot be retried', async (t) => {
-  const desk = await openDesk(t)
-  const id = await backdated(desk, 91, { state: 'failed', status: 'FAILED' })
-  await deleteExpiredContent(desk.core)
-  await assert.rejects(retryEmails(desk.core, [id]), { code: 'CONFLICT', message: /retention/ })
+  const sender = await openSender(t)
+  const id = await backdated(sender, 91, { state: 'failed', status: 'FAILED' })
+  await deleteExpiredContent(sender.core)
+  await assert.rejects(retryEmails(sender.core, [id]), { code: 'CONFLICT', message: /retention/ })
 })

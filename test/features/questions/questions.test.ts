@@ -9,7 +9,7 @@ import type { DeliveryProgress, SiteStatus } from '../../../src/outbound/sites/s
 import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
 import { serverQuestions } from '../../../src/store/schema/service.ts'
 import { openStore } from '../../../src/store/store.ts'
-import { openWorld } from '../world.ts'
+import { openTestCore } from '../../core.ts'
 
 const status = (site: string, change: Partial<SiteStatus> = {}): SiteStatus => ({
   ...{ site, connections: 1, maxConnections: 10, messagesPerMinute: null, rateUntil: null },
@@ -18,8 +18,8 @@ const status = (site: string, change: Partial<SiteStatus> = {}): SiteStatus => (
 
 /** A command's store and a server's, on one file; the server knows these sites. */
 async function open(t: TestContext, sites: SiteStatus[] = [], { keptMs = 10_000 } = {}) {
-  const world = await openWorld(t)
-  const { file } = world.config.database
+  const core = await openTestCore(t)
+  const { file } = core.config.database
   // Where the file of the lock is there, nobody is asked who else has the database open.
   await writeFile(`${file}.serving`, '')
   const lock = await takeServeLock(file, { log: silentLog() })
@@ -27,7 +27,7 @@ async function open(t: TestContext, sites: SiteStatus[] = [], { keptMs = 10_000 
   const store = await openStore({ path: file, log: silentLog() })
   const lifted: string[] = []
   const progress: DeliveryProgress = {
-    ...{ site: 'a.test', step: 'rcpt', peer: null, since: world.clock.at },
+    ...{ site: 'a.test', step: 'rcpt', peer: null, since: core.clock.now },
   }
   const outbound = {
     sites: () => sites,
@@ -52,20 +52,20 @@ async function open(t: TestContext, sites: SiteStatus[] = [], { keptMs = 10_000 
       find: store.read.find.bind(store.read),
     },
   }
-  const deps = { ...world, store: counted, outbound, throttle } as never
+  const deps = { ...core, store: counted, outbound, throttle } as never
   const answering = startAnswering(deps, keptMs)
   t.after(async () => {
     await answering.stop()
     await store.close()
   })
-  const rows = () => world.store.read.select().from(serverQuestions).all()
-  return { world, answering, lock, lifted, progress, reads, rows }
+  const rows = () => core.store.read.select().from(serverQuestions).all()
+  return { core, answering, lock, lifted, progress, reads, rows }
 }
 
 test('a command is told what only the server knows of mail on its way', async (t) => {
-  const { world, progress } = await open(t, [status('b.test', { inFlight: 7 })])
+  const { core, progress } = await open(t, [status('b.test', { inFlight: 7 })])
   const question = { domains: ['a.test', 'x.b.test'], projectIds: ['p1'], emailIds: ['e1', 'e2'] }
-  const asked = await askServer(world, { kind: 'queue', question })
+  const asked = await askServer(core, { kind: 'queue', question })
   assert.deepEqual(asked, {
     server: 'running',
     answer: {
@@ -86,13 +86,13 @@ test('a command is told what only the server knows of mail on its way', async (t
 })
 
 test('destinations in trouble are listed first, then the busy ones', async (t) => {
-  const { world } = await open(t, [
+  const { core } = await open(t, [
     status('idle.test'),
     status('busy.test', { inFlight: 3 }),
     status('later.test', { restrictedSince: 2 }),
     status('first.test', { restrictedSince: 1 }),
   ])
-  const asked = await askServer(world, { kind: 'sites', question: {} })
+  const asked = await askServer(core, { kind: 'sites', question: {} })
   assert.ok(asked.server === 'running')
   assert.deepEqual(
     asked.answer.sites.map(({ site }) => site),
@@ -102,36 +102,36 @@ test('destinations in trouble are listed first, then the busy ones', async (t) =
 })
 
 test('a back-off is lifted by the name of the site or of a domain whose mail goes there, once', async (t) => {
-  const { world, lifted } = await open(t, [status('b.test', { restrictedSince: 1 })])
+  const { core, lifted } = await open(t, [status('b.test', { restrictedSince: 1 })])
   const domains = ['x.b.test', 'y.b.test', 'a.test']
   for (const site of ['b.test', 'x.b.test']) {
-    const asked = await askServer(world, { kind: 'lift', question: { site, domains } })
+    const asked = await askServer(core, { kind: 'lift', question: { site, domains } })
     assert.ok(asked.server === 'running')
     assert.deepEqual(asked.answer, {
       ...{ site: 'b.test', isKnown: true, isLifted: true, domains: ['x.b.test', 'y.b.test'] },
       waiting: 0,
     })
   }
-  const unknown = await askServer(world, { kind: 'lift', question: { site: 'c.test', domains } })
+  const unknown = await askServer(core, { kind: 'lift', question: { site: 'c.test', domains } })
   assert.ok(unknown.server === 'running')
   assert.deepEqual([unknown.answer.isKnown, unknown.answer.isLifted], [false, false])
   assert.deepEqual(lifted, ['b.test', 'b.test', 'c.test'])
 })
 
 test('the end of a back-off has the whole queue looked at anew', async (t) => {
-  const { world } = await open(t, [status('b.test', { restrictedSince: 1 })])
+  const { core } = await open(t, [status('b.test', { restrictedSince: 1 })])
   const calls: unknown[] = []
-  world.queueNotifier.listen((call) => calls.push(call))
-  await askServer(world, { kind: 'lift', question: { site: 'b.test', domains: [] } })
+  core.queueNotifier.listen((call) => calls.push(call))
+  await askServer(core, { kind: 'lift', question: { site: 'b.test', domains: [] } })
   assert.deepEqual(calls, ['anywhere'])
 })
 
 test('many may ask at once, and each gets its own answer', async (t) => {
-  const { world } = await open(t, [])
+  const { core } = await open(t, [])
   const asked = await Promise.all(
     Array.from({ length: 20 }, (_, index) => {
       const question = { domains: [`d${index}.test`], projectIds: [], emailIds: [] }
-      return askServer(world, { kind: 'queue', question })
+      return askServer(core, { kind: 'queue', question })
     }),
   )
   const answered = asked.flatMap((one) =>
@@ -144,36 +144,36 @@ test('many may ask at once, and each gets its own answer', async (t) => {
 })
 
 test('without a server nobody is asked, and one that does not answer is not waited for long', async (t) => {
-  const { world, answering, lock, rows } = await open(t)
+  const { core, answering, lock, rows } = await open(t)
   await answering.stop()
-  const silent = await askServer(world, { kind: 'sites', question: {} }, 30)
+  const silent = await askServer(core, { kind: 'sites', question: {} }, 30)
   assert.deepEqual(silent, { server: 'silent' })
   assert.deepEqual(await rows(), [], 'the question is taken back')
   lock.release()
   const before = performance.now()
-  assert.deepEqual(await askServer(world, { kind: 'sites', question: {} }), { server: 'none' })
+  assert.deepEqual(await askServer(core, { kind: 'sites', question: {} }), { server: 'none' })
   assert.ok(performance.now() - before < 1_500, 'it does not wait')
   assert.deepEqual(await rows(), [])
 })
 
 test('what nobody understands is answered as an error, and does not stop the next', async (t) => {
-  const { world } = await open(t)
+  const { core } = await open(t)
   const strange = { kind: 'dance', question: {} } as never
-  assert.deepEqual(await askServer(world, strange), { server: 'silent' })
-  assert.equal((await askServer(world, { kind: 'sites', question: {} })).server, 'running')
+  assert.deepEqual(await askServer(core, strange), { server: 'silent' })
+  assert.equal((await askServer(core, { kind: 'sites', question: {} })).server, 'running')
 })
 
 test('what is left of questions is swept, and an old one is never acted on', async (t) => {
   const keptMs = 40
-  const { world, lifted, rows } = await open(t, [], { keptMs })
+  const { core, lifted, rows } = await open(t, [], { keptMs })
   const question = { kind: 'lift', question: { site: 'b.test', domains: [] } }
-  const askedAt = world.clock.at - keptMs
-  await world.store.write(async (tx) => {
+  const askedAt = core.clock.now - keptMs
+  await core.store.write(async (tx) => {
     await tx.insert(serverQuestions).values({ id: 'old', question, askedAt })
   })
-  assert.equal((await askServer(world, { kind: 'sites', question: {} })).server, 'running')
+  assert.equal((await askServer(core, { kind: 'sites', question: {} })).server, 'running')
   assert.deepEqual(lifted, [])
-  world.clock.at += keptMs + 1
+  core.clock.now += keptMs + 1
   for (let tries = 0; (await rows()).length > 0; tries += 1) {
     assert.ok(tries < 500, 'never swept')
     await sleep(10)

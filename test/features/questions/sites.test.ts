@@ -4,10 +4,10 @@ import type { Core } from '../../../src/features/core.ts'
 import { liftSite } from '../../../src/features/questions/sites.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
-import { address, openDesk, START } from '../messages/desk.ts'
+import { address, openSender, START } from '../messages/sender.ts'
 
 test('whoever lifts a back-off is told of all that waited for it, what was due before as well', async (t) => {
-  const { core, send } = await openDesk(t)
+  const { core, send } = await openSender(t)
   const sent = async (to: string, dueAt: number) => {
     const { emails: accepted } = await send({ to: [{ address: address(to), name: null }] })
     const id = accepted[0]?.email as string

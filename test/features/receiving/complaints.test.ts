@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createReturnPathLocalPart } from '../../../src/mail/signed-tokens.ts'
-import { arf, openPostbox, type Postbox, shareReader } from './postbox.ts'
+import { arf, openReceiver, type Receiver, shareReader } from './receiver.ts'
 
 const shared = shareReader()
 
-function complaint({ core }: Postbox, emailId: string, feedbackType: string): string {
+function complaint({ core }: Receiver, emailId: string, feedbackType: string): string {
   const [key] = core.keyring.keys('return-path')
   const mark = `X-Pillarbox-Id: ${createReturnPathLocalPart(key, emailId).slice(2)}`
   return arf([mark]).replace('Feedback-Type: abuse', `Feedback-Type: ${feedbackType}`)
 }
 
 test('a feedback report that is no complaint harms nobody and is mail like any other', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.subscribe()
   const to = [box.mailbox('dmarc@example.test')]
@@ -32,7 +32,7 @@ test('a feedback report that is no complaint harms nobody and is mail like any o
 })
 
 test('a feedback report of who wants off the list unsubscribes, and suppresses nobody', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.subscribe()
   const raw = complaint(box, id, 'opt-out')
@@ -44,7 +44,7 @@ test('a feedback report of who wants off the list unsubscribes, and suppresses n
 })
 
 test('a complaint that comes again is no news, and no mail either', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const to = [box.mailbox('abuse@example.test')]
   const raw = complaint(box, id, 'abuse')
@@ -57,7 +57,7 @@ test('a complaint that comes again is no news, and no mail either', async (t) =>
 })
 
 test('what was complained of has arrived, and an error of its queue time is none any more', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver({
     ...{ state: 'deferred', status: 'PENDING', deliveredAt: null, error: '451 later' },
   })

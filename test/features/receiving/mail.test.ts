@@ -8,19 +8,19 @@ import type { Reader } from '../../../src/features/receiving/reading.ts'
 import { createReturnPathLocalPart } from '../../../src/mail/signed-tokens.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
-import { addProject } from '../messages/desk.ts'
-import { dsn, letter, openPostbox, type Postbox, shareReader } from './postbox.ts'
+import { addProject } from '../messages/sender.ts'
+import { dsn, letter, openReceiver, type Receiver, shareReader } from './receiver.ts'
 
 const shared = shareReader()
 const bob = 'bob@people.test'
 
-const contentOf = async ({ core }: Postbox, { contentId }: Email) => {
+const contentOf = async ({ core }: Receiver, { contentId }: Email) => {
   const row = await core.store.read.select().from(contents).where(eq(contents.id, contentId)).get()
   return row === undefined ? undefined : { body: row.body, isText: row.isText }
 }
 
 test('a reply becomes an email of the project, attributed to its sender and to what it answers', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const { messageId } = await box.email(id)
   const raw = letter({
@@ -71,7 +71,7 @@ test('a reply becomes an email of the project, attributed to its sender and to w
 })
 
 test('a known sender keeps its state', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   await box.deliver()
   await box.subscribe()
   const before = await box.contact('ada@dest.test')
@@ -86,7 +86,7 @@ test('a known sender keeps its state', async (t) => {
 })
 
 test('References and ids that a client chose lead to the email answered, of the same project only', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const other = await addProject(box.core, 'Other', 'other.test')
   const own = await box.deliver()
   const custom = await box.deliver({ messageId: 'order-7@shop.test' })
@@ -111,7 +111,7 @@ test('References and ids that a client chose lead to the email answered, of the 
 })
 
 test('a message to mailboxes of two projects is an email of each, and neither learns of the other', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const other = await addProject(box.core, 'Other', 'other.test')
   const to = [
     box.mailbox('help@example.test'),
@@ -135,7 +135,7 @@ test('a message to mailboxes of two projects is an email of each, and neither le
 })
 
 test('HTML is kept without anything that acts, hides or leads into our pages', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const html = `<html><head><title>t</title><style>p{display:none}</style></head><body onload=x()>
     <p style="display:none" class=a id=b onclick="x()">Hello <b>you</b></p><script>alert(1)</script>
     <a href="https://ok.test/?a=1">ok</a><a href="javascript:alert(1)">js</a><a href="/admin">rel</a>
@@ -159,7 +159,7 @@ test('HTML is kept without anything that acts, hides or leads into our pages', a
 })
 
 test('what others wrote is shown as it came: nothing in it is a template', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const subject = '{{ email }} {% for x in (1..9) %}'
   const raw = letter({ Subject: subject }, '{{ unsubscribeUrl }} {% raw')
   await box.arrive({ to: [box.mailbox()], raw, from: bob })
@@ -172,7 +172,7 @@ test('what others wrote is shown as it came: nothing in it is a template', async
 })
 
 test('attachments are listed with their names, types and sizes', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const raw = letter(
     { 'Content-Type': 'multipart/mixed; boundary=b' },
     [
@@ -200,7 +200,7 @@ test('attachments are listed with their names, types and sizes', async (t) => {
 })
 
 test('an automatic reply at a mailbox is kept and marked', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const raw = letter({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
   const row = await box.arrive({ to: [box.mailbox()], raw, from: bob })
   assert.equal(row.kind, 'auto-reply')
@@ -210,7 +210,7 @@ test('an automatic reply at a mailbox is kept and marked', async (t) => {
 })
 
 test('our own mail that comes back to a mailbox is kept, and is no news', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const token = createReturnPathLocalPart(box.core.keyring.keys('return-path')[0], id).slice(2)
   const raw = letter({ 'X-Pillarbox-Id': token })
@@ -225,7 +225,7 @@ test('our own mail that comes back to a mailbox is kept, and is no news', async 
 })
 
 test('what another project of this server sent is mail like any other', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const other = await addProject(box.core, 'Other', 'other.test')
   const id = await box.deliver()
   const token = createReturnPathLocalPart(box.core.keyring.keys('return-path')[0], id).slice(2)
@@ -256,13 +256,13 @@ const knowing: Reader = {
   },
 }
 
-const cappedOf = async (box: Postbox) => {
+const cappedOf = async (box: Receiver) => {
   const told = await box.told()
   return told.filter(({ data }) => data?.isCapped === true)
 }
 
 test('of one sender to one mailbox 30 an hour are news, the rest is seen and marked', async (t) => {
-  const box = await openPostbox(t, { reader: knowing })
+  const box = await openReceiver(t, { reader: knowing })
   const write = (address = 'help@example.test') =>
     box.arrive({ to: [box.mailbox(address)], raw: letter({ 'X-Real': 'yes' }), from: bob })
   const rows = await Promise.all(Array.from({ length: 32 }, () => write()))
@@ -291,7 +291,7 @@ test('of one sender to one mailbox 30 an hour are news, the rest is seen and mar
 })
 
 test('a sender that writes to a thousand mailboxes in an hour is no news either', async (t) => {
-  const box = await openPostbox(t, { reader: knowing })
+  const box = await openReceiver(t, { reader: knowing })
   const raw = letter({ 'X-Real': 'yes' })
   await box.arrive({ to: [box.mailbox('a@example.test')], raw, from: bob })
   await box.core.store.write((tx) =>
@@ -305,7 +305,7 @@ test('a sender that writes to a thousand mailboxes in an hour is no news either'
 })
 
 test('forged mail of a stranger takes nothing from the customer in whose name it comes', async (t) => {
-  const box = await openPostbox(t, { reader: knowing })
+  const box = await openReceiver(t, { reader: knowing })
   const forge = (clientAddress: string) =>
     box.arrive({ to: [box.mailbox()], raw: letter({}), from: bob, clientAddress })
   for (let count = 0; count < 40; count += 1) await forge(`203.0.113.${count}`)
@@ -326,7 +326,7 @@ test('forged mail of a stranger takes nothing from the customer in whose name it
 })
 
 test('whatever is taken stands in the feed, in the list of the operator and in the log', async (t) => {
-  const box = await openPostbox(t, { reader: knowing })
+  const box = await openReceiver(t, { reader: knowing })
   for (let count = 0; count < 31; count += 1) {
     const raw = letter({ Subject: `Number ${count}` })
     await box.arrive({ to: [box.mailbox()], raw, from: bob })
@@ -347,7 +347,7 @@ test('whatever is taken stands in the feed, in the list of the operator and in t
 })
 
 test('odd senders: the first that is an address, else the envelope’s, else nobody', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const cases: [string, string, string | null][] = [
     ['"ceo@bank.test" <Bob@people.test>, eve@else.test', '', bob],
     ['nobody, Bob <bob@people.test>', '', bob],
@@ -368,14 +368,14 @@ test('odd senders: the first that is an address, else the envelope’s, else nob
 })
 
 test('a bounce or complaint at a mailbox that is not about our mail is mail like any other', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const row = await box.arrive({ to: [box.mailbox()], raw: dsn() })
   assert.equal(row.kind, 'bounce')
   assert.equal((await box.told())[0]?.data?.autoReply, true)
 })
 
 test('mail for a project that is gone by now harms no other', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const gone = '0193f6a0-0000-7000-8000-000000000000'
   const to = [box.mailbox('a@gone.test', gone), box.mailbox()]
   const row = await box.arrive({ to, raw: letter({}), from: bob })
@@ -384,7 +384,7 @@ test('mail for a project that is gone by now harms no other', async (t) => {
 })
 
 test('mail with HTML keeps its plain text beside it, in the event and in the feed', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const parts = [
     ...['--b', 'Content-Type: text/plain; charset=utf-8', '', 'Plain *hello*'],
     ...['--b', 'Content-Type: text/html; charset=utf-8', '', '<p>Rich <b>hello</b></p>', '--b--'],

@@ -6,7 +6,7 @@ import { silentLog } from '../../../src/log.ts'
 import { asc, sql } from '../../../src/store/drizzle.ts'
 import { inboundMessages, inboundUsage } from '../../../src/store/schema/inbound.ts'
 import { openStore } from '../../../src/store/store.ts'
-import { makePlace } from '../../store/fixture.ts'
+import { makeDatabaseFolder } from '../../store/test-store.ts'
 
 const log = silentLog()
 const first = path.join(import.meta.dirname, '../../../migrations/sqlite/0001_initial.sql')
@@ -23,7 +23,7 @@ const rows: [id: string, state: string, recipients: string, bytes: number, attem
 ]
 
 test('a database of before knows its kept bytes, and nothing in it counts as tried any more', async (t) => {
-  const { folder, path: file } = await makePlace(t)
+  const { folder, path: file } = await makeDatabaseFolder(t)
   const migrationsDir = path.join(folder, 'before')
   await mkdir(migrationsDir)
   await copyFile(first, path.join(migrationsDir, '0001_initial.sql'))

@@ -12,7 +12,7 @@ import {
   type InboundRecipient,
   inboundMessages,
 } from '../../../src/store/schema/inbound.ts'
-import { dsn, letter, openPostbox, type Postbox } from './postbox.ts'
+import { dsn, letter, openReceiver, type Receiver } from './receiver.ts'
 
 function readHere(raw: Uint8Array): Reading {
   const octets = Buffer.from(raw)
@@ -30,7 +30,7 @@ function readerOf(fate: (text: string, isAlone: boolean) => void | Promise<void>
   }
 }
 
-const rowsOf = ({ core }: Postbox) =>
+const rowsOf = ({ core }: Receiver) =>
   core.store.read.select().from(inboundMessages).orderBy(asc(inboundMessages.id)).all()
 
 const server = { for: 'server', address: 'postmaster' } as const
@@ -48,7 +48,7 @@ test('a message that ends its reader three times is kept for the operator, other
     tries.alone.push(isAlone)
     throw new ReaderLost('out of memory')
   })
-  const box = await openPostbox(t, { reader })
+  const box = await openReceiver(t, { reader })
   const [bad, good] = await Promise.all([
     box.arrive({ to: [server], raw: letter({}, 'bomb') }),
     box.arrive({ to: [server], raw: letter({}) }),
@@ -69,7 +69,7 @@ test('a message at which reading fails by itself has failed once, whoever is rea
     alone.push(isAlone)
     throw new Error('it cannot be read')
   })
-  const box = await openPostbox(t, { reader })
+  const box = await openReceiver(t, { reader })
   const [bad] = await Promise.all([
     box.arrive({ to: [server], raw: letter({}, 'odd') }),
     box.arrive({ to: [server], raw: letter({}) }),
@@ -85,7 +85,7 @@ test('what was lost with another message is read alone, no try of its own, and d
     lost += 1
     throw new ReaderLost('the thread ended')
   })
-  const box = await openPostbox(t, { reader })
+  const box = await openReceiver(t, { reader })
   const rows = await Promise.all(
     Array.from({ length: 5 }, () => box.arrive({ to: [server], raw: letter({}) })),
   )
@@ -97,7 +97,7 @@ test('what was lost with another message is read alone, no try of its own, and d
 })
 
 test('however many messages have to be read alone, those behind them are read', async (t) => {
-  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
   await box.processing.stop()
   const { core } = box
   const bombs = Array.from({ length: 130 }, () => keepInbound(core, messageTo(server)))
@@ -129,7 +129,7 @@ test('however much mail waits for a slow DNS, reports behind it are read', async
       return readHere(raw)
     },
   }
-  const box = await openPostbox(t, { reader })
+  const box = await openReceiver(t, { reader })
   const { core } = box
   const id = await box.deliver()
   const mail = Array.from({ length: 300 }, () => keepInbound(core, messageTo(box.mailbox())))
@@ -149,7 +149,7 @@ test('one suspect is read at a time', async (t) => {
     await new Promise(setImmediate)
     inHand -= 1
   })
-  const box = await openPostbox(t, { reader })
+  const box = await openReceiver(t, { reader })
   await Promise.all(Array.from({ length: 8 }, () => box.arrive({ to: [server], raw: letter({}) })))
   assert.equal(most, 1)
 })
@@ -157,7 +157,7 @@ test('one suspect is read at a time', async (t) => {
 const deaf = { notify: () => undefined, listen: () => () => undefined }
 
 /** A process that dies once the message is in a reader's hands. */
-async function die({ core }: Postbox, keep?: () => Promise<unknown>): Promise<void> {
+async function die({ core }: Receiver, keep?: () => Promise<unknown>): Promise<void> {
   const began = Promise.withResolvers<void>()
   const never: Reader = {
     read: () => {
@@ -171,7 +171,7 @@ async function die({ core }: Postbox, keep?: () => Promise<unknown>): Promise<vo
 }
 
 test('what a process had in hand when it died is found by the next, read alone, and no try', async (t) => {
-  const box = await openPostbox(t)
+  const box = await openReceiver(t)
   const id = await box.deliver()
   await box.processing.stop()
   await die(box, () => keepInbound(box.core, messageTo(box.returnPath(id), dsn())))
@@ -191,7 +191,7 @@ test('what a process had in hand when it died is found by the next, read alone, 
 })
 
 test('a stop gives back what was being read, however often it comes', async (t) => {
-  const box = await openPostbox(t)
+  const box = await openReceiver(t)
   await box.processing.stop()
   const { core } = box
   await keepInbound(core, messageTo(server))
@@ -211,7 +211,7 @@ test('a stop gives back what was being read, however often it comes', async (t) 
 })
 
 test('what was being read alone is given back by a stop, too', async (t) => {
-  const box = await openPostbox(t)
+  const box = await openReceiver(t)
   await box.processing.stop()
   await die(box, () => keepInbound(box.core, messageTo(server)))
   for (let stops = 0; stops < 5; stops += 1) {
@@ -229,7 +229,7 @@ test('what was being read alone is given back by a stop, too', async (t) => {
 })
 
 /** Dies while it reads the only message alone; the next start finds it, which waits then. */
-async function dieAlone(box: Postbox): Promise<InboundMessage | undefined> {
+async function dieAlone(box: Receiver): Promise<InboundMessage | undefined> {
   await die(box)
   const reader = readerOf(() => assert.fail('it was read at once'))
   const next = await startProcessing({ ...box.core, inboundNotifier: deaf }, reader)
@@ -239,7 +239,7 @@ async function dieAlone(box: Postbox): Promise<InboundMessage | undefined> {
 }
 
 test('a process that is killed in a loop while it reads a message alone waits longer each time', async (t) => {
-  const box = await openPostbox(t)
+  const box = await openReceiver(t)
   await box.processing.stop()
   const { core, clock } = box
   await die(box, () => keepInbound(core, messageTo(server)))
@@ -260,7 +260,7 @@ test('a process that is killed in a loop while it reads a message alone waits lo
 })
 
 test('a message that waits since an interruption holds up nobody, nor does a clock set back', async (t) => {
-  const box = await openPostbox(t)
+  const box = await openReceiver(t)
   await box.processing.stop()
   const { core, clock } = box
   const first = await keepInbound(core, messageTo(server))
@@ -286,7 +286,7 @@ test('a message that waits since an interruption holds up nobody, nor does a clo
 })
 
 test('a message at which ten processes in a row died alone is left to the operator', async (t) => {
-  const box = await openPostbox(t)
+  const box = await openReceiver(t)
   await box.processing.stop()
   const { core, clock } = box
   await die(box, () => keepInbound(core, messageTo(server)))
@@ -307,7 +307,7 @@ test('a message at which ten processes in a row died alone is left to the operat
 })
 
 test('a message that cannot be put into effect takes none of its batch with it', async (t) => {
-  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
   const id = await box.deliver()
   // No email id at all: our own mistake, were it ever to happen.
   const broken = { ...box.returnPath(id), emailId: 'x' }
@@ -321,7 +321,7 @@ test('a message that cannot be put into effect takes none of its batch with it',
 })
 
 test('while the database takes no writes what was read waits, and is then put into effect once', async (t) => {
-  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
   const id = await box.deliver()
   const { store } = box.core
   const { write } = store
@@ -344,7 +344,7 @@ test('while the database takes no writes what was read waits, and is then put in
 })
 
 test('a suspect is not asked for again and again while the database takes no writes', async (t) => {
-  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
   await box.processing.stop()
   const { core } = box
   await keepInbound(core, messageTo(server))
@@ -373,7 +373,7 @@ test('a suspect is not asked for again and again while the database takes no wri
 })
 
 test('mail that is listed while it is put into effect is not put into effect again', async (t) => {
-  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
   await box.processing.stop()
   const { core } = box
   const ids: string[] = []
@@ -416,7 +416,7 @@ test('mail that is listed while it is put into effect is not put into effect aga
 })
 
 test('many reports are put into effect in few transactions', async (t) => {
-  const box = await openPostbox(t, { reader: readerOf(() => undefined) })
+  const box = await openReceiver(t, { reader: readerOf(() => undefined) })
   const ids: string[] = []
   for (let count = 0; count < 60; count += 1) ids.push(await box.deliver())
   await box.processing.stop()

@@ -10,18 +10,18 @@ import {
   inboundMessages,
   inboundUsage,
 } from '../../../src/store/schema/inbound.ts'
-import { letter, openPostbox, type Postbox, shareReader } from './postbox.ts'
+import { letter, openReceiver, type Receiver, shareReader } from './receiver.ts'
 
 const shared = shareReader()
 const server = { for: 'server', address: 'postmaster' } as const
 const MIB = 1024 * 1024
 
-const usage = async ({ core }: Postbox) => {
+const usage = async ({ core }: Receiver) => {
   const rows = await core.store.read.select().from(inboundUsage)
   return Object.fromEntries(rows.map(({ owner, bytes }) => [owner, bytes]))
 }
 
-const keep = ({ core }: Postbox, recipients: InboundRecipient[], bytes = 1_000) =>
+const keep = ({ core }: Receiver, recipients: InboundRecipient[], bytes = 1_000) =>
   keepInbound(core, {
     ...{
       reversePath: '',
@@ -34,7 +34,7 @@ const keep = ({ core }: Postbox, recipients: InboundRecipient[], bytes = 1_000) 
   })
 
 test('kept bytes are counted by whose they are, however rows come and go', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const projectId = box.project.id
   const own = { for: 'mailbox', address: 'help@example.test', projectId } as const
@@ -57,7 +57,7 @@ test('kept bytes are counted by whose they are, however rows come and go', async
 })
 
 test('a project keeps so many bytes of received mail and no more, others keep theirs', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const { core } = box
   core.config = { ...core.config, inbound: { ...core.config.inbound, maxBytesPerProject: 5_000 } }
   const own = box.mailbox()
@@ -71,7 +71,7 @@ test('a project keeps so many bytes of received mail and no more, others keep th
 })
 
 test('of mail to the server itself 100 MB are kept in all', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   await box.processing.stop()
   const almost = [{ owner: 'server', bytes: 100 * MIB - 1_500 }]
   await box.core.store.write((tx) => tx.insert(inboundUsage).values(almost))
@@ -81,7 +81,7 @@ test('of mail to the server itself 100 MB are kept in all', async (t) => {
 })
 
 test('what comes to a return path and cannot be understood is kept within bounds', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const small = await box.arrive({ to: [box.returnPath(id)], raw: letter({}) })
   assert.deepEqual([small.kind, small.raw === null], ['other', false])

@@ -17,7 +17,7 @@ import {
 import { chunks } from '../../../src/store/schema/messages.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { countTurns } from '../../event-loop.ts'
-import { DAY, openPostbox, type Postbox, shareReader } from './postbox.ts'
+import { DAY, openReceiver, type Receiver, shareReader } from './receiver.ts'
 
 const shared = shareReader()
 const HOUR_MS = 3_600_000
@@ -32,14 +32,14 @@ const messageTo = (recipient: InboundRecipient) => ({
   ...{ recipients: [recipient], content: [Buffer.from(large)] },
 })
 
-const countChunks = ({ core }: Postbox) => core.store.read.$count(chunks)
+const countChunks = ({ core }: Receiver) => core.store.read.$count(chunks)
 
 /** Two hours later: what nothing names is old by then. */
-const sweepLater = ({ core }: Pick<Postbox, 'core'>) =>
+const sweepLater = ({ core }: Pick<Receiver, 'core'>) =>
   deleteExpiredChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
 
 test('large mail is kept in chunks, and read and shown as it came', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const row = await box.arrive({ to: [box.mailbox()], raw: large })
   assert.equal(row.state, 'processed')
   assert.equal(row.subject, 'large')
@@ -55,7 +55,7 @@ test('large mail is kept in chunks, and read and shown as it came', async (t) =>
 })
 
 test('small mail is kept in its row', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const row = await box.arrive({ to: [box.mailbox()], raw: large.slice(0, MIB / 4) })
   assert.equal(row.rawChunks, 0)
   assert.equal(row.raw?.length, row.sizeBytes)
@@ -63,7 +63,7 @@ test('small mail is kept in its row', async (t) => {
 })
 
 test('while large mail is written, and read, others get their turn for each chunk', async (t) => {
-  const { core, mailbox } = await openPostbox(t, shared)
+  const { core, mailbox } = await openReceiver(t, shared)
   const seen = new Set<number>()
   const look = async () => seen.add(await core.store.read.$count(chunks))
   const { result: id } = await countTurns(keepInbound(core, messageTo(mailbox())), look)
@@ -79,7 +79,7 @@ test('while large mail is written, and read, others get their turn for each chun
 })
 
 test('the parts that mail comes in are joined to full chunks', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const octets = Buffer.from(large)
   const content = Array.from({ length: Math.ceil(octets.length / 7_000) }, (_, index) =>
     octets.subarray(index * 7_000, (index + 1) * 7_000),
@@ -95,7 +95,7 @@ test('the parts that mail comes in are joined to full chunks', async (t) => {
 })
 
 test('mail whose chunks were swept before its row was written is not acknowledged', async (t) => {
-  const { core, mailbox } = await openPostbox(t, shared)
+  const { core, mailbox } = await openReceiver(t, shared)
   // The clock is set forward while the last chunk is written.
   const write: Store['write'] = async (fn, options) => {
     if (options?.heavyFor === undefined) await sweepLater({ core })
@@ -107,7 +107,7 @@ test('mail whose chunks were swept before its row was written is not acknowledge
 })
 
 test('a large report leaves no chunks once it was read', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const to = [box.returnPath(await box.deliver())]
   const row = await box.arrive({ to, raw: dsn(line.repeat(20_000)) })
   assert.equal(row.state, 'processed')
@@ -118,7 +118,7 @@ test('a large report leaves no chunks once it was read', async (t) => {
 })
 
 test('mail that is refused leaves no chunks, and none are written where the mailbox is full', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const { store, config } = box.core
   await store.write((tx) =>
     tx.run(sql`create trigger broken before insert on inbound_messages
@@ -135,7 +135,7 @@ test('mail that is refused leaves no chunks, and none are written where the mail
 })
 
 test('chunks go at once when one of them cannot be written', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   await box.core.store.write((tx) =>
     tx.run(sql`create trigger full before insert on chunks when new.number = 2
       begin select raise(abort, 'no'); end`),
@@ -146,7 +146,7 @@ test('chunks go at once when one of them cannot be written', async (t) => {
 })
 
 test('the sweep keeps the chunks of mail that is kept, and takes what nothing names', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const [kept, gone] = [
     await box.arrive({ to: [box.mailbox()], raw: large }),
     await box.arrive({ to: [box.mailbox()], raw: large }),
@@ -161,7 +161,7 @@ test('the sweep keeps the chunks of mail that is kept, and takes what nothing na
 })
 
 test('chunks go with their message: by an operator at once, by retention with the next sweep', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const first = await box.arrive({ to: [box.mailbox()], raw: large })
   await deleteInbound(box.core, [first.id])
   assert.equal(await countChunks(box), 0)
@@ -173,7 +173,7 @@ test('chunks go with their message: by an operator at once, by retention with th
 })
 
 test('mail whose chunks are gone counts as no longer kept', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const row = await box.arrive({ to: [box.mailbox()], raw: large })
   await box.core.store.write((tx) => tx.delete(chunks))
   assert.equal(await findRaw(box.core, row), null)

@@ -10,22 +10,22 @@ import {
 import { eq } from '../../../src/store/drizzle.ts'
 import { createIdSource, newId } from '../../../src/store/ids.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
-import { addProject, HOSTNAME, openWorld, START, trustDomain } from '../world.ts'
+import { addProject, HOSTNAME, openTestCore, START, trustDomain } from '../../core.ts'
 
 type Change = Partial<typeof domains.$inferInsert>
 
 /** `shop.test` has its mailboxes here, `sender.test` elsewhere; `claimed.test` is not verified. */
 async function open(t: TestContext) {
-  const world = await openWorld(t)
-  const project = await addProject(world)
+  const core = await openTestCore(t)
+  const project = await addProject(core)
   const add = async (domain: string, change: Change) => {
-    const id = await trustDomain(world, project.id, domain)
+    const id = await trustDomain(core, project.id, domain)
     await set(id, { isTrusted: false, isVerified: true, ...change })
     return id
   }
   const set = async (id: string, change: Change) => {
-    await world.store.write(async (tx) => {
-      tx.afterCommit(world.directory.drop)
+    await core.store.write(async (tx) => {
+      tx.afterCommit(core.directory.drop)
       await tx.update(domains).set(change).where(eq(domains.id, id))
     })
   }
@@ -33,11 +33,11 @@ async function open(t: TestContext) {
   await add('sender.test', {})
   await add('claimed.test', { isVerified: false, isMxFound: true })
   const emailId = newId()
-  const keys = world.keyring.keys('return-path')
+  const keys = core.keyring.keys('return-path')
   const bounce = createReturnPathLocalPart(keys[0], emailId)
-  const leave = createUnsubscribeLocalPart(world.keyring.keys('mail-in-unsubscribe')[0], emailId)
-  const admit = (address: string) => admitRecipient(world, { address })
-  return { world, project, shop, set, emailId, bounce, leave, admit }
+  const leave = createUnsubscribeLocalPart(core.keyring.keys('mail-in-unsubscribe')[0], emailId)
+  const admit = (address: string) => admitRecipient(core, { address })
+  return { core, project, shop, set, emailId, bounce, leave, admit }
 }
 
 test('takes return paths and unsubscriptions with our signature, in either case', async (t) => {
@@ -52,12 +52,12 @@ test('takes return paths and unsubscriptions with our signature, in either case'
 })
 
 test('a return path stays good when its domain is not verified any more, and when it is old', async (t) => {
-  const { world, shop, set, bounce, emailId, admit } = await open(t)
+  const { core, shop, set, bounce, emailId, admit } = await open(t)
   await set(shop, { isVerified: false })
   const address = `${bounce}@bounce.shop.test`
   assert.deepEqual(await admit(address), { for: 'return-path', address, emailId })
   const old = createIdSource(() => START - 400 * 86_400_000)()
-  const localPart = createReturnPathLocalPart(world.keyring.keys('return-path')[0], old)
+  const localPart = createReturnPathLocalPart(core.keyring.keys('return-path')[0], old)
   const found = await admit(`${localPart}@bounce.${HOSTNAME}`)
   assert.ok('for' in found && found.for === 'return-path' && found.emailId === old)
 })
@@ -79,8 +79,8 @@ test('a forged return path is refused, and a right one at a host that is not our
 })
 
 test('takes any mailbox of a domain that is verified and whose MX is us, or that is trusted', async (t) => {
-  const { world, project, shop, set, admit } = await open(t)
-  await trustDomain(world, project.id, 'trusted.test')
+  const { core, project, shop, set, admit } = await open(t)
+  await trustDomain(core, project.id, 'trusted.test')
   const mailbox = (address: string) => ({ for: 'mailbox', address, projectId: project.id })
   for (const address of ['info@shop.test', 'postmaster@shop.test', 'b.x@shop.test']) {
     assert.deepEqual(await admit(address), mailbox(address))

@@ -5,19 +5,19 @@ import { createReturnPathLocalPart } from '../../../src/mail/signed-tokens.ts'
 import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { attempts, emails } from '../../../src/store/schema/messages.ts'
 import { strikes } from '../../../src/store/schema/suppressions.ts'
-import { address } from '../messages/desk.ts'
-import { arf, DAY, dsn, letter, openPostbox, type Postbox, shareReader } from './postbox.ts'
+import { address } from '../messages/sender.ts'
+import { arf, DAY, dsn, letter, openReceiver, type Receiver, shareReader } from './receiver.ts'
 
 const shared = shareReader()
 
 /** X-Pillarbox-Id of an email. */
-const mark = ({ core }: Postbox, emailId: string, change = (token: string) => token) => {
+const mark = ({ core }: Receiver, emailId: string, change = (token: string) => token) => {
   const [key] = core.keyring.keys('return-path')
   return `X-Pillarbox-Id: ${change(createReturnPathLocalPart(key, emailId).slice(2))}`
 }
 
 test('a DSN at a return path bounces its email and suppresses the address', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.subscribe()
   const row = await box.arrive({ to: [box.returnPath(id)], raw: dsn() })
@@ -42,7 +42,7 @@ test('a DSN at a return path bounces its email and suppresses the address', asyn
 })
 
 test('the same DSN again changes nothing', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const to = [box.returnPath(id)]
   await box.arrive({ to, raw: dsn() })
@@ -53,7 +53,7 @@ test('the same DSN again changes nothing', async (t) => {
 })
 
 test('a suppressed address gets nothing more, and may be sent to again once it is taken off', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   await box.arrive({ to: [box.returnPath(await box.deliver())], raw: dsn() })
   const [refused] = (await box.send()).emails
   assert.equal((await box.email(refused?.email ?? '')).status, 'SUPPRESSED')
@@ -64,7 +64,7 @@ test('a suppressed address gets nothing more, and may be sent to again once it i
 })
 
 test('delayed, relayed and delivered notices do what they say and no more', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver({ state: 'relayed', status: 'SENT', deliveredAt: null })
   const to = [box.returnPath(id)]
   await box.arrive({ to, raw: dsn({ action: 'delayed', status: '4.4.1' }) })
@@ -83,7 +83,7 @@ test('delayed, relayed and delivered notices do what they say and no more', asyn
 })
 
 test('a bounce of somebody the email was not for is a strike, never a suppression', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.arrive({ to: [box.returnPath(id)], raw: dsn({ recipient: 'victim@elsewhere.test' }) })
   assert.equal((await box.email(id)).status, 'BOUNCED')
@@ -94,7 +94,7 @@ test('a bounce of somebody the email was not for is a strike, never a suppressio
 })
 
 test('a forward that says whom the email was for is believed where the local part is the same', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const raw = dsn({ recipient: 'ada@inner.test', originalRecipient: 'ADA@dest.test' })
   await box.arrive({ to: [box.returnPath(id)], raw })
@@ -124,7 +124,7 @@ const behindAliases = {
 }
 for (const [whose, raw] of Object.entries(behindAliases)) {
   test(`a bounce of somebody behind an alias ${whose} is a strike of the alias`, async (t) => {
-    const box = await openPostbox(t, shared)
+    const box = await openReceiver(t, shared)
     const [id, other] = [await box.deliver(), await box.deliver()]
     await box.arrive({ to: [box.returnPath(id)], raw })
     // The same to the From field: it is known by the mark of what comes back.
@@ -139,7 +139,7 @@ for (const [whose, raw] of Object.entries(behindAliases)) {
 }
 
 test('of several that a report names, the recipient of the email counts', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const group = 'Final-Recipient: rfc822; eve@dest.test\r\nAction: failed\r\nStatus: 5.1.1'
   const raw = dsn({ action: 'delivered', status: '2.0.0', diagnostic: '250 Ok' })
@@ -149,7 +149,7 @@ test('of several that a report names, the recipient of the email counts', async 
 })
 
 test('a report at a return path about another email of ours is ignored', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const [id, other] = [await box.deliver(), await box.deliver()]
   const raw = dsn({ returned: [mark(box, other)] })
   const row = await box.arrive({ to: [box.returnPath(id)], raw })
@@ -161,7 +161,7 @@ test('a report at a return path about another email of ours is ignored', async (
 })
 
 test('a return path older than 30 days is ignored and logged', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   box.clock.now = Date.now() + 31 * DAY
   const row = await box.arrive({ to: [box.returnPath(id)], raw: dsn() })
@@ -172,7 +172,7 @@ test('a return path older than 30 days is ignored and logged', async (t) => {
 })
 
 test('a complaint counts by a mark of ours inside the returned message only', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.subscribe()
   const forged = [
@@ -197,7 +197,7 @@ test('a complaint counts by a mark of ours inside the returned message only', as
 })
 
 test('a complaint with a mark of 31 days ago is ignored', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   box.clock.now = Date.now() + 31 * DAY
   await box.arrive({ to: [box.returnPath(id)], raw: arf([mark(box, id)]) })
@@ -206,7 +206,7 @@ test('a complaint with a mark of 31 days ago is ignored', async (t) => {
 })
 
 test('a DSN that answers the From field acts by the mark of what it returns, on that recipient only', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const [id, other] = [await box.deliver(), await box.deliver()]
   const to = [box.mailbox('shop@example.test')]
   await box.arrive({ to, raw: dsn({ recipient: 'eve@else.test', returned: [mark(box, other)] }) })
@@ -217,7 +217,7 @@ test('a DSN that answers the From field acts by the mark of what it returns, on 
 })
 
 test('an automatic reply or ordinary mail at a return path is noted and nothing else', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const to = [box.returnPath(id)]
   const vacation = letter({ 'Auto-Submitted': 'auto-replied', Subject: 'Out of office' })
@@ -233,7 +233,7 @@ test('an automatic reply or ordinary mail at a return path is noted and nothing 
 })
 
 test('mail for the operator is kept whole and becomes no email of a project', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const to = [{ for: 'server', address: 'postmaster' } as const]
   const row = await box.arrive({ to, raw: letter({ Subject: '=?utf-8?q?Gr=C3=BC=C3=9Fe?=' }) })
   assert.equal(row.kind, 'mail')
@@ -243,7 +243,7 @@ test('mail for the operator is kept whole and becomes no email of a project', as
 })
 
 test('a mail that unsubscribes does so once, however old the email is', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver({ campaignId: '0193f6a0-0000-7000-8000-00000000000c' })
   await box.subscribe()
   box.clock.now = Date.now() + 400 * DAY
@@ -263,7 +263,7 @@ test('a mail that unsubscribes does so once, however old the email is', async (t
 })
 
 test('bounces and vacation replies at an unsubscribe address unsubscribe nobody', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   await box.subscribe()
   const to = [box.leaving(id)]
@@ -289,7 +289,7 @@ test('bounces and vacation replies at an unsubscribe address unsubscribe nobody'
 })
 
 test('the mail that a mail program writes to unsubscribe its reader is obeyed', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const fields = {
     Subject: 'unsubscribe',
     'Auto-Submitted': 'auto-replied',
@@ -307,7 +307,7 @@ test('the mail that a mail program writes to unsubscribe its reader is obeyed', 
 })
 
 test('nothing that comes in is ever answered', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const id = await box.deliver()
   const to = [box.returnPath(id), box.leaving(id), box.mailbox()]
   const from = 'eve@else.test'
@@ -322,7 +322,7 @@ test('nothing that comes in is ever answered', async (t) => {
 })
 
 test('what a DSN says is kept: code, words, final address, and the status of one that quotes no reply', async (t) => {
-  const box = await openPostbox(t, shared)
+  const box = await openReceiver(t, shared)
   const quoted = await box.deliver()
   const raw = dsn({
     recipient: 'ada.l@forward.test',

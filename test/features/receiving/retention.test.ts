@@ -21,8 +21,8 @@ import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { strikes } from '../../../src/store/schema/suppressions.ts'
-import { openDesk, START } from '../messages/desk.ts'
-import { DAY } from './postbox.ts'
+import { openSender, START } from '../messages/sender.ts'
+import { DAY } from './receiver.ts'
 
 type Row = typeof inboundMessages.$inferInsert
 
@@ -34,7 +34,7 @@ const rowOf = (days: number, change: Partial<Row>): Row => ({
 })
 
 test('reports go after 30 days, mail and what could not be read after retention, what waits never', async (t) => {
-  const { core } = await openDesk(t)
+  const { core } = await openSender(t)
   const rows: [string, Row][] = [
     ['young report', rowOf(29, { raw: null, kind: 'bounce' })],
     ['old report', rowOf(31, { raw: null, kind: 'bounce' })],
@@ -61,7 +61,7 @@ test('reports go after 30 days, mail and what could not be read after retention,
 })
 
 test('many old rows go in chunks', async (t) => {
-  const { core } = await openDesk(t)
+  const { core } = await openSender(t)
   const rows = Array.from({ length: 620 }, (_, index) =>
     rowOf(40, index % 2 === 0 ? { raw: null, kind: 'bounce' } : { kind: 'mail' }),
   )
@@ -71,7 +71,7 @@ test('many old rows go in chunks', async (t) => {
 })
 
 test('large rows go one by one, so that nobody waits for long', async (t) => {
-  const { core } = await openDesk(t)
+  const { core } = await openSender(t)
   const large = { kind: 'mail', sizeBytes: 20_000_000 } as const
   const rows = [0, 1, 2].map(() => rowOf(100, large))
   await core.store.write((tx) => tx.insert(inboundMessages).values(rows).run())
@@ -81,7 +81,7 @@ test('large rows go one by one, so that nobody waits for long', async (t) => {
 })
 
 test('strikes are forgotten after half a year', async (t) => {
-  const { core, project } = await openDesk(t)
+  const { core, project } = await openSender(t)
   const strike = { projectId: project.id, email: 'a@b.test', reason: 'mailboxfull' }
   const at = (days: number) => ({ ...strike, emailId: newId(), at: START - days * DAY })
   await core.store.write((tx) =>
@@ -113,7 +113,7 @@ const statements: [string, Statement<unknown>][] = [
 
 for (const [name, statement] of statements) {
   test(`looking for ${name} reads no whole table`, async (t) => {
-    const { core } = await openDesk(t)
+    const { core } = await openSender(t)
     const { text } = statement.compiled()
     const plan = await core.store.read.all<{ detail: string }>(
       sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
@@ -126,7 +126,7 @@ for (const [name, statement] of statements) {
 }
 
 test('looking for what is to be read alone passes by what waits otherwise', async (t) => {
-  const { core } = await openDesk(t)
+  const { core } = await openSender(t)
   const plan = await core.store.read.all<{ detail: string }>(
     sql.raw(`explain query plan ${selectSuspect.compiled().text.replaceAll('?', '1')}`),
   )

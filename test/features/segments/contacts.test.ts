@@ -9,118 +9,118 @@ import { loadSegment } from '../../../src/features/segments/get.ts'
 import { addMembers, removeMembers } from '../../../src/features/segments/members.ts'
 import { scopeOfSegment } from '../../../src/features/segments/scope.ts'
 import { updateSegment } from '../../../src/features/segments/update.ts'
-import { addProject, openWorld, type World } from '../world.ts'
-import { addPeople, crowd, planIs, rowOf, setPlan } from './people.ts'
+import { addProject, openTestCore, type TestCore } from '../../core.ts'
+import { addContacts, getSegment, makeContacts, planIs, setPlan } from './segment-contacts.ts'
 
 const emailsOf = ({ data }: { data: { email: string }[] }) => data.map(({ email }) => email)
 
 /** How often it is asked to scan. */
-function counting(world: World): { world: World; scans: () => number } {
+function counting(core: TestCore): { core: TestCore; scans: () => number } {
   let scans = 0
-  const scan: World['store']['scan'] = Object.create(world.store.scan, {
+  const scan: TestCore['store']['scan'] = Object.create(core.store.scan, {
     values: {
       value: (query: never) => {
         scans += 1
-        return world.store.scan.values(query)
+        return core.store.scan.values(query)
       },
     },
   })
-  return { world: { ...world, store: { ...world.store, scan } }, scans: () => scans }
+  return { core: { ...core, store: { ...core.store, scan } }, scans: () => scans }
 }
 
 test('a dynamic segment is listed as of now, newest contacts first', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const people = crowd(45).map((person, index) => ({ ...person, subscribed: index % 3 > 0 }))
-  const ids = await addPeople(world, projectId, people)
-  const { id } = await createSegment(world, { projectId, name: 'Pro', condition: planIs('pro') })
-  const first = await listSegmentContacts(world, { projectId, id })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const people = makeContacts(45).map((person, index) => ({ ...person, subscribed: index % 3 > 0 }))
+  const ids = await addContacts(core, projectId, people)
+  const { id } = await createSegment(core, { projectId, name: 'Pro', condition: planIs('pro') })
+  const first = await listSegmentContacts(core, { projectId, id })
   assert.deepEqual(
     first.data.map((contact) => contact.id),
     ids.slice(25).reverse(),
   )
   assert.deepEqual([first.total, first.page, first.pageSize, first.totalPages], [45, 1, 20, 3])
-  await setPlan(world, ids[44] ?? '', 'free')
-  await addPeople(world, projectId, [{ email: 'new@x.test', data: { plan: 'pro' } }])
-  const { data } = await listSegmentContacts(world, { projectId, id, pageSize: 2 })
+  await setPlan(core, ids[44] ?? '', 'free')
+  await addContacts(core, projectId, [{ email: 'new@x.test', data: { plan: 'pro' } }])
+  const { data } = await listSegmentContacts(core, { projectId, id, pageSize: 2 })
   assert.deepEqual(emailsOf({ data }), ['new@x.test', 'person43@people.test'])
-  const last = await listSegmentContacts(world, { projectId, id, page: 5, pageSize: 10 })
+  const last = await listSegmentContacts(core, { projectId, id, page: 5, pageSize: 10 })
   assert.deepEqual(
     last.data.map((contact) => contact.id),
     ids.slice(0, 5).reverse(),
   )
-  const behind = await listSegmentContacts(world, { projectId, id, page: 1_000_000 })
+  const behind = await listSegmentContacts(core, { projectId, id, page: 1_000_000 })
   assert.deepEqual(behind.data, [])
-  const large = await listSegmentContacts(world, { projectId, id, pageSize: 5000 })
+  const large = await listSegmentContacts(core, { projectId, id, pageSize: 5000 })
   assert.equal(large.pageSize, 100)
   for (const wrong of [{ page: 0 }, { pageSize: 0 }, { page: 1.5 }]) {
     await assert.rejects(
-      listSegmentContacts(world, { projectId, id, ...wrong }),
+      listSegmentContacts(core, { projectId, id, ...wrong }),
       (error) => error instanceof AppError && error.code === 'VALIDATION_ERROR',
     )
   }
 })
 
 test('its total is counted again when the count is more than five minutes old', async (t) => {
-  const plain = await openWorld(t)
+  const plain = await openTestCore(t)
   const { id: projectId } = await addProject(plain)
-  await addPeople(plain, projectId, crowd(2))
+  await addContacts(plain, projectId, makeContacts(2))
   const { id } = await createSegment(plain, { projectId, name: 'Pro', condition: planIs('pro') })
-  await addPeople(plain, projectId, [{ email: 'new@x.test', data: { plan: 'pro' } }])
-  const { world, scans } = counting(plain)
-  plain.clock.at += 300_000
-  assert.equal((await listSegmentContacts(world, { projectId, id })).total, 2)
+  await addContacts(plain, projectId, [{ email: 'new@x.test', data: { plan: 'pro' } }])
+  const { core, scans } = counting(plain)
+  plain.clock.now += 300_000
+  assert.equal((await listSegmentContacts(core, { projectId, id })).total, 2)
   // Where the stretch ends, and its contacts.
   assert.equal(scans(), 2)
-  plain.clock.at += 1
+  plain.clock.now += 1
   const crowdOfCallers = Array.from({ length: 10 }, () =>
-    listSegmentContacts(world, { projectId, id }),
+    listSegmentContacts(core, { projectId, id }),
   )
   const totals = (await Promise.all(crowdOfCallers)).map(({ total }) => total)
   assert.deepEqual([...new Set(totals)], [3])
   // The first page, ten more, and one count.
   assert.equal(scans(), 2 * 12)
-  const row = await rowOf(plain, id)
-  assert.deepEqual([row.memberCount, row.countedAt], [3, plain.clock.at])
+  const row = await getSegment(plain, id)
+  assert.deepEqual([row.memberCount, row.countedAt], [3, plain.clock.now])
 })
 
 test('a static segment is listed as its members entered, latest first', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  await addPeople(world, projectId, crowd(5))
-  const { id } = await createSegment(world, { projectId, name: 'List', type: 'STATIC' })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  await addContacts(core, projectId, makeContacts(5))
+  const { id } = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })
   for (const index of [3, 0, 4, 1]) {
-    world.clock.at += 10
-    await addMembers(world, { projectId, id, emails: [`person${index}@people.test`] })
+    core.clock.now += 10
+    await addMembers(core, { projectId, id, emails: [`person${index}@people.test`] })
   }
-  await removeMembers(world, { projectId, id, emails: ['person0@people.test'] })
-  const page = await listSegmentContacts(world, { projectId, id, pageSize: 2 })
+  await removeMembers(core, { projectId, id, emails: ['person0@people.test'] })
+  const page = await listSegmentContacts(core, { projectId, id, pageSize: 2 })
   assert.deepEqual(emailsOf(page), ['person1@people.test', 'person4@people.test'])
   assert.deepEqual([page.total, page.totalPages], [3, 2])
-  const rest = await listSegmentContacts(world, { projectId, id, page: 2, pageSize: 2 })
+  const rest = await listSegmentContacts(core, { projectId, id, page: 2, pageSize: 2 })
   assert.deepEqual(emailsOf(rest), ['person3@people.test'])
 })
 
 test('a walk over a segment sees its members, or whom its condition matches', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const other = await addProject(world, 'Other')
-  const people = crowd(6).map((person, index) => ({ ...person, subscribed: index % 2 > 0 }))
-  const ids = await addPeople(world, projectId, people)
-  await addPeople(world, other.id, crowd(6))
-  await setPlan(world, ids[2] ?? '', 'free')
-  const list = await createSegment(world, { projectId, name: 'List', type: 'STATIC' })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const other = await addProject(core, 'Other')
+  const people = makeContacts(6).map((person, index) => ({ ...person, subscribed: index % 2 > 0 }))
+  const ids = await addContacts(core, projectId, people)
+  await addContacts(core, other.id, makeContacts(6))
+  await setPlan(core, ids[2] ?? '', 'free')
+  const list = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })
   const emails = [4, 2, 5].map((index) => `person${index}@people.test`)
-  await addMembers(world, { projectId, id: list.id, emails })
-  await removeMembers(world, { projectId, id: list.id, emails: ['person5@people.test'] })
+  await addMembers(core, { projectId, id: list.id, emails })
+  await removeMembers(core, { projectId, id: list.id, emails: ['person5@people.test'] })
   const condition = planIs('pro')
   const tracked = { projectId, name: 'Pro', condition, trackMembership: true }
-  const pro = await createSegment(world, tracked)
+  const pro = await createSegment(core, tracked)
   const walk = async (id: string) => {
-    const segment = await loadSegment(world.store.read, { projectId, id })
+    const segment = await loadSegment(core.store.read, { projectId, id })
     const seen: number[] = []
-    const scope = await scopeOfSegment(world, segment)
-    for await (const page of walkContacts(world, scope, { size: 2 })) {
+    const scope = await scopeOfSegment(core, segment)
+    for await (const page of walkContacts(core, scope, { size: 2 })) {
       seen.push(...page.map((contact) => ids.indexOf(contact.id)))
     }
     return seen
@@ -130,17 +130,20 @@ test('a walk over a segment sees its members, or whom its condition matches', as
 })
 
 test('who shares a turn to count shares the condition of that turn, not of who asked first', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  await addPeople(world, projectId, [...crowd(3), { email: 'free@x.test', data: { plan: 'free' } }])
-  const { id } = await createSegment(world, { projectId, name: 'Pro', condition: planIs('pro') })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  await addContacts(core, projectId, [
+    ...makeContacts(3),
+    { email: 'free@x.test', data: { plan: 'free' } },
+  ])
+  const { id } = await createSegment(core, { projectId, name: 'Pro', condition: planIs('pro') })
   const target = { projectId, id }
   const gate = Promise.withResolvers<number>()
-  const before = world.sharedRuns.take(`count ${id}`, () => gate.promise)
-  const early = countSegment(world, await loadSegment(world.store.read, target))
-  await updateSegment(world, { ...target, changes: { condition: planIs('free') } })
-  const late = countSegment(world, await loadSegment(world.store.read, target))
+  const before = core.sharedRuns.take(`count ${id}`, () => gate.promise)
+  const early = countSegment(core, await loadSegment(core.store.read, target))
+  await updateSegment(core, { ...target, changes: { condition: planIs('free') } })
+  const late = countSegment(core, await loadSegment(core.store.read, target))
   gate.resolve(0)
   assert.deepEqual(await Promise.all([before, early, late]), [0, 1, 1])
-  assert.equal((await rowOf(world, id)).memberCount, 1)
+  assert.equal((await getSegment(core, id)).memberCount, 1)
 })

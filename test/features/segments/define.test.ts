@@ -12,8 +12,8 @@ import { newId } from '../../../src/store/ids.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { segmentMembers, segments } from '../../../src/store/schema/segments.ts'
-import { addProject, openWorld } from '../world.ts'
-import { addPeople, crowd, inSegment, planIs } from './people.ts'
+import { addProject, openTestCore } from '../../core.ts'
+import { addContacts, inSegment, makeContacts, planIs } from './segment-contacts.ts'
 
 const isCoded = (code: string, field?: string) => (error: unknown) =>
   error instanceof AppError &&
@@ -21,47 +21,50 @@ const isCoded = (code: string, field?: string) => (error: unknown) =>
   (field === undefined || error.fields?.[0]?.field === field)
 
 test('a dynamic segment is counted when it is made and when its condition changes', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const other = await addProject(world, 'Other')
-  await addPeople(world, projectId, [...crowd(3), { email: 'x@y.test', data: { plan: 'free' } }])
-  await addPeople(world, other.id, crowd(5))
-  const made = await createSegment(world, { projectId, name: 'Pro', condition: planIs('pro') })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const other = await addProject(core, 'Other')
+  await addContacts(core, projectId, [
+    ...makeContacts(3),
+    { email: 'x@y.test', data: { plan: 'free' } },
+  ])
+  await addContacts(core, other.id, makeContacts(5))
+  const made = await createSegment(core, { projectId, name: 'Pro', condition: planIs('pro') })
   assert.deepEqual(
     [made.memberCount, made.type, made.trackMembership, made.description],
     [3, 'DYNAMIC', false, null],
   )
   assert.deepEqual(made.condition, planIs('pro'))
   const target = { projectId, id: made.id }
-  world.clock.at += 1000
-  const changed = await updateSegment(world, {
+  core.clock.now += 1000
+  const changed = await updateSegment(core, {
     ...target,
     changes: { condition: planIs('free'), description: 'Those' },
   })
   assert.deepEqual([changed.memberCount, changed.description], [1, 'Those'])
   assert.ok(changed.updatedAt > made.updatedAt)
-  const cleared = await updateSegment(world, { ...target, changes: { description: null } })
+  const cleared = await updateSegment(core, { ...target, changes: { description: null } })
   assert.equal(cleared.description, null)
-  assert.deepEqual(await getSegment(world, target), cleared)
-  assert.equal(await world.store.read.$count(events), 0)
-  assert.equal(await world.store.read.$count(segmentMembers), 0)
+  assert.deepEqual(await getSegment(core, target), cleared)
+  assert.equal(await core.store.read.$count(events), 0)
+  assert.equal(await core.store.read.$count(segmentMembers), 0)
 })
 
 test('a change that changes nothing leaves the time of the last change', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const made = await createSegment(world, { projectId, name: 'Pro', condition: planIs('pro') })
-  world.clock.at += 1000
-  await addPeople(world, projectId, crowd(2))
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const made = await createSegment(core, { projectId, name: 'Pro', condition: planIs('pro') })
+  core.clock.now += 1000
+  await addContacts(core, projectId, makeContacts(2))
   const changes = { name: 'Pro', condition: planIs('pro'), trackMembership: false }
-  const same = await updateSegment(world, { projectId, id: made.id, changes })
+  const same = await updateSegment(core, { projectId, id: made.id, changes })
   assert.deepEqual([same.updatedAt, same.memberCount], [made.updatedAt, 2])
 })
 
 test('a segment without what its type needs is refused, and nothing is made', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const of = (input: object) => createSegment(world, { projectId, name: 'A', ...input })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const of = (input: object) => createSegment(core, { projectId, name: 'A', ...input })
   await assert.rejects(of({}), isCoded('VALIDATION_ERROR', 'condition'))
   await assert.rejects(of({ condition: null }), isCoded('VALIDATION_ERROR', 'condition'))
   const both = { type: 'STATIC', condition: planIs('pro') }
@@ -75,36 +78,33 @@ test('a segment without what its type needs is refused, and nothing is made', as
   await assert.rejects(of({ condition, ...long }), isCoded('VALIDATION_ERROR', 'name'))
   await assert.rejects(of({ condition, name: 'a\nb' }), isCoded('VALIDATION_ERROR', 'name'))
   await assert.rejects(of({ condition: inSegment(newId()) }), isCoded('BAD_REQUEST'))
-  assert.equal(await world.store.read.$count(segments), 0)
+  assert.equal(await core.store.read.$count(segments), 0)
 })
 
 test('the type stays, and a condition for a static one is ignored', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const made = await createSegment(world, { projectId, name: 'List', type: 'STATIC' })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const made = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })
   const target = { projectId, id: made.id }
   const dynamic = { type: 'DYNAMIC' as const }
-  await assert.rejects(
-    updateSegment(world, { ...target, changes: dynamic }),
-    isCoded('BAD_REQUEST'),
-  )
+  await assert.rejects(updateSegment(core, { ...target, changes: dynamic }), isCoded('BAD_REQUEST'))
   const changes = { type: 'STATIC' as const, condition: { any: 'thing' }, name: 'Lists' }
-  const changed = await updateSegment(world, { ...target, changes })
+  const changed = await updateSegment(core, { ...target, changes })
   assert.deepEqual([changed.name, changed.condition, changed.type], ['Lists', null, 'STATIC'])
-  const own = await createSegment(world, { projectId, name: 'Pro', condition: planIs('pro') })
+  const own = await createSegment(core, { projectId, name: 'Pro', condition: planIs('pro') })
   await assert.rejects(
-    updateSegment(world, { projectId, id: own.id, changes: { condition: null } }),
+    updateSegment(core, { projectId, id: own.id, changes: { condition: null } }),
     isCoded('VALIDATION_ERROR', 'condition'),
   )
 })
 
 test('a project has at most a thousand segments, and another one is not counted with it', async (t) => {
-  const world = await openWorld(t)
-  const [full, other] = [await addProject(world), await addProject(world, 'Other')]
+  const core = await openTestCore(t)
+  const [full, other] = [await addProject(core), await addProject(core, 'Other')]
   const make = (projectId: string) =>
-    createSegment(world, { projectId, name: 'One', type: 'STATIC' })
+    createSegment(core, { projectId, name: 'One', type: 'STATIC' })
   const { id } = await make(full.id)
-  await world.store.write((tx) =>
+  await core.store.write((tx) =>
     tx.run(sql`insert into segments (id, project_id, name, created_at, updated_at)
       select ${id} || value, ${full.id}, 'Many', 0, 0 from json_each(${JSON.stringify(Array.from({ length: 999 }, (_, at) => at))})`),
   )
@@ -113,120 +113,120 @@ test('a project has at most a thousand segments, and another one is not counted 
 })
 
 test('segments cannot be made to refer to each other in a loop', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const a = await createSegment(world, { projectId, name: 'A', condition: planIs('pro') })
-  const b = await createSegment(world, { projectId, name: 'B', condition: inSegment(a.id) })
-  const c = await createSegment(world, { projectId, name: 'C', condition: inSegment(b.id) })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const a = await createSegment(core, { projectId, name: 'A', condition: planIs('pro') })
+  const b = await createSegment(core, { projectId, name: 'B', condition: inSegment(a.id) })
+  const c = await createSegment(core, { projectId, name: 'C', condition: inSegment(b.id) })
   for (const { id } of [a, c]) {
     const changes = { condition: inSegment(id) }
     await assert.rejects(
-      updateSegment(world, { projectId, id: a.id, changes }),
+      updateSegment(core, { projectId, id: a.id, changes }),
       isCoded('BAD_REQUEST'),
     )
   }
-  assert.deepEqual((await getSegment(world, { projectId, id: a.id })).condition, planIs('pro'))
+  assert.deepEqual((await getSegment(core, { projectId, id: a.id })).condition, planIs('pro'))
 })
 
 test('two changes at once do not make a loop either', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const a = await createSegment(world, { projectId, name: 'A', condition: planIs('pro') })
-  const b = await createSegment(world, { projectId, name: 'B', condition: planIs('pro') })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const a = await createSegment(core, { projectId, name: 'A', condition: planIs('pro') })
+  const b = await createSegment(core, { projectId, name: 'B', condition: planIs('pro') })
   const refer = (id: string, to: string) =>
-    updateSegment(world, { projectId, id, changes: { condition: inSegment(to) } })
+    updateSegment(core, { projectId, id, changes: { condition: inSegment(to) } })
   const done = await Promise.allSettled([refer(a.id, b.id), refer(b.id, a.id)])
   const states = done.map(({ status }) => status).sort()
   assert.deepEqual(states, ['fulfilled', 'rejected'])
 })
 
 test('a segment that others refer to stays, and they are named', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const of = (name: string, condition: object) =>
-    createSegment(world, { projectId, name, condition })
+    createSegment(core, { projectId, name, condition })
   const base = await of('Base', planIs('pro'))
   const user = await of('User', inSegment(base.id))
   // Its id stands in the text, but not as a reference.
   await of('Namesake', planIs(base.id))
   const target = { projectId, id: base.id }
-  await assert.rejects(deleteSegment(world, target), (error) => {
+  await assert.rejects(deleteSegment(core, target), (error) => {
     assert.ok(isCoded('CONFLICT')(error) && error instanceof AppError)
     assert.deepEqual(error.details, { segments: [{ id: user.id, name: 'User' }] })
     return true
   })
-  await deleteSegment(world, { projectId, id: user.id })
-  await deleteSegment(world, target)
-  await assert.rejects(getSegment(world, target), isCoded('RESOURCE_NOT_FOUND'))
-  assert.equal(await world.store.read.$count(jobs), 0)
+  await deleteSegment(core, { projectId, id: user.id })
+  await deleteSegment(core, target)
+  await assert.rejects(getSegment(core, target), isCoded('RESOURCE_NOT_FOUND'))
+  assert.equal(await core.store.read.$count(jobs), 0)
 })
 
 test('a deleted segment is gone at once; a job clears its memberships, others stay', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  await addPeople(world, projectId, crowd(700))
-  const emails = crowd(700).map(({ email }) => email)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  await addContacts(core, projectId, makeContacts(700))
+  const emails = makeContacts(700).map(({ email }) => email)
   const [one, other] = await Promise.all(
-    ['One', 'Other'].map((name) => createSegment(world, { projectId, name, type: 'STATIC' })),
+    ['One', 'Other'].map((name) => createSegment(core, { projectId, name, type: 'STATIC' })),
   )
   assert.ok(one && other)
   for (const id of [one.id, other.id]) {
-    await addMembers(world, { projectId, id, emails: emails.slice(0, 350) })
-    await addMembers(world, { projectId, id, emails: emails.slice(350) })
+    await addMembers(core, { projectId, id, emails: emails.slice(0, 350) })
+    await addMembers(core, { projectId, id, emails: emails.slice(350) })
   }
   let rings = 0
-  world.jobNotifier.listen(() => {
+  core.jobNotifier.listen(() => {
     rings += 1
   })
-  await deleteSegment(world, { projectId, id: one.id })
+  await deleteSegment(core, { projectId, id: one.id })
   assert.equal(rings, 1)
-  await assert.rejects(getSegment(world, { projectId, id: one.id }), isCoded('RESOURCE_NOT_FOUND'))
-  const [job] = await world.store.read.select().from(jobs)
+  await assert.rejects(getSegment(core, { projectId, id: one.id }), isCoded('RESOURCE_NOT_FOUND'))
+  const [job] = await core.store.read.select().from(jobs)
   assert.equal(job?.kind, 'clear-segment')
   const { signal } = new AbortController()
-  await clearMembers(world, { payload: job?.payload, signal })
-  await clearMembers(world, { payload: job?.payload, signal })
-  const left = await world.store.read.select().from(segmentMembers)
+  await clearMembers(core, { payload: job?.payload, signal })
+  await clearMembers(core, { payload: job?.payload, signal })
+  const left = await core.store.read.select().from(segmentMembers)
   assert.equal(left.length, 700)
   assert.ok(left.every(({ segmentId }) => segmentId === other.id))
-  assert.equal((await getSegment(world, { projectId, id: other.id })).memberCount, 700)
-  assert.equal(await world.store.read.$count(events), 0)
+  assert.equal((await getSegment(core, { projectId, id: other.id })).memberCount, 700)
+  assert.equal(await core.store.read.$count(events), 0)
 })
 
 test('clearing away stops when the program does', async (t) => {
-  const world = await openWorld(t)
+  const core = await openTestCore(t)
   const payload = { segmentId: newId() }
   const signal = AbortSignal.abort(new Error('stopping'))
-  await assert.rejects(clearMembers(world, { payload, signal }), /stopping/)
+  await assert.rejects(clearMembers(core, { payload, signal }), /stopping/)
   const running = new AbortController().signal
-  await assert.rejects(clearMembers(world, { payload: {}, signal: running }), TypeError)
+  await assert.rejects(clearMembers(core, { payload: {}, signal: running }), TypeError)
 })
 
 test("another project's segment can be neither seen, changed, named nor deleted", async (t) => {
-  const world = await openWorld(t)
-  const mine = await addProject(world)
-  const other = await addProject(world, 'Other')
+  const core = await openTestCore(t)
+  const mine = await addProject(core)
+  const other = await addProject(core, 'Other')
   const condition = planIs('pro')
-  const theirs = await createSegment(world, { projectId: other.id, name: 'Theirs', condition })
+  const theirs = await createSegment(core, { projectId: other.id, name: 'Theirs', condition })
   const target = { projectId: mine.id, id: theirs.id }
   const isGone = isCoded('RESOURCE_NOT_FOUND')
-  await assert.rejects(getSegment(world, target), isGone)
-  await assert.rejects(updateSegment(world, { ...target, changes: { name: 'Mine' } }), isGone)
-  await assert.rejects(deleteSegment(world, target), isGone)
+  await assert.rejects(getSegment(core, target), isGone)
+  await assert.rejects(updateSegment(core, { ...target, changes: { name: 'Mine' } }), isGone)
+  await assert.rejects(deleteSegment(core, target), isGone)
   const named = { projectId: mine.id, name: 'Mine', condition: inSegment(theirs.id) }
-  await assert.rejects(createSegment(world, named), isCoded('BAD_REQUEST'))
-  assert.deepEqual(await listSegments(world, { projectId: mine.id }), [])
-  assert.deepEqual(await listSegments(world, { projectId: other.id }), [theirs])
+  await assert.rejects(createSegment(core, named), isCoded('BAD_REQUEST'))
+  assert.deepEqual(await listSegments(core, { projectId: mine.id }), [])
+  assert.deepEqual(await listSegments(core, { projectId: other.id }), [theirs])
 })
 
 test('the list has all, newest first', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   for (let index = 0; index < 30; index += 1) {
-    world.clock.at += index % 3
-    await createSegment(world, { projectId, name: `S${index}`, type: 'STATIC' })
+    core.clock.now += index % 3
+    await createSegment(core, { projectId, name: `S${index}`, type: 'STATIC' })
   }
-  const names = (await listSegments(world, { projectId })).map(({ name }) => name)
+  const names = (await listSegments(core, { projectId })).map(({ name }) => name)
   assert.deepEqual(
     names,
     Array.from({ length: 30 }, (_, index) => `S${29 - index}`),

@@ -6,11 +6,11 @@ import { listSegmentContacts } from '../../../src/features/segments/contacts.ts'
 import { refreshSegment } from '../../../src/features/segments/count.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
 import { type SQL, sql } from '../../../src/store/drizzle.ts'
-import { addProject, openWorld, type World } from '../world.ts'
-import { inSegment, planIs } from './people.ts'
+import { addProject, openTestCore, type TestCore } from '../../core.ts'
+import { inSegment, planIs } from './segment-contacts.ts'
 
-/** A world that keeps the queries that it was asked to scan. */
-function watching(world: World): { world: World; queries: SQL[] } {
+/** A core that keeps the queries that it was asked to scan. */
+function watching(core: TestCore): { core: TestCore; queries: SQL[] } {
   const queries: SQL[] = []
   const watched = (run: (query: SQL) => unknown) => ({
     value: (query: SQL) => {
@@ -18,30 +18,30 @@ function watching(world: World): { world: World; queries: SQL[] } {
       return run(query)
     },
   })
-  const { scan } = world.store
-  const watching: World['store']['scan'] = Object.create(scan, {
+  const { scan } = core.store
+  const watching: TestCore['store']['scan'] = Object.create(scan, {
     values: watched((query) => scan.values(query)),
     all: watched((query) => scan.all(query)),
   })
-  return { world: { ...world, store: { ...world.store, scan: watching } }, queries }
+  return { core: { ...core, store: { ...core.store, scan: watching } }, queries }
 }
 
 test('no query over contacts or members looks at rows of other projects or segments', async (t) => {
-  const { world, queries } = watching(await openWorld(t))
-  const { id: projectId } = await addProject(world)
-  const list = await createSegment(world, { projectId, name: 'List', type: 'STATIC' })
+  const { core, queries } = watching(await openTestCore(t))
+  const { id: projectId } = await addProject(core)
+  const list = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })
   const tracked = { projectId, name: 'Pro', condition: planIs('pro'), trackMembership: true }
-  const pro = await createSegment(world, tracked)
+  const pro = await createSegment(core, tracked)
   const upper = { projectId, name: 'Both', condition: inSegment(list.id), trackMembership: true }
-  const both = await createSegment(world, upper)
+  const both = await createSegment(core, upper)
   for (const { id } of [list, pro, both]) {
-    await listSegmentContacts(world, { projectId, id, page: 3 })
-    await refreshSegment(world, { projectId, id })
-    await computeSegment(world, { projectId, id })
+    await listSegmentContacts(core, { projectId, id, page: 3 })
+    await refreshSegment(core, { projectId, id })
+    await computeSegment(core, { projectId, id })
   }
   assert.ok(queries.length >= 12)
   for (const query of queries) {
-    const plan = await world.store.read.all<{ detail: string }>(sql`explain query plan ${query}`)
+    const plan = await core.store.read.all<{ detail: string }>(sql`explain query plan ${query}`)
     const details = plan.map(({ detail }) => detail)
     assert.ok(details.length > 0)
     const scanned = details.filter((detail) =>
@@ -53,16 +53,16 @@ test('no query over contacts or members looks at rows of other projects or segme
 })
 
 test('pages are cut from an index that has their order: none is sorted', async (t) => {
-  const { world, queries } = watching(await openWorld(t))
-  const { id: projectId } = await addProject(world)
-  const list = await createSegment(world, { projectId, name: 'List', type: 'STATIC' })
-  const pro = await createSegment(world, { projectId, name: 'Pro', condition: planIs('pro') })
+  const { core, queries } = watching(await openTestCore(t))
+  const { id: projectId } = await addProject(core)
+  const list = await createSegment(core, { projectId, name: 'List', type: 'STATIC' })
+  const pro = await createSegment(core, { projectId, name: 'Pro', condition: planIs('pro') })
   queries.length = 0
-  await listSegmentContacts(world, { projectId, id: pro.id })
-  await listSegmentContacts(world, { projectId, id: list.id })
+  await listSegmentContacts(core, { projectId, id: pro.id })
+  await listSegmentContacts(core, { projectId, id: list.id })
   const [stretchEnd, dynamicPage, staticPage] = await Promise.all(
     queries.map((query) =>
-      world.store.read.all<{ detail: string }>(sql`explain query plan ${query}`),
+      core.store.read.all<{ detail: string }>(sql`explain query plan ${query}`),
     ),
   )
   const sorts = (plan: { detail: string }[] | undefined) =>

@@ -8,116 +8,124 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { segments } from '../../../src/store/schema/segments.ts'
-import { addProject, openWorld, type World } from '../world.ts'
-import { addPeople, crowd, inSegment, membersOf, planIs, rowOf, toldOf } from './people.ts'
+import { addProject, openTestCore, type TestCore } from '../../core.ts'
+import {
+  addContacts,
+  getSegment,
+  inSegment,
+  makeContacts,
+  membersOf,
+  planIs,
+  segmentEvents,
+} from './segment-contacts.ts'
 
 const running = () => new AbortController().signal
 
-/** A world that keeps what is logged as a warning. */
-function listening(world: World): { world: World; warnings: string[] } {
+/** A core that keeps what is logged as a warning. */
+function listening(core: TestCore): { core: TestCore; warnings: string[] } {
   const warnings: string[] = []
   const warn = (facts: { segment?: string }) => warnings.push(facts.segment ?? '')
-  return { world: { ...world, log: { ...world.log, warn } as unknown as World['log'] }, warnings }
+  return { core: { ...core, log: { ...core.log, warn } as unknown as TestCore['log'] }, warnings }
 }
 
 test('every five minutes all are counted, and tracked ones computed', async (t) => {
-  const world = await openWorld(t)
-  const [one, other] = [await addProject(world), await addProject(world, 'Other')]
+  const core = await openTestCore(t)
+  const [one, other] = [await addProject(core), await addProject(core, 'Other')]
   const of = (projectId: string, name: string, trackMembership: boolean) =>
-    createSegment(world, { projectId, name, condition: planIs('pro'), trackMembership })
+    createSegment(core, { projectId, name, condition: planIs('pro'), trackMembership })
   const counted = await of(one.id, 'Counted', false)
   const tracked = await of(one.id, 'Tracked', true)
   const theirs = await of(other.id, 'Theirs', true)
-  const ids = await addPeople(world, one.id, crowd(3))
-  world.clock.at += 300_000
-  await refreshSegments(world, running())
+  const ids = await addContacts(core, one.id, makeContacts(3))
+  core.clock.now += 300_000
+  await refreshSegments(core, running())
   for (const [{ id }, memberCount] of [
     [counted, 3],
     [tracked, 3],
     [theirs, 0],
   ] as const) {
-    const row = await rowOf(world, id)
-    assert.deepEqual([row.memberCount, row.countedAt], [memberCount, world.clock.at])
+    const row = await getSegment(core, id)
+    assert.deepEqual([row.memberCount, row.countedAt], [memberCount, core.clock.now])
     assert.equal(row.updatedAt, row.createdAt)
   }
-  assert.deepEqual(await membersOf(world, tracked.id, ids), [0, 1, 2])
+  assert.deepEqual(await membersOf(core, tracked.id, ids), [0, 1, 2])
   const told = ['tracked entry 0', 'tracked entry 1', 'tracked entry 2']
-  assert.deepEqual(await toldOf(world, ids), told)
-  await refreshSegments(world, running())
-  assert.deepEqual(await toldOf(world, ids), told)
+  assert.deepEqual(await segmentEvents(core, ids), told)
+  await refreshSegments(core, running())
+  assert.deepEqual(await segmentEvents(core, ids), told)
 })
 
 test('a segment that fails is logged, and the others are refreshed', async (t) => {
-  const { world, warnings } = listening(await openWorld(t))
-  const { id: projectId } = await addProject(world)
+  const { core, warnings } = listening(await openTestCore(t))
+  const { id: projectId } = await addProject(core)
   const of = (name: string, trackMembership: boolean) =>
-    createSegment(world, { projectId, name, condition: planIs('pro'), trackMembership })
+    createSegment(core, { projectId, name, condition: planIs('pro'), trackMembership })
   const made = [await of('A', false), await of('B', true), await of('C', false)]
   const broken = await of('D', true)
   const condition = inSegment(newId())
   const isBroken = eq(segments.id, broken.id)
-  await world.store.write((tx) =>
+  await core.store.write((tx) =>
     tx.update(segments).set({ condition, countedAt: 0 }).where(isBroken),
   )
-  await addPeople(world, projectId, crowd(2))
-  await refreshSegments(world, running())
+  await addContacts(core, projectId, makeContacts(2))
+  await refreshSegments(core, running())
   assert.deepEqual(warnings, [broken.id])
-  for (const { id } of made) assert.equal((await rowOf(world, id)).memberCount, 2)
-  assert.equal(await world.store.read.$count(events), 2)
+  for (const { id } of made) assert.equal((await getSegment(core, id)).memberCount, 2)
+  assert.equal(await core.store.read.$count(events), 2)
 })
 
 test('a round that is told to stop goes no further; the next begins with the oldest', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   for (const name of ['A', 'B', 'C']) {
-    await createSegment(world, { projectId, name, condition: planIs('pro') })
+    await createSegment(core, { projectId, name, condition: planIs('pro') })
   }
-  await addPeople(world, projectId, crowd(1))
+  await addContacts(core, projectId, makeContacts(1))
   const countOne = async () => {
     const abort = new AbortController()
-    const write: World['store']['write'] = async (fn) => {
+    const write: TestCore['store']['write'] = async (fn) => {
       abort.abort(new Error('stopping'))
-      return world.store.write(fn)
+      return core.store.write(fn)
     }
-    world.clock.at += 1000
-    const stopping = { ...world, store: { ...world.store, write } }
+    core.clock.now += 1000
+    const stopping = { ...core, store: { ...core.store, write } }
     await assert.rejects(refreshSegments(stopping, abort.signal), /stopping/)
-    const rows = await world.store.read.select().from(segments).orderBy(segments.id)
+    const rows = await core.store.read.select().from(segments).orderBy(segments.id)
     return rows.map(({ memberCount }) => memberCount)
   }
   assert.deepEqual(await countOne(), [1, 0, 0])
   assert.deepEqual(await countOne(), [1, 1, 0])
-  await refreshSegments(world, running())
-  assert.deepEqual(await world.store.read.$count(segments, eq(segments.memberCount, 1)), 3)
+  await refreshSegments(core, running())
+  assert.deepEqual(await core.store.read.$count(segments, eq(segments.memberCount, 1)), 3)
 })
 
 test('a segment that is deleted during a round is passed over', async (t) => {
-  const { world, warnings } = listening(await openWorld(t))
-  const { id: projectId } = await addProject(world)
-  const of = (name: string) => createSegment(world, { projectId, name, condition: planIs('pro') })
+  const { core, warnings } = listening(await openTestCore(t))
+  const { id: projectId } = await addProject(core)
+  const of = (name: string) => createSegment(core, { projectId, name, condition: planIs('pro') })
   const [first, second] = [await of('A'), await of('B')]
-  const write: World['store']['write'] = async (fn) => {
-    await world.store.write((tx) => tx.delete(segments).where(eq(segments.id, second.id)))
-    return world.store.write(fn)
+  const write: TestCore['store']['write'] = async (fn) => {
+    await core.store.write((tx) => tx.delete(segments).where(eq(segments.id, second.id)))
+    return core.store.write(fn)
   }
-  await addPeople(world, projectId, crowd(1))
-  await refreshSegments({ ...world, store: { ...world.store, write } }, running())
-  assert.equal((await rowOf(world, first.id)).memberCount, 1)
+  await addContacts(core, projectId, makeContacts(1))
+  await refreshSegments({ ...core, store: { ...core.store, write } }, running())
+  assert.equal((await getSegment(core, first.id)).memberCount, 1)
   assert.deepEqual(warnings, [])
 })
 
 test('the schedule has both the round, in a place of its own, and the clearing away', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const { handlers, cron, limits } = createSchedule(world as unknown as Core)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const { handlers, cron, limits } = createSchedule(core as unknown as Core)
   assert.equal(limits['refresh-segments'], 1)
   assert.equal(cron.find(({ name }) => name === 'refresh-segments')?.schedule, '*/5 * * * *')
   assert.ok(handlers['clear-segment'])
-  const { id } = await createSegment(world, { projectId, name: 'A', condition: planIs('pro') })
-  await addPeople(world, projectId, crowd(1))
+  const { id } = await createSegment(core, { projectId, name: 'A', condition: planIs('pro') })
+  await addContacts(core, projectId, makeContacts(1))
   const job = { signal: running() } as unknown as Parameters<
     NonNullable<(typeof handlers)['refresh-segments']>
   >[0]
   await handlers['refresh-segments']?.(job)
-  assert.equal((await rowOf(world, id)).memberCount, 1)
+  assert.equal((await getSegment(core, id)).memberCount, 1)
 })

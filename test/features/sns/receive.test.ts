@@ -22,7 +22,7 @@ import {
   sesEvent,
   TOPIC,
 } from '../../fakes/sns.ts'
-import { type Desk, openDesk, START } from '../messages/desk.ts'
+import { openSender, type Sender, START } from '../messages/sender.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000
@@ -30,34 +30,34 @@ const SES_ID = '0102018f00000000-aaaaaaaa-0000-4000-8000-000000000000-000000'
 const BROWSER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
-type Counter = { desk: Desk; sns: FakeSns; receiver: SnsReceiver; warnings: string[] }
+type Counter = { sender: Sender; sns: FakeSns; receiver: SnsReceiver; warnings: string[] }
 
 /** One signer for all: its key takes a while to make. */
 const validity = { validFrom: START - 30 * DAY, validTo: START + 30 * DAY }
 const shared = createSns({ ...validity, now: () => START })
 
 async function openCounter(
-  t: Parameters<typeof openDesk>[0],
+  t: Parameters<typeof openSender>[0],
   options: { sns?: FakeSns; topicArns?: string[]; publicFetch?: FakeSns['publicFetch'] } = {},
 ): Promise<Counter> {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const { sns = shared, topicArns = [TOPIC], publicFetch = sns.publicFetch } = options
   sns.asked.length = 0
   const warnings: string[] = []
-  const log = Object.create(desk.core.log, {
+  const log = Object.create(sender.core.log, {
     warn: { value: (facts: { why?: string }) => warnings.push(facts.why ?? '') },
   })
-  const config = { ...desk.core.config, sns: { topicArns } }
-  const core = Object.assign(desk.core, { config, publicFetch, log })
-  return { desk, sns, receiver: createSnsReceiver(core), warnings }
+  const config = { ...sender.core.config, sns: { topicArns } }
+  const core = Object.assign(sender.core, { config, publicFetch, log })
+  return { sender, sns, receiver: createSnsReceiver(core), warnings }
 }
 
 /** An email that the relay took, with that id of its own. */
-async function relay(desk: Desk, change: Partial<Email> = {}): Promise<string> {
-  const { emails: sent } = await desk.send({ subscribed: true })
+async function relay(sender: Sender, change: Partial<Email> = {}): Promise<string> {
+  const { emails: sent } = await sender.send({ subscribed: true })
   const id = sent[0]?.email as string
   const row = { state: 'relayed', status: 'SENT', sentAt: START, dueAt: null } as const
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     await tx
       .update(emails)
       .set({ ...row, providerId: SES_ID, ...change })
@@ -66,7 +66,7 @@ async function relay(desk: Desk, change: Partial<Email> = {}): Promise<string> {
   return id
 }
 
-const eventsOf = async ({ core }: Desk, emailId: string) => {
+const eventsOf = async ({ core }: Sender, emailId: string) => {
   const rows = await core.store.read.select().from(events).orderBy(events.seq).all()
   return rows.filter((row) => row.emailId === emailId).map(({ name, data }) => [name, data])
 }
@@ -94,92 +94,92 @@ const isRefused = { code: 'FORBIDDEN', status: 403 }
 for (const SignatureVersion of ['1', '2']) {
   test(`a delivery signed by version ${SignatureVersion} turns SENT into DELIVERED`, async (t) => {
     const counter = await openCounter(t)
-    const id = await relay(counter.desk)
+    const id = await relay(counter.sender)
     await post(counter, sesEvent('Delivery', mail), { SignatureVersion, Subject: 'Amazon SES' })
-    assert.equal((await counter.desk.email(id)).status, 'DELIVERED')
-    assert.deepEqual(await eventsOf(counter.desk, id), [['email.delivery', null]])
+    assert.equal((await counter.sender.email(id)).status, 'DELIVERED')
+    assert.deepEqual(await eventsOf(counter.sender, id), [['email.delivery', null]])
   })
 }
 
 test('notificationType says the same as eventType', async (t) => {
   const counter = await openCounter(t)
-  const id = await relay(counter.desk)
+  const id = await relay(counter.sender)
   await post(counter, JSON.stringify({ notificationType: 'Delivery', mail, delivery: {} }))
-  assert.equal((await counter.desk.email(id)).status, 'DELIVERED')
+  assert.equal((await counter.sender.email(id)).status, 'DELIVERED')
 })
 
 test('a permanent bounce suppresses the address and unsubscribes the contact', async (t) => {
   const counter = await openCounter(t)
-  const { desk } = counter
-  const id = await relay(desk)
+  const { sender } = counter
+  const id = await relay(sender)
   await post(counter, sesEvent('Bounce', mail, hardBounce))
-  const email = await desk.email(id)
+  const email = await sender.email(id)
   assert.deepEqual([email.status, email.error], ['BOUNCED', 'smtp; 550 5.1.1 user unknown'])
-  const { read } = desk.core.store
+  const { read } = sender.core.store
   const [suppression] = await read.select().from(suppressions).all()
   assert.deepEqual(
     [suppression?.email, suppression?.reason, suppression?.emailId],
     ['ada@dest.test', 'HARD_BOUNCE', id],
   )
-  assert.deepEqual((await eventsOf(desk, id))[0], ['email.bounce', { bounceType: 'Permanent' }])
+  assert.deepEqual((await eventsOf(sender, id))[0], ['email.bounce', { bounceType: 'Permanent' }])
   const [contact] = await read.select().from(contacts).all()
   assert.equal(contact?.subscribed, false)
 })
 
 test('an undetermined bounce neither suppresses nor unsubscribes, whatever its diagnostic', async (t) => {
   const counter = await openCounter(t)
-  const { desk } = counter
-  const id = await relay(desk)
+  const { sender } = counter
+  const id = await relay(sender)
   await post(counter, sesEvent('Bounce', mail, { ...hardBounce, bounceType: 'Undetermined' }))
-  assert.equal((await desk.email(id)).status, 'BOUNCED')
-  assert.deepEqual(await eventsOf(desk, id), [['email.bounce', { bounceType: 'Undetermined' }]])
-  assert.equal(await desk.core.store.read.$count(suppressions), 0)
-  const [contact] = await desk.core.store.read.select().from(contacts).all()
+  assert.equal((await sender.email(id)).status, 'BOUNCED')
+  assert.deepEqual(await eventsOf(sender, id), [['email.bounce', { bounceType: 'Undetermined' }]])
+  assert.equal(await sender.core.store.read.$count(suppressions), 0)
+  const [contact] = await sender.core.store.read.select().from(contacts).all()
   assert.equal(contact?.subscribed, true)
 })
 
 test('a transient bounce is told and changes nothing', async (t) => {
   const counter = await openCounter(t)
-  const id = await relay(counter.desk)
+  const id = await relay(counter.sender)
   await post(counter, sesEvent('Bounce', mail, { ...hardBounce, bounceType: 'Transient' }))
-  assert.equal((await counter.desk.email(id)).status, 'SENT')
+  assert.equal((await counter.sender.email(id)).status, 'SENT')
   const data = { bounceType: 'Transient', transientBounce: true }
-  assert.deepEqual(await eventsOf(counter.desk, id), [['email.bounce', data]])
-  assert.equal(await counter.desk.core.store.read.$count(suppressions), 0)
+  assert.deepEqual(await eventsOf(counter.sender, id), [['email.bounce', data]])
+  assert.equal(await counter.sender.core.store.read.$count(suppressions), 0)
 })
 
 test('a bounce or complaint of another address than the email\u2019s changes nothing', async (t) => {
   const counter = await openCounter(t)
-  const id = await relay(counter.desk)
+  const id = await relay(counter.sender)
   const bouncedRecipients = [{ emailAddress: 'forwarded@elsewhere.test' }]
   await post(counter, sesEvent('Bounce', mail, { ...hardBounce, bouncedRecipients }))
   const complainedRecipients = [{ emailAddress: 'forwarded@elsewhere.test' }]
   await post(counter, sesEvent('Complaint', mail, { complainedRecipients }))
-  assert.equal((await counter.desk.email(id)).status, 'SENT')
-  assert.deepEqual(await eventsOf(counter.desk, id), [])
+  assert.equal((await counter.sender.email(id)).status, 'SENT')
+  assert.deepEqual(await eventsOf(counter.sender, id), [])
 })
 
 test('a bounce that names no address is one of the email\u2019s', async (t) => {
   const counter = await openCounter(t)
-  const id = await relay(counter.desk)
+  const id = await relay(counter.sender)
   await post(
     counter,
     sesEvent('Bounce', mail, { ...hardBounce, bouncedRecipients: [{ status: '5.1.1' }] }),
   )
-  assert.equal((await counter.desk.email(id)).status, 'BOUNCED')
-  assert.equal(await counter.desk.core.store.read.$count(suppressions), 1)
+  assert.equal((await counter.sender.email(id)).status, 'BOUNCED')
+  assert.equal(await counter.sender.core.store.read.$count(suppressions), 1)
 })
 
 test('what others wrote into a notification is kept in one line of bounded length', async (t) => {
   const counter = await openCounter(t)
-  const { read } = counter.desk.core.store
+  const { read } = counter.sender.core.store
   const long = `abuse\r\nX: ${'y'.repeat(1_000)}`
-  const complained = await relay(counter.desk)
+  const complained = await relay(counter.sender)
   await post(counter, sesEvent('Complaint', mail, { complaintFeedbackType: long }))
-  const bounced = await relay(counter.desk, { providerId: 'second' })
+  const bounced = await relay(counter.sender, { providerId: 'second' })
   const reportingMTA = `dsn; mta.example.com\n${long}`
   await post(counter, sesEvent('Bounce', { messageId: 'second' }, { ...hardBounce, reportingMTA }))
-  const [complaint] = await eventsOf(counter.desk, complained)
+  const [complaint] = await eventsOf(counter.sender, complained)
   const source = `abuse X: ${'y'.repeat(91)}`
   assert.deepEqual(complaint, ['email.complaint', { feedbackType: source }])
   const [suppression] = await read.select().from(suppressions).all()
@@ -194,50 +194,50 @@ test('what others wrote into a notification is kept in one line of bounded lengt
 
 test('a delivery told before its email has left our hands is to be told again', async (t) => {
   const counter = await openCounter(t)
-  const { desk, receiver, sns } = counter
-  const id = await relay(desk, { state: 'sending', status: 'SENDING', providerId: null })
-  const commonHeaders = { messageId: (await desk.email(id)).messageId }
+  const { sender, receiver, sns } = counter
+  const id = await relay(sender, { state: 'sending', status: 'SENDING', providerId: null })
+  const commonHeaders = { messageId: (await sender.email(id)).messageId }
   const message = sns.message({ Message: sesEvent('Delivery', { ...mail, commonHeaders }) })
   await assert.rejects(receiver.receive(message), { code: 'EXTERNAL_SERVICE_ERROR', status: 503 })
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     await tx.update(emails).set({ state: 'relayed', status: 'SENT' }).where(eq(emails.id, id))
   })
   await receiver.receive(message)
-  assert.equal((await desk.email(id)).status, 'DELIVERED')
+  assert.equal((await sender.email(id)).status, 'DELIVERED')
 })
 
 test('a complaint suppresses and unsubscribes; a report of another kind does not', async (t) => {
   const counter = await openCounter(t)
-  const { desk } = counter
-  const id = await relay(desk)
+  const { sender } = counter
+  const id = await relay(sender)
   const complainedRecipients = [{ emailAddress: 'ada@dest.test' }]
   const complaint = (complaintFeedbackType: string) =>
     sesEvent('Complaint', mail, { complainedRecipients, complaintFeedbackType })
   for (const type of ['not-spam', 'auth-failure']) await post(counter, complaint(type))
-  assert.equal((await desk.email(id)).status, 'SENT')
+  assert.equal((await sender.email(id)).status, 'SENT')
   await post(counter, complaint('abuse'))
-  assert.equal((await desk.email(id)).status, 'COMPLAINED')
-  const [suppression] = await desk.core.store.read.select().from(suppressions).all()
+  assert.equal((await sender.email(id)).status, 'COMPLAINED')
+  const [suppression] = await sender.core.store.read.select().from(suppressions).all()
   assert.equal(suppression?.reason, 'COMPLAINT')
-  assert.deepEqual((await eventsOf(desk, id))[0], ['email.complaint', { feedbackType: 'abuse' }])
+  assert.deepEqual((await eventsOf(sender, id))[0], ['email.complaint', { feedbackType: 'abuse' }])
 })
 
 test('opens and clicks count, those of machines apart', async (t) => {
   const counter = await openCounter(t)
-  const { desk } = counter
-  const id = await relay(desk, { sentAt: START - MINUTE })
-  desk.clock.now = START + MINUTE
+  const { sender } = counter
+  const id = await relay(sender, { sentAt: START - MINUTE })
+  sender.clock.now = START + MINUTE
   const timestamp = new Date(START).toISOString()
   const person = { timestamp, userAgent: BROWSER }
   await post(counter, sesEvent('Open', mail, person))
   await post(counter, sesEvent('Open', mail, { timestamp, userAgent: 'curl/8.0' }))
   await post(counter, sesEvent('Click', mail, { ...person, link: 'https://shop.test/a?b=c' }))
-  const email = await desk.email(id)
+  const email = await sender.email(id)
   assert.deepEqual(
     [email.status, email.opens, email.machineOpens, email.clicks, email.openedAt],
     ['CLICKED', 1, 1, 1, START],
   )
-  const [open, click] = await eventsOf(desk, id)
+  const [open, click] = await eventsOf(sender, id)
   assert.equal(open?.[0], 'email.open')
   assert.equal(click?.[0], 'email.click')
   assert.equal((click?.[1] as { link: string } | undefined)?.link, 'https://shop.test/a?b=c')
@@ -245,49 +245,49 @@ test('opens and clicks count, those of machines apart', async (t) => {
 
 test('an open from the future is one of now', async (t) => {
   const counter = await openCounter(t)
-  const id = await relay(counter.desk, { sentAt: START - MINUTE })
+  const id = await relay(counter.sender, { sentAt: START - MINUTE })
   const timestamp = new Date(START + DAY).toISOString()
   await post(counter, sesEvent('Open', mail, { timestamp, userAgent: BROWSER }))
-  assert.equal((await counter.desk.email(id)).openedAt, START)
+  assert.equal((await counter.sender.email(id)).openedAt, START)
 })
 
 test('a notification counts once, however often it comes', async (t) => {
   const counter = await openCounter(t)
-  const { desk, receiver, sns } = counter
-  const id = await relay(desk, { sentAt: START - MINUTE })
+  const { sender, receiver, sns } = counter
+  const id = await relay(sender, { sentAt: START - MINUTE })
   const message = sns.message({ Message: sesEvent('Open', mail, { userAgent: BROWSER }) })
   await Promise.all([receiver.receive(message), receiver.receive(message)])
   await receiver.receive(message)
-  assert.equal((await desk.email(id)).opens, 1)
-  assert.equal(await desk.core.store.read.$count(snsNotifications), 1)
+  assert.equal((await sender.email(id)).opens, 1)
+  assert.equal(await sender.core.store.read.$count(snsNotifications), 1)
 })
 
 test('an email is found by its Message-ID where the relay\u2019s id is not known', async (t) => {
   const counter = await openCounter(t)
-  const { desk } = counter
-  const own = await relay(desk, { providerId: null })
-  const { messageId } = await desk.email(own)
-  const other = await relay(desk, { providerId: null, messageId: 'chosen.id@example.test' })
-  const received = await relay(desk, {
+  const { sender } = counter
+  const own = await relay(sender, { providerId: null })
+  const { messageId } = await sender.email(own)
+  const other = await relay(sender, { providerId: null, messageId: 'chosen.id@example.test' })
+  const received = await relay(sender, {
     providerId: null,
     messageId: 'theirs@dest.test',
     sourceType: 'INBOUND',
   })
   const named = (id: string) => ({ messageId: 'unknown', commonHeaders: { messageId: `<${id}>` } })
   await post(counter, sesEvent('Delivery', named(messageId)))
-  assert.equal((await desk.email(own)).status, 'DELIVERED')
+  assert.equal((await sender.email(own)).status, 'DELIVERED')
   const headers = [{ name: 'Message-Id', value: '<chosen.id@example.test>' }]
   await post(counter, sesEvent('Delivery', { messageId: 'unknown', headers }))
-  assert.equal((await desk.email(other)).status, 'DELIVERED')
+  assert.equal((await sender.email(other)).status, 'DELIVERED')
   await assert.rejects(post(counter, sesEvent('Delivery', named('theirs@dest.test'))), {
     status: 404,
   })
-  assert.equal((await desk.email(received)).status, 'SENT')
+  assert.equal((await sender.email(received)).status, 'SENT')
 })
 
 test('what looks like an id of ours but is not that email\u2019s finds nothing', async (t) => {
   const counter = await openCounter(t)
-  const id = await relay(counter.desk, { providerId: null })
+  const id = await relay(counter.sender, { providerId: null })
   const commonHeaders = { messageId: `<${id}@elsewhere.test>` }
   const message = sesEvent('Delivery', { messageId: 'unknown', commonHeaders })
   await assert.rejects(post(counter, message), { code: 'RESOURCE_NOT_FOUND', status: 404 })
@@ -303,7 +303,7 @@ test('no such email is 404, no message id 400, and both may come again', async (
     code: 'BAD_REQUEST',
     status: 400,
   })
-  assert.equal(await counter.desk.core.store.read.$count(snsNotifications), 0)
+  assert.equal(await counter.sender.core.store.read.$count(snsNotifications), 0)
 })
 
 for (const Message of [
@@ -314,53 +314,53 @@ for (const Message of [
 ]) {
   test(`${Message.slice(0, 30)} is acknowledged and means nothing`, async (t) => {
     const counter = await openCounter(t)
-    const id = await relay(counter.desk)
+    const id = await relay(counter.sender)
     await post(counter, Message)
-    assert.equal((await counter.desk.email(id)).status, 'SENT')
+    assert.equal((await counter.sender.email(id)).status, 'SENT')
   })
 }
 
 test('outcomes of a disabled project are still recorded', async (t) => {
   const counter = await openCounter(t)
-  const { desk } = counter
-  const id = await relay(desk)
-  await desk.core.store.write(async (tx) => {
+  const { sender } = counter
+  const id = await relay(sender)
+  await sender.core.store.write(async (tx) => {
     await tx.update(projects).set({ isDisabled: true })
   })
   await post(counter, sesEvent('Bounce', mail, hardBounce))
-  assert.equal((await desk.email(id)).status, 'BOUNCED')
-  assert.equal(await desk.core.store.read.$count(suppressions), 1)
+  assert.equal((await sender.email(id)).status, 'BOUNCED')
+  assert.equal(await sender.core.store.read.$count(suppressions), 1)
 })
 
 test('a database that cannot be written leaves nothing and is told, so that SNS comes again', async (t) => {
-  const { desk, sns, receiver } = await openCounter(t)
-  const id = await relay(desk)
+  const { sender, sns, receiver } = await openCounter(t)
+  const id = await relay(sender)
   const message = sns.message({ Message: sesEvent('Delivery', mail) })
-  const { write } = desk.core.store
-  desk.core.store.write = async () => {
+  const { write } = sender.core.store
+  sender.core.store.write = async () => {
     throw new AppError('DATABASE_ERROR', 'The database could not be written.')
   }
   await assert.rejects(receiver.receive(message), { code: 'DATABASE_ERROR', status: 503 })
-  desk.core.store.write = write
+  sender.core.store.write = write
   await receiver.receive(message)
-  assert.equal((await desk.email(id)).status, 'DELIVERED')
+  assert.equal((await sender.email(id)).status, 'DELIVERED')
 })
 
 test('what fails by itself is acknowledged, undone and can be read in the log', async (t) => {
-  const { desk, sns, receiver } = await openCounter(t)
-  const id = await relay(desk)
+  const { sender, sns, receiver } = await openCounter(t)
+  const id = await relay(sender)
   const errors: unknown[] = []
-  desk.core.log.error = (facts: unknown) => void errors.push(facts)
-  const { write } = desk.core.store
-  desk.core.store.write = (fn) =>
+  sender.core.log.error = (facts: unknown) => void errors.push(facts)
+  const { write } = sender.core.store
+  sender.core.store.write = (fn) =>
     write(async (tx) => {
       await fn(tx)
       throw new RangeError('a bug')
     })
   await receiver.receive(sns.message({ Message: sesEvent('Delivery', mail) }))
   assert.equal(errors.length, 1)
-  assert.equal((await desk.email(id)).status, 'SENT')
-  assert.equal(await desk.core.store.read.$count(snsNotifications), 0)
+  assert.equal((await sender.email(id)).status, 'SENT')
+  assert.equal(await sender.core.store.read.$count(snsNotifications), 0)
 })
 
 // What is not believed.
@@ -379,23 +379,23 @@ const forgeries: [string, Record<string, string>][] = [
 for (const [what, change] of forgeries) {
   test(`a notification with ${what} is not believed`, async (t) => {
     const counter = await openCounter(t)
-    const { desk, receiver, sns, warnings } = counter
-    const id = await relay(desk)
+    const { sender, receiver, sns, warnings } = counter
+    const id = await relay(sender)
     const message = sns.message({ Message: sesEvent('Delivery', mail) })
     await assert.rejects(receiver.receive({ ...message, ...change }), isRefused)
-    assert.equal((await desk.email(id)).status, 'SENT')
-    assert.equal(await desk.core.store.read.$count(snsNotifications), 0)
+    assert.equal((await sender.email(id)).status, 'SENT')
+    assert.equal(await sender.core.store.read.$count(snsNotifications), 0)
     assert.deepEqual(warnings, ['the signature does not hold'])
   })
 }
 
 test('a topic that is not listed is not believed, and nothing is fetched for it', async (t) => {
   const counter = await openCounter(t)
-  const id = await relay(counter.desk)
+  const id = await relay(counter.sender)
   const change = { TopicArn: 'arn:aws:sns:eu-west-1:999999999999:mail' }
   await assert.rejects(post(counter, sesEvent('Bounce', mail, hardBounce), change), isRefused)
   assert.deepEqual(counter.sns.asked, [])
-  assert.equal((await counter.desk.email(id)).status, 'SENT')
+  assert.equal((await counter.sender.email(id)).status, 'SENT')
 })
 
 test('without topics nothing is believed', async (t) => {
@@ -407,7 +407,7 @@ test('without topics nothing is believed', async (t) => {
 
 test('what is older than two hours, or from the future, is not believed', async (t) => {
   const counter = await openCounter(t)
-  await relay(counter.desk)
+  await relay(counter.sender)
   const Timestamp = (at: number) => ({ Timestamp: new Date(at).toISOString() })
   const delivery = sesEvent('Delivery', mail)
   await assert.rejects(post(counter, delivery, Timestamp(START - 120 * MINUTE - 1)), isRefused)
@@ -436,7 +436,7 @@ test('what is not public is refused for good, what does not answer another time'
   const counter = await openCounter(t, { publicFetch })
   await assert.rejects(post(counter, '{}'), isRefused)
   isRefusal = false
-  counter.desk.clock.now += 10_001
+  counter.sender.clock.now += 10_001
   await assert.rejects(post(counter, '{}'), { code: 'EXTERNAL_SERVICE_ERROR', status: 503 })
 })
 
@@ -472,12 +472,12 @@ test('another signer with a certificate of its own is not SNS', async (t) => {
 
 test('a certificate is fetched once, also for many at a time, and again after a day', async (t) => {
   const counter = await openCounter(t)
-  const { desk, sns } = counter
+  const { sender, sns } = counter
   await Promise.all(Array.from({ length: 5 }, () => post(counter, 'hello')))
   await post(counter, 'hello')
   assert.deepEqual(sns.asked, [CERTIFICATE_URL])
-  desk.clock.now += DAY
-  const Timestamp = new Date(desk.clock.now).toISOString()
+  sender.clock.now += DAY
+  const Timestamp = new Date(sender.clock.now).toISOString()
   await post(counter, 'hello', { Timestamp })
   assert.deepEqual(sns.asked, [CERTIFICATE_URL, CERTIFICATE_URL])
 })
@@ -500,7 +500,7 @@ test('a server of certificates that fails is not asked again within ten seconds,
   assert.equal(asked, 4)
   await assert.rejects(post(counter, '{}', { SigningCertURL: urls[0] }), { status: 503 })
   assert.equal(asked, 4)
-  counter.desk.clock.now += 10_001
+  counter.sender.clock.now += 10_001
   await assert.rejects(post(counter, '{}', { SigningCertURL: urls[0] }), { status: 503 })
   assert.equal(asked, 5)
 })
@@ -581,7 +581,7 @@ test('a forged confirmation, or one of another topic, is asked for nowhere', asy
 
 test('a confirmation that does not get through is asked for again', async (t) => {
   let status = 500
-  const { receiver, sns, desk } = await openCounter(t, {
+  const { receiver, sns, sender } = await openCounter(t, {
     publicFetch: async (url) => {
       if (url.pathname.endsWith('.pem')) return shared.publicFetch(url)
       return { ok: true, status, body: Buffer.alloc(0) }
@@ -589,7 +589,7 @@ test('a confirmation that does not get through is asked for again', async (t) =>
   })
   const message = sns.message(confirmation)
   await assert.rejects(receiver.receive(message), { code: 'EXTERNAL_SERVICE_ERROR', status: 503 })
-  assert.equal(await desk.core.store.read.$count(snsNotifications), 0)
+  assert.equal(await sender.core.store.read.$count(snsNotifications), 0)
   status = 200
   await receiver.receive(message)
 })
@@ -622,21 +622,21 @@ const receivedEvent = (recipients: string[], change: Record<string, unknown> = {
 
 test('received mail goes the way of what comes by SMTP, for domains of ours alone', async (t) => {
   const counter = await openCounter(t)
-  const { desk, receiver, sns } = counter
+  const { sender, receiver, sns } = counter
   let rings = 0
-  desk.core.inboundNotifier.listen(() => {
+  sender.core.inboundNotifier.listen(() => {
     rings += 1
   })
   const recipients = ['Info@example.test', 'info@example.test', 'someone@elsewhere.test', 'junk']
   const message = sns.message({ Message: receivedEvent(recipients) })
   await receiver.receive(message)
   await receiver.receive(message)
-  const rows = await desk.core.store.read.select().from(inboundMessages).all()
+  const rows = await sender.core.store.read.select().from(inboundMessages).all()
   assert.equal(rows.length, 1)
   assert.equal(rings, 1)
   const [row] = rows
   assert.deepEqual(row?.recipients, [
-    { for: 'mailbox', address: 'info@example.test', projectId: desk.project.id },
+    { for: 'mailbox', address: 'info@example.test', projectId: sender.project.id },
   ])
   assert.deepEqual(
     [row?.state, row?.reversePath, row?.clientAddress, row?.clientName],
@@ -648,18 +648,18 @@ test('received mail goes the way of what comes by SMTP, for domains of ours alon
 test('received mail for nobody here is acknowledged and not kept', async (t) => {
   const counter = await openCounter(t)
   await post(counter, receivedEvent(['someone@elsewhere.test', `b.token@bounce.example.test`]))
-  assert.equal(await counter.desk.core.store.read.$count(inboundMessages), 0)
+  assert.equal(await counter.sender.core.store.read.$count(inboundMessages), 0)
 })
 
 test('received mail without its content is kept as far as it is known', async (t) => {
   const counter = await openCounter(t)
   await post(counter, receivedEvent(['info@example.test'], { content: undefined }))
-  const [row] = await counter.desk.core.store.read.select().from(inboundMessages).all()
+  const [row] = await counter.sender.core.store.read.select().from(inboundMessages).all()
   assert.ok(row?.raw?.toString().endsWith('Subject: Hi\r\n\r\n'))
 })
 
 test('mail inserted in a transaction that fails is not kept', async (t) => {
-  const { desk } = await openCounter(t)
+  const { sender } = await openCounter(t)
   const message = {
     reversePath: '',
     recipients: [],
@@ -669,26 +669,26 @@ test('mail inserted in a transaction that fails is not kept', async (t) => {
     tls: null,
     content: [Buffer.from(raw)],
   }
-  const failing = desk.core.store.write(async (tx) => {
-    await insertInbound(desk.core, tx, message)
+  const failing = sender.core.store.write(async (tx) => {
+    await insertInbound(sender.core, tx, message)
     throw new Error('no')
   })
   await assert.rejects(failing, /no/)
-  assert.equal(await desk.core.store.read.$count(inboundMessages), 0)
+  assert.equal(await sender.core.store.read.$count(inboundMessages), 0)
 })
 
 // Housekeeping.
 
 test('ids are forgotten once a message would be too old to be believed', async (t) => {
-  const { desk } = await openCounter(t)
-  const { store } = desk.core
+  const { sender } = await openCounter(t)
+  const { store } = sender.core
   await store.write(async (tx) => {
     await tx.insert(snsNotifications).values([
       { id: 'old', receivedAt: START - 3 * DAY - 1 },
       { id: 'new', receivedAt: START - 3 * DAY },
     ])
   })
-  await forgetNotifications(desk.core)
+  await forgetNotifications(sender.core)
   const rows = await store.read.select().from(snsNotifications).all()
   assert.deepEqual(
     rows.map(({ id }) => id),
@@ -697,9 +697,9 @@ test('ids are forgotten once a message would be too old to be believed', async (
 })
 
 test('emails are looked up through the two indexes made for it', async (t) => {
-  const { desk } = await openCounter(t)
+  const { sender } = await openCounter(t)
   const planOf = async (text: string) => {
-    const rows = await desk.core.store.read.all<{ detail: string }>(
+    const rows = await sender.core.store.read.all<{ detail: string }>(
       sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
     )
     return rows.map(({ detail }) => detail).join('; ')

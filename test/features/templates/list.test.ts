@@ -6,13 +6,13 @@ import { listTemplates, type TemplateQuery } from '../../../src/features/templat
 import { updateTemplate } from '../../../src/features/templates/update.ts'
 import type { Outbound } from '../../../src/outbound/outbound.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
+import { addProject, address, openTestCore, type TestCore, trustDomain } from '../../core.ts'
 import { countTurns } from '../../event-loop.ts'
-import { addProject, address, openWorld, trustDomain, type World } from '../world.ts'
 import { createReader } from './reader.ts'
 
 const names = ['Überblick', 'apple', 'Banana', 'cherry 100%', 'date_x', 'ÉTÉ *special*', 'Δέλτα']
 
-let world: World & { outbound: Outbound }
+let core: TestCore & { outbound: Outbound }
 let projectId: string
 let otherId: string
 const ids = new Map<string, string>()
@@ -20,14 +20,14 @@ const ends: (() => unknown)[] = []
 
 before(async () => {
   const ending = { after: (fn: unknown) => void ends.push(fn as () => unknown) } as never
-  world = { ...(await openWorld(ending)), outbound: createReader().outbound }
-  projectId = (await addProject(world)).id
-  otherId = (await addProject(world)).id
-  await trustDomain(world, projectId, 'shop.test')
-  await trustDomain(world, otherId, 'other.test')
+  core = { ...(await openTestCore(ending)), outbound: createReader().outbound }
+  projectId = (await addProject(core)).id
+  otherId = (await addProject(core)).id
+  await trustDomain(core, projectId, 'shop.test')
+  await trustDomain(core, otherId, 'other.test')
   for (const [index, name] of names.entries()) {
-    world.clock.at += index === 3 ? 0 : 1000
-    const { id } = await createTemplate(world, {
+    core.clock.now += index === 3 ? 0 : 1000
+    const { id } = await createTemplate(core, {
       projectId,
       name,
       description: index === 1 ? 'Rote FRÜCHTE' : null,
@@ -39,14 +39,14 @@ before(async () => {
     ids.set(name, id)
   }
   const fields = { projectId: otherId, name: 'apple of others', subject: 's', body: 'b' }
-  await createTemplate(world, { ...fields, from: address('a@other.test') })
+  await createTemplate(core, { ...fields, from: address('a@other.test') })
 })
 
 after(async () => {
   for (const end of ends) await end()
 })
 
-const list = (query: Partial<TemplateQuery> = {}) => listTemplates(world, { projectId, ...query })
+const list = (query: Partial<TemplateQuery> = {}) => listTemplates(core, { projectId, ...query })
 const namesOf = async (query: Partial<TemplateQuery>) =>
   (await list(query)).items.map(({ name }) => name)
 
@@ -173,10 +173,10 @@ test('a bare id is a cursor; garbage, another order and the ids of others are no
 })
 
 test('a limit above 100 is 100; limits and pages below 1 are refused', async () => {
-  const at = world.now()
+  const at = core.now()
   const row = { projectId: otherId, subject: 's', body: 'b', fromAddress: 'a@other.test' }
   const many = Array.from({ length: 101 }, (_, n) => ({ ...row, id: `n${n}`, name: `n${n}` }))
-  await world.store.write((tx) =>
+  await core.store.write((tx) =>
     tx
       .insert(templates)
       .values(many.map((each) => ({ ...each, fromDomain: 'o', createdAt: at, updatedAt: at }))),
@@ -193,9 +193,9 @@ test('a limit above 100 is 100; limits and pages below 1 are refused', async () 
 
 test('an update moves a template within its order, and a page after it misses none', async () => {
   const first = await list({ sort: 'updatedAt', dir: 'desc', limit: 2 })
-  world.clock.at += 1000
+  core.clock.now += 1000
   const id = ids.get('apple') ?? ''
-  await updateTemplate(world, { projectId, id, changes: { description: 'changed' } })
+  await updateTemplate(core, { projectId, id, changes: { description: 'changed' } })
   const rest = await namesOf({ sort: 'updatedAt', dir: 'desc', cursor: first.cursor ?? '' })
   const seen = new Set([...first.items.map(({ name }) => name), ...rest, 'apple'])
   assert.equal(seen.size, names.length)
@@ -203,27 +203,27 @@ test('an update moves a template within its order, and a page after it misses no
 })
 
 test('large bodies are read one by one, and by cursor a page ends where they are too much', async () => {
-  const { id } = await addProject(world)
-  await trustDomain(world, id, 'large.test')
+  const { id } = await addProject(core)
+  await trustDomain(core, id, 'large.test')
   const body = 'x'.repeat(1_999_999)
   const from = address('a@large.test')
   const made: string[] = []
   for (let index = 0; index < 20; index += 1) {
     const fields = { projectId: id, name: `t${index}`, subject: 's', body: `${body}${index % 10}` }
-    made.push((await createTemplate(world, { ...fields, from })).id)
+    made.push((await createTemplate(core, { ...fields, from })).id)
   }
-  const listing = listTemplates(world, { projectId: id, limit: 100, dir: 'asc' })
+  const listing = listTemplates(core, { projectId: id, limit: 100, dir: 'asc' })
   const { result: first, turns } = await countTurns(listing)
   assert.deepEqual([first.items.length, first.hasMore, first.total], [16, true, 20])
   assert.ok(turns >= 16, `${turns} turns`)
   const asked = { projectId: id, limit: 100, dir: 'asc', cursor: first.cursor ?? '' } as const
-  const second = await listTemplates(world, asked)
+  const second = await listTemplates(core, asked)
   const both = [...first.items, ...second.items]
   assert.deepEqual(
     both.map((template) => template.id),
     made,
   )
   assert.ok(both.every(({ body: read }, index) => read === `${body}${index % 10}`))
-  const numbered = await listTemplates(world, { projectId: id, limit: 100, page: 1 })
+  const numbered = await listTemplates(core, { projectId: id, limit: 100, page: 1 })
   assert.deepEqual([numbered.items.length, numbered.hasMore], [20, false])
 })

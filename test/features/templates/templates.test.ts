@@ -13,7 +13,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { contents, emails, templates } from '../../../src/store/schema/messages.ts'
-import { addProject, address, openWorld, START, trustDomain, type World } from '../world.ts'
+import { addProject, address, openTestCore, START, type TestCore, trustDomain } from '../../core.ts'
 import { createReader } from './reader.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
@@ -21,10 +21,10 @@ const NOBODY = '01900000-0000-7000-8000-000000000000'
 /** A project that may send from shop.test. */
 async function openShop(t: { after(fn: () => unknown): void }) {
   const { read, outbound } = createReader()
-  const world = { ...(await openWorld(t)), outbound }
-  const { id: projectId } = await addProject(world)
-  await trustDomain(world, projectId, 'shop.test')
-  return { world, projectId, read }
+  const core = { ...(await openTestCore(t)), outbound }
+  const { id: projectId } = await addProject(core)
+  await trustDomain(core, projectId, 'shop.test')
+  return { core, projectId, read }
 }
 
 const welcome = (projectId: string, change: Partial<NewTemplate> = {}): NewTemplate => ({
@@ -36,14 +36,14 @@ const welcome = (projectId: string, change: Partial<NewTemplate> = {}): NewTempl
   ...change,
 })
 
-const count = ({ store }: World) => store.read.$count(templates)
+const count = ({ store }: TestCore) => store.read.$count(templates)
 
-const versionOf = async ({ store }: World, id: string) =>
+const versionOf = async ({ store }: TestCore, id: string) =>
   (await store.read.select().from(templates).where(eq(templates.id, id)).get())?.version
 
 test('a template is created with the defaults and read back the same', async (t) => {
-  const { world, projectId } = await openShop(t)
-  const made = await createTemplate(world, welcome(projectId))
+  const { core, projectId } = await openShop(t)
+  const made = await createTemplate(core, welcome(projectId))
   const { id, ...rest } = made
   assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
   assert.deepEqual(rest, {
@@ -59,11 +59,11 @@ test('a template is created with the defaults and read back the same', async (t)
     createdAt: new Date(START).toISOString(),
     updatedAt: new Date(START).toISOString(),
   })
-  assert.deepEqual(await getTemplate(world, { projectId, id }), made)
+  assert.deepEqual(await getTemplate(core, { projectId, id }), made)
 })
 
 test('every field is kept', async (t) => {
-  const { world, projectId } = await openShop(t)
+  const { core, projectId } = await openShop(t)
   const fields = {
     name: 'x'.repeat(100),
     description: 'y\n'.repeat(250),
@@ -72,7 +72,7 @@ test('every field is kept', async (t) => {
     replyTo: address('Help@Elsewhere.test'),
     type: 'TRANSACTIONAL' as const,
   }
-  const made = await createTemplate(world, welcome(projectId, fields))
+  const made = await createTemplate(core, welcome(projectId, fields))
   assert.equal(made.description, fields.description)
   assert.equal(made.fromName, 'Shöp')
   assert.equal(made.replyTo, 'help@elsewhere.test')
@@ -99,7 +99,7 @@ const wrong: [string, Partial<NewTemplate>, string, string][] = [
 
 for (const [what, change, field, code] of wrong) {
   test(`${what} is refused with its field, on create and on update`, async (t) => {
-    const { world, projectId } = await openShop(t)
+    const { core, projectId } = await openShop(t)
     const refusal = { code: 'VALIDATION_ERROR', status: 422 }
     const isRightField = (error: { fields?: { field: string; code: string }[] }) => {
       assert.deepEqual(
@@ -108,21 +108,21 @@ for (const [what, change, field, code] of wrong) {
       )
       return true
     }
-    await assert.rejects(createTemplate(world, welcome(projectId, change)), refusal)
-    assert.equal(await count(world), 0)
-    const made = await createTemplate(world, welcome(projectId))
+    await assert.rejects(createTemplate(core, welcome(projectId, change)), refusal)
+    assert.equal(await count(core), 0)
+    const made = await createTemplate(core, welcome(projectId))
     const target = { projectId, id: made.id }
-    const update = updateTemplate(world, { ...target, changes: change })
+    const update = updateTemplate(core, { ...target, changes: change })
     await assert.rejects(update, isRightField)
-    assert.deepEqual(await getTemplate(world, target), made)
+    assert.deepEqual(await getTemplate(core, target), made)
   })
 }
 
 test('a syntax error is refused with line and column, and nothing is saved', async (t) => {
-  const { world, projectId } = await openShop(t)
+  const { core, projectId } = await openShop(t)
   const body = '<p>\n  {% if name %}Hello\n</p>'
   await assert.rejects(
-    createTemplate(world, welcome(projectId, { body })),
+    createTemplate(core, welcome(projectId, { body })),
     (error: Error & { code: string; status: number; details: object; fields: object[] }) => {
       assert.deepEqual([error.code, error.status], ['BAD_REQUEST', 400])
       assert.deepEqual(error.details, { field: 'body', line: 2, column: 3 })
@@ -134,34 +134,34 @@ test('a syntax error is refused with line and column, and nothing is saved', asy
     },
   )
   for (const change of [{ subject: '{{ name | nosuchfilter }}' }, { body: '{% include "x" %}' }]) {
-    const create = createTemplate(world, welcome(projectId, change))
+    const create = createTemplate(core, welcome(projectId, change))
     await assert.rejects(create, { code: 'BAD_REQUEST' })
   }
-  assert.equal(await count(world), 0)
+  assert.equal(await count(core), 0)
 })
 
 test('a template that takes long to read is read where nobody waits, any other at once', async (t) => {
-  const { world, projectId, read } = await openShop(t)
-  const { id } = await createTemplate(world, welcome(projectId))
+  const { core, projectId, read } = await openShop(t)
+  const { id } = await createTemplate(core, welcome(projectId))
   assert.deepEqual(read, [])
   const long = '<p>{{ name }}</p>'.repeat(19_000)
-  await updateTemplate(world, { projectId, id, changes: { body: long } })
+  await updateTemplate(core, { projectId, id, changes: { body: long } })
   assert.deepEqual(read, [long])
-  await updateTemplate(world, { projectId, id, changes: { body: 'é'.repeat(2_000_000) } })
+  await updateTemplate(core, { projectId, id, changes: { body: 'é'.repeat(2_000_000) } })
   assert.deepEqual(read, [long], 'a text without placeholders is quick')
-  const broken = createTemplate(world, welcome(projectId, { body: `{% if a %}${long}` }))
+  const broken = createTemplate(core, welcome(projectId, { body: `{% if a %}${long}` }))
   await assert.rejects(broken, {
     code: 'BAD_REQUEST',
     details: { field: 'body', line: 1, column: 1 },
   })
-  assert.equal(await count(world), 1)
+  assert.equal(await count(core), 1)
 })
 
 test('a template that nobody can read is refused, and nothing is saved', async (t) => {
-  const { world, projectId } = await openShop(t)
-  world.outbound.checkTemplate = async () => 'too heavy'
+  const { core, projectId } = await openShop(t)
+  core.outbound.checkTemplate = async () => 'too heavy'
   const body = '<p>{{ name }}</p>'.repeat(19_000)
-  await assert.rejects(createTemplate(world, welcome(projectId, { body })), (error: AppError) => {
+  await assert.rejects(createTemplate(core, welcome(projectId, { body })), (error: AppError) => {
     assert.equal(error.code, 'VALIDATION_ERROR')
     assert.deepEqual(
       error.fields?.map(({ field, code }) => [field, code]),
@@ -169,145 +169,142 @@ test('a template that nobody can read is refused, and nothing is saved', async (
     )
     return true
   })
-  assert.equal(await count(world), 0)
+  assert.equal(await count(core), 0)
 })
 
 test('the sender must be of a domain that this very project has verified', async (t) => {
-  const { world, projectId } = await openShop(t)
-  const other = await addProject(world)
-  await trustDomain(world, other.id, 'other.test')
+  const { core, projectId } = await openShop(t)
+  const other = await addProject(core)
+  await trustDomain(core, other.id, 'other.test')
   const refusal = { code: 'FORBIDDEN', status: 403 }
   for (const from of ['hi@other.test', 'hi@news.shop.test', 'hi@nobody.test', 'hi@test.shop']) {
-    const create = createTemplate(world, welcome(projectId, { from: address(from) }))
+    const create = createTemplate(core, welcome(projectId, { from: address(from) }))
     await assert.rejects(create, refusal, from)
   }
-  assert.equal(await count(world), 0)
-  const { id } = await createTemplate(world, welcome(projectId))
+  assert.equal(await count(core), 0)
+  const { id } = await createTemplate(core, welcome(projectId))
   const changes = { from: address('hi@other.test'), name: 'New' }
-  await assert.rejects(updateTemplate(world, { projectId, id, changes }), refusal)
-  assert.equal((await getTemplate(world, { projectId, id })).name, 'Welcome')
+  await assert.rejects(updateTemplate(core, { projectId, id, changes }), refusal)
+  assert.equal((await getTemplate(core, { projectId, id })).name, 'Welcome')
 
-  await world.store.write((tx) => tx.update(domains).set({ isVerified: false }))
+  await core.store.write((tx) => tx.update(domains).set({ isVerified: false }))
   const same = { from: address('hi@shop.test') }
-  await assert.rejects(updateTemplate(world, { projectId, id, changes: same }), refusal)
-  await updateTemplate(world, { projectId, id, changes: { name: 'New' } })
+  await assert.rejects(updateTemplate(core, { projectId, id, changes: same }), refusal)
+  await updateTemplate(core, { projectId, id, changes: { name: 'New' } })
 })
 
 test('an update changes what is given, clears by null, and counts versions of the content', async (t) => {
-  const { world, projectId } = await openShop(t)
-  const made = await createTemplate(
-    world,
-    welcome(projectId, { description: 'old', fromName: 'A' }),
-  )
+  const { core, projectId } = await openShop(t)
+  const made = await createTemplate(core, welcome(projectId, { description: 'old', fromName: 'A' }))
   const target = { projectId, id: made.id }
-  await world.directory.findTemplate(projectId, made.id)
-  world.clock.at += 1000
+  await core.directory.findTemplate(projectId, made.id)
+  core.clock.now += 1000
   const changes = { description: null, fromName: undefined, replyTo: address('r@shop.test') }
-  const changed = await updateTemplate(world, { ...target, changes })
+  const changed = await updateTemplate(core, { ...target, changes })
   assert.deepEqual(changed, {
     ...made,
     description: null,
     replyTo: 'r@shop.test',
     updatedAt: new Date(START + 1000).toISOString(),
   })
-  assert.equal(await versionOf(world, made.id), 1)
-  assert.equal((await world.directory.findTemplate(projectId, made.id))?.replyTo, 'r@shop.test')
+  assert.equal(await versionOf(core, made.id), 1)
+  assert.equal((await core.directory.findTemplate(projectId, made.id))?.replyTo, 'r@shop.test')
 
-  await updateTemplate(world, { ...target, changes: { body: '<p>New</p>' } })
-  assert.equal(await versionOf(world, made.id), 2)
-  await updateTemplate(world, { ...target, changes: { subject: 'New' } })
-  assert.equal(await versionOf(world, made.id), 3)
-  world.clock.at += 1000
-  const same = await updateTemplate(world, { ...target, changes: { subject: 'New' } })
-  assert.equal(await versionOf(world, made.id), 3)
+  await updateTemplate(core, { ...target, changes: { body: '<p>New</p>' } })
+  assert.equal(await versionOf(core, made.id), 2)
+  await updateTemplate(core, { ...target, changes: { subject: 'New' } })
+  assert.equal(await versionOf(core, made.id), 3)
+  core.clock.now += 1000
+  const same = await updateTemplate(core, { ...target, changes: { subject: 'New' } })
+  assert.equal(await versionOf(core, made.id), 3)
   assert.equal(same.updatedAt, new Date(START + 1000).toISOString())
-  assert.equal((await updateTemplate(world, { ...target, changes: {} })).subject, 'New')
+  assert.equal((await updateTemplate(core, { ...target, changes: {} })).subject, 'New')
 })
 
 test('a deleted template is gone at once', async (t) => {
-  const { world, projectId } = await openShop(t)
-  const { id } = await createTemplate(world, welcome(projectId))
-  assert.ok(await world.directory.findTemplate(projectId, id))
-  await deleteTemplate(world, { projectId, id })
-  assert.equal(await world.directory.findTemplate(projectId, id), undefined)
-  await assert.rejects(getTemplate(world, { projectId, id }), { code: 'TEMPLATE_NOT_FOUND' })
-  await assert.rejects(deleteTemplate(world, { projectId, id }), { code: 'TEMPLATE_NOT_FOUND' })
+  const { core, projectId } = await openShop(t)
+  const { id } = await createTemplate(core, welcome(projectId))
+  assert.ok(await core.directory.findTemplate(projectId, id))
+  await deleteTemplate(core, { projectId, id })
+  assert.equal(await core.directory.findTemplate(projectId, id), undefined)
+  await assert.rejects(getTemplate(core, { projectId, id }), { code: 'TEMPLATE_NOT_FOUND' })
+  await assert.rejects(deleteTemplate(core, { projectId, id }), { code: 'TEMPLATE_NOT_FOUND' })
 })
 
 test('a copy has an id and a life of its own, and a name that still fits', async (t) => {
-  const { world, projectId } = await openShop(t)
-  const made = await createTemplate(world, welcome(projectId, { type: 'HEADLESS' }))
+  const { core, projectId } = await openShop(t)
+  const made = await createTemplate(core, welcome(projectId, { type: 'HEADLESS' }))
   const target = { projectId, id: made.id }
-  await updateTemplate(world, { ...target, changes: { body: 'two' } })
-  world.clock.at += 1000
-  const copy = await duplicateTemplate(world, target)
+  await updateTemplate(core, { ...target, changes: { body: 'two' } })
+  core.clock.now += 1000
+  const copy = await duplicateTemplate(core, target)
   assert.notEqual(copy.id, made.id)
   const at = new Date(START + 1000).toISOString()
   const expected = { ...made, body: 'two', id: copy.id, name: 'Welcome (Copy)' }
   assert.deepEqual(copy, { ...expected, createdAt: at, updatedAt: at })
-  assert.equal(await versionOf(world, copy.id), 1)
-  await updateTemplate(world, { projectId, id: copy.id, changes: { body: 'three' } })
-  assert.equal((await getTemplate(world, target)).body, 'two')
+  assert.equal(await versionOf(core, copy.id), 1)
+  await updateTemplate(core, { projectId, id: copy.id, changes: { body: 'three' } })
+  assert.equal((await getTemplate(core, target)).body, 'two')
 
   const name = `${'x'.repeat(92)}\u{1f600}${'y'.repeat(6)}`
-  const long = await createTemplate(world, welcome(projectId, { name }))
-  const cut = await duplicateTemplate(world, { projectId, id: long.id })
+  const long = await createTemplate(core, welcome(projectId, { name }))
+  const cut = await duplicateTemplate(core, { projectId, id: long.id })
   assert.equal(cut.name, `${'x'.repeat(92)} (Copy)`)
 })
 
 test('usage has its full shape and counts the emails made from the template', async (t) => {
-  const { world, projectId } = await openShop(t)
-  const { id } = await createTemplate(world, welcome(projectId))
+  const { core, projectId } = await openShop(t)
+  const { id } = await createTemplate(core, welcome(projectId))
   const unused = { workflowSteps: 0, emailsSent: 0, campaigns: [], workflows: [] }
-  assert.deepEqual(await templateUsage(world, { projectId, id }), unused)
-  await addEmail(world, projectId, id)
-  await addEmail(world, projectId, null)
-  assert.deepEqual(await templateUsage(world, { projectId, id }), { ...unused, emailsSent: 1 })
+  assert.deepEqual(await templateUsage(core, { projectId, id }), unused)
+  await addEmail(core, projectId, id)
+  await addEmail(core, projectId, null)
+  assert.deepEqual(await templateUsage(core, { projectId, id }), { ...unused, emailsSent: 1 })
 })
 
 test('a bulk delete takes all or none', async (t) => {
-  const { world, projectId } = await openShop(t)
+  const { core, projectId } = await openShop(t)
   const ids: string[] = []
-  for (let n = 0; n < 3; n += 1) ids.push((await createTemplate(world, welcome(projectId))).id)
+  for (let n = 0; n < 3; n += 1) ids.push((await createTemplate(core, welcome(projectId))).id)
   const [a = '', b = '', c = ''] = ids
   const bulk = (wanted: string[], isDelete?: boolean) =>
-    bulkUpdateTemplates(world, { projectId, ids: wanted, delete: isDelete })
+    bulkUpdateTemplates(core, { projectId, ids: wanted, delete: isDelete })
   await assert.rejects(bulk([a, NOBODY], true), { code: 'TEMPLATE_NOT_FOUND', status: 404 })
   await assert.rejects(bulk([a, NOBODY]), { code: 'TEMPLATE_NOT_FOUND' })
   await assert.rejects(bulk([], true), { code: 'VALIDATION_ERROR' })
   const many = Array.from({ length: 1001 }, () => a)
   await assert.rejects(bulk(many, true), { code: 'VALIDATION_ERROR' })
   assert.deepEqual(await bulk([a, b]), { updated: 0 })
-  assert.equal(await count(world), 3)
-  assert.ok(await world.directory.findTemplate(projectId, a))
+  assert.equal(await count(core), 3)
+  assert.ok(await core.directory.findTemplate(projectId, a))
   assert.deepEqual(await bulk([a, b, a], true), { deleted: 2 })
-  assert.equal(await world.directory.findTemplate(projectId, a), undefined)
-  assert.equal((await getTemplate(world, { projectId, id: c })).id, c)
-  assert.equal(await count(world), 1)
+  assert.equal(await core.directory.findTemplate(projectId, a), undefined)
+  assert.equal((await getTemplate(core, { projectId, id: c })).id, c)
+  assert.equal(await count(core), 1)
 })
 
 test('templates of others are not there, and nothing happens to them', async (t) => {
-  const { world, projectId } = await openShop(t)
-  const other = await addProject(world)
-  const { id } = await createTemplate(world, welcome(projectId))
-  const before = await getTemplate(world, { projectId, id })
+  const { core, projectId } = await openShop(t)
+  const other = await addProject(core)
+  const { id } = await createTemplate(core, welcome(projectId))
+  const before = await getTemplate(core, { projectId, id })
   const foreign = { projectId: other.id, id }
   const refusal = { code: 'TEMPLATE_NOT_FOUND', status: 404 }
-  await assert.rejects(getTemplate(world, foreign), refusal)
-  await assert.rejects(updateTemplate(world, { ...foreign, changes: { name: 'Mine' } }), refusal)
-  await assert.rejects(deleteTemplate(world, foreign), refusal)
-  await assert.rejects(duplicateTemplate(world, foreign), refusal)
-  await assert.rejects(templateUsage(world, foreign), refusal)
-  const bulk = bulkUpdateTemplates(world, { projectId: other.id, ids: [id], delete: true })
+  await assert.rejects(getTemplate(core, foreign), refusal)
+  await assert.rejects(updateTemplate(core, { ...foreign, changes: { name: 'Mine' } }), refusal)
+  await assert.rejects(deleteTemplate(core, foreign), refusal)
+  await assert.rejects(duplicateTemplate(core, foreign), refusal)
+  await assert.rejects(templateUsage(core, foreign), refusal)
+  const bulk = bulkUpdateTemplates(core, { projectId: other.id, ids: [id], delete: true })
   await assert.rejects(bulk, refusal)
-  assert.deepEqual(await getTemplate(world, { projectId, id }), before)
-  assert.equal(await count(world), 1)
+  assert.deepEqual(await getTemplate(core, { projectId, id }), before)
+  assert.equal(await count(core), 1)
 })
 
-async function addEmail(world: World, projectId: string, templateId: string | null) {
+async function addEmail(core: TestCore, projectId: string, templateId: string | null) {
   const [contactId, contentId] = [newId(), newId()]
   const times = { createdAt: START, updatedAt: START }
-  await world.store.write(async (tx) => {
+  await core.store.write(async (tx) => {
     const email = `${contactId}@dest.test`
     await tx
       .insert(contacts)

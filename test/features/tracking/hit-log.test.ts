@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { AppError } from '../../../src/errors.ts'
 import { startHitLog } from '../../../src/features/tracking/hit-log.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { click, LATER, link, MINUTE, open, openTracked } from './desk.ts'
+import { click, LATER, link, MINUTE, open, openTrackedSender } from './tracked-sender.ts'
 
 /** Nothing comes to its end before the stop. */
 const long = { visitMs: 3_600_000 }
@@ -22,7 +22,7 @@ function fillable(store: Store) {
 
 describe('the hit log', () => {
   it('writes what is waiting at a stop', async (t) => {
-    const { core, deliver, email } = await openTracked(t)
+    const { core, deliver, email } = await openTrackedSender(t)
     const hits = startHitLog(core, long)
     const id = await deliver()
     hits.add(open(id))
@@ -36,7 +36,7 @@ describe('the hit log', () => {
   })
 
   it('writes by itself, many visits in few transactions', async (t) => {
-    const { core, deliver, email } = await openTracked(t)
+    const { core, deliver, email } = await openTrackedSender(t)
     const { state, store } = fillable(core.store)
     state.isFull = false
     const hits = startHitLog({ ...core, store }, { visitMs: 0 })
@@ -49,7 +49,7 @@ describe('the hit log', () => {
   })
 
   it('judges what comes within a second together', async (t) => {
-    const { core, deliver, email, told } = await openTracked(t)
+    const { core, deliver, email, told } = await openTrackedSender(t)
     const hits = startHitLog(core, long)
     const id = await deliver()
     for (const path of ['/1', '/2', '/3', '/4']) hits.add(click(id, link + path))
@@ -60,7 +60,7 @@ describe('the hit log', () => {
   })
 
   it('keeps hits while the database cannot write, and writes them once', async (t) => {
-    const { core, deliver, email, told } = await openTracked(t)
+    const { core, deliver, email, told } = await openTrackedSender(t)
     const { state, store } = fillable(core.store)
     const hits = startHitLog({ ...core, store }, { visitMs: 0, retryMs: 5 })
     const id = await deliver()
@@ -76,7 +76,7 @@ describe('the hit log', () => {
   })
 
   it('is bounded: the oldest visits give way, and are counted', async (t) => {
-    const { core, deliver, email } = await openTracked(t)
+    const { core, deliver, email } = await openTrackedSender(t)
     const { state, store } = fillable(core.store)
     const errors: unknown[] = []
     const log = { ...core.log, error: (facts: unknown) => errors.push(facts) }
@@ -93,7 +93,7 @@ describe('the hit log', () => {
   })
 
   it('takes no more than fits while all that waits is being written', async (t) => {
-    const { core, deliver } = await openTracked(t)
+    const { core, deliver } = await openTrackedSender(t)
     const gate = Promise.withResolvers<never>()
     const called = Promise.withResolvers<void>()
     const write = () => {
@@ -115,7 +115,7 @@ describe('the hit log', () => {
   })
 
   it('ends its stop when the database cannot write, and says what was lost', async (t) => {
-    const { core, deliver } = await openTracked(t)
+    const { core, deliver } = await openTrackedSender(t)
     const hits = startHitLog({ ...core, store: fillable(core.store).store }, { visitMs: 0 })
     hits.add(open(await deliver()))
     await hits.stop()
@@ -123,7 +123,7 @@ describe('the hit log', () => {
   })
 
   it('loses only the visit that is at fault', async (t) => {
-    const { core, deliver, email } = await openTracked(t)
+    const { core, deliver, email } = await openTrackedSender(t)
     const hits = startHitLog(core, long)
     const ids = [await deliver(), await deliver(), await deliver()] as const
     hits.add(open(ids[0]))

@@ -11,17 +11,17 @@ import {
 } from '../../../src/mail/signed-tokens.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { contents } from '../../../src/store/schema/messages.ts'
-import { link, openTracked, type TrackedDesk } from './desk.ts'
+import { link, openTrackedSender, type TrackedSender } from './tracked-sender.ts'
 
 const body = `<p><a href="${link}">A</a> <a href="https://shop.test/?a=1&amp;b=2">B</a></p>`
-const keyOf = ({ core }: TrackedDesk) => core.keyring.keys('click')[0]
+const keyOf = ({ core }: TrackedSender) => core.keyring.keys('click')[0]
 
-async function openLinked(t: Parameters<typeof openTracked>[0]) {
-  const desk = await openTracked(t)
-  const emailId = await desk.deliver({}, body)
-  const key = keyOf(desk)
-  const resolve = createClickResolver(desk.core)
-  return { desk, emailId, key, resolve }
+async function openLinked(t: Parameters<typeof openTrackedSender>[0]) {
+  const sender = await openTrackedSender(t)
+  const emailId = await sender.deliver({}, body)
+  const key = keyOf(sender)
+  const resolve = createClickResolver(sender.core)
+  return { sender, emailId, key, resolve }
 }
 
 describe('a click token', () => {
@@ -42,10 +42,10 @@ describe('a click token', () => {
   })
 
   it('outlives the body that its link was in', async (t) => {
-    const { desk, emailId, key, resolve } = await openLinked(t)
-    const { contentId } = await desk.email(emailId)
+    const { sender, emailId, key, resolve } = await openLinked(t)
+    const { contentId } = await sender.email(emailId)
     const cleared = { body: null, links: [link] }
-    await desk.core.store.write((tx) =>
+    await sender.core.store.write((tx) =>
       tx.update(contents).set(cleared).where(eq(contents.id, contentId)).run(),
     )
     const token = createClickToken(key, { emailId, link: linkNumber(link) })
@@ -55,27 +55,27 @@ describe('a click token', () => {
   })
 
   it('reads a content once, however many follow its links', async (t) => {
-    const { desk, emailId, key } = await openLinked(t)
+    const { sender, emailId, key } = await openLinked(t)
     let reads = 0
-    const read: typeof desk.core.store.read = Object.create(desk.core.store.read, {
+    const read: typeof sender.core.store.read = Object.create(sender.core.store.read, {
       find: {
         value: (...given: Parameters<typeof read.find>) => {
           reads += 1
-          return desk.core.store.read.find(...given)
+          return sender.core.store.read.find(...given)
         },
       },
     })
-    const resolve = createClickResolver({ ...desk.core, store: { ...desk.core.store, read } })
+    const resolve = createClickResolver({ ...sender.core, store: { ...sender.core.store, read } })
     const token = createClickToken(key, { emailId, link: linkNumber(link) })
     for (let times = 0; times < 10; times += 1) await resolve(token)
     assert.equal(reads, 11)
   })
 
   it('of the secret before this one still leads on', async (t) => {
-    const { desk, emailId } = await openLinked(t)
+    const { sender, emailId } = await openLinked(t)
     const before = createKeyring('the secret before this one')
     const keyring = createKeyring('the secret of today, long', 'the secret before this one')
-    const resolve = createClickResolver({ ...desk.core, keyring })
+    const resolve = createClickResolver({ ...sender.core, keyring })
     const token = createClickToken(before.keys('click')[0], { emailId, link })
     assert.deepEqual(await resolve(token), { emailId, link })
     const stranger = createKeyring('the secret of somebody else')
@@ -86,8 +86,8 @@ describe('a click token', () => {
 
 describe('nobody but us says where a click leads', () => {
   it('a number that is no link of the content leads nowhere', async (t) => {
-    const { desk, emailId, key, resolve } = await openLinked(t)
-    const other = await desk.deliver({}, '<a href="https://other.test/">x</a>')
+    const { sender, emailId, key, resolve } = await openLinked(t)
+    const other = await sender.deliver({}, '<a href="https://other.test/">x</a>')
     const stray = linkNumber('https://other.test/')
     assert.equal(await resolve(createClickToken(key, { emailId, link: stray })), undefined)
     const own = createClickToken(key, { emailId: other, link: stray })
@@ -118,9 +118,9 @@ describe('nobody but us says where a click leads', () => {
   })
 
   it('a token of another purpose leads nowhere', async (t) => {
-    const { desk, emailId, resolve } = await openLinked(t)
-    const { keyring } = desk.core
-    const page = { contactId: (await desk.email(emailId)).contactId, emailId }
+    const { sender, emailId, resolve } = await openLinked(t)
+    const { keyring } = sender.core
+    const page = { contactId: (await sender.email(emailId)).contactId, emailId }
     const others = [
       createOpenToken(keyring.keys('open')[0], emailId),
       createPageToken(keyring.keys('page')[0], page),

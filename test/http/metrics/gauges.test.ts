@@ -4,16 +4,16 @@ import { createCounters } from '../../../src/counters.ts'
 import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { type GaugeDeps, listGauges } from '../../../src/http/metrics/gauges.ts'
 import { createMetrics } from '../../../src/http/metrics/metrics.ts'
-import { address, openDesk, START } from '../../features/messages/desk.ts'
+import { address, openSender, START } from '../../features/messages/sender.ts'
 
 const site = (name: string, blockedUntil: number | null, restrictedSince: number | null) =>
   ({ site: name, blockedUntil, restrictedSince }) as never
 
 test('/metrics tells what waits, what rests, what expires and what is free', async (t) => {
-  const desk = await openDesk(t)
-  const { core } = desk
-  await desk.send()
-  desk.clock.now = START + 90_000
+  const sender = await openSender(t)
+  const { core } = sender
+  await sender.send()
+  sender.clock.now = START + 90_000
   const outbound = {
     ...core.outbound,
     inFlight: () => 3,
@@ -50,14 +50,14 @@ test('/metrics tells what waits, what rests, what expires and what is free', asy
 })
 
 test('nothing that is due is no age', async (t) => {
-  const { core } = await openDesk(t)
+  const { core } = await openSender(t)
   const deps = { ...core, hits: {}, certificates: {} } as unknown as GaugeDeps
   const gauge = listGauges(deps).find(({ name }) => name.endsWith('oldest_due_seconds'))
   assert.deepEqual(await gauge?.read(), [{ value: 0 }])
 })
 
 test('mail of a destination in back-off is not what could have been tried', async (t) => {
-  const { core, send, clock, restrictions } = await openDesk(t)
+  const { core, send, clock, restrictions } = await openSender(t)
   const sendTo = (to: string) => send({ to: [{ address: address(to), name: null }] })
   await sendTo('ada@dead.test')
   clock.now = START + 30_000

@@ -9,7 +9,7 @@ import { events } from '../../../src/store/schema/events.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { segments } from '../../../src/store/schema/segments.ts'
-import { addRecipient } from '../../features/contacts/recipient.ts'
+import { addRecipient } from '../../features/contacts/add-recipient.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
 let service: Service

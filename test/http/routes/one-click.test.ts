@@ -11,7 +11,7 @@ import {
   addRecipient,
   type Recipient,
   subscriptionEvents,
-} from '../../features/contacts/recipient.ts'
+} from '../../features/contacts/add-recipient.ts'
 import { type Service, startService } from '../service.ts'
 
 let service: Service

@@ -28,7 +28,7 @@ import {
   pageToken,
   type Recipient,
   subscriptionEvents,
-} from '../../features/contacts/recipient.ts'
+} from '../../features/contacts/add-recipient.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
 const oneClick = 'List-Unsubscribe=One-Click'

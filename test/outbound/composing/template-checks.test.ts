@@ -32,8 +32,8 @@ function last(started: readonly FakeThread[]) {
 
 function answer(started: readonly FakeThread[], fault?: { message: string }): void {
   const { thread, asked } = last(started)
-  const place = { line: 1, column: 1 }
-  const said = fault === undefined ? undefined : { ...fault, ...place }
+  const location = { line: 1, column: 1 }
+  const said = fault === undefined ? undefined : { ...fault, ...location }
   thread.say({ type: 'checked', task: asked.task, fault: said })
 }
 

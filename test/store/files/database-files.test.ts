@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
-import { makePlace, notes, openTestStore } from '../fixture.ts'
+import { makeDatabaseFolder, notes, openTestStore } from '../test-store.ts'
 
 async function openWatched(t: TestContext) {
   const health = createHealth()
@@ -19,7 +19,7 @@ async function openWatched(t: TestContext) {
   })
   const store = await openTestStore(t, { log, health })
   await insert(store, 'first')
-  return { store, health, fatal, file: store.place.path }
+  return { store, health, fatal, file: store.location.path }
 }
 
 let count = 0
@@ -112,7 +112,7 @@ describe('the files of the database', () => {
   it('change under nobody: commands that come and go, checkpoints, a long rest', async (t) => {
     const { store, health, fatal, file } = await openWatched(t)
     const script = path.join(import.meta.dirname, '..', 'opening-child.ts')
-    const { migrationsDir } = store.place
+    const { migrationsDir } = store.location
     for (let round = 0; round < 3; round += 1) {
       const argv = [script, file, migrationsDir]
       const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -135,8 +135,8 @@ describe('the files of the database', () => {
   })
 
   it('are found behind a symbolic link', async (t) => {
-    const place = await makePlace(t)
-    const { path: file, migrationsDir, folder } = place
+    const location = await makeDatabaseFolder(t)
+    const { path: file, migrationsDir, folder } = location
     const real = path.join(folder, 'elsewhere', 'real.db')
     await mkdir(path.dirname(real))
     await symlink(real, file)
@@ -153,7 +153,7 @@ describe('the files of the database', () => {
   })
 
   it('are refused while the database has a second name', async (t) => {
-    const { path: file, migrationsDir } = await makePlace(t)
+    const { path: file, migrationsDir } = await makeDatabaseFolder(t)
     const options = { migrationsDir, log: silentLog(), watch: false }
     await (await openStore({ path: file, ...options })).close()
     await link(file, `${file}.link`)

@@ -10,13 +10,13 @@ import { silentLog } from '../../../src/log.ts'
 import { isServed } from '../../../src/store/files/is-served.ts'
 import { takeServeLock } from '../../../src/store/files/serve-lock.ts'
 import { openStore } from '../../../src/store/store.ts'
-import { makePlace, type Place } from '../fixture.ts'
+import { type DatabaseFolder, makeDatabaseFolder } from '../test-store.ts'
 
 const options = { log: silentLog(), patienceMs: 100 }
 const taken = { code: 'CONFLICT' }
 
 /** A server in a process of its own that has the lock and the database. */
-async function serveElsewhere(t: TestContext, { path: file, migrationsDir }: Place) {
+async function serveElsewhere(t: TestContext, { path: file, migrationsDir }: DatabaseFolder) {
   const script = path.join(import.meta.dirname, 'serving-child.ts')
   const argv = [script, file, migrationsDir]
   const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -35,7 +35,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 test('a second server on one database is refused until the first is gone', async (t) => {
-  const { path: file } = await makePlace(t)
+  const { path: file } = await makeDatabaseFolder(t)
   const first = await takeServeLock(file, options)
   await assert.rejects(takeServeLock(file, options), taken)
   first.release()
@@ -44,7 +44,7 @@ test('a second server on one database is refused until the first is gone', async
 })
 
 test('a second server is refused by another name of the database, too', async (t) => {
-  const { path: file } = await makePlace(t)
+  const { path: file } = await makeDatabaseFolder(t)
   const first = await takeServeLock(file, options)
   await symlink(`${file}`, `${file}.link`)
   await (await openStore({ path: file, log: silentLog() })).close()
@@ -54,43 +54,47 @@ test('a second server is refused by another name of the database, too', async (t
 })
 
 test('a lock never outlives its server, with its file or without', async (t) => {
-  const place = await makePlace(t)
+  const location = await makeDatabaseFolder(t)
   for (const isRemoved of [false, true]) {
-    const { child } = await serveElsewhere(t, place)
+    const { child } = await serveElsewhere(t, location)
     await kill(child)
-    if (isRemoved) await unlink(`${place.path}.serving`)
-    const lock = await takeServeLock(place.path, options)
+    if (isRemoved) await unlink(`${location.path}.serving`)
+    const lock = await takeServeLock(location.path, options)
     lock.release()
   }
 })
 
 test('a second server is refused after the file of the lock was removed', async (t) => {
-  const place = await makePlace(t)
-  const { child } = await serveElsewhere(t, place)
+  const location = await makeDatabaseFolder(t)
+  const { child } = await serveElsewhere(t, location)
   // Before the first has made a new one.
   child.kill('SIGSTOP')
-  await unlink(`${place.path}.serving`)
-  await assert.rejects(takeServeLock(place.path, options), taken)
-  assert.equal(existsSync(`${place.path}.serving`), false, 'nothing that the next takes for a lock')
-  await assert.rejects(takeServeLock(place.path, options), taken)
+  await unlink(`${location.path}.serving`)
+  await assert.rejects(takeServeLock(location.path, options), taken)
+  assert.equal(
+    existsSync(`${location.path}.serving`),
+    false,
+    'nothing that the next takes for a lock',
+  )
+  await assert.rejects(takeServeLock(location.path, options), taken)
   child.kill('SIGCONT')
   await kill(child)
-  const lock = await takeServeLock(place.path, options)
+  const lock = await takeServeLock(location.path, options)
   lock.release()
 })
 
 test('a server whose lock was removed makes it anew', async (t) => {
-  const place = await makePlace(t)
-  const { child, next } = await serveElsewhere(t, place)
-  await unlink(`${place.path}.serving`)
+  const location = await makeDatabaseFolder(t)
+  const { child, next } = await serveElsewhere(t, location)
+  await unlink(`${location.path}.serving`)
   assert.equal(await next(), 'the lock of the server was removed, and is made anew')
-  await assert.rejects(takeServeLock(place.path, { ...options, patienceMs: 0 }), taken)
+  await assert.rejects(takeServeLock(location.path, { ...options, patienceMs: 0 }), taken)
   // Before the folder is removed, in which it would make the file again.
   await kill(child)
 })
 
 test('a command that ends soon is waited for where the lock is new', async (t) => {
-  const { path: file, migrationsDir } = await makePlace(t)
+  const { path: file, migrationsDir } = await makeDatabaseFolder(t)
   await (await openStore({ path: file, migrationsDir, log: silentLog() })).close()
   const command = await openStore({ path: file, migrationsDir, log: silentLog(), watch: false })
   const waiting = takeServeLock(file, { ...options, patienceMs: 60_000 })
@@ -102,7 +106,7 @@ test('a command that ends soon is waited for where the lock is new', async (t) =
 })
 
 test('whether a server runs is seen without keeping one from starting', async (t) => {
-  const { path: file } = await makePlace(t)
+  const { path: file } = await makeDatabaseFolder(t)
   assert.equal(isServed(file), false)
   const lock = await takeServeLock(file, options)
   assert.equal(isServed(file), true)
@@ -115,7 +119,7 @@ test('whether a server runs is seen without keeping one from starting', async (t
 })
 
 test('whether a server runs is seen by another name of the database, too', async (t) => {
-  const { path: file } = await makePlace(t)
+  const { path: file } = await makeDatabaseFolder(t)
   await (await openStore({ path: file, log: silentLog() })).close()
   await symlink(file, `${file}.link`)
   const lock = await takeServeLock(`${file}.link`, options)

@@ -4,12 +4,12 @@ import { Worker } from 'node:worker_threads'
 import { AppError } from '../../../src/errors.ts'
 import { createThread } from '../../../src/store/read/thread.ts'
 import type { Query } from '../../../src/store/read/thread-messages.ts'
-import { makePlace } from '../fixture.ts'
+import { makeDatabaseFolder } from '../test-store.ts'
 
 const query: Query = { kind: 'query', text: '', params: [], shape: 'rows' }
 
 test('a thread starts with its first request and ends when it is stopped', async (t) => {
-  const { path: file } = await makePlace(t)
+  const { path: file } = await makeDatabaseFolder(t)
   const thread = createThread({ path: file, nativeBinding: undefined })
   await thread.stop()
   assert.equal(thread.isStarted(), false)
@@ -38,7 +38,7 @@ test('who waits for a thread that dies gets DATABASE_ERROR, and the next one a n
 })
 
 test('a request that cannot be sent fails alone', async (t) => {
-  const { path: file } = await makePlace(t)
+  const { path: file } = await makeDatabaseFolder(t)
   const thread = createThread({ path: file, nativeBinding: undefined })
   await assert.rejects(thread.ask({ ...query, text: 'select ?', params: [() => 1] }), {
     name: 'DataCloneError',

@@ -7,15 +7,15 @@ import { projects } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { attempts, emails } from '../../../src/store/schema/messages.ts'
-import { openDesk } from '../../features/messages/desk.ts'
+import { openSender } from '../../features/messages/sender.ts'
 
 /** A project with one email of one contact, its attempt, and events with and without a contact. */
 async function openStocked(t: TestContext) {
-  const desk = await openDesk(t)
-  const { emails: accepted } = await desk.send()
+  const sender = await openSender(t)
+  const { emails: accepted } = await sender.send()
   const [{ contact, email } = { contact: { id: '' }, email: '' }] = accepted
-  const projectId = desk.project.id
-  await desk.core.store.write(async (tx) => {
+  const projectId = sender.project.id
+  await sender.core.store.write(async (tx) => {
     const attempt = { emailId: email, at: 1, durationMs: 1, result: 'deferred', steps: [] }
     await tx.insert(attempts).values(attempt)
     for (const contactId of [contact.id, null]) {
@@ -23,23 +23,23 @@ async function openStocked(t: TestContext) {
     }
   })
   const counts = async () => {
-    const { read } = desk.core.store
+    const { read } = sender.core.store
     const tables = [contacts, emails, attempts, events]
     return Promise.all(tables.map((table) => read.$count(table)))
   }
   assert.deepEqual(await counts(), [1, 1, 1, 2])
-  return { desk, contact, projectId, counts }
+  return { sender, contact, projectId, counts }
 }
 
 test('a deleted contact takes its emails, their attempts and its events along', async (t) => {
-  const { desk, contact, counts } = await openStocked(t)
-  await desk.core.store.write((tx) => tx.delete(contacts).where(eq(contacts.id, contact.id)))
+  const { sender, contact, counts } = await openStocked(t)
+  await sender.core.store.write((tx) => tx.delete(contacts).where(eq(contacts.id, contact.id)))
   assert.deepEqual(await counts(), [0, 0, 0, 1])
 })
 
 test('a deleted project takes everything along, other projects keep theirs', async (t) => {
-  const { desk, projectId, counts } = await openStocked(t)
-  await desk.core.store.write(async (tx) => {
+  const { sender, projectId, counts } = await openStocked(t)
+  await sender.core.store.write(async (tx) => {
     const other = { id: newId(), projectId: newId(), name: 'x', contactId: newId(), createdAt: 1 }
     await tx.insert(events).values(other)
     await tx.delete(projects).where(eq(projects.id, projectId))

@@ -5,13 +5,13 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { openConnection } from '../../../src/store/connection.ts'
 import { createThread } from '../../../src/store/read/thread.ts'
 import { type CheckpointLimits, startCheckpoints } from '../../../src/store/write/checkpoints.ts'
-import { makePlace, recordingLog } from '../fixture.ts'
+import { makeDatabaseFolder, recordingLog } from '../test-store.ts'
 
 const limits: CheckpointLimits = { intervalMs: 10, smallBytes: 100_000, maxLogBytes: 400_000 }
 const insert = 'insert into t values (?)'
 
-async function setUp(t: Parameters<typeof makePlace>[0]) {
-  const { path } = await makePlace(t)
+async function setUp(t: Parameters<typeof makeDatabaseFolder>[0]) {
+  const { path } = await makeDatabaseFolder(t)
   const connection = openConnection({ path, busyTimeoutMs: 5000 })
   connection.script('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; create table t (x)')
   const walBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0

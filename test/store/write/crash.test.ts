@@ -6,14 +6,14 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { silentLog } from '../../../src/log.ts'
 import { openStore } from '../../../src/store/store.ts'
-import { makePlace, notes, type Place } from '../fixture.ts'
+import { type DatabaseFolder, makeDatabaseFolder, notes } from '../test-store.ts'
 
 const rounds = 5
 const child = path.join(import.meta.dirname, 'writing-child.ts')
 
 /** Lets a process write, kills it at a random moment; the ids whose writes had resolved. */
-async function writeUntilKilled(place: Place): Promise<string[]> {
-  const argv = [child, place.path, place.migrationsDir]
+async function writeUntilKilled(location: DatabaseFolder): Promise<string[]> {
+  const argv = [child, location.path, location.migrationsDir]
   const writing = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] })
   const chunks: Buffer[] = []
   writing.stdout.on('data', (chunk) => chunks.push(chunk))
@@ -27,10 +27,11 @@ async function writeUntilKilled(place: Place): Promise<string[]> {
 }
 
 test('kill -9 loses nothing that was resolved and leaves no half of a write', async (t) => {
-  const place = await makePlace(t)
+  const location = await makeDatabaseFolder(t)
   const resolved: string[] = []
-  for (let round = 0; round < rounds; round += 1) resolved.push(...(await writeUntilKilled(place)))
-  const store = await openStore({ ...place, log: silentLog() })
+  for (let round = 0; round < rounds; round += 1)
+    resolved.push(...(await writeUntilKilled(location)))
+  const store = await openStore({ ...location, log: silentLog() })
   t.after(() => store.close())
   const rows = await store.read.select({ id: notes.id }).from(notes)
   const found = new Set(rows.map(({ id }) => id))

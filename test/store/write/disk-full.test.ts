@@ -8,7 +8,7 @@ import { sql } from '../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
 import { createWritability } from '../../../src/store/write/writability.ts'
-import { notes, openTestStore, stopClock } from '../fixture.ts'
+import { notes, openTestStore, stopClock } from '../test-store.ts'
 
 const large = 'x'.repeat(2_000_000)
 
@@ -136,7 +136,7 @@ test('the operator is told the file and the reason, for queries, commits and ope
   await limitPages(store, 100)
   const write = store.write((tx) => tx.insert(notes).values({ id: 'l', seq: 1, body: large }))
   const error = await write.catch((reason) => reason)
-  const { path } = store.place
+  const { path } = store.location
   assert.equal(
     describeDatabaseError(error),
     `The database ${path} cannot be used: database or disk is full (SQLITE_FULL).`,

@@ -5,7 +5,7 @@ import { AppError } from '../../../src/errors.ts'
 import { openConnection } from '../../../src/store/connection.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
-import { notes, openTestStore, stopClock } from '../fixture.ts'
+import { notes, openTestStore, stopClock } from '../test-store.ts'
 
 /** Closures that note their names in the order in which they run, and how each ended. */
 function recorder(store: Store) {
@@ -138,7 +138,7 @@ test('a heavy write that fails undoes only itself, and nobody runs again', async
 
 test('heavy writes that wait too long for the lock are told so too', async (t) => {
   const store = await openTestStore(t)
-  const other = openConnection({ path: store.place.path, busyTimeoutMs: 0 })
+  const other = openConnection({ path: store.location.path, busyTimeoutMs: 0 })
   other.script('BEGIN IMMEDIATE')
   let at = 0
   t.mock.method(performance, 'now', () => (at += 1000))
@@ -155,7 +155,7 @@ test('heavy writes that wait too long for the lock are told so too', async (t) =
 
 test('who waited long for other writes is not refused for a lock that has just been taken', async (t) => {
   const store = await openTestStore(t)
-  const other = openConnection({ path: store.place.path, busyTimeoutMs: 0 })
+  const other = openConnection({ path: store.location.path, busyTimeoutMs: 0 })
   let at = 0
   t.mock.method(performance, 'now', () => at)
   const first = store.write(

@@ -7,7 +7,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { parameter, statement } from '../../../src/store/statement.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
-import { notes, openTestStore } from '../fixture.ts'
+import { notes, openTestStore } from '../test-store.ts'
 
 const insertNote = statement((db) =>
   db.insert(notes).values({ id: parameter('id'), seq: parameter('seq'), body: parameter('body') }),

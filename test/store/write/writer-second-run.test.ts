@@ -5,7 +5,7 @@ import { openConnection } from '../../../src/store/connection.ts'
 import { asc } from '../../../src/store/drizzle.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
-import { notes, openTestStore, stopClock } from '../fixture.ts'
+import { notes, openTestStore, stopClock } from '../test-store.ts'
 
 function add(tx: Tx, id: string) {
   return tx.insert(notes).values({ id, seq: 0 })
@@ -103,7 +103,7 @@ test('the handle of the first run is dead', async (t) => {
 test('who takes the lock between the two runs is waited for', async (t) => {
   const store = await openTestStore(t)
   stopClock(t)
-  const other = openConnection({ path: store.place.path, busyTimeoutMs: 0 })
+  const other = openConnection({ path: store.location.path, busyTimeoutMs: 0 })
   const { result } = counted(store, 'a')
   await assert.rejects(store.write(writeAndFail))
   other.script("BEGIN IMMEDIATE; INSERT INTO notes (id, seq) VALUES ('other', 0)")

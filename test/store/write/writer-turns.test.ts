@@ -5,7 +5,7 @@ import { parameter, statement } from '../../../src/store/statement.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
 import { countTurns } from '../../event-loop.ts'
-import { notes, openTestStore } from '../fixture.ts'
+import { notes, openTestStore } from '../test-store.ts'
 
 const HEAVY = { heavyFor: 'a' }
 

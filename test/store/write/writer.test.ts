@@ -9,7 +9,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { parameter, statement } from '../../../src/store/statement.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { Tx } from '../../../src/store/write/transaction.ts'
-import { notes, openTestStore, recordingLog, stopClock } from '../fixture.ts'
+import { notes, openTestStore, recordingLog, stopClock } from '../test-store.ts'
 
 const insertNote = statement((db) =>
   db.insert(notes).values({ id: parameter('id'), seq: parameter('seq') }),
@@ -289,7 +289,7 @@ test('the event loop turns between groups', async (t) => {
 
 test('the lock of another process is waited for without blocking', async (t) => {
   const store = await openTestStore(t)
-  const other = openConnection({ path: store.place.path, busyTimeoutMs: 0 })
+  const other = openConnection({ path: store.location.path, busyTimeoutMs: 0 })
   other.script('BEGIN IMMEDIATE')
   const write = store.write((tx) => addNote(tx, 'after'))
   await delay(20)
@@ -302,7 +302,7 @@ test('the lock of another process is waited for without blocking', async (t) => 
 
 test('who waits too long for the lock gets DATABASE_ERROR and nothing was written', async (t) => {
   const store = await openTestStore(t)
-  const other = openConnection({ path: store.place.path, busyTimeoutMs: 0 })
+  const other = openConnection({ path: store.location.path, busyTimeoutMs: 0 })
   other.script('BEGIN IMMEDIATE')
   t.mock.method(performance, 'now', slowedClock())
   await assert.rejects(

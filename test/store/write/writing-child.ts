@@ -7,7 +7,7 @@ import { writeSync } from 'node:fs'
 import { silentLog } from '../../../src/log.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { openStore } from '../../../src/store/store.ts'
-import { notes } from '../fixture.ts'
+import { notes } from '../test-store.ts'
 
 const [, , path = '', migrationsDir = '', callers = '20', rounds = 'Infinity'] = process.argv
 const store = await openStore({ path, migrationsDir, log: silentLog(), watch: false })

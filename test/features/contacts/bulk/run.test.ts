@@ -20,15 +20,15 @@ import { events } from '../../../../src/store/schema/events.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { segments } from '../../../../src/store/schema/segments.ts'
+import { addProject, address, openTestCore, type TestCore } from '../../../core.ts'
 import { type ClaimedJob, claimJob } from '../../../jobs/running.ts'
-import { addProject, address, openWorld, type World } from '../../world.ts'
-import { addRecipient } from '../recipient.ts'
+import { addRecipient } from '../add-recipient.ts'
 
 const closers: (() => unknown)[] = []
-let world: World
+let core: TestCore
 
 before(async () => {
-  world = await openWorld({ after: (fn: () => unknown) => closers.push(fn) } as never)
+  core = await openTestCore({ after: (fn: () => unknown) => closers.push(fn) } as never)
 })
 
 after(async () => {
@@ -39,7 +39,7 @@ type Person = { subscribed?: boolean; data?: Record<string, unknown>; email?: st
 
 /** In their order; the ids. */
 async function addPeople(projectId: string, people: readonly Person[]): Promise<string[]> {
-  const saved = await world.store.write((tx) =>
+  const saved = await core.store.write((tx) =>
     saveContacts(
       tx,
       {
@@ -47,7 +47,7 @@ async function addPeople(projectId: string, people: readonly Person[]): Promise<
         subscribed: undefined,
         subscribedByDefault: true,
         reason: 'api',
-        at: world.clock.at,
+        at: core.clock.now,
       },
       people.map(({ subscribed, data = {}, email }, index) => ({
         address: address(email ?? `person${index}@people.test`),
@@ -62,7 +62,7 @@ async function addPeople(projectId: string, people: readonly Person[]): Promise<
 const crowd = (size: number, person: Person = {}) => Array.from({ length: size }, () => person)
 
 const order = (projectId: string, operation: BulkOperation, target: BulkSelection<unknown>) =>
-  startBulk(world, { projectId, operation, target })
+  startBulk(core, { projectId, operation, target })
 
 const byIds = (contactIds: string[]): BulkSelection<unknown> => ({ mode: 'ids', contactIds })
 
@@ -79,31 +79,31 @@ async function bulk(
   target: BulkSelection<unknown>,
 ): Promise<BulkResult> {
   await order(projectId, operation, target)
-  return finish(await claimJob(world, 'bulk'))
+  return finish(await claimJob(core, 'bulk'))
 }
 
 /** Does the work, and lets go of the job for those that follow. */
-async function finish(job: ClaimedJob, core: Pick<Core, 'store' | 'now'> = world) {
-  const result = await runBulk(core, job)
-  await world.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
+async function finish(job: ClaimedJob, deps: Pick<Core, 'store' | 'now'> = core) {
+  const result = await runBulk(deps, job)
+  await deps.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
   return result
 }
 
 async function subscribedIds(projectId: string): Promise<string[]> {
   const isMeant = and(eq(contacts.projectId, projectId), eq(contacts.subscribed, true))
-  const rows = await world.store.read.select({ id: contacts.id }).from(contacts).where(isMeant)
+  const rows = await core.store.read.select({ id: contacts.id }).from(contacts).where(isMeant)
   return rows.map(({ id }) => id).sort()
 }
 
 const listEvents = (projectId: string) =>
-  world.store.read
+  core.store.read
     .select({ name: events.name, contactId: events.contactId, data: events.data })
     .from(events)
     .where(and(eq(events.projectId, projectId), like(events.name, 'contact.%')))
     .orderBy(asc(events.seq))
 
 test('those that change are told apart from those that were so, and only they have an event', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const people = [{}, { subscribed: false }, {}, { subscribed: false }]
   const [a = '', b = '', c = '', d = ''] = await addPeople(id, people)
   const result = await bulk(id, 'unsubscribe', byIds([c, b, a, c]))
@@ -132,8 +132,8 @@ test('those that change are told apart from those that were so, and only they ha
 })
 
 test('ids of another project are failures like unknown ones, and nothing of it changes', async () => {
-  const mine = await addProject(world)
-  const theirs = await addProject(world)
+  const mine = await addProject(core)
+  const theirs = await addProject(core)
   const [own = ''] = await addPeople(mine.id, [{}])
   const [foreign = ''] = await addPeople(theirs.id, [{}])
   const unknown = newId()
@@ -158,14 +158,14 @@ test('ids of another project are failures like unknown ones, and nothing of it c
 })
 
 test('deleted contacts take their emails and events with them', async () => {
-  const { id } = await addProject(world)
-  const gone = await addRecipient(world, { projectId: id })
-  const kept = await addRecipient(world, { projectId: id })
+  const { id } = await addProject(core)
+  const gone = await addRecipient(core, { projectId: id })
+  const kept = await addRecipient(core, { projectId: id })
   await bulk(id, 'unsubscribe', byIds([gone.contactId, kept.contactId]))
   const result = await bulk(id, 'delete', byIds([gone.contactId]))
   assert.equal(result.successCount, 1)
   const isMine = eq(emails.projectId, id)
-  const left = await world.store.read.select({ id: emails.id }).from(emails).where(isMine)
+  const left = await core.store.read.select({ id: emails.id }).from(emails).where(isMine)
   assert.deepEqual(left, [{ id: kept.emailId }])
   const told = await listEvents(id)
   assert.deepEqual(
@@ -175,8 +175,8 @@ test('deleted contacts take their emails and events with them', async () => {
 })
 
 test('a query means all that match it, though changing them moves them', async () => {
-  const { id } = await addProject(world)
-  const other = await addProject(world)
+  const { id } = await addProject(core)
+  const other = await addProject(core)
   await addPeople(other.id, crowd(3, { subscribed: false }))
   const people = crowd(700).map((_, index) => ({ subscribed: index % 3 === 0 }))
   const ids = await addPeople(id, people)
@@ -201,7 +201,7 @@ test('a query means all that match it, though changing them moves them', async (
 })
 
 test('a query takes part of the address and a condition', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const people = [
     { email: 'ann@shop.test', data: { plan: 'pro' } },
     { email: 'bob@shop.test', data: { plan: 'free' } },
@@ -215,12 +215,12 @@ test('a query takes part of the address and a condition', async () => {
   await bulk(id, 'unsubscribe', byQuery({ search: 'SHOP', condition }))
   assert.deepEqual(await subscribedIds(id), [bob, cid].sort())
   await bulk(id, 'delete', byQuery({ subscribed: true, condition }))
-  const rows = await world.store.read.select().from(contacts).where(eq(contacts.projectId, id))
+  const rows = await core.store.read.select().from(contacts).where(eq(contacts.projectId, id))
   assert.deepEqual(rows.map((row) => row.id).sort(), [ann, bob].sort())
 })
 
 test('a condition that is none, or refers to nothing, is refused before anything is queued', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const ask = (filter: object) =>
     order(id, 'delete', byQuery({ condition: { logic: 'AND', groups: [{ filters: [filter] }] } }))
   await assert.rejects(ask({ field: 'data.plan', operator: 'like', value: 'x' }), (error) => {
@@ -231,41 +231,41 @@ test('a condition that is none, or refers to nothing, is refused before anything
   })
   const segment = { field: `segment.${newId()}`, operator: 'memberOfSegment' }
   await assert.rejects(ask(segment), { code: 'BAD_REQUEST' })
-  assert.equal(await world.store.read.$count(jobs, eq(jobs.projectId, id)), 0)
+  assert.equal(await core.store.read.$count(jobs, eq(jobs.projectId, id)), 0)
 })
 
 test('a segment that is gone when the work begins ends it for good, and nothing changed', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const ids = await addPeople(id, crowd(2))
   const segmentId = newId()
-  const at = { createdAt: world.clock.at, updatedAt: world.clock.at }
+  const at = { createdAt: core.clock.now, updatedAt: core.clock.now }
   const segment = { id: segmentId, projectId: id, name: 'Some', type: 'STATIC' as const, ...at }
-  await world.store.write((tx) => tx.insert(segments).values(segment).run())
+  await core.store.write((tx) => tx.insert(segments).values(segment).run())
   const filter = { field: `segment.${segmentId}`, operator: 'notMemberOfSegment' }
   await order(
     id,
     'delete',
     byQuery({ condition: { logic: 'AND', groups: [{ filters: [filter] }] } }),
   )
-  await world.store.write((tx) => tx.delete(segments).where(eq(segments.id, segmentId)).run())
-  const job = await claimJob(world, 'bulk')
-  await assert.rejects(runBulk(world, job), FinalFailure)
+  await core.store.write((tx) => tx.delete(segments).where(eq(segments.id, segmentId)).run())
+  const job = await claimJob(core, 'bulk')
+  await assert.rejects(runBulk(core, job), FinalFailure)
   assert.deepEqual(await subscribedIds(id), ids.sort())
-  await world.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
+  await core.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
 })
 
 test('who comes after it has begun is left alone', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   await addPeople(id, crowd(30))
   await order(id, 'delete', byQuery())
-  const job = await claimJob(world, 'bulk')
+  const job = await claimJob(core, 'bulk')
   let late: string[] = []
-  const write: World['store']['write'] = async (fn) => {
-    const result = await world.store.write(fn)
+  const write: TestCore['store']['write'] = async (fn) => {
+    const result = await core.store.write(fn)
     if (late.length === 0) late = await addPeople(id, [{ email: 'late@people.test' }])
     return result
   }
-  const result = await finish(job, { store: { ...world.store, write }, now: world.now })
+  const result = await finish(job, { store: { ...core.store, write }, now: core.now })
   assert.equal(result.successCount, 30)
   assert.deepEqual(await subscribedIds(id), late)
 })
@@ -278,15 +278,15 @@ test('a run that takes over goes on behind the last batch, whenever the one befo
     [0, 'ids'],
     [2, 'ids'],
   ] as const) {
-    const { id } = await addProject(world)
+    const { id } = await addProject(core)
     const ids = await addPeople(id, crowd(120))
     await bulk(id, 'unsubscribe', byIds(ids.slice(100)))
     const seenBefore = (await listEvents(id)).length
     await order(id, 'unsubscribe', target === 'ids' ? byIds(ids) : byQuery())
-    const first = await claimJob(world, 'bulk')
+    const first = await claimJob(core, 'bulk')
     await assert.rejects(runBulk(dying(dieAfter), first), /died/)
-    world.clock.at += 60_000
-    const second = await claimJob(world, 'bulk')
+    core.clock.now += 60_000
+    const second = await claimJob(core, 'bulk')
     assert.equal(second.id, first.id)
     const result = await finish(second)
     assert.deepEqual(result, {
@@ -306,59 +306,59 @@ test('a run that takes over goes on behind the last batch, whenever the one befo
 /** What the job works with, until its process dies behind that many of its batches. */
 function dying(batches: number): Pick<Core, 'store' | 'now'> {
   let left = batches
-  const write: World['store']['write'] = async (fn) => {
+  const write: TestCore['store']['write'] = async (fn) => {
     if (left === 0) throw new Error('died')
     left -= 1
-    return world.store.write(fn)
+    return core.store.write(fn)
   }
-  return { store: { ...world.store, write }, now: world.now }
+  return { store: { ...core.store, write }, now: core.now }
 }
 
 test('a run that lost its lease without noticing applies no batch beside the one that took over', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const ids = await addPeople(id, crowd(60))
   await order(id, 'unsubscribe', byIds(ids))
-  const first = await claimJob(world, 'bulk')
+  const first = await claimJob(core, 'bulk')
   let second: Promise<BulkResult> | undefined
-  const write: World['store']['write'] = async (fn) => {
-    const result = await world.store.write(fn)
+  const write: TestCore['store']['write'] = async (fn) => {
+    const result = await core.store.write(fn)
     if (second === undefined) {
-      world.clock.at += 60_000
-      second = runBulk(world, await claimJob(world, 'bulk'))
+      core.clock.now += 60_000
+      second = runBulk(core, await claimJob(core, 'bulk'))
     }
     return result
   }
-  const stale = runBulk({ store: { ...world.store, write }, now: world.now }, first)
+  const stale = runBulk({ store: { ...core.store, write }, now: core.now }, first)
   await assert.rejects(stale, /lease of the job was lost/)
   assert.equal((await second)?.successCount, 60)
   assert.equal((await listEvents(id)).length, 60)
-  await world.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, first.id)).run())
+  await core.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, first.id)).run())
 })
 
 test('a job that is told to stop does so between two batches', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const ids = await addPeople(id, crowd(60))
   await order(id, 'delete', byIds(ids))
-  const job = await claimJob(world, 'bulk')
+  const job = await claimJob(core, 'bulk')
   job.abort.abort(new Error('The program is stopping.'))
-  await assert.rejects(runBulk(world, job), /stopping/)
+  await assert.rejects(runBulk(core, job), /stopping/)
   assert.equal((await subscribedIds(id)).length, 60)
-  await world.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
+  await core.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
 })
 
 test('the job loop does the work, and the status tells of it', async (t) => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const ids = await addPeople(id, crowd(3))
-  const core = world as unknown as Core
-  const { handlers, limits } = createSchedule(core)
+  const whole = core as unknown as Core
+  const { handlers, limits } = createSchedule(whole)
   assert.equal(limits.bulk, 3)
-  const { store, log, now, jobNotifier } = world
+  const { store, log, now, jobNotifier } = core
   const running = startJobs({ store, log, now, handlers, limits })
   t.after(() => running.stop(0))
   t.after(jobNotifier.listen(running.wake))
   const jobId = await order(id, 'delete', byIds(ids))
-  assert.equal(jobId, `bulk-delete-${id}-${world.clock.at}`)
-  const ask = () => findBulkStatus(world, { projectId: id, jobId })
+  assert.equal(jobId, `bulk-delete-${id}-${core.clock.now}`)
+  const ask = () => findBulkStatus(core, { projectId: id, jobId })
   let status = await ask()
   while (status.state !== 'completed') {
     await new Promise(setImmediate)

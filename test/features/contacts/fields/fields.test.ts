@@ -16,14 +16,14 @@ import { projects } from '../../../../src/store/schema/accounts.ts'
 import { type ContactData, contactFields, contacts } from '../../../../src/store/schema/contacts.ts'
 import { segments } from '../../../../src/store/schema/segments.ts'
 import type { Tx } from '../../../../src/store/write/transaction.ts'
+import { addProject, address, openTestCore, START, type TestCore } from '../../../core.ts'
 import { claimJob } from '../../../jobs/running.ts'
-import { addProject, address, openWorld, START, type World } from '../../world.ts'
 
 const closers: (() => unknown)[] = []
-let world: World
+let core: TestCore
 
 before(async () => {
-  world = await openWorld({ after: (fn: () => unknown) => closers.push(fn) } as never)
+  core = await openTestCore({ after: (fn: () => unknown) => closers.push(fn) } as never)
 })
 
 after(async () => {
@@ -51,7 +51,7 @@ const save = (tx: Tx, projectId: string, { email, data }: { email: string; data:
     projectId,
     subscribed: undefined,
     subscribedByDefault: true,
-    at: world.clock.at,
+    at: core.clock.now,
     reason: 'api' as const,
   }
   const entry = { address: address(email), changes: parseData(data).changes }
@@ -59,14 +59,14 @@ const save = (tx: Tx, projectId: string, { email, data }: { email: string; data:
 }
 
 const addContacts = (projectId: string, all: readonly unknown[]) =>
-  world.store.write(async (tx) => {
+  core.store.write(async (tx) => {
     for (const [index, data] of all.entries()) {
       await save(tx, projectId, { email: `c${index}@people.test`, data })
     }
   })
 
 const dataOf = async (projectId: string) =>
-  (await world.store.read.select().from(contacts).where(eq(contacts.projectId, projectId))).map(
+  (await core.store.read.select().from(contacts).where(eq(contacts.projectId, projectId))).map(
     ({ data }) => data,
   )
 
@@ -91,7 +91,7 @@ function kindOf(value: unknown): string {
 
 async function kept(projectId: string): Promise<Map<string, number>> {
   const isMine = eq(contactFields.projectId, projectId)
-  const rows = await world.store.read.select().from(contactFields).where(isMine)
+  const rows = await core.store.read.select().from(contactFields).where(isMine)
   return new Map(rows.map(({ key, kind, contacts: n }) => [JSON.stringify([key, kind]), n]))
 }
 
@@ -126,21 +126,21 @@ const step = fc.oneof(
 )
 
 test('the counts of keys are right after whatever is done to contacts', async () => {
-  const other = await addProject(world)
+  const other = await addProject(core)
   await addContacts(other.id, [{ plan: 'pro' }, { plan: 1 }])
   const untouched = await kept(other.id)
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-      const { id } = await addProject(world)
-      await world.store.write(async (tx) => {
+      const { id } = await addProject(core)
+      await core.store.write(async (tx) => {
         for (const each of steps) await take(tx, id, each)
       })
       const all = await dataOf(id)
       assert.deepEqual(await kept(id), recount(all))
-      const [project] = await world.store.read.select().from(projects).where(eq(projects.id, id))
+      const [project] = await core.store.read.select().from(projects).where(eq(projects.id, id))
       assert.equal(project?.contactCount, all.length)
       assert.equal(project?.subscribedCount, await countSubscribed(id))
-      await world.store.write((tx) => tx.delete(projects).where(eq(projects.id, id)).run())
+      await core.store.write((tx) => tx.delete(projects).where(eq(projects.id, id)).run())
       assert.equal((await kept(id)).size, 0)
     }),
     { numRuns: 60 },
@@ -150,7 +150,7 @@ test('the counts of keys are right after whatever is done to contacts', async ()
 
 async function countSubscribed(projectId: string): Promise<number> {
   const isMeant = and(eq(contacts.projectId, projectId), eq(contacts.subscribed, true))
-  return world.store.read.$count(contacts, isMeant)
+  return core.store.read.$count(contacts, isMeant)
 }
 
 async function take(
@@ -185,10 +185,10 @@ async function take(
 }
 
 test('a write that fails leaves the counts as they were', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   await addContacts(id, [{ plan: 'pro' }])
   const before = await kept(id)
-  const write = world.store.write(async (tx) => {
+  const write = core.store.write(async (tx) => {
     await save(tx, id, { email: 'new@people.test', data: { plan: 'pro', extra: 1 } })
     await tx.update(contacts).set({ data: null }).where(eq(contacts.projectId, id))
     throw new Error('no')
@@ -198,20 +198,20 @@ test('a write that fails leaves the counts as they were', async () => {
 })
 
 test('fields are listed by name, with the type of most values and the share of contacts', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const standard = [
     { field: 'createdAt', type: 'date', coverage: 100 },
     { field: 'email', type: 'string', coverage: 100 },
     { field: 'subscribed', type: 'boolean', coverage: 100 },
     { field: 'updatedAt', type: 'date', coverage: 100 },
   ]
-  assert.deepEqual(await listFields(world, id), { fields: standard, count: 4 })
+  assert.deepEqual(await listFields(core, id), { fields: standard, count: 4 })
   await addContacts(id, [
     { plan: 'pro', age: 41, since: '2026-01-31', vip: true, tags: ['a'], mixed: 1 },
     { plan: 'free', age: 'young', since: '2026-01-31T10:00:00Z', mixed: 'one' },
     { plan: 'free', age: 17, mixed: [1] },
   ])
-  const { fields, count } = await listFields(world, id)
+  const { fields, count } = await listFields(core, id)
   assert.equal(count, 10)
   assert.deepEqual(fields, [
     standard[0],
@@ -226,10 +226,10 @@ test('fields are listed by name, with the type of most values and the share of c
 })
 
 const valuesOf = (projectId: string, field: string, limit = 100) =>
-  listFieldValues(world, { projectId, field, limit })
+  listFieldValues(core, { projectId, field, limit })
 
 test('values are distinct, typed and in order; what no condition compares with is left out', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const numbers = [2, '2', 10, '1.5', -1]
   const texts = ['007', '1e3', 'b', 'a', 'a', '9007199254740993', '1.50']
   const others = [['list'], { object: 1 }, 'x'.repeat(1001)]
@@ -247,7 +247,7 @@ test('values are distinct, typed and in order; what no condition compares with i
 })
 
 test('of the standard fields only subscribed has values to list', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   await addContacts(id, [{ subscribed: 'weekly' }])
   assert.deepEqual((await valuesOf(id, 'subscribed')).values, [true, false])
   assert.deepEqual((await valuesOf(id, 'data.subscribed')).values, ['weekly'])
@@ -257,9 +257,9 @@ test('of the standard fields only subscribed has values to list', async () => {
 })
 
 test('of many values those of the oldest contacts are listed, subscribed ones first', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   await insertMany(id, 1_200, `json_object('n', i)`)
-  await world.store.write((tx) =>
+  await core.store.write((tx) =>
     tx.run(sql`update contacts set subscribed = 0, data = json_set(data, '$.rare', 'x' || number)
       where project_id = ${id} and data ->> '$.n' in (1, 2, 700)`),
   )
@@ -271,7 +271,7 @@ test('of many values those of the oldest contacts are listed, subscribed ones fi
 })
 
 test('texts and the numbers that they spell leave room for others', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   await addContacts(
     id,
     [1, '1', 2, '2', 'last'].map((n) => ({ n })),
@@ -281,12 +281,12 @@ test('texts and the numbers that they spell leave room for others', async () => 
 })
 
 test('nothing is looked for where nobody has the key', async (t) => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   await addContacts(id, [{ plan: 'pro' }, { gone: 1 }])
-  await world.store.write((tx) =>
+  await core.store.write((tx) =>
     tx.run(sql`update contacts set data = null where data ->> '$.gone' = 1`),
   )
-  const list = t.mock.method(world.store.scan, 'list')
+  const list = t.mock.method(core.store.scan, 'list')
   assert.deepEqual((await valuesOf(id, 'plan')).values, ['pro'])
   assert.equal(list.mock.callCount(), 2, 'one for either half')
   assert.deepEqual((await valuesOf(id, 'nobody')).values, [])
@@ -295,7 +295,7 @@ test('nothing is looked for where nobody has the key', async (t) => {
 })
 
 test('escapes in a text count for one character each', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const kept = ['"'.repeat(1_000), '\u0001'.repeat(1_000), 'é'.repeat(1_000)]
   await addContacts(
     id,
@@ -305,7 +305,7 @@ test('escapes in a text count for one character each', async () => {
 })
 
 test('a field is used by the segments whose conditions refer to it, at whatever depth', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   await addContacts(id, [{ plan: 'pro', city: 'Rome' }, { plan: 'free' }])
   const filter = (field: string, value: unknown) => ({ field, operator: 'equals', value })
   const deep = {
@@ -322,8 +322,8 @@ test('a field is used by the segments whose conditions refer to it, at whatever 
     logic: 'AND',
     groups: [{ filters: [filter('data.plan', 'free')] }],
   })
-  await addSegment((await addProject(world)).id, 'Other', deep)
-  const usage = (field: string) => findFieldUsage(world, { projectId: id, field })
+  await addSegment((await addProject(core)).id, 'Other', deep)
+  const usage = (field: string) => findFieldUsage(core, { projectId: id, field })
   const nobody = { usedInCampaigns: [], usedInWorkflows: [] }
   const both = [
     { id: first, name: 'Deep' },
@@ -337,7 +337,7 @@ test('a field is used by the segments whose conditions refer to it, at whatever 
   assert.deepEqual(await usage('data.city'), { ...free, contactCount: 1 })
   assert.deepEqual(await usage('data.email'), { ...free, contactCount: 0 })
   assert.deepEqual(await usage('createdAt'), { ...free, contactCount: 2, canDelete: false })
-  await assert.rejects(deleteField(world, { projectId: id, field: 'data.plan' }), {
+  await assert.rejects(deleteField(core, { projectId: id, field: 'data.plan' }), {
     code: 'BAD_REQUEST',
     details: { usedInSegments: both },
   })
@@ -345,10 +345,10 @@ test('a field is used by the segments whose conditions refer to it, at whatever 
 })
 
 test('only fields of the data can be deleted', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   await addContacts(id, [{ plan: 'pro' }])
   for (const field of ['email', 'subscribed', 'plan', 'data', '']) {
-    await assert.rejects(deleteField(world, { projectId: id, field }), {
+    await assert.rejects(deleteField(core, { projectId: id, field }), {
       code: 'VALIDATION_ERROR',
       status: 422,
     })
@@ -357,37 +357,37 @@ test('only fields of the data can be deleted', async () => {
 })
 
 test('a deleted field is gone from every contact of the project, and the rest stays', async () => {
-  const { id } = await addProject(world)
-  const other = await addProject(world)
+  const { id } = await addProject(core)
+  const other = await addProject(core)
   await addContacts(other.id, [{ plan: 'pro' }])
   await addContacts(id, [{ plan: 'pro', n: 1e21 }, { n: 2 }, { plan: { deep: [1] } }, undefined])
-  world.clock.at += 1000
-  assert.deepEqual(await deleteField(world, { projectId: id, field: 'data.plan' }), {
+  core.clock.now += 1000
+  assert.deepEqual(await deleteField(core, { projectId: id, field: 'data.plan' }), {
     deletedFrom: 2,
   })
   assert.deepEqual(await dataOf(id), [{ n: 1e21 }, { n: 2 }, null, null])
   const isMine = eq(contacts.projectId, id)
-  const rows = await world.store.read.select().from(contacts).where(isMine)
+  const rows = await core.store.read.select().from(contacts).where(isMine)
   assert.deepEqual(
-    rows.map(({ updatedAt }) => world.clock.at - updatedAt),
+    rows.map(({ updatedAt }) => core.clock.now - updatedAt),
     [0, 1000, 0, 1000],
   )
   assert.deepEqual(await kept(id), recount(await dataOf(id)))
   assert.deepEqual(await dataOf(other.id), [{ plan: 'pro' }])
-  const again = await deleteField(world, { projectId: id, field: 'data.plan' })
+  const again = await deleteField(core, { projectId: id, field: 'data.plan' })
   assert.deepEqual(again, { deletedFrom: 0 })
 })
 
 test('keys may be called anything', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   const all = Object.fromEntries(oddKeys.map((key, index) => [key, `v${index}`]))
   await addContacts(id, [all])
   for (const [index, key] of oddKeys.entries()) {
     const field = `data.${key}`
     assert.deepEqual((await valuesOf(id, field)).values, [`v${index}`], field)
-    const usage = await findFieldUsage(world, { projectId: id, field })
+    const usage = await findFieldUsage(core, { projectId: id, field })
     assert.equal(usage.contactCount, 1, field)
-    assert.deepEqual(await deleteField(world, { projectId: id, field }), { deletedFrom: 1 })
+    assert.deepEqual(await deleteField(core, { projectId: id, field }), { deletedFrom: 1 })
     const [left] = await dataOf(id)
     assert.deepEqual(Object.keys(left ?? {}), oddKeys.slice(index + 1), field)
   }
@@ -397,18 +397,18 @@ test('keys may be called anything', async () => {
 const MANY = 5_200
 
 test('many contacts are a job, which goes on where an interrupted one was', async () => {
-  const { id } = await addProject(world)
+  const { id } = await addProject(core)
   await insertMany(id, MANY, `json_object('plan', 'p' || i, 'n', i)`)
-  world.clock.at += 1000
-  const { store, now, jobNotifier } = world
-  const answer = await deleteField(world, { projectId: id, field: 'data.plan' })
+  core.clock.now += 1000
+  const { store, now, jobNotifier } = core
+  const answer = await deleteField(core, { projectId: id, field: 'data.plan' })
   assert.deepEqual(answer, {
     deletedFrom: MANY,
-    jobId: `delete-field-${id}-${world.clock.at}`,
+    jobId: `delete-field-${id}-${core.clock.now}`,
   })
-  const first = await claimJob(world, 'delete-field')
+  const first = await claimJob(core, 'delete-field')
   let batches = 0
-  const write: World['store']['write'] = async (fn) => {
+  const write: TestCore['store']['write'] = async (fn) => {
     const result = await store.write(fn)
     batches += 1
     if (batches === 3) first.abort.abort(new Error('stopped here'))
@@ -420,10 +420,10 @@ test('many contacts are a job, which goes on where an interrupted one was', asyn
   const done = MANY - (await countPlan(id))
   assert.ok(done > 0 && done < MANY)
   await addContactsLate(id)
-  world.clock.at += 60_000
-  const second = await claimJob(world, 'delete-field')
+  core.clock.now += 60_000
+  const second = await claimJob(core, 'delete-field')
   assert.equal(second.id, first.id)
-  assert.deepEqual(await runFieldDeletion(world, second), { deletedFrom: MANY })
+  assert.deepEqual(await runFieldDeletion(core, second), { deletedFrom: MANY })
   assert.deepEqual(await kept(id), recount(await dataOf(id)))
   assert.equal(await countPlan(id), 1)
 })
@@ -433,11 +433,11 @@ async function countPlan(projectId: string): Promise<number> {
 }
 
 const addContactsLate = (projectId: string) =>
-  world.store.write((tx) => save(tx, projectId, { email: 'late@x.test', data: { plan: 'late' } }))
+  core.store.write((tx) => save(tx, projectId, { email: 'late@x.test', data: { plan: 'late' } }))
 
 /** Contacts 1 to `count`; `data` is an expression of their `i`. */
 const insertMany = (projectId: string, count: number, data: string) =>
-  world.store.write((tx) =>
+  core.store.write((tx) =>
     tx.run(sql`
       with recursive numbers (i) as (select 1 union all select i + 1 from numbers where i < ${count})
       insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
@@ -451,7 +451,7 @@ async function addSegment(projectId: string, name: string, condition: unknown): 
   const id = newId()
   segmentCount += 1
   const at = START + segmentCount
-  await world.store.write((tx) =>
+  await core.store.write((tx) =>
     tx
       .insert(segments)
       .values({

@@ -8,13 +8,13 @@ import { indexBatch } from '../../../../src/features/contacts/list/search-index.
 import { countContacts, walkContacts } from '../../../../src/features/contacts/list/walk.ts'
 import { inArray, sql } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
-import { addProject, openWorld, type World } from '../../world.ts'
-import { addPeople, PRETENDED, pretendLarge } from '../people.ts'
+import { addProject, openTestCore, type TestCore } from '../../../core.ts'
+import { addContacts, PRETENDED, pretendLarge } from '../add-contacts.ts'
 
 type Row = { id: string; email: string; subscribed: boolean; data: Record<string, unknown> | null }
 
 const ends: (() => unknown)[] = []
-let world: World
+let core: TestCore
 let small: string
 let large: string
 /** Of either project, in the order of creation. */
@@ -25,13 +25,13 @@ const names = ['ada', 'adam', 'bob', 'o"hara', "d'arc", '100%_off', 'né', 'mül
 const hosts = ['gmail.com', 'mail.example', 'münchen.example', 'a.test']
 
 before(async () => {
-  world = await openWorld({ after: (end: () => unknown) => void ends.push(end) } as never)
-  small = (await addProject(world, 'Small')).id
-  large = (await addProject(world, 'Large')).id
+  core = await openTestCore({ after: (end: () => unknown) => void ends.push(end) } as never)
+  small = (await addProject(core, 'Small')).id
+  large = (await addProject(core, 'Large')).id
   for (const projectId of [small, large]) await fill(projectId)
-  while (await indexBatch(world));
+  while (await indexBatch(core));
   for (const projectId of [small, large]) await disturb(projectId)
-  await pretendLarge(world, large)
+  await pretendLarge(core, large)
 })
 
 after(async () => {
@@ -45,7 +45,7 @@ async function fill(projectId: string): Promise<void> {
     data: { plan: at % 5 === 0 ? 'pro' : 'free' },
   }))
   const unique = [...new Map(people.map((person) => [person.email, person])).values()]
-  const ids = await addPeople(world, projectId, unique)
+  const ids = await addContacts(core, projectId, unique)
   rows[projectId] = unique.map((person, at) => ({ ...person, id: ids[at] ?? '' }))
 }
 
@@ -55,14 +55,14 @@ async function disturb(projectId: string): Promise<void> {
   const gone = list.filter((_, at) => at % 11 === 0).map(({ id }) => id)
   const moved = list.filter((_, at) => at % 13 === 1)
   for (const row of moved) row.email = `moved.${row.email}`
-  await world.store.write(async (tx) => {
+  await core.store.write(async (tx) => {
     await tx.delete(contacts).where(inArray(contacts.id, gone))
     for (const { id, email } of moved) {
       await tx.update(contacts).set({ email }).where(sql`id = ${id}`)
     }
   })
   const late = [{ email: 'late.ada@gmail.com', subscribed: false, data: { plan: 'pro' } }]
-  const [id = ''] = await addPeople(world, projectId, late)
+  const [id = ''] = await addContacts(core, projectId, late)
   rows[projectId] = [
     ...list.filter((row) => !gone.includes(row.id)),
     ...late.map((row) => ({ ...row, id })),
@@ -103,7 +103,7 @@ async function listAll(query: Case): Promise<{ emails: string[]; totals: number[
   const totals: number[] = []
   let cursor: string | undefined
   do {
-    const page = await listContacts(world, { ...query, cursor })
+    const page = await listContacts(core, { ...query, cursor })
     emails.push(...page.data.map(({ email }) => email))
     totals.push(page.total)
     assert.equal(page.hasMore, page.cursor !== null)
@@ -152,32 +152,32 @@ test('walks and counts are as right, page by page and from any number on', async
         const scope = { projectId, search, subscribed }
         const wanted = expected({ ...scope, sort: 'createdAt', dir: 'asc', limit: 1 })
         const seen: { email: string; number: number }[] = []
-        for await (const page of walkContacts(world, scope, { size: 9 })) seen.push(...page)
+        for await (const page of walkContacts(core, scope, { size: 9 })) seen.push(...page)
         assert.deepEqual(
           seen.map(({ email }) => email),
           wanted,
         )
         const half = seen.at(seen.length >> 1)?.number ?? 0
         const rest: string[] = []
-        for await (const page of walkContacts(world, scope, { after: half })) {
+        for await (const page of walkContacts(core, scope, { after: half })) {
           rest.push(...page.map(({ email }) => email))
         }
         assert.deepEqual(
           rest,
           seen.filter(({ number }) => number > half).map(({ email }) => email),
         )
-        assert.equal(await countContacts(world, scope), wanted.length + pretended(scope))
+        assert.equal(await countContacts(core, scope), wanted.length + pretended(scope))
       }
     }
   }
 })
 
 test('pages of a walk are shorter where contacts have much data, and none is left out', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const note = 'x'.repeat(60_000)
-  await addPeople(
-    world,
+  await addContacts(
+    core,
     projectId,
     Array.from({ length: 300 }, (_, at) => ({
       email: `p${at}@x.test`,
@@ -186,7 +186,7 @@ test('pages of a walk are shorter where contacts have much data, and none is lef
   )
   const sizes: number[] = []
   const seen: string[] = []
-  for await (const page of walkContacts(world, { projectId }, { size: 200 })) {
+  for await (const page of walkContacts(core, { projectId }, { size: 200 })) {
     sizes.push(page.length)
     seen.push(...page.map(({ email }) => email))
   }
@@ -198,14 +198,14 @@ test('pages of a walk are shorter where contacts have much data, and none is lef
 })
 
 test('few contacts among many are found behind the first look, in either order', async (t) => {
-  const deep = await openWorld(t)
+  const deep = await openTestCore(t)
   const { id: projectId } = await addProject(deep)
   // Those that match are the oldest, and their addresses the last.
   const people = Array.from({ length: 2_600 }, (_, at) => ({
     email: at < 40 ? `z-rare-${at + 10}@x.test` : `user${at}@x.test`,
     subscribed: at >= 40,
   }))
-  await addPeople(deep, projectId, people)
+  await addContacts(deep, projectId, people)
   const rare = people.slice(0, 40).map(({ email }) => email)
   const shared = { projectId, limit: 30 }
   const emailsOf = async (query: Partial<ContactQuery>) => {
@@ -224,7 +224,7 @@ test('few contacts among many are found behind the first look, in either order',
 })
 
 test('short parts are searched for in the newest contacts of a large project', async (t) => {
-  const wide = await openWorld(t)
+  const wide = await openTestCore(t)
   const { id: projectId } = await addProject(wide)
   await wide.store.write((tx) =>
     tx.run(sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20010)
@@ -238,11 +238,11 @@ test('short parts are searched for in the newest contacts of a large project', a
 })
 
 test('more hits than are worth a look each are found in all addresses', async (t) => {
-  const wide = await openWorld(t)
+  const wide = await openTestCore(t)
   const { id: projectId } = await addProject(wide)
   const other = await addProject(wide)
   const wanted = ['hit1@far.test', 'hit2@far.test', 'hit3@far.test']
-  await addPeople(
+  await addContacts(
     wide,
     projectId,
     wanted.map((email) => ({ email })),
@@ -280,7 +280,7 @@ test('more hits than are worth a look each are found in all addresses', async (t
 })
 
 test('a part that comes often at both ends of the index is not counted there, and found', async (t) => {
-  const wide = await openWorld(t)
+  const wide = await openTestCore(t)
   const { id: projectId } = await addProject(wide)
   await wide.store.write((tx) =>
     tx.run(sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)
@@ -302,10 +302,10 @@ test('a part that comes often at both ends of the index is not counted there, an
 })
 
 test('a cursor is sealed, belongs to its order, and outlives its contact', async (t) => {
-  const fresh = await openWorld(t)
+  const fresh = await openTestCore(t)
   const { id: projectId } = await addProject(fresh)
   const emails = ['a@x.test', 'b@x.test', 'c@x.test', 'd@x.test']
-  const ids = await addPeople(
+  const ids = await addContacts(
     fresh,
     projectId,
     emails.map((email) => ({ email })),

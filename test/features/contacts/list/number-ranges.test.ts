@@ -6,10 +6,10 @@ import {
   walkNumberRanges,
 } from '../../../../src/features/contacts/list/number-ranges.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
-import { addProject, openWorld, type World } from '../../world.ts'
+import { addProject, openTestCore, type TestCore } from '../../../core.ts'
 
 /** Every third of these numbers is another project's. */
-async function addNumbers({ store }: World, own: string, other: string, count: number) {
+async function addNumbers({ store }: TestCore, own: string, other: string, count: number) {
   await store.write((tx) =>
     tx.run(sql`with recursive numbers (n) as
         (select 1 union all select n + 1 from numbers where n < ${count})
@@ -19,10 +19,10 @@ async function addNumbers({ store }: World, own: string, other: string, count: n
   )
 }
 
-async function openNumbers(t: Parameters<typeof openWorld>[0]) {
-  const world = await openWorld(t)
-  const [own, other] = [(await addProject(world)).id, (await addProject(world, 'Other')).id]
-  await addNumbers(world, own, other, 60_000)
+async function openNumbers(t: Parameters<typeof openTestCore>[0]) {
+  const core = await openTestCore(t)
+  const [own, other] = [(await addProject(core)).id, (await addProject(core, 'Other')).id]
+  await addNumbers(core, own, other, 60_000)
   /** The stretches of a project, each of which is said to take so long to look at. */
   async function walk(projectId: string, range: RangeWalk, tookMs: (at: number) => number) {
     let clock = 0
@@ -33,7 +33,7 @@ async function openNumbers(t: Parameters<typeof openWorld>[0]) {
     }
     const whole = { ...range, clock: () => clock }
     for await (const numberRange of walkNumberRanges(
-      world,
+      core,
       { scope: { projectId }, range: whole },
       look,
     )) {
@@ -44,7 +44,7 @@ async function openNumbers(t: Parameters<typeof openWorld>[0]) {
   const sizes = (stretches: readonly NumberRange[]) =>
     Promise.all(
       stretches.map(async ({ above, upTo }) => {
-        const [row] = await world.store.read.values<[number]>(
+        const [row] = await core.store.read.values<[number]>(
           sql`select count(*) from contacts where project_id = ${own} and number > ${above}
             and number <= ${upTo}`,
         )

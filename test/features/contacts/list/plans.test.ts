@@ -20,10 +20,10 @@ import { deleteByIds, history } from '../../../../src/features/contacts/write/de
 import { selectSubscribed } from '../../../../src/features/suppressions/add.ts'
 import { compileSql } from '../../../../src/store/database.ts'
 import { type SQL, sql } from '../../../../src/store/drizzle.ts'
-import { addProject, openWorld, type World } from '../../world.ts'
+import { addProject, openTestCore, type TestCore } from '../../../core.ts'
 
 const ends: (() => unknown)[] = []
-let world: World
+let core: TestCore
 let projectId: string
 let condition: SQL
 
@@ -42,9 +42,9 @@ const wanted: Condition = {
 }
 
 before(async () => {
-  world = await openWorld({ after: (end: () => unknown) => void ends.push(end) } as never)
-  projectId = (await addProject(world)).id
-  condition = await compileCondition(world, { projectId, condition: wanted })
+  core = await openTestCore({ after: (end: () => unknown) => void ends.push(end) } as never)
+  projectId = (await addProject(core)).id
+  condition = await compileCondition(core, { projectId, condition: wanted })
 })
 
 after(async () => {
@@ -52,7 +52,7 @@ after(async () => {
 })
 
 async function explain(text: string): Promise<string[]> {
-  const rows = await world.store.read.all<{ detail: string }>(
+  const rows = await core.store.read.all<{ detail: string }>(
     sql.raw(`explain query plan ${text.replaceAll('?', 'null')}`),
   )
   return rows.map(({ detail }) => detail)

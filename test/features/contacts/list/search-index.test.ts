@@ -7,11 +7,11 @@ import {
 } from '../../../../src/features/contacts/list/search-index.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
-import { addProject, openWorld, type World } from '../../world.ts'
-import { addPeople, countBacklog } from '../people.ts'
+import { addProject, openTestCore, type TestCore } from '../../../core.ts'
+import { addContacts, countBacklog } from '../add-contacts.ts'
 
 /** The numbers that the index names, none looked at again. */
-async function named({ store }: World, trigram: string): Promise<number[]> {
+async function named({ store }: TestCore, trigram: string): Promise<number[]> {
   const rows = await store.read.values<[number]>(
     sql`select rowid from contact_search where contact_search match ${`"${trigram}"`} order by 1`,
   )
@@ -19,76 +19,73 @@ async function named({ store }: World, trigram: string): Promise<number[]> {
 }
 
 /** Runs the filler until it has nothing to do. */
-async function fill(world: World): Promise<void> {
+async function fill(core: TestCore): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const filler = startSearchIndexer(world, { onIdle: resolve })
+  const filler = startSearchIndexer(core, { onIdle: resolve })
   await promise
   await filler.stop()
 }
 
 test('what came, moved and went is what the index knows, once it has caught up', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const people = Array.from({ length: 450 }, (_, at) => ({ email: `user${at}@old.test` }))
-  const ids = await addPeople(world, projectId, people)
-  assert.equal(await countBacklog(world), 450)
-  assert.deepEqual(await named(world, 'old'), [])
-  await fill(world)
-  assert.equal(await countBacklog(world), 0)
-  assert.equal((await named(world, 'old')).length, 450)
+  const ids = await addContacts(core, projectId, people)
+  assert.equal(await countBacklog(core), 450)
+  assert.deepEqual(await named(core, 'old'), [])
+  await fill(core)
+  assert.equal(await countBacklog(core), 0)
+  assert.equal((await named(core, 'old')).length, 450)
 
-  await world.store.write(async (tx) => {
+  await core.store.write(async (tx) => {
     await tx.update(contacts).set({ email: 'user0@new.test' }).where(sql`id = ${ids[0]}`)
     await tx.delete(contacts).where(sql`id = ${ids[1]}`)
     await tx.update(contacts).set({ subscribed: false }).where(sql`id = ${ids[2]}`)
   })
-  assert.equal(await countBacklog(world), 2)
-  await fill(world)
-  assert.equal(await countBacklog(world), 0)
-  assert.deepEqual(
-    [(await named(world, 'old')).length, (await named(world, 'new')).length],
-    [448, 1],
-  )
+  assert.equal(await countBacklog(core), 2)
+  await fill(core)
+  assert.equal(await countBacklog(core), 0)
+  assert.deepEqual([(await named(core, 'old')).length, (await named(core, 'new')).length], [448, 1])
 })
 
 test('a batch takes at most 200 off the backlog, and is whole or not there', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const people = Array.from({ length: 201 }, (_, at) => ({ email: `user${at}@a.test` }))
-  await addPeople(world, projectId, people)
-  assert.equal(await indexBatch(world), true)
-  assert.deepEqual([await countBacklog(world), (await named(world, 'use')).length], [1, 200])
+  await addContacts(core, projectId, people)
+  assert.equal(await indexBatch(core), true)
+  assert.deepEqual([await countBacklog(core), (await named(core, 'use')).length], [1, 200])
 
   // As a crash or a full disk: the transaction does not come to its end.
   const failing = {
     store: {
-      ...world.store,
-      write: <T>(fn: Parameters<typeof world.store.write<T>>[0]) =>
-        world.store.write<T>(async (tx) => {
+      ...core.store,
+      write: <T>(fn: Parameters<typeof core.store.write<T>>[0]) =>
+        core.store.write<T>(async (tx) => {
           await fn(tx)
           throw new Error('cut off')
         }),
     },
   }
   await assert.rejects(indexBatch(failing), /cut off/)
-  assert.deepEqual([await countBacklog(world), (await named(world, 'use')).length], [1, 200])
-  assert.equal(await indexBatch(world), true)
-  assert.equal(await indexBatch(world), false)
-  assert.deepEqual([await countBacklog(world), (await named(world, 'use')).length], [0, 201])
+  assert.deepEqual([await countBacklog(core), (await named(core, 'use')).length], [1, 200])
+  assert.equal(await indexBatch(core), true)
+  assert.equal(await indexBatch(core), false)
+  assert.deepEqual([await countBacklog(core), (await named(core, 'use')).length], [0, 201])
 })
 
 test('the filler goes on after a failure, which only the log hears of', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  await addPeople(world, projectId, [{ email: 'ada@a.test' }])
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  await addContacts(core, projectId, [{ email: 'ada@a.test' }])
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
   let failures = 1
-  const store: World['store'] = {
-    ...world.store,
+  const store: TestCore['store'] = {
+    ...core.store,
     write: (fn) => {
       failures -= 1
-      return failures < 0 ? world.store.write(fn) : Promise.reject(new Error('the disk is full'))
+      return failures < 0 ? core.store.write(fn) : Promise.reject(new Error('the disk is full'))
     },
   }
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -102,17 +99,17 @@ test('the filler goes on after a failure, which only the log hears of', async (t
   await filler.stop()
   assert.equal(lines.length, 1)
   assert.match(lines[0] ?? '', /the disk is full/)
-  assert.equal(await countBacklog(world), 0)
-  assert.deepEqual((await named(world, 'ada')).length, 1)
+  assert.equal(await countBacklog(core), 0)
+  assert.deepEqual((await named(core, 'ada')).length, 1)
 })
 
 test('stopping ends the filler in the middle of its work, and leaves the rest owed', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const people = Array.from({ length: 500 }, (_, at) => ({ email: `user${at}@a.test` }))
-  await addPeople(world, projectId, people)
-  const filler = startSearchIndexer(world)
+  await addContacts(core, projectId, people)
+  const filler = startSearchIndexer(core)
   await filler.stop()
-  assert.equal(await countBacklog(world), 300)
-  assert.equal((await named(world, 'use')).length, 200)
+  assert.equal(await countBacklog(core), 300)
+  assert.equal((await named(core, 'use')).length, 200)
 })

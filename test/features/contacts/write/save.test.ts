@@ -11,33 +11,33 @@ import { events } from '../../../../src/store/schema/events.ts'
 import { attempts, emails } from '../../../../src/store/schema/messages.ts'
 import { segmentMembers, segments } from '../../../../src/store/schema/segments.ts'
 import type { SuppressionReason } from '../../../../src/store/schema/words.ts'
+import { addProject, address, openTestCore, type TestCore } from '../../../core.ts'
 import { countTurns } from '../../../event-loop.ts'
-import { addProject, address, openWorld, type World } from '../../world.ts'
-import { addPeople } from '../people.ts'
-import { addEmail, subscriptionEvents } from '../recipient.ts'
+import { addContacts } from '../add-contacts.ts'
+import { addEmail, subscriptionEvents } from '../add-recipient.ts'
 
 function suppressed(
-  { store, now }: World,
+  { store, now }: TestCore,
   of: { projectId: string; email: string; reason: SuppressionReason },
 ) {
   return store.write((tx) => suppress(tx, { ...of, source: 'a test', emailId: null, at: now() }))
 }
 
-const listRows = ({ store }: World) => store.read.select().from(contacts).all()
+const listRows = ({ store }: TestCore) => store.read.select().from(contacts).all()
 
 test('many writes to one address at once make one contact and lose nothing', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const saved = await Promise.all(
     Array.from({ length: 200 }, (_, at) =>
-      saveContact(world, {
+      saveContact(core, {
         projectId,
         address: address(at % 2 === 0 ? 'ada@x.test' : 'ADA@X.test'),
         data: { [`key${at}`]: at, last: at },
       }),
     ),
   )
-  const [row, ...others] = await listRows(world)
+  const [row, ...others] = await listRows(core)
   assert.deepEqual(others, [])
   assert.equal(saved.filter(({ isNew }) => isNew).length, 1)
   assert.equal(new Set(saved.map(({ contact }) => contact.id)).size, 1)
@@ -47,37 +47,37 @@ test('many writes to one address at once make one contact and lose nothing', asy
     keys,
     Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`key${at}`, at])),
   )
-  const project = await world.store.read.select().from(projects).get()
+  const project = await core.store.read.select().from(projects).get()
   assert.equal(project?.contactCount, 1)
 })
 
 test('patches and upserts that meet are both there afterwards', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const { contact } = await saveContact(world, { projectId, address: address('ada@x.test') })
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const { contact } = await saveContact(core, { projectId, address: address('ada@x.test') })
   const target = { projectId, id: contact.id }
   await Promise.all(
     Array.from({ length: 50 }, (_, at) =>
       at % 2 === 0
-        ? saveContact(world, { projectId, address: address('ada@x.test'), data: { [`u${at}`]: 1 } })
-        : updateContact(world, target, { data: { [`p${at}`]: 1 } }),
+        ? saveContact(core, { projectId, address: address('ada@x.test'), data: { [`u${at}`]: 1 } })
+        : updateContact(core, target, { data: { [`p${at}`]: 1 } }),
     ),
   )
-  const [row] = await listRows(world)
+  const [row] = await listRows(core)
   assert.equal(Object.keys(row?.data ?? {}).length, 50)
 })
 
 test('an address that comes twice in a batch is one contact, with what both said', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const change = {
     projectId,
     subscribed: undefined,
     subscribedByDefault: true,
-    at: world.now(),
+    at: core.now(),
     reason: 'api' as const,
   }
-  const saved = await world.store.write((tx) =>
+  const saved = await core.store.write((tx) =>
     saveContacts(tx, change, [
       { address: address('ada@x.test'), changes: { a: 1 } },
       { address: address('bob@x.test'), changes: {}, subscribed: false },
@@ -92,7 +92,7 @@ test('an address that comes twice in a batch is one contact, with what both said
       ['ada@x.test', false, { a: 1, b: 2 }, false],
     ],
   )
-  const told = await subscriptionEvents(world)
+  const told = await subscriptionEvents(core)
   assert.deepEqual(
     told.map(({ name, contactId }) => [name, contactId]),
     [['contact.unsubscribed', saved[0]?.contact.id]],
@@ -100,24 +100,24 @@ test('an address that comes twice in a batch is one contact, with what both said
 })
 
 test('a new contact of a suppressed address is not subscribed, unless that is said', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   for (const email of ['gone@x.test', 'back@x.test']) {
-    await suppressed(world, { projectId, email, reason: 'HARD_BOUNCE' })
+    await suppressed(core, { projectId, email, reason: 'HARD_BOUNCE' })
   }
-  const gone = await saveContact(world, { projectId, address: address('gone@x.test') })
-  const back = await saveContact(world, {
+  const gone = await saveContact(core, { projectId, address: address('gone@x.test') })
+  const back = await saveContact(core, {
     projectId,
     address: address('back@x.test'),
     subscribed: true,
   })
   assert.deepEqual([gone.contact.subscribed, back.contact.subscribed], [false, true])
-  assert.deepEqual(await subscriptionEvents(world), [])
+  assert.deepEqual(await subscriptionEvents(core), [])
 })
 
 test('a new address keeps the contact and its history, and unsubscribes where it must', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
   const cases: [SuppressionReason | null, boolean | undefined, boolean, string[]][] = [
     [null, undefined, true, []],
     ['COMPLAINT', undefined, false, ['complaint']],
@@ -125,46 +125,46 @@ test('a new address keeps the contact and its history, and unsubscribes where it
     ['MANUAL', true, true, []],
   ]
   for (const [at, [reason, given, subscribed, reasons]] of cases.entries()) {
-    const { contact } = await saveContact(world, { projectId, address: address(`old${at}@x.test`) })
+    const { contact } = await saveContact(core, { projectId, address: address(`old${at}@x.test`) })
     const { id } = contact
-    const emailId = await addEmail(world, { projectId, contactId: id, campaignId: null })
+    const emailId = await addEmail(core, { projectId, contactId: id, campaignId: null })
     const email = `new${at}@x.test`
-    if (reason !== null) await suppressed(world, { projectId, email, reason })
-    world.clock.at += 1000
+    if (reason !== null) await suppressed(core, { projectId, email, reason })
+    core.clock.now += 1000
     const changes = { address: address(email), subscribed: given }
-    const changed = await updateContact(world, { projectId, id }, changes)
-    assert.deepEqual(changed, { ...contact, email, subscribed, updatedAt: world.clock.at })
-    const rows = await world.store.read.select().from(contacts).where(eq(contacts.id, id)).all()
+    const changed = await updateContact(core, { projectId, id }, changes)
+    assert.deepEqual(changed, { ...contact, email, subscribed, updatedAt: core.clock.now })
+    const rows = await core.store.read.select().from(contacts).where(eq(contacts.id, id)).all()
     assert.deepEqual(
       rows.map((row) => [row.email, row.subscribed]),
       [[email, subscribed]],
     )
-    const own = (await subscriptionEvents(world)).filter(({ contactId }) => contactId === id)
+    const own = (await subscriptionEvents(core)).filter(({ contactId }) => contactId === id)
     assert.deepEqual(
       own.map(({ data }) => Object(data).reason),
       reasons,
     )
-    const mail = await world.store.read.select().from(emails).where(eq(emails.id, emailId)).get()
+    const mail = await core.store.read.select().from(emails).where(eq(emails.id, emailId)).get()
     assert.equal(mail?.contactId, id)
   }
 })
 
 test("a change that changes nothing writes nothing, and another's address changes nothing", async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const { contact } = await saveContact(world, {
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const { contact } = await saveContact(core, {
     projectId,
     address: address('ada@x.test'),
     data: { a: 1 },
   })
-  await saveContact(world, { projectId, address: address('bob@x.test') })
-  world.clock.at += 1000
+  await saveContact(core, { projectId, address: address('bob@x.test') })
+  core.clock.now += 1000
   const target = { projectId, id: contact.id }
   const same = { address: address('ADA@x.test'), subscribed: true, data: { a: 1, b: '' } }
-  assert.deepEqual(await updateContact(world, target, same), contact)
+  assert.deepEqual(await updateContact(core, target, same), contact)
   const taken = { address: address('bob@x.test'), subscribed: false, data: { a: 2 } }
-  await assert.rejects(updateContact(world, target, taken), { code: 'CONFLICT', status: 409 })
-  const rows = await listRows(world)
+  await assert.rejects(updateContact(core, target, taken), { code: 'CONFLICT', status: 409 })
+  const rows = await listRows(core)
   assert.deepEqual(
     rows.map(({ email, subscribed, data }) => [email, subscribed, data]),
     [
@@ -172,34 +172,34 @@ test("a change that changes nothing writes nothing, and another's address change
       ['bob@x.test', true, null],
     ],
   )
-  assert.deepEqual(await subscriptionEvents(world), [])
+  assert.deepEqual(await subscriptionEvents(core), [])
 })
 
 test('a contact that comes after the newest has gone does not get its number', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const [newest = ''] = await addPeople(world, projectId, [{ email: 'ada@x.test' }])
-  const [before] = await listRows(world)
-  await deleteContact(world, { projectId, id: newest })
-  await saveContact(world, { projectId, address: address('bob@x.test') })
-  const [after] = await listRows(world)
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const [newest = ''] = await addContacts(core, projectId, [{ email: 'ada@x.test' }])
+  const [before] = await listRows(core)
+  await deleteContact(core, { projectId, id: newest })
+  await saveContact(core, { projectId, address: address('bob@x.test') })
+  const [after] = await listRows(core)
   assert.ok(before && after && after.number > before.number)
 })
 
 test('a contact goes with all that hangs on it, and nothing of another does', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const [ada = '', bob = ''] = await addPeople(world, projectId, [
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const [ada = '', bob = ''] = await addContacts(core, projectId, [
     { email: 'ada@x.test', data: { plan: 'pro' } },
     { email: 'bob@x.test', data: { plan: 'pro' } },
   ])
-  await suppressed(world, { projectId, email: 'ada@x.test', reason: 'MANUAL' })
+  await suppressed(core, { projectId, email: 'ada@x.test', reason: 'MANUAL' })
   const at = { createdAt: 1, updatedAt: 1 }
   const segment = { id: 's', projectId, name: 'S', type: 'STATIC' as const, ...at }
-  await world.store.write((tx) => tx.insert(segments).values(segment).run())
+  await core.store.write((tx) => tx.insert(segments).values(segment).run())
   for (const contactId of [ada, bob]) {
-    const emailId = await addEmail(world, { projectId, contactId, campaignId: null })
-    await world.store.write(async (tx) => {
+    const emailId = await addEmail(core, { projectId, contactId, campaignId: null })
+    await core.store.write(async (tx) => {
       await tx.insert(segmentMembers).values({ segmentId: 's', contactId, enteredAt: 1, ...at })
       await tx.run(sql`insert into attempts (email_id, at, duration_ms, result, steps)
         values (${emailId}, 1, 1, 'delivered', '[]')`)
@@ -209,7 +209,7 @@ test('a contact goes with all that hangs on it, and nothing of another does', as
         select i, ${projectId}, 'page.viewed', ${contactId}, i from n`)
     })
   }
-  await deleteContact(world, { projectId, id: ada })
+  await deleteContact(core, { projectId, id: ada })
   for (const [table, left] of [
     [contacts, 1],
     [emails, 1],
@@ -217,64 +217,64 @@ test('a contact goes with all that hangs on it, and nothing of another does', as
     [events, 1100],
     [segmentMembers, 1],
   ] as const) {
-    assert.equal(await world.store.read.$count(table), left)
+    assert.equal(await core.store.read.$count(table), left)
   }
   assert.deepEqual(
-    (await listRows(world)).map(({ id }) => id),
+    (await listRows(core)).map(({ id }) => id),
     [bob],
   )
-  const project = await world.store.read.select().from(projects).get()
+  const project = await core.store.read.select().from(projects).get()
   assert.equal(project?.contactCount, 1)
-  const [field] = await world.store.read.all<{ contacts: number }>(
+  const [field] = await core.store.read.all<{ contacts: number }>(
     sql`select contacts from contact_fields where project_id = ${projectId}`,
   )
   assert.equal(field?.contacts, 1)
   // The list is about the address: who comes back is still on it.
-  const again = await saveContact(world, { projectId, address: address('ada@x.test') })
+  const again = await saveContact(core, { projectId, address: address('ada@x.test') })
   assert.deepEqual([again.isNew, again.contact.subscribed], [true, false])
-  await assert.rejects(deleteContact(world, { projectId, id: ada }), { code: 'CONTACT_NOT_FOUND' })
+  await assert.rejects(deleteContact(core, { projectId, id: ada }), { code: 'CONTACT_NOT_FOUND' })
 })
 
 test('ids of another project are deleted by nobody else', async (t) => {
-  const world = await openWorld(t)
-  const [mine, other] = [await addProject(world), await addProject(world)]
-  const [own = ''] = await addPeople(world, mine.id, [{ email: 'ada@x.test' }])
-  const [foreign = ''] = await addPeople(world, other.id, [{ email: 'ada@x.test' }])
-  await world.store.write((tx) =>
+  const core = await openTestCore(t)
+  const [mine, other] = [await addProject(core), await addProject(core)]
+  const [own = ''] = await addContacts(core, mine.id, [{ email: 'ada@x.test' }])
+  const [foreign = ''] = await addContacts(core, other.id, [{ email: 'ada@x.test' }])
+  await core.store.write((tx) =>
     tx.run(sql`insert into events (id, project_id, name, contact_id, created_at)
       values ('e', ${other.id}, 'page.viewed', ${foreign}, 1)`),
   )
   const target = { projectId: mine.id, id: foreign }
-  await assert.rejects(deleteContact(world, target), { code: 'CONTACT_NOT_FOUND' })
-  await assert.rejects(updateContact(world, target, { subscribed: false }), {
+  await assert.rejects(deleteContact(core, target), { code: 'CONTACT_NOT_FOUND' })
+  await assert.rejects(updateContact(core, target, { subscribed: false }), {
     code: 'CONTACT_NOT_FOUND',
   })
-  const deleted = await world.store.write((tx) => deleteContacts(tx, mine.id, [foreign, own, 'x']))
+  const deleted = await core.store.write((tx) => deleteContacts(tx, mine.id, [foreign, own, 'x']))
   assert.equal(deleted, 1)
   assert.deepEqual(
-    (await listRows(world)).map(({ id, subscribed }) => [id, subscribed]),
+    (await listRows(core)).map(({ id, subscribed }) => [id, subscribed]),
     [[foreign, true]],
   )
-  assert.equal(await world.store.read.$count(events), 1)
+  assert.equal(await core.store.read.$count(events), 1)
 })
 
 test('a hundred new contacts are one statement, in the order of their addresses', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: world.now() }
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: core.now() }
   const emails = Array.from({ length: 100 }, (_, index) => `${(index * 37) % 100}@x.test`)
   const entries = emails.map((email, index) => ({
     address: address(email),
     changes: index % 2 === 0 ? { nth: index, text: 'a "b" \u0000\ud800' } : {},
     subscribed: index % 3 === 0,
   }))
-  const { saved, statements } = await world.store.write(async (tx) => {
+  const { saved, statements } = await core.store.write(async (tx) => {
     const execute = t.mock.method(tx, 'execute')
     const all = await saveContacts(tx, { ...change, reason: 'api' }, entries)
     return { saved: all, statements: execute.mock.callCount() }
   })
   assert.equal(statements, 1)
-  const rows = await listRows(world)
+  const rows = await listRows(core)
   assert.deepEqual(
     rows.map(({ email }) => email),
     emails,
@@ -283,14 +283,14 @@ test('a hundred new contacts are one statement, in the order of their addresses'
     rows.map(({ number: _, ...row }) => row),
     saved.map(({ contact }) => contact),
   )
-  const project = await world.store.read.select().from(projects).get()
+  const project = await core.store.read.select().from(projects).get()
   assert.deepEqual([project?.contactCount, project?.subscribedCount], [100, 34])
 })
 
 test('of an address that comes twice among new ones, the second time changes the first', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: world.now() }
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: core.now() }
   const entry = (email: string, changes: Record<string, unknown>) => ({
     address: address(email),
     changes,
@@ -301,7 +301,7 @@ test('of an address that comes twice among new ones, the second time changes the
     { ...entry('a@x.test', { two: 2 }), subscribed: false },
     entry('c@x.test', {}),
   ]
-  const saved = await world.store.write((tx) =>
+  const saved = await core.store.write((tx) =>
     saveContacts(tx, { ...change, reason: 'api' }, entries),
   )
   assert.deepEqual(
@@ -309,7 +309,7 @@ test('of an address that comes twice among new ones, the second time changes the
     [true, true, false, true],
   )
   assert.deepEqual(
-    (await listRows(world)).map(({ email, data, subscribed }) => [email, data, subscribed]),
+    (await listRows(core)).map(({ email, data, subscribed }) => [email, data, subscribed]),
     [
       ['a@x.test', { one: 1, two: 2 }, false],
       ['b@x.test', { one: 2 }, true],
@@ -319,9 +319,9 @@ test('of an address that comes twice among new ones, the second time changes the
 })
 
 test('a heavy batch lets others have their turn, and is the same in the end', async (t) => {
-  const world = await openWorld(t)
-  const { id: projectId } = await addProject(world)
-  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: world.now() }
+  const core = await openTestCore(t)
+  const { id: projectId } = await addProject(core)
+  const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: core.now() }
   // The same again where the first are written already.
   const entries = Array.from({ length: 450 }, (_, index) => ({
     address: address(`p${index % 300}@x.test`),
@@ -333,13 +333,13 @@ test('a heavy batch lets others have their turn, and is the same in the end', as
     return now
   })
   const { result: saved, turns } = await countTurns(
-    world.store.write((tx) => saveContacts(tx, { ...change, reason: 'api' }, entries), {
+    core.store.write((tx) => saveContacts(tx, { ...change, reason: 'api' }, entries), {
       heavyFor: projectId,
     }),
   )
   assert.ok(turns >= 4, `${turns} turns`)
   assert.equal(saved.filter(({ isNew }) => isNew).length, 300)
-  const rows = await listRows(world)
+  const rows = await listRows(core)
   assert.equal(rows.length, 300)
   assert.deepEqual(rows[0]?.data, { one: 0, two: 300 })
   assert.deepEqual(rows[299]?.data, { one: 299 })

@@ -9,7 +9,7 @@ import { projects } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { contents, templates } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
-import { addProject, address, type Desk, openDesk, START } from '../desk.ts'
+import { addProject, address, openSender, type Sender, START } from '../sender.ts'
 
 const nobody = { contacts: 0, contents: 0, emails: 0, events: 0 }
 
@@ -19,11 +19,11 @@ const fails = (code: string) => (error: unknown) => {
   return true
 }
 
-async function addTemplate(desk: Desk, change: Partial<typeof templates.$inferInsert> = {}) {
+async function addTemplate(sender: Sender, change: Partial<typeof templates.$inferInsert> = {}) {
   const id = newId()
   const row = {
     id,
-    projectId: desk.project.id,
+    projectId: sender.project.id,
     name: 'Welcome',
     subject: 'Welcome {{ name }}',
     body: '<p>Welcome</p>',
@@ -34,110 +34,110 @@ async function addTemplate(desk: Desk, change: Partial<typeof templates.$inferIn
     updatedAt: START,
     ...change,
   }
-  await desk.core.store.write(async (tx) => void (await tx.insert(templates).values(row)))
+  await sender.core.store.write(async (tx) => void (await tx.insert(templates).values(row)))
   return id
 }
 
-async function contactOf(desk: Desk, email = 'ada@dest.test') {
-  return desk.core.store.read.select().from(contacts).where(eq(contacts.email, email)).get()
+async function contactOf(sender: Sender, email = 'ada@dest.test') {
+  return sender.core.store.read.select().from(contacts).where(eq(contacts.email, email)).get()
 }
 
 test('an accepted email is a queued row with its snapshot, due at once', async (t) => {
-  const desk = await openDesk(t)
-  const { emails, timestamp } = await desk.send({ data: { plan: 'pro' } })
+  const sender = await openSender(t)
+  const { emails, timestamp } = await sender.send({ data: { plan: 'pro' } })
   assert.equal(timestamp, '2026-11-21T12:00:00.000Z')
-  const email = await desk.email(emails[0]?.email as string)
+  const email = await sender.email(emails[0]?.email as string)
   assert.equal(email.state, 'queued')
   assert.equal(email.status, 'PENDING')
   assert.equal(email.dueAt, START)
   assert.equal(email.giveUpAt, START + 86_400_000)
   assert.equal(email.messageId, `${email.id}@example.test`)
   assert.deepEqual(email.variables, { stored: {}, request: { plan: 'pro' } })
-  assert.deepEqual(await desk.eventNames(), [])
+  assert.deepEqual(await sender.eventNames(), [])
 })
 
 test('a new contact is not subscribed, keeps what it was given and is counted', async (t) => {
-  const desk = await openDesk(t)
-  await desk.send({ data: { plan: 'pro', once: { value: 1, persistent: false }, email: 'x' } })
-  const contact = await contactOf(desk)
+  const sender = await openSender(t)
+  await sender.send({ data: { plan: 'pro', once: { value: 1, persistent: false }, email: 'x' } })
+  const contact = await contactOf(sender)
   assert.equal(contact?.subscribed, false)
   assert.deepEqual(contact?.data, { plan: 'pro' })
-  const project = await desk.core.store.read.select().from(projects).get()
+  const project = await sender.core.store.read.select().from(projects).get()
   assert.equal(project?.contactCount, 1)
 })
 
 test('a one-shot value is seen by the email and stored nowhere', async (t) => {
-  const desk = await openDesk(t)
-  const { emails } = await desk.send({ data: { code: { value: '4711', persistent: false } } })
-  const { variables } = await desk.email(emails[0]?.email as string)
+  const sender = await openSender(t)
+  const { emails } = await sender.send({ data: { code: { value: '4711', persistent: false } } })
+  const { variables } = await sender.email(emails[0]?.email as string)
   assert.deepEqual(variables?.request, { code: '4711' })
-  assert.equal((await contactOf(desk))?.data, null)
+  assert.equal((await contactOf(sender))?.data, null)
 })
 
 test('null deletes a key, an empty string changes nothing', async (t) => {
-  const desk = await openDesk(t)
-  await desk.send({ data: { a: 1, b: 2 } })
-  const { emails } = await desk.send({ data: { a: null, b: '' } })
-  assert.deepEqual((await contactOf(desk))?.data, { b: 2 })
-  const { variables } = await desk.email(emails[0]?.email as string)
+  const sender = await openSender(t)
+  await sender.send({ data: { a: 1, b: 2 } })
+  const { emails } = await sender.send({ data: { a: null, b: '' } })
+  assert.deepEqual((await contactOf(sender))?.data, { b: 2 })
+  const { variables } = await sender.email(emails[0]?.email as string)
   assert.deepEqual(variables, { stored: { b: 2 }, request: {} })
 })
 
 test('a flip of subscribed on a known contact emits one event, a repeat none', async (t) => {
-  const desk = await openDesk(t)
-  await desk.send({ subscribed: true })
-  assert.deepEqual(await desk.eventNames(), [])
-  await desk.send({ subscribed: false })
-  await desk.send({ subscribed: false })
-  await desk.send({})
-  assert.deepEqual(await desk.eventNames(), ['contact.unsubscribed'])
+  const sender = await openSender(t)
+  await sender.send({ subscribed: true })
+  assert.deepEqual(await sender.eventNames(), [])
+  await sender.send({ subscribed: false })
+  await sender.send({ subscribed: false })
+  await sender.send({})
+  assert.deepEqual(await sender.eventNames(), ['contact.unsubscribed'])
 })
 
 test('the recipient\u2019s name goes to the To field and into the contact', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const to = [{ address: address('ada@dest.test'), name: 'Ada' }]
-  const { emails } = await desk.send({ to })
-  assert.equal((await desk.email(emails[0]?.email as string)).toName, 'Ada')
-  assert.deepEqual((await contactOf(desk))?.data, { name: 'Ada' })
+  const { emails } = await sender.send({ to })
+  assert.equal((await sender.email(emails[0]?.email as string)).toName, 'Ada')
+  assert.deepEqual((await contactOf(sender))?.data, { name: 'Ada' })
 })
 
 test('recipients of one request share its content and keep their order, repeats included', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const to = ['b@dest.test', 'a@dest.test', 'b@dest.test'].map((each) => ({
     address: address(each),
     name: null,
   }))
-  const { emails } = await desk.send({ to })
+  const { emails } = await sender.send({ to })
   assert.deepEqual(
     emails.map(({ contact }) => contact.email),
     ['b@dest.test', 'a@dest.test', 'b@dest.test'],
   )
-  assert.deepEqual(await desk.counts(), { contacts: 2, contents: 1, emails: 3, events: 0 })
+  assert.deepEqual(await sender.counts(), { contacts: 2, contents: 1, emails: 3, events: 0 })
 })
 
 test('a template is kept once a version, however often it is sent', async (t) => {
-  const desk = await openDesk(t)
-  const template = await addTemplate(desk)
+  const sender = await openSender(t)
+  const template = await addTemplate(sender)
   const plain = { subject: undefined, body: undefined, from: undefined, template }
-  await desk.send(plain)
-  const { emails } = await desk.send(plain)
-  assert.equal((await desk.counts()).contents, 1)
-  const email = await desk.email(emails[0]?.email as string)
+  await sender.send(plain)
+  const { emails } = await sender.send(plain)
+  assert.equal((await sender.counts()).contents, 1)
+  const email = await sender.email(emails[0]?.email as string)
   assert.equal(email.fromAddress, 'team@example.test')
   assert.equal(email.subject, 'Welcome {{ name }}')
-  await desk.send({ ...plain, subject: 'Another' })
-  assert.equal((await desk.counts()).contents, 2)
+  await sender.send({ ...plain, subject: 'Another' })
+  assert.equal((await sender.counts()).contents, 2)
 })
 
 test('a text part of its own is kept with the content, which no template shares then', async (t) => {
-  const desk = await openDesk(t)
-  const template = await addTemplate(desk)
+  const sender = await openSender(t)
+  const template = await addTemplate(sender)
   const plain = { subject: undefined, body: undefined, from: undefined, template }
-  const textOf = async (request: Parameters<Desk['send']>[0]) => {
-    const { emails } = await desk.send(request)
-    const { contentId } = await desk.email(emails[0]?.email as string)
+  const textOf = async (request: Parameters<Sender['send']>[0]) => {
+    const { emails } = await sender.send(request)
+    const { contentId } = await sender.email(emails[0]?.email as string)
     const isIt = eq(contents.id, contentId)
-    const [row] = await desk.core.store.read.select().from(contents).where(isIt)
+    const [row] = await sender.core.store.read.select().from(contents).where(isIt)
     return [row?.text, row?.shareKey === null]
   }
   assert.deepEqual(await textOf({ text: 'Hi {{ name }}' }), ['Hi {{ name }}', true])
@@ -147,9 +147,9 @@ test('a text part of its own is kept with the content, which no template shares 
 })
 
 test('a template of too many characters or tags is refused, whoever sends it', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const long = 'x'.repeat(2_000_001)
-  const refused: [request: Parameters<Desk['send']>[0], fields: string[]][] = [
+  const refused: [request: Parameters<Sender['send']>[0], fields: string[]][] = [
     [{ body: '{{ a }}'.repeat(20_001) }, ['body']],
     [{ body: '{%'.repeat(20_001) }, ['body']],
     [{ body: `{{ a }}${long}` }, ['body']],
@@ -158,7 +158,7 @@ test('a template of too many characters or tags is refused, whoever sends it', a
     [{ body: `{{ a }}${long}`, text: `{{ a }}${long}` }, ['body', 'text']],
   ]
   for (const [request, fields] of refused) {
-    await assert.rejects(desk.send(request), (error) => {
+    await assert.rejects(sender.send(request), (error) => {
       assert.ok(error instanceof AppError && error.code === 'VALIDATION_ERROR')
       const found = error.fields?.map(({ field, code }) => `${field} ${code}`)
       assert.deepEqual(
@@ -168,19 +168,19 @@ test('a template of too many characters or tags is refused, whoever sends it', a
       return true
     })
   }
-  assert.equal((await desk.counts()).emails, 0)
-  await desk.send({ body: '{{ a }}'.repeat(20_000) })
-  await desk.send({ body: `${long}{ { } }`, text: long })
-  assert.equal((await desk.counts()).emails, 2)
+  assert.equal((await sender.counts()).emails, 0)
+  await sender.send({ body: '{{ a }}'.repeat(20_000) })
+  await sender.send({ body: `${long}{ { } }`, text: long })
+  assert.equal((await sender.counts()).emails, 2)
 })
 
 test('the display name: from.name, then name, then the template\u2019s, then the project\u2019s', async (t) => {
-  const desk = await openDesk(t)
-  const template = await addTemplate(desk, { fromName: 'Team' })
+  const sender = await openSender(t)
+  const template = await addTemplate(sender, { fromName: 'Team' })
   const from = address('shop@example.test')
-  const nameOf = async (request: Parameters<Desk['send']>[0]) => {
-    const { emails } = await desk.send({ template, ...request })
-    return (await desk.email(emails[0]?.email as string)).fromName
+  const nameOf = async (request: Parameters<Sender['send']>[0]) => {
+    const { emails } = await sender.send({ template, ...request })
+    return (await sender.email(emails[0]?.email as string)).fromName
   }
   assert.equal(await nameOf({ from: { address: from, name: 'Given' }, name: 'Old' }), 'Given')
   assert.equal(await nameOf({ name: 'Old' }), 'Old')
@@ -189,54 +189,54 @@ test('the display name: from.name, then name, then the template\u2019s, then the
 })
 
 test('a Message-ID of the caller\u2019s is the email\u2019s', async (t) => {
-  const desk = await openDesk(t)
-  const { emails } = await desk.send({ headers: { 'message-id': '<mine@example.test>' } })
-  assert.equal((await desk.email(emails[0]?.email as string)).messageId, 'mine@example.test')
+  const sender = await openSender(t)
+  const { emails } = await sender.send({ headers: { 'message-id': '<mine@example.test>' } })
+  assert.equal((await sender.email(emails[0]?.email as string)).messageId, 'mine@example.test')
 })
 
 test('refusals leave nothing behind', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const stranger = { address: address('shop@elsewhere.test'), name: null }
-  await assert.rejects(desk.send({ from: stranger }), fails('FORBIDDEN'))
-  await assert.rejects(desk.send({ from: undefined }), fails('VALIDATION_ERROR'))
-  await assert.rejects(desk.send({ template: newId() }), fails('TEMPLATE_NOT_FOUND'))
-  await assert.rejects(desk.send({ data: { locale: 7 } }), fails('VALIDATION_ERROR'))
-  assert.deepEqual(await desk.counts(), nobody)
+  await assert.rejects(sender.send({ from: stranger }), fails('FORBIDDEN'))
+  await assert.rejects(sender.send({ from: undefined }), fails('VALIDATION_ERROR'))
+  await assert.rejects(sender.send({ template: newId() }), fails('TEMPLATE_NOT_FOUND'))
+  await assert.rejects(sender.send({ data: { locale: 7 } }), fails('VALIDATION_ERROR'))
+  assert.deepEqual(await sender.counts(), nobody)
 })
 
 test('another project\u2019s domain and template are refused without a word of them', async (t) => {
-  const desk = await openDesk(t)
-  const template = await addTemplate(desk)
-  const other = await addProject(desk.core, 'Other', 'other.test')
+  const sender = await openSender(t)
+  const template = await addTemplate(sender)
+  const other = await addProject(sender.core, 'Other', 'other.test')
   const from = { address: address('a@other.test'), name: null }
-  await assert.rejects(desk.send({}, { project: other }), fails('FORBIDDEN'))
+  await assert.rejects(sender.send({}, { project: other }), fails('FORBIDDEN'))
   await assert.rejects(
-    desk.send({ template, from }, { project: other }),
+    sender.send({ template, from }, { project: other }),
     fails('TEMPLATE_NOT_FOUND'),
   )
-  assert.deepEqual(await desk.counts(), nobody)
+  assert.deepEqual(await sender.counts(), nobody)
 })
 
 test('marketing to one unsubscribed recipient refuses the whole request', async (t) => {
-  const desk = await openDesk(t)
-  const template = await addTemplate(desk, { type: 'MARKETING' })
-  await desk.send({ subscribed: true })
-  const before = await desk.counts()
+  const sender = await openSender(t)
+  const template = await addTemplate(sender, { type: 'MARKETING' })
+  await sender.send({ subscribed: true })
+  const before = await sender.counts()
   const to = ['ada@dest.test', 'new@dest.test'].map((each) => ({
     address: address(each),
     name: null,
   }))
-  await assert.rejects(desk.send({ to, template }), fails('BAD_REQUEST'))
-  assert.deepEqual(await desk.counts(), before)
-  const { emails } = await desk.send({ to, template, subscribed: true })
+  await assert.rejects(sender.send({ to, template }), fails('BAD_REQUEST'))
+  assert.deepEqual(await sender.counts(), before)
+  const { emails } = await sender.send({ to, template, subscribed: true })
   assert.equal(emails.length, 2)
 })
 
 test('an address on the suppression list becomes a row that is never queued', async (t) => {
-  const desk = await openDesk(t)
-  await desk.core.store.write((tx) =>
+  const sender = await openSender(t)
+  await sender.core.store.write((tx) =>
     suppress(tx, {
-      projectId: desk.project.id,
+      projectId: sender.project.id,
       email: 'ada@dest.test',
       reason: 'MANUAL',
       source: 'test',
@@ -244,17 +244,17 @@ test('an address on the suppression list becomes a row that is never queued', as
       at: START,
     }),
   )
-  const { emails } = await desk.send()
-  const email = await desk.email(emails[0]?.email as string)
+  const { emails } = await sender.send()
+  const email = await sender.email(emails[0]?.email as string)
   assert.equal(email.status, 'SUPPRESSED')
   assert.equal(email.dueAt, null)
 })
 
 test('an idempotency key takes effect once, and tells what it was used for', async (t) => {
-  const desk = await openDesk(t)
-  const first = await desk.send({}, { key: 'k' })
-  desk.clock.now += 1_000
-  await assert.rejects(desk.send({}, { key: 'k' }), (error) => {
+  const sender = await openSender(t)
+  const first = await sender.send({}, { key: 'k' })
+  sender.clock.now += 1_000
+  await assert.rejects(sender.send({}, { key: 'k' }), (error) => {
     assert.ok(error instanceof AppError)
     assert.equal(error.code, 'IDEMPOTENCY_KEY_REUSED')
     assert.deepEqual(error.details, {
@@ -266,76 +266,79 @@ test('an idempotency key takes effect once, and tells what it was used for', asy
     })
     return true
   })
-  assert.equal((await desk.counts()).emails, 1)
+  assert.equal((await sender.counts()).emails, 1)
 })
 
 test('of two simultaneous requests with one key only one takes effect', async (t) => {
-  const desk = await openDesk(t)
-  const both = await Promise.allSettled([desk.send({}, { key: 'k' }), desk.send({}, { key: 'k' })])
+  const sender = await openSender(t)
+  const both = await Promise.allSettled([
+    sender.send({}, { key: 'k' }),
+    sender.send({}, { key: 'k' }),
+  ])
   assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-  assert.equal((await desk.counts()).emails, 1)
+  assert.equal((await sender.counts()).emails, 1)
 })
 
 test('the key of a refused request is free, and so is one whose time is over', async (t) => {
-  const desk = await openDesk(t)
-  await assert.rejects(desk.send({ template: newId() }, { key: 'k' }))
-  await desk.send({}, { key: 'k' })
-  desk.clock.now += 24 * 3_600_000
-  await desk.send({}, { key: 'k' })
-  assert.equal((await desk.counts()).emails, 2)
+  const sender = await openSender(t)
+  await assert.rejects(sender.send({ template: newId() }, { key: 'k' }))
+  await sender.send({}, { key: 'k' })
+  sender.clock.now += 24 * 3_600_000
+  await sender.send({}, { key: 'k' })
+  assert.equal((await sender.counts()).emails, 2)
 })
 
 test('keys of contact data that are names of prototypes stay data', async (t) => {
-  const desk = await openDesk(t)
-  await desk.send({ data: JSON.parse('{"__proto__":{"polluted":true},"constructor":1}') })
-  const data = (await contactOf(desk))?.data as Record<string, unknown>
+  const sender = await openSender(t)
+  await sender.send({ data: JSON.parse('{"__proto__":{"polluted":true},"constructor":1}') })
+  const data = (await contactOf(sender))?.data as Record<string, unknown>
   assert.deepEqual(Object.keys(data).sort(), ['__proto__', 'constructor'])
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 
 test('contacts are counted once a request, repeats as one, known ones not at all', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const list = (...names: string[]) =>
     names.map((name) => ({ address: address(`${name}@dest.test`), name: null }))
   const countOf = async () =>
-    (await desk.core.store.read.select().from(projects).get())?.contactCount
-  await desk.send({ to: list('a', 'b', 'a') })
+    (await sender.core.store.read.select().from(projects).get())?.contactCount
+  await sender.send({ to: list('a', 'b', 'a') })
   assert.equal(await countOf(), 2)
-  await desk.send({ to: list('a', 'b') })
-  await desk.send({ to: list('b', 'c') })
+  await sender.send({ to: list('a', 'b') })
+  await sender.send({ to: list('b', 'c') })
   assert.equal(await countOf(), 3)
 })
 
 test('data that is too large, or would make the contact so, is refused and nothing is kept', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const refusal = { code: 'VALIDATION_ERROR', fields: [{ field: 'data', code: 'too_big' }] }
   const isRefused = (error: unknown) => {
     const { code, fields } = error as { code: string; fields: { field: string; code: string }[] }
     assert.deepEqual({ code, fields: fields.map(({ field, code }) => ({ field, code })) }, refusal)
     return true
   }
-  await assert.rejects(desk.send({ data: { a: 'x'.repeat(70_000) } }), isRefused)
-  await desk.send({ data: { a: 'x'.repeat(40_000) } })
-  await assert.rejects(desk.send({ data: { b: 'x'.repeat(40_000) } }), isRefused)
-  assert.equal((await desk.counts()).emails, 1)
+  await assert.rejects(sender.send({ data: { a: 'x'.repeat(70_000) } }), isRefused)
+  await sender.send({ data: { a: 'x'.repeat(40_000) } })
+  await assert.rejects(sender.send({ data: { b: 'x'.repeat(40_000) } }), isRefused)
+  assert.equal((await sender.counts()).emails, 1)
 })
 
 test('keys of data times recipients are bounded, and nothing is kept beyond', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const to = Array.from({ length: 101 }, (_, at) => ({
     address: address(`user${at}@dest.test`),
     name: null,
   }))
   const data = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`key${at}`, at]))
-  await assert.rejects(desk.send({ to, data }), fails('VALIDATION_ERROR'))
-  assert.deepEqual(await desk.counts(), nobody)
-  await desk.send({ to: to.slice(1), data })
-  assert.equal((await desk.counts()).emails, 100)
+  await assert.rejects(sender.send({ to, data }), fails('VALIDATION_ERROR'))
+  assert.deepEqual(await sender.counts(), nobody)
+  await sender.send({ to: to.slice(1), data })
+  assert.equal((await sender.counts()).emails, 100)
 })
 
 test('of several recipients, those suppressed and those held are told apart', async (t) => {
-  const desk = await openDesk(t)
-  const { core, project } = desk
+  const sender = await openSender(t)
+  const { core, project } = sender
   await core.store.write(async (tx) => {
     await suppress(tx, {
       projectId: project.id,
@@ -351,8 +354,8 @@ test('of several recipients, those suppressed and those held are told apart', as
     address: address(each),
     name: null,
   }))
-  const { emails } = await desk.send({ to })
-  const rows = await Promise.all(emails.map(({ email }) => desk.email(email)))
+  const { emails } = await sender.send({ to })
+  const rows = await Promise.all(emails.map(({ email }) => sender.email(email)))
   assert.deepEqual(
     rows.map(({ state }) => state),
     ['queued', 'suppressed', 'held'],
@@ -360,19 +363,19 @@ test('of several recipients, those suppressed and those held are told apart', as
 })
 
 test('data that would be copied to very many recipients is refused', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const to = Array.from({ length: 300 }, (_, index) => ({
     address: address(`u${index}@dest.test`),
     name: null,
   }))
   const data = { text: 'x'.repeat(60_000) }
-  await assert.rejects(desk.send({ to, data }), fails('VALIDATION_ERROR'))
-  assert.deepEqual(await desk.counts(), nobody)
+  await assert.rejects(sender.send({ to, data }), fails('VALIDATION_ERROR'))
+  assert.deepEqual(await sender.counts(), nobody)
 })
 
 test('many requests of many recipients let one mail of another project go first', async (t) => {
-  const desk = await openDesk(t)
-  const other = await addProject(desk.core, 'Other', 'other.test')
+  const sender = await openSender(t)
+  const other = await addProject(sender.core, 'Other', 'other.test')
   const many = (name: string) =>
     Array.from({ length: 60 }, (_, index) => ({
       address: address(`${name}${index}@dest.test`),
@@ -380,9 +383,11 @@ test('many requests of many recipients let one mail of another project go first'
     }))
   const ended: string[] = []
   const note = (name: string) => () => void ended.push(name)
-  const floods = ['a', 'b', 'c', 'd'].map((name) => desk.send({ to: many(name) }).then(note(name)))
+  const floods = ['a', 'b', 'c', 'd'].map((name) =>
+    sender.send({ to: many(name) }).then(note(name)),
+  )
   const from = { address: address('shop@other.test'), name: null }
-  const one = desk.send({ from }, { project: other }).then(note('one'))
+  const one = sender.send({ from }, { project: other }).then(note('one'))
   await Promise.all([...floods, one])
   assert.ok(ended.indexOf('one') <= 1, `${ended}`)
   assert.deepEqual(
@@ -392,20 +397,20 @@ test('many requests of many recipients let one mail of another project go first'
 })
 
 test('data that is copied for many recipients makes a request heavy', async (t) => {
-  const desk = await openDesk(t)
-  const { write } = desk.core.store
+  const sender = await openSender(t)
+  const { write } = sender.core.store
   const seen: (string | undefined)[] = []
   const noting: Store['write'] = (fn, options) => {
     seen.push(options?.heavyFor)
     return write(fn, options)
   }
-  Object.assign(desk.core.store, { write: noting })
+  Object.assign(sender.core.store, { write: noting })
   const to = Array.from({ length: 20 }, (_, at) => ({
     address: address(`a${at}@b.test`),
     name: null,
   }))
-  await desk.send({ to, data: { note: 'x'.repeat(1_000) } })
-  await desk.send({ to, data: { note: 'x'.repeat(60_000) } })
+  await sender.send({ to, data: { note: 'x'.repeat(1_000) } })
+  await sender.send({ to, data: { note: 'x'.repeat(60_000) } })
   assert.deepEqual(
     seen.map((heavyFor) => heavyFor !== undefined),
     [false, true],

@@ -9,7 +9,7 @@ import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { chunks, contents, emails } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
 import { countTurns } from '../../../event-loop.ts'
-import { address, type Desk, openDesk, START } from '../desk.ts'
+import { address, openSender, type Sender, START } from '../sender.ts'
 
 const HOUR_MS = 3_600_000
 const octets = Buffer.from(Uint8Array.from({ length: 2_500_000 }, (_, at) => (at * 31) >> 2))
@@ -17,19 +17,19 @@ const file = { contentType: 'a/b', contentId: null, disposition: 'attachment' } 
 const large = { ...file, filename: 'large.bin', content: octets.toString('base64') }
 const small = { ...file, filename: 'small.bin', content: 'aGVsbG8=' }
 
-async function send(desk: Desk, attachments = [large, small]): Promise<string> {
-  const { emails: sent } = await desk.send({ attachments })
-  return (await desk.email(sent[0]?.email as string)).contentId
+async function send(sender: Sender, attachments = [large, small]): Promise<string> {
+  const { emails: sent } = await sender.send({ attachments })
+  return (await sender.email(sent[0]?.email as string)).contentId
 }
 
-async function chunkCount({ core }: Desk): Promise<number> {
+async function chunkCount({ core }: Sender): Promise<number> {
   return core.store.read.$count(chunks)
 }
 
 /** As if it had been accepted so long ago. */
-async function age(desk: Desk, contentId: string, ms: number): Promise<void> {
+async function age(sender: Sender, contentId: string, ms: number): Promise<void> {
   const at = START - ms
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     await tx.update(contents).set({ lastUsedAt: at }).where(eq(contents.id, contentId))
     const ended = { createdAt: at, state: 'delivered', dueAt: null } as const
     await tx.update(emails).set(ended).where(eq(emails.contentId, contentId))
@@ -37,12 +37,12 @@ async function age(desk: Desk, contentId: string, ms: number): Promise<void> {
 }
 
 test('large attachments are kept in chunks, small ones in their content', async (t) => {
-  const desk = await openDesk(t)
-  await send(desk, [small])
-  assert.equal(await chunkCount(desk), 0)
-  const id = await send(desk)
-  assert.equal(await chunkCount(desk), 4)
-  const content = await desk.core.store.read
+  const sender = await openSender(t)
+  await send(sender, [small])
+  assert.equal(await chunkCount(sender), 0)
+  const id = await send(sender)
+  assert.equal(await chunkCount(sender), 4)
+  const content = await sender.core.store.read
     .select()
     .from(contents)
     .where(eq(contents.id, id))
@@ -55,9 +55,9 @@ test('large attachments are kept in chunks, small ones in their content', async 
 })
 
 test('what was kept in chunks is read as it was given', async (t) => {
-  const desk = await openDesk(t)
-  const id = await send(desk)
-  const { found } = await createContentCache(desk.core).load([id])
+  const sender = await openSender(t)
+  const id = await send(sender)
+  const { found } = await createContentCache(sender.core).load([id])
   const read = found.get(id)?.attachments.map(decodeAttachment) ?? []
   assert.deepEqual(
     read.map(({ filename, contentType }) => [filename, contentType]),
@@ -71,74 +71,74 @@ test('what was kept in chunks is read as it was given', async (t) => {
 })
 
 test('attachments that were kept whole before there were chunks are read, too', async (t) => {
-  const desk = await openDesk(t)
-  const id = await send(desk, [small])
+  const sender = await openSender(t)
+  const id = await send(sender, [small])
   const whole = { attachments: [large, small] }
-  await desk.core.store.write((tx) => tx.update(contents).set(whole).where(eq(contents.id, id)))
-  const { found } = await createContentCache(desk.core).load([id])
+  await sender.core.store.write((tx) => tx.update(contents).set(whole).where(eq(contents.id, id)))
+  const { found } = await createContentCache(sender.core).load([id])
   assert.deepEqual(found.get(id)?.attachments, [large, small])
 })
 
 test('while chunks are written, and read, others get their turn for each', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const seen = new Set<number>()
-  const look = async () => seen.add(await chunkCount(desk))
-  const { result: id } = await countTurns(send(desk), look)
+  const look = async () => seen.add(await chunkCount(sender))
+  const { result: id } = await countTurns(send(sender), look)
   assert.ok(
     [1, 2, 3].every((count) => seen.has(count)),
     'one chunk at a time',
   )
-  const row = await desk.core.store.read.select().from(contents).where(eq(contents.id, id)).get()
-  const { turns } = await countTurns(readAttachments(desk.core, id, row?.attachments ?? []))
+  const row = await sender.core.store.read.select().from(contents).where(eq(contents.id, id)).get()
+  const { turns } = await countTurns(readAttachments(sender.core, id, row?.attachments ?? []))
   assert.ok(turns >= 4, `${turns} turns`)
 })
 
 test('a refused request leaves no chunks', async (t) => {
-  const desk = await openDesk(t)
-  await desk.core.store.write((tx) =>
+  const sender = await openSender(t)
+  await sender.core.store.write((tx) =>
     tx.run(sql`create trigger broken before insert on emails begin select raise(abort, 'no'); end`),
   )
   await assert.rejects(
-    desk.send({ attachments: [large], to: [{ address: address('a@b.test'), name: null }] }),
+    sender.send({ attachments: [large], to: [{ address: address('a@b.test'), name: null }] }),
   )
-  assert.equal(await chunkCount(desk), 0)
-  assert.equal((await desk.counts()).contents, 0)
+  assert.equal(await chunkCount(sender), 0)
+  assert.equal((await sender.counts()).contents, 0)
 })
 
 test('chunks are deleted at once when one of them cannot be written', async (t) => {
-  const desk = await openDesk(t)
-  await desk.core.store.write((tx) =>
+  const sender = await openSender(t)
+  await sender.core.store.write((tx) =>
     tx.run(sql`create trigger full before insert on chunks when new.number = 2
       begin select raise(abort, 'no'); end`),
   )
-  await assert.rejects(send(desk))
-  assert.equal(await chunkCount(desk), 0)
+  await assert.rejects(send(sender))
+  assert.equal(await chunkCount(sender), 0)
 })
 
 test('a request that is on disk keeps its attachments, though its caller hears of a failure', async (t) => {
-  const desk = await openDesk(t)
-  const { core } = desk
+  const sender = await openSender(t)
+  const { core } = sender
   const { write } = core.store
   const told: Store['write'] = async (fn, options) => {
     const value = await write(fn, options)
-    if ((await desk.counts()).contents > 0) throw new Error('the files are gone')
+    if ((await sender.counts()).contents > 0) throw new Error('the files are gone')
     return value
   }
   Object.assign(core.store, { write: told })
-  await assert.rejects(send(desk), /the files are gone/)
+  await assert.rejects(send(sender), /the files are gone/)
   Object.assign(core.store, { write })
-  assert.equal(await chunkCount(desk), 4)
+  assert.equal(await chunkCount(sender), 4)
   await deleteExpiredChunks({ ...core, now: () => Date.now() + 2 * HOUR_MS })
-  assert.equal(await chunkCount(desk), 4)
+  assert.equal(await chunkCount(sender), 4)
 })
 
 test('a request whose chunks were swept before it was written is not accepted', async (t) => {
-  const desk = await openDesk(t)
-  const { core } = desk
+  const sender = await openSender(t)
+  const { core } = sender
   const { write } = core.store
   // The clock is set forward while the last chunk is written.
   const late: Store['write'] = async (fn, options) => {
-    const isRequest = (await chunkCount(desk)) === 4
+    const isRequest = (await chunkCount(sender)) === 4
     if (isRequest)
       await deleteExpiredChunks({
         store: { ...core.store, write },
@@ -147,47 +147,47 @@ test('a request whose chunks were swept before it was written is not accepted', 
     return write(fn, options)
   }
   Object.assign(core.store, { write: late })
-  await assert.rejects(send(desk), { code: 'DATABASE_ERROR' })
+  await assert.rejects(send(sender), { code: 'DATABASE_ERROR' })
   Object.assign(core.store, { write })
-  assert.equal((await desk.counts()).contents, 0)
+  assert.equal((await sender.counts()).contents, 0)
 })
 
 test('what a process that died left is deleted after an hour, what is in use is not', async (t) => {
-  const desk = await openDesk(t)
-  const [left] = [await send(desk), await send(desk)]
-  await desk.core.store.write((tx) => tx.delete(contents).where(eq(contents.id, left ?? '')))
+  const sender = await openSender(t)
+  const [left] = [await send(sender), await send(sender)]
+  await sender.core.store.write((tx) => tx.delete(contents).where(eq(contents.id, left ?? '')))
   // Ids have the real time in them.
-  const at = (ms: number) => ({ ...desk.core, now: () => Date.now() + ms })
+  const at = (ms: number) => ({ ...sender.core, now: () => Date.now() + ms })
   await deleteExpiredChunks(at(HOUR_MS / 2))
-  assert.equal(await chunkCount(desk), 8)
+  assert.equal(await chunkCount(sender), 8)
   await deleteExpiredChunks(at(2 * HOUR_MS))
-  assert.equal(await chunkCount(desk), 4)
+  assert.equal(await chunkCount(sender), 4)
 })
 
 test('chunks go when retention has cleared their content', async (t) => {
-  const desk = await openDesk(t)
-  const [old, recent] = [await send(desk), await send(desk)]
-  await age(desk, old, 91 * 24 * HOUR_MS)
-  await age(desk, recent, 89 * 24 * HOUR_MS)
-  assert.equal(await deleteExpiredContent(desk.core), 1)
-  await deleteExpiredChunks({ ...desk.core, now: () => Date.now() + 2 * HOUR_MS })
-  assert.equal(await chunkCount(desk), 4)
-  const { found } = await createContentCache(desk.core).load([old, recent])
+  const sender = await openSender(t)
+  const [old, recent] = [await send(sender), await send(sender)]
+  await age(sender, old, 91 * 24 * HOUR_MS)
+  await age(sender, recent, 89 * 24 * HOUR_MS)
+  assert.equal(await deleteExpiredContent(sender.core), 1)
+  await deleteExpiredChunks({ ...sender.core, now: () => Date.now() + 2 * HOUR_MS })
+  assert.equal(await chunkCount(sender), 4)
+  const { found } = await createContentCache(sender.core).load([old, recent])
   assert.deepEqual([...found.keys()], [recent])
 })
 
 test('a content whose chunks have just been deleted counts as cleared', async (t) => {
-  const desk = await openDesk(t)
-  const id = await send(desk)
-  await desk.core.store.write((tx) => tx.delete(chunks))
-  const { found } = await createContentCache(desk.core).load([id])
+  const sender = await openSender(t)
+  const id = await send(sender)
+  await sender.core.store.write((tx) => tx.delete(chunks))
+  const { found } = await createContentCache(sender.core).load([id])
   assert.equal(found.size, 0)
 })
 
 test('what is abandoned is found by the index', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const { text } = selectExpiredOwners.compiled()
-  const plan = await desk.core.store.read.all<{ detail: string }>(
+  const plan = await sender.core.store.read.all<{ detail: string }>(
     sql`${sql.raw(`explain query plan ${text.replaceAll('?', "''")}`)}`,
   )
   const steps = plan.map(({ detail }) => detail).join('\n')

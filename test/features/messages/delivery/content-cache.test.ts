@@ -3,26 +3,31 @@ import { test } from 'node:test'
 import { createContentCache } from '../../../../src/features/messages/delivery/content-cache.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { contents } from '../../../../src/store/schema/messages.ts'
-import { type Desk, openDesk } from '../desk.ts'
+import { openSender, type Sender } from '../sender.ts'
 
-async function keep(desk: Desk, attached: string, body = '\u00e4'): Promise<string> {
+async function keep(sender: Sender, attached: string, body = '\u00e4'): Promise<string> {
   const file = { filename: 'a.bin', contentType: 'a/b', contentId: null } as const
   const attachments = [{ ...file, disposition: 'attachment', content: attached } as const]
-  const { emails } = await desk.send({ body, attachments })
-  return (await desk.email(emails[0]?.email as string)).contentId
+  const { emails } = await sender.send({ body, attachments })
+  return (await sender.email(emails[0]?.email as string)).contentId
 }
 
-async function change(desk: Desk, id: string, set: Partial<typeof contents.$inferInsert>) {
-  await desk.core.store.write((tx) => tx.update(contents).set(set).where(eq(contents.id, id)))
+async function change(sender: Sender, id: string, set: Partial<typeof contents.$inferInsert>) {
+  await sender.core.store.write((tx) => tx.update(contents).set(set).where(eq(contents.id, id)))
 }
 
 test('contents come whole, small and large; cleared ones are left out', async (t) => {
-  const desk = await openDesk(t)
-  const small = await keep(desk, 'aGk=')
-  const large = await keep(desk, 'x'.repeat(300_000), 'y'.repeat(70_000))
-  const cleared = await keep(desk, 'aGk=')
-  await change(desk, cleared, { body: null, attachments: null })
-  const { found, left } = await createContentCache(desk.core).load([small, large, cleared, 'none'])
+  const sender = await openSender(t)
+  const small = await keep(sender, 'aGk=')
+  const large = await keep(sender, 'x'.repeat(300_000), 'y'.repeat(70_000))
+  const cleared = await keep(sender, 'aGk=')
+  await change(sender, cleared, { body: null, attachments: null })
+  const { found, left } = await createContentCache(sender.core).load([
+    small,
+    large,
+    cleared,
+    'none',
+  ])
   assert.deepEqual([...found.keys()].sort(), [small, large].sort())
   assert.deepEqual(found.get(small)?.attachments[0]?.content, 'aGk=')
   assert.equal(found.get(small)?.body, '\u00e4')
@@ -33,12 +38,16 @@ test('contents come whole, small and large; cleared ones are left out', async (t
 })
 
 test('what several emails share is remembered, a request\u2019s own content is not', async (t) => {
-  const desk = await openDesk(t)
-  const [own, shared, twice] = [await keep(desk, ''), await keep(desk, ''), await keep(desk, '')]
-  await change(desk, shared, { shareKey: 'template x 1' })
-  const shelf = createContentCache(desk.core)
+  const sender = await openSender(t)
+  const [own, shared, twice] = [
+    await keep(sender, ''),
+    await keep(sender, ''),
+    await keep(sender, ''),
+  ]
+  await change(sender, shared, { shareKey: 'template x 1' })
+  const shelf = createContentCache(sender.core)
   await shelf.load([own, shared, twice, twice])
-  for (const id of [own, shared, twice]) await change(desk, id, { body: 'changed' })
+  for (const id of [own, shared, twice]) await change(sender, id, { body: 'changed' })
   const { found } = await shelf.load([own, shared, twice])
   assert.deepEqual(
     [own, shared, twice].map((id) => found.get(id)?.body),
@@ -47,42 +56,42 @@ test('what several emails share is remembered, a request\u2019s own content is n
 })
 
 test('a batch reads at most 32 MB of large contents, but one in any case', async (t) => {
-  const desk = await openDesk(t)
-  const ids = [await keep(desk, 'x'.repeat(45_000_000))]
-  for (let index = 0; index < 2; index += 1) ids.push(await keep(desk, 'x'.repeat(100_000)))
-  const small = await keep(desk, 'aGk=')
-  const { found, left } = await createContentCache(desk.core).load([...ids, small])
+  const sender = await openSender(t)
+  const ids = [await keep(sender, 'x'.repeat(45_000_000))]
+  for (let index = 0; index < 2; index += 1) ids.push(await keep(sender, 'x'.repeat(100_000)))
+  const small = await keep(sender, 'aGk=')
+  const { found, left } = await createContentCache(sender.core).load([...ids, small])
   assert.deepEqual([...found.keys()].sort(), [ids[0], small].sort())
   assert.deepEqual([...left].sort(), ids.slice(1).sort())
 })
 
 test('what outbound has no room for is left unread, the mail of others is not', async (t) => {
-  const desk = await openDesk(t)
-  const [small, large] = [await keep(desk, 'aGk='), await keep(desk, 'x'.repeat(100_000))]
+  const sender = await openSender(t)
+  const [small, large] = [await keep(sender, 'aGk='), await keep(sender, 'x'.repeat(100_000))]
   const asked: [string, number][] = []
-  desk.core.outbound.mayBring = (projectId, bytes) => {
+  sender.core.outbound.mayBring = (projectId, bytes) => {
     asked.push([projectId, bytes])
     return false
   }
-  const { found, left } = await createContentCache(desk.core).load([large, small])
+  const { found, left } = await createContentCache(sender.core).load([large, small])
   assert.deepEqual([...found.keys()], [small])
   assert.deepEqual([...left], [large])
   assert.equal(asked.length, 1)
-  assert.equal(asked[0]?.[0], desk.project.id)
+  assert.equal(asked[0]?.[0], sender.project.id)
   assert.ok(Number(asked[0]?.[1]) >= 100_000)
 })
 
 test('between large contents the event loop turns', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const ids: string[] = []
-  for (let index = 0; index < 3; index += 1) ids.push(await keep(desk, 'x'.repeat(300_000)))
+  for (let index = 0; index < 3; index += 1) ids.push(await keep(sender, 'x'.repeat(300_000)))
   let turns = 0
   let isDone = false
   const count = () => {
     turns += 1
     if (!isDone) setImmediate(count)
   }
-  const loading = createContentCache(desk.core).load(ids)
+  const loading = createContentCache(sender.core).load(ids)
   setImmediate(count)
   await loading
   isDone = true

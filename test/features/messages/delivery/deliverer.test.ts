@@ -19,15 +19,15 @@ import {
   addProject,
   address,
   attempted,
-  type Desk,
   type OutcomeKind,
-  openDesk,
+  openSender,
+  type Sender,
   START,
-} from '../desk.ts'
+} from '../sender.ts'
 
-type Line = Desk & {
+type Line = Sender & {
   /** Sends one email and resolves when it has been handed to outbound. */
-  sendOne(request?: Parameters<Desk['send']>[0]): Promise<string>
+  sendOne(request?: Parameters<Sender['send']>[0]): Promise<string>
   /** What outbound makes of the latest task. */
   report(
     kind: OutcomeKind,
@@ -38,34 +38,34 @@ type Line = Desk & {
   handed(count: number): Promise<void>
 }
 
-/** A desk with the queue running. */
+/** A sender with the queue running. */
 async function openLine(t: TestContext): Promise<Line> {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const waiters: { count: number; resolve: () => void }[] = []
-  const deliver = desk.core.outbound.deliver
-  desk.core.outbound.deliver = (tasks) => {
+  const deliver = sender.core.outbound.deliver
+  sender.core.outbound.deliver = (tasks) => {
     deliver(tasks)
-    for (const { count, resolve } of waiters) if (desk.tasks.length >= count) resolve()
+    for (const { count, resolve } of waiters) if (sender.tasks.length >= count) resolve()
   }
-  const delivery = createDeliverer(desk.core)
-  const queue = startQueue(desk.core, delivery)
+  const delivery = createDeliverer(sender.core)
+  const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
   const handed = (count: number) =>
     new Promise<void>((resolve) => {
-      if (desk.tasks.length >= count) resolve()
+      if (sender.tasks.length >= count) resolve()
       else waiters.push({ count, resolve })
     })
   return {
-    ...desk,
+    ...sender,
     handed,
     sendOne: async (request) => {
-      const before = desk.tasks.length
-      const { emails: accepted } = await desk.send(request)
+      const before = sender.tasks.length
+      const { emails: accepted } = await sender.send(request)
       await handed(before + 1)
       return accepted[0]?.email as string
     },
-    report: async (kind, change, beganAt = desk.clock.now) => {
-      const task = desk.tasks.at(-1)
+    report: async (kind, change, beganAt = sender.clock.now) => {
+      const task = sender.tasks.at(-1)
       if (task === undefined) throw new Error('nothing was handed over')
       const report = attempted(task, kind, change)
       delivery.report([{ ...report, startedAt: beganAt }])
@@ -225,23 +225,23 @@ test('a full site is leased nothing, another one is served meanwhile', async (t)
 })
 
 test('an email that outbound returns has not been tried', async (t) => {
-  const desk = await openDesk(t)
-  const delivery = createDeliverer(desk.core)
-  const queue = startQueue(desk.core, delivery)
+  const sender = await openSender(t)
+  const delivery = createDeliverer(sender.core)
+  const queue = startQueue(sender.core, delivery)
   const handed = Promise.withResolvers<void>()
-  desk.core.outbound.deliver = ([task]) => {
+  sender.core.outbound.deliver = ([task]) => {
     if (task === undefined) return
-    desk.tasks.push(task)
+    sender.tasks.push(task)
     delivery.report([
       { emailId: task.emailId, kind: 'returned', site: 'x', retryAt: START + 60_000 },
     ])
     handed.resolve()
   }
-  const { emails: accepted } = await desk.send()
+  const { emails: accepted } = await sender.send()
   await handed.promise
   await queue.stop()
   await delivery.settled(5_000)
-  const email = await desk.email(accepted[0]?.email as string)
+  const email = await sender.email(accepted[0]?.email as string)
   assert.equal(email.state, 'queued')
   assert.equal(email.attemptCount, 0)
   assert.equal(email.dueAt, START + 60_000)
@@ -249,10 +249,10 @@ test('an email that outbound returns has not been tried', async (t) => {
 })
 
 test('what a process that is gone had in hand comes back when its lease ends', async (t) => {
-  const desk = await openDesk(t)
-  const { emails: accepted } = await desk.send()
+  const sender = await openSender(t)
+  const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     await tx.update(emails).set({
       state: 'sending',
       status: 'SENDING',
@@ -262,62 +262,62 @@ test('what a process that is gone had in hand comes back when its lease ends', a
       leaseUntil: START + 10,
     })
   })
-  desk.clock.now += 100
+  sender.clock.now += 100
   const handed = Promise.withResolvers<void>()
-  desk.core.outbound.deliver = () => handed.resolve()
-  const queue = startQueue(desk.core, createDeliverer(desk.core))
+  sender.core.outbound.deliver = () => handed.resolve()
+  const queue = startQueue(sender.core, createDeliverer(sender.core))
   await handed.promise
   await queue.stop()
-  assert.equal((await desk.email(id)).state, 'sending')
+  assert.equal((await sender.email(id)).state, 'sending')
 })
 
 test('processes that are gone count no attempt of an email of which nothing is on record', async (t) => {
-  const desk = await openDesk(t)
-  const { emails: accepted } = await desk.send()
+  const sender = await openSender(t)
+  const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
   for (let deaths = 0; deaths < 5; deaths += 1) {
     const handed = Promise.withResolvers<void>()
-    desk.core.outbound.deliver = () => handed.resolve()
-    const queue = startQueue(desk.core, createDeliverer(desk.core))
+    sender.core.outbound.deliver = () => handed.resolve()
+    const queue = startQueue(sender.core, createDeliverer(sender.core))
     await handed.promise
     // What stops here is the queue alone: its email stays in hand, as of a process that died.
     await queue.stop()
-    const { state, attemptCount, retryAt } = await desk.email(id)
+    const { state, attemptCount, retryAt } = await sender.email(id)
     assert.deepEqual([state, attemptCount], ['sending', 1])
-    desk.clock.now = (retryAt ?? 0) + 1
+    sender.clock.now = (retryAt ?? 0) + 1
   }
 })
 
 test('what may no longer be sent is not: disabled, unverified, suppressed, unsubscribed', async (t) => {
   const cases = [
     {
-      change: (desk: Desk) =>
-        desk.core.store.write((tx) => tx.update(projects).set({ isDisabled: true })),
+      change: (sender: Sender) =>
+        sender.core.store.write((tx) => tx.update(projects).set({ isDisabled: true })),
       expected: ['FAILED', 'the project is disabled'],
     },
     {
-      change: (desk: Desk) =>
-        desk.core.store.write((tx) => tx.update(domains).set({ isVerified: false })),
+      change: (sender: Sender) =>
+        sender.core.store.write((tx) => tx.update(domains).set({ isVerified: false })),
       expected: ['FAILED', 'the sender domain is no longer verified'],
     },
     {
-      change: (desk: Desk) =>
-        desk.core.store.write((tx) => tx.update(emails).set({ contentClass: 'MARKETING' })),
+      change: (sender: Sender) =>
+        sender.core.store.write((tx) => tx.update(emails).set({ contentClass: 'MARKETING' })),
       expected: ['FAILED', 'the contact has unsubscribed'],
     },
   ]
   for (const { change, expected } of cases) {
-    const desk = await openDesk(t)
-    const { emails: accepted } = await desk.send()
-    await change(desk)
-    desk.core.directory.drop()
-    const queue = startQueue(desk.core, createDeliverer(desk.core))
+    const sender = await openSender(t)
+    const { emails: accepted } = await sender.send()
+    await change(sender)
+    sender.core.directory.drop()
+    const queue = startQueue(sender.core, createDeliverer(sender.core))
     const id = accepted[0]?.email as string
-    while ((await desk.email(id)).status !== 'FAILED') await new Promise(setImmediate)
+    while ((await sender.email(id)).status !== 'FAILED') await new Promise(setImmediate)
     await queue.stop()
-    const { status, error } = await desk.email(id)
+    const { status, error } = await sender.email(id)
     assert.deepEqual([status, error], expected)
-    assert.deepEqual(desk.tasks, [])
+    assert.deepEqual(sender.tasks, [])
   }
 })
 
@@ -354,7 +354,7 @@ test('cancelling ends what waits as FAILED, and refuses what is on its way', asy
 })
 
 test('retrying what is due already does not put it behind what came later', async (t) => {
-  const { core, send, clock, email } = await openDesk(t)
+  const { core, send, clock, email } = await openSender(t)
   const { emails: accepted } = await send()
   const id = accepted[0]?.email as string
   clock.now = START + 60_000
@@ -500,15 +500,15 @@ test('what is held or disabled meanwhile is called back, as far as it has not be
 })
 
 test('a thousand due lanes whose sites are full give others turns, and hide none that is not', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const full = Array.from({ length: 1_000 }, (_, index) => `full${index}.test`)
-  for (const domain of full) desk.capacity.set(domain, 0)
+  for (const domain of full) sender.capacity.set(domain, 0)
   const to = [...full, 'open.test'].map((domain) => ({
     address: address(`ada@${domain}`),
     name: null,
   }))
-  await desk.send({ to })
-  const { outbound } = desk.core
+  await sender.send({ to })
+  const { outbound } = sender.core
   const { siteOf, deliver } = outbound
   const looks = { now: 0, most: 0 }
   outbound.siteOf = (domain) => {
@@ -526,12 +526,12 @@ test('a thousand due lanes whose sites are full give others turns, and hide none
     beating = setImmediate(beat)
   }
   let beating = setImmediate(beat)
-  const queue = startQueue(desk.core, createDeliverer(desk.core))
+  const queue = startQueue(sender.core, createDeliverer(sender.core))
   await promise
   clearImmediate(beating)
   await queue.stop()
   assert.deepEqual(
-    desk.tasks.map(({ domain }) => domain),
+    sender.tasks.map(({ domain }) => domain),
     ['open.test'],
   )
   // 400 lanes, each looked at twice: whether its site rests, and what it may take.

@@ -9,9 +9,9 @@ import {
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { events } from '../../../../src/store/schema/events.ts'
-import { address, attempted, type Desk, openDesk, START } from '../desk.ts'
+import { address, attempted, openSender, type Sender, START } from '../sender.ts'
 
-type Line = Desk & {
+type Line = Sender & {
   delivery: Deliverer
   /** Calls of `store.write` since the emails were handed over. */
   writes: () => number
@@ -19,26 +19,26 @@ type Line = Desk & {
 
 /** So many emails, handed over and waiting for their reports. */
 async function openLine(t: TestContext, count: number): Promise<Line> {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const to = Array.from({ length: count }, (_, index) => `user${index}@dest.test`)
-  await desk.send({ to: to.map((text) => ({ address: address(text), name: null })) })
+  await sender.send({ to: to.map((text) => ({ address: address(text), name: null })) })
   const { promise: handed, resolve } = Promise.withResolvers<void>()
-  const { deliver } = desk.core.outbound
-  desk.core.outbound.deliver = (tasks) => {
+  const { deliver } = sender.core.outbound
+  sender.core.outbound.deliver = (tasks) => {
     deliver(tasks)
     resolve()
   }
-  const delivery = createDeliverer(desk.core)
-  const queue = startQueue(desk.core, delivery)
+  const delivery = createDeliverer(sender.core)
+  const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
   await handed
-  assert.equal(desk.tasks.length, count)
-  desk.capacity.set('dest.test', 0)
-  const write = t.mock.method(desk.core.store, 'write')
-  return { ...desk, delivery, writes: () => write.mock.callCount() }
+  assert.equal(sender.tasks.length, count)
+  sender.capacity.set('dest.test', 0)
+  const write = t.mock.method(sender.core.store, 'write')
+  return { ...sender, delivery, writes: () => write.mock.callCount() }
 }
 
-async function statesOf({ email, tasks }: Desk): Promise<string[]> {
+async function statesOf({ email, tasks }: Sender): Promise<string[]> {
   return Promise.all(tasks.map(async ({ emailId }) => (await email(emailId)).state))
 }
 
@@ -113,7 +113,7 @@ test('an email that went back and is in hand again keeps its place while others 
 })
 
 test('a stop waits for no disk that fails', async (t) => {
-  const { core, send } = await openDesk(t)
+  const { core, send } = await openSender(t)
   await send()
   const refused = Promise.withResolvers<void>()
   const delivery = createDeliverer(core)
@@ -158,23 +158,23 @@ test('reports are kept while the database takes no writes, and recorded once it 
 })
 
 test('when the files of the database are taken away, what has not begun is called back and nothing more is claimed', async (t) => {
-  const desk = await openDesk(t)
-  const file = (await desk.core.store.read.get(
+  const sender = await openSender(t)
+  const file = (await sender.core.store.read.get(
     sql`select file from pragma_database_list where name = 'main'`,
   )) as { file: string }
-  await desk.send()
-  const delivery = createDeliverer(desk.core)
+  await sender.send()
+  const delivery = createDeliverer(sender.core)
   const withdrawn = Promise.withResolvers<string>()
-  desk.core.outbound.withdraw = withdrawn.resolve
-  const queue = startQueue(desk.core, delivery)
+  sender.core.outbound.withdraw = withdrawn.resolve
+  const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
-  while (desk.tasks.length < 1) await new Promise(setImmediate)
-  desk.capacity.set('dest.test', 0)
-  await desk.send()
+  while (sender.tasks.length < 1) await new Promise(setImmediate)
+  sender.capacity.set('dest.test', 0)
+  await sender.send()
   await unlink(`${file.file}-wal`)
   assert.equal(await withdrawn.promise, 'dest.test')
-  desk.capacity.set('dest.test', 1_000)
-  desk.core.queueNotifier.notify('capacity')
-  await assert.rejects(desk.send(), { code: 'DATABASE_ERROR' })
-  assert.equal(desk.tasks.length, 1)
+  sender.capacity.set('dest.test', 1_000)
+  sender.core.queueNotifier.notify('capacity')
+  await assert.rejects(sender.send(), { code: 'DATABASE_ERROR' })
+  assert.equal(sender.tasks.length, 1)
 })

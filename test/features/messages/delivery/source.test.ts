@@ -9,43 +9,43 @@ import { readUnsubscribeLocalPart } from '../../../../src/mail/signed-tokens.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
 import type { Email } from '../../../../src/store/schema/messages.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
-import { type Desk, openDesk } from '../desk.ts'
+import { openSender, type Sender } from '../sender.ts'
 
 async function sourceOf(
-  desk: Desk,
+  sender: Sender,
   body: string,
   contentClass: Email['contentClass'],
-  request: Parameters<Desk['send']>[0] = {},
+  request: Parameters<Sender['send']>[0] = {},
 ) {
-  const { emails: accepted } = await desk.send({ body, ...request })
-  await desk.core.store.write((tx) => tx.update(emails).set({ contentClass }))
-  const [email] = await loadEmails(desk.core, [accepted[0]?.email as string])
+  const { emails: accepted } = await sender.send({ body, ...request })
+  await sender.core.store.write((tx) => tx.update(emails).set({ contentClass }))
+  const [email] = await loadEmails(sender.core, [accepted[0]?.email as string])
   if (email === undefined) throw new Error('the email is gone')
-  const texts = await loadTexts(desk.core, [email.contentId])
+  const texts = await loadTexts(sender.core, [email.contentId])
   const content = texts.get(email.contentId)
   if (content === undefined) throw new Error('its content is gone')
   const project = { name: email.projectName, language: email.language }
   const returnPath = { token: 'token', domain: 'bounce.example.test' }
-  return toSource(desk.core, { email, project, content, returnPath })
+  return toSource(sender.core, { email, project, content, returnPath })
 }
 
 test('texts come without attachments, and once each', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const file = { filename: 'a.bin', contentType: 'a/b', contentId: null } as const
   const attachments = [{ ...file, disposition: 'attachment', content: 'aGk=' } as const]
-  const { emails: accepted } = await desk.send({ body: '\u00e4', attachments })
-  const { contentId } = await desk.email(accepted[0]?.email as string)
-  const texts = await loadTexts(desk.core, [contentId, contentId, 'none'])
+  const { emails: accepted } = await sender.send({ body: '\u00e4', attachments })
+  const { contentId } = await sender.email(accepted[0]?.email as string)
+  const texts = await loadTexts(sender.core, [contentId, contentId, 'none'])
   assert.equal(texts.size, 1)
   assert.equal(texts.get(contentId)?.body, '\u00e4')
   assert.deepEqual(texts.get(contentId)?.attachments, [])
 })
 
 test('a content that may name the pages gets their signed addresses', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const bodies = ['{{ unsubscribeUrl }}', '{{ [name] }}', '{% if manageUrl %}x{% endif %}']
   for (const body of [...bodies, '{{ unsubscribe&#85;rl }}', '{{ "x" | group_by_exp: "i", k }}']) {
-    const { variables, preferenceUrls, oneClickUrl } = await sourceOf(desk, body, 'TRANSACTIONAL')
+    const { variables, preferenceUrls, oneClickUrl } = await sourceOf(sender, body, 'TRANSACTIONAL')
     const { unsubscribeUrl, subscribeUrl, manageUrl } = variables.system
     assert.match(String(subscribeUrl), /^https:\/\/mail\.example\.test\/subscribe\/[a-z2-7]{68}$/)
     assert.deepEqual(preferenceUrls, [unsubscribeUrl, manageUrl])
@@ -54,26 +54,26 @@ test('a content that may name the pages gets their signed addresses', async (t) 
 })
 
 test('a mailbox that unsubscribes is offered where mail comes in, with the pages', async (t) => {
-  const desk = await openDesk(t)
-  const closed = await sourceOf(desk, '{{ unsubscribeUrl }}', 'TRANSACTIONAL')
+  const sender = await openSender(t)
+  const closed = await sourceOf(sender, '{{ unsubscribeUrl }}', 'TRANSACTIONAL')
   assert.equal(closed.unsubscribeMailbox, null)
   const listen = [{ host: '127.0.0.1', port: 25, isTls: false }]
-  desk.core.config = { ...desk.core.config, inbound: { ...desk.core.config.inbound, listen } }
-  const open = await sourceOf(desk, '{{ unsubscribeUrl }}', 'TRANSACTIONAL')
+  sender.core.config = { ...sender.core.config, inbound: { ...sender.core.config.inbound, listen } }
+  const open = await sourceOf(sender, '{{ unsubscribeUrl }}', 'TRANSACTIONAL')
   const [localPart = '', domain] = open.unsubscribeMailbox?.split('@') ?? []
-  const keys = desk.core.keyring.keys('mail-in-unsubscribe')
+  const keys = sender.core.keyring.keys('mail-in-unsubscribe')
   assert.equal(readUnsubscribeLocalPart(keys, localPart), open.emailId)
   assert.equal(domain, 'bounce.example.test')
-  const plain = await sourceOf(desk, '<p>Hello</p>', 'TRANSACTIONAL')
+  const plain = await sourceOf(sender, '<p>Hello</p>', 'TRANSACTIONAL')
   assert.equal(plain.unsubscribeMailbox, null)
 })
 
 test('only marketing has a footer, in the language of its contact', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   for (const contentClass of ['TRANSACTIONAL', 'HEADLESS'] as const) {
-    assert.equal((await sourceOf(desk, '{{ unsubscribeUrl }}', contentClass)).footer, null)
+    assert.equal((await sourceOf(sender, '{{ unsubscribeUrl }}', contentClass)).footer, null)
   }
-  const { footer, variables } = await sourceOf(desk, '<p>Hello</p>', 'MARKETING')
+  const { footer, variables } = await sourceOf(sender, '<p>Hello</p>', 'MARKETING')
   const url = variables.system.unsubscribeUrl
   assert.deepEqual(footer, { language: 'en', projectName: 'Shop', url })
   const spoken: [locale: string, project: string, language: string][] = [
@@ -83,44 +83,44 @@ test('only marketing has a footer, in the language of its contact', async (t) =>
     ['xx', 'yy', 'en'],
   ]
   for (const [locale, language, expected] of spoken) {
-    await desk.core.store.write((tx) => tx.update(projects).set({ language }))
-    const source = await sourceOf(desk, '<p>Hello</p>', 'MARKETING', { data: { locale } })
+    await sender.core.store.write((tx) => tx.update(projects).set({ language }))
+    const source = await sourceOf(sender, '<p>Hello</p>', 'MARKETING', { data: { locale } })
     assert.equal(source.footer?.language, expected, locale)
   }
 })
 
 test('the feedback id tells marketing from other mail', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const idOf = async (contentClass: Email['contentClass']) =>
-    (await sourceOf(desk, '<p>Hello</p>', contentClass)).feedbackId
-  const { id } = desk.project
+    (await sourceOf(sender, '<p>Hello</p>', contentClass)).feedbackId
+  const { id } = sender.project
   assert.equal(await idOf('TRANSACTIONAL'), `direct:${id}:transactional:pillarbox`)
   assert.equal(await idOf('HEADLESS'), `direct:${id}:transactional:pillarbox`)
   assert.equal(await idOf('MARKETING'), `direct:${id}:marketing:pillarbox`)
 })
 
 test('a text part of its own comes with the body, and may name the pages', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const text = 'Leave: {{ unsubscribeUrl }}'
-  const source = await sourceOf(desk, '<p>Hello</p>', 'TRANSACTIONAL', { text })
+  const source = await sourceOf(sender, '<p>Hello</p>', 'TRANSACTIONAL', { text })
   assert.equal(source.content.text, text)
   assert.match(String(source.variables.system.unsubscribeUrl), /\/unsubscribe\//)
-  assert.equal((await sourceOf(desk, '<p>Hello</p>', 'TRANSACTIONAL')).content.text, null)
+  assert.equal((await sourceOf(sender, '<p>Hello</p>', 'TRANSACTIONAL')).content.text, null)
 })
 
 test('it is tracked as its row says', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   for (const tracking of [true, false]) {
-    const source = await sourceOf(desk, '<p>Hello</p>', 'TRANSACTIONAL', { tracking })
+    const source = await sourceOf(sender, '<p>Hello</p>', 'TRANSACTIONAL', { tracking })
     assert.equal(source.isTracked, tracking)
   }
 })
 
 test('marketing always offers them, a transactional content that names none never', async (t) => {
-  const desk = await openDesk(t)
-  const marketing = await sourceOf(desk, '<p>Hello</p>', 'MARKETING')
+  const sender = await openSender(t)
+  const marketing = await sourceOf(sender, '<p>Hello</p>', 'MARKETING')
   assert.match(String(marketing.oneClickUrl), /^https:\/\/mail\.example\.test\/unsubscribe\//)
-  const plain = await sourceOf(desk, '<p>Hello {{ name }}</p>', 'TRANSACTIONAL')
+  const plain = await sourceOf(sender, '<p>Hello {{ name }}</p>', 'TRANSACTIONAL')
   assert.equal(plain.oneClickUrl, null)
   assert.deepEqual(plain.preferenceUrls, [])
   assert.deepEqual(
@@ -130,7 +130,7 @@ test('marketing always offers them, a transactional content that names none neve
 })
 
 test('header fields that would steer a smarthost are dropped when mail is relayed, and only then', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const harmless = { 'X-Campaign': 'spring', 'Disposition-Notification-To': 'me@example.test' }
   const steering = {
     'X-SMTPAPI': '{"to":["eve@other.test"]}',
@@ -146,8 +146,8 @@ test('header fields that would steer a smarthost are dropped when mail is relaye
     'Return-Receipt-To': 'eve@other.test',
   }
   const headers = { ...steering, ...harmless }
-  assert.deepEqual((await sourceOf(desk, 'x', 'TRANSACTIONAL', { headers })).headers, headers)
-  const delivery = { ...desk.core.config.delivery, mode: 'relay' } as const
-  desk.core.config = { ...desk.core.config, delivery }
-  assert.deepEqual((await sourceOf(desk, 'x', 'TRANSACTIONAL', { headers })).headers, harmless)
+  assert.deepEqual((await sourceOf(sender, 'x', 'TRANSACTIONAL', { headers })).headers, headers)
+  const delivery = { ...sender.core.config.delivery, mode: 'relay' } as const
+  sender.core.config = { ...sender.core.config, delivery }
+  assert.deepEqual((await sourceOf(sender, 'x', 'TRANSACTIONAL', { headers })).headers, harmless)
 })

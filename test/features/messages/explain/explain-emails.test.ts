@@ -11,23 +11,30 @@ import type { SiteStatus } from '../../../../src/outbound/sites/site-status.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
-import { type Desk, openDesk, START } from '../desk.ts'
+import { openSender, type Sender, START } from '../sender.ts'
 
-async function add(desk: Desk, change: Partial<Email>): Promise<Email> {
-  const id = (await desk.send()).emails[0]?.email ?? ''
-  await desk.core.store.write((tx) => tx.update(emails).set(change).where(eq(emails.id, id)).run())
-  return desk.email(id)
+async function add(sender: Sender, change: Partial<Email>): Promise<Email> {
+  const id = (await sender.send()).emails[0]?.email ?? ''
+  await sender.core.store.write((tx) =>
+    tx.update(emails).set(change).where(eq(emails.id, id)).run(),
+  )
+  return sender.email(id)
 }
 
 const noOne: FindLiveState = async () => assert.fail('nobody is asked')
 
 test('what has ended is explained from the database, and nobody is asked', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const ended = { dueAt: null, updatedAt: START } as const
-  const bounced = await add(desk, { ...ended, state: 'bounced', bouncedAt: START, attemptCount: 2 })
-  const suppressed = await add(desk, { ...ended, state: 'suppressed' })
+  const bounced = await add(sender, {
+    ...ended,
+    state: 'bounced',
+    bouncedAt: START,
+    attemptCount: 2,
+  })
+  const suppressed = await add(sender, { ...ended, state: 'suppressed' })
   const attempt = { emailId: bounced.id, durationMs: 1, steps: [], host: 'mx.dest.test' }
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     const words = [
       { at: START, result: 'deferred', replyCode: 451, replyText: 'later' },
       { at: START, result: 'bounced', replyCode: 550, replyText: 'never' },
@@ -35,11 +42,11 @@ test('what has ended is explained from the database, and nobody is asked', async
     ]
     for (const word of words) await tx.insert(attempts).values({ ...attempt, ...word })
     await tx.insert(suppressions).values({
-      ...{ id: 's', projectId: desk.project.id, email: 'ada@dest.test', reason: 'MANUAL' },
+      ...{ id: 's', projectId: sender.project.id, email: 'ada@dest.test', reason: 'MANUAL' },
       ...{ source: 'API', createdAt: START },
     })
   })
-  const explained = await explainEmails(desk.core, [bounced, suppressed], noOne)
+  const explained = await explainEmails(sender.core, [bounced, suppressed], noOne)
   const reasonOf = (email: Email) => (explained.get(email.id) as Explanation).reason
   assert.match(
     reasonOf(bounced),
@@ -52,26 +59,26 @@ test('what has ended is explained from the database, and nobody is asked', async
 })
 
 test('the running server is asked once for all that waits, and for what is ahead of it', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const lease = { leaseId: 'x', leaseUntil: START + 1, dueAt: null } as const
-  const sending = await add(desk, { ...lease, state: 'sending', attemptCount: 1 })
-  const waits = await add(desk, { dueAt: START })
-  const later = await add(desk, { dueAt: START + 60_000 })
+  const sending = await add(sender, { ...lease, state: 'sending', attemptCount: 1 })
+  const waits = await add(sender, { dueAt: START })
+  const later = await add(sender, { dueAt: START + 60_000 })
   const asked: unknown[] = []
-  const explained = await explainEmails(desk.core, [waits, later], async (question) => {
+  const explained = await explainEmails(sender.core, [waits, later], async (question) => {
     asked.push(question)
     return { server: 'silent' }
   })
   assert.deepEqual(asked, [
-    { domains: ['dest.test'], projectIds: [desk.project.id], emailIds: [sending.id] },
+    { domains: ['dest.test'], projectIds: [sender.project.id], emailIds: [sending.id] },
   ])
   assert.equal(explained.get(waits.id)?.reason, 'It is due now; the server did not say more.')
   assert.equal(explained.get(later.id)?.nextAttemptAt, START + 60_000)
 })
 
 test("the API tells a project of a back-off, and not the reply to another project's mail", async (t) => {
-  const desk = await openDesk(t)
-  const waits = await add(desk, { dueAt: START })
+  const sender = await openSender(t)
+  const waits = await add(sender, { dueAt: START })
   const status: SiteStatus = {
     ...{ site: 'dest.test', connections: 0, maxConnections: 1, inFlight: 0, rateUntil: null },
     ...{ messagesPerMinute: null, restrictedSince: START, blockedUntil: START + 60_000 },
@@ -79,8 +86,8 @@ test("the API tells a project of a back-off, and not the reply to another projec
   }
   const outbound = { sites: () => [status], siteOf: (site: string) => site }
   Object.assign(outbound, { capacity: () => 0, projectCapacity: () => 0 })
-  const deps = { outbound, throttle: createThrottle(0, desk.core.now) } as never
-  const explained = await explainEmails(desk.core, [waits], findLiveStateForProject(deps))
+  const deps = { outbound, throttle: createThrottle(0, sender.core.now) } as never
+  const explained = await explainEmails(sender.core, [waits], findLiveStateForProject(deps))
   const reason = explained.get(waits.id)?.reason ?? ''
   assert.match(reason, /^Nothing is sent to dest\.test until 2026-11-21 12:01:00Z/)
   assert.doesNotMatch(reason, /secret/)

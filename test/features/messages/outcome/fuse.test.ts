@@ -21,7 +21,7 @@ import {
   suppressions,
 } from '../../../../src/store/schema/suppressions.ts'
 import { type Bounces, noSuchDomain, openBounces, people, statesOf } from '../bounces.ts'
-import { address, START } from '../desk.ts'
+import { address, START } from '../sender.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000
@@ -43,19 +43,19 @@ const full = {
   },
 } as const
 
-/** What the fuse logs, beside its desk. */
+/** What the fuse logs, beside its sender. */
 async function openLogged(t: TestContext) {
   const lines: { level: number; msg: string }[] = []
   const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) })
-  const desk = await openBounces(t, (core) => ({ fuse: createFuse({ ...core, log }) }))
-  return { ...desk, lines }
+  const sender = await openBounces(t, (core) => ({ fuse: createFuse({ ...core, log }) }))
+  return { ...sender, lines }
 }
 
 async function afterBlow(t: TestContext): Promise<Bounces> {
-  const desk = await openBounces(t)
-  await desk.end(people(200), hard)
-  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 150])
-  return desk
+  const sender = await openBounces(t)
+  await sender.end(people(200), hard)
+  assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 150])
+  return sender
 }
 
 const contactOf = async ({ core }: Bounces, email: string) => {
@@ -65,22 +65,22 @@ const contactOf = async ({ core }: Bounces, email: string) => {
 }
 
 test('above 50 suppressions in a minute further ones are held: mail bounces, nobody is lost', async (t) => {
-  const desk = await openLogged(t)
-  await desk.end(people(200), hard)
-  assert.deepEqual(await statesOf(desk), { bounced: 200 })
-  const [listed, held] = [await desk.listed(), await desk.held()]
+  const sender = await openLogged(t)
+  await sender.end(people(200), hard)
+  assert.deepEqual(await statesOf(sender), { bounced: 200 })
+  const [listed, held] = [await sender.listed(), await sender.held()]
   assert.deepEqual([listed.length, held.length], [50, 150])
-  assert.deepEqual(new Set(await desk.subscribed()), new Set(held))
-  assert.deepEqual(await desk.flips(), Array(50).fill('contact.unsubscribed bounce'))
+  assert.deepEqual(new Set(await sender.subscribed()), new Set(held))
+  assert.deepEqual(await sender.flips(), Array(50).fill('contact.unsubscribed bounce'))
   assert.deepEqual(
-    desk.lines.map(({ level, msg }) => [level, msg]),
+    sender.lines.map(({ level, msg }) => [level, msg]),
     [['warn', 'too many bounces in a minute: suppressions are held']],
   )
-  const [reason] = desk.core.health.reasons()
+  const [reason] = sender.core.health.reasons()
   assert.equal(reason?.cause, 'suppressions')
   assert.match(reason?.reason ?? '', /held: 150 /)
   assert.match(reason?.reason ?? '', /pillarbox suppressions undo --since 2026-11-21T11:59:00Z/)
-  const counted = desk.core.counters.lines('pillarbox_suppressions_held_total')
+  const counted = sender.core.counters.lines('pillarbox_suppressions_held_total')
   assert.deepEqual(counted, [{ labels: { cause: 'fuse' }, count: 150 }])
 })
 
@@ -97,174 +97,174 @@ test('the fuse has blown when a suppression is held on disk, and not by a transa
 })
 
 test('verdicts of DNS blow the fuse as those of sessions do', async (t) => {
-  const desk = await openBounces(t)
+  const sender = await openBounces(t)
   const to = Array.from({ length: 70 }, (_, index) => `ann@gone${index}.test`)
-  await desk.end(to, noSuchDomain)
-  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 20])
+  await sender.end(to, noSuchDomain)
+  assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 20])
 })
 
 test('up to a fifth of what was tried in a minute is everyday, however many', async (t) => {
-  const desk = await openBounces(t)
+  const sender = await openBounces(t)
   const dead = (index: number) => index % 5 === 4
-  await desk.end(people(400), (index) => ({ kind: dead(index) ? 'hard' : 'delivered' }))
-  assert.deepEqual([(await desk.listed()).length, await desk.held()], [80, []])
-  assert.deepEqual(desk.core.health.reasons(), [])
+  await sender.end(people(400), (index) => ({ kind: dead(index) ? 'hard' : 'delivered' }))
+  assert.deepEqual([(await sender.listed()).length, await sender.held()], [80, []])
+  assert.deepEqual(sender.core.health.reasons(), [])
 })
 
 test('mail that waits for DNS does not make a mass of bounces look small', async (t) => {
-  const desk = await openBounces(t)
+  const sender = await openBounces(t)
   const noAnswer = { host: null, reply: null, error: 'MX of wait.test: time-out' }
-  await desk.end(people(400, 'wait.test'), { kind: 'deferred', change: noAnswer })
-  await desk.end(people(70), hard)
-  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 20])
+  await sender.end(people(400, 'wait.test'), { kind: 'deferred', change: noAnswer })
+  await sender.end(people(70), hard)
+  assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 20])
 })
 
 test('50 in one minute and 50 in the next blow nothing', async (t) => {
-  const desk = await openBounces(t)
-  await desk.end(people(50), hard)
-  desk.clock.now += MINUTE
-  await desk.end(people(50, 'next.test'), hard)
-  assert.deepEqual([(await desk.listed()).length, await desk.held()], [100, []])
+  const sender = await openBounces(t)
+  await sender.end(people(50), hard)
+  sender.clock.now += MINUTE
+  await sender.end(people(50, 'next.test'), hard)
+  assert.deepEqual([(await sender.listed()).length, await sender.held()], [100, []])
 })
 
 test('a fuse of 0 holds nothing', async (t) => {
-  const desk = await openBounces(t, (core) => {
+  const sender = await openBounces(t, (core) => {
     const delivery = { ...core.config.delivery, fusePerMinute: 0 }
     const config = { ...core.config, delivery }
     return { config, fuse: createFuse({ ...core, config }) }
   })
-  await desk.end(people(100), hard)
-  assert.deepEqual([(await desk.listed()).length, await desk.held()], [100, []])
+  await sender.end(people(100), hard)
+  assert.deepEqual([(await sender.listed()).length, await sender.held()], [100, []])
 })
 
 test('strikes that condemn count and are held; a strike that condemns nobody is none of it', async (t) => {
-  const desk = await openBounces(t)
+  const sender = await openBounces(t)
   const to = people(60)
   for (const days of [0, 7, 8]) {
-    desk.clock.now += days * DAY
-    await desk.end(to, full)
+    sender.clock.now += days * DAY
+    await sender.end(to, full)
   }
-  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 10])
-  const { data } = await listHeld(desk.core, { limit: 1 })
+  assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 10])
+  const { data } = await listHeld(sender.core, { limit: 1 })
   assert.deepEqual([data[0]?.reason, data[0]?.cause], ['STRIKES', 'fuse'])
 })
 
 test('reports of others suppress at once, however many and while the fuse has blown', async (t) => {
-  const desk = await openBounces(t)
-  const ids = await desk.end(people(100), { kind: 'relayed' })
-  await desk.end(people(60, 'dead.test'), hard)
-  assert.equal((await desk.held()).length, 10)
+  const sender = await openBounces(t)
+  const ids = await sender.end(people(100), { kind: 'relayed' })
+  await sender.end(people(60, 'dead.test'), hard)
+  assert.equal((await sender.held()).length, 10)
   const verdict = { ...full.change.verdict, isHard: true, isStrike: false } as never
   const said = { verdict, reply: null, diagnostic: 'no such user', reportingMta: null }
-  await desk.core.store.write((tx) =>
+  await sender.core.store.write((tx) =>
     recordReports(
-      desk.core,
+      sender.core,
       tx,
       ids.map((emailId) => ({ type: 'bounce', emailId, ...said })),
     ),
   )
-  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [150, 10])
+  assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [150, 10])
 })
 
 test('a blown fuse outlives a restart and the minute, until all that is held is decided', async (t) => {
-  const desk = await afterBlow(t)
-  const fuse = createFuse(desk.core)
+  const sender = await afterBlow(t)
+  const fuse = createFuse(sender.core)
   await fuse.refresh()
-  desk.core.fuse = fuse
-  desk.clock.now += 60 * MINUTE
+  sender.core.fuse = fuse
+  sender.clock.now += 60 * MINUTE
   assert.equal(fuse.trips('another email'), true)
-  assert.match(desk.core.health.reasons()[0]?.reason ?? '', /held: 150 /)
-  await confirmHeld(desk.core, { since: START })
+  assert.match(sender.core.health.reasons()[0]?.reason ?? '', /held: 150 /)
+  await confirmHeld(sender.core, { since: START })
   await fuse.refresh()
-  assert.deepEqual(desk.core.health.reasons(), [])
+  assert.deepEqual(sender.core.health.reasons(), [])
   assert.equal(fuse.trips('another email'), false)
 })
 
 test('confirm suppresses and unsubscribes what is held; again, it changes nothing', async (t) => {
-  const desk = await afterBlow(t)
-  const done = await confirmHeld(desk.core, { since: START })
+  const sender = await afterBlow(t)
+  const done = await confirmHeld(sender.core, { since: START })
   assert.deepEqual(done, { suppressed: 150, dropped: 0, remaining: 0 })
-  assert.deepEqual([(await desk.listed()).length, await desk.held()], [200, []])
-  assert.deepEqual(await desk.subscribed(), [])
-  assert.deepEqual(await desk.flips(), Array(200).fill('contact.unsubscribed bounce'))
-  const rows = await desk.core.store.read.select().from(suppressions)
+  assert.deepEqual([(await sender.listed()).length, await sender.held()], [200, []])
+  assert.deepEqual(await sender.subscribed(), [])
+  assert.deepEqual(await sender.flips(), Array(200).fill('contact.unsubscribed bounce'))
+  const rows = await sender.core.store.read.select().from(suppressions)
   assert.deepEqual(
     new Set(rows.map(({ reason, source }) => `${reason} ${source}`)),
     new Set(['HARD_BOUNCE 550 No such user']),
   )
-  const again = await confirmHeld(desk.core, { since: START })
+  const again = await confirmHeld(sender.core, { since: START })
   assert.deepEqual(again, { suppressed: 0, dropped: 0, remaining: 0 })
 })
 
 test('confirm and undo keep to their interval and project', async (t) => {
-  const desk = await afterBlow(t)
+  const sender = await afterBlow(t)
   const none = { projectId: 'another project', since: START }
-  assert.deepEqual(await confirmHeld(desk.core, none), {
+  assert.deepEqual(await confirmHeld(sender.core, none), {
     suppressed: 0,
     dropped: 0,
     remaining: 150,
   })
   const late = { since: START + MINUTE }
-  assert.equal((await undoSuppressions(desk.core, late)).removed, 0)
-  assert.equal((await undoSuppressions(desk.core, none)).removed, 0)
-  assert.deepEqual([(await desk.listed()).length, (await desk.held()).length], [50, 150])
-  const own = { projectId: desk.project.id, since: START }
-  assert.equal((await confirmHeld(desk.core, own)).suppressed, 150)
+  assert.equal((await undoSuppressions(sender.core, late)).removed, 0)
+  assert.equal((await undoSuppressions(sender.core, none)).removed, 0)
+  assert.deepEqual([(await sender.listed()).length, (await sender.held()).length], [50, 150])
+  const own = { projectId: sender.project.id, since: START }
+  assert.equal((await confirmHeld(sender.core, own)).suppressed, 150)
 })
 
 test('confirm lets go an address that took mail since it was held', async (t) => {
-  const desk = await afterBlow(t)
-  const [alive = ''] = await desk.held()
-  desk.clock.now += MINUTE
-  await desk.end([alive], { kind: 'delivered' })
-  const done = await confirmHeld(desk.core, { since: START })
+  const sender = await afterBlow(t)
+  const [alive = ''] = await sender.held()
+  sender.clock.now += MINUTE
+  await sender.end([alive], { kind: 'delivered' })
+  const done = await confirmHeld(sender.core, { since: START })
   assert.deepEqual(done, { suppressed: 149, dropped: 1, remaining: 0 })
-  assert.deepEqual(await desk.subscribed(), [alive])
+  assert.deepEqual(await sender.subscribed(), [alive])
 })
 
 test('undo drops what is held and takes back what was suppressed before the fuse blew', async (t) => {
-  const desk = await afterBlow(t)
-  desk.clock.now += 10 * MINUTE
-  const done = await undoSuppressions(desk.core, { since: START })
+  const sender = await afterBlow(t)
+  sender.clock.now += 10 * MINUTE
+  const done = await undoSuppressions(sender.core, { since: START })
   const nothing = { dropped: 0, removed: 0, resubscribed: 0, kept: 0, remaining: 0 }
   assert.deepEqual(done, { ...nothing, dropped: 150, removed: 50, resubscribed: 50 })
-  assert.deepEqual([await desk.listed(), await desk.held()], [[], []])
-  assert.equal((await desk.subscribed()).length, 200)
-  const flips = await desk.flips()
+  assert.deepEqual([await sender.listed(), await sender.held()], [[], []])
+  assert.equal((await sender.subscribed()).length, 200)
+  const flips = await sender.flips()
   assert.deepEqual(flips.slice(50), Array(50).fill('contact.subscribed manual'))
-  assert.deepEqual(await undoSuppressions(desk.core, { since: START }), nothing)
-  assert.equal((await desk.flips()).length, 100)
+  assert.deepEqual(await undoSuppressions(sender.core, { since: START }), nothing)
+  assert.equal((await sender.flips()).length, 100)
 })
 
 test('undo takes back what was confirmed by mistake', async (t) => {
-  const desk = await afterBlow(t)
-  desk.clock.now += MINUTE
-  await confirmHeld(desk.core, { since: START })
-  const { removed, resubscribed } = await undoSuppressions(desk.core, { since: START })
+  const sender = await afterBlow(t)
+  sender.clock.now += MINUTE
+  await confirmHeld(sender.core, { since: START })
+  const { removed, resubscribed } = await undoSuppressions(sender.core, { since: START })
   assert.deepEqual([removed, resubscribed], [200, 200])
 })
 
 test("undo never takes back people's own wish", async (t) => {
-  const desk = await openBounces(t)
-  const { core, project } = desk
+  const sender = await openBounces(t)
+  const { core, project } = sender
   const projectId = project.id
   const names = ['before', 'page', 'reports', 'listed', 'returned', 'other', 'plain'] as const
   const [before, page, reports, listed, returned, other, plain] = names.map(
     (name) => `${name}@dest.test`,
   ) as [string, string, string, string, string, string, string]
   // Who unsubscribed before the bounce.
-  const [mailed = '', complained = ''] = await desk.end([before, reports], { kind: 'delivered' })
+  const [mailed = '', complained = ''] = await sender.end([before, reports], { kind: 'delivered' })
   assert.ok(mailed)
   const wish = (email: string, subscribed: boolean) => async () => {
-    const { id } = await contactOf(desk, email)
+    const { id } = await contactOf(sender, email)
     const reason = 'page' as const
     await changeSubscription(core, { contactId: id, emailId: undefined }, { subscribed, reason })
   }
   await wish(before, false)()
-  const since = desk.clock.now + 1
-  desk.clock.now += MINUTE
-  await desk.end([before, page, reports, listed, returned, plain], hard)
-  desk.clock.now += MINUTE
+  const since = sender.clock.now + 1
+  sender.clock.now += MINUTE
+  await sender.end([before, page, reports, listed, returned, plain], hard)
+  sender.clock.now += MINUTE
   // Who says so afterwards, though it changes nothing by then.
   await wish(page, false)()
   await core.store.write((tx) =>
@@ -277,7 +277,7 @@ test("undo never takes back people's own wish", async (t) => {
   await wish(returned, false)()
   const undone = await undoSuppressions(core, { since })
   assert.deepEqual(undone, { dropped: 0, removed: 4, resubscribed: 1, kept: 2, remaining: 0 })
-  assert.deepEqual(await desk.subscribed(), [plain])
+  assert.deepEqual(await sender.subscribed(), [plain])
   const rows = await core.store.read
     .select({ email: suppressions.email, reason: suppressions.reason })
     .from(suppressions)
@@ -292,69 +292,69 @@ test("undo never takes back people's own wish", async (t) => {
 })
 
 test('a wish is one on whichever path it comes, though it changes nothing by then', async (t) => {
-  const desk = await openBounces(t)
-  const { core, project } = desk
+  const sender = await openBounces(t)
+  const { core, project } = sender
   const projectId = project.id
-  const ids = await desk.end(people(5), hard)
+  const ids = await sender.end(people(5), hard)
   const [patched, saved, mailed, sent] = await Promise.all(
-    people(4).map((email) => contactOf(desk, email)),
+    people(4).map((email) => contactOf(sender, email)),
   )
   assert.ok(patched && saved && mailed && sent)
   await updateContact(core, { projectId, id: patched.id }, { subscribed: false })
   await saveContact(core, { projectId, address: address(saved.email), subscribed: false })
   await core.store.write((tx) => unsubscribe(core, tx, ids[2] ?? ''))
-  await desk.send({ to: [{ address: address(sent.email), name: null }], subscribed: false })
+  await sender.send({ to: [{ address: address(sent.email), name: null }], subscribed: false })
   const { removed, resubscribed } = await undoSuppressions(core, { since: START })
   assert.deepEqual([removed, resubscribed], [5, 1])
-  assert.deepEqual(await desk.subscribed(), ['user4@dest.test'])
+  assert.deepEqual(await sender.subscribed(), ['user4@dest.test'])
 })
 
 test('undo forgets the strikes of the interval, and no older one', async (t) => {
-  const desk = await openBounces(t)
+  const sender = await openBounces(t)
   const to = people(60)
   for (const days of [0, 7, 8]) {
-    desk.clock.now += days * DAY
-    await desk.end(to, full)
+    sender.clock.now += days * DAY
+    await sender.end(to, full)
   }
-  const undone = await undoSuppressions(desk.core, { since: desk.clock.now })
+  const undone = await undoSuppressions(sender.core, { since: sender.clock.now })
   assert.deepEqual([undone.dropped, undone.removed, undone.resubscribed], [10, 50, 50])
-  const left = await desk.core.store.read.$count(strikes)
+  const left = await sender.core.store.read.$count(strikes)
   assert.equal(left, 120)
 })
 
 test('an address that people suppress is no longer held', async (t) => {
-  const desk = await afterBlow(t)
-  const [first = ''] = await desk.held()
+  const sender = await afterBlow(t)
+  const [first = ''] = await sender.held()
   const addresses = [address(first)]
-  await addSuppressions(desk.core, { projectId: desk.project.id, addresses, reason: 'MANUAL' })
-  assert.equal((await desk.held()).length, 149)
-  await confirmHeld(desk.core, { since: START })
-  const row = await desk.core.store.read.get<{ reason: string }>(
+  await addSuppressions(sender.core, { projectId: sender.project.id, addresses, reason: 'MANUAL' })
+  assert.equal((await sender.held()).length, 149)
+  await confirmHeld(sender.core, { since: START })
+  const row = await sender.core.store.read.get<{ reason: string }>(
     sql`select reason from suppressions where email = ${first}`,
   )
   assert.equal(row?.reason, 'MANUAL')
 })
 
 test('confirm unsubscribes no contact that has another address by now', async (t) => {
-  const desk = await afterBlow(t)
-  const [first = ''] = await desk.held()
-  const { id, projectId } = await contactOf(desk, first)
-  await updateContact(desk.core, { projectId, id }, { address: address('new@dest.test') })
-  const { suppressed } = await confirmHeld(desk.core, { since: START })
+  const sender = await afterBlow(t)
+  const [first = ''] = await sender.held()
+  const { id, projectId } = await contactOf(sender, first)
+  await updateContact(sender.core, { projectId, id }, { address: address('new@dest.test') })
+  const { suppressed } = await confirmHeld(sender.core, { since: START })
   assert.equal(suppressed, 150)
-  assert.ok((await desk.listed()).includes(first))
-  assert.deepEqual(await desk.subscribed(), ['new@dest.test'])
+  assert.ok((await sender.listed()).includes(first))
+  assert.deepEqual(await sender.subscribed(), ['new@dest.test'])
 })
 
 test('undo subscribes nobody again who said no at another address', async (t) => {
-  const desk = await openBounces(t)
-  await desk.end(people(1), hard)
-  const { id, projectId } = await contactOf(desk, 'user0@dest.test')
-  await updateContact(desk.core, { projectId, id }, { address: address('new@dest.test') })
-  await updateContact(desk.core, { projectId, id }, { subscribed: false })
-  const { removed, resubscribed } = await undoSuppressions(desk.core, { since: START })
+  const sender = await openBounces(t)
+  await sender.end(people(1), hard)
+  const { id, projectId } = await contactOf(sender, 'user0@dest.test')
+  await updateContact(sender.core, { projectId, id }, { address: address('new@dest.test') })
+  await updateContact(sender.core, { projectId, id }, { subscribed: false })
+  const { removed, resubscribed } = await undoSuppressions(sender.core, { since: START })
   assert.deepEqual([removed, resubscribed], [1, 0])
-  assert.deepEqual(await desk.subscribed(), [])
+  assert.deepEqual(await sender.subscribed(), [])
 })
 
 test('a suppression that is held while the fuse reads the rows keeps the fuse blown', async (t) => {

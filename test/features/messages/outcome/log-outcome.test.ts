@@ -10,43 +10,43 @@ import { createLog } from '../../../../src/log.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
-import { address, attempted, type Desk, openDesk } from '../desk.ts'
+import { address, attempted, openSender, type Sender } from '../sender.ts'
 
 type Entry = Record<string, unknown>
 
-/** A desk whose log lines about emails can be read, without their time. */
+/** A sender whose log lines about emails can be read, without their time. */
 async function openNotedDesk(t: TestContext) {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const entries: Entry[] = []
-  desk.core.log = createLog('info', {
+  sender.core.log = createLog('info', {
     write: (line: string) => {
       const { time: _, ...entry } = JSON.parse(line)
       if (String(entry.msg).startsWith('email ')) entries.push(entry)
     },
   })
   const count = (name: CounterName) =>
-    desk.core.counters
+    sender.core.counters
       .lines(name)
       .map(({ labels, count: sum }) => [...Object.values(labels), sum].join(' '))
-  return { ...desk, entries, count }
+  return { ...sender, entries, count }
 }
 
 /** The same with mail to these recipients handed to outbound. */
 async function openLine(t: TestContext, recipients: readonly string[]) {
-  const desk = await openNotedDesk(t)
-  await desk.send({ to: recipients.map((text) => ({ address: address(text), name: null })) })
-  const delivery = createDeliverer(desk.core)
-  const queue = startQueue(desk.core, delivery)
+  const sender = await openNotedDesk(t)
+  await sender.send({ to: recipients.map((text) => ({ address: address(text), name: null })) })
+  const delivery = createDeliverer(sender.core)
+  const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
-  while (desk.tasks.length < recipients.length) await new Promise(setImmediate)
+  while (sender.tasks.length < recipients.length) await new Promise(setImmediate)
   const report = async (...reports: Parameters<typeof delivery.report>[0]) => {
     delivery.report(reports)
     await delivery.settled(60_000)
   }
-  return { ...desk, queue, report }
+  return { ...sender, queue, report }
 }
 
-async function sendOne({ send }: Desk): Promise<string> {
+async function sendOne({ send }: Sender): Promise<string> {
   return (await send()).emails[0]?.email ?? ''
 }
 
@@ -89,17 +89,17 @@ test('outcomes of a batch are a line and a count each', async (t) => {
 })
 
 test('of the deferrals of an email the first is a line, and all are counted', async (t) => {
-  const desk = await openLine(t, ['a@dest.test'])
-  await desk.report(attempted(desk.tasks[0] as never, 'deferred'))
-  desk.clock.now += 3_600_000
-  desk.core.queueNotifier.notify('anywhere')
-  while (desk.tasks.length < 2) await new Promise(setImmediate)
-  await desk.report(attempted(desk.tasks[1] as never, 'deferred'))
+  const sender = await openLine(t, ['a@dest.test'])
+  await sender.report(attempted(sender.tasks[0] as never, 'deferred'))
+  sender.clock.now += 3_600_000
+  sender.core.queueNotifier.notify('anywhere')
+  while (sender.tasks.length < 2) await new Promise(setImmediate)
+  await sender.report(attempted(sender.tasks[1] as never, 'deferred'))
   assert.deepEqual(
-    desk.entries.map(({ msg, reason }) => [msg, reason]),
+    sender.entries.map(({ msg, reason }) => [msg, reason]),
     [['email deferred', '451 Not now']],
   )
-  assert.deepEqual(desk.count('pillarbox_email_deferrals_total'), ['unknown 2'])
+  assert.deepEqual(sender.count('pillarbox_email_deferrals_total'), ['unknown 2'])
 })
 
 test('what is not durable is neither logged nor counted', async (t) => {
@@ -118,27 +118,30 @@ test('what is not durable is neither logged nor counted', async (t) => {
 })
 
 test('an email that is cancelled, given up or suppressed is a line too', async (t) => {
-  const desk = await openNotedDesk(t)
-  const cancelled = await sendOne(desk)
-  await cancelEmails(desk.core, [cancelled])
-  const late = await sendOne(desk)
-  const giveUp = createGiveUp(desk.core)
-  desk.clock.now += 2 * 86_400_000
-  desk.restrictions.set('dest.test', { triedAt: desk.clock.now, reason: 'connect ECONNREFUSED' })
+  const sender = await openNotedDesk(t)
+  const cancelled = await sendOne(sender)
+  await cancelEmails(sender.core, [cancelled])
+  const late = await sendOne(sender)
+  const giveUp = createGiveUp(sender.core)
+  sender.clock.now += 2 * 86_400_000
+  sender.restrictions.set('dest.test', {
+    triedAt: sender.clock.now,
+    reason: 'connect ECONNREFUSED',
+  })
   for (let minute = 0; minute <= 10; minute += 1) await giveUp(minute * 60_000)
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     await tx.insert(suppressions).values({
       id: 's',
-      projectId: desk.project.id,
+      projectId: sender.project.id,
       email: 'ada@dest.test',
       reason: 'MANUAL',
       source: 'api',
-      createdAt: desk.core.now(),
+      createdAt: sender.core.now(),
     })
   })
-  const suppressed = await sendOne(desk)
+  const suppressed = await sendOne(sender)
   assert.deepEqual(
-    desk.entries.map(({ msg, email, reason }) => [msg, email, reason]),
+    sender.entries.map(({ msg, email, reason }) => [msg, email, reason]),
     [
       ['email failed', cancelled, 'cancelled'],
       [
@@ -150,13 +153,13 @@ test('an email that is cancelled, given up or suppressed is a line too', async (
     ],
   )
   const outcomes = ['failed none 2', 'suppressed none 1']
-  assert.deepEqual(desk.count('pillarbox_email_outcomes_total'), outcomes)
+  assert.deepEqual(sender.count('pillarbox_email_outcomes_total'), outcomes)
 })
 
 test('what is learnt later is a line, once: a bounce, a complaint', async (t) => {
-  const desk = await openNotedDesk(t)
-  const { store } = desk.core
-  const [bounced, complained] = [await sendOne(desk), await sendOne(desk)]
+  const sender = await openNotedDesk(t)
+  const { store } = sender.core
+  const [bounced, complained] = [await sendOne(sender), await sendOne(sender)]
   await store.write((tx) => tx.update(emails).set({ state: 'delivered', sentAt: 1 }).run())
   const verdict = { class: 'quota', isHard: false, isStrike: false, reason: 'mailboxfull' } as never
   const diagnostic = '552 5.2.2 ada@dest.test is over quota'
@@ -165,17 +168,17 @@ test('what is learnt later is a line, once: a bounce, a complaint', async (t) =>
     { type: 'bounce', emailId: bounced, ...facts } as const,
     { type: 'complaint', emailId: complained, feedbackType: 'abuse' } as const,
   ]
-  await store.write((tx) => recordReports(desk.core, tx, reports))
-  await store.write((tx) => recordReports(desk.core, tx, reports))
+  await store.write((tx) => recordReports(sender.core, tx, reports))
+  await store.write((tx) => recordReports(sender.core, tx, reports))
   assert.deepEqual(
-    desk.entries.map(({ msg, email, reason, to }) => [msg, email, reason, to]),
+    sender.entries.map(({ msg, email, reason, to }) => [msg, email, reason, to]),
     [
       ['email bounced', bounced, '552 5.2.2 a…@dest.test is over quota', 'a…@dest.test'],
       ['email complained about', complained, undefined, 'a…@dest.test'],
     ],
   )
-  assert.deepEqual(desk.count('pillarbox_bounces_total'), ['report soft 1'])
-  assert.deepEqual(desk.count('pillarbox_complaints_total'), ['1'])
+  assert.deepEqual(sender.count('pillarbox_bounces_total'), ['report soft 1'])
+  assert.deepEqual(sender.count('pillarbox_complaints_total'), ['1'])
   const row = await store.read.select().from(emails).where(eq(emails.id, complained)).get()
   assert.equal(row?.status, 'COMPLAINED')
 })

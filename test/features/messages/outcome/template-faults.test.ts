@@ -3,35 +3,35 @@ import { test } from 'node:test'
 import { recordAttempts } from '../../../../src/features/messages/outcome/outcome.ts'
 import { createLog } from '../../../../src/log.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
-import { attempted, type Desk, openDesk } from '../desk.ts'
+import { attempted, openSender, type Sender } from '../sender.ts'
 
 const fault = { part: 'body', line: 2, column: 5, message: 'undefined filter: shout' } as const
 const other = { part: 'subject', line: null, column: null, message: 'too long' } as const
 
-async function record(desk: Desk, faults: readonly (typeof fault | typeof other)[]) {
-  const { emails: accepted } = await desk.send()
+async function record(sender: Sender, faults: readonly (typeof fault | typeof other)[]) {
+  const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
-  const email = await desk.email(id)
+  const email = await sender.email(id)
   const report = attempted({ emailId: id, domain: 'dest.test' } as never, 'delivered')
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     await tx.update(emails).set({ state: 'sending', dueAt: null })
     assert.ok(report.kind === 'attempted')
-    await recordAttempts(desk.core, tx, [{ ...report, email, faults }])
+    await recordAttempts(sender.core, tx, [{ ...report, email, faults }])
   })
   return id
 }
 
-function logTo(desk: Desk): Record<string, unknown>[] {
+function logTo(sender: Sender): Record<string, unknown>[] {
   const lines: Record<string, unknown>[] = []
-  desk.core.log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) })
+  sender.core.log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) })
   return lines
 }
 
 test('a fault of a template is kept with the email, logged and counted', async (t) => {
-  const desk = await openDesk(t)
-  const lines = logTo(desk)
-  const id = await record(desk, [other, fault])
-  const { templateFaults, state, projectId } = await desk.email(id)
+  const sender = await openSender(t)
+  const lines = logTo(sender)
+  const id = await record(sender, [other, fault])
+  const { templateFaults, state, projectId } = await sender.email(id)
   assert.deepEqual(templateFaults, [other, fault])
   assert.equal(state, 'delivered')
   const warned = lines.filter(({ msg }) => msg === 'an email has a fault in its template')
@@ -39,20 +39,20 @@ test('a fault of a template is kept with the email, logged and counted', async (
   const { email, project, part, line, column, error } = warned[1] ?? {}
   assert.deepEqual([email, project], [id, projectId])
   assert.deepEqual([part, line, column, error], ['body', 2, 5, fault.message])
-  assert.deepEqual(desk.core.counters.lines('pillarbox_template_faults_total'), [
+  assert.deepEqual(sender.core.counters.lines('pillarbox_template_faults_total'), [
     { labels: { part: 'subject' }, count: 1 },
     { labels: { part: 'body' }, count: 1 },
   ])
 })
 
 test('an email without a fault says nothing of any', async (t) => {
-  const desk = await openDesk(t)
-  const lines = logTo(desk)
-  const id = await record(desk, [])
-  assert.equal((await desk.email(id)).templateFaults, null)
+  const sender = await openSender(t)
+  const lines = logTo(sender)
+  const id = await record(sender, [])
+  assert.equal((await sender.email(id)).templateFaults, null)
   assert.deepEqual(
     lines.filter(({ part }) => part !== undefined),
     [],
   )
-  assert.deepEqual(desk.core.counters.lines('pillarbox_template_faults_total'), [])
+  assert.deepEqual(sender.core.counters.lines('pillarbox_template_faults_total'), [])
 })

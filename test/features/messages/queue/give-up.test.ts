@@ -3,37 +3,37 @@ import { test } from 'node:test'
 import { createGiveUp } from '../../../../src/features/messages/queue/give-up.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
-import { type Desk, openDesk } from '../desk.ts'
+import { openSender, type Sender } from '../sender.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000
 
-async function sendOne(desk: Desk): Promise<string> {
-  const { emails: accepted } = await desk.send()
+async function sendOne(sender: Sender): Promise<string> {
+  const { emails: accepted } = await sender.send()
   return accepted[0]?.email as string
 }
 
 /** From now on every attempt shows that the site takes nothing. */
-function close(desk: Desk): void {
+function close(sender: Sender): void {
   const reason = 'dest.test takes no mail now: connection refused'
   const restriction = {
     reason,
     get triedAt() {
-      return desk.clock.now
+      return sender.clock.now
     },
   }
-  desk.restrictions.set('dest.test', restriction)
+  sender.restrictions.set('dest.test', restriction)
 }
 
 /** A process that has its clock and its running time, and looks every minute. */
-function watch(desk: Desk) {
-  const giveUp = createGiveUp(desk.core)
+function watch(sender: Sender) {
+  const giveUp = createGiveUp(sender.core)
   let runningForMs = 0
   return async (minutes: number) => {
     let total = 0
     for (let minute = 0; minute < minutes; minute += 1) {
       runningForMs += MINUTE
-      desk.clock.now += MINUTE
+      sender.clock.now += MINUTE
       total += await giveUp(runningForMs)
     }
     return total
@@ -41,81 +41,81 @@ function watch(desk: Desk) {
 }
 
 test('what cannot be tried past its time is given up after ten minutes', async (t) => {
-  const desk = await openDesk(t)
-  close(desk)
-  const id = await sendOne(desk)
-  desk.clock.now += DAY - 5 * MINUTE
-  const pass = watch(desk)
+  const sender = await openSender(t)
+  close(sender)
+  const id = await sendOne(sender)
+  sender.clock.now += DAY - 5 * MINUTE
+  const pass = watch(sender)
   assert.equal(await pass(14), 0)
   assert.equal(await pass(1), 1)
-  const email = await desk.email(id)
+  const email = await sender.email(id)
   assert.deepEqual([email.state, email.status, email.dueAt], ['failed', 'FAILED', null])
   const reason = 'dest.test takes no mail now: connection refused'
   assert.equal(email.error, `given up, its destination could not be tried in time: ${reason}`)
 })
 
 test('what can be tried is never given up without that, however late it is', async (t) => {
-  const desk = await openDesk(t)
-  const id = await sendOne(desk)
-  desk.clock.now += 3 * DAY
-  assert.equal(await watch(desk)(60), 0)
-  assert.equal((await desk.email(id)).state, 'queued')
+  const sender = await openSender(t)
+  const id = await sendOne(sender)
+  sender.clock.now += 3 * DAY
+  assert.equal(await watch(sender)(60), 0)
+  assert.equal((await sender.email(id)).state, 'queued')
 })
 
 test('after a jump of the clock a dead site is tried again before its mail is given up', async (t) => {
-  const desk = await openDesk(t)
-  const id = await sendOne(desk)
+  const sender = await openSender(t)
+  const id = await sendOne(sender)
   const reason = 'dest.test takes no mail now: connection refused'
-  desk.restrictions.set('dest.test', { triedAt: desk.clock.now, reason })
-  desk.clock.now += 3 * DAY
-  const pass = watch(desk)
+  sender.restrictions.set('dest.test', { triedAt: sender.clock.now, reason })
+  sender.clock.now += 3 * DAY
+  const pass = watch(sender)
   assert.equal(await pass(40), 0)
-  assert.equal((await desk.email(id)).state, 'queued')
-  desk.restrictions.set('dest.test', { triedAt: desk.clock.now, reason })
+  assert.equal((await sender.email(id)).state, 'queued')
+  sender.restrictions.set('dest.test', { triedAt: sender.clock.now, reason })
   assert.equal(await pass(1), 1)
 })
 
 test('the last answer stays readable', async (t) => {
-  const desk = await openDesk(t)
-  const id = await sendOne(desk)
-  await desk.core.store.write(async (tx) => {
+  const sender = await openSender(t)
+  const id = await sendOne(sender)
+  await sender.core.store.write(async (tx) => {
     await tx.update(emails).set({ state: 'deferred', error: '451 Not now', attemptCount: 3 })
   })
-  close(desk)
-  desk.clock.now += 2 * DAY
-  await watch(desk)(11)
-  assert.equal((await desk.email(id)).error, 'given up; the last answer was: 451 Not now')
+  close(sender)
+  sender.clock.now += 2 * DAY
+  await watch(sender)(11)
+  assert.equal((await sender.email(id)).error, 'given up; the last answer was: 451 Not now')
 })
 
 test('after a time of being off, mail has ten minutes to be tried', async (t) => {
-  const desk = await openDesk(t)
-  close(desk)
-  await sendOne(desk)
-  desk.clock.now += 3 * DAY
-  const pass = watch(desk)
+  const sender = await openSender(t)
+  close(sender)
+  await sendOne(sender)
+  sender.clock.now += 3 * DAY
+  const pass = watch(sender)
   assert.equal(await pass(10), 0)
   assert.equal(await pass(1), 1)
 })
 
 test('a clock that jumps gives nothing up for ten minutes, and forgets it when set right', async (t) => {
-  const desk = await openDesk(t)
-  close(desk)
-  const id = await sendOne(desk)
-  const pass = watch(desk)
+  const sender = await openSender(t)
+  close(sender)
+  const id = await sendOne(sender)
+  const pass = watch(sender)
   assert.equal(await pass(30), 0)
-  desk.clock.now += 3 * DAY
+  sender.clock.now += 3 * DAY
   assert.equal(await pass(9), 0)
-  desk.clock.now -= 3 * DAY
+  sender.clock.now -= 3 * DAY
   assert.equal(await pass(30), 0)
-  assert.equal((await desk.email(id)).state, 'queued')
+  assert.equal((await sender.email(id)).state, 'queued')
 })
 
 test('what is held, being sent or done is not given up', async (t) => {
-  const desk = await openDesk(t)
-  close(desk)
-  const ids = [await sendOne(desk), await sendOne(desk), await sendOne(desk)]
+  const sender = await openSender(t)
+  close(sender)
+  const ids = [await sendOne(sender), await sendOne(sender), await sendOne(sender)]
   const states = ['held', 'sending', 'delivered'] as const
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     for (const [index, state] of states.entries()) {
       const set = { state, dueAt: null }
       await tx
@@ -124,20 +124,20 @@ test('what is held, being sent or done is not given up', async (t) => {
         .where(eq(emails.id, ids[index] as string))
     }
   })
-  desk.clock.now += 3 * DAY
-  assert.equal(await watch(desk)(15), 0)
+  sender.clock.now += 3 * DAY
+  assert.equal(await watch(sender)(15), 0)
 })
 
 test('many are given up in one look', async (t) => {
-  const desk = await openDesk(t)
-  close(desk)
-  const { emails: accepted } = await desk.send()
-  const row = await desk.email(accepted[0]?.email as string)
-  await desk.core.store.write(async (tx) => {
+  const sender = await openSender(t)
+  close(sender)
+  const { emails: accepted } = await sender.send()
+  const row = await sender.email(accepted[0]?.email as string)
+  await sender.core.store.write(async (tx) => {
     for (let index = 0; index < 1_100; index += 1) {
       await tx.insert(emails).values({ ...row, id: `${row.id}-${index}` })
     }
   })
-  desk.clock.now += 2 * DAY
-  assert.equal(await watch(desk)(11), 1_101)
+  sender.clock.now += 2 * DAY
+  assert.equal(await watch(sender)(11), 1_101)
 })

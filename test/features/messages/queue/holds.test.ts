@@ -11,19 +11,19 @@ import {
 } from '../../../../src/features/messages/queue/operate.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails, holds } from '../../../../src/store/schema/messages.ts'
-import { address, type Desk, openDesk, START } from '../desk.ts'
+import { address, openSender, type Sender, START } from '../sender.ts'
 
 const to = (text: string) => [{ address: address(text), name: null }]
 
-async function statesOf({ core }: Desk) {
+async function statesOf({ core }: Sender) {
   return Object.fromEntries((await countQueue(core)).map(({ state, count }) => [state, count]))
 }
 
 /** As many emails as that, all to dest.test. */
-async function fill(desk: Desk, count: number): Promise<void> {
-  const { emails: accepted } = await desk.send()
-  const row = await desk.email(accepted[0]?.email as string)
-  await desk.core.store.write(async (tx) => {
+async function fill(sender: Sender, count: number): Promise<void> {
+  const { emails: accepted } = await sender.send()
+  const row = await sender.email(accepted[0]?.email as string)
+  await sender.core.store.write(async (tx) => {
     for (let index = 1; index < count; index += 1) {
       await tx.insert(emails).values({ ...row, id: `${row.id}-${index}` })
     }
@@ -31,72 +31,72 @@ async function fill(desk: Desk, count: number): Promise<void> {
 }
 
 test('holding and releasing go through many emails, and leave the lock to others between', async (t) => {
-  const desk = await openDesk(t)
-  await fill(desk, 1_200)
+  const sender = await openSender(t)
+  await fill(sender, 1_200)
   const startedAt = performance.now()
-  assert.equal(await holdDomain(desk.core, 'dest.test'), 1_200)
+  assert.equal(await holdDomain(sender.core, 'dest.test'), 1_200)
   assert.ok(performance.now() - startedAt >= 2 * 55)
-  assert.deepEqual(await statesOf(desk), { held: 1_200 })
-  assert.equal(await releaseDomain(desk.core, 'dest.test'), 1_200)
-  assert.deepEqual(await statesOf(desk), { queued: 1_200 })
+  assert.deepEqual(await statesOf(sender), { held: 1_200 })
+  assert.equal(await releaseDomain(sender.core, 'dest.test'), 1_200)
+  assert.deepEqual(await statesOf(sender), { queued: 1_200 })
 })
 
 test('a remembered hold that is over holds nothing', async (t) => {
-  const desk = await openDesk(t)
-  await holdDomain(desk.core, 'dest.test')
-  await desk.send()
-  const { store, keyring } = desk.core
-  const elsewhere = { ...desk.core, directory: createDirectory({ store, keyring }) }
+  const sender = await openSender(t)
+  await holdDomain(sender.core, 'dest.test')
+  await sender.send()
+  const { store, keyring } = sender.core
+  const elsewhere = { ...sender.core, directory: createDirectory({ store, keyring }) }
   await releaseDomain(elsewhere, 'dest.test')
-  assert.ok((await desk.core.directory.heldDomains()).has('dest.test'))
-  await desk.send()
-  assert.deepEqual(await statesOf(desk), { queued: 2 })
+  assert.ok((await sender.core.directory.heldDomains()).has('dest.test'))
+  await sender.send()
+  assert.deepEqual(await statesOf(sender), { queued: 2 })
 })
 
 test('what is held though nobody holds its domain is due again, its time moved on', async (t) => {
-  const desk = await openDesk(t)
-  const { emails: accepted } = await desk.send()
-  await holdDomain(desk.core, 'dest.test')
-  await holdDomain(desk.core, 'other.test')
-  await desk.send({ to: to('bob@other.test') })
-  assert.equal(await releaseStray(desk.core), 0)
-  await desk.core.store.write(async (tx) => {
+  const sender = await openSender(t)
+  const { emails: accepted } = await sender.send()
+  await holdDomain(sender.core, 'dest.test')
+  await holdDomain(sender.core, 'other.test')
+  await sender.send({ to: to('bob@other.test') })
+  assert.equal(await releaseStray(sender.core), 0)
+  await sender.core.store.write(async (tx) => {
     await tx.delete(holds).where(eq(holds.domain, 'dest.test'))
   })
-  desk.clock.now += 5_000
+  sender.clock.now += 5_000
   const rings: unknown[] = []
-  desk.core.queueNotifier.listen((call) => rings.push(call))
-  assert.equal(await releaseStray(desk.core), 1)
+  sender.core.queueNotifier.listen((call) => rings.push(call))
+  assert.equal(await releaseStray(sender.core), 1)
   assert.deepEqual(rings, ['anywhere'])
-  const email = await desk.email(accepted[0]?.email as string)
+  const email = await sender.email(accepted[0]?.email as string)
   assert.deepEqual([email.state, email.heldAt], ['queued', null])
   assert.equal(email.giveUpAt, START + 86_400_000 + 5_000)
-  assert.deepEqual(await statesOf(desk), { queued: 1, held: 1 })
+  assert.deepEqual(await statesOf(sender), { queued: 1, held: 1 })
 })
 
 test('a transaction sees for itself whether a domain is held', async (t) => {
-  const desk = await openDesk(t)
-  await holdDomain(desk.core, 'dest.test')
-  const ask = (domain: string) => desk.core.store.write((tx) => isDomainHeld(tx, domain))
+  const sender = await openSender(t)
+  await holdDomain(sender.core, 'dest.test')
+  const ask = (domain: string) => sender.core.store.write((tx) => isDomainHeld(tx, domain))
   assert.deepEqual([await ask('dest.test'), await ask('est.test')], [true, false])
 })
 
 test('the queue is listed newest first, by state and by either domain', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const ids: string[] = []
   for (const recipient of ['a@dest.test', 'b@dest.test', 'c@other.test', 'd@dest.test']) {
-    const { emails: accepted } = await desk.send({ to: to(recipient) })
+    const { emails: accepted } = await sender.send({ to: to(recipient) })
     ids.push(accepted[0]?.email as string)
   }
   const [first, second, third, fourth] = ids as [string, string, string, string]
   const change = (id: string, set: Partial<typeof emails.$inferInsert>) =>
-    desk.core.store.write(async (tx) => {
+    sender.core.store.write(async (tx) => {
       await tx.update(emails).set(set).where(eq(emails.id, id))
     })
   await change(first, { state: 'delivered', dueAt: null })
   await change(second, { state: 'sending', dueAt: null, leaseUntil: START })
   const list = async (filter: Parameters<typeof listQueue>[1]) =>
-    (await listQueue(desk.core, filter)).map(({ id }) => id)
+    (await listQueue(sender.core, filter)).map(({ id }) => id)
   assert.deepEqual(await list({}), [fourth, third, second])
   assert.deepEqual(await list({ limit: 2 }), [fourth, third])
   assert.deepEqual(await list({ state: 'queued' }), [fourth, third])
@@ -104,15 +104,15 @@ test('the queue is listed newest first, by state and by either domain', async (t
   assert.deepEqual(await list({ state: 'deferred' }), [])
   assert.deepEqual(await list({ state: 'delivered', domain: 'dest.test' }), [first])
   assert.deepEqual(await list({ domain: 'dest.test' }), [fourth, second])
-  await holdDomain(desk.core, 'other.test')
+  await holdDomain(sender.core, 'other.test')
   assert.deepEqual(await list({ state: 'held' }), [third])
 })
 
 test('a sender domain is compared as it is: no wildcards, no other domain of the same end', async (t) => {
-  const desk = await openDesk(t)
-  await desk.send()
+  const sender = await openSender(t)
+  await sender.send()
   const count = async (senderDomain: string) =>
-    (await listQueue(desk.core, { senderDomain })).length
+    (await listQueue(sender.core, { senderDomain })).length
   assert.equal(await count('example.test'), 1)
   for (const other of ['example_test', '%', 'ple.test', 'test', 'shop@example.test']) {
     assert.equal(await count(other), 0, other)
@@ -120,8 +120,8 @@ test('a sender domain is compared as it is: no wildcards, no other domain of the
 })
 
 test('a listed email is what a list shows, not its snapshot', async (t) => {
-  const desk = await openDesk(t)
-  await desk.send()
-  const [email] = await listQueue(desk.core, {})
+  const sender = await openSender(t)
+  await sender.send()
+  const [email] = await listQueue(sender.core, {})
   assert.ok(email && !('variables' in email) && !('headers' in email))
 })

@@ -12,12 +12,12 @@ import type { DeliveryReport } from '../../../../src/outbound/outbound.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import type { Tx } from '../../../../src/store/write/transaction.ts'
-import { address, attempted, type Desk, openDesk, START } from '../desk.ts'
+import { address, attempted, openSender, type Sender, START } from '../sender.ts'
 
 const HOUR = 3_600_000
 const dead = { until: START + HOUR, reason: 'dest.test takes no mail now: connection refused' }
 
-type Line = Desk & { delivery: Deliverer; untilDeferred(id: string): Promise<Email> }
+type Line = Sender & { delivery: Deliverer; untilDeferred(id: string): Promise<Email> }
 
 /** A core whose queue notes from which due time on it looks at the lanes of sites at rest. */
 function noteLooks(core: Core, looks: number[]): Core {
@@ -34,22 +34,22 @@ function noteLooks(core: Core, looks: number[]): Core {
 }
 
 async function openLine(t: TestContext, looks: number[] = []): Promise<Line> {
-  const desk = await openDesk(t)
-  const delivery = createDeliverer(desk.core)
-  const queue = startQueue(noteLooks(desk.core, looks), delivery)
+  const sender = await openSender(t)
+  const delivery = createDeliverer(sender.core)
+  const queue = startQueue(noteLooks(sender.core, looks), delivery)
   t.after(() => queue.stop())
   const untilDeferred = async (id: string) => {
     for (;;) {
-      const email = await desk.email(id)
+      const email = await sender.email(id)
       if (email.state === 'deferred') return email
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
-  return { ...desk, delivery, untilDeferred }
+  return { ...sender, delivery, untilDeferred }
 }
 
-async function sendTo(desk: Desk, to: string): Promise<string> {
-  const { emails: accepted } = await desk.send({ to: [{ address: address(to), name: null }] })
+async function sendTo(sender: Sender, to: string): Promise<string> {
+  const { emails: accepted } = await sender.send({ to: [{ address: address(to), name: null }] })
   return accepted[0]?.email as string
 }
 
@@ -88,16 +88,16 @@ test('of a backlog for a site that takes nothing, only what is new is looked at'
 })
 
 test('of many backlogs for sites that take nothing, as much is told at once as of one', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   for (const domain of ['one.test', 'two.test', 'three.test']) {
-    desk.pauses.set(domain, dead)
-    desk.capacity.set(domain, 0)
+    sender.pauses.set(domain, dead)
+    sender.capacity.set(domain, 0)
     const to = Array.from({ length: 400 }, (_, at) => address(`a${at}@${domain}`))
-    await desk.send({ to: to.map((given) => ({ address: given, name: null })) })
+    await sender.send({ to: to.map((given) => ({ address: given, name: null })) })
   }
   const told: number[] = []
-  const deferred = () => desk.core.store.read.$count(emails, eq(emails.state, 'deferred'))
-  const queue = startQueue(desk.core, createDeliverer(desk.core))
+  const deferred = () => sender.core.store.read.$count(emails, eq(emails.state, 'deferred'))
+  const queue = startQueue(sender.core, createDeliverer(sender.core))
   t.after(() => queue.stop())
   while (told.at(-1) !== 1_200) {
     const count = await deferred()

@@ -35,9 +35,9 @@ import { listByAddress } from '../../../../src/features/suppressions/find.ts'
 import type { Statement } from '../../../../src/store/database.ts'
 import { compileSql } from '../../../../src/store/database.ts'
 import { type SQL, sql } from '../../../../src/store/drizzle.ts'
-import { type Desk, openDesk } from '../desk.ts'
+import { openSender, type Sender } from '../sender.ts'
 
-async function planOf({ core }: Desk, query: SQL | Statement<unknown>): Promise<string[]> {
+async function planOf({ core }: Sender, query: SQL | Statement<unknown>): Promise<string[]> {
   const { text } = 'compiled' in query ? query.compiled() : { text: compileSql(query).sql }
   const parameters = text.replaceAll('?', 'null')
   const rows = await core.store.read.all<{ detail: string }>(
@@ -91,16 +91,16 @@ const queries: [string, SQL | Statement<unknown>][] = [
 
 for (const [name, query] of queries) {
   test(`${name} reads no whole table of emails or contents`, async (t) => {
-    const plan = await planOf(await openDesk(t), query)
+    const plan = await planOf(await openSender(t), query)
     const whole = plan.filter((step) => /^SCAN (emails|contents)(?! USING)/.test(step))
     assert.deepEqual(whole, [], plan.join('\n'))
   })
 }
 
 test('the give-up clock and the counts look at indexes alone', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   for (const query of [findOverdue, queueCounts(), oldestDue(0)]) {
-    const plan = await planOf(desk, query)
+    const plan = await planOf(sender, query)
     const scans = plan.filter((step) => /^SCAN emails|^SEARCH emails(?! USING INTEGER)/.test(step))
     assert.ok(scans.length > 0)
     assert.ok(
@@ -111,7 +111,7 @@ test('the give-up clock and the counts look at indexes alone', async (t) => {
 })
 
 test('the oldest due mail is found from lane to lane, by seeks alone', async (t) => {
-  const plan = await planOf(await openDesk(t), oldestDue(0))
+  const plan = await planOf(await openSender(t), oldestDue(0))
   const steps = plan.filter((step) => /(SCAN|SEARCH) emails/.test(step))
   const seek = 'SEARCH emails USING COVERING INDEX emails_ready'
   assert.deepEqual(steps, [
@@ -122,9 +122,9 @@ test('the oldest due mail is found from lane to lane, by seeks alone', async (t)
 })
 
 test('one recipient is found project by project in the index of addresses, and so are suppressions', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const recipient = recipientCondition({ recipient: 'ada@dest.test' })
-  const plan = await planOf(desk, sql`select id from emails where ${recipient}`)
+  const plan = await planOf(sender, sql`select id from emails where ${recipient}`)
   const used = (step: RegExp, steps: string[]) =>
     assert.ok(
       steps.some((each) => step.test(each)),
@@ -133,8 +133,8 @@ test('one recipient is found project by project in the index of addresses, and s
   used(/SEARCH contacts USING .*contacts_address \(project_id=\? AND email=\?\)/, plan)
   used(/SEARCH emails USING INDEX emails_contact \(contact_id=\?\)/, plan)
   for (const query of [listByAddress, listSuppressionsOf]) {
-    used(/SEARCH suppressions USING .*\(project_id=\? AND email=\?\)/, await planOf(desk, query))
+    used(/SEARCH suppressions USING .*\(project_id=\? AND email=\?\)/, await planOf(sender, query))
   }
-  used(/SEARCH attempts USING INDEX attempts_email/, await planOf(desk, listLastWords))
-  used(/SEARCH emails USING COVERING INDEX emails_ready/, await planOf(desk, waitingDomains()))
+  used(/SEARCH attempts USING INDEX attempts_email/, await planOf(sender, listLastWords))
+  used(/SEARCH emails USING COVERING INDEX emails_ready/, await planOf(sender, waitingDomains()))
 })

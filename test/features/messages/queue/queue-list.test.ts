@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { countEnded, listQueue } from '../../../../src/features/messages/queue/queue-list.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
-import { type Desk, openDesk } from '../desk.ts'
+import { openSender, type Sender } from '../sender.ts'
 
 /** An email that bounced, as the one of that number in the order of acceptance. */
-async function addBounced(desk: Desk, number: number): Promise<string> {
-  const { emails: accepted } = await desk.send()
+async function addBounced(sender: Sender, number: number): Promise<string> {
+  const { emails: accepted } = await sender.send()
   const id = accepted[0]?.email as string
-  await desk.core.store.write(async (tx) => {
+  await sender.core.store.write(async (tx) => {
     await tx
       .update(emails)
       .set({ state: 'bounced', status: 'BOUNCED', dueAt: null })
@@ -20,24 +20,24 @@ async function addBounced(desk: Desk, number: number): Promise<string> {
 }
 
 test('what has ended is listed newest first, page after page', async (t) => {
-  const desk = await openDesk(t)
+  const sender = await openSender(t)
   const ids: string[] = []
-  for (const number of [200_000, 15, 40_000, 39_999, 12]) ids.push(await addBounced(desk, number))
+  for (const number of [200_000, 15, 40_000, 39_999, 12]) ids.push(await addBounced(sender, number))
   const listed = async (limit?: number) =>
-    (await listQueue(desk.core, { state: 'bounced', limit })).map(({ id }) => id)
+    (await listQueue(sender.core, { state: 'bounced', limit })).map(({ id }) => id)
   const [first, fourth, second, third, last] = ids
   assert.deepEqual(await listed(), [first, second, third, fourth, last])
   assert.deepEqual(await listed(2), [first, second])
-  assert.deepEqual(await listQueue(desk.core, { state: 'delivered' }), [])
-  assert.deepEqual(await listQueue(desk.core, { state: 'bounced', domain: 'other.test' }), [])
+  assert.deepEqual(await listQueue(sender.core, { state: 'delivered' }), [])
+  assert.deepEqual(await listQueue(sender.core, { state: 'bounced', domain: 'other.test' }), [])
 })
 
 test('of what has ended nobody looks further back than a million emails', async (t) => {
-  const desk = await openDesk(t)
-  await addBounced(desk, 1)
-  const near = await addBounced(desk, 1_500_000)
-  const newest = await addBounced(desk, 2_000_000)
-  const listed = await listQueue(desk.core, { state: 'bounced' })
+  const sender = await openSender(t)
+  await addBounced(sender, 1)
+  const near = await addBounced(sender, 1_500_000)
+  const newest = await addBounced(sender, 2_000_000)
+  const listed = await listQueue(sender.core, { state: 'bounced' })
   assert.deepEqual(
     listed.map(({ id }) => id),
     [newest, near],
@@ -45,27 +45,27 @@ test('of what has ended nobody looks further back than a million emails', async 
 })
 
 test('an empty queue has nothing in any state', async (t) => {
-  const desk = await openDesk(t)
-  assert.deepEqual(await listQueue(desk.core, { state: 'failed' }), [])
-  assert.deepEqual(await listQueue(desk.core, {}), [])
+  const sender = await openSender(t)
+  assert.deepEqual(await listQueue(sender.core, { state: 'failed' }), [])
+  assert.deepEqual(await listQueue(sender.core, {}), [])
 })
 
 test('what has ended is counted on the newest page that has any, which is told unless it is the last', async (t) => {
-  const desk = await openDesk(t)
-  assert.deepEqual(await countEnded(desk.core, {}), { counts: [], lookedAt: null })
-  await addBounced(desk, 3)
-  await addBounced(desk, 4)
+  const sender = await openSender(t)
+  assert.deepEqual(await countEnded(sender.core, {}), { counts: [], lookedAt: null })
+  await addBounced(sender, 3)
+  await addBounced(sender, 4)
   const counts = [{ state: 'bounced', count: 2 }]
-  assert.deepEqual(await countEnded(desk.core, {}), { counts, lookedAt: null })
-  assert.deepEqual((await countEnded(desk.core, { domain: 'other.test' })).counts, [])
-  const waiting = await addBounced(desk, 50_000)
+  assert.deepEqual(await countEnded(sender.core, {}), { counts, lookedAt: null })
+  assert.deepEqual((await countEnded(sender.core, { domain: 'other.test' })).counts, [])
+  const waiting = await addBounced(sender, 50_000)
   const back = { state: 'queued', status: 'PENDING', dueAt: 1 } as const
-  await desk.core.store.write((tx) =>
+  await sender.core.store.write((tx) =>
     tx.update(emails).set(back).where(eq(emails.id, waiting)).run(),
   )
-  assert.deepEqual(await countEnded(desk.core, {}), { counts, lookedAt: null })
-  await addBounced(desk, 25_000)
-  assert.deepEqual(await countEnded(desk.core, {}), {
+  assert.deepEqual(await countEnded(sender.core, {}), { counts, lookedAt: null })
+  await addBounced(sender, 25_000)
+  assert.deepEqual(await countEnded(sender.core, {}), {
     ...{ counts: [{ state: 'bounced', count: 1 }], lookedAt: 40_000 },
   })
 })

@@ -23,17 +23,17 @@ import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
+import { addProject, openTestCore, type TestCore } from '../../../core.ts'
 import { claimJob } from '../../../jobs/running.ts'
-import { addPeople } from '../../contacts/people.ts'
-import { addProject, openWorld, type World } from '../../world.ts'
+import { addContacts } from '../../contacts/add-contacts.ts'
 
 const mail = { MX: [[10, 'mx.dest.test']] as [number, string][] }
 
 const closers: (() => unknown)[] = []
-let shared: World
+let shared: TestCore
 
 before(async () => {
-  shared = await openWorld({ after: (fn: () => unknown) => closers.push(fn) } as never)
+  shared = await openTestCore({ after: (fn: () => unknown) => closers.push(fn) } as never)
   const { dns } = shared
   for (const name of ['dest.test', 'gmail.com', 'mailinator.com']) dns.set(name, mail)
   dns.set('broken.test', 'SERVFAIL')
@@ -44,7 +44,7 @@ after(async () => {
   for (const close of closers.reverse()) await close()
 })
 
-/** A project in the one world, where no job waits and nothing has been asked yet. */
+/** A project in the one core, where no job waits and nothing has been asked yet. */
 async function setUp(t: TestContext) {
   const { config, now, log, store, dns } = shared
   const options = { dnsServers: config.dns.servers, dataDir: config.dataDir, now, log }
@@ -52,18 +52,18 @@ async function setUp(t: TestContext) {
   t.after(verifier.stop)
   dns.queries.length = 0
   await store.write((tx) => tx.delete(jobs).run())
-  const world: World = { ...shared, verifier }
-  const { id: projectId } = await addProject(world)
+  const core: TestCore = { ...shared, verifier }
+  const { id: projectId } = await addProject(core)
   const start = (target: ListSelection<unknown>) =>
-    startListVerification(world, { projectId, target })
+    startListVerification(core, { projectId, target })
   return {
-    world,
+    core,
     projectId,
     start,
     async run(target: ListSelection<unknown>): Promise<ListResult> {
       await start(target)
-      const job = await claimJob(world, 'verify-list')
-      const result = await runListVerification(world, job)
+      const job = await claimJob(core, 'verify-list')
+      const result = await runListVerification(core, job)
       await store.write((tx) => tx.delete(jobs).run())
       return result
     },
@@ -74,7 +74,7 @@ const summaryOf = ({ results, resultsOmitted, ...summary }: ListResult) => summa
 const { results, resultsOmitted, ...nobody } = EMPTY_RESULT
 
 test('a list of addresses is counted by what was found out, and each is told of', async (t) => {
-  const { run, world } = await setUp(t)
+  const { run, core } = await setUp(t)
   const emails = [
     'ada@dest.test',
     'Bob+shop@Dest.test',
@@ -128,7 +128,7 @@ test('a list of addresses is counted by what was found out, and each is told of'
     ['unknown', null, ['The name servers of broken.test gave no answer']],
   )
   assert.deepEqual([typo?.state, typo?.suggestedEmail], ['invalid', 'joe@gmail.com'])
-  const asked = world.dns.queries.map(({ name, type }) => `${type} ${name}`)
+  const asked = core.dns.queries.map(({ name, type }) => `${type} ${name}`)
   assert.equal(asked.filter((query) => query === 'MX broken.test').length, 2)
   const others = asked.filter((query) => query !== 'MX broken.test')
   assert.equal(new Set(others).size, others.length, 'each domain is looked up once')
@@ -136,11 +136,11 @@ test('a list of addresses is counted by what was found out, and each is told of'
 })
 
 test('of servers that deny everything a list learns nothing: its addresses are unknown', async (t) => {
-  const { world, run } = await setUp(t)
+  const { core, run } = await setUp(t)
   const { verifier } = shared
-  t.after(() => world.dns.answerAll(undefined))
-  world.dns.answerAll('NXDOMAIN')
-  world.verifier = verifier
+  t.after(() => core.dns.answerAll(undefined))
+  core.dns.answerAll('NXDOMAIN')
+  core.verifier = verifier
   const result = await run({ mode: 'emails', emails: ['ada@there.test', 'eve@nowhere.test'] })
   assert.deepEqual(summaryOf(result), { ...nobody, total: 2, unknown: 2 })
   assert.deepEqual(
@@ -153,21 +153,21 @@ test('of servers that deny everything a list learns nothing: its addresses are u
 })
 
 test('a domain is looked up once however long the list takes', async (t) => {
-  const { world, start } = await setUp(t)
+  const { core, start } = await setUp(t)
   await start({ mode: 'emails', emails: manyEmails(1_000, () => 'dest.test') })
-  const job = await claimJob(world, 'verify-list')
-  let at = world.clock.at
-  const slow = { ...world, now: () => (at += 60_000) }
+  const job = await claimJob(core, 'verify-list')
+  let at = core.clock.now
+  const slow = { ...core, now: () => (at += 60_000) }
   const result = await runListVerification(slow, job)
   assert.equal(result.valid, 1_000)
-  assert.equal(world.dns.count('dest.test'), 1)
+  assert.equal(core.dns.count('dest.test'), 1)
 })
 
 const manyEmails = (count: number, domainOf: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => `a${index}@${domainOf(index)}`)
 
 /** A core whose name servers answer at once: no such domain. Each domain that is judged is told of. */
-function withoutWaiting(core: World, judged: (domain: string) => void): World {
+function withoutWaiting(core: TestCore, judged: (domain: string) => void): TestCore {
   const listDns: Core['resolver'] = {
     ...core.verifier.listDns,
     mx: () => Promise.resolve({ kind: 'nxdomain', expiresAt: 0 }),
@@ -199,28 +199,28 @@ async function countTurns(work: Promise<unknown>, taken?: () => void): Promise<n
 }
 
 test('many addresses of one domain: it is judged once, and others have their turn', async (t) => {
-  const { world, start } = await setUp(t)
+  const { core, start } = await setUp(t)
   await start({ mode: 'emails', emails: manyEmails(10_000, () => 'gmali.test') })
-  const job = await claimJob(world, 'verify-list')
+  const job = await claimJob(core, 'verify-list')
   const judged: string[] = []
-  const core = withoutWaiting(world, (domain) => judged.push(domain))
-  const turns = await countTurns(runListVerification(core, job))
+  const patient = withoutWaiting(core, (domain) => judged.push(domain))
+  const turns = await countTurns(runListVerification(patient, job))
   assert.deepEqual(judged, ['gmali.test'])
   assert.ok(turns >= 50, `${turns} turns`)
 })
 
 test('domains whose answers come at once are judged a few in each turn', async (t) => {
-  const { world, start } = await setUp(t)
+  const { core, start } = await setUp(t)
   await start({ mode: 'emails', emails: manyEmails(1_000, (index) => `d${index}.test`) })
-  const job = await claimJob(world, 'verify-list')
+  const job = await claimJob(core, 'verify-list')
   let inTurn = 0
   let most = 0
   let all = 0
-  const core = withoutWaiting(world, () => {
+  const patient = withoutWaiting(core, () => {
     inTurn += 1
     all += 1
   })
-  await countTurns(runListVerification(core, job), () => {
+  await countTurns(runListVerification(patient, job), () => {
     most = Math.max(most, inTurn)
     inTurn = 0
   })
@@ -229,13 +229,13 @@ test('domains whose answers come at once are judged a few in each turn', async (
 })
 
 test('contacts by their ids: those of others and of nobody are not found', async (t) => {
-  const { world, run, projectId } = await setUp(t)
-  const [ada = '', bob = ''] = await addPeople(world, projectId, [
+  const { core, run, projectId } = await setUp(t)
+  const [ada = '', bob = ''] = await addContacts(core, projectId, [
     { email: 'ada@dest.test' },
     { email: 'bob@gone.test' },
   ])
-  const stranger = await addProject(world, 'Other')
-  const [eve = ''] = await addPeople(world, stranger.id, [{ email: 'eve@dest.test' }])
+  const stranger = await addProject(core, 'Other')
+  const [eve = ''] = await addContacts(core, stranger.id, [{ email: 'eve@dest.test' }])
   const result = await run({ mode: 'ids', contactIds: [bob, newId(), ada, eve, ada] })
   const { total, valid, invalid, notFound } = result
   assert.deepEqual([total, valid, invalid, notFound], [2, 1, 1, 2])
@@ -249,15 +249,15 @@ test('contacts by their ids: those of others and of nobody are not found', async
 })
 
 test('contacts by a query: those that match, of this project, but for the excluded', async (t) => {
-  const { world, run, projectId } = await setUp(t)
+  const { core, run, projectId } = await setUp(t)
   const people = manyEmails(450, (index) => (index % 2 === 0 ? 'dest.test' : 'gone.test'))
-  const ids = await addPeople(
-    world,
+  const ids = await addContacts(
+    core,
     projectId,
     people.map((email, index) => ({ email, subscribed: index < 400, data: { plan: index % 3 } })),
   )
-  const stranger = await addProject(world, 'Other')
-  await addPeople(world, stranger.id, [{ email: 'eve@dest.test' }])
+  const stranger = await addProject(core, 'Other')
+  await addContacts(core, stranger.id, [{ email: 'eve@dest.test' }])
   const all = await run({ mode: 'query', filter: {}, excludeIds: [] })
   assert.deepEqual([all.total, all.valid, all.invalid], [450, 225, 225])
   assert.deepEqual(
@@ -278,13 +278,13 @@ test('contacts by a query: those that match, of this project, but for the exclud
     meant,
   )
   const isMine = eq(contacts.projectId, projectId)
-  const rows = await world.store.read.select().from(contacts).where(isMine).all()
+  const rows = await core.store.read.select().from(contacts).where(isMine).all()
   assert.equal(rows.length, 450)
   assert.ok(
     rows.every(({ updatedAt }) => updatedAt === 1),
     'no contact changes',
   )
-  assert.deepEqual(await world.store.read.select().from(events).all(), [])
+  assert.deepEqual(await core.store.read.select().from(events).all(), [])
 })
 
 test('of a long list the noteworthy are kept, up to a thousand, and the others counted', async (t) => {
@@ -327,29 +327,29 @@ test('results of a page that reaches the limit are kept whole, one more makes th
 })
 
 test('a run that dies is taken up where it was saved, and counts nothing twice', async (t) => {
-  const { world, start, projectId } = await setUp(t)
+  const { core, start, projectId } = await setUp(t)
   const people = manyEmails(1_000, (index) => (index % 4 === 0 ? 'gone.test' : 'dest.test'))
-  await addPeople(
-    world,
+  await addContacts(
+    core,
     projectId,
     people.map((email) => ({ email })),
   )
   const jobId = await start({ mode: 'query', filter: {}, excludeIds: [] })
   // Every page is saved: each look at the clock is some seconds after the one before.
   const now = () => {
-    world.clock.at += 3_000
-    return world.clock.at
+    core.clock.now += 3_000
+    return core.clock.now
   }
   // A walk begins with a page of 50, and the next one has 200.
   for (const percent of [25, 50]) {
-    const dying = dyingAfter(2, { ...world, now })
-    await assert.rejects(runListVerification(dying, await claimJob(world, 'verify-list')), /killed/)
-    const { progress, state } = await findListStatus(world, { projectId, jobId })
+    const dying = dyingAfter(2, { ...core, now })
+    await assert.rejects(runListVerification(dying, await claimJob(core, 'verify-list')), /killed/)
+    const { progress, state } = await findListStatus(core, { projectId, jobId })
     assert.deepEqual([progress, state], [percent, 'active'])
-    await addPeople(world, projectId, [{ email: `late${percent}@dest.test` }])
-    world.clock.at += 120_000
+    await addContacts(core, projectId, [{ email: `late${percent}@dest.test` }])
+    core.clock.now += 120_000
   }
-  const result = await runListVerification({ ...world, now }, await claimJob(world, 'verify-list'))
+  const result = await runListVerification({ ...core, now }, await claimJob(core, 'verify-list'))
   assert.deepEqual([result.total, result.valid, result.invalid], [1_000, 750, 250])
   assert.deepEqual(
     result.results.map(({ email }) => email),
@@ -370,15 +370,15 @@ function dyingAfter(limit: number, core: Pick<Core, 'store' | 'now' | 'verifier'
 }
 
 test('a run that is told to stop asks nothing more and keeps what was saved', async (t) => {
-  const { world, start } = await setUp(t)
+  const { core, start } = await setUp(t)
   const emails = manyEmails(600, (index) => `d${index}.test`)
   await start({ mode: 'emails', emails })
-  const job = await claimJob(world, 'verify-list')
+  const job = await claimJob(core, 'verify-list')
   const { promise: asked, resolve: tellAsked } = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   let questions = 0
   const listDns: Core['resolver'] = {
-    ...world.verifier.listDns,
+    ...core.verifier.listDns,
     async mx() {
       questions += 1
       tellAsked()
@@ -386,7 +386,7 @@ test('a run that is told to stop asks nothing more and keeps what was saved', as
       return { kind: 'nxdomain', expiresAt: 0 }
     },
   }
-  const run = runListVerification({ ...world, verifier: { ...world.verifier, listDns } }, job)
+  const run = runListVerification({ ...core, verifier: { ...core.verifier, listDns } }, job)
   await asked
   job.abort.abort(new Error('The program is stopping.'))
   held.resolve()
@@ -395,13 +395,13 @@ test('a run that is told to stop asks nothing more and keeps what was saved', as
 })
 
 test('the lists of several projects are looked up at the pace of one', async (t) => {
-  const { world, start, projectId } = await setUp(t)
-  const others = [await addProject(world), await addProject(world)]
+  const { core, start, projectId } = await setUp(t)
+  const others = [await addProject(core), await addProject(core)]
   const lists = [
     await start({ mode: 'emails', emails: manyEmails(40, (index) => `a${index}.test`) }),
     ...(await Promise.all(
       others.map(({ id }, list) =>
-        startListVerification(world, {
+        startListVerification(core, {
           projectId: id,
           target: { mode: 'emails', emails: [`one@b${list}.test`] },
         }),
@@ -413,7 +413,7 @@ test('the lists of several projects are looked up at the pace of one', async (t)
   const asked: string[] = []
   let most = 0
   const listDns: Core['resolver'] = {
-    ...world.verifier.listDns,
+    ...core.verifier.listDns,
     async mx(domain) {
       const { promise, resolve } = Promise.withResolvers<void>()
       asked.push(domain)
@@ -422,12 +422,12 @@ test('the lists of several projects are looked up at the pace of one', async (t)
       return { kind: 'nxdomain', expiresAt: 0 }
     },
   }
-  const core = { ...world, verifier: { ...world.verifier, listDns } }
-  const claimed = [await claimJob(world, 'verify-list'), await claimJob(world, 'verify-list')]
-  claimed.push(await claimJob(world, 'verify-list'))
+  const patient = { ...core, verifier: { ...core.verifier, listDns } }
+  const claimed = [await claimJob(core, 'verify-list'), await claimJob(core, 'verify-list')]
+  claimed.push(await claimJob(core, 'verify-list'))
   assert.equal(claimed[0]?.projectId, projectId)
   const results: ListResult[] = []
-  const runs = claimed.map(async (job) => results.push(await runListVerification(core, job)))
+  const runs = claimed.map(async (job) => results.push(await runListVerification(patient, job)))
   while (results.length < 3) {
     await new Promise(setImmediate)
     open.shift()?.()
@@ -438,20 +438,20 @@ test('the lists of several projects are looked up at the pace of one', async (t)
   const last = Math.max(asked.indexOf('b0.test'), asked.indexOf('b1.test'))
   assert.ok(last < 40, 'a short list does not wait for the whole of a long one')
   assert.deepEqual(results.map(({ total }) => total).sort(), [1, 1, 40])
-  await world.store.write((tx) => tx.delete(jobs).run())
+  await core.store.write((tx) => tx.delete(jobs).run())
 })
 
 test('the job loop does it, three lists at a time, and its status shows the result', async (t) => {
-  const { world, start, projectId } = await setUp(t)
-  const core = { ...world, outbound: {}, hits: {} } as unknown as Core
-  const { handlers, limits } = createSchedule(core)
+  const { core, start, projectId } = await setUp(t)
+  const whole = { ...core, outbound: {}, hits: {} } as unknown as Core
+  const { handlers, limits } = createSchedule(whole)
   assert.equal(limits['verify-list'], 3)
-  const { store, log, now, jobNotifier } = world
+  const { store, log, now, jobNotifier } = core
   const running = startJobs({ store, log, now, handlers, limits })
   t.after(() => running.stop(0))
   t.after(jobNotifier.listen(running.wake))
   const jobId = await start({ mode: 'emails', emails: ['ada@dest.test'] })
-  const ask = () => findListStatus(world, { projectId, jobId })
+  const ask = () => findListStatus(core, { projectId, jobId })
   while ((await ask()).state !== 'completed') await new Promise(setImmediate)
   const { state, progress, result } = await ask()
   assert.deepEqual([state, progress], ['completed', 100])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { saveContacts } from '../../../../src/features/contacts/write/save.ts'
-import { address } from '../../../features/world.ts'
+import { address } from '../../../core.ts'
 import { type Service, startService, type TestProject } from '../../service.ts'
 
 const PEOPLE = 3000

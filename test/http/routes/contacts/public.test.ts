@@ -7,7 +7,7 @@ import {
   addRecipient,
   pageToken,
   subscriptionEvents,
-} from '../../../features/contacts/recipient.ts'
+} from '../../../features/contacts/add-recipient.ts'
 import { type Service, startService, type TestProject } from '../../service.ts'
 
 let service: Service

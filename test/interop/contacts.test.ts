@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import {
-  address,
+  addressOf,
   curl,
   eventsOf,
   filter,
@@ -15,7 +15,7 @@ import {
   the,
   unlessCurl,
   untilDone,
-} from './people.ts'
+} from './shared-client.ts'
 
 serveFile()
 
@@ -30,10 +30,10 @@ describe('contacts (3.1)', unlessCurl, () => {
     const { body } = await curl('GET', `/contacts/${made.id}`)
     assert.deepEqual(body.data, { age: 37 })
     const patched = await curl('PATCH', `/contacts/${made.id}`, {
-      body: { email: address('ada.lovelace'), subscribed: false, data: { vip: true } },
+      body: { email: addressOf('ada.lovelace'), subscribed: false, data: { vip: true } },
     })
     assert.equal(patched.status, 200, patched.text)
-    assert.equal(patched.body.email, address('ada.lovelace'))
+    assert.equal(patched.body.email, addressOf('ada.lovelace'))
     assert.deepEqual(patched.body.data, { age: 37, vip: true })
     const cleared = await curl('PATCH', `/contacts/${made.id}`, { body: { data: null } })
     assert.equal(cleared.body.data, null)
@@ -43,7 +43,7 @@ describe('contacts (3.1)', unlessCurl, () => {
     )
     await save('taken')
     const clash = await curl('PATCH', `/contacts/${made.id}`, {
-      body: { email: address('taken') },
+      body: { email: addressOf('taken') },
     })
     refused(clash, 409, 'CONFLICT')
     assert.equal((await curl('DELETE', `/contacts/${made.id}`)).status, 204)
@@ -64,7 +64,7 @@ describe('contacts (3.1)', unlessCurl, () => {
       cursor = body.cursor
     }
     assert.equal(new Set(seen).size, seen.length)
-    assert.deepEqual(seen.slice(0, 5), names.map((name) => address(`page.${name}`)).reverse())
+    assert.deepEqual(seen.slice(0, 5), names.map((name) => addressOf(`page.${name}`)).reverse())
     const sorted = await curl('GET', `/contacts?search=page.p&limit=5&sort=email&dir=asc`)
     const emails = sorted.body.data.map(({ email }: { email: string }) => email)
     assert.deepEqual(emails, [...emails].sort())
@@ -75,9 +75,9 @@ describe('contacts (3.1)', unlessCurl, () => {
 
   it('are looked up, five hundred at a time', async () => {
     await save('look')
-    const emails = [address('LOOK'), 'nobody@example.org']
+    const emails = [addressOf('LOOK'), 'nobody@example.org']
     const { body } = await curl('POST', '/contacts/lookup', { body: { emails } })
-    assert.deepEqual(body.found, [address('LOOK')])
+    assert.deepEqual(body.found, [addressOf('LOOK')])
     assert.deepEqual(body.notFound, ['nobody@example.org'])
     for (const wrong of [[], Array.from({ length: 501 }, (_, at) => `a${at}@b.test`)]) {
       refused(
@@ -147,11 +147,11 @@ describe('import and export (3.2, 3.3)', unlessCurl, () => {
     const file = path.join(the().folder, 'people.csv')
     const rows = [
       'Email ;Plan;Age;VIP;Subscribed',
-      `${address('csv.1')};pro;36;yes;1`,
-      `${address('csv.2')};"two\nlines; =1+1";007;no;`,
+      `${addressOf('csv.1')};pro;36;yes;1`,
+      `${addressOf('csv.2')};"two\nlines; =1+1";007;no;`,
       'nobody;free;1;;',
       '',
-      `${address('csv.3')};=cmd;;;false`,
+      `${addressOf('csv.3')};=cmd;;;false`,
     ]
     await writeFile(file, `\uFEFF${rows.join('\r\n')}`)
     const { status, body } = await curl('POST', '/contacts/import', {
@@ -192,7 +192,10 @@ describe('import and export (3.2, 3.3)', unlessCurl, () => {
   it('suppresses a list', async () => {
     const file = path.join(the().folder, 'left.csv')
     await save('left.1')
-    await writeFile(file, `email,reason\n${address('left.1')},COMPLAINT\n${address('left.2')},\n`)
+    await writeFile(
+      file,
+      `email,reason\n${addressOf('left.1')},COMPLAINT\n${addressOf('left.2')},\n`,
+    )
     const { status, body } = await curl('POST', '/suppressions/import', {
       form: [`file=@${file};type=text/csv`],
     })

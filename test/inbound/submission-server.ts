@@ -11,20 +11,14 @@ import type { MailService } from '../../src/inbound/service.ts'
 import { type SubmissionOptions, startSubmission } from '../../src/inbound/submission.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { contents, type Email, emails } from '../../src/store/schema/messages.ts'
+import { addProject, openTestCore, type TestCore, type TestProject, trustDomain } from '../core.ts'
 import { type Certificate, makeCertificate } from '../fakes/certificate.ts'
-import {
-  addProject,
-  openWorld,
-  type TestProject,
-  trustDomain,
-  type World,
-} from '../features/world.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 
 export type Row = Email & { content: typeof contents.$inferSelect }
 
-export type SubmissionTest = {
-  world: World
+export type SubmissionServer = {
+  core: TestCore
   project: TestProject
   service: MailService
   /** STARTTLS, implicit TLS. */
@@ -52,13 +46,13 @@ type Given = {
 export async function openSubmission(
   t: Pick<TestContext, 'after'>,
   { settings, certificateEveryMs = 3_000, isClear, ...options }: Given = {},
-): Promise<SubmissionTest> {
+): Promise<SubmissionServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-submission-'))
   const files = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') }
   await writeFile(files.certFile, certificate.cert)
   await writeFile(files.keyFile, certificate.key)
   t.after(() => rm(folder, { recursive: true }))
-  const world = await openWorld(t, {
+  const core = await openTestCore(t, {
     certificateEveryMs,
     settings: {
       ...(isClear
@@ -72,15 +66,15 @@ export async function openSubmission(
       ...settings,
     },
   })
-  const project = await addProject(world)
-  await trustDomain(world, project.id, 'example.test')
-  const limit = world.config.limits.apiRequestsPerMinute
-  const limiter = createRateLimiter(limit, world.now)
-  const service = await startSubmission(world, { limiter, wait: async () => undefined, ...options })
+  const project = await addProject(core)
+  await trustDomain(core, project.id, 'example.test')
+  const limit = core.config.limits.apiRequestsPerMinute
+  const limiter = createRateLimiter(limit, core.now)
+  const service = await startSubmission(core, { limiter, wait: async () => undefined, ...options })
   t.after(() => service.stop(0))
   const [plain = 0, tls = 0] = service.addresses.map(({ port }) => port)
   return {
-    world,
+    core,
     project,
     service,
     ports: { plain, tls },
@@ -97,7 +91,7 @@ export async function openSubmission(
       return transport.sendMail({ ...sender, ...mail })
     },
     rows: async () => {
-      const found = await world.store.read
+      const found = await core.store.read
         .select()
         .from(emails)
         .innerJoin(contents, eq(contents.id, emails.contentId))

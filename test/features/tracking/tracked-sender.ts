@@ -1,12 +1,12 @@
-/** A desk whose mail is delivered, and hits on it. */
+/** A sender whose mail is delivered, and hits on it. */
 import type { TestContext } from 'node:test'
 import { type Hit, recordHits } from '../../../src/features/tracking/hits.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { type Email, emails } from '../../../src/store/schema/messages.ts'
-import { type Desk, openDesk, START } from '../messages/desk.ts'
+import { openSender, type Sender, START } from '../messages/sender.ts'
 
-export type TrackedDesk = Desk & {
+export type TrackedSender = Sender & {
   /** An email with this body, delivered at START; its id. */
   deliver(change?: Partial<Email>, body?: string): Promise<string>
   record(...hits: Hit[]): Promise<void>
@@ -28,24 +28,24 @@ export const click = (emailId: string, to: string, at = LATER): Hit => ({
   ...{ emailId, at, type: 'click', link: to, isMachine: false },
 })
 
-export async function openTracked(t: TestContext): Promise<TrackedDesk> {
-  const desk = await openDesk(t)
-  const { store } = desk.core
-  desk.clock.now = LATER
+export async function openTrackedSender(t: TestContext): Promise<TrackedSender> {
+  const sender = await openSender(t)
+  const { store } = sender.core
+  sender.clock.now = LATER
   const delivered: Partial<Email> = {
     ...{ state: 'delivered', status: 'DELIVERED' },
     ...{ dueAt: null, sentAt: START, deliveredAt: START },
   }
   return {
-    ...desk,
+    ...sender,
     deliver: async (change = {}, body = '<p>Hello</p>') => {
-      const accepted = await desk.send({ body })
+      const accepted = await sender.send({ body })
       const id = accepted.emails[0]?.email ?? ''
       const row = { ...delivered, ...change }
       await store.write((tx) => tx.update(emails).set(row).where(eq(emails.id, id)).run())
       return id
     },
-    record: (...hits) => store.write((tx) => recordHits(desk.core, tx, hits)),
+    record: (...hits) => store.write((tx) => recordHits(sender.core, tx, hits)),
     told: async (emailId) => {
       const rows = await store.read
         .select()

@@ -5,11 +5,11 @@ import type { MailService } from '../../src/inbound/service.ts'
 import { createReturnPathLocalPart } from '../../src/mail/signed-tokens.ts'
 import { newId } from '../../src/store/ids.ts'
 import { type InboundMessage, inboundMessages } from '../../src/store/schema/inbound.ts'
-import { HOSTNAME, openWorld, type World, type WorldOptions } from '../features/world.ts'
+import { HOSTNAME, openTestCore, type TestCore, type TestCoreOptions } from '../core.ts'
 import { connect, type Dialogue } from './dialogue.ts'
 
-export type Place = {
-  world: World
+export type InboundServer = {
+  core: TestCore
   service: MailService
   port: number
   /** A return path that was made here. */
@@ -19,30 +19,30 @@ export type Place = {
   rows(): Promise<InboundMessage[]>
 }
 
-type Options = InboundOptions & WorldOptions & { world?: World }
+type Options = InboundOptions & TestCoreOptions & { core?: TestCore }
 
-export async function openPlace(t: TestContext, options: Options = {}): Promise<Place> {
+export async function openInbound(t: TestContext, options: Options = {}): Promise<InboundServer> {
   const settings = { PILLARBOX_INBOUND__LISTEN: '["127.0.0.1:0"]', ...options.settings }
-  const world = options.world ?? (await openWorld(t, { ...options, settings }))
-  const service = await startInbound(world, options)
+  const core = options.core ?? (await openTestCore(t, { ...options, settings }))
+  const service = await startInbound(core, options)
   t.after(() => service.stop(0))
   const port = service.addresses[0]?.port ?? 0
   return {
-    world,
+    core,
     service,
     port,
-    returnPath: returnPathOf(world),
+    returnPath: returnPathOf(core),
     dial: async () => {
       const client = await connect(port, { ehlo: 'client.test' })
       t.after(client.close)
       return client
     },
-    rows: async () => world.store.read.select().from(inboundMessages).orderBy(inboundMessages.id),
+    rows: async () => core.store.read.select().from(inboundMessages).orderBy(inboundMessages.id),
   }
 }
 
 /** Of an email that need not be there. */
-export function returnPathOf({ keyring }: World, emailId = newId()): string {
+export function returnPathOf({ keyring }: TestCore, emailId = newId()): string {
   const localPart = createReturnPathLocalPart(keyring.keys('return-path')[0], emailId)
   return `${localPart}@bounce.${HOSTNAME}`
 }

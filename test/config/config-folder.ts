@@ -14,7 +14,7 @@ export function makeFolder(): string {
   return folder
 }
 
-export type Place = {
+export type ConfigFolder = {
   folder: string
   file: string
   load(toml: string | null, env?: NodeJS.ProcessEnv): Config
@@ -23,7 +23,7 @@ export type Place = {
 }
 
 /** `toml` null: no file at all. The system's own file is out of reach. */
-export function makePlace(): Place {
+export function makeConfigFolder(): ConfigFolder {
   const folder = makeFolder()
   const file = path.join(folder, 'pillarbox.toml')
   const options = (env: NodeJS.ProcessEnv = {}) => ({
@@ -31,12 +31,12 @@ export function makePlace(): Place {
     cwd: folder,
     systemFile: path.join(folder, 'etc', 'pillarbox.toml'),
   })
-  const load: Place['load'] = (toml, env) => {
+  const load: ConfigFolder['load'] = (toml, env) => {
     if (toml === null) rmSync(file, { force: true })
     else writeFileSync(file, toml)
     return loadConfig(options(env))
   }
-  const problems: Place['problems'] = (toml, env) => {
+  const problems: ConfigFolder['problems'] = (toml, env) => {
     try {
       load(toml, env)
     } catch (error) {

@@ -10,17 +10,17 @@ import { completeJob } from '../../../src/jobs/ledger.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { importChunks } from '../../../src/store/schema/jobs.ts'
+import type { TestCore } from '../../core.ts'
 import { type ClaimedJob, claimJob } from '../../jobs/running.ts'
-import type { World } from '../world.ts'
 
 export type Given = Partial<ImportOptions> & { kind?: ImportKind; projectId: string }
 
 const PIECE_BYTES = 64 * 1024
 
 /** The job's id. */
-export async function handIn(world: World, file: string | Uint8Array, given: Given) {
+export async function handIn(core: TestCore, file: string | Uint8Array, given: Given) {
   const { kind = 'import', projectId, ...options } = given
-  const upload = createImportFile(world, { projectId, kind })
+  const upload = createImportFile(core, { projectId, kind })
   const bytes = Buffer.from(file)
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     await upload.write(bytes.subarray(at, at + PIECE_BYTES))
@@ -31,23 +31,23 @@ export async function handIn(world: World, file: string | Uint8Array, given: Giv
 
 /** Hands in, claims, runs and completes. */
 export async function importFile(
-  world: World,
+  core: TestCore,
   file: string | Uint8Array,
   given: Given,
 ): Promise<ImportResult> {
-  await handIn(world, file, given)
-  const job = await claim(world)
-  const result = await importContacts(world, job)
-  await world.store.write((tx) => completeJob(tx, job, { result, now: world.now() }))
+  await handIn(core, file, given)
+  const job = await claim(core)
+  const result = await importContacts(core, job)
+  await core.store.write((tx) => completeJob(tx, job, { result, now: core.now() }))
   return result
 }
 
-export function claim(world: World, kind: ImportKind = 'import'): Promise<ClaimedJob> {
-  return claimJob(world, kind)
+export function claim(core: TestCore, kind: ImportKind = 'import'): Promise<ClaimedJob> {
+  return claimJob(core, kind)
 }
 
 /** By address: whether subscribed, and the data. */
-export async function listPeople({ store }: World, projectId: string) {
+export async function listPeople({ store }: TestCore, projectId: string) {
   const rows = await store.read
     .select()
     .from(contacts)
@@ -57,6 +57,6 @@ export async function listPeople({ store }: World, projectId: string) {
   return rows.map(({ email, subscribed, data }) => ({ email, subscribed, data }))
 }
 
-export function countChunks({ store }: World): Promise<number> {
+export function countChunks({ store }: TestCore): Promise<number> {
   return store.read.$count(importChunks)
 }

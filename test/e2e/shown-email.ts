@@ -1,5 +1,5 @@
 /** What `queue show --json` prints, as far as tests look at it. */
-export type Story = {
+export type ShownEmail = {
   id: string
   to: string
   subject: string

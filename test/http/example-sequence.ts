@@ -1,6 +1,6 @@
 /**
- * The order in which the examples make one story: what an operation needs, those before it have
- * made. What no operation can make is prepared beside it.
+ * The order in which the examples of the API documentation run: each operation needs only what
+ * the operations before it have made. `prepare` makes what no operation can make.
  */
 
 import type { Core } from '../../src/features/core.ts'
@@ -12,15 +12,15 @@ import { startJobs } from '../../src/jobs/jobs.ts'
 import type { DnsAnswer, MxRecord, Resolver } from '../../src/outbound/dns/resolver.ts'
 import { eq } from '../../src/store/drizzle.ts'
 import { jobs } from '../../src/store/schema/jobs.ts'
-import { pageToken } from '../features/contacts/recipient.ts'
+import { pageToken } from '../features/contacts/add-recipient.ts'
 
 export type Stage = {
   core: Core
   projectId: string
-  dns: ReturnType<typeof createStoryDns>
+  dns: ReturnType<typeof createExampleDns>
   real(example: string): string
 }
-export type StoryStep = {
+export type ExampleStep = {
   name: string
   headers?: Record<string, string>
   /** Before the request; an object it gives holds parameters that only this server can make. */
@@ -34,8 +34,8 @@ export const cast = {
   contact: '0199a7c0-0000-7000-8000-000000000003',
 } as const
 
-/** What DNS says in the story: the records that the server asked for, once they are made. */
-export function createStoryDns() {
+/** A resolver that answers with the records that the server asks for, once `records` holds them. */
+export function createExampleDns() {
   const records = new Map<string, string>()
   const expiresAt = Number.MAX_SAFE_INTEGER
   const answer = <T>(found: T | undefined): DnsAnswer<T> =>
@@ -88,7 +88,7 @@ const makeList = async ({ core, projectId }: Stage) => {
   return { id }
 }
 
-export const story: StoryStep[] = [
+export const exampleSequence: ExampleStep[] = [
   { name: 'POST /domains' },
   { name: 'GET /domains/:id/verify', prepare: makeRecords },
   { name: 'GET /domains/project/:projectId' },

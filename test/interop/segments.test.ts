@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import {
-  address,
+  addressOf,
   curl,
   eventsOf,
   filter,
@@ -12,7 +12,7 @@ import {
   serveFile,
   the,
   unlessCurl,
-} from './people.ts'
+} from './shared-client.ts'
 
 serveFile()
 
@@ -69,11 +69,11 @@ describe('segments (3.6)', unlessCurl, () => {
     })
     assert.equal(made.status, 201, made.text)
     const members = `/segments/${made.body.id}/members`
-    const emails = [address('static.1'), address('static.2')]
+    const emails = [addressOf('static.1'), addressOf('static.2')]
     const added = await curl('POST', members, { body: { emails } })
     assert.deepEqual([added.body.added, added.body.created], [1, 0])
     assert.ok(
-      JSON.stringify(added.body.notFound).includes(address('static.2')) ||
+      JSON.stringify(added.body.notFound).includes(addressOf('static.2')) ||
         added.body.notFound === 1,
     )
     const created = await curl('POST', members, {
@@ -82,7 +82,7 @@ describe('segments (3.6)', unlessCurl, () => {
     assert.equal(created.body.created, 1)
     assert.equal((await find('static.2')).subscribed, false)
     assert.equal((await curl('GET', `/segments/${made.body.id}`)).body.memberCount, 2)
-    const removed = await curl('DELETE', members, { body: { emails: [address('static.1')] } })
+    const removed = await curl('DELETE', members, { body: { emails: [addressOf('static.1')] } })
     assert.deepEqual(removed.body, { removed: 1 })
     refused(
       await curl('POST', '/segments', {
@@ -124,7 +124,7 @@ describe('conditions (4)', unlessCurl, () => {
     await save('zero.c', { data: { text: '1', number: 0, flag: false, day: '2020-05-18' } })
     await save('none.c', { subscribed: false })
     await curl('POST', '/v1/track', {
-      body: { email: address('full.c'), event: `ev ${the().tag}` },
+      body: { email: addressOf('full.c'), event: `ev ${the().tag}` },
     })
   })
 

@@ -28,11 +28,11 @@ export const firstMigration = `
     label TEXT NOT NULL
   ) STRICT;`
 
-export type Place = { folder: string; path: string; migrationsDir: string }
+export type DatabaseFolder = { folder: string; path: string; migrationsDir: string }
 
 type Cleanup = Pick<TestContext, 'after'>
 
-export async function makePlace(t: Cleanup): Promise<Place> {
+export async function makeDatabaseFolder(t: Cleanup): Promise<DatabaseFolder> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'pillarbox-store-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const migrationsDir = path.join(folder, 'migrations')
@@ -44,9 +44,9 @@ export async function makePlace(t: Cleanup): Promise<Place> {
 export async function openTestStore(
   t: Cleanup,
   options: Partial<StoreOptions> = {},
-): Promise<Store & { place: Place }> {
-  const place = await makePlace(t)
-  const { path: file, migrationsDir } = place
+): Promise<Store & { location: DatabaseFolder }> {
+  const location = await makeDatabaseFolder(t)
+  const { path: file, migrationsDir } = location
   const store = await openStore({ path: file, migrationsDir, log: silentLog(), ...options })
   let isClosed = false
   const close = async () => {
@@ -55,7 +55,7 @@ export async function openTestStore(
     await store.close()
   }
   t.after(close)
-  return { ...store, close, place }
+  return { ...store, close, location }
 }
 
 /** A log whose entries can be looked at. */

@@ -6,17 +6,17 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 
 type Store = Pick<Core, 'store'>
 
-export type Person = {
+export type NewContact = {
   email: string
   subscribed?: boolean
   data?: Record<string, unknown>
 }
 
 /** Their ids, in the order given, which is the order of their numbers. */
-export async function addPeople(
+export async function addContacts(
   { store }: Store,
   projectId: string,
-  people: readonly Person[],
+  people: readonly NewContact[],
 ): Promise<string[]> {
   const at = { createdAt: 1, updatedAt: 1 }
   const rows = people.map(({ email, subscribed = true, data = null }) => ({

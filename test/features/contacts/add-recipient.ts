@@ -6,7 +6,7 @@ import { asc, like } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
-import { address } from '../world.ts'
+import { address } from '../../core.ts'
 
 export type Recipient = { contactId: string; emailId: string; token: string }
 

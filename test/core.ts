@@ -7,38 +7,38 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { createCertificates } from '../../src/config/certificates/watch.ts'
-import { createKeyring } from '../../src/config/keyring.ts'
-import { loadConfig } from '../../src/config/load.ts'
-import { createCounters } from '../../src/counters.ts'
-import { createDirectory } from '../../src/features/accounts/directory.ts'
-import { makeKeys } from '../../src/features/accounts/keys.ts'
-import { insertProject } from '../../src/features/accounts/projects.ts'
-import { insertUser } from '../../src/features/accounts/users.ts'
-import type { CommandCore } from '../../src/features/core.ts'
-import { insertDomain } from '../../src/features/domains/add.ts'
-import { type DomainKeys, makeDomainKeys } from '../../src/features/domains/keys.ts'
-import { createQueueNotifier } from '../../src/features/messages/queue/notifier.ts'
-import { createNotifier } from '../../src/features/notifier.ts'
-import { createSharedRuns } from '../../src/features/shared-runs.ts'
-import { createVerifier } from '../../src/features/verification/verifier.ts'
-import { createHealth } from '../../src/health.ts'
-import { silentLog } from '../../src/log.ts'
-import { type ParsedAddress, parseAddress } from '../../src/mail/address/address.ts'
-import { createResolver } from '../../src/outbound/dns/resolver.ts'
-import { createDnsWatch } from '../../src/outbound/dns/watch.ts'
-import { createPublicFetch } from '../../src/outbound/http/public-fetch.ts'
-import { roomyDisk } from '../../src/store/files/disk.ts'
-import { openStore } from '../../src/store/store.ts'
-import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
+import { createCertificates } from '../src/config/certificates/watch.ts'
+import { createKeyring } from '../src/config/keyring.ts'
+import { loadConfig } from '../src/config/load.ts'
+import { createCounters } from '../src/counters.ts'
+import { createDirectory } from '../src/features/accounts/directory.ts'
+import { makeKeys } from '../src/features/accounts/keys.ts'
+import { insertProject } from '../src/features/accounts/projects.ts'
+import { insertUser } from '../src/features/accounts/users.ts'
+import type { CommandCore } from '../src/features/core.ts'
+import { insertDomain } from '../src/features/domains/add.ts'
+import { type DomainKeys, makeDomainKeys } from '../src/features/domains/keys.ts'
+import { createQueueNotifier } from '../src/features/messages/queue/notifier.ts'
+import { createNotifier } from '../src/features/notifier.ts'
+import { createSharedRuns } from '../src/features/shared-runs.ts'
+import { createVerifier } from '../src/features/verification/verifier.ts'
+import { createHealth } from '../src/health.ts'
+import { silentLog } from '../src/log.ts'
+import { type ParsedAddress, parseAddress } from '../src/mail/address/address.ts'
+import { createResolver } from '../src/outbound/dns/resolver.ts'
+import { createDnsWatch } from '../src/outbound/dns/watch.ts'
+import { createPublicFetch } from '../src/outbound/http/public-fetch.ts'
+import { roomyDisk } from '../src/store/files/disk.ts'
+import { openStore } from '../src/store/store.ts'
+import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
 
-export type World = CommandCore & {
+export type TestCore = CommandCore & {
   /** What `now` answers. */
-  clock: { at: number }
+  clock: { now: number }
   dns: FakeDns
 }
 
-export type WorldOptions = {
+export type TestCoreOptions = {
   /** How often the files of certificates are looked at. */
   certificateEveryMs?: number
   /** As the environment has them: `{ PILLARBOX_DELIVERY__MODE: 'direct' }`. */
@@ -50,11 +50,11 @@ export type TestProject = { id: string; ownerEmail: string; secret: string; publ
 export const START = Date.UTC(2026, 10, 21, 12)
 export const HOSTNAME = 'mx.pillarbox.test'
 
-export async function openWorld(
+export async function openTestCore(
   t: Pick<TestContext, 'after'>,
-  { settings = {}, certificateEveryMs }: WorldOptions = {},
-): Promise<World> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-world-'))
+  { settings = {}, certificateEveryMs }: TestCoreOptions = {},
+): Promise<TestCore> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-core-'))
   const dns = await startDnsServer()
   const env = {
     PILLARBOX_DATA_DIR: folder,
@@ -63,8 +63,8 @@ export async function openWorld(
     ...settings,
   }
   const config = loadConfig({ cwd: folder, systemFile: path.join(folder, 'none'), env })
-  const clock = { at: START }
-  const now = () => clock.at
+  const clock = { now: START }
+  const now = () => clock.now
   const log = silentLog()
   const keyring = createKeyring('the secret of the tests')
   const store = await openStore({ path: config.database.file, log })
@@ -116,7 +116,7 @@ export async function openWorld(
 let projectCount = 0
 
 /** A project with an owner of its own. */
-export async function addProject({ store, now }: World, name = 'Shop'): Promise<TestProject> {
+export async function addProject({ store, now }: TestCore, name = 'Shop'): Promise<TestProject> {
   const keys = makeKeys()
   projectCount += 1
   const ownerEmail = `owner${projectCount}@people.test`
@@ -131,7 +131,7 @@ export async function addProject({ store, now }: World, name = 'Shop'): Promise<
 
 /** A domain that the project may send from. Its keys are those of all such domains. */
 export async function trustDomain(
-  { store, now }: World,
+  { store, now }: TestCore,
   projectId: string,
   domain: string,
 ): Promise<string> {
@@ -150,7 +150,7 @@ export function address(text: string): ParsedAddress {
 
 let madeKeys: Promise<DomainKeys> | undefined
 
-/** Sealed by the keyring of every world; made once, for an RSA key takes its time. */
+/** Sealed by the keyring of every core; made once, for an RSA key takes its time. */
 function testKeys(): Promise<DomainKeys> {
   madeKeys ??= makeDomainKeys({ keyring: createKeyring('the secret of the tests') })
   return madeKeys

@@ -5,15 +5,15 @@ import { newId } from '../../../src/store/ids.ts'
 import { type ContactData, contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { type Segment, segmentMembers, segments } from '../../../src/store/schema/segments.ts'
-import type { World } from '../world.ts'
+import type { TestCore } from '../../core.ts'
 
-export type Person = { email: string; data?: ContactData; subscribed?: boolean }
+export type NewContact = { email: string; data?: ContactData; subscribed?: boolean }
 
 /** Their ids, in order. */
-export async function addPeople(
-  { store, now }: Pick<World, 'store' | 'now'>,
+export async function addContacts(
+  { store, now }: Pick<TestCore, 'store' | 'now'>,
   projectId: string,
-  people: readonly Person[],
+  people: readonly NewContact[],
 ): Promise<string[]> {
   const rows = people.map(({ email, data = {}, subscribed = true }) => [
     newId(),
@@ -31,7 +31,7 @@ export async function addPeople(
 }
 
 /** `person0@people.test` and so on, all of one plan. */
-export function crowd(count: number, plan = 'pro'): Person[] {
+export function makeContacts(count: number, plan = 'pro'): NewContact[] {
   return Array.from({ length: count }, (_, index) => ({
     email: `person${index}@people.test`,
     data: { plan },
@@ -51,7 +51,7 @@ export function inSegment(id: string): Condition {
 }
 
 export async function setPlan(
-  { store }: Pick<World, 'store'>,
+  { store }: Pick<TestCore, 'store'>,
   id: string,
   plan: string,
 ): Promise<void> {
@@ -59,8 +59,8 @@ export async function setPlan(
 }
 
 /** What was told of segments, in order: `pro entry 3` for the third of `ids`. */
-export async function toldOf(
-  { store }: Pick<World, 'store'>,
+export async function segmentEvents(
+  { store }: Pick<TestCore, 'store'>,
   ids: readonly string[],
 ): Promise<string[]> {
   const rows = await store.read
@@ -76,7 +76,7 @@ export async function toldOf(
 
 /** The indexes in `ids` of who is in it by its rows. */
 export async function membersOf(
-  { store }: Pick<World, 'store'>,
+  { store }: Pick<TestCore, 'store'>,
   segmentId: string,
   ids: readonly string[],
 ): Promise<number[]> {
@@ -88,7 +88,7 @@ export async function membersOf(
   return current.map(({ contactId }) => ids.indexOf(contactId)).sort((a, b) => a - b)
 }
 
-export async function rowOf({ store }: Pick<World, 'store'>, id: string): Promise<Segment> {
+export async function getSegment({ store }: Pick<TestCore, 'store'>, id: string): Promise<Segment> {
   const row = await store.read.select().from(segments).where(eq(segments.id, id)).get()
   if (row === undefined) throw new TypeError(`no segment ${id}`)
   return row

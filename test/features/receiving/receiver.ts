@@ -20,7 +20,7 @@ import {
 import { type Email, emails } from '../../../src/store/schema/messages.ts'
 import { type Suppression, suppressions } from '../../../src/store/schema/suppressions.ts'
 import { type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
-import { type Desk, openDesk } from '../messages/desk.ts'
+import { openSender, type Sender } from '../messages/sender.ts'
 
 export const DAY = 86_400_000
 
@@ -32,7 +32,7 @@ export type Arriving = {
   clientAddress?: string
 }
 
-export type Postbox = Desk & {
+export type Receiver = Sender & {
   reader: Reader
   processing: Processing
   /** What was logged, texts only. */
@@ -56,9 +56,9 @@ export type Postbox = Desk & {
 
 type Options = { reader?: Reader }
 
-export async function openPostbox(t: TestContext, options: Options = {}): Promise<Postbox> {
-  const desk = await openDesk(t)
-  const { store, keyring } = desk.core
+export async function openReceiver(t: TestContext, options: Options = {}): Promise<Receiver> {
+  const sender = await openSender(t)
+  const { store, keyring } = sender.core
   const logged: string[] = []
   const noted: object[] = []
   const note = (facts: object, text: string) => {
@@ -66,7 +66,7 @@ export async function openPostbox(t: TestContext, options: Options = {}): Promis
     logged.push(text)
   }
   const log = Object.assign(Object.create(silentLog()), { info: note, warn: note, error: note })
-  const core = { ...desk.core, log }
+  const core = { ...sender.core, log }
   const reader = options.reader ?? startOwnReader(t)
   const processing = await startProcessing(core, reader)
   t.after(() => processing.stop())
@@ -92,7 +92,7 @@ export async function openPostbox(t: TestContext, options: Options = {}): Promis
   }
 
   return {
-    ...desk,
+    ...sender,
     core,
     reader,
     processing,
@@ -100,8 +100,8 @@ export async function openPostbox(t: TestContext, options: Options = {}): Promis
     facts: noted,
     arrive,
     deliver: async (change = {}) => {
-      const id = (await desk.send()).emails[0]?.email ?? ''
-      const at = desk.clock.now
+      const id = (await sender.send()).emails[0]?.email ?? ''
+      const at = sender.clock.now
       const done = { state: 'delivered', status: 'DELIVERED', dueAt: null } as const
       const row = { ...done, sentAt: at, deliveredAt: at, ...change }
       await store.write((tx) => tx.update(emails).set(row).where(eq(emails.id, id)).run())
@@ -115,7 +115,7 @@ export async function openPostbox(t: TestContext, options: Options = {}): Promis
       const local = createUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe')[0], emailId)
       return { for: 'unsubscribe', address: `${local}@bounce.example.test`, emailId }
     },
-    mailbox: (address = 'help@example.test', projectId = desk.project.id) => ({
+    mailbox: (address = 'help@example.test', projectId = sender.project.id) => ({
       ...{ for: 'mailbox', address, projectId },
     }),
     subscribe: async () => {

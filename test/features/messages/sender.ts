@@ -38,7 +38,7 @@ export const address = (text: string) => {
 
 export const START = Date.parse('2026-11-21T12:00:00.000Z')
 
-export type Desk = {
+export type Sender = {
   core: Core
   project: Project
   /** What time it is; tests may change it. */
@@ -59,7 +59,7 @@ export type Desk = {
 
 type SendOptions = { project?: Project; key?: string }
 
-export async function openDesk(t: TestContext): Promise<Desk> {
+export async function openSender(t: TestContext): Promise<Sender> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
   const store = await openStore({ path: path.join(folder, 'test.db'), log: silentLog() })
   t.after(async () => {
@@ -73,8 +73,8 @@ export async function openDesk(t: TestContext): Promise<Desk> {
   const config = configuration as unknown as Core['config']
   const figures = { health: createHealth(), counters: createCounters() }
   const base = { config, store, now: () => clock.now, log: silentLog(), ...figures }
-  const pauses: Desk['pauses'] = new Map()
-  const restrictions: Desk['restrictions'] = new Map()
+  const pauses: Sender['pauses'] = new Map()
+  const restrictions: Sender['restrictions'] = new Map()
   const core: Core = {
     ...base,
     keyring,
@@ -105,7 +105,7 @@ export async function openDesk(t: TestContext): Promise<Desk> {
     throttle: createThrottle(0, () => clock.now),
   }
   const project = await addProject(core, 'Shop', 'example.test')
-  const send: Desk['send'] = (request = {}, { project: as = project, key } = {}) =>
+  const send: Sender['send'] = (request = {}, { project: as = project, key } = {}) =>
     acceptMessage(core, {
       project: as,
       request: {

@@ -1,4 +1,4 @@
-/** What the tests of people share: a client, and short words for what they do all the time. */
+/** One server for a test file of contacts, events or segments, and short calls to it with curl. */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { type Answer, type Client, isCurlInstalled, startClient } from './curl.ts'
@@ -22,7 +22,7 @@ export function serveFile(): void {
 
 export const the = () => client
 export const curl: Client['curl'] = (...args) => client.curl(...args)
-export const address = (name: string) => client.address(name)
+export const addressOf = (name: string) => client.address(name)
 export const untilDone = (route: string) => client.untilDone(route)
 
 export function refused(answer: Answer, status: number, code: string, field?: string): void {
@@ -37,16 +37,16 @@ export function refused(answer: Answer, status: number, code: string, field?: st
 }
 
 export async function save(name: string, more: Record<string, unknown> = {}) {
-  const answer = await curl('POST', '/contacts', { body: { email: address(name), ...more } })
+  const answer = await curl('POST', '/contacts', { body: { email: addressOf(name), ...more } })
   assert.ok([200, 201].includes(answer.status), answer.text)
   return answer.body
 }
 
 /** The contact of that name as lists show it; undefined when there is none. */
 export async function find(name: string) {
-  const search = encodeURIComponent(address(name))
+  const search = encodeURIComponent(addressOf(name))
   const { body } = await curl('GET', `/contacts?search=${search}`)
-  return body.data.find(({ email }: { email: string }) => email === address(name))
+  return body.data.find(({ email }: { email: string }) => email === addressOf(name))
 }
 
 export async function eventsOf(contactId: string): Promise<{ name: string; data: unknown }[]> {

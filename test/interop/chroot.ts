@@ -34,7 +34,7 @@ const packages = path.join(
 export const MAIL_UID = 65_533
 const DAEMON_UID = 65_532
 
-export type JailOptions = {
+export type ChrootOptions = {
   /** Folder of the unpacked package. */
   name: string
   /** Files by their path inside. */
@@ -50,9 +50,9 @@ export type JailOptions = {
 }
 
 /** Where a server is to listen, and to whom it sends its own mail: bounces. On 127.0.0.0/8. */
-export type Place = { host: string; port: number; bouncePort: number }
+export type Listening = { host: string; port: number; bouncePort: number }
 
-export type Jail = {
+export type ChrootedServer = {
   root: string
   messages(user: string): Promise<Buffer[]>
   /** The end of what it printed. */
@@ -60,7 +60,7 @@ export type Jail = {
 }
 
 /** What is missing for it, or false. */
-export function whyNoJail(name: string, program: string): string | false {
+export function whyNoChroot(name: string, program: string): string | false {
   if (process.getuid?.() !== 0) return 'a mail server needs root'
   if (!existsSync(path.join(packages, name, program))) return `${name} is not unpacked`
   const { stdout } = spawnSync('ldd', [path.join(packages, name, program)], { encoding: 'utf8' })
@@ -69,11 +69,11 @@ export function whyNoJail(name: string, program: string): string | false {
 }
 
 /** It ends with the test. */
-export async function startJail(
+export async function startInChroot(
   t: Pick<TestContext, 'after'>,
-  options: JailOptions,
-): Promise<Jail> {
-  const root = await mkdtemp('/var/tmp/pillarbox-jail-')
+  options: ChrootOptions,
+): Promise<ChrootedServer> {
+  const root = await mkdtemp('/var/tmp/pillarbox-chroot-')
   let output = ''
   let server: ChildProcess | undefined
   t.after(async () => {
@@ -99,7 +99,7 @@ export async function startJail(
   }
 }
 
-async function furnish(root: string, { name, files, users, folders, programs }: JailOptions) {
+async function furnish(root: string, { name, files, users, folders, programs }: ChrootOptions) {
   await cp(path.join(packages, name), root, { recursive: true, preserveTimestamps: true })
   for (const program of ['/bin/sh', ...programs]) copyWithLibraries(root, name, program)
   await mkdir(path.join(root, 'dev'))
@@ -120,20 +120,20 @@ async function furnish(root: string, { name, files, users, folders, programs }: 
     'etc/resolv.conf': ['nameserver 127.0.0.1'],
   }
   for (const [file, lines] of Object.entries({ ...etc, ...files })) {
-    const place = path.join(root, file)
-    await mkdir(path.dirname(place), { recursive: true })
-    await writeFile(place, `${lines.join('\n')}\n`)
+    const target = path.join(root, file)
+    await mkdir(path.dirname(target), { recursive: true })
+    await writeFile(target, `${lines.join('\n')}\n`)
   }
   for (const { path: folder, user, mode = 0o755 } of [
     { path: 'mail', user: 'mail' as const },
     { path: 'tmp', mode: 0o1777 },
     ...folders,
   ]) {
-    const place = path.join(root, folder)
-    await mkdir(place, { recursive: true })
-    if (user === 'daemon') await chown(place, DAEMON_UID, DAEMON_UID)
-    if (user === 'mail') await chown(place, MAIL_UID, MAIL_UID)
-    await chmod(place, mode)
+    const target = path.join(root, folder)
+    await mkdir(target, { recursive: true })
+    if (user === 'daemon') await chown(target, DAEMON_UID, DAEMON_UID)
+    if (user === 'mail') await chown(target, MAIL_UID, MAIL_UID)
+    await chmod(target, mode)
   }
 }
 
@@ -149,10 +149,10 @@ function copyWithLibraries(root: string, name: string, program: string): void {
 }
 
 function copyInto(root: string, file: string): void {
-  const place = path.join(root, file)
-  if (existsSync(place)) return
-  mkdirSync(path.dirname(place), { recursive: true })
-  copyFileSync(file, place)
+  const target = path.join(root, file)
+  if (existsSync(target)) return
+  mkdirSync(path.dirname(target), { recursive: true })
+  copyFileSync(file, target)
 }
 
 async function end(server: ChildProcess): Promise<void> {
@@ -163,10 +163,10 @@ async function end(server: ChildProcess): Promise<void> {
 }
 
 export async function readMaildir(folder: string): Promise<Buffer[]> {
-  const place = path.join(folder, 'new')
-  const names = await readdir(place).catch((error: NodeJS.ErrnoException) => {
+  const target = path.join(folder, 'new')
+  const names = await readdir(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  return Promise.all(names.map((name) => readFile(path.join(place, name))))
+  return Promise.all(names.map((name) => readFile(path.join(target, name))))
 }

@@ -1,7 +1,7 @@
 /** Verification of addresses, by curl: contract 1.3 and 14. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { curl, refused, serveFile, the, unlessCurl, untilDone } from './people.ts'
+import { curl, refused, serveFile, the, unlessCurl, untilDone } from './shared-client.ts'
 
 serveFile()
 

@@ -1,7 +1,16 @@
 /** Tracked events, by curl: contract 1.2, 1.4, 1.5 and 3.8. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { address, curl, eventsOf, find, refused, serveFile, the, unlessCurl } from './people.ts'
+import {
+  addressOf,
+  curl,
+  eventsOf,
+  find,
+  refused,
+  serveFile,
+  the,
+  unlessCurl,
+} from './shared-client.ts'
 
 serveFile()
 
@@ -11,7 +20,7 @@ describe('POST /v1/track (1.2, 1.4, 1.5)', unlessCurl, () => {
       const answer = await curl('POST', '/v1/track', {
         ...(key === undefined ? {} : { key }),
         body: {
-          email: ` ${address('Track').toUpperCase()} `,
+          email: ` ${addressOf('Track').toUpperCase()} `,
           event: 'signed.up',
           data: { plan: 'pro' },
         },
@@ -22,7 +31,7 @@ describe('POST /v1/track (1.2, 1.4, 1.5)', unlessCurl, () => {
       assert.match(event, /^[0-9a-f-]{36}$/)
       assert.ok(Date.parse(timestamp))
       const { body } = await curl('GET', `/contacts/${contact}`)
-      assert.equal(body.email, address('track'))
+      assert.equal(body.email, addressOf('track'))
       assert.equal(body.subscribed, true)
       assert.deepEqual(body.data, { plan: 'pro' })
     }
@@ -33,7 +42,7 @@ describe('POST /v1/track (1.2, 1.4, 1.5)', unlessCurl, () => {
 
   it('keeps or changes the subscription as it is told', async () => {
     const track = (more: object) =>
-      curl('POST', '/v1/track', { body: { email: address('opt'), event: 'seen', ...more } })
+      curl('POST', '/v1/track', { body: { email: addressOf('opt'), event: 'seen', ...more } })
     await track({ subscribed: false })
     assert.equal((await find('opt')).subscribed, false)
     await track({})
@@ -51,7 +60,7 @@ describe('POST /v1/track (1.2, 1.4, 1.5)', unlessCurl, () => {
 
   it('obeys the data rules', async () => {
     const track = (data: unknown) =>
-      curl('POST', '/v1/track', { body: { email: address('rules'), event: 'seen', data } })
+      curl('POST', '/v1/track', { body: { email: addressOf('rules'), event: 'seen', data } })
     await track({
       ...{ id: 'x', email: 'x', pillarbox_id: 'x', unsubscribeUrl: 'x', subscribed: 'kept' },
       ...{
@@ -75,7 +84,7 @@ describe('POST /v1/track (1.2, 1.4, 1.5)', unlessCurl, () => {
   })
 
   it('refuses reserved names, bad fields and a used key', async () => {
-    const body = { email: address('track'), event: 'seen' }
+    const body = { email: addressOf('track'), event: 'seen' }
     for (const event of ['email.opened', 'contact.subscribed', 'segment.vip.entry']) {
       const answer = await curl('POST', '/v1/track', { body: { ...body, event } })
       refused(answer, 422, 'VALIDATION_ERROR', 'event')
@@ -106,7 +115,7 @@ describe('events (3.8)', unlessCurl, () => {
     const encoded = encodeURIComponent(name)
     for (const who of ['e1', 'e1', 'e2']) {
       await curl('POST', '/v1/track', {
-        body: { email: address(who), event: name, data: { a: 1 } },
+        body: { email: addressOf(who), event: name, data: { a: 1 } },
       })
     }
     const { id } = await find('e1')
@@ -117,7 +126,7 @@ describe('events (3.8)', unlessCurl, () => {
     assert.equal(internal.body.contactId, id)
     const listed = await curl('GET', `/events?eventName=${encoded}&limit=2`)
     assert.equal(listed.body.events.length, 2)
-    assert.equal(listed.body.events[0].contact.email, address('e1'))
+    assert.equal(listed.body.events[0].contact.email, addressOf('e1'))
     assert.deepEqual(listed.body.events[0].data, { b: 2 })
     const stats = await curl('GET', '/events/stats')
     assert.equal(stats.body.find((each: { name: string }) => each.name === name).count, 4)
