@@ -1,8 +1,7 @@
 /**
  * The rooms of `src/` and who may import whom, as a check over source texts.
  *
- * A room is a folder of `src/` or one of the files beside them. Type imports count as imports,
- * with one exception: `features/core.ts` names the types of all features and is no feature itself.
+ * A room is a folder of `src/` or one of the files beside them. Type imports count as imports.
  */
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
@@ -32,7 +31,6 @@ const table: Record<string, string[] | 'any'> = {
   features: ['store', 'jobs', 'outbound', 'mail', 'config'],
   http: ['features', 'mail', 'config'],
   inbound: ['features', 'mail', 'config'],
-  web: [],
   cli: ['app', 'features', 'store', 'mail', 'config'],
 }
 
@@ -56,6 +54,7 @@ export function findBreaches(sources: Sources, packages: Packages): string[] {
     ...outer.flatMap((one) => checkOuter(one, packages)),
     ...findCycles('rooms', edgesBetween(inner, roomOf)),
     ...findCycles('features', edgesBetween(inner, featureOf)),
+    ...findCircles(edgesBetween(inner, (file) => file)),
   ]
   return [...new Set(breaches)].sort()
 }
@@ -112,13 +111,15 @@ function packageOf(specifier: string): string {
 }
 
 function roomOf(file: string): string {
-  return file.includes('/') ? (file.split('/')[0] ?? '') : path.posix.basename(file, '.ts')
+  return file.includes('/')
+    ? (file.split('/')[0] ?? '')
+    : path.posix.basename(file).replace(/\.tsx?$/, '')
 }
 
-/** Its own room for everything outside features, so that no edge comes of it. */
+/** The folder or file of `features/`; undefined elsewhere. */
 function featureOf(file: string): string | undefined {
   const [room, feature] = file.split('/')
-  return room === 'features' && file !== 'features/core.ts' ? feature : undefined
+  return room === 'features' ? feature : undefined
 }
 
 function resolve(from: string, specifier: string): string {
@@ -136,6 +137,39 @@ function edgesBetween(
     edges.set(source, (edges.get(source) ?? new Set()).add(target))
   }
   return edges
+}
+
+/** One line for each circle of files, with its shortest way around from its first file. */
+function findCircles(edges: Map<string, Set<string>>): string[] {
+  const circles = [...edges.keys()].flatMap((start) => {
+    const way = findWayAround(start, edges)
+    return way === undefined || way.some((file) => file < start) ? [] : [way]
+  })
+  return circles.map((way) => `circle of files: ${way.join(' > ')}`)
+}
+
+/** The shortest way from `start` back to itself; undefined without one. */
+function findWayAround(start: string, edges: Map<string, Set<string>>): string[] | undefined {
+  const cameFrom = new Map<string, string>()
+  const pending = [start]
+  for (const file of pending) {
+    for (const next of edges.get(file) ?? []) {
+      if (next === start) return [start, ...trace(file, cameFrom), start]
+      if (cameFrom.has(next)) continue
+      cameFrom.set(next, file)
+      pending.push(next)
+    }
+  }
+  return undefined
+}
+
+/** The files on the way to `file`, without the start. */
+function trace(file: string, cameFrom: Map<string, string>): string[] {
+  const way: string[] = []
+  for (let at: string | undefined = file; at !== undefined; at = cameFrom.get(at)) {
+    if (cameFrom.has(at)) way.unshift(at)
+  }
+  return way
 }
 
 /** One line for each node that can reach itself. */

@@ -23,16 +23,35 @@ function breachesOf(files: Record<string, string>): string[] {
   return findBreaches(new Map([...empty, ...Object.entries(files)]), packages)
 }
 
+/** Circles that still stand. The list only shrinks. */
+const KNOWN_CIRCLES = new Set(
+  [
+    'features/conditions/condition.ts > features/conditions/filter.ts > features/conditions/condition.ts',
+    'features/messages/explain/explain-end.ts > features/messages/explain/explain.ts > features/messages/explain/explain-end.ts',
+    'features/messages/explain/explain-waiting.ts > features/messages/explain/explain.ts > features/messages/explain/explain-waiting.ts',
+    'http/exchange/exchange.ts > http/exchange/request-record.ts > http/exchange/exchange.ts',
+    'http/pages/texts.ts > http/pages/translations.ts > http/pages/texts.ts',
+    'inbound/guarded-connection.ts > inbound/guarded-server.ts > inbound/guarded-connection.ts',
+    'mail/compose/build-message.ts > mail/compose/message-cost.ts > mail/compose/build-message.ts',
+    'outbound/dns/canary.ts > outbound/dns/resolver.ts > outbound/dns/watch.ts > outbound/dns/canary.ts',
+    'outbound/dns/resolver.ts > outbound/dns/watch.ts > outbound/dns/resolver.ts',
+  ].map((way) => `circle of files: ${way}`),
+)
+
 describe('the rooms of src/', () => {
   it('import only what the table allows', () => {
     const root = path.join(import.meta.dirname, '..', 'src')
-    const files = globSync('**/*.ts', { cwd: root })
+    const files = globSync('**/*.{ts,tsx}', { cwd: root })
     const sources = files.map((file): [string, string] => [
       file.replaceAll(path.sep, '/'),
       readFileSync(path.join(root, file), 'utf8'),
     ])
     assert.ok(sources.length > 0)
-    assert.deepEqual(findBreaches(new Map(sources), packages), [])
+    const breaches = findBreaches(new Map(sources), packages)
+    assert.deepEqual(
+      breaches.filter((breach) => !KNOWN_CIRCLES.has(breach)),
+      [],
+    )
   })
 })
 
@@ -65,7 +84,10 @@ describe('the check of the rooms', () => {
         'features/b/b.ts': "import { c } from '../c/c.ts'",
         'features/c/c.ts': "import type { A } from '../a/a.ts'",
       },
-      ['a', 'b', 'c'].map((name) => `cycle of features through ${name}`),
+      [
+        'circle of files: features/a/a.ts > features/b/b.ts > features/c/c.ts > features/a/a.ts',
+        ...['a', 'b', 'c'].map((name) => `cycle of features through ${name}`),
+      ],
     ],
     [
       'a cycle of rooms',
@@ -73,7 +95,33 @@ describe('the check of the rooms', () => {
         'app.ts': "import { run } from './cli/a.ts'",
         'cli/a.ts': "import { app } from '../app.ts'",
       },
-      ['cycle of rooms through app', 'cycle of rooms through cli'],
+      [
+        'circle of files: app.ts > cli/a.ts > app.ts',
+        'cycle of rooms through app',
+        'cycle of rooms through cli',
+      ],
+    ],
+    [
+      'a circle of files of one folder, type imports included',
+      {
+        'mail/b.ts': "import type { C } from './c.tsx'",
+        'mail/c.tsx': "import type { D } from './d.ts'\nimport { e } from './e.ts'",
+        'mail/d.ts': "import { b } from './b.ts'",
+        'mail/e.ts': '',
+      },
+      ['circle of files: mail/b.ts > mail/c.tsx > mail/d.ts > mail/b.ts'],
+    ],
+    [
+      'a feature that takes its parts from the assembled core',
+      {
+        'features/core.ts': "import type { A } from './a/a.ts'",
+        'features/a/a.ts': "import type { Core } from '../core.ts'",
+      },
+      [
+        'circle of files: features/a/a.ts > features/core.ts > features/a/a.ts',
+        'cycle of features through a',
+        'cycle of features through core.ts',
+      ],
     ],
     [
       'drizzle-orm past its one file',
@@ -118,9 +166,10 @@ describe('the check of the rooms', () => {
 
   it('lets right imports pass', () => {
     const right = {
+      'features/base.ts': '',
       'features/core.ts': "import type { A } from './a/a.ts'",
       'features/a/a.ts':
-        "import type { Core } from '../core.ts'\nimport { log } from '../../log.ts'",
+        "import type { Base } from '../base.ts'\nimport { log } from '../../log.ts'",
       'features/b/b.ts': "import { a } from '../a/a.ts'\nimport type { SQL } from 'drizzle-orm'",
       'store/drizzle.ts': "const core = require('drizzle-orm') as typeof import('drizzle-orm')",
       'cli/a.ts': "import { open } from '../store/store.ts'\nimport fs from 'node:fs'",

@@ -14,7 +14,7 @@ import { chunks } from '../store/schema/messages.ts'
 import { parameter, statement } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
-import type { Core } from './core.ts'
+import type { Base } from './base.ts'
 
 /** `ownerId`: a UUIDv7; `first`: how many chunks the owner has before these. */
 type Place = { ownerId: string; first: number }
@@ -120,7 +120,7 @@ async function deleteChunks(store: Store, ownerId: string): Promise<void> {
 export async function deleteExpiredChunks({
   store,
   now,
-}: Pick<Core, 'store' | 'now'>): Promise<void> {
+}: Pick<Base, 'store' | 'now'>): Promise<void> {
   const before = firstIdAt(now() - ABANDONED_MS)
   for (const { ownerId } of await store.scan.list(selectExpiredOwners, { before })) {
     await deleteChunks(store, ownerId)

@@ -3,7 +3,7 @@
  * and dates of mail go by that clock. Time in which the machine slept is a jump, too.
  */
 import { formatInstant } from '../clock.ts'
-import type { Core } from './core.ts'
+import type { Base } from './base.ts'
 
 export type ClockWatchOptions = {
   everyMs?: number
@@ -16,7 +16,7 @@ const JUMP_MS = 3_600_000
 
 /** What it returns ends it. */
 export function watchClock(
-  { now, log }: Pick<Core, 'now' | 'log'>,
+  { now, log }: Pick<Base, 'now' | 'log'>,
   { everyMs = EVERY_MS, elapsed = () => performance.now() }: ClockWatchOptions = {},
 ): () => void {
   let last = { clock: now(), elapsed: elapsed() }

@@ -4,12 +4,12 @@
  */
 import { AppError } from '../../errors.ts'
 import type { Project } from '../../store/schema/accounts.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { publicKeyPattern, secretKeyPattern } from './keys.ts'
 
 export type Caller = { project: Project; key: 'secret' | 'public' }
 
-export type AuthDeps = Pick<Core, 'directory' | 'config'>
+export type AuthDeps = Pick<Base, 'directory' | 'config'>
 
 /**
  * `authorization` is the value of that header field; `allowed` says which keys the endpoint takes.

@@ -3,7 +3,7 @@
  * is, of the secret one a digest and its last four characters.
  */
 import { randomBytes } from 'node:crypto'
-import { digestSecret } from './directory.ts'
+import { digestSecret } from '../directory.ts'
 
 export type ProjectKeys = {
   publicKey: string

@@ -9,7 +9,7 @@ import { newId } from '../../store/ids.ts'
 import { memberships, type Project, projects } from '../../store/schema/accounts.ts'
 import type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './project-name.ts'
 import { getUserId } from './users.ts'
@@ -47,7 +47,7 @@ export type NewProject = {
   at: number
 }
 
-type ProjectDeps = Pick<Core, 'store' | 'directory' | 'now'>
+type ProjectDeps = Pick<Base, 'store' | 'directory' | 'now'>
 
 export const disabledReasons: readonly DisabledReason[] = [
   'PAYMENT_FAILED',
@@ -62,7 +62,7 @@ const languagePattern = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
 /** @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user */
 export async function createProject(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now }: Pick<Base, 'store' | 'now'>,
   input: { name: string; ownerEmail: string },
 ): Promise<ProjectKeysView> {
   const name = readProjectName(input.name)
@@ -75,7 +75,7 @@ export async function createProject(
 }
 
 /** Newest first. */
-export async function listProjects({ store }: Pick<Core, 'store'>): Promise<ProjectView[]> {
+export async function listProjects({ store }: Pick<Base, 'store'>): Promise<ProjectView[]> {
   const rows = await store.read
     .select()
     .from(projects)
@@ -84,7 +84,7 @@ export async function listProjects({ store }: Pick<Core, 'store'>): Promise<Proj
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-export async function getProject({ store }: Pick<Core, 'store'>, id: string): Promise<ProjectView> {
+export async function getProject({ store }: Pick<Base, 'store'>, id: string): Promise<ProjectView> {
   const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()
   if (project === undefined) throw noSuchProject(id)
   return toProjectView(project)
@@ -128,7 +128,7 @@ export async function regenerateKeys(
 
 /** The public key, and how the secret one ends. @throws AppError RESOURCE_NOT_FOUND */
 export async function describeKeys(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   id: string,
 ): Promise<ProjectKeysView> {
   const project = await store.read.select().from(projects).where(eq(projects.id, id)).get()

@@ -10,7 +10,7 @@ import { and, eq } from '../../store/drizzle.ts'
 import { projects, users } from '../../store/schema/accounts.ts'
 import { domains } from '../../store/schema/domains.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { insertDomain } from '../domains/add.ts'
 import { makeDomainKeys } from '../domains/keys.ts'
 import { makeKeys } from './keys.ts'
@@ -33,7 +33,7 @@ export type SandboxLeftovers = {
   projects: { id: string; name: string }[]
 }
 
-type SandboxDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'now'>
+type SandboxDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
 
 export const SANDBOX_DOMAIN = 'example.test'
 const USER_EMAIL = `admin@${SANDBOX_DOMAIN}`
@@ -50,7 +50,7 @@ export async function prepareSandbox(deps: SandboxDeps): Promise<SandboxWelcome 
 }
 
 /** What the sandbox made and nobody has renewed: its user and keys are refused in other modes. */
-export async function sandboxLeftovers({ store }: Pick<Core, 'store'>): Promise<SandboxLeftovers> {
+export async function sandboxLeftovers({ store }: Pick<Base, 'store'>): Promise<SandboxLeftovers> {
   return {
     users: await store.read
       .select({ id: users.id, email: users.email })

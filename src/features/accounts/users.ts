@@ -6,7 +6,7 @@ import { asc, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { users } from '../../store/schema/accounts.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { checkPassword, hashPassword, makePassword } from './passwords.ts'
 
 export type UserInput = {
@@ -28,7 +28,7 @@ export type UserView = {
 
 export type NewUser = { email: string; passwordHash: string; isSandbox: boolean; at: number }
 
-type UserDeps = Pick<Core, 'store'> & { now: Now }
+type UserDeps = Pick<Base, 'store'> & { now: Now }
 
 /** @throws AppError VALIDATION_ERROR (email, password), CONFLICT when the address is taken */
 export async function createUser(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
@@ -55,7 +55,7 @@ export async function setPassword(deps: UserDeps, input: UserInput): Promise<Cre
 }
 
 /** Oldest first. */
-export async function listUsers({ store }: Pick<Core, 'store'>): Promise<UserView[]> {
+export async function listUsers({ store }: Pick<Base, 'store'>): Promise<UserView[]> {
   const rows = await store.read.select().from(users).orderBy(asc(users.createdAt), asc(users.id))
   return rows.map(({ id, email, isSandbox, createdAt }) => ({
     id,

@@ -3,7 +3,7 @@ import type { MessageContent, RenderSource } from '../../mail/compose/build-mess
 import { inArray, sql } from '../../store/drizzle.ts'
 import { contents, type Email, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { EventEmail } from '../events/email-data.ts'
 import { showReceived } from '../events/received.ts'
 import {
@@ -14,8 +14,11 @@ import {
 } from '../messages/delivery/source.ts'
 import { explainEmails } from '../messages/explain/explain-emails.ts'
 import { findLiveStateForProject } from '../messages/explain/project-live-status.ts'
+import type { Throttle } from '../messages/queue/throttle.ts'
 
-export type FeedDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'outbound' | 'throttle' | 'now'>
+export type FeedDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'outbound' | 'now'> & {
+  throttle: Throttle
+}
 
 /**
 /**

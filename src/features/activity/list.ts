@@ -5,7 +5,7 @@
 import { desc, eq, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { fitPage } from '../events/fit-page.ts'
 import { listNames } from '../events/names.ts'
 import { type EventScope, pageOf } from '../events/page.ts'
@@ -39,7 +39,7 @@ const MAX_NAMES = 1_000
 
 /** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
 export async function listActivity(
-  deps: FeedDeps & Pick<Core, 'now'>,
+  deps: FeedDeps & Pick<Base, 'now'>,
   projectId: string,
   query: ActivityQuery,
 ): Promise<ActivityPage> {
@@ -81,7 +81,7 @@ async function showPage(deps: FeedDeps, rows: readonly FeedRow[], isSummary: boo
 type FeedRow = FeedEvent & { seq: number }
 
 /** The rows of a page. The plus keeps the project's indexes out: a foreign contact has no page. */
-export function selectEvents({ store }: Pick<Core, 'store'>, scope: EventScope, limit: number) {
+export function selectEvents({ store }: Pick<Base, 'store'>, scope: EventScope, limit: number) {
   return store.scan
     .select({
       seq: events.seq,
@@ -111,7 +111,7 @@ type Wanted = Pick<EventScope, 'projectId' | 'contactId'> & { names: string[] | 
 
 /** `*`, whatever the client named itself, is all names that are not the service's. */
 async function findNames(
-  deps: Pick<Core, 'store'>,
+  deps: Pick<Base, 'store'>,
   { projectId, contactId, names }: Wanted,
 ): Promise<Pick<EventScope, 'names' | 'exceptNames'>> {
   if (!names?.includes('*')) return { names }

@@ -2,7 +2,7 @@
 import { eq, sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 /** Told from the head of a row: the texts themselves are not read. */
 const listSizes = statement((db) =>
@@ -20,7 +20,7 @@ const listSizes = statement((db) =>
 
 /** What the texts of these emails are made of, in bytes, by email; those that are gone are left out. */
 export async function findSizes(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   ids: readonly string[],
 ): Promise<Map<string, number>> {
   const rows = await store.read.list(listSizes, { ids: JSON.stringify(ids) })

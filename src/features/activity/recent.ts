@@ -7,7 +7,7 @@ import { firstIdAt } from '../../store/ids.ts'
 import { events } from '../../store/schema/events.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type RecentCount = { count: number; minutes: number }
 
@@ -34,7 +34,7 @@ export const countEmailsSince = statement<{ count: number }>(
 )
 
 export async function countRecent(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now }: Pick<Base, 'store' | 'now'>,
   projectId: string,
   minutes: number,
 ): Promise<RecentCount> {

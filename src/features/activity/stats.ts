@@ -8,7 +8,7 @@ import { jsonValue } from '../../store/dialect.ts'
 import { and, asc, eq, gt, lte, sql } from '../../store/drizzle.ts'
 import { events } from '../../store/schema/events.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { DEFAULT_SPAN_MS } from './list.ts'
 
 export type ActivityStats = {
@@ -26,7 +26,7 @@ export type ActivityStats = {
 /** Instants in epoch ms, both included; left out: now, and 30 days before the end. */
 export type StatsRange = { startAt?: number | undefined; endAt?: number | undefined }
 
-type StatsDeps = Pick<Core, 'store' | 'now'>
+type StatsDeps = Pick<Base, 'store' | 'now'>
 type Counts = { events: number; sent: number; opened: number; clicked: number }
 type Span = { after: number; until: number }
 
@@ -99,7 +99,7 @@ export function createActivityStats(deps: StatsDeps) {
 }
 
 async function* chunksOf(
-  store: Core['store'],
+  store: Base['store'],
   { projectId, span, chunkEvents }: { projectId: string; span: Span; chunkEvents: number },
 ): AsyncGenerator<Counts> {
   for (let { after } = span; after < span.until; ) {

@@ -2,7 +2,7 @@
  * What is going to happen (contract 15.1), soonest first. Whatever has a time in the future to show
  * is a source; each brings its own query, and sources are merged here.
  */
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { Activity } from './entry.ts'
 
 /** Both in epoch ms: after `from`, at the latest at `until`. */
@@ -10,7 +10,7 @@ export type UpcomingQuery = { projectId: string; from: number; until: number; li
 
 /** At most `limit` lines, soonest first. */
 export type UpcomingSource = (
-  deps: Pick<Core, 'store'>,
+  deps: Pick<Base, 'store'>,
   query: UpcomingQuery,
 ) => Promise<Activity[]>
 
@@ -20,7 +20,7 @@ const sources: readonly UpcomingSource[] = []
 const DAY_MS = 86_400_000
 
 export async function listUpcoming(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   projectId: string,
   asked: { limit: number; daysAhead: number; sources?: readonly UpcomingSource[] },
 ): Promise<Activity[]> {

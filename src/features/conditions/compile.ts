@@ -13,7 +13,7 @@ import { AppError } from '../../errors.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { segmentMembers } from '../../store/schema/segments.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { Condition, Filter, Group } from './condition.ts'
 import {
   compileEmailFilter,
@@ -47,7 +47,7 @@ const costs = { email: 0.1, subscribed: 0.1, instant: 0.1, data: 1, segment: 2, 
  *   than 1,000 filters or segments 10 deep when those of segments are counted
  */
 export async function compileCondition(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   { condition, ...of }: ConditionInput,
 ): Promise<SQL> {
   const segments = await loadSegments(deps, { condition, ...of })

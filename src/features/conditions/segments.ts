@@ -6,7 +6,7 @@
 import { AppError } from '../../errors.ts'
 import { and, eq, inArray } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type Condition, listReferences } from './condition.ts'
 import { shorten } from './fault.ts'
 
@@ -30,7 +30,7 @@ const MAX_SEGMENTS = 1000
  * @throws AppError BAD_REQUEST: a loop; over 1,000 segments
  */
 export async function loadSegments(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { projectId, condition, ofSegmentId }: Wanted,
 ): Promise<Segments> {
   const roots = listReferences(condition).segments
@@ -56,7 +56,7 @@ export function getSegment(known: Segments, id: string): KnownSegment {
 }
 
 async function findSegments(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { projectId, ids }: { projectId: string; ids: string[] },
 ): Promise<KnownSegment[]> {
   const { id, name, type, trackMembership, condition } = segments

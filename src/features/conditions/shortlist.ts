@@ -7,14 +7,14 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
 import { segmentMembers } from '../../store/schema/segments.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { Condition, Filter } from './condition.ts'
 import { normalizeAddress } from './contact-filter.ts'
 import { readField } from './field.ts'
 import { startOfSpan } from './operators.ts'
 import type { Segments } from './segments.ts'
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 type Context = { projectId: string; now: number; segments: Segments }
 
 /** The rows that name contacts. */

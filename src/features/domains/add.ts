@@ -8,7 +8,7 @@ import { and, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type DomainKeys, makeDomainKeys } from './keys.ts'
 import {
   isOwnedElsewhere,
@@ -30,7 +30,7 @@ export type NewDomain = {
   at: number
 }
 
-export type AddDomainDeps = Pick<Core, 'store' | 'config' | 'keyring' | 'now'>
+export type AddDomainDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
 
 /**
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND (project), PROJECT_DISABLED, BAD_REQUEST

@@ -1,13 +1,13 @@
 /** One domain's records looked up and what comes of it stored. */
 import { eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { lookAtRecords } from './findings.ts'
 import { type Judgement, judgeDomain } from './judgement.ts'
 import { isOwnedElsewhere } from './ownership.ts'
 import { wantedRecords } from './records.ts'
 
-export type CheckDeps = Pick<Core, 'store' | 'config' | 'directory' | 'resolver' | 'now' | 'log'>
+export type CheckDeps = Pick<Base, 'store' | 'config' | 'directory' | 'resolver' | 'now' | 'log'>
 
 export type CheckedDomain = {
   domain: Domain
@@ -60,7 +60,7 @@ function changesSending(before: Domain, after: Judgement): boolean {
   )
 }
 
-function report({ log }: Pick<Core, 'log'>, before: Domain, after: Domain): void {
+function report({ log }: Pick<Base, 'log'>, before: Domain, after: Domain): void {
   if (before.isVerified === after.isVerified) return
   const { id, domain, projectId } = after
   if (after.isVerified) log.info({ id, domain, projectId }, 'a sender domain is verified')

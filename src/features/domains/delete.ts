@@ -3,7 +3,7 @@ import { and, eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { requireEnabledProject } from './ownership.ts'
 import { noSuchDomain } from './target.ts'
 
@@ -15,7 +15,7 @@ const MAX_NAMED = 10
  *   (`details.templates`: the first of them)
  */
 export async function deleteDomain(
-  { store, directory }: Pick<Core, 'store' | 'directory'>,
+  { store, directory }: Pick<Base, 'store' | 'directory'>,
   { projectId, id }: { projectId: string; id: string },
 ): Promise<void> {
   await store.write(async (tx) => {

@@ -5,7 +5,7 @@
 import { describeError } from '../../errors.ts'
 import { and, asc, eq, isNull, lte, or } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
 
 /** A little under the 5 minutes between two runs: the last one took some time itself. */
@@ -27,7 +27,7 @@ export async function checkDueDomains(deps: CheckDeps, signal?: AbortSignal): Pr
   return checked
 }
 
-async function listDue({ store, now }: Pick<Core, 'store' | 'now'>): Promise<string[]> {
+async function listDue({ store, now }: Pick<Base, 'store' | 'now'>): Promise<string[]> {
   const isDue = or(isNull(domains.checkedAt), lte(domains.checkedAt, now() - DUE_AFTER_MS))
   const rows = await store.scan
     .select({ id: domains.id })

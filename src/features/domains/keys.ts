@@ -6,7 +6,7 @@
 import { createHash, createPublicKey } from 'node:crypto'
 import { type DkimKeyType, dkimRecord, generateDkimKeyPair } from '../../mail/compose/dkim.ts'
 import type { Domain } from '../../store/schema/domains.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type DomainKeys = Pick<
   Domain,
@@ -21,7 +21,7 @@ export type DomainKeys = Pick<
 const SELECTOR_DIGITS = 10
 
 /** RSA of 2048 bits takes a thread some 200 ms. */
-export async function makeDomainKeys({ keyring }: Pick<Core, 'keyring'>): Promise<DomainKeys> {
+export async function makeDomainKeys({ keyring }: Pick<Base, 'keyring'>): Promise<DomainKeys> {
   const [rsa, ed25519] = await Promise.all([
     generateDkimKeyPair('rsa'),
     generateDkimKeyPair('ed25519'),

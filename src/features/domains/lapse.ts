@@ -7,7 +7,7 @@ import { rowsChanged } from '../../store/database.ts'
 import { and, eq, notInArray, sql } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
 import { templates } from '../../store/schema/messages.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 const CLAIM_MS = 30 * 86_400_000
 
@@ -15,7 +15,7 @@ const CLAIM_MS = 30 * 86_400_000
 export async function deleteLapsedClaims({
   store,
   now,
-}: Pick<Core, 'store' | 'now'>): Promise<number> {
+}: Pick<Base, 'store' | 'now'>): Promise<number> {
   const before = now() - CLAIM_MS
   return store.write(async (tx) => {
     const used = tx

@@ -1,11 +1,11 @@
 import { desc, eq } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type DomainView, toDomainView } from './view.ts'
 
 /** A project's domains, or everybody's; newest first. */
 export async function listDomains(
-  { store, config }: Pick<Core, 'store' | 'config'>,
+  { store, config }: Pick<Base, 'store' | 'config'>,
   projectId?: string,
 ): Promise<DomainView[]> {
   const rows = await store.read

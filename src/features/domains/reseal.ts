@@ -4,14 +4,14 @@
  */
 import { and, asc, eq, gt } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 type SealedKeys = Pick<Domain, 'id' | 'rsaPrivateKey' | 'ed25519PrivateKey'>
 
 const PAGE = 500
 
 /** How many domains' keys were sealed anew. @throws TypeError when neither secret sealed one */
-export async function resealDomainKeys(deps: Pick<Core, 'store' | 'keyring'>): Promise<number> {
+export async function resealDomainKeys(deps: Pick<Base, 'store' | 'keyring'>): Promise<number> {
   let resealed = 0
   let page = await listAfter(deps, '')
   while (page.length > 0) {
@@ -21,7 +21,7 @@ export async function resealDomainKeys(deps: Pick<Core, 'store' | 'keyring'>): P
   return resealed
 }
 
-function listAfter({ store }: Pick<Core, 'store'>, id: string): Promise<SealedKeys[]> {
+function listAfter({ store }: Pick<Base, 'store'>, id: string): Promise<SealedKeys[]> {
   return store.scan
     .select({
       id: domains.id,
@@ -36,7 +36,7 @@ function listAfter({ store }: Pick<Core, 'store'>, id: string): Promise<SealedKe
 }
 
 async function resealOne(
-  { store, keyring }: Pick<Core, 'store' | 'keyring'>,
+  { store, keyring }: Pick<Base, 'store' | 'keyring'>,
   row: SealedKeys,
 ): Promise<boolean> {
   const rsaPrivateKey = keyring.reseal(row.rsaPrivateKey)

@@ -1,13 +1,13 @@
 /** Whether the secret is the one that the database was made with. */
 import { ConfigError } from '../../config/problems.ts'
 import { domains } from '../../store/schema/domains.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 /** @throws ConfigError when the signing keys at rest do not open: a lost or another `secret` */
 export async function checkSecret({
   store,
   keyring,
-}: Pick<Core, 'store' | 'keyring'>): Promise<void> {
+}: Pick<Base, 'store' | 'keyring'>): Promise<void> {
   const row = await store.read.select({ key: domains.rsaPrivateKey }).from(domains).limit(1).get()
   if (row === undefined) return
   try {

@@ -5,7 +5,7 @@
 import ipaddr from 'ipaddr.js'
 import type { DnsAnswer } from '../../outbound/dns/resolver.ts'
 import type { RecordFinding } from '../../store/schema/domains.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type ServerRecord = Pick<RecordFinding, 'state' | 'found'> & {
   name: string
@@ -16,7 +16,7 @@ export type ServerRecord = Pick<RecordFinding, 'state' | 'found'> & {
   required: boolean
 }
 
-type Deps = Pick<Core, 'config' | 'resolver'>
+type Deps = Pick<Base, 'config' | 'resolver'>
 
 /** Asks the servers anew. */
 export async function checkServerRecords(deps: Deps): Promise<ServerRecord[]> {

@@ -2,7 +2,7 @@
 import { AppError, notFound } from '../../errors.ts'
 import { and, eq, type SQL } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { readDomainName } from './add.ts'
 
 /** Without a project, whichever has it (for operators). */
@@ -17,7 +17,7 @@ export type DomainTarget = { projectId?: string | undefined } & (
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND, CONFLICT (a name that several projects claim)
  */
 export async function getDomain(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   target: DomainTarget,
   { isOnly = false }: { isOnly?: boolean } = {},
 ): Promise<Domain> {

@@ -1,7 +1,7 @@
 /** Checking a domain now, or trusting it without a check. */
 import { eq } from '../../store/drizzle.ts'
 import { type Domain, domains } from '../../store/schema/domains.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
 import { isOwnedElsewhere, ownedElsewhere } from './ownership.ts'
 import { type DomainTarget, getDomain, noSuchDomain } from './target.ts'
@@ -34,7 +34,7 @@ async function checkNow(deps: CheckDeps, domain: Domain): Promise<Domain> {
 }
 
 async function trustDomain(
-  { store, directory, now }: Pick<Core, 'store' | 'directory' | 'now'>,
+  { store, directory, now }: Pick<Base, 'store' | 'directory' | 'now'>,
   domain: Domain,
 ): Promise<Domain> {
   const trusted = await store.write(async (tx) => {

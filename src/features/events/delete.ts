@@ -11,7 +11,7 @@ import { findJobStatus, type JobStatus } from '../../jobs/status.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type EventTarget, findReferences, isReferredTo } from './references.ts'
 import { isReservedEvent } from './reserved.ts'
 import { countEvents } from './usage.ts'
@@ -22,7 +22,7 @@ export type EventDeletion = { deletedCount: number; jobId?: string }
 /** `last`: the newest `seq` when it was asked for. */
 type Work = EventTarget & { last: number; total: number }
 type Progress = { deletedCount: number }
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 
 const KIND = 'delete-events'
 /** What is done while the caller waits: some 10 ms. */
@@ -45,7 +45,7 @@ export const deleteSome = statement(
  * the project has too many such jobs unfinished
  */
 export async function deleteEvents(
-  deps: Deps & Pick<Core, 'jobNotifier'>,
+  deps: Deps & Pick<Base, 'jobNotifier'>,
   target: EventTarget,
 ): Promise<EventDeletion> {
   await refuseUsed(deps, target)
@@ -92,7 +92,7 @@ export async function findDeletionStatus(
   return { ...status, data: { name, total } }
 }
 
-async function refuseUsed(deps: Pick<Core, 'store'>, target: EventTarget): Promise<void> {
+async function refuseUsed(deps: Pick<Base, 'store'>, target: EventTarget): Promise<void> {
   if (isReservedEvent(target.name)) {
     throw new AppError('BAD_REQUEST', 'Events of the service itself cannot be deleted.')
   }
@@ -105,7 +105,7 @@ async function refuseUsed(deps: Pick<Core, 'store'>, target: EventTarget): Promi
 }
 
 async function enqueueDeletion(
-  { now, jobNotifier }: Pick<Core, 'now' | 'jobNotifier'>,
+  { now, jobNotifier }: Pick<Base, 'now' | 'jobNotifier'>,
   tx: Tx,
   { projectId, name, total }: Omit<Work, 'last'>,
 ): Promise<string> {

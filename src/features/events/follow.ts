@@ -19,7 +19,7 @@ import { asc, desc, eq, gt } from '../../store/drizzle.ts'
 import { type EventRow, eventFollowers, events } from '../../store/schema/events.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type FollowerOptions = {
   /** Of its cursor: under another name it begins anew. One follower a name at a time. */
@@ -42,7 +42,7 @@ export type Follower = {
   stop(): Promise<void>
 }
 
-type Deps = Pick<Core, 'store' | 'log' | 'now'>
+type Deps = Pick<Base, 'store' | 'log' | 'now'>
 
 const defaultBatch = 100
 const firstPauseMs = 1_000

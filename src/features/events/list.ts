@@ -7,7 +7,7 @@ import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { EventEmail } from './email-data.ts'
 import { fitPage } from './fit-page.ts'
 import { type EventPosition, type EventScope, pageOf } from './page.ts'
@@ -26,7 +26,7 @@ export type EventQuery = {
 export type ListedEvent = EventView & { contact: { email: string } | null }
 export type EventPage = { events: ListedEvent[]; cursor: string | null; hasMore: boolean }
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 type Line = EventPosition & { bytes: number }
 
 const emailColumns = {

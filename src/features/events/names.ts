@@ -5,7 +5,7 @@
  */
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type EventCount = { name: string; count: number }
 
@@ -33,7 +33,7 @@ const AT_ONCE = 2
 
 /** In the order of the alphabet, as many as `limit`; all of them without one. */
 export async function listNames(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { projectId, limit = -1 }: { projectId: string; limit?: number },
 ): Promise<string[]> {
   const rows = await store.scan.list(selectNames, { projectId, limit })
@@ -45,7 +45,7 @@ export async function listNames(
  * 50,000 names, those of the first 50,000 in the order of the alphabet.
  */
 export async function countByName(
-  deps: Pick<Core, 'store'>,
+  deps: Pick<Base, 'store'>,
   projectId: string,
   range: CountRange = {},
 ): Promise<EventCount[]> {
@@ -57,7 +57,7 @@ export async function countByName(
 type Question = { projectId: string; names: string[]; range: CountRange }
 
 /** A few names a query, so that others get a turn and both threads do their share. */
-async function countAll({ store }: Pick<Core, 'store'>, question: Question): Promise<EventCount[]> {
+async function countAll({ store }: Pick<Base, 'store'>, question: Question): Promise<EventCount[]> {
   const left = [...question.names]
   const size = Math.ceil(left.length / MAX_QUERIES)
   const counts: EventCount[] = []

@@ -3,7 +3,7 @@ import { invalidField } from '../../errors.ts'
 import { sql } from '../../store/drizzle.ts'
 import { idTime, isUuid } from '../../store/ids.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { EventPosition } from './page.ts'
 
 /**
@@ -27,7 +27,7 @@ export function formatPosition({ at, seq }: EventPosition): string {
 
 /** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */
 export async function findPosition(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   projectId: string,
   cursor: string | undefined,
 ): Promise<EventPosition | undefined> {

@@ -1,8 +1,8 @@
 /** What of a project's definitions refers to events by their name. Whatever else comes to do so looks here. */
 import { and, asc, eq, isNotNull } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
+import type { Base } from '../base.ts'
 import { type Condition, listReferences } from '../conditions/condition.ts'
-import type { Core } from '../core.ts'
 
 export type Reference = { id: string; name: string }
 
@@ -16,7 +16,7 @@ export type EventReferences = {
 export type EventTarget = { projectId: string; name: string }
 
 export async function findReferences(
-  deps: Pick<Core, 'store'>,
+  deps: Pick<Base, 'store'>,
   target: EventTarget,
 ): Promise<EventReferences> {
   return { segments: await findSegments(deps, target), workflows: [] }
@@ -27,7 +27,7 @@ export function isReferredTo({ segments, workflows }: EventReferences): boolean 
 }
 
 async function findSegments(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { projectId, name }: EventTarget,
 ): Promise<Reference[]> {
   const rows = await store.scan

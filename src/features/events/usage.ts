@@ -1,7 +1,7 @@
 /** Where a name of events is used, and how much: what may be deleted and what would be lost. */
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type EventTarget, findReferences, isReferredTo, type Reference } from './references.ts'
 import { isReservedEvent } from './reserved.ts'
 
@@ -15,7 +15,7 @@ export type EventUsage = {
   canDelete: boolean
 }
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 
 /** Events whose contacts are gathered in one query; with more, the project's contacts are asked. */
 const MAX_GATHERED = 250_000

@@ -6,10 +6,10 @@
 import { formatInstant } from '../../clock.ts'
 import { and, sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
+import type { Base } from '../base.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { type ContactScope, type NumberedContact, walkContacts } from '../contacts/list/walk.ts'
-import type { Core } from '../core.ts'
 import { loadSegment } from '../segments/get.ts'
 import { scopeOfSegment } from '../segments/scope.ts'
 import { writeText, writeValue } from './csv/cell.ts'
@@ -27,7 +27,7 @@ export type ExportQuery = {
   hasMark?: boolean | undefined
 }
 
-type Deps = Pick<Core, 'store' | 'now'> & { room: ExportSlots }
+type Deps = Pick<Base, 'store' | 'now'> & { room: ExportSlots }
 
 const PAGE = 200
 /** How long contacts are written before others have their turn. */

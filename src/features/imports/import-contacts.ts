@@ -2,10 +2,10 @@
 import { AppError, invalidField } from '../../errors.ts'
 import type { RunningJob } from '../../jobs/run.ts'
 import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
+import type { Base } from '../base.ts'
 import { parseData } from '../contacts/write/data.ts'
 import { saveEach } from '../contacts/write/save.ts'
 import type { ContactEntry } from '../contacts/write/upsert.ts'
-import type { Core } from '../core.ts'
 import { type CellRules, readCell, readText } from './csv/cell.ts'
 import { type Header, keyOf, pick } from './csv/header.ts'
 import type { Cell, CsvRecord } from './csv/parser.ts'
@@ -23,7 +23,7 @@ export type ImportResult = {
   warnings: string[]
 }
 
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 
 /** @throws FinalFailure for a file that cannot be read */
 export async function importContacts(deps: Deps, job: RunningJob): Promise<ImportResult> {

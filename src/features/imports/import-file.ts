@@ -10,7 +10,7 @@ import { idTime, newId } from '../../store/ids.ts'
 import { importChunks } from '../../store/schema/jobs.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { Mapping } from './csv/header.ts'
 
 /** Each is a kind of job, and what the ids of such jobs begin with. */
@@ -69,7 +69,7 @@ const selectUnfinished = statement<{ uploadId: string }>(
 )
 
 export function createImportFile(
-  { store, now, jobNotifier }: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
+  { store, now, jobNotifier }: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
   { projectId, kind }: { projectId: string; kind: ImportKind },
 ): ImportFile {
   const uploadId = newId()
@@ -123,7 +123,7 @@ export async function deleteImportFile(tx: Tx, uploadId: string): Promise<void> 
 export async function deleteExpiredImportFiles({
   store,
   now,
-}: Pick<Core, 'store' | 'now'>): Promise<void> {
+}: Pick<Base, 'store' | 'now'>): Promise<void> {
   const before = now() - ABANDONED_MS
   for (const { uploadId } of await store.read.list(listUploads)) {
     if (idTime(uploadId) >= before) continue

@@ -6,7 +6,7 @@
 import type { RunningJob } from '../../jobs/run.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import type { SuppressionReason } from '../../store/schema/words.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { suppressAddresses } from '../suppressions/add.ts'
 import { readText } from './csv/cell.ts'
 import { type Header, pick } from './csv/header.ts'
@@ -16,7 +16,7 @@ import { type RowHandler, runImport } from './run.ts'
 
 export type SuppressionImportResult = ImportResult & { addedCount: number; existingCount: number }
 
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 type Row = { address: ParsedAddress; reason: SuppressionReason; source: string }
 
 const MAX_SOURCE_LENGTH = 200

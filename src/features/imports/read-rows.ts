@@ -4,7 +4,7 @@ import { FinalFailure } from '../../jobs/run.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { importChunks } from '../../store/schema/jobs.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { detectDelimiter } from './csv/delimiter.ts'
 import { decode, detectEncoding } from './csv/encoding.ts'
 import {
@@ -28,7 +28,7 @@ export type RowBatch = {
 /** `number`: the header is row 1, whatever lines it takes. */
 export type FileRow = { number: number; record: CsvRecord }
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 type Source = { uploadId: string; mapping: Mapping }
 type Reading = { parser: CsvParser; skippedLines: number; header?: Header; rows: number }
 

@@ -9,7 +9,7 @@ import { withRest } from '../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../jobs/run.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type Header, pick } from './csv/header.ts'
 import type { CsvRecord } from './csv/parser.ts'
 import { deleteImportFile, type ImportPayload } from './import-file.ts'
@@ -50,7 +50,7 @@ export type RowHandler<Entry> = {
 
 export type Applied = { isNew: boolean } | AppError
 
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 type State = Tally & { isDone?: boolean; failure?: string }
 
 const BATCH_ROWS = 2_000

@@ -1,6 +1,6 @@
 /** An import as those who asked for it see it: what they gave, without the file. */
 import { findJobStatus, type JobStatus } from '../../jobs/status.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { ImportKind, ImportPayload } from './import-file.ts'
 
 export type ImportData = {
@@ -14,7 +14,7 @@ export type ImportData = {
 
 /** @throws AppError RESOURCE_NOT_FOUND, also for another project's */
 export async function findImport(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   { projectId, id, kind }: { projectId: string; id: string; kind: ImportKind },
 ): Promise<JobStatus & { data: ImportData }> {
   const status = await findJobStatus(deps, { projectId, id, kinds: [kind] })

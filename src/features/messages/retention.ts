@@ -11,9 +11,9 @@ import { sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
-type Deps = Pick<Core, 'store' | 'config' | 'now'>
+type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

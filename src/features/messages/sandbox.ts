@@ -2,7 +2,7 @@
 import { notFound } from '../../errors.ts'
 import { desc, eq, lte, max } from '../../store/drizzle.ts'
 import { sandboxMessages } from '../../store/schema/service.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type SandboxMessage = {
   id: number
@@ -15,7 +15,7 @@ export type SandboxMessage = {
 
 /** Resolves when the message is durable. */
 export async function insertSandboxMessage(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now }: Pick<Base, 'store' | 'now'>,
   message: { sender: string; recipient: string; subject: string; raw: Buffer },
 ): Promise<void> {
   await store.write(async (tx) => {
@@ -25,7 +25,7 @@ export async function insertSandboxMessage(
 
 /** Newest first. */
 export async function listSandboxMessages(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   limit = 100,
 ): Promise<SandboxMessage[]> {
   const { id, receivedAt, sender, recipient, subject } = sandboxMessages
@@ -39,7 +39,7 @@ export async function listSandboxMessages(
 
 /** The raw message. @throws AppError RESOURCE_NOT_FOUND */
 export async function getSandboxMessage(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   id: number,
 ): Promise<Buffer> {
   const row = await store.read
@@ -55,7 +55,7 @@ export async function getSandboxMessage(
 
 /** Keeps the newest `keep` messages. */
 export async function deleteExpiredSandboxMessages(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   keep: number,
 ): Promise<void> {
   await store.write(async (tx) => {

@@ -6,17 +6,19 @@ import { describeError } from '../../errors.ts'
 import { isNull, sql } from '../../store/drizzle.ts'
 import { serverQuestions } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { findLiveStatus } from '../messages/explain/live-status.ts'
+import type { QueueNotifier } from '../messages/queue/notifier.ts'
+import type { Throttle } from '../messages/queue/throttle.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
 import { liftSite, listSites } from './sites.ts'
 
 export type Answering = { stop(): Promise<void> }
 
-export type AnswerDeps = Pick<
-  Core,
-  'store' | 'outbound' | 'throttle' | 'queueNotifier' | 'now' | 'log'
->
+export type AnswerDeps = Pick<Base, 'store' | 'outbound' | 'now' | 'log'> & {
+  throttle: Throttle
+  queueNotifier: QueueNotifier
+}
 
 /** Whoever asked has read the answer by then, or has given up: nothing is answered or done after it. */
 const KEPT_MS = 10_000

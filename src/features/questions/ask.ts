@@ -10,7 +10,7 @@ import { isServed } from '../../store/files/is-served.ts'
 import { newId } from '../../store/ids.ts'
 import { serverQuestions } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
 
 /** `none`: no server runs. `silent`: one does, and has not answered. */
@@ -19,7 +19,7 @@ export type Asked<Answer> =
   | { server: 'none' }
   | { server: 'silent' }
 
-export type AskDeps = Pick<Core, 'store' | 'config' | 'now'>
+export type AskDeps = Pick<Base, 'store' | 'config' | 'now'>
 
 const TIMEOUT_MS = 2_000
 const LOOK_EVERY_MS = 10

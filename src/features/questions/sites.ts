@@ -1,10 +1,11 @@
 /** The server's destinations, for whoever asks about them. */
 import type { SiteStatus } from '../../outbound/sites/site-status.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { countWaiting } from '../messages/queue/bring-forward.ts'
+import type { QueueNotifier } from '../messages/queue/notifier.ts'
 import type { AnswerOf, QuestionOf } from './questions.ts'
 
-type Deps = Pick<Core, 'store' | 'outbound' | 'queueNotifier'>
+type Deps = Pick<Base, 'store' | 'outbound'> & { queueNotifier: QueueNotifier }
 
 const MAX_SITES = 1_000
 

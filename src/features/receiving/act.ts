@@ -1,5 +1,5 @@
 /** What a message that came in leads to: for its row's summary, and for the log where it leads to nothing. */
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { Pending } from './pending.ts'
 import type { Reading } from './reading.ts'
 
@@ -12,7 +12,7 @@ export type Act = {
 
 export type Arrival = { row: Pending; reading: Reading }
 
-export type ApplyDeps = Pick<Core, 'counters' | 'now' | 'keyring' | 'log'>
+export type ApplyDeps = Pick<Base, 'counters' | 'now' | 'keyring' | 'log'>
 
 const KNOWN = 'known already'
 

@@ -4,7 +4,7 @@
  */
 import type { InboundKind } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type Act, type Arrival, ignore, isDealtWith } from './act.ts'
 import { applyReturned, applyStray } from './apply-report.ts'
 import { applyWish } from './apply-wish.ts'
@@ -12,7 +12,7 @@ import { endPending, isPending } from './pending.ts'
 import { mayKeepReport } from './quota.ts'
 import { receiveMail } from './receive.ts'
 
-type Deps = Pick<Core, 'counters' | 'now' | 'keyring' | 'log'>
+type Deps = Pick<Base, 'counters' | 'now' | 'keyring' | 'log'>
 
 const MAX_SENDER_LENGTH = 320
 

@@ -2,15 +2,15 @@ import { AppError } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
 import { inboundMessages } from '../../store/schema/inbound.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
 import { discardChunks } from '../chunks.ts'
-import type { Core } from '../core.ts'
 
 /**
  * Forgets messages, and makes room for others; emails that they have become stay.
  * @throws AppError RESOURCE_NOT_FOUND, CONFLICT (waits to be read); nothing is done then
  */
 export async function deleteInbound(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   ids: readonly string[],
 ): Promise<void> {
   await store.write(async (tx) => {

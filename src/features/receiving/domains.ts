@@ -5,7 +5,7 @@
 import { describeError } from '../../errors.ts'
 import { and, eq, or } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type ReceivingDomains = {
   /** Whether we take mail for `domain` (A-labels): our own host names, and domains with mailboxes here. */
@@ -13,7 +13,7 @@ export type ReceivingDomains = {
   stop(): void
 }
 
-type Deps = Pick<Core, 'store' | 'config' | 'directory' | 'log'>
+type Deps = Pick<Base, 'store' | 'config' | 'directory' | 'log'>
 
 export async function startReceivingDomains(deps: Deps): Promise<ReceivingDomains> {
   const { hostname, returnPathDomain } = deps.config.delivery
@@ -37,7 +37,7 @@ export async function startReceivingDomains(deps: Deps): Promise<ReceivingDomain
   return { has: (domain) => known.has(domain), stop: forget }
 }
 
-async function listMailboxDomains({ store }: Pick<Core, 'store'>): Promise<string[]> {
+async function listMailboxDomains({ store }: Pick<Base, 'store'>): Promise<string[]> {
   const isOpen = or(eq(domains.isMxFound, true), eq(domains.isTrusted, true))
   const rows = await store.scan
     .select({ domain: domains.domain })

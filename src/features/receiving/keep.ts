@@ -7,8 +7,8 @@ import { newId } from '../../store/ids.ts'
 import { type InboundRecipient, inboundMessages } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
 import { discardChunks, requireChunks } from '../chunks.ts'
-import type { Core } from '../core.ts'
 import { requireRoom } from './quota.ts'
 import { type KeptRaw, keepRaw, sizeOf } from './raw.ts'
 
@@ -29,7 +29,7 @@ export type NewInboundMessage = {
   content: readonly Buffer[]
 }
 
-type Deps = Pick<Core, 'store' | 'config' | 'inboundNotifier' | 'now'>
+type Deps = Pick<Base, 'store' | 'config' | 'inboundNotifier' | 'now'>
 
 const insertMessage = statement((db) =>
   db.insert(inboundMessages).values({
@@ -48,7 +48,7 @@ const insertMessage = statement((db) =>
 )
 
 /** Whether there is a point in taking a message: the disk takes writes and has room. */
-export function canKeep({ store, disk }: Pick<Core, 'store' | 'disk'>): boolean {
+export function canKeep({ store, disk }: Pick<Base, 'store' | 'disk'>): boolean {
   return store.isWritable() && !disk.isLow()
 }
 
@@ -80,7 +80,7 @@ export async function insertInbound(
   return row.id
 }
 
-function toRow(deps: Pick<Core, 'config' | 'now'>, message: NewInboundMessage) {
+function toRow(deps: Pick<Base, 'config' | 'now'>, message: NewInboundMessage) {
   const { content, protocol, ...row } = message
   const id = newId()
   const at = deps.now()
@@ -98,7 +98,7 @@ function toRow(deps: Pick<Core, 'config' | 'now'>, message: NewInboundMessage) {
 }
 
 async function insertRow(
-  { config, inboundNotifier }: Pick<Core, 'config' | 'inboundNotifier'>,
+  { config, inboundNotifier }: Pick<Base, 'config' | 'inboundNotifier'>,
   tx: Tx,
   row: Omit<ReturnType<typeof toRow>, 'parts'> & KeptRaw,
 ): Promise<void> {

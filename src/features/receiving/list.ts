@@ -7,7 +7,7 @@ import type { RowOf } from '../../store/database.ts'
 import { desc, sql } from '../../store/drizzle.ts'
 import { inboundMessages } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 const columns = {
   id: inboundMessages.id,
@@ -56,7 +56,7 @@ export type InboundFilter = { isAll?: boolean; limit?: number }
 
 /** Newest first. */
 export function listInbound(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { isAll = false, limit = 100 }: InboundFilter = {},
 ): Promise<readonly ListedInbound[]> {
   return store.scan.list(isAll ? selectAll : selectListed, { limit })
@@ -65,7 +65,7 @@ export function listInbound(
 /** How much of what came in waits to be read, and how much has ended and is still known. */
 export async function countInbound({
   store,
-}: Pick<Core, 'store'>): Promise<{ waiting: number; ended: number }> {
+}: Pick<Base, 'store'>): Promise<{ waiting: number; ended: number }> {
   const { kept, waiting } = (await store.scan.find(countAll, {})) ?? { kept: 0, waiting: 0 }
   return { waiting, ended: kept - waiting }
 }

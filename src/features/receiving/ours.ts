@@ -1,14 +1,14 @@
 /** Marks of our own mail in what comes back: whose they are, and whether they still count. */
 import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../mail/signed-tokens.ts'
 import { idTime } from '../../store/ids.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 const DAY_MS = 86_400_000
 /** Of a return path, by the time of its email's id. */
 const VALID_MS = 30 * DAY_MS
 
 /** The emails whose marks hold, each once: `b.…`, `u.…`, or a bare X-Pillarbox-Id. */
-export function readMarks({ keyring }: Pick<Core, 'keyring'>, tokens: readonly string[]): string[] {
+export function readMarks({ keyring }: Pick<Base, 'keyring'>, tokens: readonly string[]): string[] {
   const returnKeys = keyring.keys('return-path')
   const leaveKeys = keyring.keys('mail-in-unsubscribe')
   const ids = tokens.map((token) =>

@@ -13,7 +13,7 @@ import {
 import type { InboundKind } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { readRaw } from './raw.ts'
 
 /** Without the message itself. */
@@ -107,7 +107,7 @@ export type Lane = 'reports' | 'mail'
 
 /** Of what was not tried yet, the oldest first. */
 export function listPending(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { lane, limit }: { lane: Lane; limit: number },
 ): Promise<readonly Pending[]> {
   return store.read.list(selectPending, { isMail: lane === 'mail' ? 1 : 0, limit })
@@ -115,7 +115,7 @@ export function listPending(
 
 /** Null when the row, or its message, is gone. */
 export async function findRaw(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   pending: Pick<Pending, 'id' | 'rawChunks' | 'sizeBytes'>,
 ): Promise<Buffer | null> {
   const row = await store.read.find(selectRaw, { id: pending.id })
@@ -145,7 +145,7 @@ export async function endPending(tx: Tx, { keepsRaw, ...ended }: Ended): Promise
 
 /** For the operator to look at: it is not read again. */
 export async function failPending(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now }: Pick<Base, 'store' | 'now'>,
   { id, error }: { id: string; error: string },
 ): Promise<void> {
   await store.write((tx) => tx.execute(failRow, { id, error, at: now() }))

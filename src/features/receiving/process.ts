@@ -8,8 +8,8 @@
  * Reports, mail to mailboxes and what is read alone keep none of each other waiting.
  */
 import { AppError, describeError } from '../../errors.ts'
+import type { Base } from '../base.ts'
 import { discardChunks } from '../chunks.ts'
-import type { Core } from '../core.ts'
 import type { Arrival } from './act.ts'
 import { applyArrival } from './apply.ts'
 import {
@@ -40,7 +40,7 @@ export type Processing = {
 }
 
 export type ProcessDeps = Pick<
-  Core,
+  Base,
   'store' | 'keyring' | 'inboundNotifier' | 'counters' | 'now' | 'log'
 >
 

@@ -14,7 +14,7 @@ import { type InboundRecipient, inboundUsage } from '../../store/schema/inbound.
 import { parameter, statement } from '../../store/statement.ts'
 import type { Reader } from '../../store/store.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 /** Of one message to the server itself. */
 export const SERVER_MESSAGE_BYTES = 1024 * 1024
@@ -34,7 +34,7 @@ export class MailboxFull extends Error {
 
 /** Whether a message of that size may be kept for this recipient. */
 export async function hasRoom(
-  { config }: Pick<Core, 'config'>,
+  { config }: Pick<Base, 'config'>,
   reader: Pick<Reader, 'find'>,
   { recipient, sizeBytes }: { recipient: InboundRecipient; sizeBytes: number },
 ): Promise<boolean> {
@@ -52,7 +52,7 @@ export async function hasRoom(
 
 /** @throws MailboxFull */
 export async function requireRoom(
-  deps: Pick<Core, 'config'>,
+  deps: Pick<Base, 'config'>,
   reader: Pick<Reader, 'find'>,
   { recipients, sizeBytes }: { recipients: readonly InboundRecipient[]; sizeBytes: number },
 ): Promise<void> {

@@ -4,8 +4,8 @@
  */
 import type { InboundMessage } from '../../store/schema/inbound.ts'
 import type { Store } from '../../store/store.ts'
+import type { Base } from '../base.ts'
 import { discardChunks, readChunks, writeChunks } from '../chunks.ts'
-import type { Core } from '../core.ts'
 
 /** As of the row. */
 export type KeptRaw = { raw: Buffer; rawChunks: number }
@@ -27,7 +27,7 @@ export function sizeOf(parts: readonly Buffer[]): number {
 
 /** `parts`: of the message, one behind the other. Chunks are durable when it resolves. */
 export async function keepRaw(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { id, parts }: { id: string; parts: readonly Buffer[] },
 ): Promise<KeptRaw> {
   if (sizeOf(parts) <= LIGHT_BYTES) return { raw: Buffer.concat(parts), rawChunks: 0 }

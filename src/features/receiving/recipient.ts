@@ -15,7 +15,7 @@
 import { parseAddress } from '../../mail/address/address.ts'
 import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../mail/signed-tokens.ts'
 import type { InboundRecipient } from '../../store/schema/inbound.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 /**
  * Why not: another server's domain, or not an address at all; a host of ours without such a
@@ -23,7 +23,7 @@ import type { Core } from '../core.ts'
  */
 export type Refusal = { refuse: 'relay' | 'unknown' | 'forged' }
 
-type Deps = Pick<Core, 'config' | 'keyring' | 'directory'>
+type Deps = Pick<Base, 'config' | 'keyring' | 'directory'>
 type Mailbox = { address: string; localPart: string; domain: string }
 
 const OPERATORS = new Set(['postmaster', 'abuse'])

@@ -6,10 +6,10 @@
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { toChunks } from '../messages/retention.ts'
 
-type Deps = Pick<Core, 'store' | 'config' | 'now'>
+type Deps = Pick<Base, 'store' | 'config' | 'now'>
 type Aged = { number: number; at: number; bytes: number; isShort: number }
 
 const DAY_MS = 86_400_000

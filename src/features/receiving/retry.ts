@@ -3,10 +3,10 @@ import { AppError } from '../../errors.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 type Known = { state: string; hasText: number }
-type Deps = Pick<Core, 'store' | 'inboundNotifier'>
+type Deps = Pick<Base, 'store' | 'inboundNotifier'>
 
 const findKnown = statement<Known>(
   () => sql`select state, raw is not null as "hasText" from inbound_messages

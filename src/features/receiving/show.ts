@@ -2,14 +2,14 @@
 import { notFound } from '../../errors.ts'
 import { eq } from '../../store/drizzle.ts'
 import { type InboundMessage, inboundMessages } from '../../store/schema/inbound.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { readRaw } from './raw.ts'
 
 export type { InboundMessage } from '../../store/schema/inbound.ts'
 
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function getInbound(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   id: string,
 ): Promise<InboundMessage> {
   const row = await store.read

@@ -18,10 +18,10 @@
 import { sql } from '../../store/drizzle.ts'
 import { inboundMessages, inboundReading } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { columns, type Pending } from './pending.ts'
 
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 
 const MAX_TRIES = 3
 const MAX_INTERRUPTIONS = 10
@@ -80,14 +80,14 @@ export async function openReading({ store, now }: Deps, window: number): Promise
 }
 
 /** Whatever was in hand is as if it had never been taken. */
-export async function closeReading({ store }: Pick<Core, 'store'>): Promise<void> {
+export async function closeReading({ store }: Pick<Base, 'store'>): Promise<void> {
   await store.write(async (tx) => {
     await tx.execute(giveBack, {})
     await tx.update(inboundReading).set({ isUnderWay: false })
   })
 }
 
-export async function findSuspect({ store }: Pick<Core, 'store'>): Promise<Pending | undefined> {
+export async function findSuspect({ store }: Pick<Base, 'store'>): Promise<Pending | undefined> {
   return store.read.find(selectSuspect, {})
 }
 
@@ -111,7 +111,7 @@ export async function beginAlone({ store, now }: Deps, id: string): Promise<void
 
 /** From now on it is read alone. `isTry`: what happened was its own doing. */
 export async function suspect(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { id, isTry }: { id: string; isTry: boolean },
 ): Promise<void> {
   await store.write((tx) => tx.execute(suspectOne, { id, tries: isTry ? 1 : 0 }))

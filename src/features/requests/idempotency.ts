@@ -10,7 +10,7 @@ import { and, eq, lte, sql } from '../../store/drizzle.ts'
 import { idempotencyKeys } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type IdempotentRequest = {
   projectId: string
@@ -68,7 +68,7 @@ const takeKey = statement((db) =>
  * @throws AppError IDEMPOTENCY_KEY_REUSED
  */
 export async function refuseUsedKey(
-  { store, claims, now }: Pick<Core, 'store' | 'claims' | 'now'>,
+  { store, claims, now }: Pick<Base, 'store' | 'now'> & { claims: IdempotencyClaims },
   request: Omit<IdempotentRequest, 'at'>,
 ): Promise<void> {
   const { projectId, key } = request

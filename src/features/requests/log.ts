@@ -8,7 +8,7 @@ import type { Log } from '../../log.ts'
 import { apiRequests } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type RequestLogEntry = {
   /** The request id. */
@@ -58,7 +58,7 @@ const insertRequest = statement((db) =>
   }),
 )
 
-export function startRequestLog({ store, log }: Pick<Core, 'store' | 'log'>): RequestLog {
+export function startRequestLog({ store, log }: Pick<Base, 'store' | 'log'>): RequestLog {
   let waiting: RequestLogEntry[] = []
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
@@ -86,7 +86,7 @@ export function startRequestLog({ store, log }: Pick<Core, 'store' | 'log'>): Re
 }
 
 async function writeAll(
-  { store, log }: { store: Core['store']; log: Log },
+  { store, log }: { store: Base['store']; log: Log },
   entries: readonly RequestLogEntry[],
 ): Promise<void> {
   for (let from = 0; from < entries.length; from += BATCH_ROWS) {

@@ -2,7 +2,7 @@
 import { and, asc, lt, lte, sql } from '../../store/drizzle.ts'
 import { apiRequests } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** One write, far below the 20 ms that the writer is to be held for. */
@@ -27,7 +27,7 @@ export async function deleteOldRequests({
   store,
   config,
   now,
-}: Pick<Core, 'store' | 'config' | 'now'>): Promise<number> {
+}: Pick<Base, 'store' | 'config' | 'now'>): Promise<number> {
   const before = now() - config.retention.requestLogDays * DAY_MS
   for (let deleted = 0; ; ) {
     const count = await store.write((tx) => tx.execute(deleteChunk, { before }))

@@ -3,13 +3,13 @@
  * rows. On the scan threads, one range of contact numbers at a time; only differences come back.
  */
 import { type SQL, sql } from '../../store/drizzle.ts'
+import type { Base } from '../base.ts'
 import { type NumberRange, walkNumberRanges, within } from '../contacts/list/number-ranges.ts'
-import type { Core } from '../core.ts'
 
 export type Change = { contactId: string; isEntry: boolean }
 
 type Tracked = { projectId: string; segmentId: string; condition: SQL }
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 
 /** All of them may have changed: as many are in memory at a time. */
 const MOST = 10_000

@@ -14,7 +14,7 @@ import { AppError } from '../../errors.ts'
 import { sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { appendForContacts } from '../events/append.ts'
 import { type Change, findChanges } from './changes.ts'
 import { countSegment, keepCount } from './count.ts'
@@ -24,7 +24,7 @@ import { compileDefinition } from './scope.ts'
 import { segmentEvent } from './slug.ts'
 import type { SegmentTarget } from './view.ts'
 
-export type ComputeDeps = Pick<Core, 'store' | 'sharedRuns' | 'now'>
+export type ComputeDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 export type Computed = { added: number; removed: number; total: number }
 type Applied = Omit<Computed, 'total'>
 

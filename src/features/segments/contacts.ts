@@ -2,13 +2,13 @@
 import { invalidField } from '../../errors.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
+import type { Base } from '../base.ts'
 import { type NumberRange, walkNumberRanges } from '../contacts/list/number-ranges.ts'
 import { selectByNumber } from '../contacts/list/queries.ts'
 import { type ContactRow, contactColumns, toContact } from '../contacts/list/row.ts'
 import type { ContactScope } from '../contacts/list/scope.ts'
 import { countStretch } from '../contacts/list/walk.ts'
 import { type ContactView, toContactView } from '../contacts/read/view.ts'
-import type { Core } from '../core.ts'
 import { type CountDeps, totalOf } from './count.ts'
 import { loadSegment } from './get.ts'
 import { scopeOfSegment } from './scope.ts'
@@ -55,7 +55,7 @@ export async function listSegmentContacts(
 }
 
 async function findPage(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   segment: Segment,
   range: Range,
 ): Promise<ContactRow[]> {
@@ -65,7 +65,7 @@ async function findPage(
 
 /** Contacts before the page are counted, one range of numbers at a time. */
 async function findMatching(
-  deps: Pick<Core, 'store'>,
+  deps: Pick<Base, 'store'>,
   scope: ContactScope,
   { limit, offset }: Range,
 ): Promise<ContactRow[]> {

@@ -4,13 +4,13 @@
  */
 import { sql } from '../../store/drizzle.ts'
 import { type Segment, segments } from '../../store/schema/segments.ts'
+import type { Base } from '../base.ts'
 import { countContacts } from '../contacts/list/walk.ts'
-import type { Core } from '../core.ts'
 import { findSegment, hasConditionOf, isSegment, loadSegment } from './get.ts'
 import { scopeOfSegment } from './scope.ts'
 import type { SegmentTarget } from './view.ts'
 
-export type CountDeps = Pick<Core, 'store' | 'sharedRuns' | 'now'>
+export type CountDeps = Pick<Base, 'store' | 'sharedRuns' | 'now'>
 
 /** How old the count of a dynamic segment may be where it is shown as a total. */
 const MAX_AGE_MS = 300_000
@@ -56,7 +56,7 @@ async function countMatches(deps: CountDeps, segment: Segment): Promise<number> 
 
 /** False when the condition is not the one that was counted by, or the segment is gone. */
 export async function keepCount(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   counted: Segment,
   count: Pick<Segment, 'memberCount' | 'countedAt'>,
 ): Promise<boolean> {

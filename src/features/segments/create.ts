@@ -4,10 +4,10 @@ import { newId } from '../../store/ids.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { SegmentType } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
 import { countContacts } from '../contacts/list/walk.ts'
-import type { Core } from '../core.ts'
 import { requireReferences } from './references.ts'
 import { checkTexts, readCondition } from './rules.ts'
 import { type SegmentView, toSegmentView } from './view.ts'
@@ -33,7 +33,7 @@ const MAX_SEGMENTS = 1_000
  *   or the project has as many segments as it may
  */
 export async function createSegment(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   input: NewSegment,
 ): Promise<SegmentView> {
   const { projectId, name, description = null, type = 'DYNAMIC', trackMembership = false } = input
@@ -57,7 +57,7 @@ export async function createSegment(
 
 /** How many contacts match; `ofSegmentId`: the segment that the condition is for. */
 export async function countMatching(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   input: { projectId: string; condition: Condition; ofSegmentId?: string },
 ): Promise<number> {
   const condition = await compileCondition(deps, input)

@@ -5,7 +5,7 @@ import { eq, sql } from '../../store/drizzle.ts'
 import { segmentMembers, segments } from '../../store/schema/segments.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { isSegment, loadSegment } from './get.ts'
 import { listReferrers, type SegmentReference } from './references.ts'
 import type { SegmentTarget } from './view.ts'
@@ -26,7 +26,7 @@ const deleteMembers = statement(
  *   those in `details.segments`
  */
 export async function deleteSegment(
-  { store, jobNotifier, now }: Pick<Core, 'store' | 'jobNotifier' | 'now'>,
+  { store, jobNotifier, now }: Pick<Base, 'store' | 'jobNotifier' | 'now'>,
   target: SegmentTarget,
 ): Promise<void> {
   await store.write(async (tx) => {
@@ -43,7 +43,7 @@ export async function deleteSegment(
 
 /** The job: a second run goes on where the first one ended. */
 export async function clearMembers(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { payload, signal }: Pick<RunningJob, 'payload' | 'signal'>,
 ): Promise<void> {
   const segmentId = readPayload(payload)

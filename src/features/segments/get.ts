@@ -1,7 +1,7 @@
 import { and, eq, type SQL } from '../../store/drizzle.ts'
 import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { noSuchSegment, type SegmentTarget, type SegmentView, toSegmentView } from './view.ts'
 
 /** A transaction, or the read connection. */
@@ -9,7 +9,7 @@ type Queries = Pick<Tx, 'select'>
 
 /** @throws AppError RESOURCE_NOT_FOUND */
 export async function getSegment(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   target: SegmentTarget,
 ): Promise<SegmentView> {
   return toSegmentView(await loadSegment(store.read, target))

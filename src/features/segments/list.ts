@@ -1,11 +1,11 @@
 import { desc, eq } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type SegmentView, toSegmentView } from './view.ts'
 
 /** All of a project's, newest first. */
 export async function listSegments(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { projectId }: { projectId: string },
 ): Promise<SegmentView[]> {
   const rows = await store.scan

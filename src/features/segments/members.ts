@@ -8,9 +8,9 @@ import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { sql } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import { saveContacts } from '../contacts/write/save.ts'
-import type { Core } from '../core.ts'
 import { isSegment, loadSegment } from './get.ts'
 import { enterContacts, releaseContacts } from './membership.ts'
 import type { SegmentTarget } from './view.ts'
@@ -33,7 +33,7 @@ export type AddedMembers = {
 
 /** `text`: as it was written. */
 type Named = { address: ParsedAddress; text: string }
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 
 const MAX_EMAILS = 500
 /** A transaction's worth: creating a contact takes longest. */

@@ -1,13 +1,13 @@
 /** By the clock: the tracked segments of all projects are computed, the other dynamic ones counted. */
 import { asc, eq } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { computeSegment } from './compute.ts'
 import { countSegment } from './count.ts'
 import { findSegment } from './get.ts'
 import type { SegmentTarget } from './view.ts'
 
-type Deps = Pick<Core, 'store' | 'sharedRuns' | 'now' | 'log'>
+type Deps = Pick<Base, 'store' | 'sharedRuns' | 'now' | 'log'>
 
 /**
  * One after another, whose count is oldest first: what an interrupted round did not come to is first

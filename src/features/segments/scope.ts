@@ -1,9 +1,9 @@
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
+import type { Base } from '../base.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
 import type { ContactScope } from '../contacts/list/walk.ts'
-import type { Core } from '../core.ts'
 
 /**
  * Who is in it, for walks and counts: of a static one its members, of a dynamic one whom its
@@ -11,7 +11,7 @@ import type { Core } from '../core.ts'
  * @throws AppError BAD_REQUEST when its condition refers to a segment that is gone
  */
 export async function scopeOfSegment(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   segment: Segment,
 ): Promise<ContactScope> {
   const { projectId } = segment
@@ -21,7 +21,7 @@ export async function scopeOfSegment(
 
 /** The condition of a dynamic one. @throws AppError BAD_REQUEST as `scopeOfSegment` */
 export async function compileDefinition(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   { id, projectId, condition }: Segment,
 ): Promise<SQL> {
   return compileCondition(deps, {

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { SegmentType } from '../../store/schema/words.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { countMatching } from './create.ts'
 import { isSegment, loadSegment } from './get.ts'
 import { requireReferences } from './references.ts'
@@ -32,7 +32,7 @@ export type SegmentChanges = SegmentTexts & {
  *   refers to no segment or to this one
  */
 export async function updateSegment(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   { changes, ...target }: SegmentTarget & { changes: SegmentChanges },
 ): Promise<SegmentView> {
   checkTexts(changes)
@@ -58,7 +58,7 @@ export async function updateSegment(
 
 /** The new condition with its count; undefined when there is none. */
 async function readDefinition(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   { projectId, id }: SegmentTarget,
   { type, condition: value }: { type: SegmentType; condition?: unknown },
 ) {

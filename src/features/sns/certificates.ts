@@ -6,7 +6,7 @@ import { X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../../errors.ts'
 import type { PublicFetch } from '../../outbound/http/public-fetch.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { disbelieved } from './refusal.ts'
 
 export type Certificates = {
@@ -34,7 +34,7 @@ const GOVERNMENT_NAME = 'sns-us-gov-west-1.amazonaws.com'
 export function createCertificates({
   publicFetch,
   now,
-}: Pick<Core, 'publicFetch' | 'now'>): Certificates {
+}: Pick<Base, 'publicFetch' | 'now'>): Certificates {
   const good = new LRUCache<string, Known>({ max: MAX_KNOWN })
   // Apart, so that whatever else is named crowds no good one out.
   const tried = new LRUCache<string, Known>({ max: MAX_KNOWN })

@@ -1,6 +1,6 @@
 /** Confirming the subscription to a listed topic, by asking the address that SNS gave for it. */
 import { AppError } from '../../errors.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { SnsMessage } from './message.ts'
 import { isTaken, takeOnce } from './once.ts'
 import { disbelieved } from './refusal.ts'
@@ -8,7 +8,7 @@ import { parseSubscribeUrl } from './urls.ts'
 
 /** @throws AppError FORBIDDEN, EXTERNAL_SERVICE_ERROR */
 export async function confirmSubscription(
-  deps: Pick<Core, 'publicFetch' | 'store' | 'now' | 'log'>,
+  deps: Pick<Base, 'publicFetch' | 'store' | 'now' | 'log'>,
   { subscribeUrl, topicArn, messageId }: SnsMessage,
 ): Promise<void> {
   const url = parseSubscribeUrl(subscribeUrl ?? '', topicArn)

@@ -5,7 +5,7 @@ import { and, desc, eq, ne, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import type { MessageIds } from './notification.ts'
 
 const columns = { id: emails.id, recipient: emails.recipient, state: emails.state }
@@ -51,7 +51,7 @@ export type ReportedEmail = RowOf<typeof findByProviderId>
 
 /** Undefined when none of these ids is of an email that we sent. */
 export async function findReportedEmail(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { providerIds, messageIds }: MessageIds,
 ): Promise<ReportedEmail | undefined> {
   for (const providerId of providerIds) {

@@ -3,7 +3,7 @@ import { eq, lt } from '../../store/drizzle.ts'
 import { snsNotifications } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 const DAY_MS = 86_400_000
 /** Far longer than a message of that age would be believed. */
@@ -25,7 +25,7 @@ const insertKnown = statement((db) =>
 
 /** Runs `work` unless the message was taken before; false then. */
 export function takeOnce(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now }: Pick<Base, 'store' | 'now'>,
   messageId: string,
   work: (tx: Tx) => Promise<void>,
 ): Promise<boolean> {
@@ -36,7 +36,7 @@ export function takeOnce(
   })
 }
 
-export async function isTaken({ store }: Pick<Core, 'store'>, messageId: string): Promise<boolean> {
+export async function isTaken({ store }: Pick<Base, 'store'>, messageId: string): Promise<boolean> {
   return (await store.read.find(findKnown, { id: messageId })) !== undefined
 }
 
@@ -44,7 +44,7 @@ export async function isTaken({ store }: Pick<Core, 'store'>, messageId: string)
 export async function forgetNotifications({
   store,
   now,
-}: Pick<Core, 'store' | 'now'>): Promise<void> {
+}: Pick<Base, 'store' | 'now'>): Promise<void> {
   const before = now() - KEPT_MS
   await store.write(async (tx) => {
     await tx.delete(snsNotifications).where(lt(snsNotifications.receivedAt, before))

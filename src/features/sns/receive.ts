@@ -19,7 +19,7 @@
  */
 import { verify } from 'node:crypto'
 import { AppError, describeError, notFound } from '../../errors.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { recordReports } from '../messages/outcome/record-reports.ts'
 import { recordHits } from '../tracking/hits.ts'
 import { type Certificates, createCertificates } from './certificates.ts'
@@ -34,7 +34,7 @@ import { toConsequence } from './report.ts'
 import { parseCertificateUrl } from './urls.ts'
 
 export type SnsDeps = Pick<
-  Core,
+  Base,
   'config' | 'store' | 'inboundNotifier' | 'counters' | 'now' | 'log' | 'publicFetch'
 >
 

@@ -8,7 +8,7 @@ import { and, eq } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
 import type { InboundRecipient } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { insertInbound } from '../receiving/keep.ts'
 import { MailboxFull } from '../receiving/quota.ts'
 import type { ReceivedMail } from './notification.ts'
@@ -29,7 +29,7 @@ const findOwner = statement((db) =>
  * @throws AppError EXTERNAL_SERVICE_ERROR while a mailbox is full: SNS comes again
  */
 export async function keepReceivedMail(
-  deps: Pick<Core, 'config' | 'store' | 'inboundNotifier' | 'now'>,
+  deps: Pick<Base, 'config' | 'store' | 'inboundNotifier' | 'now'>,
   mail: ReceivedMail,
   notificationId: string,
 ): Promise<boolean> {
@@ -49,7 +49,7 @@ export async function keepReceivedMail(
 }
 
 async function findMailboxes(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   given: readonly string[],
 ): Promise<InboundRecipient[]> {
   const found = new Map<string, InboundRecipient>()

@@ -8,12 +8,12 @@ import { contacts } from '../../store/schema/contacts.ts'
 import type { SuppressionReason } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
 import {
   type SubscriptionReason,
   setSubscribed,
   suppressionReasons,
 } from '../contacts/write/upsert.ts'
-import type { Core } from '../core.ts'
 import { suppress } from '../messages/outcome/suppression.ts'
 
 export type AddedSuppressions = {
@@ -44,7 +44,7 @@ type NewSuppressions = {
 
 /** All of them or, where that fails, none. */
 export async function addSuppressions(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now }: Pick<Base, 'store' | 'now'>,
   { projectId, addresses, reason, source = 'API' }: NewSuppressions,
 ): Promise<AddedSuppressions> {
   const emails = [...new Set(addresses.map(({ address }) => address))]

@@ -6,7 +6,7 @@
 import { asc, inArray } from '../../store/drizzle.ts'
 import { heldSuppressions } from '../../store/schema/suppressions.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import {
   type BounceSuppression,
   suppressBouncedAddress,
@@ -23,7 +23,7 @@ export type Confirmed = {
   remaining: number
 }
 
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 
 const CHUNK = 200
 

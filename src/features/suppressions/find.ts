@@ -2,7 +2,7 @@
 import { sql } from '../../store/drizzle.ts'
 import { type Suppression, suppressions } from '../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type SuppressedAddress = Pick<Suppression, 'projectId' | 'reason' | 'source' | 'createdAt'>
 
@@ -24,7 +24,7 @@ export const listByAddress = statement((db) =>
 
 /** `email` as `ParsedAddress.address` has it. */
 export function findSuppressed(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   email: string,
 ): Promise<SuppressedAddress[]> {
   return store.scan.list(listByAddress, { email })

@@ -3,7 +3,7 @@ import { formatInstant, formatOptionalInstant } from '../../clock.ts'
 import { and, count, desc, eq, gte } from '../../store/drizzle.ts'
 import { heldSuppressions } from '../../store/schema/suppressions.ts'
 import type { HeldCause, SuppressionReason } from '../../store/schema/words.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type HeldView = {
   id: string
@@ -25,7 +25,7 @@ export type HeldScope = { projectId?: string | undefined; since?: number | undef
 export type HeldPage = { data: HeldView[]; hasMore: boolean; total: number }
 
 export async function listHeld(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { limit, ...scope }: HeldScope & { limit: number },
 ): Promise<HeldPage> {
   const rows = await store.scan
@@ -39,7 +39,7 @@ export async function listHeld(
 }
 
 export async function countHeld(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   scope: HeldScope & { cause?: HeldCause },
 ): Promise<number> {
   const found = store.scan.select({ total: count() }).from(heldSuppressions).where(isHeldIn(scope))

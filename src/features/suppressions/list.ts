@@ -7,7 +7,7 @@ import { and, count, desc, eq, type SQL, sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
 import { type Suppression, suppressions } from '../../store/schema/suppressions.ts'
 import type { SuppressionReason } from '../../store/schema/words.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type SuppressionView, toSuppressionView } from './view.ts'
 
 export type SuppressionQuery = {
@@ -32,7 +32,7 @@ export type SuppressionPage = {
   total: number
 }
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 type Position = { at: number; id: string }
 
 /** @throws AppError VALIDATION_ERROR for a cursor that is none of ours */

@@ -7,10 +7,10 @@ import type { ParsedAddress } from '../../mail/address/address.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { suppressions } from '../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { deleteStrikesOf } from '../messages/outcome/strikes.ts'
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 
 const deleteById = statement((db) =>
   db

@@ -18,8 +18,8 @@ import {
 } from '../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
+import type { Base } from '../base.ts'
 import { setSubscribed } from '../contacts/write/upsert.ts'
-import type { Core } from '../core.ts'
 import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './held.ts'
 
@@ -36,7 +36,7 @@ export type Undone = {
   remaining: number
 }
 
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 type Scope = HeldScope & { since: number }
 type Position = Pick<Suppression, 'createdAt' | 'id'>
 

@@ -1,7 +1,7 @@
 import { invalidField } from '../../errors.ts'
 import { and, eq, inArray } from '../../store/drizzle.ts'
 import { templates } from '../../store/schema/messages.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { noSuchTemplate } from './view.ts'
 
 export type BulkUpdate = {
@@ -17,7 +17,7 @@ const MAX_IDS = 1000
  * @throws AppError VALIDATION_ERROR, TEMPLATE_NOT_FOUND when the project lacks one of them
  */
 export async function bulkUpdateTemplates(
-  { store, directory }: Pick<Core, 'store' | 'directory'>,
+  { store, directory }: Pick<Base, 'store' | 'directory'>,
   { projectId, ids, delete: isDelete = false }: BulkUpdate,
 ): Promise<{ deleted: number } | { updated: 0 }> {
   if (ids.length === 0) throw invalidField('ids', 'too_small', 'At least one id is needed')

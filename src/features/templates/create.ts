@@ -1,7 +1,7 @@
 import { newId } from '../../store/ids.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { ContentType } from '../../store/schema/words.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { checkFields, requireSender, type SomeFields, type TemplateFields } from './rules.ts'
 import { type TemplateView, toTemplateView } from './view.ts'
 
@@ -12,7 +12,7 @@ const DEFAULT_TYPE: ContentType = 'MARKETING'
 
 /** @throws AppError VALIDATION_ERROR, BAD_REQUEST (template syntax), FORBIDDEN (sender domain) */
 export async function createTemplate(
-  { store, outbound, now }: Pick<Core, 'store' | 'outbound' | 'now'>,
+  { store, outbound, now }: Pick<Base, 'store' | 'outbound' | 'now'>,
   { projectId, ...fields }: NewTemplate,
 ): Promise<TemplateView> {
   await checkFields({ outbound }, fields)

@@ -1,6 +1,6 @@
 import { newId } from '../../store/ids.ts'
 import { templates } from '../../store/schema/messages.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { loadTemplate } from './get.ts'
 import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
 
@@ -9,7 +9,7 @@ const SUFFIX = ' (Copy)'
 
 /** The copy. @throws AppError TEMPLATE_NOT_FOUND */
 export async function duplicateTemplate(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now }: Pick<Base, 'store' | 'now'>,
   target: TemplateTarget,
 ): Promise<TemplateView> {
   const at = now()

@@ -1,12 +1,12 @@
 import { and, eq, type SQL } from '../../store/drizzle.ts'
 import { type Template, templates } from '../../store/schema/messages.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { noSuchTemplate, type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
 
 /** @throws AppError TEMPLATE_NOT_FOUND */
 export async function getTemplate(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   target: TemplateTarget,
 ): Promise<TemplateView> {
   return toTemplateView(await loadTemplate(store.read, target))

@@ -20,7 +20,7 @@ import {
 import { type Template, templates } from '../../store/schema/messages.ts'
 import type { ContentType } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { fitPage } from '../events/fit-page.ts'
 import { formatCursor, parseCursor, type SortKey, type TemplateOrder } from './cursor.ts'
 import { isTemplate } from './get.ts'
@@ -48,7 +48,7 @@ export type TemplatePage = {
   hasMore: boolean
 }
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100

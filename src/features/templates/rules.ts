@@ -10,7 +10,7 @@ import { domains } from '../../store/schema/domains.ts'
 import type { Template } from '../../store/schema/messages.ts'
 import type { ContentType } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { checkTemplateSizes } from './size.ts'
 
 export type TemplateFields = {
@@ -28,7 +28,7 @@ export type TemplateFields = {
 /** Some of the fields; undefined is as absent. */
 export type SomeFields = { [Name in keyof TemplateFields]?: TemplateFields[Name] | undefined }
 
-type CheckDeps = Pick<Core, 'outbound'>
+type CheckDeps = Pick<Base, 'outbound'>
 
 type TextRule = { min: number; max: number; isLine: boolean }
 

@@ -1,5 +1,5 @@
 import { type Template, templates } from '../../store/schema/messages.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { isTemplate, loadTemplate } from './get.ts'
 import { checkFields, requireSender, type SomeFields, toColumns } from './rules.ts'
 import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
@@ -10,7 +10,7 @@ import { type TemplateTarget, type TemplateView, toTemplateView } from './view.t
  * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST (template syntax), FORBIDDEN
  */
 export async function updateTemplate(
-  { store, directory, outbound, now }: Pick<Core, 'store' | 'directory' | 'outbound' | 'now'>,
+  { store, directory, outbound, now }: Pick<Base, 'store' | 'directory' | 'outbound' | 'now'>,
   { changes, ...target }: TemplateTarget & { changes: SomeFields },
 ): Promise<TemplateView> {
   await checkFields({ outbound }, changes)

@@ -1,6 +1,6 @@
 import { count, eq } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema/messages.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { loadTemplate } from './get.ts'
 import type { TemplateTarget } from './view.ts'
 
@@ -17,7 +17,7 @@ export type TemplateUsage = {
 
 /** @throws AppError TEMPLATE_NOT_FOUND */
 export async function templateUsage(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   target: TemplateTarget,
 ): Promise<TemplateUsage> {
   const { id } = await loadTemplate(store.read, target)

@@ -8,7 +8,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, describeError } from '../../errors.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { type Hit, recordHits } from './hits.ts'
 import { VISIT_MS } from './machines.ts'
 
@@ -37,7 +37,7 @@ const CLOSURE_VISITS = 50
 /** The share of what is due that one commit takes, when much is due. */
 const SHARE_OF_DUE = 1 / 8
 
-type Deps = Pick<Core, 'store' | 'config' | 'now' | 'log'>
+type Deps = Pick<Base, 'store' | 'config' | 'now' | 'log'>
 
 /** `options` are for tests. */
 export function startHitLog(deps: Deps, options: HitLogOptions = {}): HitLog {

@@ -18,7 +18,7 @@ import { emails } from '../../store/schema/messages.ts'
 import type { EmailStatus } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { appendEvents, type NewEvent } from '../events/append.ts'
 import { findBursts, isInstant } from './machines.ts'
 
@@ -79,7 +79,7 @@ const nextStatus: Record<Hit['type'], Partial<Record<EmailStatus, EmailStatus>>>
  * in common may show a machine. Of emails that are gone, nothing.
  */
 export async function recordHits(
-  deps: Pick<Core, 'config' | 'now'>,
+  deps: Pick<Base, 'config' | 'now'>,
   tx: Tx,
   hits: readonly Hit[],
 ): Promise<void> {
@@ -100,7 +100,7 @@ export async function recordHits(
 
 /** Moves `email` on by the hits; the events that follow. */
 function countVisit(
-  deps: Pick<Core, 'config'>,
+  deps: Pick<Base, 'config'>,
   email: HitEmail,
   visit: readonly Hit[],
 ): NewEvent[] {
@@ -113,7 +113,7 @@ function countVisit(
 }
 
 /** The sandbox has no scanners; a developer's tests follow links as soon as they see them. */
-function isTooSoon({ config }: Pick<Core, 'config'>, email: HitEmail, { at }: Hit): boolean {
+function isTooSoon({ config }: Pick<Base, 'config'>, email: HitEmail, { at }: Hit): boolean {
   if (config.delivery.mode === 'sandbox') return false
   const arrivedAt = email.deliveredAt ?? email.sentAt
   return arrivedAt === null ? email.state === 'sending' : isInstant(at, arrivedAt)

@@ -9,14 +9,14 @@ import { readClickToken } from '../../mail/signed-tokens.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 
 export type Click = { emailId: string; link: string }
 
 /** Undefined for a token that is not ours, and for a link that is not there. */
 export type ResolveClick = (token: string) => Promise<Click | undefined>
 
-type Deps = Pick<Core, 'store' | 'keyring'>
+type Deps = Pick<Base, 'store' | 'keyring'>
 type Links = ReadonlyMap<number, string>
 
 const MAX_REMEMBERED_BYTES = 16 * 1024 * 1024
@@ -68,7 +68,7 @@ export function createClickResolver({ store, keyring }: Deps): ResolveClick {
   }
 }
 
-async function readLinks({ store }: Pick<Core, 'store'>, contentId: string): Promise<Links> {
+async function readLinks({ store }: Pick<Base, 'store'>, contentId: string): Promise<Links> {
   const texts = await store.read.find(findTexts, { id: contentId })
   const links = texts?.links ?? listLinks(texts?.body ?? '')
   return new Map(links.map((link) => [linkNumber(link), link]))

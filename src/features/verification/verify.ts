@@ -1,9 +1,10 @@
 /** `POST /v1/verify`: one address, asked about by somebody who waits for the answer. */
 import { AppError } from '../../errors.ts'
 import { parseAddress } from '../../mail/address/address.ts'
-import type { Core } from '../core.ts'
+import type { Base } from '../base.ts'
 import { assessAddress, assessDomain, assessMalformed, type Verification } from './assess.ts'
 import { findDomainFacts } from './domain-facts.ts'
+import type { Verifier } from './verifier.ts'
 
 /**
  * Any text may be asked about; what is no address is not valid.
@@ -11,7 +12,7 @@ import { findDomainFacts } from './domain-facts.ts'
  *   the same as a domain which does not exist
  */
 export async function verifyAddress(
-  { verifier, now }: Pick<Core, 'verifier' | 'now'>,
+  { verifier, now }: Pick<Base, 'now'> & { verifier: Verifier },
   text: string,
 ): Promise<Verification> {
   const address = parseAddress(text)

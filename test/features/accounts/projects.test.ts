@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { digestSecret } from '../../../src/features/accounts/directory.ts'
 import {
   createProject,
   describeKeys,
@@ -9,6 +8,7 @@ import {
   updateProject,
 } from '../../../src/features/accounts/projects.ts'
 import { createUser } from '../../../src/features/accounts/users.ts'
+import { digestSecret } from '../../../src/features/directory.ts'
 import { memberships, projects } from '../../../src/store/schema/accounts.ts'
 import { addProject, openTestCore } from '../../core.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKeyring } from '../../../src/config/keyring.ts'
-import { createDirectory } from '../../../src/features/accounts/directory.ts'
+import { createDirectory } from '../../../src/features/directory.ts'
 import { resealDomainKeys } from '../../../src/features/domains/reseal.ts'
 import { addProject, openTestCore, trustDomain } from '../../core.ts'
 

@@ -14,8 +14,8 @@ import { max, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
-import type { Core } from '../../core.ts'
 import { type ContactScope, countContacts, walkContacts } from '../list/walk.ts'
 import { deleteContacts, deleteLongHistory } from '../write/delete.ts'
 import { setSubscribed } from '../write/upsert.ts'
@@ -35,7 +35,7 @@ export type BulkResult = {
   errors: BulkFailure[]
 }
 
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
 /** `after`: the number of the last contact done (in a list of ids, how many of them are). */
 type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }

@@ -1,9 +1,9 @@
 /** Subscribing, unsubscribing or deleting many contacts: asked for here, done by a job (bulk-run.ts). */
 import { enqueueNamed } from '../../../jobs/name.ts'
 import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
+import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
 import { type Condition, parseCondition } from '../../conditions/condition.ts'
-import type { Core } from '../../core.ts'
 
 export type BulkOperation = 'subscribe' | 'unsubscribe' | 'delete'
 
@@ -22,7 +22,7 @@ export type BulkSelection<Given = Condition> =
 /** The payload of the job, which its status shows. */
 export type BulkPayload = BulkSelection & { operation: BulkOperation; projectId: string }
 
-type Deps = Pick<Core, 'store' | 'now' | 'jobNotifier'>
+type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
 
 /**
  * The id of the job. `condition` is given as it came.
@@ -46,7 +46,7 @@ export async function startBulk(
 
 /** Also of a field's deletion. @throws AppError RESOURCE_NOT_FOUND */
 export function findBulkStatus(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   { projectId, jobId }: { projectId: string; jobId: string },
 ): Promise<JobStatus> {
   return findJobStatus(deps, { projectId, id: jobId, kinds: ['bulk', 'delete-field'] })
@@ -54,7 +54,7 @@ export function findBulkStatus(
 
 /** As it will be kept: each id once, the condition parsed. @throws AppError as `startBulk` */
 export async function checkSelection(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   projectId: string,
   target: BulkSelection<unknown>,
 ): Promise<BulkSelection> {

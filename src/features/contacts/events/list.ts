@@ -1,11 +1,11 @@
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { listContactEvents } from '../../events/list.ts'
 import type { EventView } from '../../events/view.ts'
 import { type ContactKey, getContact } from '../read/get.ts'
 
 /** The newest events of a contact. @throws AppError CONTACT_NOT_FOUND, also for another project's */
 export async function listEventsOfContact(
-  deps: Pick<Core, 'store'>,
+  deps: Pick<Base, 'store'>,
   { projectId, id, limit }: ContactKey & { limit: number },
 ): Promise<EventView[]> {
   await getContact(deps, { projectId, id })

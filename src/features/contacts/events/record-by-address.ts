@@ -7,10 +7,15 @@ import { formatInstant } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { appendEvent } from '../../events/append.ts'
 import { isReservedEvent } from '../../events/reserved.ts'
-import { claimKey, type IdempotentRequest, keepKey } from '../../requests/idempotency.ts'
+import {
+  claimKey,
+  type IdempotencyClaims,
+  type IdempotentRequest,
+  keepKey,
+} from '../../requests/idempotency.ts'
 import { findKnownAddresses } from '../read/known-addresses.ts'
 import { type ParsedData, parseData } from '../write/data.ts'
 import { upsertContacts } from '../write/upsert.ts'
@@ -38,7 +43,7 @@ export type AddressEventInput = {
 /** Ids of the contact and of the event; when it happened. */
 export type RecordedEvent = { contact: string; event: string; timestamp: string }
 
-type Deps = Pick<Core, 'store' | 'config' | 'claims' | 'now'>
+type Deps = Pick<Base, 'store' | 'config' | 'now'> & { claims: IdempotencyClaims }
 
 /** @throws AppError VALIDATION_ERROR (a reserved name, data that breaks a limit), IDEMPOTENCY_KEY_REUSED */
 export async function recordEventByAddress(

@@ -5,7 +5,7 @@ import { and, eq } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { appendEvent } from '../../events/append.ts'
 import type { EventView } from '../../events/view.ts'
 import { getContactIn } from '../read/get.ts'
@@ -32,7 +32,7 @@ const findEmail = statement((db) =>
  *   RESOURCE_NOT_FOUND for a contact and an email that the project does not have
  */
 export async function recordEventByIds(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now }: Pick<Base, 'store' | 'now'>,
   draft: EventDraft,
 ): Promise<EventView> {
   refuseReservedName('name', draft.name)

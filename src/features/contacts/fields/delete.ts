@@ -13,7 +13,7 @@ import { max, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { listSegmentsWith } from './usage.ts'
 
@@ -23,7 +23,7 @@ export type FieldDeletion = { deletedFrom: number; jobId?: string }
 type Target = { projectId: string; key: string }
 /** `last`: the highest number when it began. */
 type Progress = { after: number; last: number; deletedFrom: number }
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 
 /** What is done while the caller waits: a tenth of a second. */
 const MAX_AT_ONCE = 5_000
@@ -55,7 +55,7 @@ export const removeKey = statement(
  * segment refers to it; CONFLICT when the project has too many such jobs unfinished
  */
 export async function deleteField(
-  deps: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
+  deps: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
   { projectId, field }: { projectId: string; field: string },
 ): Promise<FieldDeletion> {
   const key = dataKeyOf(field)
@@ -95,7 +95,7 @@ async function refuseUsed({ store }: Deps, { projectId, key }: Target): Promise<
 }
 
 async function enqueueDeletion(
-  { store, now, jobNotifier }: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
+  { store, now, jobNotifier }: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
   { deletedFrom, ...target }: Target & { deletedFrom: number },
 ): Promise<FieldDeletion> {
   const jobId = await store.write((tx) => {
@@ -142,7 +142,7 @@ async function removeFromAll(
   }
 }
 
-async function findLast({ store }: Pick<Core, 'store'>): Promise<number> {
+async function findLast({ store }: Pick<Base, 'store'>): Promise<number> {
   const row = await store.read
     .select({ last: max(contacts.number) })
     .from(contacts)
@@ -153,7 +153,7 @@ async function findLast({ store }: Pick<Core, 'store'>): Promise<number> {
 type Question = Target & Progress & { size: number }
 
 async function listHolders(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { projectId, key, after, last, size }: Question,
 ): Promise<number[]> {
   const values = { projectId, path: jsonPath(key), after, last, size }
@@ -161,7 +161,7 @@ async function listHolders(
 }
 
 async function removeFrom(
-  { now }: Pick<Core, 'now'>,
+  { now }: Pick<Base, 'now'>,
   tx: Tx,
   { projectId, key, numbers, pace }: Target & { numbers: readonly number[]; pace: Pace },
 ): Promise<number> {

@@ -9,7 +9,7 @@ import { contactFields } from '../../../store/schema/contacts.ts'
 import type { FieldKind } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Reader } from '../../../store/store.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 
 export type FieldType = 'string' | 'number' | 'boolean' | 'date'
 
@@ -71,7 +71,7 @@ const selectHolders = statement((db) =>
 
 /** By name. */
 export async function listFields(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   projectId: string,
 ): Promise<{ fields: Field[]; count: number }> {
   const [kinds, total] = await Promise.all([

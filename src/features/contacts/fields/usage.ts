@@ -2,8 +2,8 @@
 import { and, asc, eq, isNotNull } from '../../../store/drizzle.ts'
 import { segments } from '../../../store/schema/segments.ts'
 import type { Reader } from '../../../store/store.ts'
+import type { Base } from '../../base.ts'
 import { type Condition, listReferences } from '../../conditions/condition.ts'
-import type { Core } from '../../core.ts'
 import {
   countContactsWithKey,
   countProjectContacts,
@@ -24,7 +24,7 @@ export type FieldUsage = {
 }
 
 export async function findFieldUsage(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { projectId, field }: { projectId: string; field: string },
 ): Promise<FieldUsage> {
   const name = parseFieldName(field)

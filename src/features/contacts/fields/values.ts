@@ -6,14 +6,14 @@
 import { jsonPath } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { countContactsWithKey, parseFieldName, type StandardField } from './list.ts'
 
 export type FieldValue = string | number | boolean
 
 export type FieldValues = { field: string; values: FieldValue[]; count: number; limit: number }
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 
 /** As long as a condition's own values may be. */
 const MAX_LENGTH = 1000

@@ -7,11 +7,11 @@ import { and, eq } from '../../../store/drizzle.ts'
 import { isUuid } from '../../../store/ids.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import type { NumberedContact } from './row.ts'
 import type { ContactSort, SortKey } from './scope.ts'
 
-type Deps = Pick<Core, 'store' | 'keyring'>
+type Deps = Pick<Base, 'store' | 'keyring'>
 
 const selectPlace = statement((db) =>
   db
@@ -21,7 +21,7 @@ const selectPlace = statement((db) =>
 )
 
 export function formatCursor(
-  { keyring }: Pick<Core, 'keyring'>,
+  { keyring }: Pick<Base, 'keyring'>,
   sort: ContactSort,
   last: Pick<NumberedContact, 'number' | 'email'>,
 ): string {
@@ -44,13 +44,13 @@ function placeOf(sort: ContactSort, { number, email }: { number: number; email: 
   return sort === 'email' ? email : number
 }
 
-function unsealPlace({ keyring }: Pick<Core, 'keyring'>, sort: ContactSort, cursor: string) {
+function unsealPlace({ keyring }: Pick<Base, 'keyring'>, sort: ContactSort, cursor: string) {
   const [kind, sortedBy, place] = openSeal(keyring, cursor)
   if (kind !== 'contacts' || sortedBy !== sort) throw noCursor()
   return place as SortKey
 }
 
-function openSeal(keyring: Core['keyring'], cursor: string): unknown[] {
+function openSeal(keyring: Base['keyring'], cursor: string): unknown[] {
   try {
     return JSON.parse(keyring.unseal(cursor)) as unknown[]
   } catch {

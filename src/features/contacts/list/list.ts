@@ -4,9 +4,9 @@
  * and the count is of those.
  */
 
+import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
 import type { Condition } from '../../conditions/condition.ts'
-import type { Core } from '../../core.ts'
 import { type ContactView, toContactView } from '../read/view.ts'
 import { formatCursor, parseCursor } from './cursor.ts'
 import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
@@ -47,7 +47,7 @@ export type ContactPage = {
   total: number
 }
 
-type Deps = Pick<Core, 'store' | 'keyring' | 'now'>
+type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
 /** @throws AppError VALIDATION_ERROR for a cursor that is none of ours; as `compileCondition` */
 export async function listContacts(deps: Deps, query: ContactQuery): Promise<ContactPage> {

@@ -4,7 +4,7 @@
  * have their turn in between, and a program that stops need not wait for the last.
  */
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { type ContactScope, halvesOf } from './scope.ts'
 
 /** The numbers above one and up to the other. */
@@ -21,7 +21,7 @@ export type RangeWalk = {
   clock?: () => number
 }
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 type Look<T> = (numberRange: NumberRange) => Promise<T>
 
 /** Contacts: of an ordinary condition 10 ms, and half a second of one with a hundred events. */

@@ -14,9 +14,9 @@ import { withRest } from '../../../jobs/pace.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 
-type Deps = Pick<Core, 'store' | 'log'>
+type Deps = Pick<Base, 'store' | 'log'>
 
 export type SearchIndexer = { stop(): Promise<void> }
 

@@ -12,7 +12,7 @@
  */
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { type ContactScope, halvesOf, normalizedSearch } from './scope.ts'
 
 /** `candidates`: a query of the numbers to look at. */
@@ -24,7 +24,7 @@ export type Source =
 /** `match` asks the index for them, and there are `count`. */
 export type Hits = { kind: 'hits'; candidates: SQL; match: string; count: number }
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 
 /** In smaller projects every address is looked at: 10 ms. */
 const SMALL_PROJECT = 100_000

@@ -4,7 +4,7 @@
  */
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
 import {
   countAmong,
@@ -22,7 +22,7 @@ import { findSource, type Source } from './search.ts'
 export type { NumberedContact } from './row.ts'
 export type { ContactScope } from './scope.ts'
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 
 const PAGE = 500
 

@@ -4,7 +4,7 @@ import type { Statements } from '../../../store/database.ts'
 import { and, eq, getTableColumns } from '../../../store/drizzle.ts'
 import { type Contact, contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { contactNotFound } from './view.ts'
 
 export type ContactKey = { projectId: string; id: string }
@@ -19,7 +19,7 @@ const selectContact = statement((db) => {
 
 /** @throws AppError CONTACT_NOT_FOUND, also for another project's */
 export async function getContact(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   target: ContactKey,
 ): Promise<Contact> {
   return getContactIn(store.read, target)

@@ -2,7 +2,7 @@
 import { parseAddress } from '../../../mail/address/address.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 
 /** Each as it was given, in the order given. */
 export type LookupResult = { found: string[]; notFound: string[] }
@@ -14,7 +14,7 @@ export const selectAddresses = statement<{ email: string }>(
 
 /** What is no address is not found. */
 export async function lookUpAddresses(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { projectId, emails }: { projectId: string; emails: readonly string[] },
 ): Promise<LookupResult> {
   const asked = emails.map((text) => ({ text, email: parseAddress(text)?.address }))

@@ -9,7 +9,7 @@ import { projects } from '../../../store/schema/accounts.ts'
 import { type Contact, contacts } from '../../../store/schema/contacts.ts'
 import { suppressions } from '../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 
 export type PublicContact = {
   id: string
@@ -47,7 +47,7 @@ const selectContact = statement((db) =>
 
 /** Undefined when there is no such contact any more. */
 export async function findPublicContact(
-  deps: Pick<Core, 'store'>,
+  deps: Pick<Base, 'store'>,
   contactId: string,
 ): Promise<PublicContact | undefined> {
   const contact = await findPageContact(deps, contactId)
@@ -58,7 +58,7 @@ export async function findPublicContact(
 
 /** As `findPublicContact`, with what a page says besides. */
 export async function findPageContact(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   contactId: string,
 ): Promise<PageContact | undefined> {
   const row = await store.read.find(selectContact, { id: contactId })

@@ -5,10 +5,10 @@
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { contactNotFound } from '../read/view.ts'
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 
 /** Rows of history that one transaction deletes: some 10 ms. */
 const PAGE = 200

@@ -5,7 +5,7 @@
 import type { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { findKnownAddresses } from '../read/known-addresses.ts'
 import { parseData } from './data.ts'
 import {
@@ -54,7 +54,7 @@ async function withKnown(tx: Tx, change: ContactChange, entries: readonly Contac
 
 /** @throws AppError VALIDATION_ERROR for data that breaks a limit */
 export async function saveContact(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now }: Pick<Base, 'store' | 'now'>,
   { projectId, address, subscribed, data }: NewContact,
 ): Promise<UpsertedContact> {
   const { changes } = parseData(data)

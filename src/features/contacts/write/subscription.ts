@@ -12,7 +12,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { findPublicContact, type PublicContact } from '../read/public-contact.ts'
 import { findUnsaidWish } from './unsubscribe-wish.ts'
 import { type SubscriptionReason, setSubscribed } from './upsert.ts'
@@ -42,7 +42,7 @@ const selectEmail = statement((db) =>
  * there and its campaign. @throws AppError DATABASE_ERROR when the wish could not be kept
  */
 export async function changeSubscription(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   page: PageToken,
   wish: Wish,
 ): Promise<PublicContact | undefined> {
@@ -56,7 +56,7 @@ export async function changeSubscription(
 
 /** Whether a verdict of ours unsubscribed the contact, and the contact has not said so itself yet. */
 async function isUnsaid(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   { contactId }: PageToken,
   { subscribed }: Wish,
 ): Promise<boolean> {
@@ -66,7 +66,7 @@ async function isUnsaid(
 
 /** `changeSubscription` within a transaction; whether it was a change. */
 export async function recordWish(
-  { now }: Pick<Core, 'now'>,
+  { now }: Pick<Base, 'now'>,
   tx: Tx,
   { page, subscribed, reason, claimedEmailId }: Wish & { page: PageToken },
 ): Promise<boolean> {

@@ -10,7 +10,7 @@ import { type Contact, contacts } from '../../../store/schema/contacts.ts'
 import { suppressions } from '../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { type ContactKey, getContactIn } from '../read/get.ts'
 import { mergeData, parseData } from './data.ts'
 import { noteWish } from './unsubscribe-wish.ts'
@@ -58,7 +58,7 @@ const updateAddress = statement((db) =>
  *   the project has the address, VALIDATION_ERROR for data that breaks a limit
  */
 export async function updateContact(
-  { store, now }: Pick<Core, 'store' | 'now'>,
+  { store, now }: Pick<Base, 'store' | 'now'>,
   target: ContactKey,
   changes: ContactChanges,
 ): Promise<Contact> {

@@ -15,13 +15,19 @@ import type { Project } from '../../../store/schema/accounts.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
 import type { Email } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
 import { discardChunks } from '../../chunks.ts'
 import { findKnownAddresses } from '../../contacts/read/known-addresses.ts'
 import { upsertContacts } from '../../contacts/write/upsert.ts'
-import type { Core } from '../../core.ts'
-import { claimKey, type IdempotentRequest, keepKey } from '../../requests/idempotency.ts'
+import {
+  claimKey,
+  type IdempotencyClaims,
+  type IdempotentRequest,
+  keepKey,
+} from '../../requests/idempotency.ts'
 import { logOutcome } from '../outcome/log-outcome.ts'
 import { isDomainHeld } from '../queue/holds.ts'
+import type { QueueNotifier } from '../queue/notifier.ts'
 import { storeAttachments } from './attachment-chunks.ts'
 import { type ContentDraft, writeContent } from './content.ts'
 import { type EmailDraft, insertEmails } from './email-row.ts'
@@ -39,9 +45,9 @@ export type Accepted = {
 }
 
 export type AcceptDeps = Pick<
-  Core,
-  'store' | 'config' | 'directory' | 'claims' | 'queueNotifier' | 'counters' | 'now' | 'log'
->
+  Base,
+  'store' | 'config' | 'directory' | 'counters' | 'now' | 'log'
+> & { claims: IdempotencyClaims; queueNotifier: QueueNotifier }
 
 /** What a request may have and still be written among others (store/write/writer.ts). */
 const LIGHT_RECIPIENTS = 50
@@ -112,7 +118,7 @@ async function acceptRecipients(
 }
 
 function tell(
-  deps: Pick<Core, 'queueNotifier' | 'log' | 'counters'>,
+  deps: Pick<Base, 'log' | 'counters'> & { queueNotifier: QueueNotifier },
   drafts: readonly EmailDraft[],
 ): void {
   for (const draft of drafts) {

@@ -4,8 +4,8 @@ import { decodeInChunks, MAX_QUICK_BASE64_LENGTH } from '../../../mail/compose/d
 import type { StoredAttachment } from '../../../store/schema/messages.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
 import { discardChunks, readChunks, requireChunks, writeChunks } from '../../chunks.ts'
-import type { Core } from '../../core.ts'
 
 /** What of a content's row depends on how its attachments are kept. */
 export type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }
@@ -14,7 +14,7 @@ type Owner = { projectId: string; contentId: string }
 
 /** Writes the chunks where there are to be some; durable when it resolves. */
 export async function storeAttachments(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   owner: Owner,
   attachments: readonly StoredAttachment[],
 ): Promise<AttachmentColumns> {
@@ -65,7 +65,7 @@ export async function requireAttachments(
 
 /** Undefined where a chunk is missing: the content has been cleared meanwhile. */
 export async function readAttachments(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   contentId: string,
   attachments: readonly StoredAttachment[],
 ): Promise<SourceAttachment[] | undefined> {

@@ -7,9 +7,9 @@ import { displayDomain, type ParsedAddress } from '../../../mail/address/address
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { StoredAttachment, Template } from '../../../store/schema/messages.ts'
 import type { ContentType } from '../../../store/schema/words.ts'
-import type { SenderDomain } from '../../accounts/directory.ts'
+import type { Base } from '../../base.ts'
 import { type ParsedData, parseData } from '../../contacts/write/data.ts'
-import type { Core } from '../../core.ts'
+import type { SenderDomain } from '../../directory.ts'
 import { checkTemplateSizes } from '../../templates/size.ts'
 
 export type { Project } from '../../../store/schema/accounts.ts'
@@ -39,7 +39,7 @@ export type SendRequest = {
   tracking?: boolean | undefined
 }
 
-type PlanDeps = Pick<Core, 'directory'>
+type PlanDeps = Pick<Base, 'directory'>
 
 const MAX_DATA_BYTES_PER_REQUEST = 4 * 1024 * 1024
 const MAX_DATA_KEYS_PER_REQUEST = 50_000

@@ -11,7 +11,7 @@ import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type Content, contents } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { readAttachments } from '../accept/attachment-chunks.ts'
 
 export type LoadedContents = {
@@ -67,7 +67,7 @@ const findTexts = statement((db) =>
     .where(eq(contents.id, parameter('id'))),
 )
 
-type Deps = Pick<Core, 'store'> & { outbound: Pick<Outbound, 'mayBring'> }
+type Deps = Pick<Base, 'store'> & { outbound: Pick<Outbound, 'mayBring'> }
 type Row = RowOf<typeof listContents>
 
 export function createContentCache(deps: Deps): ContentCache {

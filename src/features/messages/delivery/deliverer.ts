@@ -6,10 +6,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import type { DeliveryReport } from '../../../outbound/outbound.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import type { InFlightEmail } from '../outcome/attempt-row.ts'
+import type { Fuse } from '../outcome/fuse.ts'
+import type { KnownDomains } from '../outcome/known-domains.ts'
 import { failEmail, suppressEmail } from '../outcome/outcome.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
+import type { QueueNotifier } from '../queue/notifier.ts'
 import { holdEmail, putBackEmails } from '../queue/put-back.ts'
 import { type ContentCache, createContentCache } from './content-cache.ts'
 import { prepareBatch, type Refusal } from './prepare.ts'
@@ -37,19 +40,9 @@ export type Deliverer = {
 }
 
 export type DeliveryDeps = Pick<
-  Core,
-  | 'store'
-  | 'config'
-  | 'keyring'
-  | 'directory'
-  | 'outbound'
-  | 'queueNotifier'
-  | 'fuse'
-  | 'counters'
-  | 'knownDomains'
-  | 'now'
-  | 'log'
->
+  Base,
+  'store' | 'config' | 'keyring' | 'directory' | 'outbound' | 'counters' | 'now' | 'log'
+> & { queueNotifier: QueueNotifier; fuse: Fuse; knownDomains: KnownDomains }
 
 /** After an error of ours an email waits that long, so that the error is not all we do. */
 const FAULT_PAUSE_MS = 60_000
@@ -136,7 +129,7 @@ async function handOver(
 }
 
 /** What found no room comes again some at a time, as it is likely to find some. */
-function later({ now }: Pick<Core, 'now'>, ids: readonly string[]): Map<number, string[]> {
+function later({ now }: Pick<Base, 'now'>, ids: readonly string[]): Map<number, string[]> {
   const at = now()
   return Map.groupBy(ids, (_, index) => {
     return at + LEFT_PAUSE_MS * (1 + Math.floor(index / LEFT_AT_A_TIME))

@@ -8,8 +8,8 @@ import type { MessageContent } from '../../../mail/compose/build-message.ts'
 import { createReturnPathLocalPart } from '../../../mail/signed-tokens.ts'
 import type { DeliveryTask } from '../../../outbound/outbound.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
-import type { SenderDomain } from '../../accounts/directory.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
+import type { SenderDomain } from '../../directory.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { LoadedContents } from './content-cache.ts'
 import { toSource } from './source.ts'
@@ -27,7 +27,7 @@ export type Prepared = {
 }
 
 export type PrepareDeps = Pick<
-  Core,
+  Base,
   'config' | 'keyring' | 'directory' | 'outbound' | 'now' | 'log'
 >
 

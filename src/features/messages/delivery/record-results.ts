@@ -6,19 +6,23 @@
 import { AppError, describeError } from '../../../errors.ts'
 import type { DeliveryReport } from '../../../outbound/outbound.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import type { AttemptRecord, InFlightEmail } from '../outcome/attempt-row.ts'
+import type { Fuse } from '../outcome/fuse.ts'
+import type { KnownDomains } from '../outcome/known-domains.ts'
 import { recordAttempts } from '../outcome/outcome.ts'
+import type { QueueNotifier } from '../queue/notifier.ts'
 import { putBackEmails } from '../queue/put-back.ts'
 
 const RECORD_RETRY_MS = 1_000
 /** Others get their turn between two closures, when there has been much to do. */
 const CLOSURE_REPORTS = 50
 
-type Deps = Pick<
-  Core,
-  'store' | 'config' | 'queueNotifier' | 'counters' | 'fuse' | 'knownDomains' | 'now' | 'log'
->
+type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
+  queueNotifier: QueueNotifier
+  fuse: Fuse
+  knownDomains: KnownDomains
+}
 type InHand = Map<string, InFlightEmail | undefined>
 type Known = { email: InFlightEmail; report: DeliveryReport }
 
@@ -94,7 +98,7 @@ async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void
  * Again and again while the database cannot write, until the signal; any other error is logged, once.
  */
 export async function keepTrying(
-  { log }: Pick<Core, 'log'>,
+  { log }: Pick<Base, 'log'>,
   act: () => Promise<unknown>,
   signal?: AbortSignal,
 ): Promise<void> {

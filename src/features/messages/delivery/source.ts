@@ -17,7 +17,7 @@ import { type Project, projects } from '../../../store/schema/accounts.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { contents, type Email, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 
 /** Reading that much takes a millisecond or so: others get a turn. */
 const LARGE_CHARACTERS = 128 * 1024
@@ -78,7 +78,7 @@ export type LoadedEmail = RowOf<typeof selectEmails>
 export type SourceRow = Pick<Email, keyof typeof sourceColumns> & { isSubscribed: boolean }
 
 /** The rows of these emails for a later look; gone ones are left out. */
-export function loadEmails({ store }: Pick<Core, 'store'>, ids: readonly string[]) {
+export function loadEmails({ store }: Pick<Base, 'store'>, ids: readonly string[]) {
   return store.read.list(selectEmails, { ids: JSON.stringify(ids) })
 }
 
@@ -87,7 +87,7 @@ export function loadEmails({ store }: Pick<Core, 'store'>, ids: readonly string[
  * so that large ones do not keep everybody else waiting.
  */
 export async function loadTexts(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, MessageContent>> {
   const texts = new Map<string, MessageContent>()
@@ -109,13 +109,13 @@ type Parts = {
 type Pages = ReturnType<typeof pageUrls> | undefined
 
 /** What the text of this row's message is made of, for a look at it. */
-export function toRenderSource(deps: Pick<Core, 'config' | 'keyring'>, parts: Parts): RenderSource {
+export function toRenderSource(deps: Pick<Base, 'config' | 'keyring'>, parts: Parts): RenderSource {
   return renderSource(parts, findPages(deps, parts))
 }
 
 /** What the message of this row is made of; pure. `returnPath`: where it comes back to. */
 export function toSource(
-  deps: Pick<Core, 'config' | 'keyring'>,
+  deps: Pick<Base, 'config' | 'keyring'>,
   { returnPath, ...parts }: Parts & { returnPath: { token: string; domain: string } },
 ): MessageSource {
   const { email } = parts
@@ -144,7 +144,7 @@ export function toSource(
 }
 
 /** In whichever way they came in: whoever sends for us is steered by its operator alone. */
-function headersFor({ config }: Pick<Core, 'config'>, { headers }: SourceRow) {
+function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
   if (headers === null || config.delivery.mode !== 'relay') return headers
   return removeSmarthostHeaders(headers)
 }
@@ -168,7 +168,7 @@ function renderSource({ email, project, content }: Parts, pages: Pages): RenderS
   }
 }
 
-function findPages(deps: Pick<Core, 'config' | 'keyring'>, { email, content }: Parts): Pages {
+function findPages(deps: Pick<Base, 'config' | 'keyring'>, { email, content }: Parts): Pages {
   return mayLinkPages(email, content) ? pageUrls(deps, email) : undefined
 }
 
@@ -199,7 +199,7 @@ function mayLinkPages({ contentClass }: SourceRow, content: MessageContent): boo
 const pageHints = ['Url', '[', '{%', '|', '&']
 
 function pageUrls(
-  { config, keyring }: Pick<Core, 'config' | 'keyring'>,
+  { config, keyring }: Pick<Base, 'config' | 'keyring'>,
   { id, contactId }: SourceRow,
 ) {
   const token = createPageToken(keyring.keys('page')[0], { contactId, emailId: id })
@@ -210,7 +210,7 @@ function pageUrls(
   }
 }
 
-function unsubscribeMailbox({ keyring }: Pick<Core, 'keyring'>, { id }: SourceRow, domain: string) {
+function unsubscribeMailbox({ keyring }: Pick<Base, 'keyring'>, { id }: SourceRow, domain: string) {
   return `${createUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe')[0], id)}@${domain}`
 }
 

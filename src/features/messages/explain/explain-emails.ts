@@ -7,7 +7,7 @@ import { attempts, type Hold, holds } from '../../../store/schema/messages.ts'
 import { type Suppression, suppressions } from '../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Reader } from '../../../store/store.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import {
   type ExplainedEmail,
   type Explanation,
@@ -82,7 +82,7 @@ const onTheWay = new Set(['queued', 'deferred', 'held', 'sending'])
 
 /** By id. */
 export async function explainEmails(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   emails: readonly ExplainedEmail[],
   findLive: FindLiveState,
 ): Promise<Map<string, Explanation>> {

@@ -4,8 +4,8 @@
  */
 import type { DeliveryProgress, SiteStatus } from '../../../outbound/sites/site-status.ts'
 import type { QueueClass } from '../../../store/schema/words.ts'
-import type { Core } from '../../core.ts'
-import type { ThrottleStatus } from '../queue/throttle.ts'
+import type { Base } from '../../base.ts'
+import type { Throttle, ThrottleStatus } from '../queue/throttle.ts'
 
 export type LiveStatusQuery = {
   /** Recipient domains, A-labels. */
@@ -35,7 +35,7 @@ export type LiveStatus = {
   progress: Record<string, DeliveryProgress>
 }
 
-export type LiveDeps = Pick<Core, 'outbound' | 'throttle'>
+export type LiveDeps = Pick<Base, 'outbound'> & { throttle: Throttle }
 
 export async function findLiveStatus(
   deps: LiveDeps,

@@ -12,7 +12,7 @@ import { describeError } from '../../../errors.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { HeldCause } from '../../../store/schema/words.ts'
 import { statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 
 export type Fuse = {
   /** So many emails were tried; those that found no way are not counted. */
@@ -31,7 +31,7 @@ export type Fuse = {
   stop(): void
 }
 
-type Deps = Pick<Core, 'config' | 'store' | 'health' | 'counters' | 'now' | 'log'>
+type Deps = Pick<Base, 'config' | 'store' | 'health' | 'counters' | 'now' | 'log'>
 type Held = { count: number; since: number }
 
 const MINUTE_MS = 60_000
@@ -134,7 +134,7 @@ function describeHeld({ count, since }: Held): string {
 }
 
 /** What happened within the last minute. */
-function createMinute(now: Core['now']) {
+function createMinute(now: Base['now']) {
   let tries: { at: number; count: number }[] = []
   const emails = new Map<string, number>()
 

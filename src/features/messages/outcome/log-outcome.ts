@@ -4,7 +4,7 @@
  */
 import { maskAddresses } from '../../../log.ts'
 import type { Email } from '../../../store/schema/messages.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import type { ReportedReply } from './report-row.ts'
 
 type Codes = Pick<ReportedReply, 'code' | 'enhancedCode'>
@@ -30,7 +30,7 @@ export type LoggedOutcome = {
 const MAX_REASON_LENGTH = 200
 
 export function logOutcome(
-  { log, counters }: Pick<Core, 'log' | 'counters'>,
+  { log, counters }: Pick<Base, 'log' | 'counters'>,
   noted: LoggedOutcome,
 ): void {
   const { outcome, attempts } = noted

@@ -42,17 +42,19 @@ import { and, eq, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
+import type { QueueNotifier } from '../queue/notifier.ts'
 import { type AttemptRecord, type InFlightEmail, insertAttempts } from './attempt-row.ts'
-import { insertKnownDomains } from './known-domains.ts'
+import type { Fuse } from './fuse.ts'
+import { insertKnownDomains, type KnownDomains } from './known-domains.ts'
 import { type LoggedOutcome, logOutcome } from './log-outcome.ts'
 import { findFinalReport } from './report-row.ts'
 import { retryDelayMs } from './retry-delay.ts'
 import { suppressOwnBounce } from './suppress-bounced.ts'
 import { recordFaults } from './template-faults.ts'
 
-type NoteDeps = Pick<Core, 'log' | 'counters'>
+type NoteDeps = Pick<Base, 'log' | 'counters'>
 type Waiting = Pick<Email, 'id' | 'state'>
 type End = Pick<Email, 'status' | 'error'> & { state: 'failed' | 'suppressed' }
 
@@ -92,10 +94,11 @@ const settleEmail = statement((db) =>
 
 /** Records attempts and all that follows from them; of emails that are gone meanwhile, nothing. */
 export async function recordAttempts(
-  deps: Pick<
-    Core,
-    'config' | 'counters' | 'now' | 'log' | 'queueNotifier' | 'fuse' | 'knownDomains'
-  >,
+  deps: Pick<Base, 'config' | 'counters' | 'now' | 'log'> & {
+    queueNotifier: QueueNotifier
+    fuse: Fuse
+    knownDomains: KnownDomains
+  },
   tx: Tx,
   records: readonly AttemptRecord[],
 ): Promise<void> {
@@ -151,7 +154,7 @@ function settledRow({ record, transition }: Settlement, at: number) {
 }
 
 function ringWhenDue(
-  { queueNotifier }: Pick<Core, 'queueNotifier'>,
+  { queueNotifier }: { queueNotifier: QueueNotifier },
   { record, transition }: Settlement,
 ): void {
   const { queueClass, recipientDomain: domain, projectId } = record.email
@@ -232,7 +235,7 @@ async function endEmail(
 }
 
 function decide(
-  deps: Pick<Core, 'config'>,
+  deps: Pick<Base, 'config'>,
   { email, outcome, startedAt }: AttemptRecord,
   at: number,
 ): Transition {
@@ -271,7 +274,7 @@ function decide(
 }
 
 function deferral(
-  { config }: Pick<Core, 'config'>,
+  { config }: Pick<Base, 'config'>,
   { email, outcome, at }: { email: InFlightEmail; outcome: AttemptOutcome; at: number },
 ): Pick<Transition, 'state' | 'status' | 'dueAt' | 'isFailure'> {
   const isFailure = outcome.verdict?.countsAsFailure ?? true
@@ -307,7 +310,7 @@ function outcomeEvents({ record, transition }: Settlement, at: number): NewEvent
 }
 
 async function condemn(
-  deps: Pick<Core, 'fuse'>,
+  deps: { fuse: Fuse },
   tx: Tx,
   { record, transition }: Settlement,
 ): Promise<void> {

@@ -10,11 +10,12 @@ import { eq, sql } from '../../../store/drizzle.ts'
 import { heldSuppressions } from '../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
+import type { Fuse } from './fuse.ts'
 import { hasDeliveredSince } from './strikes.ts'
 import { suppressUnlessTooMany } from './suppress-bounced.ts'
 
-type Deps = Pick<Core, 'store' | 'config' | 'resolver' | 'fuse' | 'now'>
+type Deps = Pick<Base, 'store' | 'config' | 'resolver' | 'now'> & { fuse: Fuse }
 type Sight = 'there' | 'gone' | 'unknown'
 type Held = RowOf<typeof findDueOf>
 

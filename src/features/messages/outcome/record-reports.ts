@@ -12,8 +12,8 @@ import { eq, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
 import { setSubscribed } from '../../contacts/write/upsert.ts'
-import type { Core } from '../../core.ts'
 import { appendEvent } from '../../events/append.ts'
 import { logOutcome } from './log-outcome.ts'
 import { findReport, insertReport, type ReportedReply, type ReportResult } from './report-row.ts'
@@ -61,7 +61,7 @@ const findEmail = statement((db) =>
     .where(eq(emails.id, parameter('id'))),
 )
 
-type Deps = Pick<Core, 'counters' | 'now' | 'log'>
+type Deps = Pick<Base, 'counters' | 'now' | 'log'>
 type ReportedEmail = RowOf<typeof findEmail>
 
 /** What is over for the queue, whatever it was waiting for. */

@@ -7,7 +7,7 @@ import { and, eq, gte, sql } from '../../../store/drizzle.ts'
 import { strikes } from '../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 
 export type NewStrike = {
   projectId: string
@@ -123,7 +123,7 @@ export async function deleteStrikesOf(
 export async function deleteExpiredStrikes({
   store,
   now,
-}: Pick<Core, 'store' | 'now'>): Promise<number> {
+}: Pick<Base, 'store' | 'now'>): Promise<number> {
   const before = now() - KEPT_MS
   for (let total = 0; ; ) {
     const deleted = await store.write((tx) => tx.execute(deleteOld, { before }))

@@ -8,8 +8,8 @@
 import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { Email } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
 import { type BounceSuppression, suppressBouncedAddress } from './bounce-suppression.ts'
+import type { Fuse } from './fuse.ts'
 import { holdSuppression } from './held-suppression.ts'
 import { isKnownDomain } from './known-domains.ts'
 import { recordStrike } from './strikes.ts'
@@ -23,7 +23,7 @@ type Refusal = {
   at: number
 }
 
-type Deps = Pick<Core, 'fuse'>
+type Deps = { fuse: Fuse }
 
 const SECOND_LOOK_MS = 86_400_000
 

@@ -6,7 +6,7 @@ import { eq } from '../../../store/drizzle.ts'
 import { emails, type StoredFault } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import type { AttemptRecord } from './attempt-row.ts'
 
 const keepFaults = statement((db) =>
@@ -18,7 +18,7 @@ const keepFaults = statement((db) =>
 
 /** Of the records that have some. */
 export async function recordFaults(
-  deps: Pick<Core, 'counters' | 'log'>,
+  deps: Pick<Base, 'counters' | 'log'>,
   tx: Tx,
   records: readonly AttemptRecord[],
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function recordFaults(
   })
 }
 
-function tell({ counters, log }: Pick<Core, 'counters' | 'log'>, record: AttemptRecord): void {
+function tell({ counters, log }: Pick<Base, 'counters' | 'log'>, record: AttemptRecord): void {
   const { id: email, projectId: project } = record.email
   for (const { part, line, column, message: error } of record.faults) {
     counters.add('pillarbox_template_faults_total', { part })

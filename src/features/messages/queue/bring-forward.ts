@@ -1,20 +1,21 @@
 /** Mail that waits for a destination whose back-off an operator has ended: it is due at once. */
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { CHUNK, inChunks } from './in-chunks.ts'
+import type { QueueNotifier } from './notifier.ts'
 
 const MAX_DOMAINS = 10_000
 
 /** Recipient domains (A-labels) that mail waits for, from domain to domain in the index. */
-export async function listWaitingDomains({ store }: Pick<Core, 'store'>): Promise<string[]> {
+export async function listWaitingDomains({ store }: Pick<Base, 'store'>): Promise<string[]> {
   const rows = await store.scan.all<{ domain: string }>(waitingDomains())
   return rows.map(({ domain }) => domain)
 }
 
 /** How many emails to these domains wait, due or not. */
 export async function countWaiting(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   domains: readonly string[],
 ): Promise<number> {
   const { count } = await store.scan.get<{ count: number }>(waitingCount(domains))
@@ -23,7 +24,7 @@ export async function countWaiting(
 
 /** What waits for these domains is due at once. */
 export async function bringForward(
-  { store, queueNotifier, now }: Pick<Core, 'store' | 'queueNotifier' | 'now'>,
+  { store, queueNotifier, now }: Pick<Base, 'store' | 'now'> & { queueNotifier: QueueNotifier },
   domains: readonly string[],
 ): Promise<void> {
   let total = 0

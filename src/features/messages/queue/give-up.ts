@@ -16,13 +16,13 @@ import { unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { logOutcome } from '../outcome/log-outcome.ts'
 
 const PATIENCE_MS = 600_000
 const CHUNK = 500
 
-type Deps = Pick<Core, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
+type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
 
 /** To be called every minute with the time for which the process runs, on the monotonic clock. */
 export type GiveUp = (runningForMs: number) => Promise<number>

@@ -10,8 +10,9 @@ import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
 import { emails, type Hold, holds } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { CHUNK, inChunks } from './in-chunks.ts'
+import type { QueueNotifier } from './notifier.ts'
 
 const findHold = statement((db) =>
   db
@@ -27,7 +28,7 @@ export async function isDomainHeld(tx: Tx, domain: string): Promise<boolean> {
 
 /** Holds all mail to a recipient domain (A-label), now and to come; how many emails now wait. */
 export async function holdDomain(
-  core: Pick<Core, 'store' | 'directory' | 'now'>,
+  core: Pick<Base, 'store' | 'directory' | 'now'>,
   domain: string,
 ): Promise<number> {
   const { store, directory, now } = core
@@ -46,7 +47,7 @@ export async function holdDomain(
 
 /** Releases it; how many emails are due again. */
 export async function releaseDomain(
-  core: Pick<Core, 'store' | 'directory' | 'queueNotifier' | 'now'>,
+  core: Pick<Base, 'store' | 'directory' | 'now'> & { queueNotifier: QueueNotifier },
   domain: string,
 ): Promise<number> {
   await core.store.write(async (tx) => {
@@ -59,7 +60,7 @@ export async function releaseDomain(
 export type ListedHold = Hold & { emails: number }
 
 /** What operators hold back, the newest hold first, with how many emails wait. */
-export async function listHolds({ store }: Pick<Core, 'store'>): Promise<ListedHold[]> {
+export async function listHolds({ store }: Pick<Base, 'store'>): Promise<ListedHold[]> {
   return store.scan.all<ListedHold>(holdsWithCounts())
 }
 
@@ -71,7 +72,7 @@ export function holdsWithCounts(): SQL {
 
 /** Makes held emails due whose domain nobody holds back; how many. */
 export async function releaseStray(
-  core: Pick<Core, 'store' | 'queueNotifier' | 'now'>,
+  core: Pick<Base, 'store' | 'now'> & { queueNotifier: QueueNotifier },
 ): Promise<number> {
   let released = 0
   for (const { domain } of await core.store.scan.all<{ domain: string }>(strayDomains())) {
@@ -81,7 +82,7 @@ export async function releaseStray(
 }
 
 async function releaseEmails(
-  { store, queueNotifier, now }: Pick<Core, 'store' | 'queueNotifier' | 'now'>,
+  { store, queueNotifier, now }: Pick<Base, 'store' | 'now'> & { queueNotifier: QueueNotifier },
   domain: string,
 ): Promise<number> {
   const released = await inChunks(store, (tx) => {

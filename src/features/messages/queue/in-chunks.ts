@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rowsChanged } from '../../../store/database.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 
 /** Rows of one transaction: the limit of every `change`. */
 export const CHUNK = 500
@@ -11,7 +11,7 @@ const PAUSE_MS = 60
 
 /** Until `change` changes less than a chunk; how many rows were changed. */
 export async function inChunks(
-  store: Core['store'],
+  store: Base['store'],
   change: (tx: Tx) => PromiseLike<Parameters<typeof rowsChanged>[0]>,
 ): Promise<number> {
   let total = 0

@@ -1,13 +1,13 @@
 /** The leases of emails being sent, and what becomes of them when the clock or a process fails. */
 import { and, eq, gt, isNotNull, lte, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 
-type Deps = Pick<Core, 'store' | 'config' | 'now'>
+type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
 /** What is in hand stays ours until then. */
 export async function renewLeases(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   ids: readonly string[],
   leaseUntil: number,
 ): Promise<void> {

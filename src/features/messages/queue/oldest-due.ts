@@ -1,8 +1,8 @@
 /** How long mail has waited that could go: the age of the queue, for those who watch the server. */
 import { type SQL, sql } from '../../../store/drizzle.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 
-type Deps = Pick<Core, 'store' | 'outbound' | 'now'>
+type Deps = Pick<Base, 'store' | 'outbound' | 'now'>
 
 const MAX_DOMAINS = 10_000
 

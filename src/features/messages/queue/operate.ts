@@ -5,8 +5,9 @@ import { AppError } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type Attempt, attempts, type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import { failEmail } from '../outcome/outcome.ts'
+import type { QueueNotifier } from './notifier.ts'
 
 export type { Step } from '../../../outbound/attempt.ts'
 export type { Attempt, Email } from '../../../store/schema/messages.ts'
@@ -38,7 +39,7 @@ export type EmailHistory = { email: Email; attempts: Attempt[] }
 
 /** The whole story of a message. @throws AppError RESOURCE_NOT_FOUND */
 export async function getEmailHistory(
-  { store }: Pick<Core, 'store'>,
+  { store }: Pick<Base, 'store'>,
   id: string,
 ): Promise<EmailHistory> {
   const email = await store.read.select().from(emails).where(eq(emails.id, id)).get()
@@ -58,7 +59,7 @@ export async function getEmailHistory(
  *   by retention ...); nothing is done then
  */
 export async function retryEmails(
-  core: Pick<Core, 'store' | 'config' | 'now' | 'queueNotifier'>,
+  core: Pick<Base, 'store' | 'config' | 'now'> & { queueNotifier: QueueNotifier },
   ids: readonly string[],
 ): Promise<void> {
   await core.store.write(async (tx) => {
@@ -67,7 +68,7 @@ export async function retryEmails(
 }
 
 async function retryEmail(
-  core: Pick<Core, 'config' | 'now' | 'queueNotifier'>,
+  core: Pick<Base, 'config' | 'now'> & { queueNotifier: QueueNotifier },
   tx: Tx,
   id: string,
 ): Promise<void> {
@@ -99,7 +100,7 @@ async function retryEmail(
 
 /** @throws AppError RESOURCE_NOT_FOUND, CONFLICT (no longer waiting); nothing is done then */
 export async function cancelEmails(
-  { store, now, ...core }: Pick<Core, 'store' | 'counters' | 'now' | 'log'>,
+  { store, now, ...core }: Pick<Base, 'store' | 'counters' | 'now' | 'log'>,
   ids: readonly string[],
 ): Promise<void> {
   await store.write(async (tx) => {
@@ -119,7 +120,7 @@ async function getEmail(tx: Tx, id: string): Promise<Email> {
   return email
 }
 
-function giveUpMs({ config }: Pick<Core, 'config'>, { queueClass }: Email): number {
+function giveUpMs({ config }: Pick<Base, 'config'>, { queueClass }: Email): number {
   const { transactional, workflow, campaign } = config.delivery.giveUpAfter
   return { 1: transactional, 5: workflow, 10: campaign }[queueClass]
 }

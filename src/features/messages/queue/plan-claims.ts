@@ -4,8 +4,9 @@
  * claims from some of them only: nobody waits long for the writer, or for what is then handed over.
  */
 import type { QueueClass } from '../../../store/schema/words.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import type { QueueLane } from './notifier.ts'
+import type { Throttle } from './throttle.ts'
 
 export type Claim = { lane: QueueLane; limit: number }
 
@@ -14,7 +15,7 @@ const BATCH = 400
 const LANE_BATCH = 100
 const MAX_LANES = 100
 
-type Deps = Pick<Core, 'outbound' | 'throttle'>
+type Deps = Pick<Base, 'outbound'> & { throttle: Throttle }
 type SitedLane = { lane: QueueLane; site: string }
 
 /** `due`: the most urgent first. */

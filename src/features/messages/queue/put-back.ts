@@ -8,8 +8,7 @@ import { and, eq, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
-import type { QueueLane } from './notifier.ts'
+import type { QueueLane, QueueNotifier } from './notifier.ts'
 import { isDomainHeld } from './operate.ts'
 
 const released = { retryAt: null, leaseId: null, leaseUntil: null, status: 'PENDING' as const }
@@ -38,7 +37,7 @@ const makeDue = statement((db) =>
 
 /** They are due again at `dueAt`. `reason`: why their site takes nothing. */
 export async function putBackEmails(
-  { queueNotifier }: Pick<Core, 'queueNotifier'>,
+  { queueNotifier }: { queueNotifier: QueueNotifier },
   tx: Tx,
   { ids, dueAt, reason }: { ids: readonly string[]; dueAt: number; reason?: string | undefined },
 ): Promise<void> {
@@ -98,7 +97,7 @@ export async function deferWaiting(
  * if the hold is over by now, it is due at once.
  */
 export async function holdEmail(
-  deps: Pick<Core, 'queueNotifier'>,
+  deps: { queueNotifier: QueueNotifier },
   tx: Tx,
   { id, domain, at }: { id: string; domain: string; at: number },
 ): Promise<void> {

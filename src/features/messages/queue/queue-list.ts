@@ -10,7 +10,7 @@ import { parseDomain } from '../../../mail/address/address.ts'
 import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import type { ExplainedEmail } from '../explain/explain.ts'
 
 export type QueueFilter = {
@@ -86,7 +86,7 @@ const columns = {
   updatedAt: emails.updatedAt,
 } satisfies Record<keyof QueuedEmail, unknown>
 
-type Deps = Pick<Core, 'store'>
+type Deps = Pick<Base, 'store'>
 
 /**
  * Newest first; without a state, what is still on its way, and of one recipient all there is. Of a

@@ -11,17 +11,18 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import type { Deliverer } from '../delivery/deliverer.ts'
 import { type ClaimedEmail, claimLane, findNextDue } from './claim.ts'
 import { createGiveUp, type GiveUp } from './give-up.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { mendClock, recoverLeases, renewLeases } from './leases.ts'
-import type { QueueLane, QueueNotice } from './notifier.ts'
+import type { QueueLane, QueueNotice, QueueNotifier } from './notifier.ts'
 import { releaseStray } from './operate.ts'
 import { type Claim, planClaims } from './plan-claims.ts'
 import { deferWaiting } from './put-back.ts'
 import { createReload } from './reload-lanes.ts'
+import type { Throttle } from './throttle.ts'
 
 export const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
@@ -42,17 +43,9 @@ export type Queue = {
 }
 
 export type QueueDeps = Pick<
-  Core,
-  | 'store'
-  | 'config'
-  | 'outbound'
-  | 'directory'
-  | 'throttle'
-  | 'queueNotifier'
-  | 'counters'
-  | 'now'
-  | 'log'
->
+  Base,
+  'store' | 'config' | 'outbound' | 'directory' | 'counters' | 'now' | 'log'
+> & { throttle: Throttle; queueNotifier: QueueNotifier }
 
 type QueueState = {
   core: QueueDeps
@@ -165,7 +158,7 @@ async function runLoop(state: QueueState, pause: (ms: number) => Promise<void>):
 }
 
 /** A failure of the queue's own housekeeping (a full disk) is logged, and tried again later. */
-async function guard<T>({ log }: Pick<Core, 'log'>, act: () => Promise<T>): Promise<T | undefined> {
+async function guard<T>({ log }: Pick<Base, 'log'>, act: () => Promise<T>): Promise<T | undefined> {
   try {
     return await act()
   } catch (error) {
@@ -290,6 +283,6 @@ async function sweepQueue(state: QueueState): Promise<void> {
   state.wake()
 }
 
-function logRecovered({ log }: Pick<Core, 'log'>, emails: number): void {
+function logRecovered({ log }: Pick<Base, 'log'>, emails: number): void {
   if (emails > 0) log.warn({ emails }, 'returned to the queue: their sender is gone')
 }

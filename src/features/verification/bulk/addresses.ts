@@ -1,9 +1,9 @@
 /** The addresses of a list, a page at a time, in an order that a run which takes over finds again. */
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
+import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
 import { type ContactScope, countContacts, walkContacts } from '../../contacts/list/walk.ts'
-import type { Core } from '../../core.ts'
 import type { ListPayload } from './start.ts'
 
 export type ListedAddress = { text: string; contactId: string | null }
@@ -25,7 +25,7 @@ export type ListRange = {
   last: number
 }
 
-type Deps = Pick<Core, 'store' | 'now'>
+type Deps = Pick<Base, 'store' | 'now'>
 
 const PAGE = 200
 

@@ -9,7 +9,7 @@ import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
 import { createTurns } from '../../../outbound/composing/semaphore.ts'
-import type { Core } from '../../core.ts'
+import type { Base } from '../../base.ts'
 import {
   assessAddress,
   assessDomain,
@@ -18,11 +18,12 @@ import {
   type Verification,
 } from '../assess.ts'
 import { findDomainFacts } from '../domain-facts.ts'
+import type { Verifier } from '../verifier.ts'
 import { type ListedAddress, type ListRange, measureList, pagesOfList } from './addresses.ts'
 import { addResults, EMPTY_RESULT, type Listed, type ListResult } from './result.ts'
 import type { ListPayload } from './start.ts'
 
-type Deps = Pick<Core, 'store' | 'now' | 'verifier'>
+type Deps = Pick<Base, 'store' | 'now'> & { verifier: Verifier }
 
 type Progress = ListRange & { after: number; result: ListResult }
 

@@ -1,9 +1,9 @@
 /** Verifying many addresses: asked for here, done by a job (list-run.ts). No contact changes by it. */
 import { enqueueNamed } from '../../../jobs/name.ts'
 import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
+import type { Base } from '../../base.ts'
 import type { Condition } from '../../conditions/condition.ts'
 import { type BulkSelection, checkSelection } from '../../contacts/bulk/start.ts'
-import type { Core } from '../../core.ts'
 
 /** Which addresses: those given, of the contacts named, or of those that match at the beginning. */
 export type ListSelection<Given = Condition> =
@@ -18,7 +18,7 @@ export const LIST_JOB_KIND = 'verify-list'
 /** Tries of a job that fails, as when the database cannot be written. */
 const MAX_ATTEMPTS = 5
 
-type Deps = Pick<Core, 'store' | 'now' | 'jobNotifier'>
+type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
 
 /**
  * The id of the job. A condition is given as it came.
@@ -41,7 +41,7 @@ export async function startListVerification(
 
 /** @throws AppError RESOURCE_NOT_FOUND */
 export function findListStatus(
-  deps: Pick<Core, 'store' | 'now'>,
+  deps: Pick<Base, 'store' | 'now'>,
   { projectId, jobId }: { projectId: string; jobId: string },
 ): Promise<JobStatus> {
   return findJobStatus(deps, { projectId, id: jobId, kinds: [LIST_JOB_KIND] })

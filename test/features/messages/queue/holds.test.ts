@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createDirectory } from '../../../../src/features/accounts/directory.ts'
+import { createDirectory } from '../../../../src/features/directory.ts'
 import {
   countQueue,
   holdDomain,

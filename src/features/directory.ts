@@ -9,13 +9,13 @@
  */
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Keyring } from '../../config/keyring.ts'
-import { and, eq } from '../../store/drizzle.ts'
-import { type Project, projects } from '../../store/schema/accounts.ts'
-import { type Domain, domains } from '../../store/schema/domains.ts'
-import type { Template } from '../../store/schema/messages.ts'
-import { holds, templates } from '../../store/schema/messages.ts'
-import type { Store } from '../../store/store.ts'
+import type { Keyring } from '../config/keyring.ts'
+import { and, eq } from '../store/drizzle.ts'
+import { type Project, projects } from '../store/schema/accounts.ts'
+import { type Domain, domains } from '../store/schema/domains.ts'
+import type { Template } from '../store/schema/messages.ts'
+import { holds, templates } from '../store/schema/messages.ts'
+import type { Store } from '../store/store.ts'
 
 export type SigningKey = {
   domain: string

@@ -1,0 +1,48 @@
+/**
+ * The parts that every feature may use: configuration, the database, the network, the clock, the
+ * log. `openCore` makes them. A verb takes only the parts that it uses: `Pick<Base, 'store' | 'now'>`.
+ * Nothing here belongs to a feature; `core.ts` adds the parts that features make.
+ */
+import type { Now } from '../clock.ts'
+import type { Certificates } from '../config/certificates/watch.ts'
+import type { Config } from '../config/config.ts'
+import type { Keyring } from '../config/keyring.ts'
+import type { Counters } from '../counters.ts'
+import type { Health } from '../health.ts'
+import type { Log } from '../log.ts'
+import type { Resolver } from '../outbound/dns/resolver.ts'
+import type { PublicFetch } from '../outbound/http/public-fetch.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import type { Disk } from '../store/files/disk.ts'
+import type { Store } from '../store/store.ts'
+import type { Directory } from './directory.ts'
+import type { Notifier } from './notifier.ts'
+import type { SharedRuns } from './shared-runs.ts'
+
+export type Base = {
+  config: Config
+  keyring: Keyring
+  store: Store
+  /** Cached look-ups of projects, keys, domains and templates. */
+  directory: Directory
+  resolver: Resolver
+  /** An HTTP client that connects to public addresses only. */
+  publicFetch: PublicFetch
+  outbound: Outbound
+  /** Wakes the reader of inbound mail when a message was stored. */
+  inboundNotifier: Notifier
+  /** Wakes the job loop when a job was enqueued. */
+  jobNotifier: Notifier
+  /** Callers that compute the same segment at the same time share one run. */
+  sharedRuns: SharedRuns
+  /** The TLS certificates of the listeners, reloaded when their files change. */
+  certificates: Certificates
+  /** The free space of the database's disk. */
+  disk: Disk
+  /** The reasons for which `/health` answers `degraded`. */
+  health: Health
+  /** The counters of `/metrics`. */
+  counters: Counters
+  now: Now
+  log: Log
+}
