@@ -12,7 +12,7 @@ export type Packages = { dependencies: string[]; devDependencies: string[] }
 
 type Import = { from: string; specifier: string; isType: boolean }
 
-const free = ['errors', 'log', 'clock', 'health', 'counters']
+const free = ['errors', 'log', 'clock', 'health', 'counters', 'queue-class']
 
 /** Room -> the rooms it may import, besides `free` and itself. */
 const table: Record<string, string[] | 'any'> = {
@@ -23,6 +23,7 @@ const table: Record<string, string[] | 'any'> = {
   clock: [],
   health: [],
   counters: [],
+  'queue-class': [],
   config: [],
   mail: [],
   store: ['config'],

@@ -2,7 +2,7 @@
  * A waiting line of three classes: transactional before workflow before campaign. Within a class
  * projects take turns, so that nobody waits for a whole backlog of somebody else.
  */
-export type QueueClass = 1 | 5 | 10
+import { QUEUE_CLASSES, type QueueClass } from '../queue-class.ts'
 
 type Queued = { queueClass: QueueClass; projectId: string }
 
@@ -23,7 +23,7 @@ type Lines<T> = Map<string, T[]>
 
 export function createClassQueue<T>(read: (item: T) => Queued): ClassQueue<T> {
   const classes: Record<QueueClass, Lines<T>> = { 1: new Map(), 5: new Map(), 10: new Map() }
-  const inOrder = [classes[1], classes[5], classes[10]]
+  const inOrder = QUEUE_CLASSES.map((each) => classes[each])
   let size = 0
   const first = () => inOrder.find((lines) => lines.size > 0)
   return {

@@ -8,6 +8,7 @@
  * work. Messages that take long to make are made in a thread of their own first, and hold neither a
  * connection nor a place at their site meanwhile. Nothing here touches the database.
  */
+
 import { availableParallelism } from 'node:os'
 import type { Now } from '../clock.ts'
 import type { Config, ListenAddress } from '../config/config.ts'
@@ -20,8 +21,8 @@ import type {
   RenderSource,
 } from '../mail/compose/build-message.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
+import { type QueueClass, TRANSACTIONAL_CLASS } from '../queue-class.ts'
 import type { AttemptOutcome } from './attempt.ts'
-import type { QueueClass } from './class-queue.ts'
 import { createComposing } from './composing/composing.ts'
 import { createContentCare } from './composing/content-history.ts'
 import { createContentRoom } from './composing/content-memory.ts'
@@ -233,13 +234,13 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   }
 
   function roomFor(queueClass: QueueClass): number {
-    return queueClass === 1 ? Math.ceil(maxInFlight * 1.25) : maxInFlight
+    return queueClass === TRANSACTIONAL_CLASS ? Math.ceil(maxInFlight * 1.25) : maxInFlight
   }
 
   function roomOf(site: string, queueClass: QueueClass): number {
     return shaping.room(site, {
       outstanding: inFlight.of(site),
-      isUrgent: queueClass === 1,
+      isUrgent: queueClass === TRANSACTIONAL_CLASS,
     })
   }
 

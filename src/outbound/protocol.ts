@@ -6,6 +6,7 @@
  * A site's connections are granted: a thread never has more open than the last `grant` said. A
  * lower grant is answered by `granted` once the connections beyond it are closed.
  */
+
 import type { RelayConfig } from '../config/config.ts'
 import type {
   MessageContent,
@@ -17,8 +18,8 @@ import type {
 import type { DkimAlgorithm } from '../mail/compose/dkim.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
 import type { TemplateFault } from '../mail/template/template.ts'
+import type { QueueClass } from '../queue-class.ts'
 import type { AttemptOutcome } from './attempt.ts'
-import type { QueueClass } from './class-queue.ts'
 import type { SourceAddresses } from './routing/source-addresses.ts'
 import type { Target } from './routing/targets.ts'
 import type { Timeouts } from './smtp/timeouts.ts'

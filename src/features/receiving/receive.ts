@@ -7,8 +7,10 @@
  * mailbox 30 an hour are (`recently.ts`). What comes beyond is kept, and its event is marked
  * `isCapped`: people see it, and nothing else may act on it.
  */
+
 import { formatInstant } from '../../clock.ts'
 import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
+import { TRANSACTIONAL_CLASS } from '../../queue-class.ts'
 import { and, eq } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { projects } from '../../store/schema/accounts.ts'
@@ -81,7 +83,7 @@ const insertEmail = statement((db) =>
     answeredEmailId: parameter('answeredEmailId'),
     state: 'received',
     status: 'RECEIVED',
-    queueClass: 1,
+    queueClass: TRANSACTIONAL_CLASS,
     giveUpAt: parameter('at'),
     deliveredAt: parameter('receivedAt'),
     createdAt: parameter('at'),

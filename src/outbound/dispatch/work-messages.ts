@@ -1,8 +1,9 @@
 /** What a thread is sent: tasks, with the contents and keys that it has not had yet. */
+
 import { hash } from 'node:crypto'
 import type { MessageContent, MessageSource } from '../../mail/compose/build-message.ts'
 import type { DkimAlgorithm } from '../../mail/compose/dkim.ts'
-import type { QueueClass } from '../class-queue.ts'
+import type { QueueClass } from '../../queue-class.ts'
 import { contentBytes } from '../composing/content-size.ts'
 import type { KeyMaterial, Lane, MadeLetter, ThreadTask, ToThread } from '../protocol.ts'
 import { createLedger } from './sent-ids.ts'

@@ -1,5 +1,6 @@
 /** On the main thread: what there is to do for a site, and how it stands with its connections. */
-import { type ClassQueue, createClassQueue, type QueueClass } from '../class-queue.ts'
+import type { QueueClass } from '../../queue-class.ts'
+import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { DeliveryThread } from '../dispatch/threads.ts'
 import type { Lane } from '../protocol.ts'
 import { findProvider } from '../routing/providers.ts'

@@ -1,7 +1,8 @@
 /** Templates, contents, emails, and the attempts to deliver them. */
+import type { QueueClass } from '../../queue-class.ts'
 import { blob, type InferSelectModel, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { bool, json, stepList } from './columns.ts'
-import type { ContentType, EmailStatus, QueueClass, QueueState, SourceType } from './words.ts'
+import type { ContentType, EmailStatus, QueueState, SourceType } from './words.ts'
 
 export const templates = sqliteTable('templates', {
   id: text('id').primaryKey(),

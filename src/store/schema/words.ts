@@ -15,8 +15,6 @@ export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKE
 /** What a held suppression waits for: an operator's word, or a second look at the domain. */
 export type HeldCause = 'fuse' | 'domain'
 export type JobState = 'waiting' | 'active' | 'completed' | 'failed'
-/** Transactional before workflow before campaign. */
-export type QueueClass = 1 | 5 | 10
 export type QueueState =
   | 'queued'
   | 'deferred'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { QueueClass } from '../../../src/outbound/class-queue.ts'
 import type { Lane, ThreadResult, ThreadTask } from '../../../src/outbound/protocol.ts'
 import type { Session } from '../../../src/outbound/smtp/session.ts'
 import { createLanes } from '../../../src/outbound/thread/connection-pools.ts'
 import type { Tried, TryInput } from '../../../src/outbound/thread/try-task.ts'
+import type { QueueClass } from '../../../src/queue-class.ts'
 
 type FakeSession = Session & { isClosed: boolean; lane: string; sent: number }
 

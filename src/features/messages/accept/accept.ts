@@ -7,9 +7,9 @@
  */
 
 import { formatInstant } from '../../../clock.ts'
-import type { Config } from '../../../config/config.ts'
 import { AppError } from '../../../errors.ts'
 import { attachedBytes } from '../../../mail/compose/attachment.ts'
+import { TRANSACTIONAL_CLASS } from '../../../queue-class.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
@@ -26,6 +26,7 @@ import {
   keepKey,
 } from '../../requests/idempotency.ts'
 import { logOutcome } from '../outcome/log-outcome.ts'
+import { giveUpAfterMs } from '../queue/give-up-after.ts'
 import { isDomainHeld } from '../queue/holds.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { storeAttachments } from './attachment-chunks.ts'
@@ -241,8 +242,8 @@ function draftEmail(
     headers: request.headers ?? null,
     variables: takeSnapshot(of.contact.data, plan.data.variables),
     messageId: chooseMessageId(id, plan.senderDomain.domain, request.headers),
-    queueClass: 1,
-    giveUpAt: at + giveUpMs(deps.config),
+    queueClass: TRANSACTIONAL_CLASS,
+    giveUpAt: at + giveUpAfterMs(deps.config, TRANSACTIONAL_CLASS),
     at,
   }
 }
@@ -259,8 +260,4 @@ function chooseMessageId(id: string, domain: string, headers: SendRequest['heade
     if (given !== '') return given
   }
   return `${id}@${domain}`
-}
-
-function giveUpMs(config: Config): number {
-  return config.delivery.giveUpAfter.transactional
 }

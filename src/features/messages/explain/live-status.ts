@@ -2,8 +2,9 @@
  * What only the running server knows of mail on its way: how its destinations stand, whether its
  * project is at its rate, how far a delivery has come. Nothing of it is on disk.
  */
+
 import type { DeliveryProgress, SiteStatus } from '../../../outbound/sites/site-status.ts'
-import type { QueueClass } from '../../../store/schema/words.ts'
+import { QUEUE_CLASSES, type QueueClass } from '../../../queue-class.ts'
 import type { Base } from '../../base.ts'
 import type { Throttle, ThrottleStatus } from '../queue/throttle.ts'
 
@@ -64,5 +65,5 @@ export async function findLiveStatus(
 }
 
 function byClass(mayTake: (queueClass: QueueClass) => boolean) {
-  return { 1: mayTake(1), 5: mayTake(5), 10: mayTake(10) }
+  return Object.fromEntries(QUEUE_CLASSES.map((each) => [each, mayTake(each)]))
 }

@@ -1,7 +1,9 @@
 /** Mail that waits for a destination whose back-off an operator has ended: it is due at once. */
+import { QUEUE_CLASSES } from '../../../queue-class.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import type { Base } from '../../base.ts'
+import { ANY_CLASS } from './any-class.ts'
 import { CHUNK, inChunks } from './in-chunks.ts'
 import type { QueueNotifier } from './notifier.ts'
 
@@ -43,7 +45,7 @@ export async function bringForward(
 export function waitingDomains(): SQL {
   return sql`with recursive waiting (class, domain) as (
       select value, (select min(recipient_domain) from emails
-        where due_at is not null and queue_class = value) from json_each('[1, 5, 10]')
+        where due_at is not null and queue_class = value) from json_each(${JSON.stringify(QUEUE_CLASSES)})
       union all
       select class, (select min(recipient_domain) from emails
         where due_at is not null and queue_class = waiting.class
@@ -55,11 +57,11 @@ export function waitingDomains(): SQL {
 
 export function waitingCount(domains: readonly string[]): SQL {
   return sql`select count(*) as count from emails where due_at is not null
-    and queue_class in (1, 5, 10)
+    and ${ANY_CLASS}
     and recipient_domain in (select value from json_each(${JSON.stringify(domains)}))`
 }
 
 export function laterIds(domain: string, at: number): SQL {
-  return sql`(select id from emails where due_at is not null and queue_class in (1, 5, 10)
+  return sql`(select id from emails where due_at is not null and ${ANY_CLASS}
     and recipient_domain = ${domain} and due_at > ${at} limit ${CHUNK})`
 }

@@ -12,12 +12,14 @@
  * So that a clock that is wrong for minutes costs nothing, an email must also have been overdue, by
  * every look at the clock, for ten minutes of this process's own running time.
  */
+
 import { unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { logOutcome } from '../outcome/log-outcome.ts'
+import { ANY_CLASS } from './any-class.ts'
 
 const PATIENCE_MS = 600_000
 const CHUNK = 500
@@ -50,7 +52,7 @@ export const failOverdue = statement((db) =>
     })
     .where(
       sql`rowid in (select rowid from emails where due_at is not null
-        and queue_class in (1, 5, 10) and recipient_domain = ${unseen(parameter('domain'))}
+        and ${ANY_CLASS} and recipient_domain = ${unseen(parameter('domain'))}
         and give_up_at <= ${unseen(parameter('before'))} limit ${unseen(parameter('limit'))})
         and ${emails.state} in ('queued', 'deferred')`,
     )

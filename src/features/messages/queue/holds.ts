@@ -6,11 +6,13 @@
  * acceptance and delivery work with a remembered set: delivery holds what it finds due by mistake,
  * `releaseStray` frees what stayed held by mistake.
  */
+
 import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
 import { emails, type Hold, holds } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { ANY_CLASS } from './any-class.ts'
 import { CHUNK, inChunks } from './in-chunks.ts'
 import type { QueueNotifier } from './notifier.ts'
 
@@ -108,7 +110,7 @@ function isHoldWanted(domain: string): SQL {
 }
 
 export function waitingIds(domain: string): SQL {
-  return sql`(select id from emails where due_at is not null and queue_class in (1, 5, 10)
+  return sql`(select id from emails where due_at is not null and ${ANY_CLASS}
     and recipient_domain = ${domain} limit ${CHUNK})`
 }
 

@@ -8,7 +8,7 @@
  * nobody waits for the backlog of another, and so do the lanes of each: one that was served goes to
  * the end.
  */
-import type { QueueClass } from '../../../store/schema/words.ts'
+import { QUEUE_CLASSES, type QueueClass } from '../../../queue-class.ts'
 import type { QueueLane } from './notifier.ts'
 import { createTimetable } from './timetable.ts'
 
@@ -32,11 +32,9 @@ type Entry = { lane: QueueLane; dueAt: number }
 /** The due lanes of a class by project: a Map keeps the order in which they are next. */
 type DueLanes = Map<string, Map<string, Entry>>
 
-const CLASSES: readonly QueueClass[] = [1, 5, 10]
-
 export function createLanes(): Lanes {
   const known = new Map<string, Entry>()
-  const due = new Map<QueueClass, DueLanes>(CLASSES.map((each) => [each, new Map()]))
+  const due = new Map<QueueClass, DueLanes>(QUEUE_CLASSES.map((each) => [each, new Map()]))
   const waiting = createTimetable<Entry>()
 
   const dueOf = (queueClass: QueueClass): DueLanes => {
@@ -86,7 +84,7 @@ export function createLanes(): Lanes {
     for (const entry of waiting.takeUntil(now)) {
       if (isCurrent(entry)) makeDue(entry)
     }
-    return CLASSES.flatMap((queueClass) => visit(dueOf(queueClass), maxVisits))
+    return QUEUE_CLASSES.flatMap((queueClass) => visit(dueOf(queueClass), maxVisits))
   }
 
   function served(lanes: readonly QueueLane[]): void {

@@ -2,7 +2,7 @@
  * How those who make mail due tell the queue: after their commit, with where and when, so that it
  * need not search. Ringing while nobody listens is no error: a queue looks for itself when it starts.
  */
-import type { QueueClass } from '../../../store/schema/words.ts'
+import type { QueueClass } from '../../../queue-class.ts'
 
 /** Where mail waits for its turn: what one project has for one recipient domain (A-label). */
 export type QueueLane = { queueClass: QueueClass; domain: string; projectId: string }

@@ -1,12 +1,14 @@
 /**
  * What operators do to mail in the queue: look, retry, cancel, hold and release.
  */
+
 import { AppError } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
 import { type Attempt, attempts, type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { failEmail } from '../outcome/outcome.ts'
+import { giveUpAfterMs } from './give-up-after.ts'
 import type { QueueNotifier } from './notifier.ts'
 
 export type { Step } from '../../../outbound/attempt.ts'
@@ -82,7 +84,11 @@ async function retryEmail(
   const now = core.now()
   const renewed =
     email.state === 'failed'
-      ? { giveUpAt: now + giveUpMs(core, email), failureCount: 0, error: null }
+      ? {
+          giveUpAt: now + giveUpAfterMs(core.config, email.queueClass),
+          failureCount: 0,
+          error: null,
+        }
       : {}
   await tx
     .update(emails)
@@ -118,11 +124,6 @@ async function getEmail(tx: Tx, id: string): Promise<Email> {
   const email = await tx.select().from(emails).where(eq(emails.id, id)).get()
   if (email === undefined) throw notFound(id)
   return email
-}
-
-function giveUpMs({ config }: Pick<Base, 'config'>, { queueClass }: Email): number {
-  const { transactional, workflow, campaign } = config.delivery.giveUpAfter
-  return { 1: transactional, 5: workflow, 10: campaign }[queueClass]
 }
 
 function notFound(id: string): AppError {

@@ -3,7 +3,7 @@
  * class by class; no project takes all room. A lane costs a statement or two, so one transaction
  * claims from some of them only: nobody waits long for the writer, or for what is then handed over.
  */
-import type { QueueClass } from '../../../store/schema/words.ts'
+import type { QueueClass } from '../../../queue-class.ts'
 import type { Base } from '../../base.ts'
 import type { QueueLane } from './notifier.ts'
 import type { Throttle } from './throttle.ts'

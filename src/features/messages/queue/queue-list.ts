@@ -12,6 +12,7 @@ import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
 import type { ExplainedEmail } from '../explain/explain.ts'
+import { ANY_CLASS_TERM } from './any-class.ts'
 
 export type QueueFilter = {
   /** `ended`: in any of the states in which mail to others ends. */
@@ -46,7 +47,7 @@ type Part = { index: string; term: string }
 
 const WAITING: Part = {
   index: 'emails_ready',
-  term: 'due_at is not null and queue_class in (1, 5, 10)',
+  term: `due_at is not null and ${ANY_CLASS_TERM}`,
 }
 const SENDING: Part = { index: 'emails_leased', term: 'lease_until is not null' }
 const HELD: Part = { index: 'emails_held', term: "state = 'held'" }

@@ -1,0 +1,11 @@
+/**
+ * A condition that holds for every email. The index `emails_ready` begins with the class: with this
+ * term SQLite can seek in the index by the columns behind it. The term is literal, because SQLite
+ * does not match parameters with the terms of an index.
+ */
+import { QUEUE_CLASSES } from '../../../queue-class.ts'
+import { sql } from '../../../store/drizzle.ts'
+
+export const ANY_CLASS_TERM = `queue_class in (${QUEUE_CLASSES.join(', ')})`
+
+export const ANY_CLASS = sql.raw(ANY_CLASS_TERM)
