@@ -1,15 +1,15 @@
 /**
- * The entry of `pillarbox`. An old Node is told so before anything of ours is loaded: what it
- * would say itself about our syntax helps nobody.
+ * The entry of `pillarbox`. Checks the version of Node before it loads anything else, because an old
+ * Node fails on the syntax with a misleading message.
  */
-// As `ps` and `top` name it, whatever runs the code.
+// The name that `ps` and `top` show.
 process.title = 'pillarbox'
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(
-    `Pillarbox needs Node.js 22.19 or newer, and this is ${process.versions.node}. "npm ci" brings ` +
-      'the right one, which "npm start" and "npm run pillarbox -- COMMAND" use.\n',
+    `Pillarbox needs Node.js 22.19 or newer; this is ${process.versions.node}. "npm ci" installs the ` +
+      'right one, which "npm start" and "npm run pillarbox -- COMMAND" use.\n',
   )
   process.exitCode = 1
 } else {

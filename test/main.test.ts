@@ -18,7 +18,7 @@ describe('main', () => {
       const { status, stdout, stderr } = runAs(version)
       assert.equal(status, 1)
       assert.equal(stdout, '')
-      assert.match(stderr, /^Pillarbox needs Node\.js 22\.19 or newer, and this is [\d.]+\. .*\n$/)
+      assert.match(stderr, /^Pillarbox needs Node\.js 22\.19 or newer; this is [\d.]+\. .*\n$/)
       assert.ok(stderr.includes(version))
     }
   })

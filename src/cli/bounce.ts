@@ -1,4 +1,4 @@
-/** What Pillarbox understands of bounces, complaints and replies in files. */
+/** Prints how Pillarbox classifies bounces, complaints and replies in files. */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { getSystemErrorMap } from 'node:util'
@@ -8,13 +8,13 @@ import type { Context, Input, Result } from './engine/command.ts'
 import type { Terminal } from './engine/terminal.ts'
 import { escapeControls, formatTable, shorten } from './engine/text.ts'
 
-/** Messages are smaller; this is for whoever names a disk image by mistake. */
-const maxOctets = 64 * 1_048_576
+/** Larger than any message; guards against files that are no messages, such as disk images. */
+const MAX_OCTETS = 64 * 1_048_576
 
 /**
- * A paragraph a file, with `--json` a JSON line, in the order given; `-` is standard input. Needs no
- * configuration. What cannot be read does not stop the others.
- * @throws AppError that names what could not be read, after all else is printed
+ * Prints one paragraph for each file, or one JSON line with `--json`; `-` is standard input. Needs no
+ * configuration. An unreadable file does not stop the others.
+ * @throws AppError that names the unreadable files, after printing the others
  */
 export async function inspectBouncesCommand(
   { terminal, isJson }: Context,
@@ -30,11 +30,11 @@ export async function inspectBouncesCommand(
   return null
 }
 
-/** Its octets, or what is wrong. */
+/** The octets of the file, or the reason why it cannot be read. */
 async function readMessage({ stdin, cwd }: Terminal, file: string): Promise<Buffer | string> {
   try {
     const raw = file === '-' ? await readAll(stdin) : await readFile(path.resolve(cwd, file))
-    return raw.length > maxOctets ? 'larger than 64 MiB' : raw
+    return raw.length > MAX_OCTETS ? 'larger than 64 MiB' : raw
   } catch (error) {
     if (!(error instanceof Error && 'errno' in error && typeof error.errno === 'number'))
       throw error
@@ -53,8 +53,8 @@ function format(file: string, report: Report, isJson: boolean): string {
 }
 
 function toText(file: string, { kind, feedbackType, truncated, recipients }: Report): string {
-  const what = feedbackType === null ? kind : `${kind} (${feedbackType})`
-  const bound = truncated ? ', truncated: the file holds more than was read' : ''
+  const label = feedbackType === null ? kind : `${kind} (${feedbackType})`
+  const bound = truncated ? ', truncated: the file is longer than the part that was read' : ''
   const rows = recipients.map((one) => [
     one.recipient,
     one.action,
@@ -65,8 +65,8 @@ function toText(file: string, { kind, feedbackType, truncated, recipients }: Rep
     shorten(one.diagnostic, 100),
   ])
   const head = ['RECIPIENT', 'ACTION', 'CLASS', 'REASON', 'STATUS', 'CODE', 'DIAGNOSTIC']
-  const table = formatTable(head, rows, 'No recipient is named.')
-  return `${escapeControls(`${file}: ${what}`)}${bound}\n${table.replace(/^/gm, '  ')}\n`
+  const table = formatTable(head, rows, 'The file names no recipient.')
+  return `${escapeControls(`${file}: ${label}`)}${bound}\n${table.replace(/^/gm, '  ')}\n`
 }
 
 function describe(file: string, { kind, recipients, feedbackType, truncated }: Report) {

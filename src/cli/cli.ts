@@ -1,11 +1,11 @@
 /** Runs `pillarbox COMMAND`: prints its result, or its error, and returns the exit status. */
 import { commands, groups } from './commands.ts'
 import type { Result } from './engine/command.ts'
-import { exitStatus, reportFailure } from './engine/failure.ts'
+import { EXIT_STATUS, reportFailure } from './engine/failure.ts'
 import { runProgram } from './engine/program.ts'
 import { processTerminal, type Terminal } from './engine/terminal.ts'
 
-/** The exit status: 0 done, 1 failed, 2 wrong usage or configuration. Leaves nothing open. */
+/** Returns the exit status: 0 done, 1 failed, 2 wrong usage or configuration. Leaves nothing open. */
 export async function runCli(
   argv: readonly string[],
   terminal: Terminal = processTerminal(),
@@ -13,7 +13,7 @@ export async function runCli(
   const isJson = argv.includes('--json')
   try {
     print(terminal, await runProgram({ groups, commands }, terminal, argv), isJson)
-    return exitStatus.done
+    return EXIT_STATUS.done
   } catch (error) {
     return reportFailure(terminal, error, isJson)
   }

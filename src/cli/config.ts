@@ -1,4 +1,4 @@
-/** The configuration as it holds: can it be used, what should be looked at, what are the values. */
+/** `config check` and `config show`: validity, warnings and effective values. */
 import { existsSync } from 'node:fs'
 import { now } from '../clock.ts'
 import { listCertificateFaults } from '../config/certificates/faults.ts'
@@ -13,16 +13,16 @@ import { asFileOwner } from './engine/file-owner.ts'
 import { escapeControls } from './engine/text.ts'
 
 export async function checkConfig(context: Context): Promise<Result> {
-  // The server must be able to read what root can.
+  // Files that root can read may be unreadable for the server.
   const isFinal = context.terminal.isWholeProcess
   const loaded = await asFileOwner(load(context).config, async () => load(context), { isFinal })
   const { file } = loaded.config
   const warnings = [
     ...(await listAllWarnings(context, loaded)),
-    // A server follows its certificates and says so itself.
+    // A running server watches its certificates and logs these faults itself.
     ...listCertificateFaults(loaded.config, now()),
   ]
-  const head = `${file ?? 'No file, defaults and environment'}: the configuration can be used.`
+  const head = `${file ?? 'No file, defaults and environment'}: the configuration is valid.`
   const lines = [head, ...warnings.map((warning) => `Warning: ${warning}`)]
   return { json: { file, warnings }, text: lines.map(escapeControls).join('\n') }
 }
@@ -43,7 +43,7 @@ export function load({ terminal, configPath }: Context): Loaded {
   return loadSettings({ configPath, env: terminal.env, cwd: terminal.cwd })
 }
 
-/** What the sandbox made opens nothing in other modes, which somebody may wonder about. */
+/** Warns about a user and keys of the sandbox, which other modes refuse. */
 async function findLeftovers(context: Context, config: Config): Promise<string[]> {
   if (config.delivery.mode === 'sandbox' || !existsSync(config.database.file)) return []
   const { sandboxLeftovers } = await import('../features/accounts/sandbox.ts')
@@ -51,16 +51,16 @@ async function findLeftovers(context: Context, config: Config): Promise<string[]
   return [
     ...users.map(
       ({ email }) =>
-        `the user ${email} was made by the sandbox and is refused: pillarbox user password --email ${email}`,
+        `the user ${email} was created by the sandbox and is refused; run pillarbox user password --email ${email}`,
     ),
     ...projects.map(
       ({ id, name }) =>
-        `the keys of project ${name} were made by the sandbox and are refused: pillarbox project keys ${id} --regenerate`,
+        `the keys of project ${name} were created by the sandbox and are refused; run pillarbox project keys ${id} --regenerate`,
     ),
   ]
 }
 
-/** Dotted keys as the tables that they name. */
+/** Turns dotted keys into nested objects. */
 function nest(flat: Record<string, TomlValue | null>): Record<string, unknown> {
   const root: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(flat)) {

@@ -19,10 +19,10 @@ export async function addDomainCommand(context: Context, input: Input): Promise<
   }))
   const shown = showRecords(added, input)
   const zone = shown.map(formatZoneLine)
-  const next = `Make these records, then run: pillarbox domain verify ${added.domain}`
+  const next = `Create these records, then run: pillarbox domain verify ${added.domain}`
   const text = [
     describeDomain(added, shown),
-    ['The same for a zone file:', '', ...zone].join('\n'),
+    ['The same records as lines of a zone file:', '', ...zone].join('\n'),
     ...(server === undefined ? [] : [describeServer(server)]),
     escapeControls(next),
   ]
@@ -30,7 +30,7 @@ export async function addDomainCommand(context: Context, input: Input): Promise<
   return { json, text: text.join('\n\n') }
 }
 
-/** By its name, or by its id where several projects claim the same name. */
+/** Takes the domain's name, or its id where several projects claim the same name. */
 export async function verifyDomainCommand(context: Context, input: Input): Promise<Result> {
   const target = readTarget(input)
   const trust = input.has('trust')
@@ -66,7 +66,7 @@ function readTarget({ args: [name = ''] }: Input): DomainTarget {
   return isUuid(name) ? { id: name } : { domain: name }
 }
 
-/** All but the replies', which moves mail that goes elsewhere now. */
+/** Leaves out the MX record for replies unless asked for: it redirects the domain's existing mail. */
 function showRecords({ records }: DomainView, input: Input): DomainView['records'] {
   return records.filter(({ purpose }) => purpose !== 'replies' || input.has('replies'))
 }

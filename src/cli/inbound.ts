@@ -1,4 +1,4 @@
-/** What came in for the server itself, what could not be read, and what was capped. */
+/** Received mail: for the server itself, unreadable, or capped. */
 import { formatInstant, formatOptionalInstant } from '../clock.ts'
 import { deleteInbound } from '../features/receiving/delete.ts'
 import { countInbound, listInbound } from '../features/receiving/list.ts'
@@ -9,7 +9,7 @@ import { escapeControls, formatFields, formatTable, formatTime, shorten } from '
 
 type Listed = Pick<InboundMessage, 'recipients' | 'reversePath' | 'sender'>
 
-const none = 'Nothing came in for the server itself, and everything could be read.'
+const NONE = 'No mail for the server itself, and every message could be read.'
 
 export async function listInboundCommand(context: Context, input: Input): Promise<Result> {
   const isAll = input.has('all')
@@ -41,19 +41,19 @@ export async function listInboundCommand(context: Context, input: Input): Promis
   return { json, text: formatTable(head, rows, describeNone(counts)) }
 }
 
-/** What there is beside an empty list. */
+/** Describes the messages that an empty list does not show. */
 function describeNone({ waiting, ended }: { waiting: number; ended: number }): string {
-  const lines = [none]
+  const lines = [NONE]
   if (waiting > 0) lines.push(`Waiting to be read: ${waiting}.`)
   if (ended > 0) lines.push(`Read: ${ended}. See the newest with: pillarbox inbound list --all`)
   return lines.join('\n')
 }
 
-/** Exactly one of ids and `--failed`. */
+/** Takes either ids or `--failed`. */
 export async function retryInboundCommand(context: Context, input: Input): Promise<Result> {
   const { args: ids } = input
   const isFailed = input.has('failed')
-  if (isFailed === ids.length > 0) throw new UsageError('name ids, or give --failed')
+  if (isFailed === ids.length > 0) throw new UsageError('give either ids or --failed')
   if (!isFailed) {
     await withCore(context, (core) => retryInbound(core, ids))
     return { json: { ids, messages: ids.length }, text: `To be read again: ${ids.length}.` }
@@ -67,7 +67,7 @@ export async function deleteInboundCommand(context: Context, { args }: Input): P
   return { json: { ids: args }, text: `Deleted: ${args.length}.` }
 }
 
-/** With `--facts`, and of a message whose text is gone, what is known of it. */
+/** Prints the metadata with `--facts`, and for a message whose text is deleted. */
 export async function showInboundCommand(context: Context, input: Input): Promise<Result> {
   const [id = ''] = input.args
   const message = await withCore(context, (core) => getInbound(core, id))
@@ -75,7 +75,7 @@ export async function showInboundCommand(context: Context, input: Input): Promis
     return { json: toJson(message), text: toText(message) }
   }
   const note = message.error ?? message.remark
-  // Beside the message, which stays as it came.
+  // stdout holds the unchanged message only.
   if (note !== null) context.terminal.stderr.write(`Note: ${escapeControls(note)}\n`)
   return { raw: message.raw }
 }
@@ -107,11 +107,11 @@ function toText(message: InboundMessage): string {
     interrupted: message.interruptions === 0 ? null : `${message.interruptions} times`,
     understood: message.summary === null ? null : JSON.stringify(message.summary),
   })
-  const gone = message.raw === null ? '; its text is no longer kept' : ''
+  const gone = message.raw === null ? '; its text is deleted' : ''
   return `Inbound message ${message.id}${gone}.\n\n${fields}`
 }
 
-/** As its From field says once it was read; before that, as its envelope does. */
+/** The From field of a message that was read; before that, the sender of its envelope. */
 function senderOf({ sender, reversePath }: Listed): string {
   return sender ?? `<${reversePath}>`
 }

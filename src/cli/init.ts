@@ -1,4 +1,4 @@
-/** Writes a configuration file for a person to edit; one that exists stays as it is. */
+/** Writes a configuration file to be edited. An existing file is not changed. */
 import { type FileHandle, open } from 'node:fs/promises'
 import path from 'node:path'
 import { fileName } from '../config/layers/file.ts'
@@ -9,7 +9,7 @@ import { AppError } from '../errors.ts'
 import { type Context, type Input, type Result, UsageError } from './engine/command.ts'
 import { findFolderOwner } from './engine/file-owner.ts'
 
-const modes = ['sandbox', 'direct', 'relay'] as const
+const MODES = ['sandbox', 'direct', 'relay'] as const
 
 type Given = Partial<Record<SettingKey, TomlValue>>
 
@@ -24,34 +24,40 @@ export async function init({ terminal, configPath }: Context, input: Input): Pro
   }
   await writeNew(file, formatNewFile(given))
   const next = [...listNextSteps(given), 'Then run "pillarbox config check" and "pillarbox serve".']
-  return { json: { file }, text: [`${file} is written.`, ...next].join('\n') }
+  return { json: { file }, text: [`${file} was written.`, ...next].join('\n') }
 }
 
-/** What is left to do by hand, as far as the options tell. */
+/** The steps that the options leave to the operator. */
 function listNextSteps(given: Given): string[] {
   const certificates = (['inbound.tls_cert', 'submission.tls_cert'] as const).filter(
     (key) => given[key] !== undefined,
   )
   return [
-    ...(given['delivery.mode'] === 'relay' ? ['Name the smarthost in [delivery.relay].'] : []),
-    ...certificates.map((key) => `Put the certificate and its key where ${key} and .tls_key say.`),
+    ...(given['delivery.mode'] === 'relay'
+      ? ['Set host in [delivery.relay] to the smarthost.']
+      : []),
+    ...certificates.map(
+      (key) => `Copy the certificate and its key to the paths in ${key} and .tls_key.`,
+    ),
     ...(given.base_url === undefined ? ['Set base_url to the public address of the API.'] : []),
   ]
 }
 
 function readMode(input: Input): Given {
-  const mode = input.choice('mode', modes)
+  const mode = input.choice('mode', MODES)
   return mode === undefined ? {} : { 'delivery.mode': mode }
 }
 
-/** Submission needs a certificate; the one of `inbound` serves both. */
+/** Submission needs a certificate; with --inbound both use the certificate of `inbound`. */
 function listeners(input: Input): Given {
   const [hasInbound, hasSubmission] = [input.has('inbound'), input.has('submission')]
-  const room = hasInbound ? 'inbound' : 'submission'
+  const section = hasInbound ? 'inbound' : 'submission'
   return {
     ...(hasInbound ? { 'inbound.listen': ['0.0.0.0:25'] } : {}),
     ...(hasSubmission ? { 'submission.listen': ['0.0.0.0:587', 'tls://0.0.0.0:465'] } : {}),
-    ...(hasSubmission ? { [`${room}.tls_cert`]: 'cert.pem', [`${room}.tls_key`]: 'key.pem' } : {}),
+    ...(hasSubmission
+      ? { [`${section}.tls_cert`]: 'cert.pem', [`${section}.tls_key`]: 'key.pem' }
+      : {}),
   }
 }
 
@@ -70,7 +76,7 @@ async function writeNew(file: string, text: string): Promise<void> {
   try {
     await handle.writeFile(text)
     const owner = findFolderOwner(path.dirname(file))
-    // By its handle: whoever owns the folder may have put a link there meanwhile.
+    // Uses the handle: the folder's owner may have replaced the path by a link.
     if (owner !== undefined) await handle.chown(owner.uid, owner.gid)
   } finally {
     await handle.close()
@@ -83,11 +89,9 @@ async function openNew(file: string): Promise<FileHandle> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT') {
-      throw new UsageError(
-        `there is no folder ${path.dirname(file)} to write ${path.basename(file)} to`,
-      )
+      throw new UsageError(`the folder ${path.dirname(file)} does not exist`)
     }
     if (code !== 'EEXIST') throw error
-    throw new AppError('CONFLICT', `${file} exists already and was not touched.`, { cause: error })
+    throw new AppError('CONFLICT', `${file} already exists and was not changed.`, { cause: error })
   }
 }

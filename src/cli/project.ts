@@ -14,7 +14,7 @@ export async function createProjectCommand(context: Context, input: Input): Prom
   const keys = await withCore(context, (core) =>
     createProject(core, { name: input.required('name'), ownerEmail: input.required('owner') }),
   )
-  return { json: keys, text: describeNewKeys('is made', keys) }
+  return { json: keys, text: describeNewKeys('was created', keys) }
 }
 
 export async function projectKeysCommand(context: Context, input: Input): Promise<Result> {
@@ -58,9 +58,9 @@ export async function updateProjectCommand(context: Context, input: Input): Prom
   return { json: project, text: describeProject(project) }
 }
 
-function describeNewKeys(what: string, keys: ProjectKeysView): string {
-  const lines = [`Project ${escapeControls(keys.name)} ${what}.`, '', formatKeys(keys), '']
-  return [...lines, 'The secret key is shown this once.'].join('\n')
+function describeNewKeys(verb: string, keys: ProjectKeysView): string {
+  const lines = [`Project ${escapeControls(keys.name)} ${verb}.`, '', formatKeys(keys), '']
+  return [...lines, 'The secret key is shown only this once.'].join('\n')
 }
 
 function formatKeys({ id, public: publicKey, secret }: ProjectKeysView): string {

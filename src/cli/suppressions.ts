@@ -1,4 +1,4 @@
-/** The addresses that are not sent to, and those whose suppression waits for a word. */
+/** Suppressed addresses, and held suppressions. */
 import { formatInstant } from '../clock.ts'
 import { getProject } from '../features/accounts/projects.ts'
 import type { OpenCore } from '../features/open-core.ts'
@@ -54,14 +54,14 @@ export async function addSuppressionsCommand(context: Context, input: Input): Pr
     source: 'command line',
   }
   const done = await onProject(context, input, (core) => addSuppressions(core, addition))
-  const text = `Suppressed: ${done.added}; on the list before: ${done.existing}.`
+  const text = `Suppressed: ${done.added}; already on the list: ${done.existing}.`
   return { json: done, text }
 }
 
 export async function removeSuppressionsCommand(context: Context, input: Input): Promise<Result> {
   const removal = { projectId: input.required('project'), addresses: readAddresses(input.args) }
   const removed = await onProject(context, input, (core) => removeAddresses(core, removal))
-  return { json: { removed }, text: `Taken off the list: ${removed}.` }
+  return { json: { removed }, text: `Removed from the list: ${removed}.` }
 }
 
 export async function confirmSuppressionsCommand(context: Context, input: Input): Promise<Result> {
@@ -69,7 +69,9 @@ export async function confirmSuppressionsCommand(context: Context, input: Input)
   const done = await onProject(context, input, (core) => confirmHeld(core, scope))
   const lines = [
     `Suppressed and unsubscribed since ${formatInstant(scope.since)}: ${done.suppressed}.`,
-    ...(done.dropped > 0 ? [`Let go, for they took mail meanwhile: ${done.dropped}.`] : []),
+    ...(done.dropped > 0
+      ? [`Dropped because the address has accepted mail since: ${done.dropped}.`]
+      : []),
     ...describeRemaining(done),
   ]
   return { json: { since: formatInstant(scope.since), ...done }, text: lines.join('\n') }
@@ -79,9 +81,11 @@ export async function undoSuppressionsCommand(context: Context, input: Input): P
   const scope = readScope(input)
   const done = await onProject(context, input, (core) => undoSuppressions(core, scope))
   const lines = [
-    `Taken off the list since ${formatInstant(scope.since)}: ${done.removed}; subscribed again: ${done.resubscribed}.`,
+    `Removed from the list since ${formatInstant(scope.since)}: ${done.removed}; subscribed again: ${done.resubscribed}.`,
     `Held suppressions dropped: ${done.dropped}.`,
-    ...(done.kept > 0 ? [`Kept on the list, for people put them there too: ${done.kept}.`] : []),
+    ...(done.kept > 0
+      ? [`Kept on the list because a person added the address too: ${done.kept}.`]
+      : []),
     ...describeRemaining(done),
   ]
   return { json: { since: formatInstant(scope.since), ...done }, text: lines.join('\n') }
@@ -93,7 +97,7 @@ function describeRemaining({ remaining }: { remaining: number }): string[] {
     : [`Still held: ${remaining}. See: pillarbox suppressions list --held`]
 }
 
-/** Where a project is named, it must exist. */
+/** A project that the command names must exist. */
 function onProject<T>(
   context: Context,
   input: Input,
@@ -112,7 +116,7 @@ function toRow({ email, reason, createdAt, source, projectId }: ListedSuppressio
 }
 
 function toHeldRow({ email, reason, createdAt, source, dueAt }: HeldView): string[] {
-  const waitsFor = dueAt === null ? 'confirm or undo' : `a second look, ${dueAt}`
+  const waitsFor = dueAt === null ? 'confirm or undo' : `a second DNS check, ${dueAt}`
   return [email, reason, createdAt, waitsFor, shorten(source, 60)]
 }
 

@@ -11,7 +11,7 @@ import { escapeControls, formatTable } from './engine/text.ts'
 import { choosePassword } from './options/password.ts'
 
 export function createUserCommand(context: Context, input: Input): Promise<Result> {
-  return withPassword(context, input, { act: createUser, done: 'is made' })
+  return withPassword(context, input, { act: createUser, done: 'was created' })
 }
 
 export function setPasswordCommand(context: Context, input: Input): Promise<Result> {
@@ -29,7 +29,7 @@ async function withPassword(
   })
   const { id, email, password } = user
   const lines = [`User ${escapeControls(email)} ${verb.done} (id ${id}).`]
-  if (password !== undefined) lines.push(`Password, shown this once: ${password}`)
+  if (password !== undefined) lines.push(`Password, shown only this once: ${password}`)
   return { json: user, text: lines.join('\n') }
 }
 
@@ -39,7 +39,7 @@ export async function listUsersCommand(context: Context): Promise<Result> {
     id,
     email,
     createdAt.slice(0, 10),
-    isSandbox ? 'made by the sandbox' : '',
+    isSandbox ? 'created by the sandbox' : '',
   ])
   return { json: users, text: formatTable(['ID', 'EMAIL', 'SINCE', ''], rows, 'No users yet.') }
 }

@@ -1,4 +1,4 @@
-/** What `serve` tells a newcomer in sandbox mode: how to send a message and see it arrive. */
+/** The welcome text of `serve` in sandbox mode: how to send a message and see it arrive. */
 import sea from 'node:sea'
 import type { App } from '../app.ts'
 import type { Context } from './engine/command.ts'
@@ -6,19 +6,23 @@ import { formatFields } from './engine/text.ts'
 
 type Sandbox = NonNullable<App['sandbox']>
 
-/** The text after the ready line, or a line of JSON. */
+/** The text after the ready line; one line of JSON with --json. */
 export function formatWelcome(context: Context, sandbox: Sandbox, url: string): string {
   const curl = curlLine(sandbox, url)
   if (context.isJson) return JSON.stringify({ event: 'sandbox', ...sandbox, curl })
   const pillarbox = programName(context)
-  const lines = ['', 'Sandbox mode: the whole pipeline runs, and all mail stays here.', '']
+  const lines = [
+    '',
+    'Sandbox mode: the whole pipeline runs, and all mail stays on this machine.',
+    '',
+  ]
   if (sandbox.kind === 'created') lines.push(...formatCredentials(sandbox))
   lines.push('Send a message:', '', curl, '')
   if (sandbox.kind === 'existing') {
     const renew = `${pillarbox} project keys ${sandbox.project.id} --regenerate`
-    lines.push(`PILLARBOX_KEY is the secret key of the project. For a new one: ${renew}`)
+    lines.push(`PILLARBOX_KEY is the secret key of the project. To create a new one: ${renew}`)
   }
-  lines.push(`See what arrived: ${pillarbox} sandbox list`)
+  lines.push(`List the mail that arrived: ${pillarbox} sandbox list`)
   return lines.join('\n')
 }
 
@@ -29,7 +33,7 @@ function formatCredentials({ user, keys }: Extract<Sandbox, { kind: 'created' }>
     'secret key': keys.secret,
     'public key': keys.public,
   }
-  return ['Made for a start, and shown this once:', '', formatFields(fields), '']
+  return ['Created for a first try, and shown only this once:', '', formatFields(fields), '']
 }
 
 function curlLine(sandbox: Sandbox, url: string): string {
@@ -47,7 +51,7 @@ function curlLine(sandbox: Sandbox, url: string): string {
   return `curl ${url}/v1/send -H ${authorization} -H ${type} -d '${message}'`
 }
 
-/** From source the program is a script of npm. */
+/** From source, the program runs as an npm script. */
 function programName({ configPath }: Context): string {
   const program = sea.isSea() ? 'pillarbox' : 'npm run -s pillarbox --'
   return configPath === undefined ? program : `${program} --config ${configPath}`

@@ -1,9 +1,9 @@
-/** Settings by key -> the `Config` that the program works with, frozen to the bottom. */
+/** Turns settings by key into the `Config` of the program, deeply frozen. */
 import path from 'node:path'
 import type { BillingConfig, Config, RelayConfig, TlsFiles } from './config.ts'
 import type { SettingValues } from './settings.ts'
 
-/** `values` as `deriveValues` left them. */
+/** Takes the values that `deriveValues` returns. */
 export function buildConfig(values: SettingValues, file: string | null): Config {
   return freeze<Config>({
     file,

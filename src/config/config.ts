@@ -3,9 +3,9 @@ import type { LogLevel } from '../log.ts'
 
 export type ListenAddress = {
   host: string
-  /** 0 = any free port */
+  /** 0: any free port. */
   port: number
-  /** implicit TLS (`tls://`) */
+  /** Implicit TLS (`tls://`). */
   isTls: boolean
 }
 
@@ -27,11 +27,11 @@ export type BillingConfig = {
 }
 
 export type Config = {
-  /** The file it was read from, absolute; null when there was none. */
+  /** Absolute path of the configuration file; null without one. */
   file: string | null
   /** Without a trailing slash. */
   baseUrl: string
-  /** Null when it is to be made and kept in `dataDir`. */
+  /** Null: generated and kept in `dataDir`. */
   secret: string | null
   secretPrevious: string | null
   /** Absolute. */
@@ -55,22 +55,22 @@ export type Config = {
     maxConnectionsPerSite: number
     messagesPerConnection: number
     retrySchedule: readonly number[]
-    /** 0 = none. */
+    /** 0: no limit. */
     fusePerMinute: number
     giveUpAfter: { transactional: number; workflow: number; campaign: number }
     returnPathDomain: string
     relay: RelayConfig | null
   }
   /**
-   * `servers`: `address` or `address:port`; empty = the system's. `canary`: domains that certainly
-   * exist, in A-labels; empty = every answer is believed.
+   * `servers`: `address` or `address:port`; empty: the system's. `canary`: A-labels of domains that
+   * certainly exist; empty: every "no such domain" is believed.
    */
   dns: { servers: readonly string[]; canary: readonly string[] }
   inbound: {
     listen: readonly ListenAddress[]
     tls: TlsFiles | null
     maxMessageBytes: number
-    /** Of received mail that is kept; 0 is no limit. */
+    /** Limit of the received mail that is kept; 0: no limit. */
     maxBytesPerProject: number
   }
   submission: { listen: readonly ListenAddress[]; tls: TlsFiles | null }
@@ -84,7 +84,7 @@ export type Config = {
     attachmentsMaxBytes: number
     messageMaxBytes: number
     submissionRecipients: number
-    /** 0 = none */
+    /** 0: no limit. */
     minFreeBytes: number
     idempotencyHours: number
   }

@@ -1,4 +1,4 @@
-/** Settings that are right one by one and wrong together. */
+/** Finds settings that are valid one by one and contradict each other. */
 import type { ListenAddress } from './config.ts'
 import { describeFound, type Problem } from './problems.ts'
 import type { SettingKey, SettingValues } from './settings.ts'
@@ -7,12 +7,12 @@ import { formatListenAddress, isLoopbackHost } from './values/listen-address.ts'
 type Finding = { key: SettingKey; found: string; expected: string }
 
 type Rule = {
-  /** It is left out when one of these is wrong by itself. */
+  /** The rule is skipped while one of these keys is invalid by itself. */
   keys: SettingKey[]
   check(values: SettingValues): Finding[]
 }
 
-/** `isBroken`: keys that have a problem of their own. */
+/** `isBroken` tells whether a key is invalid by itself. */
 export function findContradictions(
   values: SettingValues,
   isBroken: (key: SettingKey) => boolean,
@@ -33,7 +33,7 @@ const rules: Rule[] = [
     check: (values) => {
       const hostname = values['delivery.hostname'] ?? ''
       if (values['delivery.mode'] !== 'direct' || hostname.includes('.')) return []
-      const expected = 'a name with a dot, as direct delivery shows it to other servers'
+      const expected = 'a name with a dot, since direct delivery presents it to other servers'
       return [{ key: 'delivery.hostname', found: describeFound(hostname), expected }]
     },
   },
@@ -41,7 +41,7 @@ const rules: Rule[] = [
     keys: ['delivery.mode', 'delivery.relay.host'],
     check: (values) => {
       if (values['delivery.mode'] !== 'relay') return []
-      return missing(values, 'delivery.relay.host', 'the smarthost that relay mode sends to')
+      return missing(values, 'delivery.relay.host', 'the smarthost of relay mode')
     },
   },
   {
@@ -57,7 +57,11 @@ const rules: Rule[] = [
     check: (values) => {
       const isUsed = values['delivery.relay.username'] !== null
       if (!isUsed || values['delivery.mode'] === 'relay') return []
-      return missing(values, 'delivery.relay.host', 'the smarthost that relay.username is for')
+      return missing(
+        values,
+        'delivery.relay.host',
+        'the smarthost that delivery.relay.username belongs to',
+      )
     },
   },
   ...tlsPairs.map((pair) => ({
@@ -90,7 +94,7 @@ function checkClearAuth(values: SettingValues): Finding[] {
   const isClear = values['delivery.relay.tls'] === 'none'
   if (host === null || !isClear || values['delivery.relay.username'] === null) return []
   if (isLoopbackHost(host)) return []
-  const expected = `starttls or implicit: the password would go to ${host} in clear`
+  const expected = `starttls or implicit, since the password would reach ${host} in clear text`
   return [{ key: 'delivery.relay.tls', found: '"none"', expected }]
 }
 
@@ -121,7 +125,7 @@ function checkListeners(values: SettingValues): Finding[] {
     taken.set(place, key)
     if (holder === undefined || address.port === 0) return []
     return [
-      { key, found: `"${place}", which ${holder} has too`, expected: 'an address of its own' },
+      { key, found: `"${place}", which ${holder} uses too`, expected: 'an address of its own' },
     ]
   })
 }

@@ -1,10 +1,10 @@
-/** Defaults that follow from other settings or from the system, and paths made absolute. */
+/** Adds defaults that depend on other settings or on the system, and makes paths absolute. */
 import os from 'node:os'
 import path from 'node:path'
 import { type SettingKey, type SettingValues, settingKeys, settingOf } from './settings.ts'
 import { hostName } from './values/kinds.ts'
 
-const relayPorts = { starttls: 587, implicit: 465, none: 25 }
+const RELAY_PORTS = { starttls: 587, implicit: 465, none: 25 }
 
 export function deriveValues(values: SettingValues, folder: string): SettingValues {
   const absolute = resolvePaths(values, folder)
@@ -18,13 +18,13 @@ export function deriveValues(values: SettingValues, folder: string): SettingValu
   }
 }
 
-/** A system without a usable name is itself only. */
+/** Falls back to localhost where the system has no valid host name. */
 function systemHostName(): string {
   return hostName.read(os.hostname()) ?? 'localhost'
 }
 
 function defaultRelayPort(values: SettingValues): number | null {
-  return values['delivery.relay.host'] === null ? null : relayPorts[values['delivery.relay.tls']]
+  return values['delivery.relay.host'] === null ? null : RELAY_PORTS[values['delivery.relay.tls']]
 }
 
 function resolvePaths(values: SettingValues, folder: string): SettingValues {
@@ -36,7 +36,7 @@ function resolvePaths(values: SettingValues, folder: string): SettingValues {
   return Object.fromEntries(settingKeys.map(absolute)) as SettingValues
 }
 
-/** Those of inbound, unless one of its own is given. */
+/** Submission uses the certificate of inbound unless a setting of its own exists. */
 function chooseSubmissionTls(values: SettingValues) {
   const [cert, key] = [values['submission.tls_cert'], values['submission.tls_key']]
   const inbound = [values['inbound.tls_cert'], values['inbound.tls_key']] as const

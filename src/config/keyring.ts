@@ -1,7 +1,7 @@
 /**
- * The keys made from `secret`: one per purpose, by HKDF-SHA256 (RFC 5869), so that a token of one
- * kind is never valid as another. The previous secret's keys stand second: still accepted, never
- * used to make anything new.
+ * The keys derived from `secret` by HKDF-SHA256 (RFC 5869), one per purpose, so that a token of one
+ * kind is never valid as another. Keys of the previous secret come second: they are accepted, but
+ * nothing new is made with them.
  */
 import {
   createCipheriv,
@@ -24,13 +24,13 @@ export type KeyPurpose =
 export type KeysOfPurpose = readonly [current: KeyObject, ...previous: KeyObject[]]
 
 export type Keyring = {
-  /** Current first. */
+  /** The current key first. */
   keys(purpose: KeyPurpose): KeysOfPurpose
   /** Encrypts a text for the database (AES-256-GCM). */
   seal(text: string): string
-  /** @throws TypeError when no known secret sealed it */
+  /** Decrypts a sealed text. @throws TypeError when no known secret sealed it */
   unseal(sealed: string): string
-  /** Sealed anew if the previous secret did it, else the same text. @throws TypeError as `unseal` */
+  /** Seals a text again if the previous secret sealed it; else returns it. @throws TypeError */
   reseal(sealed: string): string
 }
 
@@ -63,7 +63,7 @@ export function createKeyring(secret: string, previous: string | null = null): K
   }
 }
 
-/** Key objects: an HMAC with one costs a fifth of an HMAC with bytes. */
+/** An HMAC with a key object costs a fifth of an HMAC with bytes. */
 function deriveKey(secret: string, purpose: KeyPurpose): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `pillarbox:${purpose}`, 32)))
 }
@@ -80,10 +80,10 @@ function unsealWith(keys: KeysOfPurpose, sealed: string): string {
     const text = tryUnseal(key, sealed)
     if (text !== undefined) return text
   }
-  throw new TypeError('sealed with a secret that is not known (see secret, secret_previous)')
+  throw new TypeError('sealed with an unknown secret (see secret and secret_previous)')
 }
 
-/** Undefined when another key sealed it, or none. */
+/** Undefined unless this key sealed the text. */
 function tryUnseal(key: KeyObject, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64')
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined

@@ -1,7 +1,7 @@
 /**
- * The configuration: one TOML file (`--config`, else ./pillarbox.toml, else
- * /etc/pillarbox/pillarbox.toml, else none), the environment over it, defaults below. Whatever is
- * wrong with it is said at once. Relative paths count from the file's folder.
+ * Loads the configuration: the environment, then one TOML file (`--config`, else ./pillarbox.toml,
+ * else /etc/pillarbox/pillarbox.toml, else none), then the defaults. All problems are reported at
+ * once. Relative paths start at the file's folder.
  */
 import path from 'node:path'
 import { buildConfig } from './build.ts'
@@ -22,7 +22,7 @@ export type LoadOptions = FileSearch & { env: NodeJS.ProcessEnv }
 
 export type Loaded = {
   config: Config
-  /** Every key as it holds, defaults and absolute paths filled in. */
+  /** The effective value of every key, with defaults and absolute paths. */
   values: SettingValues
   origins: Origins
 }
@@ -32,7 +32,7 @@ export function loadConfig(options: LoadOptions): Config {
   return loadSettings(options).config
 }
 
-/** `loadConfig`, with what each key holds and who says so. @throws ConfigError */
+/** `loadConfig` with the value and the origin of every key. @throws ConfigError */
 export function loadSettings(options: LoadOptions): Loaded {
   const found = readConfigFile(options)
   const folder = found === null ? options.cwd : path.dirname(found.file)

@@ -1,13 +1,13 @@
-/** What is wrong with a configuration: all of it at once, each with what was expected instead. */
+/** Problems of a configuration, each with the expected value. A ConfigError holds all of them. */
 
 export type Problem = {
   /** Dotted, as in the file: `delivery.relay.host`. */
   key: string
   found: string
   expected: string
-  /** The file or the environment variable that says so; null for a default. */
+  /** File or environment variable that sets the value; null for a default. */
   where: string | null
-  /** A key that may have been meant. */
+  /** A similar key that exists. */
   meant?: string
 }
 
@@ -30,14 +30,14 @@ export function formatProblem({ key, found, expected, where, meant }: Problem): 
   return `  ${key}: found ${found}, expected ${expected}${place}${guess}`
 }
 
-/** A found value for people, bounded. */
+/** A found value as text of bounded length. */
 export function describeFound(value: unknown): string {
   if (value instanceof Date) return `the date ${value.toString()}`
   const text = JSON.stringify(value) ?? String(value)
   return text.length > MAX_FOUND_LENGTH ? `${text.slice(0, MAX_FOUND_LENGTH)}…` : text
 }
 
-/** A found value that nobody may read. */
+/** Describes a secret value without showing it. */
 export function describeHidden(value: unknown): string {
   if (typeof value !== 'string') return `a ${Array.isArray(value) ? 'list' : typeof value}`
   return value === '' ? 'an empty text' : `a text of ${value.length} characters`

@@ -1,7 +1,7 @@
 /**
- * The folder of all state and the secret that keys are derived from. A secret that the
- * configuration does not give is made once and kept in `<data_dir>/secret`: complete and durable
- * before its name appears, and whoever comes second takes what the first one made.
+ * The data folder, and the secret that keys are derived from. Without a configured secret, one is
+ * generated and kept in `<data_dir>/secret`. The file is complete and durable before its name
+ * appears; of two processes that start at once, the second uses the secret of the first.
  */
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { longSecret } from './values/kinds.ts'
 
 const SECRET_BYTES = 32
 
-/** Makes `data_dir`, for us alone, where it is missing. @throws ConfigError */
+/** Creates `data_dir` with mode 700 where it is missing. @throws ConfigError */
 export async function prepareDataDir({ dataDir }: Pick<Config, 'dataDir'>): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
@@ -23,7 +23,7 @@ export async function prepareDataDir({ dataDir }: Pick<Config, 'dataDir'>): Prom
   }
 }
 
-/** The configured secret, else the kept one, made if need be. @throws ConfigError */
+/** Returns the configured secret, else the kept one, else a new one. @throws ConfigError */
 export async function loadSecret(config: Pick<Config, 'secret' | 'dataDir'>): Promise<string> {
   if (config.secret !== null) return config.secret
   const file = path.join(config.dataDir, 'secret')
@@ -35,7 +35,7 @@ export async function loadSecret(config: Pick<Config, 'secret' | 'dataDir'>): Pr
   }
 }
 
-/** Undefined when there is none. */
+/** Undefined when the file does not exist. */
 async function readSecret(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined
@@ -74,7 +74,7 @@ async function writeDurably(file: string, text: string): Promise<void> {
   }
 }
 
-/** Windows keeps folders by itself and opens none. */
+/** Windows cannot open folders, and needs no sync of them. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder, 'r')
@@ -85,7 +85,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Files of another user, such as root, are the usual cause. */
+/** Permission errors usually mean that the files belong to another user, such as root. */
 function expectedSecret(error: unknown, dataDir: string): string {
   if (!hasCode(error, 'EACCES') && !hasCode(error, 'EPERM')) {
     return 'a data_dir to keep it in, or a secret of your own'

@@ -1,4 +1,4 @@
-/** What a configuration may do and an operator should know. Looks at file modes, changes nothing. */
+/** Warnings about a valid configuration. Reads file modes; changes nothing. */
 import { statSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
@@ -25,7 +25,7 @@ export function listWarnings(loaded: Loaded): string[] {
 function warnOfMode({ delivery, http }: Config): string[] {
   if (delivery.mode !== 'sandbox' || isLoopbackHost(http.listen.host)) return []
   return [
-    'delivery.mode is sandbox: all mail stays on this server. As http.listen is not a loopback address, no first user and project are made either.',
+    'delivery.mode is sandbox: all mail stays on this server. Because http.listen is not a loopback address, no first user and project are created.',
   ]
 }
 
@@ -36,7 +36,7 @@ function warnOfBaseUrl({ delivery, baseUrl }: Config): string[] {
   if (!isLocal && protocol === 'https:') return []
   const why = isLocal ? 'recipients cannot reach it' : 'it is not https'
   return [
-    `base_url is ${baseUrl}: ${why}, so links in mail are of little use and one-click unsubscribe headers are left out.`,
+    `base_url is ${baseUrl}: ${why}, so links in mail do not work for recipients and one-click unsubscribe headers are left out.`,
   ]
 }
 
@@ -44,50 +44,48 @@ function warnOfHttp({ http }: Config): string[] {
   const isOpen = !isLoopbackHost(http.listen.host) && http.tls === null
   if (!isOpen || http.trustedProxies.length > 0) return []
   return [
-    'http.listen is reachable from outside without TLS: API keys travel in clear. Set http.tls_cert and http.tls_key, or put a proxy before it and name it in http.trusted_proxies.',
+    'http.listen is reachable from outside without TLS: API keys travel in clear text. Set http.tls_cert and http.tls_key, or put a proxy in front and name it in http.trusted_proxies.',
   ]
 }
 
 function warnOfDelivery({ delivery }: Config): string[] {
   const warnings: string[] = []
   if (delivery.mode === 'direct' && delivery.port !== 25) {
-    warnings.push(
-      `delivery.port is ${delivery.port}: the mail servers of the internet listen on 25.`,
-    )
+    warnings.push(`delivery.port is ${delivery.port}: mail servers on the internet listen on 25.`)
   }
   if (delivery.mode === 'direct' && delivery.allowPrivateNetworks) {
     warnings.push(
-      'delivery.allow_private_networks is on: a DNS record of a stranger can make this server connect to machines of your own network.',
+      'delivery.allow_private_networks is on: a foreign DNS record can make this server connect to machines in your own network.',
     )
   }
-  const ours = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  const local = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   for (const address of delivery.sourceAddresses) {
-    if (ours.some((one) => one.address === address)) continue
-    warnings.push(`delivery.source_addresses: ${address} is no address of this machine.`)
+    if (local.some((one) => one.address === address)) continue
+    warnings.push(`delivery.source_addresses: ${address} is not an address of this machine.`)
   }
   return warnings
 }
 
 function warnOfRelay({ delivery: { mode, relay } }: Config): string[] {
   if (mode !== 'relay' || relay?.tls !== 'none' || isLoopbackHost(relay.host)) return []
-  return [`delivery.relay.tls is none: all mail goes to ${relay.host} in clear.`]
+  return [`delivery.relay.tls is none: all mail goes to ${relay.host} in clear text.`]
 }
 
 function warnOfDns({ dns }: Config): string[] {
   if (dns.canary.length > 0) return []
   return [
-    'dns.canary is empty: a DNS server that says of every name that it does not exist is believed, and the recipients are suppressed.',
+    'dns.canary is empty: a DNS server that wrongly reports domains as missing is believed, and their recipients are suppressed.',
   ]
 }
 
 function warnOfLimits({ limits }: Config): string[] {
   if ((limits.attachmentsMaxBytes * 4) / 3 <= limits.messageMaxBytes) return []
   return [
-    'limits.attachments_max_bytes, a third larger in base64, is more than limits.message_max_bytes takes.',
+    'limits.attachments_max_bytes grows by a third in base64 and then exceeds limits.message_max_bytes.',
   ]
 }
 
-/** Windows has no modes. */
+/** Windows has no file modes. */
 function warnOfFiles({ config, origins }: Loaded): string[] {
   if (process.platform === 'win32') return []
   const secretsIn = new Set(
@@ -95,25 +93,25 @@ function warnOfFiles({ config, origins }: Loaded): string[] {
   )
   const open = [...secretsIn].filter((file) => file !== undefined && hasMode(file, 0o007))
   const warnings = open.map(
-    (file) => `${file} holds secrets and every user can read it: chmod 600.`,
+    (file) => `${file} holds secrets and every user can read it; run chmod 600.`,
   )
   if (hasMode(config.dataDir, 0o077)) {
-    warnings.push(`${config.dataDir} is open to other users: chmod 700.`)
+    warnings.push(`${config.dataDir} is open to other users; run chmod 700.`)
   }
   if (config.secret === null && hasMode(path.join(config.dataDir, 'secret'), 0o077)) {
-    warnings.push(`${path.join(config.dataDir, 'secret')} is open to other users: chmod 600.`)
+    warnings.push(`${path.join(config.dataDir, 'secret')} is open to other users; run chmod 600.`)
   }
   return warnings
 }
 
-/** `name` may be an environment variable's: there is no such file then. */
+/** False for a `name` that is no path: secrets may come from environment variables. */
 function hasMode(name: string, bits: number): boolean {
   if (!path.isAbsolute(name)) return false
   try {
     const found = statSync(name, { throwIfNoEntry: false })
     return found !== undefined && (found.mode & bits) !== 0
   } catch (error) {
-    // What we may not even look at is not open to everybody.
+    // A file in a folder that this user cannot enter is not open to every user.
     if (error instanceof Error && 'code' in error && error.code === 'EACCES') return false
     throw error
   }

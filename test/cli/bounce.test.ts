@@ -98,7 +98,7 @@ test('bounce inspect prints text that no terminal obeys', async () => {
   assert.match(out, / {2}ann@reader\.test +failed +hard +userunknown +5\.1\.1 +550 +<ann/)
   assert.match(out, / {2}bob@full\.test +failed +soft +mailboxfull +5\.2\.2 +- /)
   assert.match(out, /^reply\.eml: auto-reply$/m)
-  assert.match(out, /^empty\.eml: other\n {2}No recipient is named\.\n/m)
+  assert.match(out, /^empty\.eml: other\n {2}The file names no recipient\.\n/m)
   assert.ok(!out.includes('\x1b') && !out.includes('truncated'))
 })
 

@@ -92,7 +92,10 @@ describe('pillarbox user', () => {
 
   it('password gives a new one', async () => {
     const changed = await text('user', 'password', '--email', owner)
-    assert.match(changed, /^User owner@example\.test has a new password.*\nPassword, shown this/)
+    assert.match(
+      changed,
+      /^User owner@example\.test has a new password.*\nPassword, shown only this/,
+    )
     const unknown = await failure('user', 'password', '--email', 'nobody@example.test')
     assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
   })
@@ -122,7 +125,7 @@ describe('pillarbox project', () => {
     assert.match(renewed.secret, /^sk_[0-9a-f]{64}$/)
     assert.notEqual(renewed.secret, other.secret)
     const said = await text('project', 'keys', other.id, '--regenerate')
-    assert.match(said, /secret key {2}sk_[0-9a-f]{64}\n\nThe secret key is shown this once/)
+    assert.match(said, /secret key {2}sk_[0-9a-f]{64}\n\nThe secret key is shown only this once/)
   })
 
   it('create refuses an owner whom nobody knows', async () => {

@@ -23,7 +23,7 @@ describe('pillarbox init', () => {
 
     const second = await runAt({ cwd }, 'init')
     assert.equal(second.status, 1)
-    assert.match(second.err, /exists already and was not touched/)
+    assert.match(second.err, /already exists and was not changed/)
     assert.equal(readFileSync(file, 'utf8'), written)
     assert.equal((await runAt({ cwd }, 'config', 'check')).status, 0)
   })
@@ -34,7 +34,7 @@ describe('pillarbox init', () => {
     const services = ['--inbound', '--submission', '--mode', 'Direct', '--data-dir', '/var/lib/p']
     const { status, out } = await runAt({ cwd }, 'init', ...hosts, ...services)
     assert.equal(status, 0)
-    assert.match(out, /certificate and its key where inbound\.tls_cert and \.tls_key say/)
+    assert.match(out, /certificate and its key to the paths in inbound\.tls_cert and \.tls_key/)
     const written = readFileSync(path.join(cwd, 'pillarbox.toml'), 'utf8')
     const inUse = written.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
     assert.deepEqual(
@@ -69,11 +69,11 @@ describe('pillarbox init', () => {
   it('writes where --config says, for its owner alone', { skip }, async () => {
     const cwd = makeFolder()
     const { out } = await runAt({ cwd }, '--config', 'other.toml', 'init')
-    assert.match(out, /other\.toml is written/)
+    assert.match(out, /other\.toml was written/)
     assert.equal(statSync(path.join(cwd, 'other.toml')).mode & 0o777, 0o600)
     const { status, err } = await runAt({ cwd }, '--config', 'no/such.toml', 'init')
     assert.equal(status, 2)
-    assert.match(err, /there is no folder \S+no to write such\.toml to/)
+    assert.match(err, /the folder \S+no does not exist/)
   })
 })
 
@@ -90,7 +90,7 @@ describe('pillarbox config', () => {
     assert.equal(checked, file)
     assert.equal(warnings.length, 1)
     const { out: text } = await runAt({ cwd }, 'config', 'check')
-    assert.match(text, /can be used\.\nWarning: base_url is http:\/\/localhost:8080/)
+    assert.match(text, /is valid\.\nWarning: base_url is http:\/\/localhost:8080/)
   })
 
   it('check warns of a certificate that expired or has a wrong name, and refuses a wrong key', async () => {
@@ -120,13 +120,13 @@ describe('pillarbox config', () => {
     assert.match(broken.err, /http\.tls_cert.*found the key does not belong to the certificate/)
   })
 
-  it('check names a section that stands in the file twice', async () => {
+  it('check names a section that the file defines twice', async () => {
     const cwd = makeFolder()
     const text = '[delivery]\nport = 25\n\n[delivery]\nmode = "direct"\n'
     writeFileSync(path.join(cwd, 'pillarbox.toml'), text)
     const { status, err } = await runAt({ cwd }, 'config', 'check')
     assert.equal(status, 2)
-    assert.match(err, /line 4.*stands in the file twice: keep one/)
+    assert.match(err, /line 4.*is defined twice; keep one/)
   })
 
   it('show prints effective values with secrets hidden', async () => {

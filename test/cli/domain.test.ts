@@ -49,7 +49,7 @@ after(() => dns.stop())
 describe('pillarbox domain', () => {
   it('add prints the records as lines of a zone file, too, texts cut to 255', async () => {
     const out = await add('zone.test')
-    const [, zone = ''] = out.split('The same for a zone file:\n\n')
+    const [, zone = ''] = out.split('The same records as lines of a zone file:\n\n')
     const lines = zone.split('\n\n')[0]?.split('\n') ?? []
     assert.equal(lines.length, 5)
     const [rsa = '', ed25519 = '', ...others] = lines

@@ -55,7 +55,7 @@ describe('pillarbox inbound', () => {
 
   it('list shows mail to the server itself and what could not be read, newest first', async () => {
     assert.deepEqual(await json('inbound', 'list'), [])
-    assert.match((await run('inbound', 'list')).out, /^Nothing came in for the server itself/)
+    assert.match((await run('inbound', 'list')).out, /^No mail for the server itself/)
     const said = {
       kind: 'mail' as const,
       sender: 'Ann <a@sender.test>',
@@ -124,7 +124,7 @@ describe('pillarbox inbound', () => {
     )
     assert.match(
       (await run('inbound', 'show', report)).out,
-      /its text is no longer kept\.\n\n[\s\S]*understood +\{"recipients":1\}\n/,
+      /its text is deleted\.\n\n[\s\S]*understood +\{"recipients":1\}\n/,
     )
     const unknown = await run('inbound', 'show', 'unknown', '--json')
     assert.equal(unknown.status, 1)

@@ -85,7 +85,7 @@ describe('pillarbox suppressions', () => {
     const { out } = await run('undo', '--since', '2h')
     assert.match(
       out,
-      /^Taken off the list since .*: 0; subscribed again: 0\.\nHeld.* dropped: 0\.\n$/,
+      /^Removed from the list since .*: 0; subscribed again: 0\.\nHeld.* dropped: 0\.\n$/,
     )
   })
 

@@ -28,7 +28,7 @@ const cases: [toml: string, warning: RegExp | null][] = [
   [`base_url = 'http://mail.example.com'\n${direct}`, /it is not https/],
   [`${secure}${direct}port = 2525\n`, /delivery.port is 2525/],
   [`${secure}${direct}allow_private_networks = true\n`, /delivery.allow_private_networks/],
-  [`${secure}${direct}source_addresses = ['192.0.2.1']\n`, /192.0.2.1 is no address of this/],
+  [`${secure}${direct}source_addresses = ['192.0.2.1']\n`, /192.0.2.1 is not an address of this/],
   [`${secure}${relay}tls = 'none'\n`, /delivery.relay.tls is none.*smtp.example.com/],
   [`${secure}[http]\nlisten = '0.0.0.0:80'\n${direct}`, /API keys travel in clear/],
   [`${secure}[http]\nlisten = '0.0.0.0:80'\ntrusted_proxies = ['10.0.0.1']\n${direct}`, null],
@@ -63,9 +63,9 @@ describe('warnings', () => {
     const dir = makeConfigFolder()
     const dataDir = path.join(dir.folder, 'data')
     mkdirSync(dataDir, { mode: 0o755 })
-    assert.match(warningsOf(dir, '').join(), /data is open to other users: chmod 700/)
+    assert.match(warningsOf(dir, '').join(), /data is open to other users; run chmod 700/)
     chmodSync(dataDir, 0o700)
     writeFileSync(path.join(dataDir, 'secret'), 'x'.repeat(40), { mode: 0o644 })
-    assert.match(warningsOf(dir, '').join(), /secret is open to other users: chmod 600/)
+    assert.match(warningsOf(dir, '').join(), /secret is open to other users; run chmod 600/)
   })
 })

@@ -1,4 +1,4 @@
-/** What every command is given and gives back. */
+/** The types that every command shares, and access to the configuration and the database. */
 
 import type { Config } from '../../config/config.ts'
 import type { OpenCore } from '../../features/open-core.ts'
@@ -14,11 +14,11 @@ export type Context = {
 
 export type Input = {
   args: readonly string[]
-  /** The value of an option; undefined when it was not given. */
+  /** The value of an option; undefined when it is absent. */
   text(option: string): string | undefined
-  /** Of an option that must be given, which the program has seen to. */
+  /** The value of a required option; the engine has checked that it is present. */
   required(option: string): string
-  /** One of a few words, in any case; undefined when it was not given. @throws UsageError */
+  /** One of some words, in any letter case; undefined when it is absent. @throws UsageError */
   choice<const Choice extends string>(
     option: string,
     choices: readonly Choice[],
@@ -26,7 +26,7 @@ export type Input = {
   has(flag: string): boolean
 }
 
-/** `json` with --json, else `text`; `raw` as it is with both; null when it has spoken already. */
+/** `json` with --json, else `text`; `raw` in both cases; null: the command has written its own output. */
 export type Result = { json: unknown; text: string } | { raw: Buffer } | null
 
 export type Command = (context: Context, input: Input) => Promise<Result>
@@ -40,11 +40,11 @@ export type CommandSpec = {
   load(): Promise<Command>
 }
 
-/** The command line itself makes no sense: exit status 2. */
+/** The command line is wrong: exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly code = 'WRONG_USAGE'
-  /** How the command is used, where it is known which one was meant. */
+  /** The usage of the command, if the command is known. */
   usage: string | undefined
 }
 
@@ -55,8 +55,8 @@ export async function readConfig({ terminal, configPath }: Context): Promise<Con
 }
 
 /**
- * Runs `act` on the database, beside a running server if there is one; for root, as the owner of the
- * server's files.
+ * Runs `act` on the database, beside a running server if there is one. Started by root, it runs as
+ * the owner of the server's files.
  */
 export async function withCore<T>(
   context: Context,

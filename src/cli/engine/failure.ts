@@ -1,23 +1,23 @@
-/** What goes wrong in a command: one text on stderr, and the exit status. */
+/** Reports the failure of a command: one text on stderr, and the exit status. */
 import { AppError, describeError } from '../../errors.ts'
 import { describeDatabaseError } from '../../store/database-error.ts'
 import { UsageError } from './command.ts'
 import type { Terminal } from './terminal.ts'
 import { escapeControls } from './text.ts'
 
-export const exitStatus = { done: 0, failed: 1, wrongUsage: 2 } as const
+export const EXIT_STATUS = { done: 0, failed: 1, wrongUsage: 2 } as const
 
 type Failure = {
   code: string
   message: string
-  /** More facts for programs. */
+  /** Further fields of the JSON. */
   details?: Record<string, unknown>
-  /** More lines for people. */
+  /** Further lines of the text. */
   lines?: string[]
   status: 1 | 2
 }
 
-/** Writes it as JSON or for people; the exit status. */
+/** Writes the error as JSON or as text and returns the exit status. */
 export function reportFailure(terminal: Terminal, error: unknown, isJson: boolean): number {
   const { code, message, details, lines = [], status } = explain(error)
   if (isJson) {
@@ -47,7 +47,7 @@ function explain(error: unknown): Failure {
   return explainUnexpected(error)
 }
 
-/** Suggestions of validation errors speak of the request's fields, which stand here themselves. */
+/** Lists the fields of a validation error instead of its suggestion, which is written for the API. */
 function explainAppError({ code, message, fields, suggestion }: AppError): Failure {
   if (fields !== undefined) {
     const lines = fields.map((one) => `  ${one.field}: ${one.message}`)
@@ -57,17 +57,17 @@ function explainAppError({ code, message, fields, suggestion }: AppError): Failu
   return { code, message, details: { suggestion }, lines: [suggestion], status: 1 }
 }
 
-const systemAdvice: Record<string, string> = {
-  EADDRINUSE: 'Another program listens there: stop it, or choose another address or port.',
-  EACCES: 'Permission was refused: run as the user whom the files belong to.',
+const SYSTEM_ADVICE: Record<string, string> = {
+  EADDRINUSE: 'Another program listens there; stop it, or choose another address or port.',
+  EACCES: 'Permission was refused; run the command as the owner of the files.',
 }
 
-/** The system said no, or this is a bug of ours, whose trace helps to find it. */
+/** A system error gets advice; any other error is a bug and shows its stack trace. */
 function explainUnexpected(error: unknown): Failure {
   const message = describeError(error)
   const base = { code: 'INTERNAL_SERVER_ERROR', message, status: 1 } as const
   if (!(error instanceof Error)) return base
   if (!('syscall' in error)) return { ...base, lines: (error.stack ?? '').split('\n').slice(1) }
-  const advice = systemAdvice['code' in error ? String(error.code) : '']
+  const advice = SYSTEM_ADVICE['code' in error ? String(error.code) : '']
   return advice === undefined ? base : { ...base, lines: [advice] }
 }

@@ -1,10 +1,10 @@
 /**
- * Commands run by root work as the owner of the server's files, so that they leave no file that the
- * server cannot open. The owner is who owns `data_dir`; where there is none yet, who owns the
+ * Commands that root starts run as the owner of the server's files, so that the server can open every
+ * file that they leave. The owner is the owner of `data_dir` or, before that exists, of the
  * configuration file.
  *
- * The owner's folder holds code that runs in this process (the database's addon), so a process that
- * is one command gives root up for good; only where several run in one is it taken back.
+ * The owner's folder holds code that runs in this process (the database's addon). A process that runs
+ * one command therefore gives up root for good; a process that runs several takes root back.
  */
 import { chmodSync, lchownSync, mkdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import path from 'node:path'
@@ -12,23 +12,23 @@ import type { Config } from '../../config/config.ts'
 
 export type FileOwner = { uid: number; gid: number }
 
-/** The parts of `process` that know users; tests bring their own. */
+/** The parts of `process` that concern users; tests supply their own. */
 export type Users = Pick<
   NodeJS.Process,
   'geteuid' | 'getegid' | 'getgroups' | 'seteuid' | 'setegid' | 'setgroups' | 'setuid' | 'setgid'
 > & {
-  /** Which the types of Node leave out. */
+  /** Missing in the types of Node. */
   initgroups?: (user: number, extraGroup: number) => void
 }
 
 type OwnerOptions = {
-  /** That the process never is root's again. */
+  /** Gives up root for good. */
   isFinal?: boolean | undefined
   makesDataDir?: boolean
   users?: Users
 }
 
-/** Runs `act` as that owner where the process is root's and the files are not. */
+/** Runs `act` as the owner of the files if this process is root and the owner is not. */
 export async function asFileOwner<T>(
   config: Pick<Config, 'file' | 'dataDir'>,
   act: () => Promise<T>,
@@ -49,7 +49,7 @@ export async function asFileOwner<T>(
   }
 }
 
-/** To whom a file belongs that root writes to that folder; undefined where it stays as it is. */
+/** The user that a file written by root in `folder` is to be given to; undefined: no change. */
 export function findFolderOwner(folder: string, users: Users = process): FileOwner | undefined {
   const owner = isRoot(users) ? statOf(folder) : undefined
   return owner?.uid === 0 ? undefined : owner
@@ -64,14 +64,14 @@ function findOwner({ file, dataDir }: Pick<Config, 'file' | 'dataDir'>): FileOwn
 }
 
 /**
- * Root can make it where the owner could not. Below a folder in which somebody else than root could
- * put a link, the owner has to make it.
+ * Creates `data_dir` where only root may. In a folder where another user could place a link, root
+ * creates nothing and leaves the work to the owner.
  */
 function makeDataDir({ dataDir }: Pick<Config, 'dataDir'>, { uid, gid }: FileOwner): void {
   const missing: string[] = []
   let folder = dataDir
   for (; statOf(folder) === undefined; folder = path.dirname(folder)) missing.unshift(folder)
-  if (missing.length === 0 || !isRootsAlone(realpathSync(folder))) return
+  if (missing.length === 0 || !isWritableByRootOnly(realpathSync(folder))) return
   for (const part of missing) {
     mkdirSync(part, { mode: 0o700 })
     if (part === dataDir) lchownSync(part, uid, gid)
@@ -79,12 +79,12 @@ function makeDataDir({ dataDir }: Pick<Config, 'dataDir'>, { uid, gid }: FileOwn
   }
 }
 
-/** Whether nobody but root can rename or remove what root makes in it. */
-function isRootsAlone(folder: string): boolean {
+/** Whether only root can rename or remove entries of `folder`. */
+function isWritableByRootOnly(folder: string): boolean {
   const { uid, mode } = statSync(folder)
   const isOpen = (mode & 0o022) !== 0 && (mode & 0o1000) === 0
   const parent = path.dirname(folder)
-  return uid === 0 && !isOpen && (parent === folder || isRootsAlone(parent))
+  return uid === 0 && !isOpen && (parent === folder || isWritableByRootOnly(parent))
 }
 
 function statOf(file: string): Stats | undefined {
@@ -92,8 +92,8 @@ function statOf(file: string): Stats | undefined {
 }
 
 /**
- * Takes the owner's identity; the function that is returned gives root's back. Root's further groups
- * go too: with them the process could read what the server cannot.
+ * Takes the owner's identity; the returned function restores root's. Root's supplementary groups go
+ * too, because with them the process could read files that the server cannot.
  */
 function become(users: Users, { uid, gid }: FileOwner): () => void {
   const [rootGid = 0, rootGroups = []] = [users.getegid?.(), users.getgroups?.()]
@@ -113,7 +113,7 @@ function becomeForGood(users: Users, { uid, gid }: FileOwner): void {
   users.setuid?.(uid)
 }
 
-/** The groups of a user whom the system has no account of are the one group. */
+/** A user without an account on the system has one group only. */
 function takeGroups(users: Users, { uid, gid }: FileOwner): void {
   try {
     users.initgroups?.(uid, gid)

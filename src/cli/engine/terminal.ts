@@ -1,15 +1,15 @@
-/** What a command line program has around it; tests bring their own. */
+/** Standard streams, environment and signals of a command; tests supply their own. */
 import type { Readable, Writable } from 'node:stream'
 
 export type Terminal = {
-  /** A keyboard when `isTTY`. */
+  /** A terminal when `isTTY`. */
   stdin: Readable & { isTTY?: boolean; setRawMode?(isRaw: boolean): unknown }
   stdout: Writable
   stderr: Writable
   env: NodeJS.ProcessEnv
   cwd: string
   signals: Signals
-  /** The process does nothing but this one command. */
+  /** The process runs this one command and nothing else. */
   isWholeProcess?: boolean
 }
 
@@ -18,14 +18,14 @@ export type Signals = {
   off(signal: NodeJS.Signals, listener: () => void): unknown
 }
 
-/** This process's own. */
+/** The terminal of this process. */
 export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process
   stdout.on('error', ignoreClosedPipe)
   return { stdin, stdout, stderr, env, cwd: process.cwd(), signals: process, isWholeProcess: true }
 }
 
-/** Whoever read our output has seen enough, as `head` does. */
+/** A reader such as `head` may close the pipe early. */
 function ignoreClosedPipe(error: Error): void {
   if (!('code' in error && error.code === 'EPIPE')) throw error
 }

@@ -1,16 +1,16 @@
 /**
- * Text for a person at a terminal. Much of what is shown was written by strangers (subjects,
- * replies of other servers), so nothing that a terminal obeys gets through (S18).
+ * Formats text for a terminal. Much of the text comes from strangers (subjects, replies of other
+ * servers), so control characters are escaped before they can reach the terminal.
  */
 
 import { formatSecond } from '../../clock.ts'
 
-const commands =
+const CONTROLS =
   /[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu
 
-/** One line, with control and direction characters as `\x1b` or `\u{202e}`. */
+/** Returns one line, with control and direction characters written as `\x1b` or `\u{202e}`. */
 export function escapeControls(text: string): string {
-  return text.replace(commands, (character) => {
+  return text.replace(CONTROLS, (character) => {
     const code = character.codePointAt(0) ?? 0
     return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`
   })
@@ -22,7 +22,7 @@ export function shorten(text: string, length: number): string {
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`
 }
 
-/** Columns under a head; `none` when there are no rows. */
+/** Aligned columns below a head; `none` when there are no rows. */
 export function formatTable(head: string[], rows: string[][], none: string): string {
   if (rows.length === 0) return none
   const lines = [head, ...rows.map((row) => row.map(escapeControls))]
@@ -37,7 +37,7 @@ export function formatTable(head: string[], rows: string[][], none: string): str
     .join('\n')
 }
 
-/** `name  value` lines, indented; what is null is left out. */
+/** Indented `name  value` lines; null values are left out. */
 export function formatFields(fields: Record<string, string | null>): string {
   const shown = Object.entries(fields).filter(([, value]) => value !== null)
   const widest = Math.max(0, ...shown.map(([name]) => name.length))
@@ -55,7 +55,7 @@ function pad(cell: string, columns = 0): string {
   return cell + ' '.repeat(Math.max(0, columns - width(cell)))
 }
 
-/** In columns of a terminal: East Asian and emoji characters take two, combining marks none. */
+/** Width in terminal columns: East Asian and emoji characters take two, combining marks none. */
 function width(text = ''): number {
   const wide =
     text.match(

@@ -1,22 +1,22 @@
-/** How a command gets a password: from standard input, the command line, or a person who types it. */
+/** Reads a password from standard input, the command line or a prompt. */
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { type Input, UsageError } from '../engine/command.ts'
 import type { Terminal } from '../engine/terminal.ts'
 
-/** Undefined when one is to be made: nobody is there to ask, or they leave it to us. */
+/** Undefined when a password is to be generated: without a terminal, or after an empty answer. */
 export async function choosePassword(
   terminal: Terminal,
   input: Input,
 ): Promise<string | undefined> {
   const given = input.text('password')
   if (input.has('passwordStdin')) {
-    if (given !== undefined) throw new UsageError('either --password-stdin or --password')
+    if (given !== undefined) throw new UsageError('give either --password-stdin or --password')
     return readAll(terminal.stdin)
   }
   if (given !== undefined) {
     const warning =
-      '--password shows it to everybody who may list processes; prefer --password-stdin'
+      '--password is visible to anyone who can list processes; prefer --password-stdin'
     terminal.stderr.write(`pillarbox: warning: ${warning}\n`)
     return given
   }
@@ -31,7 +31,7 @@ async function readAll(stdin: Terminal['stdin']): Promise<string> {
     .replace(/\r?\n$/, '')
 }
 
-/** The questions go to stderr, the answers nowhere. */
+/** Prints the questions to stderr and does not echo the answers. */
 async function askTwice({ stdin, stderr }: Terminal): Promise<string | undefined> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const typed = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 })
@@ -40,14 +40,14 @@ async function askTwice({ stdin, stderr }: Terminal): Promise<string | undefined
     stderr.write(question)
     const { value, done } = await lines.next()
     stderr.write('\n')
-    if (done === true) throw new UsageError('no password was given')
+    if (done === true) throw new UsageError('no password was entered')
     return value
   }
   try {
-    const password = await ask('Password (empty: one is made): ')
+    const password = await ask('Password (empty: generate one): ')
     if (password === '') return undefined
-    if ((await ask('The same again: ')) === password) return password
-    throw new UsageError('these were two different passwords')
+    if ((await ask('Repeat the password: ')) === password) return password
+    throw new UsageError('the two passwords differ')
   } finally {
     typed.close()
   }

@@ -1,4 +1,4 @@
-/** The mail that the sandbox kept instead of sending it. */
+/** Lists and shows the mail that the sandbox kept instead of sending it. */
 import { formatInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { getSandboxMessage, listSandboxMessages } from '../../features/messages/sandbox.ts'
@@ -26,11 +26,11 @@ export async function listSandboxCommand(context: Context): Promise<Result> {
   return { json, text: formatTable(head, rows, 'The sandbox is empty.') }
 }
 
-/** As it arrived, or one part decoded. */
+/** Prints the message as it arrived, or one decoded part. */
 export async function showSandboxCommand(context: Context, input: Input): Promise<Result> {
   const id = readMessageNumber(input)
   const parts = (['html', 'text'] as const).filter((part) => input.has(part))
-  if (parts.length > 1) throw new UsageError('either --html or --text, not both')
+  if (parts.length > 1) throw new UsageError('give either --html or --text')
   const raw = await withCore(context, (core) => getSandboxMessage(core, id))
   const [part] = parts
   return part === undefined ? { raw } : { raw: await readPart(raw, part) }
@@ -42,7 +42,7 @@ export function readMessageNumber({ args: [id = ''] }: Input): number {
   return Number(id)
 }
 
-/** Decoded, in UTF-8. */
+/** Returns a decoded part in UTF-8. */
 async function readPart(raw: Buffer, part: 'html' | 'text'): Promise<Buffer> {
   const text = (await decodeMessage(raw))[part]
   if (text === null) throw new AppError('BAD_REQUEST', `The message has no ${part} part.`)

@@ -1,4 +1,4 @@
-/** `sandbox open ID`: shows a message in a browser of this machine until the command is interrupted. */
+/** `sandbox open ID`: serves a message to a browser on this machine until interrupted. */
 import { randomBytes } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,12 +8,12 @@ import { type Context, type Input, type Result, withCore } from '../engine/comma
 import { readMessageNumber } from './messages.ts'
 import { frameHtml, messagePage, messagePolicy, pagePolicy } from './page.ts'
 
-const loopback = '127.0.0.1'
+const LOOPBACK = '127.0.0.1'
 
 type Shown = { raw: Buffer; message: DecodedMessage }
-type Answer = { type: string; body: string | Buffer; policy: string; filename?: string }
+type FileResponse = { type: string; body: string | Buffer; policy: string; filename?: string }
 
-/** The address holds a secret, so that other users of this machine cannot read the message. */
+/** The URL contains a secret, so that other users of this machine cannot read the message. */
 export async function openSandboxCommand(context: Context, input: Input): Promise<Result> {
   const id = readMessageNumber(input)
   const raw = await withCore(context, (core) => getSandboxMessage(core, id))
@@ -21,16 +21,16 @@ export async function openSandboxCommand(context: Context, input: Input): Promis
   const root = `/${randomBytes(16).toString('hex')}/`
   const server = createServer((request, response) => {
     const path = request.url ?? ''
-    const answer = path.startsWith(root) ? answerTo(shown, path.slice(root.length)) : undefined
-    send(response, answer)
+    const file = path.startsWith(root) ? findFile(shown, path.slice(root.length)) : undefined
+    send(response, file)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(0, loopback, resolve)
+    server.listen(0, LOOPBACK, resolve)
   })
-  const url = `http://${loopback}:${(server.address() as AddressInfo).port}${root}`
+  const url = `http://${LOOPBACK}:${(server.address() as AddressInfo).port}${root}`
   const { stdout, signals } = context.terminal
-  const text = `${url}\nOpen it in a browser of this machine; Ctrl-C ends it.`
+  const text = `${url}\nOpen this address in a browser on this machine. Ctrl-C stops the command.`
   stdout.write(`${context.isJson ? JSON.stringify({ url }) : text}\n`)
   await interrupted(signals)
   server.closeAllConnections()
@@ -38,7 +38,7 @@ export async function openSandboxCommand(context: Context, input: Input): Promis
   return null
 }
 
-function answerTo({ raw, message }: Shown, name: string): Answer | undefined {
+function findFile({ raw, message }: Shown, name: string): FileResponse | undefined {
   const html = 'text/html; charset=utf-8'
   if (name === '') return { type: html, body: messagePage(message), policy: pagePolicy }
   if (name === 'html' && message.html !== null) {
@@ -53,13 +53,13 @@ function answerTo({ raw, message }: Shown, name: string): Answer | undefined {
   return { type: 'application/octet-stream', body, policy: messagePolicy, filename }
 }
 
-function send(response: ServerResponse, answer: Answer | undefined): void {
-  if (answer === undefined) {
+function send(response: ServerResponse, file: FileResponse | undefined): void {
+  if (file === undefined) {
     response.writeHead(404).end()
     return
   }
-  const { type, body, policy, filename } = answer
-  // Half a character pair, which has no place in an address, is a message's to name a file by.
+  const { type, body, policy, filename } = file
+  // A file name in a message may hold a lone surrogate, which encodeURIComponent refuses.
   const name = encodeURIComponent((filename ?? '').toWellFormed())
   const disposition = `attachment; filename*=UTF-8''${name}`
   response.writeHead(200, {

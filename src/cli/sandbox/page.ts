@@ -1,9 +1,9 @@
-/** A message of the sandbox as a web page; the message itself stands in a frame that runs nothing. */
+/** Shows a sandbox message as a web page; the message itself is in a frame without scripts. */
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
 import type { DecodedMessage } from '../../mail/decode-message.ts'
 
-/** Of the message: its own styles and pictures, nothing from elsewhere; links open a new window. */
+/** The message may use its own styles and images, loads nothing, and opens links in a new window. */
 export const messagePolicy = [
   'sandbox allow-popups allow-popups-to-escape-sandbox',
   "default-src 'none'",
@@ -20,7 +20,7 @@ iframe { width: 100%; height: 70vh; border: 1px solid #8888; background: #fff }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #8888; padding: 1rem }
 `
 
-/** Of the page around the message. */
+/** The policy of the page around the message. */
 export const pagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
@@ -30,7 +30,7 @@ export const pagePolicy = [
   "form-action 'none'",
 ].join('; ')
 
-/** The HTML part for the frame, which the page keeps from going elsewhere: its links leave it. */
+/** The HTML part for the frame; its links open outside of the frame, which cannot navigate. */
 export function frameHtml(text: string): string {
   return text.replace(/^(\s*<!doctype[^>]*>)?/i, '$1<base target="_blank">')
 }

@@ -1,4 +1,4 @@
-/** Whether certificates and keys can be read and belong together, before anything listens. */
+/** Checks before the start that certificates and keys can be read and belong together. */
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { describeError } from '../../errors.ts'

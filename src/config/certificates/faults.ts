@@ -1,11 +1,11 @@
-/** What is wrong with a certificate that can be used: its dates, and whom it is for. */
+/** Finds faults of usable certificates: expiry and wrong names. */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { formatInstant } from '../../clock.ts'
 import type { Config } from '../config.ts'
 
-/** Who shows a certificate. */
+/** The listeners that have certificates. */
 export type TlsListener = 'http' | 'inbound' | 'submission'
 
 export const tlsListeners: readonly TlsListener[] = ['http', 'inbound', 'submission']
@@ -16,7 +16,7 @@ const MAX_NAMES_LENGTH = 200
 
 type Names = Pick<Config, 'http' | 'baseUrl' | 'delivery'>
 
-/** One sentence each, naming the file. `cert`: PEM, its first certificate counts. */
+/** One sentence for each fault, with the file's name. `cert`: PEM; its first certificate counts. */
 export function findCertificateFaults(
   config: Names,
   { listener, file, cert }: { listener: TlsListener; file: string; cert: Buffer },
@@ -30,7 +30,7 @@ export function findCertificateFaults(
   ]
 }
 
-/** Those of all that listen, as the files are now; what cannot be read has been refused before. */
+/** Faults of all listeners' certificates, read now. Unreadable files were refused at the start. */
 export function listCertificateFaults(
   config: Names & Pick<Config, 'inbound' | 'submission'>,
   at: number,
@@ -43,7 +43,7 @@ export function listCertificateFaults(
   })
 }
 
-/** Days until it expires, negative afterwards. */
+/** Days until the certificate expires; negative afterwards. */
 export function daysLeft(cert: Buffer, at: number): number {
   return (new X509Certificate(cert).validToDate.getTime() - at) / DAY_MS
 }
@@ -66,8 +66,8 @@ function covers(cert: X509Certificate, name: string): boolean {
 }
 
 /**
- * Any of which will do. Behind proxies nobody but them meets the certificate of `http`; programs
- * that hand in mail know the server by one name or the other.
+ * The names that a listener's certificate may be for; one of them is enough. Behind a proxy, clients
+ * never see the certificate of `http`. Programs that submit mail may use either name.
  */
 function namesOf({ http, baseUrl, delivery }: Names, listener: TlsListener): string[] {
   const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')

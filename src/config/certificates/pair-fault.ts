@@ -1,4 +1,4 @@
-/** Why a certificate and a key cannot be used together, for people: OpenSSL says it in its own words. */
+/** Explains why a certificate and a key cannot be used together, in plainer words than OpenSSL. */
 import { describeError } from '../../errors.ts'
 
 const meanings: Record<string, string> = {

@@ -1,12 +1,12 @@
 /**
- * The certificates of all listeners, followed: renewed files take effect without a restart. The
- * files are looked at again and again, since those who renew them swap symbolic links that a file
- * watch would not see. A pair that cannot be used (of another key, cut short) is given a second
- * look, for its files may have been between two writes; then it is a fault and the pair before it
- * stays, until the files change again.
+ * Watches the certificates of all listeners: renewed files take effect without a restart. The files
+ * are polled, because renewal tools swap symbolic links, which a file watch does not see. An unusable
+ * pair (another key, a truncated file) is read a second time, since the first read may have fallen
+ * between two writes; then it is a fault, and the previous pair stays in use until the files change
+ * again.
  *
- * Faults (a broken pair, an expired certificate, a wrong name) are logged once each and stand in
- * `/health` while they last.
+ * Each fault (a broken pair, an expired certificate, a wrong name) is logged once and stands in
+ * `/health` while it lasts.
  */
 import { readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -26,11 +26,11 @@ export type Follower = (pair: CertificatePair) => void
 
 export type Certificates = {
   /**
-   * The listener's pair as it is now, null when it has none; `onChange` gets each new pair that can
-   * be used. @throws Error when the files cannot be read or do not belong together
+   * Returns the listener's current pair, null without one; `onChange` gets each new usable pair.
+   * @throws Error when the files cannot be read or do not belong together
    */
   follow(listener: TlsListener, onChange: Follower): CertificatePair | null
-  /** Of every listener that is followed; negative once it has expired. */
+  /** Days left for every followed listener; negative once the certificate has expired. */
   list(): { listener: TlsListener; daysLeft: number }[]
   stop(): void
 }
@@ -46,42 +46,42 @@ type Followed = {
   files: TlsFiles
   followers: Map<TlsListener, Follower>
   pair: CertificatePair
-  /** The files' fingerprint when they were last understood; when they last could not be. */
+  /** Fingerprints of the files when last read successfully, and when last found unusable. */
   seen: string | undefined
   doubted: string | undefined
-  /** Why the files of now cannot be used. */
+  /** Why the current files cannot be used. */
   broken: string | null
 }
 
-const EVERY_MS = 3_000
+const POLL_MS = 3_000
 
-export function createCertificates(deps: Deps, everyMs = EVERY_MS): Certificates {
+export function createCertificates(deps: Deps, pollMs = POLL_MS): Certificates {
   const { config, health, log, now } = deps
   const followed = new Map<string, Followed>()
-  const told = new Set<string>()
+  const logged = new Set<string>()
   let timer: NodeJS.Timeout | undefined
-  let isLooking = false
+  let isPolling = false
 
-  async function lookAtAll(): Promise<void> {
-    for (const one of followed.values()) await look(log, one)
-    tell()
+  async function pollAll(): Promise<void> {
+    for (const one of followed.values()) await poll(log, one)
+    reportFaults()
   }
 
-  function tell(): void {
+  function reportFaults(): void {
     const faults = [...followed.values()].flatMap((one) => faultsOf(deps, one))
-    for (const fault of faults) if (!told.has(fault)) log.error(fault)
-    told.clear()
-    for (const fault of faults) told.add(fault)
+    for (const fault of faults) if (!logged.has(fault)) log.error(fault)
+    logged.clear()
+    for (const fault of faults) logged.add(fault)
     health.report('certificate', faults.length === 0 ? null : faults.join(' '))
   }
 
   function tick(): void {
-    if (isLooking) return
-    isLooking = true
-    lookAtAll()
-      .catch((error: unknown) => log.error({ error }, 'the certificates cannot be looked at'))
+    if (isPolling) return
+    isPolling = true
+    pollAll()
+      .catch((error: unknown) => log.error({ error }, 'the certificates cannot be checked'))
       .finally(() => {
-        isLooking = false
+        isPolling = false
       })
   }
 
@@ -93,8 +93,8 @@ export function createCertificates(deps: Deps, everyMs = EVERY_MS): Certificates
       const one = followed.get(name) ?? begin(tls)
       one.followers.set(listener, onChange)
       followed.set(name, one)
-      timer ??= setInterval(tick, everyMs).unref()
-      tell()
+      timer ??= setInterval(tick, pollMs).unref()
+      reportFaults()
       return one.pair
     },
     list: () =>
@@ -110,11 +110,11 @@ export function createCertificates(deps: Deps, everyMs = EVERY_MS): Certificates
 
 function begin(files: TlsFiles): Followed {
   const pair = readPair(files)
-  // The first look takes the files once more: they may have changed since.
+  // The first poll reads the files again: they may have changed since.
   return { files, followers: new Map(), pair, seen: undefined, doubted: undefined, broken: null }
 }
 
-async function look(log: Log, one: Followed): Promise<void> {
+async function poll(log: Log, one: Followed): Promise<void> {
   const { certFile } = one.files
   const found = await fingerprint(one.files)
   if (found === one.seen) return
@@ -131,7 +131,7 @@ async function look(log: Log, one: Followed): Promise<void> {
     one.doubted = found
     if (!isDoubted) return
     one.seen = found
-    one.broken = `The renewed certificate ${certFile} cannot be used, the one before it stays: ${describePairFault(error)}.`
+    one.broken = `The renewed certificate ${certFile} cannot be used; the previous one stays in use: ${describePairFault(error)}.`
   }
 }
 
@@ -146,7 +146,7 @@ function faultsOf({ config, now }: Deps, { files, followers, pair, broken }: Fol
   ]
 }
 
-/** @throws Error unless both can be read and belong together */
+/** @throws Error unless both files can be read and belong together */
 function readPair({ certFile, keyFile }: TlsFiles): CertificatePair {
   const pair = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
   createSecureContext(pair)
@@ -157,9 +157,9 @@ function isSame(one: CertificatePair, other: CertificatePair): boolean {
   return one.cert.equals(other.cert) && one.key.equals(other.key)
 }
 
-/** Another one whenever the files are; of a file that is not there, that it is not. */
+/** Changes whenever the files change, appear or vanish. */
 async function fingerprint({ certFile, keyFile }: TlsFiles): Promise<string> {
-  const marks = await Promise.all(
+  const parts = await Promise.all(
     [certFile, keyFile].map((file) =>
       stat(file, { bigint: true }).then(
         ({ ino, size, mtimeNs }) => `${ino} ${size} ${mtimeNs}`,
@@ -167,5 +167,5 @@ async function fingerprint({ certFile, keyFile }: TlsFiles): Promise<string> {
       ),
     ),
   )
-  return marks.join(', ')
+  return parts.join(', ')
 }

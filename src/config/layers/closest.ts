@@ -1,19 +1,19 @@
-/** What somebody may have meant who wrote a name that does not exist. */
+/** Finds the existing name that an unknown name may be a misspelling of. */
 
-/** The candidate that takes the fewest changes, if these are few for the length of `name`. */
+/** The candidate with the fewest changes, if these are few for the length of `name`. */
 export function findClosest(name: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, changes: countChanges(name, candidate) }))
     .sort((left, right) => left.changes - right.changes)
   const [best] = ranked
   if (best === undefined) return undefined
-  // Two changes make any name of two letters out of any other.
+  // Two changes turn any name of two letters into any other.
   const shorter = Math.min(name.length, best.candidate.length)
   const limit = Math.min(Math.max(2, Math.floor(name.length / 4)), shorter - 1)
   return best.changes <= limit ? best.candidate : undefined
 }
 
-/** Levenshtein's distance. */
+/** The Levenshtein distance. */
 function countChanges(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let i = 1; i <= from.length; i += 1) {

@@ -1,6 +1,6 @@
 /**
- * From what file and environment give to what holds: for every key the environment's value, else
- * the file's, else the default. A secret may stand in a file of its own (`<key>_file`).
+ * Merges the layers: every key takes the value of the environment, else of the file, else its
+ * default. A secret may stand in a file of its own (`<key>_file`).
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,17 +9,17 @@ import { describeFound, describeHidden, type Problem } from '../problems.ts'
 import { type SettingKey, type SettingValues, settingKeys, settingOf } from '../settings.ts'
 import type { Given, Layer } from './given.ts'
 
-/** Where each value that is no default comes from. */
+/** The origin of every value that is not a default. */
 export type Origins = ReadonlyMap<SettingKey, string>
 
 export type Effective = {
-  /** A key with a problem holds its default. */
+  /** A key with a problem has its default. */
   values: SettingValues
   origins: Origins
   problems: Problem[]
 }
 
-/** `layers`: the one that counts most first. `folder`: where relative paths count from. */
+/** `layers`: in order of precedence. `folder`: the start of relative paths. */
 export function takeEffect(layers: readonly Layer[], folder: string): Effective {
   const origins = new Map<SettingKey, string>()
   const problems: Problem[] = []
@@ -49,7 +49,7 @@ function bothGiven(key: SettingKey, { where }: Given): Problem {
   return { key, found: `${key} and ${key}_file`, expected: 'only one of them', where }
 }
 
-/** Undefined, with a problem, when it cannot be read. */
+/** Undefined, after adding a problem, when the file cannot be read. */
 function readSecretFile(given: Given, { key, folder, problems }: Search): Given | undefined {
   const name = `${key}_file`
   if (typeof given.value !== 'string' || given.value === '') {

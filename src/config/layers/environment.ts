@@ -1,23 +1,23 @@
 /**
- * Settings by environment: `delivery.mode` is PILLARBOX_DELIVERY__MODE. A list is separated by
- * commas or a JSON array.
+ * Reads settings from the environment: `delivery.mode` is PILLARBOX_DELIVERY__MODE. A list is
+ * separated by commas or written as a JSON array.
  */
 
 import type { Problem } from '../problems.ts'
 import { isSettingKey, secretKeyOfFile, settingOf } from '../settings.ts'
 import { type Given, type Layer, unknownKey } from './given.ts'
 
-const prefix = 'PILLARBOX_'
+const PREFIX = 'PILLARBOX_'
 
-/** Not a setting: the welcome of the sandbox asks people to keep their secret key in it. */
-export const apiKeyVariable = `${prefix}KEY`
+/** Not a setting: the sandbox's welcome text uses this variable for the secret key. */
+export const apiKeyVariable = `${PREFIX}KEY`
 
 export function readEnvironment(env: NodeJS.ProcessEnv): Layer {
   const given = new Map<string, Given>()
   const problems: Problem[] = []
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith(prefix) || name === apiKeyVariable || text === undefined) continue
-    const key = name.slice(prefix.length).toLowerCase().replaceAll('__', '.')
+    if (!name.startsWith(PREFIX) || name === apiKeyVariable || text === undefined) continue
+    const key = name.slice(PREFIX.length).toLowerCase().replaceAll('__', '.')
     if (name !== variableOf(key)) problems.push(unknownVariable(key, name))
     else if (isSettingKey(key)) {
       given.set(key, { value: settingOf(key).kind.fromText(text), where: name })
@@ -28,7 +28,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Layer {
 }
 
 export function variableOf(key: string): string {
-  return prefix + key.toUpperCase().replaceAll('.', '__')
+  return PREFIX + key.toUpperCase().replaceAll('.', '__')
 }
 
 function unknownVariable(key: string, name: string): Problem {

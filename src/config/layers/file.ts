@@ -1,4 +1,4 @@
-/** `pillarbox.toml`: where it is looked for, and what stands in it. */
+/** Finds and reads `pillarbox.toml`. */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse, TomlError } from 'smol-toml'
@@ -16,11 +16,11 @@ export type FileSearch = {
   /** `--config`: this file and no other. */
   configPath?: string | undefined
   cwd: string
-  /** In place of /etc/pillarbox/pillarbox.toml. */
+  /** Replaces /etc/pillarbox/pillarbox.toml. */
   systemFile?: string | undefined
 }
 
-/** The text of the file that counts, by its absolute name; null when there is none. */
+/** The text and absolute path of the configuration file; null without one. */
 export function readConfigFile(search: FileSearch): { file: string; text: string } | null {
   const { configPath, cwd } = search
   if (configPath !== undefined) {
@@ -36,7 +36,7 @@ export function readConfigFile(search: FileSearch): { file: string; text: string
   return null
 }
 
-/** Undefined when there is no such file. @throws ConfigError for one that cannot be read */
+/** Undefined when the file does not exist. @throws ConfigError when it cannot be read */
 function readText(file: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
@@ -51,14 +51,14 @@ function unreadable(file: string, found: string): ConfigError {
   return new ConfigError([{ key: file, found, expected: 'a readable UTF-8 file', where: null }])
 }
 
-/** @throws ConfigError for what is not TOML, with its line and column */
+/** @throws ConfigError with line and column when the text is not TOML */
 export function readToml({ file, text }: { file: string; text: string }): Layer {
   const given = new Map<string, Given>()
   const problems: Problem[] = []
   const collect = (table: object, prefix: string): void => {
     for (const [name, value] of Object.entries(table)) {
       const key = prefix + name
-      // A dot inside quotes is part of the name, and no name has one.
+      // A dot inside quotes is part of the name; no key has one.
       if (name.includes('.')) problems.push(unknownKey(key, file))
       else if (isSettingKey(key) || secretKeyOfFile(key)) given.set(key, { value, where: file })
       else if (!isSection(key)) problems.push(unknownKey(key, file))
@@ -85,10 +85,7 @@ function parseToml(file: string, text: string): object {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
     const [first = ''] = error.message.replace(/^Invalid TOML document: /, '').split('\n')
-    const reason = first.replace(
-      REDEFINED,
-      'this section or key stands in the file twice: keep one',
-    )
+    const reason = first.replace(REDEFINED, 'this section or key is defined twice; keep one')
     const found = `an error at line ${error.line}, column ${error.column}: ${reason}`
     throw new ConfigError([{ key: file, found, expected: 'TOML', where: null }], { cause: error })
   }

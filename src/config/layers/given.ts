@@ -1,4 +1,4 @@
-/** What a file or an environment sets, before any value has been looked at. */
+/** Values that a file or the environment sets, before validation. */
 
 import type { Problem } from '../problems.ts'
 import { writableKeys } from '../settings.ts'
@@ -7,11 +7,11 @@ import { findClosest } from './closest.ts'
 export type Given = {
   /** A TOML value. */
   value: unknown
-  /** The file or the environment variable that says so. */
+  /** The file or the environment variable that sets the value. */
   where: string
 }
 
-/** By key, `<key>_file` too. */
+/** Values by key, including `<key>_file`. */
 export type Layer = { given: ReadonlyMap<string, Given>; problems: readonly Problem[] }
 
 export function unknownKey(key: string, where: string): Problem {
@@ -20,7 +20,7 @@ export function unknownKey(key: string, where: string): Problem {
   return meant === undefined ? problem : { ...problem, meant }
 }
 
-/** A key that looks like it, or has the same last part. */
+/** A key with a similar name or the same last part. */
 function findMeant(key: string): string | undefined {
   const close = findClosest(key, writableKeys)
   if (close !== undefined) return close

@@ -1,6 +1,6 @@
 /**
- * The kinds of values that settings take. Each reads a TOML value, or the text of an environment
- * variable, and says what it expects when that is something else.
+ * The kinds of values that settings take. A kind reads TOML values and texts of environment
+ * variables, and describes the expected value in words.
  */
 import { isIP } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'
@@ -11,22 +11,22 @@ import { formatListenAddress, isHostName, parseListenAddress } from './listen-ad
 export type TomlValue = string | number | boolean | readonly TomlValue[]
 
 export type Kind<T> = {
-  /** For people: 'a duration such as "30s"'. */
+  /** The expected value in words: 'a duration such as "30s"'. */
   expected: string
   isSecret: boolean
-  /** A path, which counts from the folder of the configuration file. */
+  /** A path; a relative one starts at the folder of the configuration file. */
   isPath: boolean
-  /** A TOML value as ours; undefined when it is something else. */
+  /** Reads a TOML value; undefined when it is invalid. */
   read(value: unknown): T | undefined
-  /** The TOML value that an environment variable stands for. */
+  /** Turns the text of an environment variable into a TOML value. */
   fromText(text: string): unknown
-  /** As TOML. */
+  /** Turns a value into TOML. */
   show(value: T): TomlValue
 }
 
 const SECRET_MIN_LENGTH = 32
 
-/** A text that `parse` understands; `show` writes it back. */
+/** A kind whose TOML value is a text that `parse` reads and `show` writes. */
 function textual<T>(
   expected: string,
   parse: (text: string) => T | undefined,
@@ -50,7 +50,7 @@ export const path: Kind<string> = { ...textual('a path', printable), isPath: tru
 
 export const secret: Kind<string> = { ...text, isSecret: true }
 
-/** What keys are derived from. */
+/** A secret that keys are derived from. */
 export const longSecret: Kind<string> = {
   ...textual(`a text of at least ${SECRET_MIN_LENGTH} characters`, (value) =>
     value.length >= SECRET_MIN_LENGTH ? printable(value) : undefined,
@@ -92,7 +92,7 @@ export const duration: Kind<number> = textual(
   formatDuration,
 )
 
-/** In the environment: separated by commas, or a JSON array. */
+/** A list; in the environment separated by commas, or a JSON array. */
 export function listOf<T>(kind: Kind<T>, { min = 0 } = {}): Kind<readonly T[]> {
   return {
     ...kind,
@@ -136,7 +136,7 @@ export const listenAddressOrTls: Kind<ListenAddress> = textual(
   formatListenAddress,
 )
 
-/** A-labels, lower case, no final dot. What begins as an A-label must be one (RFC 5890). */
+/** In A-labels, lower case, without a final dot. A label with `xn--` must be valid (RFC 5890). */
 export const hostName: Kind<string> = textual('a host name', (value) => {
   const name = domainToASCII(value.replace(/\.$/, ''))
   const isDecoded = !/(?:^|\.)xn--/.test(domainToUnicode(name))
@@ -163,9 +163,9 @@ export const network: Kind<string> = textual(
   },
 )
 
-/** As `Resolver.setServers` of node:dns takes it. */
+/** In the syntax of `Resolver.setServers` of node:dns. */
 export const dnsServer: Kind<string> = textual(
-  'the IP address of a DNS server, with a port if need be, such as "127.0.0.1:5353" or "[::1]:53"',
+  'the IP address of a DNS server, optionally with a port, such as "127.0.0.1:5353" or "[::1]:53"',
   (value) => {
     if (isIP(value) !== 0) return value
     const address = parseListenAddress(value)

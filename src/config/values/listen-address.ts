@@ -1,4 +1,4 @@
-/** Where to listen: `127.0.0.1:8080`, `[::]:25`, `localhost:0`, `tls://0.0.0.0:465`. */
+/** Reads and writes listen addresses: `127.0.0.1:8080`, `[::]:25`, `tls://0.0.0.0:465`. */
 import { BlockList, isIP } from 'node:net'
 import type { ListenAddress } from '../config.ts'
 
@@ -6,11 +6,11 @@ const MAX_PORT = 65_535
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const hostName = new RegExp(`^${label}(?:\\.${label})*$`)
 
-/** Port 0 means any free port. Undefined when `text` is no such address. */
+/** Port 0 means any free port. Undefined when `text` is not a listen address. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const isTls = text.startsWith('tls://')
-  const place = parseHostAndPort(isTls ? text.slice('tls://'.length) : text)
-  return place && { ...place, isTls }
+  const address = parseHostAndPort(isTls ? text.slice('tls://'.length) : text)
+  return address && { ...address, isTls }
 }
 
 export function formatListenAddress({ host, port, isTls }: ListenAddress): string {
@@ -28,14 +28,14 @@ function parseHostAndPort(text: string): { host: string; port: number } | undefi
 }
 
 /**
- * A host name in lower case, of one or more labels (RFC 1123 section 2.1). One whose last label is
- * a number would be read as an address by others.
+ * Whether `text` is a host name in lower case with one or more labels (RFC 1123 section 2.1). A last
+ * label of digits is refused, because other programs read such names as addresses.
  */
 export function isHostName(text: string): boolean {
   return text.length <= 253 && hostName.test(text) && !/(?:^|\.)\d+$/.test(text)
 }
 
-/** Whether only this machine reaches `host`, an address or a name. */
+/** Whether `host`, an address or a name, is reachable from this machine only. */
 export function isLoopbackHost(host: string): boolean {
   const family = isIP(host)
   if (family === 0) return host === 'localhost' || host.endsWith('.localhost')

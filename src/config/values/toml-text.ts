@@ -1,4 +1,4 @@
-/** Settings as the text of a `pillarbox.toml`: a new file for `init`, what holds for `config show`. */
+/** Writes settings as TOML: a new file for `init`, the effective values for `config show`. */
 import { stringify } from 'smol-toml'
 import type { Origins } from '../layers/effective.ts'
 import {
@@ -10,16 +10,16 @@ import {
 } from '../settings.ts'
 import type { TomlValue } from './kinds.ts'
 
-export const hidden = '(hidden)'
+export const HIDDEN = '(hidden)'
 
 const WIDTH = 90
 
-/** Every key with its meaning, commented out at its default but for those in `given`. */
+/** Every key with its description, commented out at its default unless `given` sets it. */
 export function formatNewFile(given: Partial<Record<SettingKey, TomlValue>>): string {
   const head = [
-    '# Configuration of Pillarbox. What is commented out stands at its default.',
-    '# Any key can be set by environment too: delivery.mode is PILLARBOX_DELIVERY__MODE.',
-    '# Durations are "500ms", "1s", "5m", "2h", "3d"; sizes are bytes; relative paths count from here.',
+    '# Configuration of Pillarbox. Keys that are commented out have their defaults.',
+    '# The environment can set any key: delivery.mode is PILLARBOX_DELIVERY__MODE.',
+    '# Durations: "500ms", "1s", "5m", "2h", "3d". Sizes: bytes. Relative paths start at this folder.',
   ].join('\n')
   const body = formatSections((key, name) => {
     const setting = settingOf(key)
@@ -30,7 +30,7 @@ export function formatNewFile(given: Partial<Record<SettingKey, TomlValue>>): st
   return `${head}\n\n${body}`
 }
 
-/** What every key holds and who says so, secrets hidden. */
+/** The value of every key and its origin; secrets are hidden. */
 export function formatEffective(values: SettingValues, origins: Origins): string {
   return formatSections((key, name) => {
     const value = showSetting(key, values)
@@ -39,15 +39,15 @@ export function formatEffective(values: SettingValues, origins: Origins): string
   })
 }
 
-/** As TOML; null when it is not set; the text `(hidden)` for a secret that is. */
+/** The value as TOML; null when it is not set; `(hidden)` for a secret. */
 export function showSetting(key: SettingKey, values: SettingValues): TomlValue | null {
   const { kind } = settingOf(key)
   const value = values[key]
   if (value === null) return null
-  return kind.isSecret ? hidden : kind.show(value)
+  return kind.isSecret ? HIDDEN : kind.show(value)
 }
 
-/** A table's own keys come before its tables, as TOML wants it. */
+/** TOML requires the keys of a table before its sub-tables. */
 function formatSections(format: (key: SettingKey, name: string) => string[]): string {
   const sections = Map.groupBy(settingKeys, sectionOf)
   const texts = [...sections].map(([section, keys]) => {
@@ -63,7 +63,7 @@ function sectionOf(key: SettingKey): string {
 }
 
 function describeSetting(key: SettingKey, { kind, description, otherwise }: Setting<unknown>) {
-  const byDefault = otherwise === undefined ? '' : ` Not set: ${otherwise}.`
+  const byDefault = otherwise === undefined ? '' : ` Default: ${otherwise}.`
   const fromFile = kind.isSecret ? ` ${key.split('.').at(-1)}_file reads it from a file.` : ''
   return wrap(`${description}${byDefault}${fromFile}`).map((line) => `# ${line}`)
 }

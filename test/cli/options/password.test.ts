@@ -39,7 +39,7 @@ describe('a password', () => {
     const terminal = makeTerminal({ cwd: '/', isTTY: true })
     terminal.stdin.write('secret word\rsecret word\r')
     assert.equal(await choosePassword(terminal, given({})), 'secret word')
-    assert.equal(terminal.err(), 'Password (empty: one is made): \nThe same again: \n')
+    assert.equal(terminal.err(), 'Password (empty: generate one): \nRepeat the password: \n')
     assert.equal(terminal.out(), '')
   })
 

@@ -187,7 +187,7 @@ describe('certificates that are followed', () => {
     assert.equal(errors().length, 1)
     assert.match(
       errors()[0] ?? '',
-      /^The renewed certificate \S+cert\.pem cannot be used, .*: the key does not belong to the certificate\.$/,
+      /^The renewed certificate \S+cert\.pem cannot be used; .*: the key does not belong to the certificate\.$/,
     )
     assert.deepEqual(health.reasons(), [{ cause: 'certificate', reason: errors()[0] }])
     await rm(keyFile)
