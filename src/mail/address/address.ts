@@ -33,18 +33,18 @@ const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 /** The last label begins with a letter: `1.2.3.4` is a host address, not a name. */
 const HOST = `(?:${LABEL}\\.)+(?![0-9])${LABEL}`
 const ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
-const asciiDomain = new RegExp(`^${HOST}$`)
-const asciiAddress = new RegExp(`^${ATOM}(?:\\.${ATOM})*@${HOST}$`, 'i')
+const ASCII_DOMAIN = new RegExp(`^${HOST}$`)
+const ASCII_ADDRESS = new RegExp(`^${ATOM}(?:\\.${ATOM})*@${HOST}$`, 'i')
 
-const unicodeAtom = "[a-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10ffff}-]+"
-const unicodeLocalPart = new RegExp(`^${unicodeAtom}(?:\\.${unicodeAtom})*$`, 'u')
+const UNICODE_ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10ffff}-]+"
+const UNICODE_LOCAL_PART = new RegExp(`^${UNICODE_ATOM}(?:\\.${UNICODE_ATOM})*$`, 'u')
 /** Letters, digits, marks and the few characters that IDNA 2008 (RFC 5892) takes in context. */
-const unicodeDomain = /^(?:[\p{L}\p{M}\p{Nd}.\u00b7\u0375\u05f3\u05f4\u30fb-]|\u200c|\u200d)+$/u
+const UNICODE_DOMAIN = /^(?:[\p{L}\p{M}\p{Nd}.\u00b7\u0375\u05f3\u05f4\u30fb-]|\u200c|\u200d)+$/u
 
 /** The mailbox that `text` names, spaces around it aside; undefined when it is not exactly one. */
 export function parseAddress(text: string): ParsedAddress | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined
-  if (asciiAddress.test(text) && !hasALabel(text)) return buildAsciiAddress(text.toLowerCase())
+  if (ASCII_ADDRESS.test(text) && !hasALabel(text)) return buildAsciiAddress(text.toLowerCase())
   const canonical = canonicalText(text)
   if (canonical === undefined) return undefined
   const at = canonical.lastIndexOf('@')
@@ -89,7 +89,8 @@ function canonicalText(text: string): string | undefined {
  * combine with the `<` of a header field.
  */
 function isLocalPart(text: string): boolean {
-  if (!unicodeLocalPart.test(text) || Buffer.byteLength(text) > MAX_LOCAL_PART_OCTETS) return false
+  if (!UNICODE_LOCAL_PART.test(text) || Buffer.byteLength(text) > MAX_LOCAL_PART_OCTETS)
+    return false
   if (isAscii(text)) return true
   return !/^\p{M}|[\p{C}\p{Z}]/u.test(text) && text.normalize('NFKC') === text
 }
@@ -105,7 +106,7 @@ function readDomain(text: string): DomainName | undefined {
   if (isAscii(text) && !hasALabel(text)) {
     return isAsciiDomain(text) ? { aLabels: text, uLabels: text } : undefined
   }
-  if (!unicodeDomain.test(text)) return undefined
+  if (!UNICODE_DOMAIN.test(text)) return undefined
   const aLabels = domainToASCII(text)
   if (!isAsciiDomain(aLabels)) return undefined
   const uLabels = domainToUnicode(aLabels)
@@ -116,14 +117,14 @@ function readDomain(text: string): DomainName | undefined {
 
 /** Each label of `text` is one of the two forms, and they are forms of each other. */
 function isSameName(text: string, { aLabels, uLabels }: DomainName): boolean {
-  if (!unicodeDomain.test(uLabels) || domainToASCII(uLabels) !== aLabels) return false
+  if (!UNICODE_DOMAIN.test(uLabels) || domainToASCII(uLabels) !== aLabels) return false
   const [ascii, unicode] = [aLabels.split('.'), uLabels.split('.')]
   const labels = text.split('.')
   return labels.every((label, index) => label === unicode[index] || label === ascii[index])
 }
 
 function isAsciiDomain(text: string): boolean {
-  return text.length >= 3 && text.length <= MAX_DOMAIN_LENGTH && asciiDomain.test(text)
+  return text.length >= 3 && text.length <= MAX_DOMAIN_LENGTH && ASCII_DOMAIN.test(text)
 }
 
 function hasALabel(text: string): boolean {

@@ -1,23 +1,23 @@
 /** Base64 in lines (RFC 2045 section 6.8). */
-const columns = 76
+const LINE_WIDTH = 76
 
 /** The octets as lines of 76 columns with CRLF between them, none after the last. */
 export function encodeBase64Lines(octets: Uint8Array): string {
   const source = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
   const encoded = source.toString('base64')
-  if (encoded.length <= columns) return encoded
-  const breaksLength = (Math.ceil(encoded.length / columns) - 1) * 2
+  if (encoded.length <= LINE_WIDTH) return encoded
+  const breaksLength = (Math.ceil(encoded.length / LINE_WIDTH) - 1) * 2
   const out = Buffer.allocUnsafe(encoded.length + breaksLength)
   // written whole at the end, then moved line by line to its place: no slices beside the result
   out.write(encoded, breaksLength, 'latin1')
   let at = 0
-  for (let line = breaksLength; line < out.length; line += columns) {
+  for (let line = breaksLength; line < out.length; line += LINE_WIDTH) {
     if (at > 0) {
       out[at++] = 0x0d
       out[at++] = 0x0a
     }
-    out.copyWithin(at, line, line + columns)
-    at += columns
+    out.copyWithin(at, line, line + LINE_WIDTH)
+    at += LINE_WIDTH
   }
   return out.toString('latin1')
 }

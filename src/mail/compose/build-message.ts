@@ -10,7 +10,7 @@ import { appendToBody, wrapDocument } from '../html/document.ts'
 import { type Footer, footerHtml, footerText } from '../html/footer.ts'
 import { htmlToText } from '../html/html-to-text.ts'
 import { trackDocument } from '../html/tracking.ts'
-import { fillStencil } from '../precomposed/body.ts'
+import { fillPrecomposedBody } from '../precomposed/body.ts'
 import type { PreparedTemplate, TemplateCache } from '../precomposed/template-cache.ts'
 import { FULL_LIMITS, type RenderLimits } from '../template/limits.ts'
 import {
@@ -96,7 +96,7 @@ export type RenderedMessage = {
 
 export type BuiltMessage = ComposedMessage & { subject: string; faults: readonly PartFault[] }
 
-type Means = { cache: TemplateCache; limits: RenderLimits }
+type RenderDeps = { cache: TemplateCache; limits: RenderLimits }
 
 /**
  * What a person would read: subject, HTML and text with every value in its place. Nothing in it is
@@ -124,7 +124,8 @@ export function buildMessage(
   limits: RenderLimits = FULL_LIMITS,
 ): BuiltMessage {
   const means = { cache, limits }
-  const { html, text, document, faults } = fillBody(source, means) ?? writeBody(source, means)
+  const { html, text, document, faults } =
+    fillPrecomposed(source, means) ?? writeBody(source, means)
   const subject = subjectOf(source, means)
   const composed = composeMessage({
     messageId: source.messageId,
@@ -148,25 +149,25 @@ type Body = Pick<MessageInput, 'html' | 'text'> & {
   faults: readonly PartFault[]
 }
 
-const noFaults: readonly PartFault[] = []
+const NO_FAULTS: readonly PartFault[] = []
 
 /** The short way, for a body whose template and values allow it. */
-function fillBody(source: MessageSource, means: Means): Body | undefined {
+function fillPrecomposed(source: MessageSource, means: RenderDeps): Body | undefined {
   if (source.content.isText) return undefined
   const { isTracked, footer } = source
   const prepared = preparedBody(source, means.cache)
   const stencil = prepared.stencil({ isTracked, footer: footer?.language })
-  const filling = stencil && fillStencil(stencil, source, means.cache.tracker)
+  const filling = stencil && fillPrecomposedBody(stencil, source, means.cache.tracker)
   if (filling === undefined) return undefined
   const own = ownText(source, means)
   const { fault } = prepared.template
-  if (own === null && fault === undefined) return { ...filling, faults: noFaults }
-  const faults = [...faultsOf('body', fault), ...(own?.faults ?? noFaults)]
+  if (own === null && fault === undefined) return { ...filling, faults: NO_FAULTS }
+  const faults = [...faultsOf('body', fault), ...(own?.faults ?? NO_FAULTS)]
   return { ...filling, text: own?.text ?? filling.text, faults }
 }
 
 /** The long way. */
-function writeBody(source: MessageSource, means: Means): Body {
+function writeBody(source: MessageSource, means: RenderDeps): Body {
   const { html, text, faults } = renderBody(source, means)
   const document = () => html ?? ''
   if (html === null || !source.isTracked) return { html, text, document, faults }
@@ -175,7 +176,7 @@ function writeBody(source: MessageSource, means: Means): Body {
   return { html: trackDocument(html, cache.tracker, tracked), text, document, faults }
 }
 
-function renderBody(source: RenderSource, means: Means): Omit<RenderedMessage, 'subject'> {
+function renderBody(source: RenderSource, means: RenderDeps): Omit<RenderedMessage, 'subject'> {
   const { content, variables, language, footer } = source
   const { template } = preparedBody(source, means.cache)
   const body = renderTemplate(template, variables, optionsOf(source, means))
@@ -190,7 +191,7 @@ function renderBody(source: RenderSource, means: Means): Omit<RenderedMessage, '
 }
 
 /** The text part that the content brings beside its HTML. */
-function ownText(source: RenderSource, means: Means) {
+function ownText(source: RenderSource, means: RenderDeps) {
   const { content, isPlain, variables, footer } = source
   if (content.isText || content.text === null) return null
   const { template } = means.cache.prepare(content.text, { target: 'text', isPlain })
@@ -203,19 +204,19 @@ function withFooter(text: string, footer: Footer | null): string {
   return footer === null ? text : `${text.trimEnd()}\n\n${footerText(footer)}\n`
 }
 
-function subjectOf(source: RenderSource, means: Means) {
+function subjectOf(source: RenderSource, means: RenderDeps) {
   const { content, isPlain, variables } = source
   const { template } = means.cache.prepare(content.subject, { target: 'text', isPlain })
   const { text, fault } = renderSubject(template, variables, optionsOf(source, means))
   return { text, faults: faultsOf('subject', fault) }
 }
 
-function optionsOf({ createdAt }: RenderSource, { limits }: Means): RenderOptions {
+function optionsOf({ createdAt }: RenderSource, { limits }: RenderDeps): RenderOptions {
   return { at: createdAt, limits }
 }
 
 function faultsOf(part: PartFault['part'], fault: TemplateFault | undefined): readonly PartFault[] {
-  return fault === undefined ? noFaults : [{ part, ...fault }]
+  return fault === undefined ? NO_FAULTS : [{ part, ...fault }]
 }
 
 /** Where few is to be done, a template may not have made much of a text. @throws QuickLimitError */

@@ -6,9 +6,9 @@
 import { MAX_HEADER_NAME_LENGTH } from '../limits.ts'
 
 /** RFC 5322 section 2.2: printable ASCII but the colon, narrowed to tokens (RFC 9110). */
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-const names = [
+const REFUSED_NAMES = [
   'from',
   'sender',
   'to',
@@ -21,19 +21,22 @@ const names = [
   'mime-version',
   'date',
 ]
-const prefixes = ['arc-', 'resent-', 'content-', 'x-pillarbox-']
+const REFUSED_PREFIXES = ['arc-', 'resent-', 'content-', 'x-pillarbox-']
 
 /** Those that are refused, for people. */
-export const REFUSED_HEADERS: readonly string[] = [...names, ...prefixes.map((one) => `${one}*`)]
+export const REFUSED_HEADERS: readonly string[] = [
+  ...REFUSED_NAMES,
+  ...REFUSED_PREFIXES.map((one) => `${one}*`),
+]
 
-const refusedNames = new Set(names)
+const REFUSED_NAME_SET = new Set(REFUSED_NAMES)
 
 export function isHeaderName(name: string): boolean {
-  return token.test(name) && name.length <= MAX_HEADER_NAME_LENGTH
+  return HEADER_NAME.test(name) && name.length <= MAX_HEADER_NAME_LENGTH
 }
 
 /** Whether only we may write this field. */
 export function isRefusedHeader(name: string): boolean {
   const lower = name.toLowerCase()
-  return refusedNames.has(lower) || prefixes.some((prefix) => lower.startsWith(prefix))
+  return REFUSED_NAME_SET.has(lower) || REFUSED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }

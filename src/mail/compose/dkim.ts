@@ -56,7 +56,7 @@ const SIGNED = [
   'importance',
 ]
 /** By their names as they are mostly written, and in lower case. */
-const signedNames = new Map(
+const SIGNED_NAMES = new Map(
   SIGNED.flatMap((name) => [
     [name, name],
     [capitalise(name), name],
@@ -206,7 +206,7 @@ function fieldEnd(header: string, from: number): number {
 }
 
 function signedName(written: string): string | undefined {
-  return signedNames.get(written) ?? signedNames.get(trimSpace(written).toLowerCase())
+  return SIGNED_NAMES.get(written) ?? SIGNED_NAMES.get(trimSpace(written).toLowerCase())
 }
 
 /** `isEven`: a fold is followed by the one space that is left of it. */

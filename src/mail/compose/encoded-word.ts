@@ -3,11 +3,11 @@
  * bits. The same alphabet is used everywhere, the narrow one that is legal in a phrase (section
  * 5.3), so that a word may stand in a subject as well as in a display name.
  */
-const wordLimit = 75
-const overhead = '=?UTF-8?Q??='.length
-const smallestWidth = 30
+const MAX_WORD_LENGTH = 75
+const WORD_OVERHEAD = '=?UTF-8?Q??='.length
+const MIN_WIDTH = 30
 
-const qForms = Array.from({ length: 256 }, (_, byte) => qForm(byte))
+const Q_FORMS = Array.from({ length: 256 }, (_, byte) => qForm(byte))
 
 /** Whether text must not stand in a header as it is: it has more than printable ASCII, space and
  * tab, or what some reader might take for the start of an encoded word. */
@@ -21,15 +21,19 @@ export function needsEncodedWords(text: string): boolean {
  * mostly ASCII stays readable, as RFC 2047 section 4 wants it. `firstWidth` is the room for the first
  * word on a line that has begun; where it is too small to be of use the first word is a full one.
  */
-export function encodeWords(text: string, firstWidth = wordLimit): string {
+export function encodeWords(text: string, firstWidth = MAX_WORD_LENGTH): string {
   const wellFormed = text.toWellFormed()
-  const first = firstWidth < smallestWidth ? wordLimit : Math.min(firstWidth, wordLimit)
+  const first = firstWidth < MIN_WIDTH ? MAX_WORD_LENGTH : Math.min(firstWidth, MAX_WORD_LENGTH)
   const bytes = Buffer.from(wellFormed, 'utf8')
   if (qLength(bytes) <= bytes.length * 2) {
-    const rooms = { first: first - overhead, rest: wordLimit - overhead, cost: qCost }
+    const rooms = {
+      first: first - WORD_OVERHEAD,
+      rest: MAX_WORD_LENGTH - WORD_OVERHEAD,
+      cost: qCost,
+    }
     return split(wellFormed, rooms).map(qWord).join(' ')
   }
-  const rooms = { first: base64Room(first), rest: base64Room(wordLimit), cost: utf8Length }
+  const rooms = { first: base64Room(first), rest: base64Room(MAX_WORD_LENGTH), cost: utf8Length }
   return split(wellFormed, rooms).map(bWord).join(' ')
 }
 
@@ -63,12 +67,12 @@ export function split(text: string, { first, rest, cost }: Rooms): string[] {
 }
 
 function base64Room(width: number): number {
-  return Math.floor((width - overhead) / 4) * 3
+  return Math.floor((width - WORD_OVERHEAD) / 4) * 3
 }
 
 function qWord(piece: string): string {
   let word = '=?UTF-8?Q?'
-  for (const byte of Buffer.from(piece, 'utf8')) word += qForms[byte]
+  for (const byte of Buffer.from(piece, 'utf8')) word += Q_FORMS[byte]
   return `${word}?=`
 }
 
@@ -78,13 +82,13 @@ function bWord(piece: string): string {
 
 function qLength(bytes: Uint8Array): number {
   let length = 0
-  for (const byte of bytes) length += qForms[byte]?.length ?? 0
+  for (const byte of bytes) length += Q_FORMS[byte]?.length ?? 0
   return length
 }
 
 function qCost(char: string): number {
   const codePoint = char.codePointAt(0) ?? 0
-  return codePoint < 0x80 ? (qForms[codePoint]?.length ?? 0) : utf8Length(char) * 3
+  return codePoint < 0x80 ? (Q_FORMS[codePoint]?.length ?? 0) : utf8Length(char) * 3
 }
 
 function qForm(byte: number): string {

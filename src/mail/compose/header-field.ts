@@ -6,7 +6,7 @@ import { encodeWords, needsEncodedWords } from './encoded-word.ts'
  * at spaces so that unfolding gives the value back, 76 columns where words allow it (RFC 2047 wants
  * that of lines with encoded words) and never more than 998 octets.
  */
-const lineWidth = 76
+const LINE_WIDTH = 76
 
 /** @throws TypeError when a value bound for a header could end its line. `what` names it. */
 export function assertOneLine(what: string, value: string): void {
@@ -22,7 +22,7 @@ export function assertFieldName(name: string): void {
 export function formatField(name: string, value: string): string {
   const trimmed = trimBlanks(value)
   if (trimmed === '') return `${name}:\r\n`
-  if (name.length + 2 + trimmed.length <= lineWidth) return `${name}: ${trimmed}\r\n`
+  if (name.length + 2 + trimmed.length <= LINE_WIDTH) return `${name}: ${trimmed}\r\n`
   return `${name}:${fold(name.length + 1, trimmed)}\r\n`
 }
 
@@ -35,7 +35,7 @@ export function formatTextField(name: string, text: string): string {
 
 /** Columns left for the first encoded word beside a field's name. */
 export function firstWordWidth(name: string): number {
-  return lineWidth - name.length - 2
+  return LINE_WIDTH - name.length - 2
 }
 
 /** Whether folding at spaces is enough to keep every line within 998 octets. */
@@ -70,7 +70,7 @@ function fold(startColumn: number, value: string): string {
 
 /** Some readers dislike an empty first line, so a plain first word leaves it only when it must. */
 function widthBefore(word: string, isFirst: boolean): number {
-  return isFirst && !word.startsWith(' =?') ? MAX_LINE_OCTETS : lineWidth
+  return isFirst && !word.startsWith(' =?') ? MAX_LINE_OCTETS : LINE_WIDTH
 }
 
 /**

@@ -11,17 +11,17 @@ import {
 /** `address` in wire form: `local@a-label`; the local part may be UTF-8 (RFC 6532). */
 export type Mailbox = { address: string; name: string | null }
 
-const longestQuotedName = 60
-const longestAddress = 320
-const addressShape = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()\\,;:"@]+$/u
-const addressTokens = /"(?:[^"\\]|\\.)*"|<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
+const MAX_QUOTED_NAME_LENGTH = 60
+const MAX_ADDRESS_LENGTH = 320
+const ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()\\,;:"@]+$/u
+const ADDRESS_TOKENS = /"(?:[^"\\]|\\.)*"|<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
 
 /**
  * A field with one mailbox (RFC 5322 section 3.4).
  * @throws TypeError when the address is not exactly one address, or the name holds CR, LF or NUL
  */
 export function formatMailboxField(field: string, { address, name }: Mailbox): string {
-  if (!addressShape.test(address) || address.length > longestAddress) {
+  if (!ADDRESS.test(address) || address.length > MAX_ADDRESS_LENGTH) {
     throw new TypeError(`${field} address is not in wire form`)
   }
   assertOneLine(`${field} name`, name ?? '')
@@ -44,7 +44,7 @@ export function formatAddressField(field: string, value: string): string {
 function formatPhrase(name: string, firstWidth: number): string {
   if (name === '') return ''
   if (needsEncodedWords(name) || name.includes('\t')) return encodeWords(name, firstWidth)
-  if (name.length > longestQuotedName) return encodeWords(name, firstWidth)
+  if (name.length > MAX_QUOTED_NAME_LENGTH) return encodeWords(name, firstWidth)
   if (/^[\w!#$%&'*+/=?^`{|}~-]+(?: [\w!#$%&'*+/=?^`{|}~-]+)*$/.test(name)) return name
   return `"${name.replace(/["\\]/g, '\\$&')}"`
 }
@@ -60,7 +60,7 @@ function encodeNames(value: string, firstWidth: number): string {
     name = ''
     gap = ''
   }
-  for (const token of value.match(addressTokens) ?? []) {
+  for (const token of value.match(ADDRESS_TOKENS) ?? []) {
     if (/^[ \t]/.test(token)) {
       gap += token
     } else if (isEncodableName(token)) {

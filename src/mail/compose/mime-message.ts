@@ -48,12 +48,12 @@ export type MessageInput = {
 export type ComposedMessage = { octets: string; needsSmtputf8: boolean }
 
 /** Fields that only the message itself may decide; the API refuses them before. */
-const ownedFields = /^(?:date|from|to|mime-version|content-.*)$/i
+const OWNED_FIELD = /^(?:date|from|to|mime-version|content-.*)$/i
 
 /** Fields of which a message has at most one (RFC 5322 section 3.6, RFC 2369, RFC 8058): the last counts. */
-const singleFields = /^(?:subject|sender|reply-to|message-id|in-reply-to|references|list-.*)$/i
+const SINGLE_FIELD = /^(?:subject|sender|reply-to|message-id|in-reply-to|references|list-.*)$/i
 
-const addressFields =
+const ADDRESS_FIELD =
   /^(?:reply-to|sender|list-id|errors-to|disposition-notification-to|mail-followup-to|mail-reply-to)$/i
 
 /**
@@ -90,15 +90,15 @@ function composeHead(input: MessageInput): string {
 function effectiveHeaders(headers: MessageInput['headers']): MessageInput['headers'] {
   const lastOf = new Map(headers.map(([name], i) => [name.toLowerCase(), i]))
   return headers.filter(([name], i) => {
-    return !singleFields.test(name) || lastOf.get(name.toLowerCase()) === i
+    return !SINGLE_FIELD.test(name) || lastOf.get(name.toLowerCase()) === i
   })
 }
 
 function extraField(name: string, value: string): string {
   assertFieldName(name)
-  if (ownedFields.test(name)) throw new TypeError(`header ${name} is written by the message itself`)
+  if (OWNED_FIELD.test(name)) throw new TypeError(`header ${name} is written by the message itself`)
   assertOneLine('header value', value)
-  return addressFields.test(name) ? formatAddressField(name, value) : formatTextField(name, value)
+  return ADDRESS_FIELD.test(name) ? formatAddressField(name, value) : formatTextField(name, value)
 }
 
 function subjectField(subject: string): string {

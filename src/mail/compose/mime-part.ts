@@ -24,7 +24,7 @@ export type Attachment = {
 /** Gives a new boundary each time; all of a message have one length, so none begins another. */
 export type NextBoundary = () => string
 
-const longestContentId = 900
+const MAX_CONTENT_ID_LENGTH = 900
 
 export function boundariesOf(messageId: string): NextBoundary {
   const seed = hash('sha256', messageId, 'hex').slice(0, 32)
@@ -96,6 +96,6 @@ function contentIdField(contentId: string): string {
   assertOneLine('attachment content id', contentId)
   if (/[<>]/.test(contentId)) throw new TypeError('attachment content id must not contain < or >')
   const safe = contentId.toWellFormed().replace(/[^\x20-\x7e]+/g, (run) => encodeURIComponent(run))
-  if (safe.length > longestContentId) throw new TypeError('attachment content id is too long')
+  if (safe.length > MAX_CONTENT_ID_LENGTH) throw new TypeError('attachment content id is too long')
   return `Content-ID: <${safe}>\r\n`
 }

@@ -6,12 +6,12 @@ import { encodeWords, needsEncodedWords, split, utf8Length } from './encoded-wor
  */
 export type ContentType = { type: string; parameters: ReadonlyMap<string, string> }
 
-const lineWidth = 76
-const pieceWidth = 50
-const longestPlain = 60
+const LINE_WIDTH = 76
+const PIECE_WIDTH = 50
+const MAX_PLAIN_LENGTH = 60
 
-const typeShape = /^[ \t]*([\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127})[ \t]*(?=;|$)/
-const parameterShape = /;[ \t]*([\w!#$&+.^`{|}~-]{1,40})=("(?:[^"\\]|\\.)*"|[^\s";]+)[ \t]*/suy
+const MEDIA_TYPE = /^[ \t]*([\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127})[ \t]*(?=;|$)/
+const PARAMETER = /;[ \t]*([\w!#$&+.^`{|}~-]{1,40})=("(?:[^"\\]|\\.)*"|[^\s";]+)[ \t]*/suy
 
 /** `Name: value; a=b; …` and CRLF; a parameter that does not fit beside the last begins a line. */
 export function formatParameterField(
@@ -22,7 +22,7 @@ export function formatParameterField(
   let formatted = `${field}: ${value}`
   let column = formatted.length
   for (const parameter of parameters) {
-    const isFolded = column + parameter.length + 3 > lineWidth
+    const isFolded = column + parameter.length + 3 > LINE_WIDTH
     formatted += `;${isFolded ? '\r\n' : ''} ${parameter}`
     column = parameter.length + 1 + (isFolded ? 0 : column + 1)
   }
@@ -46,7 +46,7 @@ export function formatFilename(filename: string): string[] {
  */
 export function formatLegacyName(filename: string): string {
   if (isQuotable(filename)) return `name="${filename}"`
-  const words = encodeWords(filename, lineWidth - ' name="";'.length)
+  const words = encodeWords(filename, LINE_WIDTH - ' name="";'.length)
   return `name="${words.replaceAll(' ', '\r\n ')}"`
 }
 
@@ -55,10 +55,10 @@ export function formatLegacyName(filename: string): string {
  * lower case, the first of a name counts; undefined without a proper `type/subtype`.
  */
 export function parseContentType(value: string): ContentType | undefined {
-  const shape = typeShape.exec(value)
+  const shape = MEDIA_TYPE.exec(value)
   if (shape === null) return undefined
   const parameters = new Map<string, string>()
-  const reader = new RegExp(parameterShape)
+  const reader = new RegExp(PARAMETER)
   reader.lastIndex = shape[0].length
   for (let found = reader.exec(value); found !== null; found = reader.exec(value)) {
     const name = (found[1] ?? '').toLowerCase()
@@ -68,12 +68,12 @@ export function parseContentType(value: string): ContentType | undefined {
 }
 
 function isQuotable(value: string): boolean {
-  return value.length <= longestPlain && !/["\\\t]/.test(value) && !needsEncodedWords(value)
+  return value.length <= MAX_PLAIN_LENGTH && !/["\\\t]/.test(value) && !needsEncodedWords(value)
 }
 
 /** RFC 2231 sections 3 and 4; no piece ends inside a character. */
 function formatExtended(name: string, value: string): string[] {
-  const rooms = { first: pieceWidth - "UTF-8''".length, rest: pieceWidth, cost: percentCost }
+  const rooms = { first: PIECE_WIDTH - "UTF-8''".length, rest: PIECE_WIDTH, cost: percentCost }
   const pieces = split(value.toWellFormed(), rooms).map(percentEncode)
   if (pieces.length === 1) return [`${name}*=UTF-8''${pieces[0]}`]
   return pieces.map((piece, i) => `${name}*${i}*=${i === 0 ? "UTF-8''" : ''}${piece}`)

@@ -3,10 +3,10 @@
  * goes by the character, then lines are broken, which needs to know where they begin. On the path
  * of every message, hence what stays as it is is copied in runs.
  */
-const lineLimit = 75 // the 76th column is for the `=` of a soft line break
-const blockLength = 32_768
-const longestEscape = 12
-const escapeLength = 3
+const MAX_COLUMNS = 75 // the 76th column is for the `=` of a soft line break
+const BLOCK_LENGTH = 32_768
+const MAX_ESCAPE_LENGTH = 12
+const ESCAPE_LENGTH = 3
 
 const TAB = 0x09
 const LF = 0x0a
@@ -16,9 +16,9 @@ const EQUALS = 0x3d
 const TILDE = 0x7e
 
 /** What `isLiteral` denies: two ways to look for the same. */
-const special = /[^\t -<>-~]|[\t ](?![\t -\uffff])/g
+const SPECIAL = /[^\t -<>-~]|[\t ](?![\t -\uffff])/g
 
-const escapes = Array.from({ length: 256 }, (_, octet) => {
+const ESCAPES = Array.from({ length: 256 }, (_, octet) => {
   return `=${octet.toString(16).toUpperCase().padStart(2, '0')}`
 })
 
@@ -51,9 +51,9 @@ export function escapeOctets(text: string): string {
       const octets = escapeCharacter(code, text, at)
       escaped += octets
       isWide ||= code > 0xff
-      at += octets.length === longestEscape ? 2 : 1
+      at += octets.length === MAX_ESCAPE_LENGTH ? 2 : 1
     }
-    if (at - blockAt > blockLength) {
+    if (at - blockAt > BLOCK_LENGTH) {
       blocks.push(Buffer.from(escaped, 'latin1'))
       escaped = ''
       blockAt = at
@@ -72,8 +72,8 @@ export function breakLines(escaped: string): string {
   while (lineAt < escaped.length) {
     const found = escaped.indexOf('\r\n', lineAt)
     const end = found === -1 ? escaped.length : found
-    while (end - lineAt > lineLimit) {
-      lineAt = breakBefore(escaped, lineAt + lineLimit)
+    while (end - lineAt > MAX_COLUMNS) {
+      lineAt = breakBefore(escaped, lineAt + MAX_COLUMNS)
       broken += `${escaped.slice(copied, lineAt)}=\r\n`
       copied = lineAt
     }
@@ -91,8 +91,8 @@ function isLiteral(code: number, text: string, at: number): boolean {
 
 /** Of what is not literal, the first from `from` on. */
 function findSpecial(text: string, from: number): number {
-  special.lastIndex = from
-  return special.test(text) ? special.lastIndex - 1 : text.length
+  SPECIAL.lastIndex = from
+  return SPECIAL.test(text) ? SPECIAL.lastIndex - 1 : text.length
 }
 
 /** The octets of the character at `at`. */
@@ -110,7 +110,7 @@ function threeOctets(code: number): string {
 }
 
 function octet(value: number): string {
-  return escapes[value] as string
+  return ESCAPES[value] as string
 }
 
 function tail(bits: number): string {
@@ -122,7 +122,7 @@ function breakBefore(escaped: string, at: number): number {
   let place = at
   if (escaped.charCodeAt(place - 1) === EQUALS) place -= 1
   else if (escaped.charCodeAt(place - 2) === EQUALS) place -= 2
-  while (isInside(escaped, place)) place -= escapeLength
+  while (isInside(escaped, place)) place -= ESCAPE_LENGTH
   return place
 }
 

@@ -5,7 +5,7 @@
  * GreenArrow, PowerMTA), or have it send reports to anybody (Sendmail and its kin). They say nothing
  * to the recipient. `Disposition-Notification-To` is not among them: the reader's program obeys that.
  */
-const names = new Set([
+const NAMES = new Set([
   'x-smtpapi',
   'x-virtual-mta',
   'x-virtualmta',
@@ -15,7 +15,7 @@ const names = new Set([
   'errors-to',
   'return-receipt-to',
 ])
-const prefixes = [
+const PREFIXES = [
   'x-mc-',
   'x-ses-',
   'x-mailgun-',
@@ -41,5 +41,5 @@ export function removeSmarthostHeaders(
 
 function steersSmarthost(name: string): boolean {
   const lower = name.toLowerCase()
-  return names.has(lower) || prefixes.some((prefix) => lower.startsWith(prefix))
+  return NAMES.has(lower) || PREFIXES.some((prefix) => lower.startsWith(prefix))
 }

@@ -12,10 +12,10 @@ export type EncodedText = {
   body: string
 }
 
-export const longestLine = 78
+export const MAX_PLAIN_LINE_LENGTH = 78
 /** Shorter texts stay readable as they travel, whatever it costs. */
-const shortText = 1_000_000
-const pieceLength = 65_536
+const LONG_TEXT_LENGTH = 1_000_000
+const PIECE_LENGTH = 65_536
 const CR = 0x0d
 const LF = 0x0a
 const TAB = 0x09
@@ -46,7 +46,7 @@ function hasPlainLines(text: string): boolean {
     } else {
       if ((code < SPACE && code !== TAB) || code > TILDE) return false
       column += 1
-      if (column > longestLine) return false
+      if (column > MAX_PLAIN_LINE_LENGTH) return false
     }
     last = code
   }
@@ -63,7 +63,7 @@ function isUntouchable(text: string): boolean {
  * two columns more, where base64 takes a third more of all.
  */
 function isMostlyEscaped(text: string): boolean {
-  if (text.length <= shortText) return false
+  if (text.length <= LONG_TEXT_LENGTH) return false
   const most = text.length / 6
   let escaped = 0
   for (let i = 0; i < text.length && escaped <= most; i += 1) {
@@ -84,10 +84,10 @@ export function isBase64Shorter(octets: number, units: number): boolean {
 
 /** Piece by piece: many places at once take many times their text in memory. */
 function toCrlf(text: string): string {
-  if (text.length <= pieceLength) return text.replace(/\r\n?|\n/g, '\r\n')
+  if (text.length <= PIECE_LENGTH) return text.replace(/\r\n?|\n/g, '\r\n')
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {
-    const end = at + pieceLength
+    const end = at + PIECE_LENGTH
     const next = text.charCodeAt(end - 1) === CR ? end - 1 : end
     // Joined it is one string; what `replace` gives keeps all its pieces.
     pieces.push(

@@ -7,16 +7,16 @@ import { escapeHtml } from '../template/characters.ts'
 import { eachTag, readAttributes, readMarkup, type Tag } from './tag.ts'
 
 /** What text needs; any other element is somebody's own layout. */
-const plainElements = new Set([
+const PLAIN_ELEMENTS = new Set([
   ...['a', 'abbr', 'b', 'blockquote', 'br', 'cite', 'code', 'del', 'em', 'figcaption', 'figure'],
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'i', 'img', 'ins', 'kbd', 'li', 'mark', 'ol', 'p'],
   ...['pre', 'q', 's', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'u', 'ul', 'wbr'],
 ])
 
-const ownAttribute = /^(?:id|class|role|data-.*|aria-.*|on.*)$/
+const CUSTOM_ATTRIBUTE = /^(?:id|class|role|data-.*|aria-.*|on.*)$/
 
 /** No two blanks in a row: a body without them is in DKIM's canonical form as it is. */
-const styleSheet = `
+const STYLE_SHEET = `
 body { margin: 0; padding: 0; background: #ffffff; color: #1f2328; -webkit-text-size-adjust: 100%;
 font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
 main { display: block; box-sizing: border-box; max-width: 600px; margin: 0 auto; padding: 24px 16px;
@@ -50,7 +50,7 @@ export function wrapDocument(html: string, lang: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title></title>
-<style>${styleSheet}</style>
+<style>${STYLE_SHEET}</style>
 </head>
 <body>
 <main>
@@ -89,7 +89,7 @@ function isCustomHtml(html: string): boolean {
 }
 
 function isOwn(html: string, tag: Tag): boolean {
-  if (!plainElements.has(tag.name)) return true
+  if (!PLAIN_ELEMENTS.has(tag.name)) return true
   if (tag.isClosing || tag.end - tag.attributesAt <= 1) return false
-  return [...readAttributes(html, tag).keys()].some((name) => ownAttribute.test(name))
+  return [...readAttributes(html, tag).keys()].some((name) => CUSTOM_ATTRIBUTE.test(name))
 }

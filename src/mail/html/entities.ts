@@ -4,7 +4,7 @@
  */
 
 /** Names of U+00A0 to U+00FF, in order. */
-const latin1 =
+const LATIN1_NAMES =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn ' +
   'sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave ' +
   'Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ' +
@@ -14,13 +14,13 @@ const latin1 =
   'uuml yacute thorn yuml'
 
 /** Names of U+0391 to U+03C9, in order; `-` is a gap. */
-const greek =
+const GREEK_NAMES =
   'Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi Rho - ' +
   'Sigma Tau Upsilon Phi Chi Psi Omega - - - - - - - alpha beta gamma delta epsilon zeta eta ' +
   'theta iota kappa lambda mu nu xi omicron pi rho sigmaf sigma tau upsilon phi chi psi omega'
 
 /** Name and code point, hexadecimal. */
-const others =
+const OTHER_NAMES =
   'amp 26 lt 3c gt 3e quot 22 apos 27 OElig 152 oelig 153 Scaron 160 scaron 161 Yuml 178 fnof 192 ' +
   'circ 2c6 tilde 2dc thetasym 3d1 upsih 3d2 piv 3d6 ensp 2002 emsp 2003 thinsp 2009 zwnj 200c ' +
   'zwj 200d lrm 200e rlm 200f ndash 2013 mdash 2014 lsquo 2018 rsquo 2019 sbquo 201a ldquo 201c ' +
@@ -35,14 +35,14 @@ const others =
   'rfloor 230b lang 27e8 rang 27e9 loz 25ca spades 2660 clubs 2663 hearts 2665 diams 2666'
 
 /** What browsers read into the references &#128; to &#159; (windows-1252). */
-const windows1252 =
+const WINDOWS_1252 =
   '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
   '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
 
 /** Characters of the longest reference read, its ends not counted. */
-const referenceLimit = 10
+const MAX_REFERENCE_LENGTH = 10
 
-const names = entityNames()
+const NAMES = entityNames()
 
 /** The text with its character references replaced; what is none stays as it is. Linear time. */
 export function decodeEntities(text: string): string {
@@ -66,14 +66,14 @@ export function decodeEntities(text: string): string {
  * begins no value, as in `?a=1&copy=2`. */
 function decodeReference(reference: string, next: string | undefined): string | undefined {
   if (reference.startsWith('#')) return decodeNumber(reference)
-  const char = names.get(reference)
+  const char = NAMES.get(reference)
   if (char === undefined || next === ';') return char
   return char <= '\xff' && reference !== 'apos' && next !== '=' ? char : undefined
 }
 
 /** Behind at most ten letters, digits and number signs. */
 function referenceEnd(text: string, from: number): number {
-  const limit = Math.min(text.length, from + referenceLimit)
+  const limit = Math.min(text.length, from + MAX_REFERENCE_LENGTH)
   let at = from
   while (at < limit && isReferenceCharacter(text.charCodeAt(at))) at += 1
   return at
@@ -88,20 +88,20 @@ function decodeNumber(reference: string): string | undefined {
   const match = /^#(?:[xX]([\da-fA-F]+)|(\d+))$/.exec(reference)
   if (match === null) return undefined
   const code = match[1] === undefined ? Number(match[2]) : Number.parseInt(match[1], 16)
-  if (code >= 0x80 && code < 0xa0) return windows1252[code - 0x80] ?? ''
+  if (code >= 0x80 && code < 0xa0) return WINDOWS_1252[code - 0x80] ?? ''
   const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
   return isCharacter ? String.fromCodePoint(code) : '\ufffd'
 }
 
 function entityNames(): Map<string, string> {
   const map = new Map<string, string>()
-  for (const [index, name] of latin1.split(' ').entries()) {
+  for (const [index, name] of LATIN1_NAMES.split(' ').entries()) {
     map.set(name, String.fromCharCode(0xa0 + index))
   }
-  for (const [index, name] of greek.split(' ').entries()) {
+  for (const [index, name] of GREEK_NAMES.split(' ').entries()) {
     map.set(name, String.fromCharCode(0x391 + index))
   }
-  const pairs = others.split(' ')
+  const pairs = OTHER_NAMES.split(' ')
   for (let index = 0; index < pairs.length; index += 2) {
     const code = Number.parseInt(pairs[index + 1] ?? '', 16)
     map.set(pairs[index] ?? '', String.fromCodePoint(code))

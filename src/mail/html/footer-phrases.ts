@@ -4,7 +4,7 @@ import type { Language } from '../languages.ts'
 /** Nothing in them means anything in HTML. */
 type Phrases = { sentence: string; link: string }
 
-export const footerPhrases: Readonly<Record<Language, Phrases>> = {
+export const FOOTER_PHRASES: Readonly<Record<Language, Phrases>> = {
   en: {
     sentence: 'You receive this email because you are subscribed to {project}.',
     link: 'Unsubscribe or change your preferences',

@@ -10,7 +10,7 @@ import { decodeEntities } from './entities.ts'
 import { afterTag, isRawElement, readAttributes, readMarkup, type Tag } from './tag.ts'
 
 /** Elements that stand on lines of their own; those with 2 have an empty line around them. */
-const blocks = new Map<string, 1 | 2>([
+const BLOCK_ELEMENTS = new Map<string, 1 | 2>([
   ...names('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre figure', 2),
   ...names('address article aside body caption center dd details div dt fieldset', 1),
   ...names('figcaption footer form header hgroup html legend li main menu nav option', 1),
@@ -18,20 +18,20 @@ const blocks = new Map<string, 1 | 2>([
 ])
 
 /** What keeps lines apart or together and shows nothing: soft hyphens, joiners, zero width. */
-const fillers = /\xad|\u034f|\u200b|\ufeff/g
+const INVISIBLE = /\xad|\u034f|\u200b|\ufeff/g
 
 /** Text that is not yet words with one space between them. */
-const uneven = /\s\s|[^\S ]|\xad|\u034f|\u200b/
+const NEEDS_NORMALISING = /\s\s|[^\S ]|\xad|\u034f|\u200b/
 
 /** Of a text between two tags, what is read at a time. */
-const pieceLength = 32_768
+const PIECE_LENGTH = 32_768
 /** What is kept of the words of a link, which are compared with its address. */
-const linkTextLimit = 65_536
+const MAX_LINK_TEXT_LENGTH = 65_536
 /** Characters of the longest character reference, with its ends. */
-const referenceLength = 12
+const MAX_REFERENCE_LENGTH = 12
 
 /** Deeper lists and quotations are not indented further. */
-const indentLimit = 8
+const MAX_INDENT_DEPTH = 8
 
 type List = { isOrdered: boolean; count: number }
 /** `address`: as it would be shown; `text`: all that the link says, its words run together. */
@@ -74,8 +74,8 @@ export function htmlToText(html: string, links?: Link[]): string {
 function addPieces(state: State, from: number, to: number): void {
   const { html } = state
   let at = from
-  while (to - at > pieceLength) {
-    const end = pieceEnd(html, at + pieceLength)
+  while (to - at > PIECE_LENGTH) {
+    const end = pieceEnd(html, at + PIECE_LENGTH)
     addText(state, decodeEntities(html.slice(at, end)))
     at = end
   }
@@ -84,8 +84,8 @@ function addPieces(state: State, from: number, to: number): void {
 
 /** At `at`, or a little before: not inside of a character reference or a line end. */
 function pieceEnd(html: string, at: number): number {
-  const reference = html.slice(at - referenceLength, at).lastIndexOf('&')
-  if (reference !== -1) return at - referenceLength + reference
+  const reference = html.slice(at - MAX_REFERENCE_LENGTH, at).lastIndexOf('&')
+  if (reference !== -1) return at - MAX_REFERENCE_LENGTH + reference
   return html[at - 1] === '\r' ? at - 1 : at
 }
 
@@ -99,7 +99,7 @@ function startState(html: string, links: Link[] | undefined): State {
 function readTag(state: State, tag: Tag): number {
   const { name, isClosing } = tag
   if (isRawElement(name)) return afterTag(state.html, tag)
-  const space = blocks.get(name)
+  const space = BLOCK_ELEMENTS.get(name)
   if (space !== undefined) breakLine(state, isNested(state, tag) ? 1 : space)
   if (isClosing) closeElement(state, name)
   else openElement(state, tag)
@@ -166,7 +166,9 @@ function addText(state: State, text: string): void {
     addPreformatted(state, text)
     return
   }
-  const collapsed = uneven.test(text) ? text.replace(/\s+/g, ' ').replace(fillers, '') : text
+  const collapsed = NEEDS_NORMALISING.test(text)
+    ? text.replace(/\s+/g, ' ').replace(INVISIBLE, '')
+    : text
   const words = collapsed.trim()
   if (collapsed.startsWith(' ')) state.hasSpace = true
   if (words === '') return
@@ -190,7 +192,7 @@ function addWords(state: State, words: string): void {
     written.add(`${state.separator || (state.hasSpace ? ' ' : '')}${words}`)
   }
   const { link } = state
-  if (link !== undefined && link.text.length < linkTextLimit) link.text += words
+  if (link !== undefined && link.text.length < MAX_LINK_TEXT_LENGTH) link.text += words
   state.breaks = 0
   state.hasSpace = false
   state.marker = ''
@@ -199,8 +201,8 @@ function addWords(state: State, words: string): void {
 
 function linePrefix(state: State): string {
   if (state.quotes === 0 && state.lists.length === 0) return state.marker
-  const quotes = '> '.repeat(Math.min(state.quotes, indentLimit))
-  const depth = Math.min(state.lists.length, indentLimit)
+  const quotes = '> '.repeat(Math.min(state.quotes, MAX_INDENT_DEPTH))
+  const depth = Math.min(state.lists.length, MAX_INDENT_DEPTH)
   const indent = '  '.repeat(Math.max(0, state.marker === '' ? depth : depth - 1))
   return `${quotes}${indent}${state.marker}`
 }

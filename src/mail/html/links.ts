@@ -14,10 +14,10 @@ export type LinkNumbers = ReadonlyMap<string, number>
 /** Of a body; a link beyond has no number, so that listing takes a few milliseconds at most. */
 export const MAX_LINK_SCAN_LENGTH = 512 * 1024
 
-const blanks = /[\0- ]/
-const reference = /&(?:#\w*|(?:AMP|COPY|GT|LT|QUOT|REG)(?![=a-zA-Z\d])|[a-zA-Z][a-zA-Z\d]*(?=;));?/g
+const CONTROL_OR_SPACE = /[\0- ]/
+const REFERENCE = /&(?:#\w*|(?:AMP|COPY|GT|LT|QUOT|REG)(?![=a-zA-Z\d])|[a-zA-Z][a-zA-Z\d]*(?=;));?/g
 /** Of a reference with both its ends: more is not read by `decodeEntities`. */
-const REFERENCE_CHARACTERS = 12
+const MAX_REFERENCE_LENGTH = 12
 
 /** The first 4 octets of its SHA-256, as an unsigned number. */
 export function linkNumber(url: string): number {
@@ -74,15 +74,15 @@ export function readLink(value: string): string | undefined {
 
 /** One that a browser might decode where `decodeEntities` does not. */
 function hasUnknownReference(value: string): boolean {
-  const found = value.match(reference) ?? []
+  const found = value.match(REFERENCE) ?? []
   return found.some((text) => {
-    return text.length > REFERENCE_CHARACTERS || decodeEntities(text) === text
+    return text.length > MAX_REFERENCE_LENGTH || decodeEntities(text) === text
   })
 }
 
 /** Without blanks and controls at its ends, and without line breaks and tabs (WHATWG URL, 4.4). */
 function trimAddress(text: string): string {
-  if (!blanks.test(text)) return text
+  if (!CONTROL_OR_SPACE.test(text)) return text
   let from = 0
   let to = text.length
   while (from < to && text.charCodeAt(from) <= 0x20) from += 1

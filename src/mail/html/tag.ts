@@ -12,17 +12,25 @@ export type Tag = {
   end: number
 }
 
-const space = 0x20
-const slash = 0x2f
-const equals = 0x3d
-const greater = 0x3e
+const SPACE = 0x20
+const SLASH = 0x2f
+const EQUALS = 0x3d
+const GREATER_THAN = 0x3e
 /** Blanks of HTML only: others, as U+00A0, are part of a name or value. */
-const attribute =
+const ATTRIBUTE =
   /[\t\n\f\r /]*([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >]*)))?/y
-const commentEnd = /--!?>/g
+const COMMENT_END = /--!?>/g
 
 /** Elements whose content is nothing to read, and no markup. */
-const raw = new Set(['script', 'style', 'title', 'textarea', 'xmp', 'iframe', 'noframes'])
+const RAW_TEXT_ELEMENTS = new Set([
+  'script',
+  'style',
+  'title',
+  'textarea',
+  'xmp',
+  'iframe',
+  'noframes',
+])
 
 /** A value as written; `from` to `to` is where it stands, with its quotes. */
 export type AttributePlace = { from: number; to: number; value: string }
@@ -32,7 +40,7 @@ export type AttributePlace = { from: number; to: number; value: string }
  * when it is text. What is not closed is nothing, and reaches to the end of the document.
  */
 export function readMarkup(html: string, at: number): Tag | number | undefined {
-  const isClosing = html.charCodeAt(at + 1) === slash
+  const isClosing = html.charCodeAt(at + 1) === SLASH
   const nameAt = isClosing ? at + 2 : at + 1
   if (isLetter(html.charCodeAt(nameAt))) {
     const attributesAt = nameEnd(html, nameAt + 1)
@@ -48,10 +56,10 @@ export function readMarkup(html: string, at: number): Tag | number | undefined {
 /** The attributes of a tag, names in lower case, values as written; of several alike the first. */
 export function readAttributes(html: string, tag: Tag): Map<string, string> {
   const attributes = new Map<string, string>()
-  attribute.lastIndex = tag.attributesAt
+  ATTRIBUTE.lastIndex = tag.attributesAt
   for (;;) {
-    const match = attribute.exec(html)
-    if (match === null || attribute.lastIndex > tag.end) return attributes
+    const match = ATTRIBUTE.exec(html)
+    if (match === null || ATTRIBUTE.lastIndex > tag.end) return attributes
     const name = (match[1] ?? '').toLowerCase()
     const value = match[2] ?? match[3] ?? match[4] ?? ''
     if (!attributes.has(name)) attributes.set(name, value)
@@ -60,15 +68,15 @@ export function readAttributes(html: string, tag: Tag): Map<string, string> {
 
 /** Where the value of an attribute stands; undefined where it is not there, or has no value. */
 export function findAttribute(html: string, tag: Tag, wanted: string): AttributePlace | undefined {
-  attribute.lastIndex = tag.attributesAt
+  ATTRIBUTE.lastIndex = tag.attributesAt
   for (;;) {
-    const match = attribute.exec(html)
-    if (match === null || attribute.lastIndex > tag.end) return undefined
+    const match = ATTRIBUTE.exec(html)
+    if (match === null || ATTRIBUTE.lastIndex > tag.end) return undefined
     const [, name = '', double, single, bare] = match
     if (name.toLowerCase() !== wanted) continue
     const value = double ?? single ?? bare
     if (value === undefined) return undefined
-    const to = attribute.lastIndex
+    const to = ATTRIBUTE.lastIndex
     return { from: to - value.length - (bare === undefined ? 2 : 0), to, value }
   }
 }
@@ -91,12 +99,12 @@ export function eachTag(html: string, visit: (tag: Tag) => void): number {
 
 /** Whether the element holds no markup; its content is nothing to read. */
 export function isRawElement(name: string): boolean {
-  return raw.has(name)
+  return RAW_TEXT_ELEMENTS.has(name)
 }
 
 /** Where reading goes on: behind what an element holds that is no markup, too. */
 export function afterTag(html: string, { name, isClosing, end }: Tag): number {
-  return raw.has(name) && !isClosing ? findClosingTag(html, name, end) : end
+  return RAW_TEXT_ELEMENTS.has(name) && !isClosing ? findClosingTag(html, name, end) : end
 }
 
 /** The offset of the tag that closes an element whose content is no markup (`style`, `script`). */
@@ -109,7 +117,7 @@ function findClosingTag(html: string, name: string, from: number): number {
 function nameEnd(html: string, from: number): number {
   for (let at = from; at < html.length; at += 1) {
     const code = html.charCodeAt(at)
-    if (code === greater || code === slash || isBlank(code)) return at
+    if (code === GREATER_THAN || code === SLASH || isBlank(code)) return at
   }
   return html.length
 }
@@ -117,7 +125,7 @@ function nameEnd(html: string, from: number): number {
 /** Of markup that reaches to the end: whether it would go on, were there more. */
 function isOpen(html: string, at: number, markup: Tag | number | undefined): boolean {
   if (markup === undefined) return false
-  if (typeof markup === 'object') return raw.has(markup.name) && !markup.isClosing
+  if (typeof markup === 'object') return RAW_TEXT_ELEMENTS.has(markup.name) && !markup.isClosing
   if (html.startsWith('!--', at + 1)) return behindComment(html, at) === undefined
   return /^<\/?[a-zA-Z]/.test(html.slice(at, at + 3)) || !html.endsWith('>')
 }
@@ -137,13 +145,13 @@ function tagEnd(html: string, from: number): number {
   let at = from
   while (at < html.length) {
     const code = html.charCodeAt(at)
-    if (code === greater) return at + 1
-    if (code === slash || isBlank(code)) {
+    if (code === GREATER_THAN) return at + 1
+    if (code === SLASH || isBlank(code)) {
       at += 1
       continue
     }
     at = skipBlanks(html, skipName(html, at))
-    if (html.charCodeAt(at) !== equals) continue
+    if (html.charCodeAt(at) !== EQUALS) continue
     at = valueEnd(html, skipBlanks(html, at + 1))
     if (at === -1) return -1
   }
@@ -155,7 +163,7 @@ function skipName(html: string, from: number): number {
   let at = from + 1
   while (at < html.length) {
     const code = html.charCodeAt(at)
-    if (code === equals || code === greater || code === slash || isBlank(code)) return at
+    if (code === EQUALS || code === GREATER_THAN || code === SLASH || isBlank(code)) return at
     at += 1
   }
   return at
@@ -166,7 +174,11 @@ function valueEnd(html: string, from: number): number {
   const quote = html[from]
   if (quote === '"' || quote === "'") return html.indexOf(quote, from + 1) + 1 || -1
   let at = from
-  while (at < html.length && html.charCodeAt(at) !== greater && !isBlank(html.charCodeAt(at))) {
+  while (
+    at < html.length &&
+    html.charCodeAt(at) !== GREATER_THAN &&
+    !isBlank(html.charCodeAt(at))
+  ) {
     at += 1
   }
   return at
@@ -180,15 +192,15 @@ function skipBlanks(html: string, from: number): number {
 
 /** Tab, line ends, form feed and space. */
 function isBlank(code: number): boolean {
-  return code <= space && (code === space || (code >= 0x09 && code <= 0x0d && code !== 0x0b))
+  return code <= SPACE && (code === SPACE || (code >= 0x09 && code <= 0x0d && code !== 0x0b))
 }
 
 /** `<!-->` and `<!--->` are whole; undefined for a comment that is not closed. */
 function behindComment(html: string, at: number): number | undefined {
   if (html.startsWith('>', at + 4)) return at + 5
   if (html.startsWith('->', at + 4)) return at + 6
-  commentEnd.lastIndex = at + 4
-  return commentEnd.test(html) ? commentEnd.lastIndex : undefined
+  COMMENT_END.lastIndex = at + 4
+  return COMMENT_END.test(html) ? COMMENT_END.lastIndex : undefined
 }
 
 function behind(html: string, text: string, from: number): number {

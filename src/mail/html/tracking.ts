@@ -19,21 +19,21 @@ export type Tracker = {
 }
 
 /** The email whose opens and clicks they are, and the links of its content. */
-export type Tracked = { emailId: string; numbers: LinkNumbers }
+export type TrackedEmail = { emailId: string; numbers: LinkNumbers }
 
 /** What a click's token holds. */
-export type CountedLink = number | string
+export type TrackedLink = number | string
 
-const CHARACTERS_OF_A_LINK = 1_500
+const MAX_TRACKED_LINK_LENGTH = 1_500
 /** Of UTF-8: more would not be read back from a token. */
-const OCTETS_OF_A_LINK = 2_500
+const MAX_TRACKED_LINK_OCTETS = 2_500
 
 /** Below the base URL: these act for their contact, or count already. */
-const pages = ['unsubscribe', 'subscribe', 'manage', 'contacts/public', 't']
+const UNTRACKED_PATHS = ['unsubscribe', 'subscribe', 'manage', 'contacts/public', 't']
 
 /** The document with its links and opens counted. */
-export function trackDocument(html: string, tracker: Tracker, tracked: Tracked): string {
-  const addressOf = createAddresses(tracker, tracked)
+export function trackDocument(html: string, tracker: Tracker, tracked: TrackedEmail): string {
+  const addressOf = createUrlReplacer(tracker, tracked)
   let counted = ''
   let copied = 0
   for (const { from, to, value } of findHrefs(html)) {
@@ -43,46 +43,47 @@ export function trackDocument(html: string, tracker: Tracker, tracked: Tracked):
     copied = to
   }
   const token = createOpenToken(tracker.openKey, tracked.emailId)
-  return appendToBody(counted + html.slice(copied), pixel(tracker, token))
+  return appendToBody(counted + html.slice(copied), formatPixel(tracker, token))
 }
 
 /** From an attribute's value to the address in its place, undefined where it stays. */
-function createAddresses(tracker: Tracker, { emailId, numbers }: Tracked) {
+function createUrlReplacer(tracker: Tracker, { emailId, numbers }: TrackedEmail) {
   const known = new Map<string, string | undefined>()
   return (value: string): string | undefined => {
     if (known.has(value)) return known.get(value)
-    const link = countedLink(value, tracker, numbers)
-    const address = link === undefined ? undefined : clickAddress(tracker, { emailId, link })
+    const link = toTrackedLink(value, tracker, numbers)
+    const address = link === undefined ? undefined : createClickUrl(tracker, { emailId, link })
     known.set(value, address)
     return address
   }
 }
 
 /** Of an attribute's value; undefined where it stays as it is. */
-export function countedLink(
+export function toTrackedLink(
   value: string,
   { baseUrl }: Pick<Tracker, 'baseUrl'>,
   numbers: LinkNumbers,
-): CountedLink | undefined {
+): TrackedLink | undefined {
   const link = readLink(value)
   if (link === undefined || isOwnPage(link, baseUrl)) return undefined
   const number = numbers.get(link)
   if (number !== undefined) return number
-  const isFit = link.length <= CHARACTERS_OF_A_LINK && Buffer.byteLength(link) <= OCTETS_OF_A_LINK
+  const isFit =
+    link.length <= MAX_TRACKED_LINK_LENGTH && Buffer.byteLength(link) <= MAX_TRACKED_LINK_OCTETS
   return isFit ? link : undefined
 }
 
 /** As it stands between quotes. */
-function clickAddress(tracker: Tracker, click: { emailId: string; link: CountedLink }): string {
-  return clickAddressOf(tracker, createClickToken(tracker.clickKey, click))
+function createClickUrl(tracker: Tracker, click: { emailId: string; link: TrackedLink }): string {
+  return formatClickUrl(tracker, createClickToken(tracker.clickKey, click))
 }
 
 /** As it stands between quotes. */
-export function clickAddressOf({ baseUrl }: Pick<Tracker, 'baseUrl'>, token: string): string {
+export function formatClickUrl({ baseUrl }: Pick<Tracker, 'baseUrl'>, token: string): string {
   return escapeHtml(`${baseUrl}/t/c/${token}`)
 }
 
-export function pixel({ baseUrl }: Pick<Tracker, 'baseUrl'>, token: string): string {
+export function formatPixel({ baseUrl }: Pick<Tracker, 'baseUrl'>, token: string): string {
   const address = escapeHtml(`${baseUrl}/t/o/${token}`)
   return `<img src="${address}" width="1" height="1" alt="" style="border: 0">\n`
 }
@@ -90,5 +91,5 @@ export function pixel({ baseUrl }: Pick<Tracker, 'baseUrl'>, token: string): str
 function isOwnPage(link: string, baseUrl: string): boolean {
   if (link.slice(0, baseUrl.length).toLowerCase() !== baseUrl.toLowerCase()) return false
   const path = link.slice(baseUrl.length)
-  return pages.some((page) => path.startsWith(`/${page}/`))
+  return UNTRACKED_PATHS.some((page) => path.startsWith(`/${page}/`))
 }

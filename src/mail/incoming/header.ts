@@ -21,10 +21,10 @@ export type IncomingHeader = {
   ownToken: string | null
 }
 
-const maxHeaderOctets = 262_144
-const maxLineLength = 998
-const maxIdLength = 500
-const maxAnswers = 20
+const MAX_HEADER_OCTETS = 262_144
+const MAX_LINE_LENGTH = 998
+const MAX_ID_LENGTH = 500
+const MAX_ANSWERED_IDS = 20
 
 export function readIncomingHeader(raw: Buffer): IncomingHeader {
   const fields = readFields(sectionOf(raw))
@@ -36,14 +36,14 @@ export function readIncomingHeader(raw: Buffer): IncomingHeader {
     subject: line('subject'),
     fromField: line('from'),
     messageId: listIds(findField(fields, 'message-id') ?? '')[0] ?? null,
-    answers: [...new Set([...inReplyTo, ...references])].slice(0, maxAnswers),
+    answers: [...new Set([...inReplyTo, ...references])].slice(0, MAX_ANSWERED_IDS),
     isAutoSubmitted: !/^\s*no\s*(?:[;(]|$)/i.test(autoSubmitted),
     ownToken: findField(fields, 'x-pillarbox-id')?.trim() ?? null,
   }
 }
 
 function sectionOf(raw: Buffer): string {
-  const begin = raw.toString('latin1', 0, maxHeaderOctets).replace(/\r\n?/g, '\n')
+  const begin = raw.toString('latin1', 0, MAX_HEADER_OCTETS).replace(/\r\n?/g, '\n')
   const end = begin.indexOf('\n\n')
   return end === -1 ? begin : begin.slice(0, end)
 }
@@ -52,7 +52,7 @@ function sectionOf(raw: Buffer): string {
 function listIds(value: string): string[] {
   const bracketed = [...value.matchAll(/<\s{0,9}([^<>\s]{1,500})\s{0,9}>/g)].map(([, id]) => id)
   const ids = bracketed.length > 0 ? bracketed : value.split(/[\s,]+/)
-  return ids.filter((id) => id !== undefined && id !== '' && id.length <= maxIdLength) as string[]
+  return ids.filter((id) => id !== undefined && id !== '' && id.length <= MAX_ID_LENGTH) as string[]
 }
 
 /** Without control characters, which have no place in a line. */
@@ -60,6 +60,6 @@ export function oneLine(text: string): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
-    .slice(0, maxLineLength)
+    .slice(0, MAX_LINE_LENGTH)
     .toWellFormed()
 }

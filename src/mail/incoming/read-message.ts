@@ -32,15 +32,15 @@ export type IncomingMail = {
   isPartial: boolean
 }
 
-const maxParts = 300
-const maxHeaderOctets = 262_144
-const maxTextLength = 1_000_000
-const maxAttachments = 100
-const maxNameLength = 255
+const MAX_PARTS = 300
+const MAX_HEADER_OCTETS = 262_144
+const MAX_TEXT_LENGTH = 1_000_000
+const MAX_ATTACHMENTS = 100
+const MAX_NAME_LENGTH = 255
 
-const bounds = {
-  maxChildNodes: maxParts,
-  maxHeadSize: maxHeaderOctets,
+const PARSER_OPTIONS = {
+  maxChildNodes: MAX_PARTS,
+  maxHeadSize: MAX_HEADER_OCTETS,
   skipHtmlToText: true,
   skipTextToHtml: true,
   skipTextLinks: true,
@@ -58,7 +58,7 @@ export function readIncoming(raw: Buffer): Promise<IncomingMail> {
     isPartial: false,
   }
   return new Promise((resolve) => {
-    const parser = new MailParser(bounds)
+    const parser = new MailParser(PARSER_OPTIONS)
     parser.on('headers', (headers: Headers) => takeHeaders(mail, headers))
     parser.on('data', (data: AttachmentStream | MessageText) => {
       if (data.type === 'attachment') takeAttachment(mail, data)
@@ -86,22 +86,22 @@ function takeHeaders(mail: IncomingMail, headers: Headers): void {
 
 function takeText(mail: IncomingMail, { html, text }: MessageText): void {
   const isLong = [html, text].some(
-    (part) => typeof part === 'string' && part.length > maxTextLength,
+    (part) => typeof part === 'string' && part.length > MAX_TEXT_LENGTH,
   )
   if (typeof html === 'string' && html !== '') mail.html = makeSafeHtml(html)
-  if (typeof text === 'string') mail.text = text.slice(0, maxTextLength).trimEnd().toWellFormed()
+  if (typeof text === 'string') mail.text = text.slice(0, MAX_TEXT_LENGTH).trimEnd().toWellFormed()
   mail.isPartial ||= isLong
 }
 
 function takeAttachment(mail: IncomingMail, part: AttachmentStream): void {
   const attachment: IncomingAttachment = {
-    filename: part.filename ? oneLine(part.filename).slice(0, maxNameLength) : null,
-    contentType: oneLine(part.contentType).slice(0, maxNameLength).toLowerCase(),
+    filename: part.filename ? oneLine(part.filename).slice(0, MAX_NAME_LENGTH) : null,
+    contentType: oneLine(part.contentType).slice(0, MAX_NAME_LENGTH).toLowerCase(),
     sizeBytes: 0,
-    contentId: part.cid ? oneLine(part.cid).slice(0, maxNameLength) : null,
+    contentId: part.cid ? oneLine(part.cid).slice(0, MAX_NAME_LENGTH) : null,
     isInline: part.contentDisposition === 'inline' || part.related === true,
   }
-  if (mail.attachments.length < maxAttachments) mail.attachments.push(attachment)
+  if (mail.attachments.length < MAX_ATTACHMENTS) mail.attachments.push(attachment)
   else mail.isPartial = true
   part.content.on('data', (chunk: Buffer) => {
     attachment.sizeBytes += chunk.length

@@ -6,12 +6,12 @@
 import sanitize, { type Attributes, type IOptions } from 'sanitize-html'
 
 /** Longer sources are cut before they are read: hundreds of milliseconds of work. */
-const maxLength = 1_000_000
-const maxDepth = 100
+const MAX_LENGTH = 1_000_000
+const MAX_DEPTH = 100
 /** Elements that nobody closes cost the square of their number. */
-const maxTags = 25_000
+const MAX_TAGS = 25_000
 
-const options: IOptions = {
+const OPTIONS: IOptions = {
   allowedTags: [
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'div', 'span', 'br', 'hr', 'center', 'address'],
     ...['article', 'section', 'header', 'footer', 'main', 'aside', 'figure', 'figcaption'],
@@ -36,7 +36,7 @@ const options: IOptions = {
   allowedSchemesByTag: { img: ['http', 'https'] },
   allowProtocolRelative: false,
   disallowedTagsMode: 'discard',
-  nestingLimit: maxDepth,
+  nestingLimit: MAX_DEPTH,
   enforceHtmlBoundary: false,
   transformTags: {
     a: (tagName, attributes) => ({
@@ -52,14 +52,14 @@ const options: IOptions = {
 
 /** Never throws. */
 export function makeSafeHtml(html: string): string {
-  return sanitize(cut(html), options).trim()
+  return sanitize(cut(html), OPTIONS).trim()
 }
 
 function cut(html: string): string {
   let end = -1
-  for (let tags = 0; tags < maxTags; tags += 1) {
+  for (let tags = 0; tags < MAX_TAGS; tags += 1) {
     end = html.indexOf('<', end + 1)
-    if (end === -1 || end > maxLength) return html.slice(0, maxLength)
+    if (end === -1 || end > MAX_LENGTH) return html.slice(0, MAX_LENGTH)
   }
   return html.slice(0, end)
 }

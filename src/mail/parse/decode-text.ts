@@ -6,9 +6,9 @@
 import { isUtf8 } from 'node:buffer'
 
 /** Longer bodies are read up to here: reports are short, what comes back with them need not be. */
-const maxEncodedLength = 1_000_000
+const MAX_ENCODED_LENGTH = 1_000_000
 
-const charsetAliases: Readonly<Record<string, string>> = {
+const CHARSET_ALIASES: Readonly<Record<string, string>> = {
   'cp-850': 'latin1',
   cp932: 'shift_jis',
   cp936: 'gbk',
@@ -22,7 +22,7 @@ const charsetAliases: Readonly<Record<string, string>> = {
 /** The octets of a body under its Content-Transfer-Encoding; an unknown one changes nothing. */
 export function decodeTransfer(raw: string, encoding: string): string {
   const name = encoding.trim().toLowerCase()
-  const encoded = raw.length > maxEncodedLength ? raw.slice(0, maxEncodedLength) : raw
+  const encoded = raw.length > MAX_ENCODED_LENGTH ? raw.slice(0, MAX_ENCODED_LENGTH) : raw
   if (name === 'base64') return decodeBase64(encoded)
   if (name === 'quoted-printable') return decodeQuotedPrintable(encoded)
   return encoded
@@ -46,18 +46,18 @@ export function decodeCharset(raw: string, charset: string | undefined): string 
 export function decodeHeader(value: string): string {
   const text = decodeCharset(value, undefined)
   if (!text.includes('=?')) return text
-  return text.replace(/\?=[ \t]{1,80}=\?/g, '?==?').replace(encodedWords, decodeWords)
+  return text.replace(/\?=[ \t]{1,80}=\?/g, '?==?').replace(ENCODED_WORDS, decodeWords)
 }
 
-const encodedWord = /=\?([\w.:-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,1000})\?=/gi
-const encodedWords = new RegExp(`(?:${encodedWord.source})+`, 'gi')
+const ENCODED_WORD = /=\?([\w.:-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,1000})\?=/gi
+const ENCODED_WORDS = new RegExp(`(?:${ENCODED_WORD.source})+`, 'gi')
 
 /** Words that stand side by side: some writers split a character between two of one charset. */
 function decodeWords(words: string): string {
   let decoded = ''
   let charset = ''
   let raw = ''
-  for (const [, label = '', form = '', word = ''] of words.matchAll(encodedWord)) {
+  for (const [, label = '', form = '', word = ''] of words.matchAll(ENCODED_WORD)) {
     if (label.toLowerCase() !== charset) {
       decoded += decodeCharset(raw, charset)
       charset = label.toLowerCase()
@@ -87,7 +87,7 @@ function decodeQuotedPrintable(encoded: string): string {
 function findDecoder(label: string): InstanceType<typeof TextDecoder> | undefined {
   if (label === '') return undefined
   try {
-    return new TextDecoder(charsetAliases[label] ?? label)
+    return new TextDecoder(CHARSET_ALIASES[label] ?? label)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     return undefined

@@ -21,12 +21,12 @@ export type Entity = {
 
 /** Of a longer message the begin is read: reports put what matters before what comes back. */
 export const MAX_REPORT_OCTETS = 8_388_608
-const maxDepth = 12
-const maxParts = 200
-const maxBoundaryLength = 200
-const maxTextLength = 200_000
+const MAX_DEPTH = 12
+const MAX_PARTS = 200
+const MAX_BOUNDARY_LENGTH = 200
+const MAX_TEXT_LENGTH = 200_000
 
-const typeShape = /^[ \t"]*([\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100})/
+const MEDIA_TYPE = /^[ \t"]*([\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100})/
 
 /** Every part of a message; the first is the message itself. */
 export function readEntities(message: Buffer): Entity[] {
@@ -52,14 +52,14 @@ export function readText(entity: Entity): string {
     entity.body,
     findField(entity.fields, 'content-transfer-encoding') ?? '',
   )
-  const text = decodeCharset(octets.slice(0, maxTextLength), readParameter(entity, 'charset'))
+  const text = decodeCharset(octets.slice(0, MAX_TEXT_LENGTH), readParameter(entity, 'charset'))
   return entity.type === 'text/html' ? htmlToText(text) : text
 }
 
 type Source = { source: string; depth: number; level: number; parent: string }
 
 function walk(entities: Entity[], { source, depth, level, parent }: Source): void {
-  if (entities.length >= maxParts || depth > maxDepth) return
+  if (entities.length >= MAX_PARTS || depth > MAX_DEPTH) return
   const entity = { ...readEntity(source, parent), level }
   entities.push(entity)
   const inner = { depth: depth + 1, parent: entity.type }
@@ -92,7 +92,7 @@ function readEntity(source: string, parent: string): Omit<Entity, 'level'> {
   const { header, body } = splitHeader(source)
   const fields = readFields(header)
   const contentType = findField(fields, 'content-type') ?? ''
-  const type = typeShape.exec(contentType)?.[1]?.toLowerCase()
+  const type = MEDIA_TYPE.exec(contentType)?.[1]?.toLowerCase()
   const assumed = parent === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
   return { fields, type: type ?? assumed, contentType, body }
 }
@@ -108,7 +108,7 @@ function splitHeader(source: string): { header: string; body: string } {
 }
 
 function* listParts(entity: Entity): Generator<string> {
-  const told = readParameter(entity, 'boundary').slice(0, maxBoundaryLength).trimEnd()
+  const told = readParameter(entity, 'boundary').slice(0, MAX_BOUNDARY_LENGTH).trimEnd()
   const first = told === '' ? undefined : findDelimiter(entity.body, told, 0)
   const boundary = first === undefined ? guessBoundary(entity.body) : told
   if (boundary === undefined) return

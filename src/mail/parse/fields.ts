@@ -11,11 +11,11 @@ export type Field = {
   value: string
 }
 
-const maxFields = 2_000
-const maxBlockLength = 262_144
-const maxValueLength = 16_384
+const MAX_FIELDS = 2_000
+const MAX_BLOCK_LENGTH = 262_144
+const MAX_VALUE_LENGTH = 16_384
 
-const fieldStart = /^([!-9;-~]{1,80})[ \t]{0,8}:(.*)$/s
+const FIELD_START = /^([!-9;-~]{1,80})[ \t]{0,8}:(.*)$/s
 
 /**
  * The fields of a block that ends at its end. `joinsOthers`: a line that is neither a field nor
@@ -25,14 +25,18 @@ export function readFields(block: string, joinsOthers = false): Field[] {
   const fields: { name: string; lines: string[]; length: number }[] = []
   for (const line of linesOf(block)) {
     const last = fields.at(-1)
-    const start = /^[ \t]/.test(line) ? null : fieldStart.exec(line)
+    const start = /^[ \t]/.test(line) ? null : FIELD_START.exec(line)
     if (start !== null) {
-      if (fields.length === maxFields) break
+      if (fields.length === MAX_FIELDS) break
       const [, name = '', value = ''] = start
-      fields.push({ name: name.toLowerCase(), lines: [value.slice(0, maxValueLength)], length: 0 })
+      fields.push({
+        name: name.toLowerCase(),
+        lines: [value.slice(0, MAX_VALUE_LENGTH)],
+        length: 0,
+      })
     } else if (last !== undefined && (joinsOthers || /^[ \t]/.test(line))) {
       last.length += line.length
-      if (last.length < maxValueLength) last.lines.push(line)
+      if (last.length < MAX_VALUE_LENGTH) last.lines.push(line)
     }
   }
   return fields.map(({ name, lines }) => ({ name, value: joinLines(lines) }))
@@ -40,7 +44,7 @@ export function readFields(block: string, joinsOthers = false): Field[] {
 
 /** Whether a line begins a field. */
 export function isFieldLine(line: string): boolean {
-  return fieldStart.test(line)
+  return FIELD_START.test(line)
 }
 
 export function findField(fields: readonly Field[], name: string): string | undefined {
@@ -53,7 +57,7 @@ export function listFields(fields: readonly Field[], name: string): string[] {
 }
 
 function* linesOf(block: string): Generator<string> {
-  const end = Math.min(block.length, maxBlockLength)
+  const end = Math.min(block.length, MAX_BLOCK_LENGTH)
   for (let at = 0; at < end; ) {
     const newline = block.indexOf('\n', at)
     const lineEnd = newline === -1 ? block.length : newline

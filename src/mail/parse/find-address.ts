@@ -1,17 +1,17 @@
 /** Addresses as reports write them: in brackets, quotes or bare, with types, labels and comments. */
 
-const localPart = '(?:"[^"\\n]{1,64}"|[^\\s<>"\'(),;:\\[\\]|\\\\@`*\\u0000-\\u001f]{1,128})'
-const domain = '[a-z0-9\\u0080-\\uffff](?:[a-z0-9.\\u0080-\\uffff-]{0,252}[a-z0-9\\u0080-\\uffff])?'
+const LOCAL_PART = '(?:"[^"\\n]{1,64}"|[^\\s<>"\'(),;:\\[\\]|\\\\@`*\\u0000-\\u001f]{1,128})'
+const DOMAIN = '[a-z0-9\\u0080-\\uffff](?:[a-z0-9.\\u0080-\\uffff-]{0,252}[a-z0-9\\u0080-\\uffff])?'
 /** Whole: what follows a domain is no part of one. */
-const address = `${localPart}@${domain}(?![a-z0-9\\u0080-\\uffff]|[.-][a-z0-9])`
+const address = `${LOCAL_PART}@${DOMAIN}(?![a-z0-9\\u0080-\\uffff]|[.-][a-z0-9])`
 
-export const addressPattern = address
+export const ADDRESS_PATTERN = address
 
-const firstAddress = new RegExp(address, 'iu')
+const FIRST_ADDRESS = new RegExp(address, 'iu')
 
 /** The first address in a text, lower case; undefined without one. */
 export function findAddress(text: string): string | undefined {
-  const found = firstAddress.exec(text.slice(0, 4_096))?.[0]
+  const found = FIRST_ADDRESS.exec(text.slice(0, 4_096))?.[0]
   return found === undefined ? undefined : cleanAddress(found)
 }
 

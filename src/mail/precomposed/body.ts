@@ -21,39 +21,45 @@ import type { Language } from '../languages.ts'
 import { escapeHtml } from '../template/characters.ts'
 import { type Piece, type Placeholder, printPlaceholder } from '../template/substitute.ts'
 import type { Variables } from '../template/variables.ts'
-import { anyMark, hasMarks, markOf, outlineOf, slotsIn } from './slot-characters.ts'
 import {
-  encodeOutline,
+  hasSlots,
+  listSlots,
+  SLOT_CHARACTER,
+  slotCharacter,
+  splitAtSlots,
+} from './slot-characters.ts'
+import {
+  type EncodedSlottedText,
+  encodeSlottedText,
   fillEncoded,
-  fillOutline,
-  type Outline,
+  fillSlottedText,
+  type SlottedText,
   toValue,
   type Value,
-  type WireOutline,
 } from './slotted-text.ts'
-import { fillGaps, type Gap, markTracking } from './tracking-slots.ts'
+import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from './tracking-slots.ts'
 
 /** The language of its footer, if it has one, and how it is tracked, if it is. */
-export type StencilKind = {
+export type PrecomposedKind = {
   footer: Language | undefined
   tracking: { baseUrl: string; numbers: LinkNumbers } | undefined
 }
 
-export type Stencil = {
+export type PrecomposedBody = {
   slots: readonly Slot[]
   /** Without what tracking adds. */
-  document: Outline
-  html: WireOutline
-  text: WireOutline
+  document: SlottedText
+  html: EncodedSlottedText
+  text: EncodedSlottedText
   /** Links that would say less if address and text came out alike. */
-  links: readonly { address: Outline; text: Outline }[]
+  links: readonly { address: SlottedText; text: SlottedText }[]
   /** Behind the slots, where the document is tracked. */
-  gaps: readonly Gap[]
+  gaps: readonly TrackingSlot[]
   numbers: LinkNumbers
 }
 
 /** What is a recipient's own. */
-export type Recipient = {
+export type RecipientValues = {
   emailId: string
   variables: Variables
   language: string
@@ -61,7 +67,7 @@ export type Recipient = {
 }
 
 /** `html` and `text` for the wire; `document` is what `html` says, untracked. */
-export type Filling = { html: EncodedText; text: EncodedText; document: () => string }
+export type FilledBody = { html: EncodedText; text: EncodedText; document: () => string }
 
 /** What a gap is for: the language of the document, two things of the footer, or a value. */
 type SlotSource = 'language' | 'projectName' | 'url' | Placeholder
@@ -74,46 +80,49 @@ type Slot = {
   isAddressStart: boolean
 }
 
-const ownSources = ['language', 'projectName', 'url'] as const
+const OWN_SOURCES = ['language', 'projectName', 'url'] as const
 
-const slotLimit = 1_000
-const gapLimit = 2_000
-const lengthLimit = 300_000
-const valueLimit = 250
+const MAX_VALUES = 1_000
+const MAX_PLACEHOLDERS = 2_000
+const MAX_LENGTH = 300_000
+const MAX_VALUE_LENGTH = 250
 
 /** Behind these a value could become part of a tag or of a character reference. */
-const unfitBefore = /(?:<[!/?]?[a-zA-Z]*|&[\w#]*)[\ue000-\uf8ff]/
+const UNFIT_BEFORE = /(?:<[!/?]?[a-zA-Z]*|&[\w#]*)[\ue000-\uf8ff]/
 /** A tag whose only marks are between quotes, however it is read. */
-const quotedTag =
+const QUOTED_TAG =
   /^<[a-zA-Z][^\s/>"'<=]*(?:[\s/]+[^\s/>"'<=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s/>"'<=`]+))?)*[\s/]*>$/
-const quotedValue = /"[^"]*"|'[^']*'/g
+const QUOTED_VALUE = /"[^"]*"|'[^']*'/g
 
 /** In a printed value: markup, or a reference that what follows could go on with. */
-const unfitMarkup = /<|&[\w#]*$/
+const UNFIT_MARKUP = /<|&[\w#]*$/
 /** In the text of a value: white space that would be reduced or trimmed, and fillers. */
-const unfitText = /^ | $| {2}|[^\S ]|[\0-\x1f\x7f-\x9f\xad\u200b]|\u034f/
-const specialAddresses = ['#', 'javascript:', 'data:', 'cid:', 'mailto:']
-const plainAddress = /^(?:https?:\/\/|[^:#]*@)/i
+const UNFIT_TEXT = /^ | $| {2}|[^\S ]|[\0-\x1f\x7f-\x9f\xad\u200b]|\u034f/
+const SPECIAL_ADDRESSES = ['#', 'javascript:', 'data:', 'cid:', 'mailto:']
+const PLAIN_ADDRESS = /^(?:https?:\/\/|[^:#]*@)/i
 
 /** Undefined where the template holds its placeholders in other places than text and attributes. */
-export function makeStencil(pieces: readonly Piece[], kind: StencilKind): Stencil | undefined {
-  const marked = markDocument(pieces, kind.footer)
+export function precomposeBody(
+  pieces: readonly Piece[],
+  kind: PrecomposedKind,
+): PrecomposedBody | undefined {
+  const marked = insertSlotCharacters(pieces, kind.footer)
   if (marked === undefined) return undefined
   const { html, sources } = marked
   const links: Link[] = []
   const text = htmlToText(html, links)
   const slots = readSlots(html, links, sources)
   if (slots === undefined) return undefined
-  const tracked = kind.tracking && markTracking(html, slots.length, kind.tracking)
+  const tracked = kind.tracking && addTrackingSlots(html, slots.length, kind.tracking)
   if (kind.tracking !== undefined && tracked === undefined) return undefined
-  const document = outlineOf(html)
+  const document = splitAtSlots(html)
   return {
     slots,
     document,
-    html: encodeOutline(tracked === undefined ? document : outlineOf(tracked.html)),
-    text: encodeOutline(outlineOf(text)),
+    html: encodeSlottedText(tracked === undefined ? document : splitAtSlots(tracked.html)),
+    text: encodeSlottedText(splitAtSlots(text)),
     links: links.filter(mayBecomeAlike).map((link) => {
-      return { address: outlineOf(link.address), text: outlineOf(link.text) }
+      return { address: splitAtSlots(link.address), text: splitAtSlots(link.text) }
     }),
     gaps: tracked?.gaps ?? [],
     numbers: kind.tracking?.numbers ?? new Map(),
@@ -121,11 +130,11 @@ export function makeStencil(pieces: readonly Piece[], kind: StencilKind): Stenci
 }
 
 /** Undefined where a value is not of the plain kind. `tracker` is that of the stencil's kind. */
-export function fillStencil(
-  stencil: Stencil,
-  recipient: Recipient,
+export function fillPrecomposedBody(
+  stencil: PrecomposedBody,
+  recipient: RecipientValues,
   tracker: Tracker,
-): Filling | undefined {
+): FilledBody | undefined {
   const printed: Value[] = []
   const shown: Value[] = []
   for (const slot of stencil.slots) {
@@ -137,42 +146,42 @@ export function fillStencil(
     shown.push(text === value ? pair : toValue(text))
   }
   const isAlike = stencil.links.some(({ address, text }) => {
-    return fillOutline(address, shown) === fillOutline(text, shown)
+    return fillSlottedText(address, shown) === fillSlottedText(text, shown)
   })
   if (isAlike) return undefined
   const tracked = { emailId: recipient.emailId, numbers: stencil.numbers }
-  const tokens = fillGaps(stencil.gaps, printed, { tracker, tracked })
+  const tokens = fillTrackingSlots(stencil.gaps, printed, { tracker, tracked })
   return {
     html: fillEncoded(stencil.html, tokens.length === 0 ? printed : [...printed, ...tokens]),
     text: fillEncoded(stencil.text, shown),
-    document: () => fillOutline(stencil.document, printed),
+    document: () => fillSlottedText(stencil.document, printed),
   }
 }
 
-function printSlot({ source }: Slot, { variables, language, footer }: Recipient): string {
+function printSlot({ source }: Slot, { variables, language, footer }: RecipientValues): string {
   if (typeof source === 'object') return printPlaceholder(source, 'html', variables)
   return escapeHtml(source === 'language' ? language : (footer?.[source] ?? ''))
 }
 
-type MarkedDocument = { html: string; sources: readonly SlotSource[] }
+type SlottedDocument = { html: string; sources: readonly SlotSource[] }
 
 /** The document with a mark for the source of each value. */
-function markDocument(
+function insertSlotCharacters(
   pieces: readonly Piece[],
   footer: Language | undefined,
-): MarkedDocument | undefined {
-  const own = footer === undefined ? (['language'] as const) : ownSources
-  const marked = markPieces(pieces, own.length)
+): SlottedDocument | undefined {
+  const own = footer === undefined ? (['language'] as const) : OWN_SOURCES
+  const marked = joinPieces(pieces, own.length)
   if (marked === undefined) return undefined
-  const html = wrapDocument(marked.source, markOf(0))
+  const html = wrapDocument(marked.source, slotCharacter(0))
   const sources = [...own, ...marked.placeholders]
   if (footer === undefined) return { html, sources }
-  const end = footerHtml({ language: footer, projectName: markOf(1), url: markOf(2) })
+  const end = footerHtml({ language: footer, projectName: slotCharacter(1), url: slotCharacter(2) })
   return { html: appendToBody(html, end), sources }
 }
 
 /** The template with a mark for each placeholder, the first `ownSlots` marks left out. */
-function markPieces(
+function joinPieces(
   pieces: readonly Piece[],
   ownSlots: number,
 ): { source: string; placeholders: Placeholder[] } | undefined {
@@ -182,16 +191,17 @@ function markPieces(
   for (const piece of pieces) {
     if (typeof piece === 'string') {
       // As they stand, or as references that the text alternative decodes.
-      if (hasMarks(decodeEntities(piece)) || !piece.isWellFormed()) return undefined
+      if (hasSlots(decodeEntities(piece)) || !piece.isWellFormed()) return undefined
       source += piece
       continue
     }
     const number = numbers.get(piece) ?? numbers.size
     numbers.set(piece, number)
-    source += markOf(ownSlots + number)
+    source += slotCharacter(ownSlots + number)
     gaps += 1
   }
-  if (numbers.size > slotLimit || gaps > gapLimit || source.length > lengthLimit) return undefined
+  if (numbers.size > MAX_VALUES || gaps > MAX_PLACEHOLDERS || source.length > MAX_LENGTH)
+    return undefined
   return { source, placeholders: [...numbers.keys()] }
 }
 
@@ -201,11 +211,11 @@ function readSlots(
   links: readonly Link[],
   sources: readonly SlotSource[],
 ): Slot[] | undefined {
-  if (unfitBefore.test(html)) return undefined
+  if (UNFIT_BEFORE.test(html)) return undefined
   const quoted = quotedSlots(html)
   if (quoted === undefined || !links.every(hasPlainBegin)) return undefined
-  const inAddress = new Set(links.flatMap(({ address }) => slotsIn(address)))
-  const atBegin = new Set(links.flatMap(({ address }) => slotsIn(address.slice(0, 1))))
+  const inAddress = new Set(links.flatMap(({ address }) => listSlots(address)))
+  const atBegin = new Set(links.flatMap(({ address }) => listSlots(address.slice(0, 1))))
   return sources.map((source, slot) => ({
     source,
     isQuoted: quoted.has(slot),
@@ -225,7 +235,7 @@ function quotedSlots(html: string): Set<number> | undefined {
       continue
     }
     const end = typeof markup === 'number' ? markup : markup.end
-    const found = slotsIn(html.slice(at, end))
+    const found = listSlots(html.slice(at, end))
     if (found.length > 0 && !isQuotedTag(html.slice(at, end))) return undefined
     for (const slot of found) slots.add(slot)
     at = html.indexOf('<', typeof markup === 'number' ? end : afterTag(html, markup))
@@ -235,27 +245,27 @@ function quotedSlots(html: string): Set<number> | undefined {
 
 /** Outside of quotes, blanks that HTML has not part attributes for `\s`, not for `readMarkup`. */
 function isQuotedTag(tag: string): boolean {
-  const rest = tag.replace(quotedValue, '')
-  return quotedTag.test(tag) && !hasMarks(rest) && !/[^\S \t\r\n\f]/.test(rest)
+  const rest = tag.replace(QUOTED_VALUE, '')
+  return QUOTED_TAG.test(tag) && !hasSlots(rest) && !/[^\S \t\r\n\f]/.test(rest)
 }
 
 /** Whether no value can make a special address of it, or a plain one of a special one. */
 function hasPlainBegin({ address }: Link): boolean {
-  const at = address.search(anyMark)
+  const at = address.search(SLOT_CHARACTER)
   if (at <= 0) return true
   const begin = address.slice(0, at).toLowerCase()
-  return !specialAddresses.some((special) => special.startsWith(begin))
+  return !SPECIAL_ADDRESSES.some((special) => special.startsWith(begin))
 }
 
 /** An address has no white space. */
 function mayBecomeAlike({ address, text }: Link): boolean {
-  return address !== text && hasMarks(address + text) && !/\s/.test(text)
+  return address !== text && hasSlots(address + text) && !/\s/.test(text)
 }
 
 function isFit(slot: Slot, printed: string, text: string): boolean {
-  if (text === '' || printed.length > valueLimit || !text.isWellFormed()) return false
-  if (unfitMarkup.test(printed) || unfitText.test(text)) return false
+  if (text === '' || printed.length > MAX_VALUE_LENGTH || !text.isWellFormed()) return false
+  if (UNFIT_MARKUP.test(printed) || UNFIT_TEXT.test(text)) return false
   if (slot.isQuoted && /["']/.test(printed)) return false
   if (slot.isAddress && text.includes(' ')) return false
-  return !slot.isAddressStart || plainAddress.test(text)
+  return !slot.isAddressStart || PLAIN_ADDRESS.test(text)
 }

@@ -2,32 +2,34 @@
  * Marks in a text that say where something is to be filled in later: characters of Unicode's private
  * use, one for each slot.
  */
-import type { Outline } from './slotted-text.ts'
+import type { SlottedText } from './slotted-text.ts'
 
-export const anyMark = /[\ue000-\uf8ff]/
+export const SLOT_CHARACTER = /[\ue000-\uf8ff]/
 /** How many slots there are marks for. */
-export const markCount = 0x1900
+export const MAX_SLOTS = 0x1900
 
-const everyMark = /[\ue000-\uf8ff]/g
-const firstMark = 0xe000
+const SLOT_CHARACTERS = /[\ue000-\uf8ff]/g
+const FIRST_SLOT_CHARACTER = 0xe000
 
-export function hasMarks(text: string): boolean {
-  return anyMark.test(text)
+export function hasSlots(text: string): boolean {
+  return SLOT_CHARACTER.test(text)
 }
 
 /** The mark of a slot, counted from 0. */
-export function markOf(slot: number): string {
-  return String.fromCharCode(firstMark + slot)
+export function slotCharacter(slot: number): string {
+  return String.fromCharCode(FIRST_SLOT_CHARACTER + slot)
 }
 
 /** The slots whose marks are in the text, in order. */
-export function slotsIn(text: string): number[] {
-  return (text.match(everyMark) ?? []).map((mark) => mark.charCodeAt(0) - firstMark)
+export function listSlots(text: string): number[] {
+  return (text.match(SLOT_CHARACTERS) ?? []).map(
+    (mark) => mark.charCodeAt(0) - FIRST_SLOT_CHARACTER,
+  )
 }
 
 /** The text with gaps in place of its marks. */
-export function outlineOf(marked: string): Outline {
-  return { pieces: marked.split(anyMark).map(compact), slots: slotsIn(marked) }
+export function splitAtSlots(marked: string): SlottedText {
+  return { pieces: marked.split(SLOT_CHARACTER).map(compact), slots: listSlots(marked) }
 }
 
 /** The marks took UTF-16; without them most text needs one octet a character. */

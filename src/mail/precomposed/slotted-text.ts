@@ -4,16 +4,21 @@
  * of the filled text.
  */
 import { breakLines, escapeOctets } from '../compose/quoted-printable.ts'
-import { type EncodedText, encodeText, isBase64Shorter, longestLine } from '../compose/text-body.ts'
+import {
+  type EncodedText,
+  encodeText,
+  isBase64Shorter,
+  MAX_PLAIN_LINE_LENGTH,
+} from '../compose/text-body.ts'
 
 /** `slots[i]` is which value stands between `pieces[i]` and `pieces[i + 1]`. */
-export type Outline = { pieces: readonly string[]; slots: readonly number[] }
+export type SlottedText = { pieces: readonly string[]; slots: readonly number[] }
 
 /** `encoded` is absent where another encoding than quoted-printable is due, or may be. */
-export type WireOutline = Outline & { encoded: EncodedOutline | undefined }
+export type EncodedSlottedText = SlottedText & { encoded: EncodedPieces | undefined }
 
 /** `octets` of UTF-8 and UTF-16 `units`: without the values. */
-type EncodedOutline = { octets: number; units: number; lines: readonly Line[] }
+type EncodedPieces = { octets: number; units: number; lines: readonly Line[] }
 
 /** Whole lines encoded, then one with gaps, in pieces that are only escaped. */
 type Line = { before: string; pieces: readonly string[]; slots: readonly number[] }
@@ -22,7 +27,7 @@ type Line = { before: string; pieces: readonly string[]; slots: readonly number[
 export type Value = { text: string; escaped: string; octets: number }
 
 /** Made once what all fillings have in common. */
-export function encodeOutline({ pieces, slots }: Outline): WireOutline {
+export function encodeSlottedText({ pieces, slots }: SlottedText): EncodedSlottedText {
   return { pieces, slots, encoded: encodePieces(pieces, slots) }
 }
 
@@ -30,21 +35,21 @@ export function toValue(text: string): Value {
   return { text, escaped: escapeOctets(text), octets: Buffer.byteLength(text) }
 }
 
-export function fillOutline({ pieces, slots }: Outline, values: readonly Value[]): string {
+export function fillSlottedText({ pieces, slots }: SlottedText, values: readonly Value[]): string {
   return join(pieces, slots, (slot) => valueIn(values, slot).text)
 }
 
 /** What `encodeText` makes of the filled text. */
-export function fillEncoded(outline: WireOutline, values: readonly Value[]): EncodedText {
+export function fillEncoded(outline: EncodedSlottedText, values: readonly Value[]): EncodedText {
   const { encoded, slots } = outline
-  if (encoded === undefined) return encodeText(fillOutline(outline, values))
+  if (encoded === undefined) return encodeText(fillSlottedText(outline, values))
   let { octets, units } = encoded
   for (const slot of slots) {
     const value = valueIn(values, slot)
     octets += value.octets
     units += value.text.length
   }
-  if (isBase64Shorter(octets, units)) return encodeText(fillOutline(outline, values))
+  if (isBase64Shorter(octets, units)) return encodeText(fillSlottedText(outline, values))
   let body = ''
   for (const line of encoded.lines) {
     const filled = join(line.pieces, line.slots, (slot) => valueIn(values, slot).escaped)
@@ -71,9 +76,9 @@ function valueIn(values: readonly Value[], slot: number): Value {
 function encodePieces(
   pieces: readonly string[],
   slots: readonly number[],
-): EncodedOutline | undefined {
+): EncodedPieces | undefined {
   const fixed = pieces.join('')
-  const hasLongLine = fixed.split(/[\r\n]/).some((line) => line.length > longestLine)
+  const hasLongLine = fixed.split(/[\r\n]/).some((line) => line.length > MAX_PLAIN_LINE_LENGTH)
   if (!hasLongLine && !/[^\t\r\n -~]/.test(fixed)) return undefined
   const lines: Line[] = []
   let line = { before: '', pieces: [] as string[], slots: [] as number[] }

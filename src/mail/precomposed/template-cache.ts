@@ -6,20 +6,20 @@ import { LRUCache } from 'lru-cache'
 import { type LinkNumbers, numberLinks } from '../html/links.ts'
 import type { Tracker } from '../html/tracking.ts'
 import type { Language } from '../languages.ts'
-import type { Target } from '../template/print.ts'
+import type { TextFormat } from '../template/print.ts'
 import {
   type CompiledTemplate,
   type CompileOptions,
   compileTemplate,
 } from '../template/template.ts'
-import { makeStencil, type Stencil } from './body.ts'
+import { type PrecomposedBody, precomposeBody } from './body.ts'
 
 export type PreparedTemplate = {
   template: CompiledTemplate
   /** Of the links in the text itself. */
   numbers(): LinkNumbers
   /** Of HTML, from the second message of a kind on: a text that is sent once gains nothing by it. */
-  stencil(kind: MessageKind): Stencil | undefined
+  stencil(kind: MessageKind): PrecomposedBody | undefined
 }
 
 /** The language of its footer, if it has one. */
@@ -28,7 +28,7 @@ export type MessageKind = { footer: Language | undefined; isTracked: boolean }
 /** One a thread; `tracker` is that of all its messages. */
 export type TemplateCache = {
   tracker: Tracker
-  prepare(source: string, kind: CompileOptions & { target: Target }): PreparedTemplate
+  prepare(source: string, kind: CompileOptions & { target: TextFormat }): PreparedTemplate
 }
 
 type Entry = { kinds: Map<string, PreparedTemplate>; stencils: number }
@@ -79,7 +79,7 @@ type Means = { tracker: Tracker; reserve: () => boolean }
 
 function prepare(template: CompiledTemplate, { tracker, reserve }: Means): PreparedTemplate {
   const { pieces, target, source } = template
-  const uses = new Map<string, { count: number; stencil: Stencil | undefined }>()
+  const uses = new Map<string, { count: number; stencil: PrecomposedBody | undefined }>()
   let known: LinkNumbers | undefined
 
   function numbers(): LinkNumbers {
@@ -87,11 +87,11 @@ function prepare(template: CompiledTemplate, { tracker, reserve }: Means): Prepa
     return known
   }
 
-  function make({ footer, isTracked }: MessageKind): Stencil | undefined {
+  function make({ footer, isTracked }: MessageKind): PrecomposedBody | undefined {
     if (target !== 'html' || pieces === undefined || !reserve()) return undefined
     const { baseUrl } = tracker
     const tracking = isTracked ? { baseUrl, numbers: numbers() } : undefined
-    return makeStencil(pieces, { footer, tracking })
+    return precomposeBody(pieces, { footer, tracking })
   }
 
   return {

@@ -8,14 +8,14 @@
  */
 import { type Match, matchReply } from './match-reply.ts'
 import type { ReplyClass, ReplyContext, SiteAction, Verdict } from './reply.ts'
-import { beforeMail, classMeanings, type ReplyRule } from './reply-rule.ts'
+import { BEFORE_MAIL, CLASS_MEANINGS, type ReplyRule } from './reply-rule.ts'
 
 /** A verdict and the part of the reply that decided it. */
 export type Classification = { verdict: Verdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
 
-const maxHintMs = 6 * 3_600_000
+const MAX_HINT_MS = 6 * 3_600_000
 
-const accepted: Verdict = Object.freeze({
+const ACCEPTED: Verdict = Object.freeze({
   isFinal: true,
   class: 'accepted',
   reason: 'delivered',
@@ -37,7 +37,7 @@ export function classifyReply(input: ReplyContext): Verdict {
 /** As `classifyReply`, for a caller that chooses between several texts. */
 export function classifyWithBasis(input: ReplyContext): Classification {
   const digit = firstDigit(input)
-  if (digit < 4) return { verdict: accepted, basis: 'code' }
+  if (digit < 4) return { verdict: ACCEPTED, basis: 'code' }
   const match = matchReply(input, digit)
   return { verdict: verdictOf(input, match), basis: basisOf(match.rule) }
 }
@@ -62,7 +62,7 @@ export type LocalCause =
 
 type LocalMeaning = Pick<Verdict, 'class' | 'reason'> & { isFinal: boolean; isHard?: boolean }
 
-const localMeanings: Readonly<Record<LocalCause, LocalMeaning>> = {
+const LOCAL_MEANINGS: Readonly<Record<LocalCause, LocalMeaning>> = {
   network: { class: 'network', reason: 'networkerror', isFinal: false },
   tls: { class: 'network', reason: 'securityerror', isFinal: false },
   dns: { class: 'dns', reason: 'networkerror', isFinal: false },
@@ -76,7 +76,7 @@ const localMeanings: Readonly<Record<LocalCause, LocalMeaning>> = {
 
 /** The verdict where we decide ourselves: no answer, DNS, or something the peer does not offer. */
 export function classifyLocally(cause: LocalCause): Verdict {
-  const { isHard = false, ...meaning } = localMeanings[cause]
+  const { isHard = false, ...meaning } = LOCAL_MEANINGS[cause]
   const isNetwork = meaning.class === 'network'
   return {
     ...meaning,
@@ -98,7 +98,7 @@ function firstDigit({ stage, reply }: ReplyContext): number {
 function verdictOf(input: ReplyContext, { digit, text, rule }: Match): Verdict {
   const replyClass = rule?.class ?? 'unknown'
   const reason = rule?.reason ?? 'undetermined'
-  const meaning = classMeanings[replyClass]
+  const meaning = CLASS_MEANINGS[replyClass]
   const isLate = input.stage === 'late'
   const isRetried = rule?.isRetried ?? meaning.isRetried
   const isFinal = isLate || (digit === 5 && !isRetried)
@@ -122,14 +122,14 @@ function verdictOf(input: ReplyContext, { digit, text, rule }: Match): Verdict {
 }
 
 function siteOf({ stage, reply }: ReplyContext, replyClass: ReplyClass, digit: number): SiteAction {
-  const site = classMeanings[replyClass].site
+  const site = CLASS_MEANINGS[replyClass].site
   const isUnexplained = replyClass === 'unknown' && digit === 4
   if (!isUnexplained && site !== 'slow') return site
   // A server that ends a session in the middle, for no reason of ours, is only dialled again.
-  return reply.code === 421 && !beforeMail.includes(stage) ? 'reconnect' : 'slow'
+  return reply.code === 421 && !BEFORE_MAIL.includes(stage) ? 'reconnect' : 'slow'
 }
 
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
 
 /** "try again in 5 minutes", "come back in 00:05:00": at least a second, at most six hours. */
 function retryHintMs(text: string): number | null {
@@ -142,9 +142,9 @@ function retryHintMs(text: string): number | null {
     /\b(?:in|after|for|wait|within|again|back)(?: at least| about| another)? (\d{1,6}) ?(s|m|h)(?:ec|in|r|our|inute|econd)?s?\b/.exec(
       text,
     )
-  return plain ? boundHint(Number(plain[1]) * (unitMs[plain[2] ?? 's'] ?? 1_000)) : null
+  return plain ? boundHint(Number(plain[1]) * (UNIT_MS[plain[2] ?? 's'] ?? 1_000)) : null
 }
 
 function boundHint(ms: number): number {
-  return Math.min(Math.max(ms, 1_000), maxHintMs)
+  return Math.min(Math.max(ms, 1_000), MAX_HINT_MS)
 }

@@ -1,7 +1,7 @@
 /** What codes mean where no words decide: enhanced codes first, then the bare three digits. */
-import { beforeMail, type ReplyRule } from './reply-rule.ts'
+import { BEFORE_MAIL, type ReplyRule } from './reply-rule.ts'
 
-export const enhancedRules: readonly ReplyRule[] = [
+export const ENHANCED_RULES: readonly ReplyRule[] = [
   {
     class: 'policy',
     reason: 'authfailure',
@@ -22,7 +22,7 @@ export const enhancedRules: readonly ReplyRule[] = [
     class: 'hard',
     reason: 'userunknown',
     stages: ['late'],
-    exceptCommands: [...beforeMail, 'mail', 'data', 'message'],
+    exceptCommands: [...BEFORE_MAIL, 'mail', 'data', 'message'],
     enhanced: ['1.0'],
     digit: 5,
   },
@@ -39,7 +39,7 @@ export const enhancedRules: readonly ReplyRule[] = [
     class: 'content',
     reason: 'securityerror',
     stages: ['late'],
-    exceptCommands: beforeMail,
+    exceptCommands: BEFORE_MAIL,
     enhanced: ['7.0', '7.1', '7.2', '7.3'],
     digit: 5,
   },
@@ -138,14 +138,14 @@ export const enhancedRules: readonly ReplyRule[] = [
     reason: 'blocked',
     enhanced: Array.from({ length: 44 }, (_, n) => `7.${606 + n}`),
   },
-  { class: 'block', reason: 'blocked', enhanced: ['7.0', '7.1'], digit: 5, stages: beforeMail },
+  { class: 'block', reason: 'blocked', enhanced: ['7.0', '7.1'], digit: 5, stages: BEFORE_MAIL },
   { class: 'content', reason: 'policyviolation', enhanced: ['7.0'], digit: 5 },
   { class: 'content', reason: 'rejected', enhanced: ['7.1', '7.2', '7.3'], digit: 5 },
 ]
 
-export const codeRules: readonly ReplyRule[] = [
+export const CODE_RULES: readonly ReplyRule[] = [
   { class: 'hard', reason: 'hostunknown', codes: [556] },
-  { class: 'block', reason: 'blocked', digit: 5, stages: beforeMail },
+  { class: 'block', reason: 'blocked', digit: 5, stages: BEFORE_MAIL },
   { class: 'disabled', reason: 'suspended', codes: [525] },
   { class: 'size', reason: 'toobig', codes: [523] },
   { class: 'size', reason: 'toobig', codes: [552], stages: ['mail', 'message'] },

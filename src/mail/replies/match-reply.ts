@@ -1,32 +1,32 @@
 /** Which rule of the tables a remote server's answer falls under. */
-import { codeRules, enhancedRules } from './code-rules.ts'
+import { CODE_RULES, ENHANCED_RULES } from './code-rules.ts'
 import type { ReplyContext, Stage } from './reply.ts'
-import { beforeRecipient, type ReplyRule } from './reply-rule.ts'
-import { textRules, wholeTextRules } from './text-rules.ts'
+import { BEFORE_RECIPIENT, type ReplyRule } from './reply-rule.ts'
+import { TEXT_RULES, WHOLE_TEXT_RULES } from './text-rules.ts'
 
 /** `text`: the words as the rules read them. */
 export type Match = { rule: ReplyRule | undefined; digit: number; text: string }
 
-const maxMatchedLength = 2_000
-const minVerdictLength = 8
+const MAX_MATCHED_LENGTH = 2_000
+const MIN_VERDICT_LENGTH = 8
 /** How advice begins, behind the end of a clause or not. */
-const advice =
+const ADVICE =
   /(?<!: ?(?:please )?)(?<=[.;,!)-] ?| )(?:please (?!(?:re)?try)|kindly |contact |to (?:fix|resolve|correct|learn|prevent|avoid|request) |for (?:more|further|additional|help|assistance|details|instructions)\b|see (?:also |our |the |below|http)|visit |refer to|learn more|set ?up |if you |you (?:should|must|may|can|need) )/
 /** In a rule's `enhanced`: a reply without an enhanced code. */
-const noDetail = 'none'
+const NO_DETAIL = 'none'
 
 /** `digit`: the first of the reply, or what stands for one. */
 export function matchReply(input: ReplyContext, digit: number): Match {
-  const raw = input.reply.text.slice(0, maxMatchedLength).toLowerCase().replace(/\s+/g, ' ')
+  const raw = input.reply.text.slice(0, MAX_MATCHED_LENGTH).toLowerCase().replace(/\s+/g, ' ')
   const text = dropNames(raw)
   const verdict = dropAdvice(text)
-  const fitting = textRules.filter((one) => fits(one, input, digit))
+  const fitting = TEXT_RULES.filter((one) => fits(one, input, digit))
   const rule =
-    wholeTextRules.find((one) => fits(one, input, digit) && isSaid(one, raw, text)) ??
+    WHOLE_TEXT_RULES.find((one) => fits(one, input, digit) && isSaid(one, raw, text)) ??
     fitting.find((one) => isSaid(one, raw, verdict)) ??
     (verdict === text ? undefined : fitting.find((one) => isSaid(one, raw, text))) ??
-    enhancedRules.find((one) => fits(one, input, digit)) ??
-    codeRules.find((one) => fits(one, input, digit))
+    ENHANCED_RULES.find((one) => fits(one, input, digit)) ??
+    CODE_RULES.find((one) => fits(one, input, digit))
   return { rule, digit, text }
 }
 
@@ -36,8 +36,8 @@ function isSaid(rule: ReplyRule, raw: string, text: string): boolean {
 
 /** The verdict without what to do about it, which names other troubles. */
 function dropAdvice(text: string): string {
-  const start = advice.exec(text)?.index ?? 0
-  return start < minVerdictLength ? text : `${text.slice(0, start)} …`
+  const start = ADVICE.exec(text)?.index ?? 0
+  return start < MIN_VERDICT_LENGTH ? text : `${text.slice(0, start)} …`
 }
 
 /** Without addresses, so that no recipient's name reads as a verdict, and without codes. */
@@ -52,7 +52,7 @@ function dropNames(raw: string): string {
 
 function fits(rule: ReplyRule, input: ReplyContext, digit: number): boolean {
   const { stage, reply, command } = input
-  const detail = reply.enhancedCode?.slice(2) ?? noDetail
+  const detail = reply.enhancedCode?.slice(2) ?? NO_DETAIL
   if (rule.digit !== undefined && rule.digit !== digit) return false
   if (rule.codes !== undefined && !rule.codes.includes(reply.code)) return false
   if (rule.stages !== undefined && !rule.stages.some((one) => one === stage || one === command)) {
@@ -67,7 +67,7 @@ function fits(rule: ReplyRule, input: ReplyContext, digit: number): boolean {
 /** No address is at fault before the server has heard of it. */
 function fitsCommand(rule: ReplyRule, command: Stage): boolean {
   const isOfAddress = rule.class === 'hard' && rule.reason !== 'rejected'
-  if (isOfAddress && beforeRecipient.includes(command)) return false
+  if (isOfAddress && BEFORE_RECIPIENT.includes(command)) return false
   if (rule.commands !== undefined && !rule.commands.includes(command)) return false
   return rule.exceptCommands?.includes(command) !== true
 }

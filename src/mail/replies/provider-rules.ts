@@ -4,24 +4,24 @@
  */
 import type { ReplyRule } from './reply-rule.ts'
 
-const kddi = /(?:^|\.)(?:ezweb\.ne\.jp|au\.com)$/
-const docomo = /(?:^|\.)docomo\.ne\.jp$/
+const KDDI = /(?:^|\.)(?:ezweb\.ne\.jp|au\.com)$/
+const DOCOMO = /(?:^|\.)docomo\.ne\.jp$/
 
-export const providerRules: readonly ReplyRule[] = [
+export const PROVIDER_RULES: readonly ReplyRule[] = [
   // KDDI (au) answers RCPT with the address that it does not know; to the end of the data it says
   // of its filters that a user is unknown, and names none.
   {
     class: 'hard',
     reason: 'userunknown',
     digit: 5,
-    mx: kddi,
+    mx: KDDI,
     raw: /<?[^\s<>@]{1,64}@[^\s<>@]{1,255}>?\s?: user unknown/,
   },
   {
     class: 'content',
     reason: 'filtered',
     digit: 5,
-    mx: kddi,
+    mx: KDDI,
     raw: /(?:^|[^>\w]): ?user unknown|\b550[ -]user unknown/,
     isStrike: true,
   },
@@ -30,7 +30,7 @@ export const providerRules: readonly ReplyRule[] = [
     class: 'content',
     reason: 'filtered',
     digit: 5,
-    mx: docomo,
+    mx: DOCOMO,
     exceptCommands: ['rcpt'],
     unless: ['1.1'],
     text: /unknown user|user unknown/,

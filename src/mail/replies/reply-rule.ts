@@ -39,9 +39,9 @@ export type ReplyRule = {
 
 const hour = 3_600_000
 /** Before the server has heard of a message. */
-export const beforeMail: readonly Stage[] = ['connect', 'greeting', 'ehlo']
+export const BEFORE_MAIL: readonly Stage[] = ['connect', 'greeting', 'ehlo']
 /** Before it has heard of a recipient: what it says is about us. */
-export const beforeRecipient: readonly Stage[] = [...beforeMail, 'starttls', 'auth', 'mail']
+export const BEFORE_RECIPIENT: readonly Stage[] = [...BEFORE_MAIL, 'starttls', 'auth', 'mail']
 
 export type ClassMeaning = {
   /** A 5yz of this class in session is tried again. */
@@ -51,7 +51,7 @@ export type ClassMeaning = {
   readonly isCounted: boolean
 }
 
-const refused: ClassMeaning = {
+const REFUSED: ClassMeaning = {
   isRetried: false,
   retryAfterMs: null,
   site: 'none',
@@ -59,20 +59,20 @@ const refused: ClassMeaning = {
 }
 
 /** What a class means by itself; what a rule says of its own stands before it. */
-export const classMeanings: Readonly<Record<ReplyClass, ClassMeaning>> = {
-  accepted: { ...refused, isCounted: false },
-  hard: refused,
-  disabled: refused,
-  quota: refused,
-  too_fast: { ...refused, isRetried: true, retryAfterMs: hour },
-  greylist: { ...refused, retryAfterMs: hour / 12 },
+export const CLASS_MEANINGS: Readonly<Record<ReplyClass, ClassMeaning>> = {
+  accepted: { ...REFUSED, isCounted: false },
+  hard: REFUSED,
+  disabled: REFUSED,
+  quota: REFUSED,
+  too_fast: { ...REFUSED, isRetried: true, retryAfterMs: hour },
+  greylist: { ...REFUSED, retryAfterMs: hour / 12 },
   throttle: { isRetried: true, retryAfterMs: hour / 6, site: 'throttle', isCounted: false },
   block: { isRetried: true, retryAfterMs: hour, site: 'block', isCounted: true },
-  policy: refused,
-  content: refused,
-  size: refused,
-  syntax: refused,
-  network: { ...refused, site: 'slow' },
-  dns: refused,
-  unknown: refused,
+  policy: REFUSED,
+  content: REFUSED,
+  size: REFUSED,
+  syntax: REFUSED,
+  network: { ...REFUSED, site: 'slow' },
+  dns: REFUSED,
+  unknown: REFUSED,
 }

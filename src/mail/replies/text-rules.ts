@@ -3,24 +3,24 @@
  * general. A text is matched in lower case, addresses removed, white space single, 2,000 characters
  * at most. Patterns use bounded gaps only, so that a hostile text costs linear time.
  */
-import { providerRules } from './provider-rules.ts'
+import { PROVIDER_RULES } from './provider-rules.ts'
 import type { Stage } from './reply.ts'
-import { beforeMail, type ReplyRule } from './reply-rule.ts'
+import { BEFORE_MAIL, type ReplyRule } from './reply-rule.ts'
 
 const hour = 3_600_000
-const envelopeStages: readonly Stage[] = ['connect', 'greeting', 'ehlo', 'mail', 'rcpt']
+const ENVELOPE_STAGES: readonly Stage[] = ['connect', 'greeting', 'ehlo', 'mail', 'rcpt']
 
 /** X.4.300 to X.4.319, without X.4.310, a domain that does not exist. */
-const givenUp = Array.from({ length: 20 }, (_, n) => `4.${300 + n}`).filter(
+const MICROSOFT_EXPIRED = Array.from({ length: 20 }, (_, n) => `4.${300 + n}`).filter(
   (one) => one !== '4.310',
 )
 
-const owner =
+const MAILBOX_WORDS =
   '\\b(?:mail ?box|mailbox|inbox|user|account|recipient|maildir|mailfolder|folder|customer)\\b'
-const room = '(?:\\b(?:disk|storage|space|room|full)\\b)'
+const STORAGE_WORDS = '(?:\\b(?:disk|storage|space|room|full)\\b)'
 
 /** The same in other languages. */
-const nobodyAbroad = anyOf(
+const UNKNOWN_USER_ABROAD = anyOf(
   /non r.pertori./,
   /no se encuentra en el directorio/,
   /(?:utilisateur|destinataire|adresse(?! ip)|compte|bo[iî]te).{0,30}(?:inconnue?|inexistante?|invalide|n'existe pas|introuvable)/,
@@ -61,8 +61,8 @@ const nobodyAbroad = anyOf(
 )
 
 /** Nobody there. */
-const nobody = anyOf(
-  nobodyAbroad,
+const UNKNOWN_USER = anyOf(
+  UNKNOWN_USER_ABROAD,
   /(?:user|mail ?box|account|recipient) \S{1,80} does(?:n't| not) exist/,
   /(?:user|recipient|mail ?box|mail ?folder|account|address|alias|customer|person|inbox|addressee|subscriber|destination|userid|name)s?(?: name| address| account)?(?: you \S{1,20} \S{1,20} \S{1,20})?(?: is| was| are| that you tried to reach)?(?: an?)? ?(?:unknown|not (?:be )?(?:found|known|exist|recogni[sz]ed|listed|valid|here|local|a valid)|does(?:n't| not) (?:exist|have)|doesnt exist|invalid|unavailable|non-?exist)/,
   /(?:unknown|no such|nonexistent|non-existent|undeliverable|unrecogni[sz]ed|invalid|bad|wrong)(?: final| local| remote| virtual| email| e-mail| to| smtp| destination| delivery)* (?:user|recipient|mail ?box|address|account|addressee|alias|person|customer|inbox|subscriber|local.?part|userid|rcpt)/,
@@ -126,7 +126,7 @@ const nobody = anyOf(
 )
 
 /** Read whole, advice included: providers put their numbers and links at the end. */
-export const wholeTextRules: readonly ReplyRule[] = [
+export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
   // Our own credentials or the way there, not this message: it waits until that is put right.
   {
     class: 'network',
@@ -157,20 +157,20 @@ export const wholeTextRules: readonly ReplyRule[] = [
     ),
   },
 
-  ...providerRules,
+  ...PROVIDER_RULES,
 
   // Microsoft's family of mail that was given up; an error of a socket beside it is only the cause.
   {
     class: 'network',
     reason: 'expired',
     stages: ['late'],
-    enhanced: givenUp,
+    enhanced: MICROSOFT_EXPIRED,
     text: /^/,
   },
 ]
 
 /** Read without the advice behind the verdict; where that says nothing, with it. */
-export const textRules: readonly ReplyRule[] = [
+export const TEXT_RULES: readonly ReplyRule[] = [
   // Of the sender, not of the recipient.
   {
     class: 'syntax',
@@ -436,7 +436,7 @@ export const textRules: readonly ReplyRule[] = [
     class: 'block',
     reason: 'blocked',
     stages: ['late'],
-    commands: beforeMail,
+    commands: BEFORE_MAIL,
     text: /\bspam/,
   },
 
@@ -832,7 +832,7 @@ export const textRules: readonly ReplyRule[] = [
     class: 'policy',
     reason: 'securityerror',
     stages: ['late'],
-    exceptCommands: [...beforeMail, 'mail'],
+    exceptCommands: [...BEFORE_MAIL, 'mail'],
     unless: ['1.1'],
     text: /(?<!rejected: )\baccess denied\b(?!, banned recip)/,
   },
@@ -864,7 +864,9 @@ export const textRules: readonly ReplyRule[] = [
   {
     class: 'quota',
     reason: 'mailboxfull',
-    text: new RegExp(`${owner}.{0,80}${room}|${room}.{0,40}${owner}`),
+    text: new RegExp(
+      `${MAILBOX_WORDS}.{0,80}${STORAGE_WORDS}|${STORAGE_WORDS}.{0,40}${MAILBOX_WORDS}`,
+    ),
   },
   {
     class: 'unknown',
@@ -1147,7 +1149,7 @@ export const textRules: readonly ReplyRule[] = [
     class: 'content',
     reason: 'filtered',
     stages: ['late'],
-    exceptCommands: envelopeStages,
+    exceptCommands: ENVELOPE_STAGES,
     enhanced: ['2.0', '7.0', '7.1'],
     digit: 5,
     text: anyOf(
@@ -1164,7 +1166,7 @@ export const textRules: readonly ReplyRule[] = [
     stages: ['late'],
     exceptCommands: ['rcpt'],
     enhanced: ['2.1'],
-    text: nobody,
+    text: UNKNOWN_USER,
   },
   // Said of the content: this is what filters of the receiver say to hide behind.
   {
@@ -1172,13 +1174,13 @@ export const textRules: readonly ReplyRule[] = [
     reason: 'filtered',
     commands: ['data', 'message'],
     unless: ['1.0', '1.1', '1.2', '1.3', '1.6', '1.10'],
-    text: nobody,
+    text: UNKNOWN_USER,
     isStrike: true,
   },
   {
     class: 'hard',
     reason: 'userunknown',
-    text: nobody,
+    text: UNKNOWN_USER,
   },
 
   // Not of a user, so of a host.

@@ -4,19 +4,19 @@
  * the report's fields name the alias.
  */
 
-const maxLength = 60_000
-const maxAliases = 50
+const MAX_LENGTH = 60_000
+const MAX_ALIASES = 50
 
-const origin =
+const ALIAS_NOTE =
   /\((?:ultimately )?(?:generated|expanded)\s{1,9}from:?\s{1,20}<?([^\s<>()]{1,320})>?\s{0,9}\)/gi
 
 /** In lower case, each once; a local part alone where the report says no more. */
 export function listAliases(notice: string): string[] {
-  const found = notice.slice(0, maxLength).matchAll(origin)
+  const found = notice.slice(0, MAX_LENGTH).matchAll(ALIAS_NOTE)
   const aliases = new Set<string>()
   for (const [, address = ''] of found) {
     aliases.add(address.toLowerCase())
-    if (aliases.size === maxAliases) break
+    if (aliases.size === MAX_ALIASES) break
   }
   return [...aliases]
 }

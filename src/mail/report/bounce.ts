@@ -30,9 +30,9 @@ export type Findings = {
 const maxRecipients = 51
 
 /** Above the recipients, of each of whom the reply then says no more than `user unknown` (au). */
-const stateOfAll = /^\s{0,20}the user\(s\) account is\b[^\n]{0,120}/im
+const STATE_OF_ALL = /^\s{0,20}the user\(s\) account is\b[^\n]{0,120}/im
 
-const reply = /(?<![\d.])[245]\d\d[ -]|[245]\.\d{1,3}\.\d{1,3}|said:|<<</
+const REPLY = /(?<![\d.])[245]\d\d[ -]|[245]\.\d{1,3}\.\d{1,3}|said:|<<</
 
 /**
  * The text of every delivery status: parts of that type, else fields in plain text. `nested`: what
@@ -158,19 +158,19 @@ function organisationOf(name: string): string {
 }
 
 function readState({ preamble }: Pick<Prose, 'preamble'>): string {
-  return stateOfAll.exec(preamble)?.[0] ?? ''
+  return STATE_OF_ALL.exec(preamble)?.[0] ?? ''
 }
 
 /** The reply above the recipients, where nothing below tells one; '' without. */
 function pickAbove(told: string, preamble: string): string {
-  if (reply.test(told)) return ''
-  return preamble.split(/\n\s*\n/, 40).find((one) => reply.test(one)) ?? ''
+  if (REPLY.test(told)) return ''
+  return preamble.split(/\n\s*\n/, 40).find((one) => REPLY.test(one)) ?? ''
 }
 
 /** The paragraph with a reply in it before the whole, which may end in advice. */
 function pickParagraphs(text: string): string[] {
   const paragraphs = text.split(/\n\s*\n/, 40)
-  const spoken = paragraphs.find((one) => reply.test(one))
+  const spoken = paragraphs.find((one) => REPLY.test(one))
   return spoken === undefined || spoken === text ? [text] : [spoken, text]
 }
 

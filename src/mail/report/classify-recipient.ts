@@ -32,12 +32,12 @@ export type Evidence = {
   isForeign?: boolean
 }
 
-const maxTextLength = 2_000
-const maxProseLength = 8_000
-const maxDiagnosticLength = 1_000
+const MAX_TEXT_LENGTH = 2_000
+const MAX_PROSE_LENGTH = 8_000
+const MAX_DIAGNOSTIC_LENGTH = 1_000
 
 /** Prose that says what was refused is the address; it counts where no code says otherwise. */
-const addressRefused =
+const ADDRESS_REFUSED =
   /address (?:not found|couldn't be found)|rejected (?:the |your )?address|recipient address rejected/i
 
 export function classifyRecipient(given: Evidence): ReportedRecipient {
@@ -70,7 +70,7 @@ function diagnose({ status, texts: own, notice, command: given }: Evidence): Dia
   const diagnoses = texts.map(readDiagnosis)
   const command = texts.map(readCommand).find((one) => one !== null) ?? null
   const best = chooseStatus(status, diagnoses)
-  const isAddressNamed = isVague(best) && texts.some((text) => addressRefused.test(text))
+  const isAddressNamed = isVague(best) && texts.some((text) => ADDRESS_REFUSED.test(text))
   const replyCode = diagnoses.map((one) => one.replyCode).find((code) => code !== null) ?? null
   const told = given ?? command
   return { status: best, replyCode, command: told ?? (isAddressNamed ? 'rcpt' : null) }
@@ -99,14 +99,14 @@ function dropHosts(text: string): string {
 }
 
 /** What stands before the words of the other server, and has words of its own that mislead. */
-const introducers =
+const QUOTE_INTRODUCTION =
   /(?:smtp error from remote (?:mail )?server after (?:pipelined )?(?:initial connection|end of data|[a-z]{4}(?: (?:from|to))?(?:\s?:\s?<[^<>]{0,320}>)?(?: [\w.=-]{1,80}){0,3})|from mta\((?:smtp|lmtp)?:?[^()]{0,80}\)|error that the other server returned was|the response (?:from the remote server )?was|with the following (?:error|reply|response)(?: message)?)\s{0,3}:/i
 
 /** `5.1.0 - Unknown address error 550-'…'`: an IronPort's guess, and then what it was told. */
 function unwrap(text: string): string[] {
   const told = /(?:^|\s)[245]\.\d\.\d{1,3} - [\w (),/-]{1,80}? ([245]\d\d)[ -]'(.+)/s.exec(text)
   if (told !== null) return [`${told[1]} ${told[2]}`]
-  const quoted = introducers.exec(text)
+  const quoted = QUOTE_INTRODUCTION.exec(text)
   const rest = quoted === null ? '' : text.slice(quoted.index + quoted[0].length)
   return /\w{3}/.test(rest) ? [rest, text] : [text]
 }
@@ -121,7 +121,7 @@ function readBest(evidence: Evidence, diagnosis: Diagnosis): Classification {
   const read = (text: string) =>
     classifyWithBasis({
       stage: 'late',
-      reply: { code, enhancedCode, text: text.slice(0, maxTextLength) },
+      reply: { code, enhancedCode, text: text.slice(0, MAX_TEXT_LENGTH) },
       ...findProvider(evidence),
       isForeign: evidence.isForeign === true,
       ...(command === null ? {} : { command }),
@@ -137,11 +137,11 @@ function readBest(evidence: Evidence, diagnosis: Diagnosis): Classification {
   return general.basis === 'text' ? general : codes
 }
 
-const peer = /\b(?:host:?|talking to|by) ([a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,8})/i
+const PEER_NAME = /\b(?:host:?|talking to|by) ([a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,8})/i
 
 /** Whose words they are. */
 function findProvider({ remoteMta, recipient, texts }: Evidence) {
-  const mxHost = remoteMta ?? texts.map((text) => peer.exec(text)?.[1]).find(Boolean)
+  const mxHost = remoteMta ?? texts.map((text) => PEER_NAME.exec(text)?.[1]).find(Boolean)
   const recipientDomain = recipient.slice(recipient.lastIndexOf('@') + 1)
   return mxHost === undefined ? { recipientDomain } : { mxHost, recipientDomain }
 }
@@ -156,13 +156,13 @@ function bound(action: ReportedAction, verdict: Verdict): Verdict {
 }
 
 function oneSpaced(text: string): string {
-  return text.slice(0, maxProseLength).replace(/\s+/g, ' ').trim()
+  return text.slice(0, MAX_PROSE_LENGTH).replace(/\s+/g, ' ').trim()
 }
 
 /** Printable and bounded; control characters as `\x1b`. */
 function escapeControls(line: string): string {
   return line
-    .slice(0, maxDiagnosticLength)
+    .slice(0, MAX_DIAGNOSTIC_LENGTH)
     .toWellFormed()
     .replace(/[\x00-\x1f\x7f-\x9f]/g, (control) => {
       return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`

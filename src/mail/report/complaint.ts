@@ -21,13 +21,13 @@ export type Complaint = {
  * Reports in the same format that nobody complains in: "this is no spam" (RFC 6430), a failure of
  * DKIM or DMARC (RFC 6591), what a scanner found.
  */
-const noComplaints = new Set(['not-spam', 'auth-failure', 'virus'])
+const NOT_COMPLAINTS = new Set(['not-spam', 'auth-failure', 'virus'])
 
 /** One more than is reported. */
 const maxRecipients = 51
 
 /** Fields of the message that came back which name whom it reached. */
-const reachedFields = [
+const RECIPIENT_FIELDS = [
   'x-hmxmroriginalrecipient',
   'x-original-to',
   'delivered-to',
@@ -35,12 +35,12 @@ const reachedFields = [
   'to',
 ]
 
-const freeSubject =
+const COMPLAINT_SUBJECT =
   /complaint about (?:a )?message|(?:abuse|spam|feedback|junk|fbl) (?:report|complaint|notification)|e-?mail feedback report|spam complaint/i
 
 /** Whether somebody wants no more of such mail. */
 export function isComplaint(feedbackType: string | null): boolean {
-  return feedbackType === null || !noComplaints.has(feedbackType)
+  return feedbackType === null || !NOT_COMPLAINTS.has(feedbackType)
 }
 
 export function readComplaint(entities: readonly Entity[]): Complaint | undefined {
@@ -76,7 +76,7 @@ function readFreeForm(entities: readonly Entity[]): Complaint | undefined {
   const hasMessage = entities.some(({ level }) => level > 0)
   const returned = entities.filter(({ level }) => level > 0).flatMap(({ fields }) => fields)
   const isReport = /report-type\s{0,9}=\s{0,9}"?feedback-report/i.test(root.contentType)
-  const isNamed = freeSubject.test(decodeHeader(findField(root.fields, 'subject') ?? ''))
+  const isNamed = COMPLAINT_SUBJECT.test(decodeHeader(findField(root.fields, 'subject') ?? ''))
   const isJmrp = findField(returned, 'x-hmxmroriginalrecipient') !== undefined
   if (!isReport && !(hasMessage && (isNamed || isJmrp))) return undefined
   return { feedbackType: 'abuse', recipients: [findReached(entities)], fields: [] }
@@ -84,6 +84,6 @@ function readFreeForm(entities: readonly Entity[]): Complaint | undefined {
 
 function findReached(entities: readonly Entity[]): string {
   const returned = entities.filter(({ level }) => level > 0).flatMap(({ fields }) => fields)
-  const values = reachedFields.map((name) => findField(returned, name))
+  const values = RECIPIENT_FIELDS.map((name) => findField(returned, name))
   return values.map((value) => findAddress(value ?? '')).find(Boolean) ?? ''
 }

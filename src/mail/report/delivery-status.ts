@@ -30,9 +30,9 @@ export type DeliveryStatus = { reportingMta: string | null; groups: StatusGroup[
 
 /** One more than is reported. */
 const maxGroups = 51
-const maxCommentLength = 500
+const MAX_COMMENT_LENGTH = 500
 
-const actions: Readonly<Record<string, ReportedAction>> = {
+const ACTIONS: Readonly<Record<string, ReportedAction>> = {
   failed: 'failed',
   failure: 'failed',
   fail: 'failed',
@@ -49,7 +49,7 @@ const actions: Readonly<Record<string, ReportedAction>> = {
 }
 
 /** What PowerMTA takes a refusal for (`X-PowerMTA-BounceCategory`), in words that the rules know. */
-const categories: Readonly<Record<string, string>> = {
+const POWERMTA_CATEGORIES: Readonly<Record<string, string>> = {
   'bad-domain': 'unknown domain',
   'bad-mailbox': 'unknown mailbox',
   'inactive-mailbox': 'mailbox disabled',
@@ -131,10 +131,10 @@ function readGroup(fields: Field[]): StatusGroup {
     recipient: final ?? original ?? actual ?? rawRecipient(value('final-recipient')),
     originalRecipient: original ?? null,
     actualRecipient: actual ?? null,
-    action: actions[word] ?? guessAction(status),
+    action: ACTIONS[word] ?? guessAction(status),
     status,
-    comment: `${value('status').replace(status ?? '', '')} ${categories[category] ?? ''}`
-      .slice(0, maxCommentLength)
+    comment: `${value('status').replace(status ?? '', '')} ${POWERMTA_CATEGORIES[category] ?? ''}`
+      .slice(0, MAX_COMMENT_LENGTH)
       .replace(/[()]/g, ' '),
     diagnostic: isVague(status) && diagnostic === '' ? value('x-supplementary-info') : diagnostic,
     remoteMta: value('remote-mta').replace(/^\s*[\w-]{1,20}\s*;\s*/, '') || null,

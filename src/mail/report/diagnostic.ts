@@ -10,17 +10,17 @@ export type Diagnosis = {
   command: Stage | null
 }
 
-const maxLength = 8_000
+const MAX_LENGTH = 8_000
 
-const statusPattern = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/g
-const codePattern =
+const STATUS = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/g
+const REPLY_CODE =
   /(?<![\w.=/@-])([245][0-5]\d)(?![ \t]{0,3}(?:[kmg]?b|[kmg]?i?bytes?|kilobytes?|megabytes?|octets?|characters?|chars|lines?|messages?|mails?|e-?mails?|recipients?|rcpts?|users|connections?|sessions?|seconds?|secs?|minutes?|mins?|hours?|days?|times?|attempts?|tries|retries|errors|hops)\b)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t]\d{1,3}[ \t]\p{Lu}|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
 
 /** Before a number that is a size, a count or a port. */
-const counted =
+const COUNTED =
   /\b(?:limit|limit of|limit is|limited to|size|size of|maximum|max|maximum of|maximum is|is|than|exceeds?|exceeding|exceeded|port|ports|count|count of|after|tried|least|most|up to|every|within|about|of|and|by|has|have|had|for)[ :=]{1,2}$/i
 
-const commands: readonly [Stage, RegExp][] = [
+const COMMANDS: readonly [Stage, RegExp][] = [
   [
     'message',
     /end of (?:the )?data|after (?:sending )?data block|after (?:sending )?(?:the )?(?:data|body|message)\b|\[body\]|failed after i sent the message|our final data|(?:for|after) text command|\(state 1[5-8]\)/,
@@ -45,14 +45,14 @@ const commands: readonly [Stage, RegExp][] = [
 ]
 
 export function readDiagnosis(text: string): Diagnosis {
-  const bounded = text.slice(0, maxLength)
+  const bounded = text.slice(0, MAX_LENGTH)
   const status = pickStatus(bounded)
   return { replyCode: pickCode(bounded, status), status, command: readCommand(bounded) }
 }
 
 /** The code in a text that says most; of success only where nothing was refused. */
 export function pickStatus(text: string): string | null {
-  const codes = Array.from(text.matchAll(statusPattern), (match) => match[0])
+  const codes = Array.from(text.matchAll(STATUS), (match) => match[0])
   const refusals = codes.filter((code) => !code.startsWith('2'))
   return tellMost(refusals.length > 0 ? refusals : codes)
 }
@@ -85,18 +85,18 @@ function pickCode(text: string, status: string | null): number | null {
     const before = /(?<!\d)([245][0-5]\d)[ \t#'"-]{1,3}$/.exec(text.slice(Math.max(0, at - 8), at))
     if (before !== null) return Number(before[1])
   }
-  const codes = Array.from(text.matchAll(codePattern))
-    .filter(({ index }) => !counted.test(text.slice(Math.max(0, index - 30), index)))
+  const codes = Array.from(text.matchAll(REPLY_CODE))
+    .filter(({ index }) => !COUNTED.test(text.slice(Math.max(0, index - 30), index)))
     .map(([, code]) => Number(code))
   return codes.find((code) => code >= 400) ?? codes[0] ?? null
 }
 
 /** The command of a transcript's first refusal, else what the prose says. */
 export function readCommand(text: string): Stage | null {
-  const bounded = text.slice(0, maxLength).toLowerCase()
+  const bounded = text.slice(0, MAX_LENGTH).toLowerCase()
   const refusal = /<<< ?[45]\d\d/.exec(bounded)
   const scope = refusal === null ? bounded : lastCommandBefore(bounded, refusal.index)
-  return commands.find(([, pattern]) => pattern.test(scope))?.[0] ?? null
+  return COMMANDS.find(([, pattern]) => pattern.test(scope))?.[0] ?? null
 }
 
 function lastCommandBefore(text: string, at: number): string {

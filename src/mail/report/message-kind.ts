@@ -5,23 +5,23 @@ import type { Entity } from '../parse/entity.ts'
 import { findField } from '../parse/fields.ts'
 import { findAddress } from '../parse/find-address.ts'
 
-const daemonAddress =
+const DAEMON_ADDRESS =
   /^(?:mailer-?daemon|mailer|mail-?daemon|mail[._-]?delivery(?:[._-]?(?:sub)?system)?|mail[._-]?system|poo?st_?master|mdaemon|bounces?|double-?bounce|smtp-?(?:admin|daemon)|microsoftexchange\w{10,40}|nobody|root)(?:[+@-]|$)/i
 /** Programs that are not only mail systems. */
-const machineAddress =
+const MACHINE_ADDRESS =
   /^(?:[\w.+-]{0,64}[._-])?(?:no-?reply|do-?not-?reply|sys-?admin|admin|administrator|system|server|gateway|filter|mailserver|notifications?|listserv|majordomo|mailman|sympa|lyris|list-?manager)(?:[._+-][\w.+-]{0,64})?@/i
 /** Whom list servers write as; they mark what they write (`X-MLServer`, `X-Mailman-Version`). */
-const listAddress =
+const LIST_ADDRESS =
   /^(?:[\w.+-]{1,64}-(?:admin|owner|request|bounces?|ctl|help|errors)|owner-[\w.+-]{1,64}|(?:majordomo|mailman|listserv|listmaster|sympa|lyris|fml|ezmlm)(?:-[\w.+-]{1,64})?)@/i
-const listField =
+const LIST_FIELD =
   /^(?:x-ml(?:server|-name|-info)|x-mailman-|x-listserver|x-loop$|list-(?:id|help|post)$|mailing-list$)/
-const daemonName =
+const DAEMON_NAME =
   /mailer.?daemon|mail deliver\w{0,3} (?:sub)?system|mail delivery (?:agent|service)|postmaster|mail ?system|system administrator|mail administrator|delivery subsystem|content.?filter|mail router|mail server at|microsoft outlook$|<@?>\s*$/i
 
-const bounceSubject =
+const BOUNCE_SUBJECT =
   /undeliver|non-?deliver|not (?:be )?deliver|deliver\w{0,3} (?:status|failure|failed|error|problem|report|notif|has failed|unsuccessful|incomplete|delay)|(?:failed|failure|failure of|unsuccessful) (?:mail |message )?(?:delivery|notice)|failure notice|returned (?:mail|message|e-?mail|to sender)|mail (?:system )?(?:failure|error)|mail delivery|message (?:delivery|blocked|status)|message you sent (?:was )?blocked|could ?n.t be delivered|returning message|notify: see transcript|warning: (?:message|could not)|delayed (?:\d{1,3} |mail)|loop (?:alert|back warning)|not member article|rejected (?:mail|message|post)|(?:message|mail|posting|request|submission)\b.{0,80}\brejected\b|nondeliverable|blocked by|dsn\b|bounce|mail failed|returning to sender|error sending your mail|(?:are|is) not (?:a )?member|unzustellbar|zustell(?:ung|fehler|bericht)|nicht zugestellt|non remis|non distribu|échec|echec|notification d'état|mancat[ao] (?:consegna|recapito)|non (?:consegn|recapit)|no se (?:ha )?(?:puede|pudo|podido) entregar|no entregad|no se entreg|não entregue|nao entregue|falha n[ao] entrega|notifica..o de (?:status|estado)|onbestelbaar|niet (?:be|afge)zorgd|недостав|не доставлен|не может быть доставлен|сообщение не|доставк|ulevert|kunne ikke leveres|kan inte levereras|niedostarczon|nie (?:można|dostarcz)|退信|系统退信|投递失败|傳遞失敗|無法傳遞|未传递|无法投递|配信(?:不能|エラー|失敗|できません)|送信(?:エラー|失敗|できません)|メールエラー|エラー通知|届きません|전송 실패|반송|전달되지|teslim edilemedi|נכשל/i
 
-const bouncePhrase =
+const BOUNCE_PHRASE =
   /(?:could|can|did|was|were|is|been|has|has been|wasn.t|couldn.t|can.t|hasn.t)(?: not)? (?:yet )?(?:be(?:en)? )?(?:delivered|relayed)\b|not (?:yet )?(?:be(?:en)? )?deliver|undeliver|unable to deliver|(?:failed|failure) (?:to|in) (?:deliver|send)|deliver\w{0,3} (?:to the following|has failed|failed|failure|problem|errors?|status notification|problems)|had (?:permanent|transient|delivery)|permanent (?:fatal |delivery )?(?:error|failure)|did not reach|was rejected|been (?:automatically )?rejected|not (?:allowed|authori[sz]ed|permitted) to (?:post|send)|returned to (?:you|sender)|not (?:be )?(?:accepted|sent)|giving up|(?:user|recipient|mailbox|account|address) (?:unknown|not found|does not exist|is (?:full|disabled))|unknown (?:user|recipient|or illegal)|no such user|over quota|exceeded the (?:local )?(?:limit|quota)|failure reasons?|remote (?:host|server) (?:said|returned|replied)|smtp error|transcript of session|error message below|trouble delivering|no valid recipients|not a member of|don't have permission|permission to post|detected a loop|invalid final delivery|mail(?:box)? (?:size )?(?:limit|quota)|nicht zugestellt|konnte nicht|unzustellbar|n'a (?:pas )?pu être|n.a pas été remis|non è stato possibile|no se ha podido|no se pudo|não foi possível|не может быть доставлено|не удалось|не было доставлено|не доставлено|无法|無法|退信|送信できません|配信できません|届けられません|エラー|전송하지 못|google groups/i
 
 export type MessageKind = {
@@ -47,35 +47,36 @@ function isBounce(root: Entity, { subject, words }: { subject: string; words: st
   if (findField(root.fields, 'x-failed-recipients') !== undefined) return true
   if (/report-type\s{0,9}=\s{0,9}"?delivery-status/i.test(root.contentType)) return true
   const isAnswer = /^\s*(?:re|fwd?|aw|wg|sv|antw|tr|rv|回复|答复)\s?:/i.test(subject)
-  const isNamed = !isAnswer && bounceSubject.test(subject)
+  const isNamed = !isAnswer && BOUNCE_SUBJECT.test(subject)
   const speaker = scoreSpeaker(root)
-  return speaker > 0 && speaker + (isNamed ? 2 : 0) + (bouncePhrase.test(words) ? 2 : 0) >= 4
+  return speaker > 0 && speaker + (isNamed ? 2 : 0) + (BOUNCE_PHRASE.test(words) ? 2 : 0) >= 4
 }
 
 function scoreSpeaker({ fields }: Entity): number {
   const from = decodeHeader(findField(fields, 'from') ?? findField(fields, 'sender') ?? '')
   const address = findAddress(from) ?? from.trim()
-  const isDaemon = daemonAddress.test(address) || daemonName.test(from) || /^(?:<>)?$/.test(address)
+  const isDaemon =
+    DAEMON_ADDRESS.test(address) || DAEMON_NAME.test(from) || /^(?:<>)?$/.test(address)
   const returnPath = findField(fields, 'return-path') ?? ''
   const isNullSender = /^\s*(?:<\s*>|<?mailer-daemon(?:@[^\s<>]{1,255})?>?)\s*$/i.test(returnPath)
-  const isList = listAddress.test(address) && fields.some(({ name }) => listField.test(name))
-  const isMachine = isList || machineAddress.test(address)
+  const isList = LIST_ADDRESS.test(address) && fields.some(({ name }) => LIST_FIELD.test(name))
+  const isMachine = isList || MACHINE_ADDRESS.test(address)
   return (isDaemon ? 2 : isMachine ? 1 : 0) + (isNullSender ? 1 : 0)
 }
 
 /** Nothing more will be tried. Exim's warning says that mail will be returned, should it give up. */
-const ended =
+const FINAL_FAILURE =
   /permanent|given up|giving up|(?<!will be )returned to you|has failed|failed permanently/i
 
 function isDelayNotice(subject: string, words: string): boolean {
   const head = `${subject}\n${words.slice(0, 3_000)}`
-  if (ended.test(head)) return false
+  if (FINAL_FAILURE.test(head)) return false
   return /\((?:delay|warning)\)|\bdelay(?:ed)?\b|warning message only|not yet been delivered|will (?:continue to )?(?:be retried|keep trying|retry|try)|still (?:being )?(?:trying|queued)|do not need to resend|verzögert|retardé|задерж|遅延|延迟/i.test(
     head,
   )
 }
 
-const autoSubject =
+const AUTO_REPLY_SUBJECT =
   /^(?:\[?auto(?:matic|matische|matica|mática|matisk)?[ .-]?(?:reply|response|replied|antwort|svar)\]?|auto ?:|autoreply|auto-?reply|autoresponder|out of (?:the )?office|out-of-office|ooo:|abwesen|abwesenheit|automatische (?:antwort|abwesen)|réponse automatique|absen(?:ce|t)|absence du bureau|risposta automatica|fuori (?:sede|ufficio)|respuesta autom|fuera de (?:la )?oficina|resposta autom|ausência|automatisch antwoord|afwezig|autosvar|frånvaro|автоответ|автоматический ответ|自动回复|自動回覆|自動応答|自動返信|不在通知|자동 응답|부재중|otomatik yan|odpowiedź automatyczna|automatyczna odpowiedź|autoodpowiedź|automatická odpově|automaattinen vastaus|automatikus válasz|automatsko odgov|samodejni odgovor|automatinis atsak|automātiskā atb|automaatvastus|răspuns automat|αυτόματη απάντηση|автоматична відповідь|自动答复|自動答覆|自動回答|자동 회신|자동 답장|תשובה אוטומטית|رد تلقائي|vacation|on vacation|away from|i am away|away (?:until|from)|on (?:annual )?leave)|(?:is |am )?(?:currently )?out of (?:the )?office|vacation (?:reply|response|message|notice)|automatic reply/iu
 
 /** RFC 3834 section 5, and what older responders write instead. */
@@ -97,5 +98,5 @@ function isAutoReply(root: Entity, subject: string): boolean {
     'x-apple-action',
   ]
   if (marks.some((name) => !['', 'no', 'false', 'none'].includes(field(name)))) return true
-  return field('auto-submitted') !== 'no' && autoSubject.test(subject.trim())
+  return field('auto-submitted') !== 'no' && AUTO_REPLY_SUBJECT.test(subject.trim())
 }

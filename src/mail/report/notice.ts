@@ -11,17 +11,17 @@ export type Notice = {
   returned: string
 }
 
-const maxNoticeLength = 60_000
-const maxTexts = 12
+const MAX_NOTICE_LENGTH = 60_000
+const MAX_TEXTS = 12
 
-const separators = [
+const SEPARATORS = [
   /^[ \t>*|]{0,9}[-=_*~]{2,}.{0,40}(?:(?:original|returned|unsent|undelivered|failed|rejected) (?:message|mail|e-?mail)|copy of (?:the|your)|message (?:header|follows|text follows|text:)|header of|below this line|message de retour|message d'origine|mensagem original|mensaje original|originalnachricht|исходное)/i,
   /^[ \t>]{0,9}(?:(?:the |your )?(?:original|returned|undelivered|unsent) (?:message|mail|e-?mail)(?: text| content)?(?: headers?)?(?: follows?| is (?:below|attached|included))?[ .:]{0,5}$|message headers?(?: and body)? follows?|(?:included|below|enclosed|attached|here) is (?:a|the) copy|a copy of (?:the|your) (?:original )?(?:message|headers?)|.{0,20}header of the (?:original )?message)[^\n]{0,60}$/i,
 ]
 
 /** Fields that only a real header section has. */
-const headerNames = /^(?:received|message-id|return-path|mime-version|dkim-signature|x-mailer)$/
-const commonNames = /^(?:from|to|date|subject|cc|content-type|reply-to|sender)$/
+const TRACE_FIELD = /^(?:received|message-id|return-path|mime-version|dkim-signature|x-mailer)$/
+const COMMON_FIELD = /^(?:from|to|date|subject|cc|content-type|reply-to|sender)$/
 
 /** The prose of a report. HTML counts only where no plain text stands. */
 export function readNotice(entities: readonly Entity[]): Notice {
@@ -33,7 +33,7 @@ export function readNotice(entities: readonly Entity[]): Notice {
     text: notices
       .map(({ text }) => text)
       .join('\n\n')
-      .slice(0, maxNoticeLength),
+      .slice(0, MAX_NOTICE_LENGTH),
     returned: notices.find(({ returned }) => returned !== '')?.returned ?? '',
   }
 }
@@ -55,7 +55,7 @@ export function splitNotice(text: string): Notice {
 function readTexts(entities: readonly Entity[], type: string): string[] {
   return entities
     .filter((entity) => entity.type === type || (type === 'text/plain' && isOtherText(entity.type)))
-    .slice(0, maxTexts)
+    .slice(0, MAX_TEXTS)
     .map(readText)
 }
 
@@ -67,7 +67,7 @@ function isOtherText(type: string): boolean {
 function findReturned(lines: readonly string[]): number {
   let names: string[] = []
   for (const [index, line] of lines.entries()) {
-    if (separators.some((pattern) => pattern.test(line.slice(0, 200)))) return index
+    if (SEPARATORS.some((pattern) => pattern.test(line.slice(0, 200)))) return index
     if (/^[ \t]/.test(line) && names.length > 0) continue
     const name = /^([\w-]{2,60}):/.exec(line)?.[1]?.toLowerCase()
     names = name === undefined ? [] : [...names.slice(-20), name]
@@ -77,6 +77,6 @@ function findReturned(lines: readonly string[]): number {
 }
 
 function isHeaderSection(names: readonly string[]): boolean {
-  const own = names.filter((name) => headerNames.test(name)).length
-  return own > 0 && own + names.filter((name) => commonNames.test(name)).length >= 3
+  const own = names.filter((name) => TRACE_FIELD.test(name)).length
+  return own > 0 && own + names.filter((name) => COMMON_FIELD.test(name)).length >= 3
 }

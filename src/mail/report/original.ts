@@ -14,13 +14,13 @@ export type Original = {
   tokens: string[]
 }
 
-const maxTokens = 20
-const maxRecipients = 20
-const maxSubjectLength = 998
+const MAX_TOKENS = 20
+const MAX_RECIPIENTS = 20
+const MAX_FIELD_LENGTH = 998
 
 /** A local part of ours: its letter and 26 octets in base32 (`mail/signed-tokens.ts`). */
-const localPart = /(?<![\w.+-])[bu]\.[a-z2-7]{42}(?=@|%40)/gi
-const bareToken = /^[a-z2-7]{42}$/i
+const TOKEN_LOCAL_PART = /(?<![\w.+-])[bu]\.[a-z2-7]{42}(?=@|%40)/gi
+const BARE_TOKEN = /^[a-z2-7]{42}$/i
 
 /**
  * `returned` is what came back inside a text, `reports` are the report's own fields (delivery
@@ -35,9 +35,9 @@ export function readOriginal(
   const original = sections.find(isMessageHeader) ?? []
   const subject = findField(original, 'subject')
   return {
-    messageId: findField(original, 'message-id')?.slice(0, maxSubjectLength) ?? null,
-    subject: subject === undefined ? null : decodeHeader(subject).slice(0, maxSubjectLength),
-    recipients: listAddresses(listFields(original, 'to').join(', '), maxRecipients),
+    messageId: findField(original, 'message-id')?.slice(0, MAX_FIELD_LENGTH) ?? null,
+    subject: subject === undefined ? null : decodeHeader(subject).slice(0, MAX_FIELD_LENGTH),
+    recipients: listAddresses(listFields(original, 'to').join(', '), MAX_RECIPIENTS),
     tokens: listTokens([...sections, ...reports]),
   }
 }
@@ -63,11 +63,11 @@ function isMessageHeader(fields: readonly Field[]): boolean {
 function listTokens(sections: readonly (readonly Field[])[]): string[] {
   const tokens = new Set<string>()
   for (const { name, value } of sections.flat()) {
-    const found = name === 'x-pillarbox-id' ? [value.trim()] : value.match(localPart)
+    const found = name === 'x-pillarbox-id' ? [value.trim()] : value.match(TOKEN_LOCAL_PART)
     for (const token of found ?? []) {
-      if (name === 'x-pillarbox-id' && !bareToken.test(token)) continue
+      if (name === 'x-pillarbox-id' && !BARE_TOKEN.test(token)) continue
       tokens.add(token.toLowerCase())
-      if (tokens.size === maxTokens) return [...tokens]
+      if (tokens.size === MAX_TOKENS) return [...tokens]
     }
   }
   return [...tokens]

@@ -2,7 +2,7 @@
  * Bounces in prose: which addresses a mail system speaks of, and what it says of each. A recipient
  * opens a block of lines; what stands before the first is common to all.
  */
-import { addressPattern, cleanAddress } from '../parse/find-address.ts'
+import { ADDRESS_PATTERN, cleanAddress } from '../parse/find-address.ts'
 
 export type Block = {
   recipient: string
@@ -14,16 +14,16 @@ export type Prose = { preamble: string; blocks: Block[] }
 
 /** One more than is reported. */
 const maxBlocks = 51
-const maxMarks = 200
-const maxLines = 1_200
-const maxLineLength = 1_000
+const MAX_MENTIONS = 200
+const MAX_LINES = 1_200
+const MAX_LINE_LENGTH = 1_000
 
 /** How a line names a recipient, the surest way first; the address is the first group. */
-const openings = listOpenings()
+const OPENINGS = listOpenings()
 /** `550 <addr>... text`: what the other server said stands above. */
-const transcript = openings[1]
+const TRANSCRIPT_OPENING = OPENINGS[1]
 
-const systemMailbox =
+const SYSTEM_MAILBOX =
   /^(?:poo?stmaster|mailer-?daemon|mail-?daemon|abuse|hostmaster|support|help(?:desk)?|webmaster|no-?reply|.{1,64}-(?:help|ctl|admin|owner|request))@/
 
 /** `known`: recipients told elsewhere; `sender`: whose mail came back, no recipient of it. */
@@ -31,23 +31,23 @@ export function readProse(
   notice: string,
   { known, sender }: { known: readonly string[]; sender: string | undefined },
 ): Prose {
-  const lines = notice.split('\n', maxLines).map((line) => line.slice(0, maxLineLength))
+  const lines = notice.split('\n', MAX_LINES).map((line) => line.slice(0, MAX_LINE_LENGTH))
   if (known.length > 0) return cutBlocks(lines, findKnown(lines, new Set(known)))
-  for (const opening of openings) {
+  for (const opening of OPENINGS) {
     const marks = findOpenings(lines, opening).filter(({ recipient }) => recipient !== sender)
-    const others = marks.filter(({ recipient }) => !systemMailbox.test(recipient))
+    const others = marks.filter(({ recipient }) => !SYSTEM_MAILBOX.test(recipient))
     const best = others.length > 0 ? others : marks
     if (best.length === 0) continue
-    const isBelow = opening === transcript || standsBelow(lines, best)
+    const isBelow = opening === TRANSCRIPT_OPENING || standsBelow(lines, best)
     return isBelow ? cutBefore(lines, best) : cutBlocks(lines, best)
   }
   return { preamble: notice, blocks: [] }
 }
 
-type Mark = { line: number; recipient: string }
+type Mention = { line: number; recipient: string }
 
 function listOpenings(): RegExp[] {
-  const address = `<?\\s?"?'?(?<![\\w.+-])(${addressPattern})'?"?\\s?>?`
+  const address = `<?\\s?"?'?(?<![\\w.+-])(${ADDRESS_PATTERN})'?"?\\s?>?`
   const end = '(?=\\s*$|[\\s:;,.(\\[<>])'
   const label =
     '(?:final[- ]recipient|original[- ]recipient|(?:failed |invalid )?recipients?(?: e?-?mail)?(?: address(?:es)?)?|addressed to|rcpt to|e-?mail address|address(?:es)?|invalid final delivery userid|unknown user|user|mailbox|destinataire|empf.nger|destinatario|получатель|宛先|收件人)'
@@ -77,36 +77,36 @@ function listOpenings(): RegExp[] {
   ]
 }
 
-function findOpenings(lines: readonly string[], opening: RegExp): Mark[] {
-  const marks: Mark[] = []
+function findOpenings(lines: readonly string[], opening: RegExp): Mention[] {
+  const marks: Mention[] = []
   for (const [line, text] of lines.entries()) {
     if (!text.includes('@')) continue
     const found = opening.exec(text)?.[1]
     if (found === undefined || isForHelp(lines, line, found)) continue
     marks.push({ line, recipient: cleanAddress(found) })
-    if (marks.length === maxMarks) break
+    if (marks.length === MAX_MENTIONS) break
   }
   return marks
 }
 
-const help =
+const HELP =
   /\b(?:for (?:further |more |additional |any )?(?:assistance|help|information|questions|details)|contact(?:e[rz])?|contactar|kontakt\w{0,10}|questions|problem report|(?:send|forward|report|write|mail|e-?mail)(?: an?| this| your| the)?(?: e-?mail| mail| message| report| problem| error)? to|write(?: us)? (?:at|to)|support(?: team)?(?: at|:)?|help ?desk(?: at|:)?|get in touch with)\b[^@]{0,60}$/i
 
 /** The same on the lines above, with no end of a sentence between. */
-const helpAbove =
+const HELP_ABOVE =
   /\b(?:assistance|help|contact(?:e[rz])?|kontakt\w{0,10}|questions|problem report|write(?: us)? (?:at|to)|get in touch)\b[^.!?@]{0,120}$|\b(?:send|forward)\b[^.!?@]{0,40} to:?\s{0,9}$/i
 
 /** Whether an address is one to turn to, by the words before it on its line or above. */
 function isForHelp(lines: readonly string[], line: number, found: string): boolean {
   const text = lines[line] ?? ''
   const before = text.slice(0, text.indexOf(found))
-  if (/\p{L}{2}/u.test(before)) return help.test(before)
+  if (/\p{L}{2}/u.test(before)) return HELP.test(before)
   const above = lines.slice(Math.max(0, line - 4), line).filter((one) => one.trim() !== '')
-  return helpAbove.test(above.slice(-2).join(' '))
+  return HELP_ABOVE.test(above.slice(-2).join(' '))
 }
 
 /** `550 …` above `RCPT TO:<addr>`: nothing is refused below the last recipient. */
-function standsBelow(lines: readonly string[], marks: readonly Mark[]): boolean {
+function standsBelow(lines: readonly string[], marks: readonly Mention[]): boolean {
   const first = marks[0]?.line ?? 0
   const last = marks.at(-1)?.line ?? 0
   if (!/^\s{0,20}rcpt to\b/i.test(lines[first] ?? '')) return false
@@ -115,8 +115,8 @@ function standsBelow(lines: readonly string[], marks: readonly Mark[]): boolean 
 }
 
 /** Where the recipients that are known stand: at the begin of a line if any does, else anywhere. */
-function findKnown(lines: readonly string[], known: ReadonlySet<string>): Mark[] {
-  const [atBegin] = openings
+function findKnown(lines: readonly string[], known: ReadonlySet<string>): Mention[] {
+  const [atBegin] = OPENINGS
   const marks = atBegin === undefined ? [] : findOpenings(lines, atBegin)
   const listed = marks.filter(({ recipient }) => known.has(recipient))
   const rest = [...known].filter(
@@ -129,7 +129,7 @@ function findKnown(lines: readonly string[], known: ReadonlySet<string>): Mark[]
   return [...listed, ...others]
 }
 
-function cutBlocks(lines: readonly string[], marks: readonly Mark[]): Prose {
+function cutBlocks(lines: readonly string[], marks: readonly Mention[]): Prose {
   const sorted = marks.toSorted((a, b) => a.line - b.line)
   const ordered = sorted.filter((mark, at) => mark.recipient !== sorted[at - 1]?.recipient)
   const blocks = new Map<string, Block>()
@@ -143,7 +143,7 @@ function cutBlocks(lines: readonly string[], marks: readonly Mark[]): Prose {
 }
 
 /** Blocks that end with the line of their recipient. */
-function cutBefore(lines: readonly string[], marks: readonly Mark[]): Prose {
+function cutBefore(lines: readonly string[], marks: readonly Mention[]): Prose {
   const blocks = new Map<string, Block>()
   let start = 0
   for (const { line, recipient } of marks) {

@@ -19,7 +19,7 @@ export type SesRecipient = {
 
 type Json = Record<string, unknown>
 
-const maxLength = 60_000
+const MAX_LENGTH = 60_000
 /** One more than is reported. */
 const maxRecipients = 51
 
@@ -88,7 +88,7 @@ function mtaOf(part: Json): string | null {
 
 /** Mail systems break long lines with `!`, a line end and a space. */
 function parseObject(text: string): Json | undefined {
-  const joined = text.slice(0, maxLength).replace(/!\n[ \t]/g, '')
+  const joined = text.slice(0, MAX_LENGTH).replace(/!\n[ \t]/g, '')
   const start = joined.indexOf('{')
   if (start === -1) return undefined
   const end = joined.lastIndexOf('}')

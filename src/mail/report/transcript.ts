@@ -5,24 +5,24 @@
 
 type Exchange = { command: string; code: number; lines: string[] }
 
-const maxLines = 1_200
+const MAX_LINES = 1_200
 
-const commandLine =
+const COMMAND_LINE =
   /^[\s>]{0,20}?(?:>>>|-->|->|In: |C: |CMD: |Sent <<<) {0,3}((?:helo|ehlo|lhlo|mail|rcpt|data|bdat|starttls|auth|quit|rset)\b[^\n]{0,300})/i
-const answerLine =
+const REPLY_LINE =
   /^[\s>]{0,20}?(?:<<<|<--|<-|Out: |S: |RSP: |Received >>>) {0,3}((\d{3})\b([ -]?)[^\n]{0,1000})/i
 
-const missingRecipient = /need rcpt|no valid recipients|valid rcpt|rcpt first/i
+const MISSING_RECIPIENT = /need rcpt|no valid recipients|valid rcpt|rcpt first/i
 /** What a server says because it had refused something before. */
-const consequence = /^(?:503|221)/
+const CONSEQUENCE = /^(?:503|221)/
 
 /**
  * The text with its session cut down to the last refusal, of this recipient where one is his; as
  * it is where it holds no session.
  */
 export function reduceTranscript(text: string, recipient: string): string {
-  const lines = text.split('\n', maxLines)
-  const first = lines.findIndex((line) => answerLine.test(line))
+  const lines = text.split('\n', MAX_LINES)
+  const first = lines.findIndex((line) => REPLY_LINE.test(line))
   if (first === -1) return text
   const refusal = pickRefusal(correctPipelined(listExchanges(lines)), recipient)
   const others = lines.map((line) => (isSession(line) ? '' : line))
@@ -34,7 +34,7 @@ export function reduceTranscript(text: string, recipient: string): string {
 export function completeReply(text: string, reply: string): string {
   const start = reply.replace(/\s+/g, ' ').trim()
   if (start.length < 4) return reply
-  const lines = text.split('\n', maxLines)
+  const lines = text.split('\n', MAX_LINES)
   const whole = listExchanges(lines)
     .map((exchange) => exchange.lines.map((line) => line.replace(/^<<< /, '')).join(' '))
     .find((one) => one.length > start.length && one.startsWith(start))
@@ -42,11 +42,11 @@ export function completeReply(text: string, reply: string): string {
 }
 
 function isConsequence(line: string): boolean {
-  return missingRecipient.test(line) || consequence.test(line.replace(/^<<< /, ''))
+  return MISSING_RECIPIENT.test(line) || CONSEQUENCE.test(line.replace(/^<<< /, ''))
 }
 
 function isSession(line: string): boolean {
-  return answerLine.test(line) || commandLine.test(line)
+  return REPLY_LINE.test(line) || COMMAND_LINE.test(line)
 }
 
 /**
@@ -56,7 +56,7 @@ function isSession(line: string): boolean {
 function correctPipelined(exchanges: readonly Exchange[]): Exchange[] {
   return exchanges.map((exchange, index) => {
     const next = exchanges[index + 1]
-    const isMissing = next?.lines.some((line) => missingRecipient.test(line)) === true
+    const isMissing = next?.lines.some((line) => MISSING_RECIPIENT.test(line)) === true
     return isMissing && /^data$/i.test(exchange.command)
       ? { ...exchange, command: 'RCPT TO' }
       : exchange
@@ -80,9 +80,9 @@ function listExchanges(lines: readonly string[]): Exchange[] {
   let command = ''
   let isOpen = false
   for (const line of lines) {
-    const sent = commandLine.exec(line)?.[1]
+    const sent = COMMAND_LINE.exec(line)?.[1]
     if (sent !== undefined) command = sent.trim()
-    const answer = sent === undefined ? answerLine.exec(line) : null
+    const answer = sent === undefined ? REPLY_LINE.exec(line) : null
     if (answer === null) {
       isOpen = false
       continue

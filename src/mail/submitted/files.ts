@@ -3,7 +3,7 @@ import type { Attachment, StructuredHeader } from 'mailparser'
 import type { FileAttachment } from '../compose/attachment.ts'
 import { MAX_ATTACHMENT_FIELD_LENGTH } from '../limits.ts'
 
-const extensions: Readonly<Record<string, string>> = {
+const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
   'image/jpeg': 'jpg',
   'image/svg+xml': 'svg',
@@ -86,5 +86,5 @@ function isStructured(value: unknown): value is StructuredHeader {
 function extensionOf(contentType: string): string {
   const [type = ''] = contentType.split(';', 1)
   const [, subtype = ''] = /^(?:image|audio|video)\/([a-z0-9]{1,8})$/.exec(type) ?? []
-  return extensions[type] ?? (subtype || 'bin')
+  return EXTENSIONS[type] ?? (subtype || 'bin')
 }

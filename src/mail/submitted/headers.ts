@@ -9,13 +9,13 @@ import { decodeHeader } from '../parse/decode-text.ts'
 export type HeaderLine = { key: string; line: string }
 
 /** What the request has fields of its own for. */
-const readElsewhere = new Set(['subject', 'reply-to'])
+const READ_ELSEWHERE = new Set(['subject', 'reply-to'])
 
 /** Their encoded words stay: decoded, a comma of a name would part it. */
-const addressFields =
+const ADDRESS_FIELD =
   /^(?:list-id|errors-to|disposition-notification-to|mail-followup-to|mail-reply-to)$/
 
-const messageIdShape = /^<[!-;=?-~]{1,900}>$/
+const MESSAGE_ID = /^<[!-;=?-~]{1,900}>$/
 
 /**
  * The fields to send along, or why they cannot be. Of a repeated field the first counts. Those that
@@ -29,10 +29,10 @@ export function collectHeaders(
   const answers = formatReplyTo(replyTo)
   if (answers !== undefined) headers.set('reply-to', ['Reply-To', answers])
   for (const { key, line } of lines) {
-    if (readElsewhere.has(key) || !isHeaderName(key) || isRefusedHeader(key)) continue
+    if (READ_ELSEWHERE.has(key) || !isHeaderName(key) || isRefusedHeader(key)) continue
     if (headers.has(key)) continue
     const value = readValue(key, line)
-    if (key === 'message-id' && !messageIdShape.test(value)) continue
+    if (key === 'message-id' && !MESSAGE_ID.test(value)) continue
     const name = line.slice(0, key.length)
     if (value.length > MAX_HEADER_VALUE_LENGTH) {
       return `The header field ${name} is longer than ${MAX_HEADER_VALUE_LENGTH} characters`
@@ -45,7 +45,7 @@ export function collectHeaders(
 
 function readValue(key: string, line: string): string {
   const unfolded = line.slice(line.indexOf(':') + 1).replace(/\r?\n(?=[ \t])/g, '')
-  const text = addressFields.test(key)
+  const text = ADDRESS_FIELD.test(key)
     ? Buffer.from(unfolded, 'latin1').toString('utf8')
     : decodeHeader(unfolded)
   const value = text

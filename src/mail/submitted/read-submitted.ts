@@ -41,7 +41,7 @@ export type SubmissionLimits = { attachmentsMaxCount: number; attachmentsMaxByte
 const MAX_PARTS = 250
 const MAX_HEADER_BYTES = 256 * 1024
 
-const reading = {
+const PARSER_OPTIONS = {
   maxChildNodes: MAX_PARTS,
   maxHeadSize: MAX_HEADER_BYTES,
   // A forwarded message is a file; what it brought is not ours to send.
@@ -98,7 +98,10 @@ function hasOwnText({ text, isTextWhole }: ParsedMessage): boolean {
 /** Undefined when a bound was reached. */
 async function parse(raw: Uint8Array): Promise<ParsedMessage | undefined> {
   try {
-    return await parseMessage(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength), reading)
+    return await parseMessage(
+      Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength),
+      PARSER_OPTIONS,
+    )
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EMAXLEN') return undefined
     throw error

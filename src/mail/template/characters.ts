@@ -6,17 +6,17 @@ import { MAX_OUTPUT_LENGTH } from './limits.ts'
 
 type Swaps = ReadonlyMap<string, string>
 
-const specials = ['&', '<', '>', '"', "'"]
-const entities = ['&amp;', '&lt;', '&gt;', '&#34;', '&#39;']
+const SPECIALS = ['&', '<', '>', '"', "'"]
+const ENTITIES = ['&amp;', '&lt;', '&gt;', '&#34;', '&#39;']
 const inks = ['\ufdd0', '\ufdd1', '\ufdd2', '\ufdd3', '\ufdd4']
 
-const escapes = swapsOf(specials, entities)
-const inkings = swapsOf(specials, inks)
-const unInkings = swapsOf(inks, specials)
-const settlings = swapsOf(inks, entities)
+const escapes = swapsOf(SPECIALS, ENTITIES)
+const inkings = swapsOf(SPECIALS, inks)
+const unInkings = swapsOf(inks, SPECIALS)
+const settlings = swapsOf(inks, ENTITIES)
 
 /** Texts are worked on in pieces of this length: long strings are dear to grow. */
-const pieceLength = 4096
+const PIECE_LENGTH = 4096
 
 /** The text with `& < > " '` as entities: safe between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
@@ -44,11 +44,11 @@ export function hasSpecials(text: string): boolean {
 
 /** Ends soon after the output limit: nothing longer is ever printed or handed to a filter. */
 function swap(text: string, swaps: Swaps): string {
-  if (text.length <= pieceLength) return swapPiece(text, swaps)
+  if (text.length <= PIECE_LENGTH) return swapPiece(text, swaps)
   const pieces: string[] = []
   let length = 0
-  for (let at = 0; at < text.length && length <= MAX_OUTPUT_LENGTH; at += pieceLength) {
-    const piece = swapPiece(text.slice(at, at + pieceLength), swaps)
+  for (let at = 0; at < text.length && length <= MAX_OUTPUT_LENGTH; at += PIECE_LENGTH) {
+    const piece = swapPiece(text.slice(at, at + PIECE_LENGTH), swaps)
     pieces.push(piece)
     length += piece.length
   }

@@ -4,12 +4,12 @@
  */
 import { Context, type Emitter, type Liquid } from 'liquidjs'
 import type { RenderLimits } from './limits.ts'
-import { printValue, type Target, textOf } from './print.ts'
+import { printValue, type TextFormat, textOf } from './print.ts'
 import { isMarked, mark, printMarked, Stored, StoredData, toPlain } from './stored.ts'
 import { createThreadClock } from './thread-clock.ts'
 
 export type Rendering = {
-  target: Target
+  target: TextFormat
   /** Epoch ms: what `now` means. */
   at: number
   /** Where the sequence of `sample` begins. */

@@ -17,7 +17,7 @@ import { templateFilters } from './filters.ts'
 import { FULL_LIMITS, MAX_MARKERS, MAX_MARKUP_LENGTH, MAX_TEMPLATE_LENGTH } from './limits.ts'
 import { itemsOf, mark, StoredData, toPlain } from './stored.ts'
 import { type RewrittenSource, rewriteSource, scanMarkers } from './syntax.ts'
-import { itemsFilter, templateTags } from './tags.ts'
+import { ITEMS_FILTER, templateTags } from './tags.ts'
 import { parseTokens } from './token-queue.ts'
 import type { Variables } from './variables.ts'
 import { checkSearch, weigh } from './weight.ts'
@@ -49,10 +49,10 @@ export class TemplateRunError extends Error {
 }
 
 /** Characters of a message: it may quote the template. */
-const messageLimit = 200
+const MAX_FAULT_LENGTH = 200
 
 /** Units an item costs when two lists are compared. */
-const comparisonPrice = 3
+const UNITS_PER_COMPARISON = 3
 
 const strictEngine = createEngine(true)
 const lenientEngine = createEngine(false)
@@ -128,7 +128,9 @@ function toRunError(error: unknown, { originalOffset }: Program): TemplateRunErr
 
 function shorten(message: string): string {
   const text = message.replace(/, line:\d+, col:\d+$/, '')
-  return text.length > messageLimit ? `${text.slice(0, messageLimit).toWellFormed()}…` : text
+  return text.length > MAX_FAULT_LENGTH
+    ? `${text.slice(0, MAX_FAULT_LENGTH).toWellFormed()}…`
+    : text
 }
 
 function createEngine(strictFilters: boolean): Liquid {
@@ -147,7 +149,7 @@ function createEngine(strictFilters: boolean): Liquid {
   for (const [name, filter] of Object.entries(templateFilters())) {
     engine.registerFilter(name, filter)
   }
-  engine.registerFilter(itemsFilter, itemsOf)
+  engine.registerFilter(ITEMS_FILTER, itemsOf)
   for (const [name, tag] of Object.entries(templateTags())) engine.registerTag(name, tag)
   return engine
 }
@@ -183,7 +185,7 @@ function checkComparison(context: TemplateContext, left: unknown, right: unknown
   if (typeof left === 'string' && left.length < 10_000) return
   if (typeof left === 'object' || typeof right === 'object' || typeof left === 'string') {
     const { units } = context.rendering.limits
-    context.checkStep(comparisonPrice * (weigh(left, units) + weigh(right, units)))
+    context.checkStep(UNITS_PER_COMPARISON * (weigh(left, units) + weigh(right, units)))
   }
 }
 

@@ -13,7 +13,7 @@ import { filters as libraryFilters, toValue, toValueSync } from 'liquidjs'
 import { escapeHtml } from './characters.ts'
 import { TemplateContext } from './context.ts'
 import { FULL_LIMITS, MAX_DATE_LENGTH, type RenderLimits } from './limits.ts'
-import { fallbackFilter, isLacking } from './output.ts'
+import { FALLBACK_FILTER, isLacking } from './output.ts'
 import { textOf } from './print.ts'
 import { mark, markInked, toPlain } from './stored.ts'
 import { applyTextFilter, isSearch, isTextFilter } from './text-filters.ts'
@@ -27,12 +27,12 @@ import {
 } from './use.ts'
 import { checkDepth, checkSearch, weigh } from './weight.ts'
 
-const escaping = new Set(['escape', 'xml_escape', 'escape_once'])
-const dating = new Set(Object.keys(libraryFilters).filter((name) => name.startsWith('date')))
-const writing = new Set(['json', 'jsonify', 'inspect'])
+const ESCAPING_FILTERS = new Set(['escape', 'xml_escape', 'escape_once'])
+const DATE_FILTERS = new Set(Object.keys(libraryFilters).filter((name) => name.startsWith('date')))
+const JSON_FILTERS = new Set(['json', 'jsonify', 'inspect'])
 
 /** Units an item of a list (or a character of a text) costs where the library counts less. */
-const prices: Record<string, number> = {
+const UNITS_PER_ITEM: Record<string, number> = {
   ...{ where: 30, reject: 30, find: 30, find_index: 30, has: 30, group_by: 30 },
   ...{ where_exp: 60, reject_exp: 60, find_exp: 60, find_index_exp: 60, has_exp: 60 },
   ...{ group_by_exp: 60, map: 6, sum: 6, sort: 20, sort_natural: 40, uniq: 5, sample: 5 },
@@ -46,7 +46,7 @@ export function templateFilters(): Record<string, Handler> {
     const handler = typeof options === 'function' ? options : options.handler
     return [name, toFilter(name, handler)] as const
   })
-  return { ...Object.fromEntries(entries), raw: toPlain, [fallbackFilter]: chooseFallback }
+  return { ...Object.fromEntries(entries), raw: toPlain, [FALLBACK_FILTER]: chooseFallback }
 }
 
 function toFilter(name: string, handler: Handler): Handler {
@@ -69,9 +69,9 @@ function toFilter(name: string, handler: Handler): Handler {
 
 function filterKind(name: string): (use: Use) => unknown {
   if (isTextFilter(name)) return applyTextFilter
-  if (escaping.has(name)) return applyEscape
-  if (dating.has(name)) return applyDate
-  if (writing.has(name)) return applyJson
+  if (ESCAPING_FILTERS.has(name)) return applyEscape
+  if (DATE_FILTERS.has(name)) return applyDate
+  if (JSON_FILTERS.has(name)) return applyJson
   if (name.endsWith('_exp')) return applyExpression
   if (name === 'default') return applyDefault
   return name === 'sample' ? applySample : applyPlain
@@ -156,7 +156,7 @@ function checkCost({ name, call, plain }: Use): void {
   if (isSearch(name)) checkSearch(value, argument, search)
   const count = typeof value === 'string' || Array.isArray(value) ? value.length : 1
   const { context } = call
-  if (context instanceof TemplateContext) context.checkStep((prices[name] ?? 1) * count)
+  if (context instanceof TemplateContext) context.checkStep((UNITS_PER_ITEM[name] ?? 1) * count)
 }
 
 function limitsOf({ context }: Use['call']): RenderLimits {

@@ -9,7 +9,7 @@
 import { MAX_DEPTH } from './limits.ts'
 
 /** The filter that `??` becomes. */
-export const fallbackFilter = '_fallback'
+export const FALLBACK_FILTER = '_fallback'
 
 export type OutputExpression = {
   /** What is looked up or evaluated, as written. */
@@ -23,18 +23,18 @@ export type OutputExpression = {
   filters: string
 }
 
-const word = String.raw`[^\s.\\[\]|"'(){}<>=!,:;&]+`
-const segment = new RegExp(
-  String.raw`(${word}(?:\s+${word})*)|\[\s*(?:"([^"\\]*)"|'([^'\\]*)'|(0|[1-9]\d{0,8}))\s*\]`,
+const WORD = String.raw`[^\s.\\[\]|"'(){}<>=!,:;&]+`
+const SEGMENT = new RegExp(
+  String.raw`(${WORD}(?:\s+${WORD})*)|\[\s*(?:"([^"\\]*)"|'([^'\\]*)'|(0|[1-9]\d{0,8}))\s*\]`,
   'y',
 )
-const simplePath = /^[\w-]+(?:\.[\w-]+)*$/
-const operatorWord = /(?:^|\s)(?:and|or|contains|not)(?:\s|$)/
-const wordCharacter = /[\p{L}\p{N}_]/u
+const SIMPLE_PATH = /^[\w-]+(?:\.[\w-]+)*$/
+const OPERATOR_WORD = /(?:^|\s)(?:and|or|contains|not)(?:\s|$)/
+const WORD_CHARACTER = /[\p{L}\p{N}_]/u
 
 /** `content` has its entities decoded and its whitespace marks (`-`) removed. */
 export function parseOutput(content: string): OutputExpression {
-  if (simplePath.test(content)) {
+  if (SIMPLE_PATH.test(content)) {
     const path = parsePath(content)
     return { head: content, path, headFilters: '', fallback: undefined, filters: '' }
   }
@@ -63,23 +63,23 @@ export function toLiquid(expression: OutputExpression): string {
   const { head, path, headFilters, fallback, filters } = expression
   const isSpaced = path?.some((key) => /\s/.test(key)) === true && /\s/.test(head)
   const subject = isSpaced ? path.map((key) => `["${key}"]`).join('') : head
-  const chosen = fallback === undefined ? '' : ` | ${fallbackFilter}: ${quote(fallback)}`
+  const chosen = fallback === undefined ? '' : ` | ${FALLBACK_FILTER}: ${quote(fallback)}`
   return `${subject === '' ? '""' : subject}${headFilters}${chosen}${filters}`
 }
 
 function parsePath(head: string): string[] | undefined {
-  if (simplePath.test(head)) return withinLimit(head.split('.'))
+  if (SIMPLE_PATH.test(head)) return withinLimit(head.split('.'))
   const keys: string[] = []
   let at = 0
   while (at < head.length) {
-    segment.lastIndex = at
-    const match = segment.exec(head)
+    SEGMENT.lastIndex = at
+    const match = SEGMENT.exec(head)
     if (match === null) return undefined
     const isBracket = match[1] === undefined
     if (!isBracket && keys.length > 0 && head[at - 1] !== '.') return undefined
     if (isBracket && head[at - 1] === '.') return undefined
     keys.push(match[1]?.replace(/\s+/g, ' ') ?? match[2] ?? match[3] ?? match[4] ?? '')
-    at = segment.lastIndex
+    at = SEGMENT.lastIndex
     if (head[at] === '.') at += 1
     if (head[at] === undefined && head.endsWith('.')) return undefined
   }
@@ -91,7 +91,7 @@ function withinLimit(path: string[]): string[] | undefined {
 }
 
 function isOperation(keys: readonly string[]): boolean {
-  return keys.some((key) => key.includes(' ') && operatorWord.test(key))
+  return keys.some((key) => key.includes(' ') && OPERATOR_WORD.test(key))
 }
 
 function splitFilters(term: string): [string, string] {
@@ -120,7 +120,7 @@ function splitOutsideQuotes(text: string, separator: string): string[] {
 function skipQuoted(text: string, at: number): number {
   const char = text[at] ?? ''
   if (char !== '"' && char !== "'") return at + 1
-  if (wordCharacter.test(text[at - 1] ?? '')) return at + 1
+  if (WORD_CHARACTER.test(text[at - 1] ?? '')) return at + 1
   const close = text.indexOf(char, at + 1)
   return close === -1 ? at + 1 : close + 1
 }

@@ -3,7 +3,7 @@ import { Drop, toValue } from 'liquidjs'
 import { MAX_DEPTH, MAX_OUTPUT_LENGTH } from './limits.ts'
 
 /** An HTML body, or plain text (a subject, a text body), where nothing is escaped. */
-export type Target = 'html' | 'text'
+export type TextFormat = 'html' | 'text'
 
 /** Liquid's text of a value: nothing for null, 0 and false in full, lists run together. */
 export function textOf(value: unknown, depth = 0): string {
@@ -18,7 +18,7 @@ export function textOf(value: unknown, depth = 0): string {
  * soon after the output limit. */
 export function printValue(
   value: unknown,
-  target: Target,
+  target: TextFormat,
   settle: (text: string) => string = asIs,
 ): string {
   if (!Array.isArray(value)) return settle(textOf(value))

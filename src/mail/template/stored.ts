@@ -10,7 +10,7 @@
  */
 import { Drop } from 'liquidjs'
 import { escapeHtml, ink, settle, unink } from './characters.ts'
-import { printValue, type Target } from './print.ts'
+import { printValue, type TextFormat } from './print.ts'
 
 export class Stored extends Drop {
   /** A string, a list or an object; never empty text. */
@@ -94,7 +94,7 @@ export function itemsOf(collection: unknown): unknown {
   return Object.entries(plain ?? {}).map(mark)
 }
 
-export function printMarked(value: Stored | StoredData, target: Target): string {
+export function printMarked(value: Stored | StoredData, target: TextFormat): string {
   if (target === 'text') return printValue(value.plain, target)
   if (value instanceof Stored && value.isInked) return settle(String(value.value))
   return printValue(value.plain, target, escapeHtml)

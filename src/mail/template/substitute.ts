@@ -6,7 +6,7 @@
 import { escapeHtml } from './characters.ts'
 import { MAX_MARKERS } from './limits.ts'
 import { isLacking, type OutputExpression, parseOutput } from './output.ts'
-import { printValue, type Target } from './print.ts'
+import { printValue, type TextFormat } from './print.ts'
 import { type Marker, markerContent, scanMarkers } from './syntax.ts'
 import type { Variables } from './variables.ts'
 
@@ -15,8 +15,8 @@ export type Piece = string | Placeholder
 
 export type Placeholder = { path: readonly string[]; fallback: string | undefined }
 
-const literals = new Set(['true', 'false', 'nil', 'null', 'empty', 'blank'])
-const computed = new Set(['size', 'first', 'last'])
+const LITERALS = new Set(['true', 'false', 'nil', 'null', 'empty', 'blank'])
+const COMPUTED_KEYS = new Set(['size', 'first', 'last'])
 
 /** The pieces of any source; placeholders beyond the limit of markers stay as they stand. */
 export function splitPieces(source: string): Piece[] {
@@ -49,7 +49,7 @@ export function splitPlainPieces(source: string): Piece[] | undefined {
 /** Cut at `limit` characters. Never throws. */
 export function substitute(
   pieces: readonly Piece[],
-  { target, variables }: { target: Target; variables: Variables },
+  { target, variables }: { target: TextFormat; variables: Variables },
   limit: number,
 ): string {
   let output = ''
@@ -63,7 +63,7 @@ export function substitute(
 /** What stands in the place of one placeholder. */
 export function printPlaceholder(
   { path, fallback }: Placeholder,
-  target: Target,
+  target: TextFormat,
   variables: Variables,
 ): string {
   const { request } = variables
@@ -107,9 +107,9 @@ function isPlain(
   const { path, headFilters, filters } = expression
   if (path === undefined || headFilters !== '' || filters !== '') return false
   const [first = '', ...rest] = path
-  if (/^[-\d]/.test(first) || literals.has(first)) return false
+  if (/^[-\d]/.test(first) || LITERALS.has(first)) return false
   if (first === 'data' && rest.length === 0) return false
-  return !rest.some((key) => computed.has(key))
+  return !rest.some((key) => COMPUTED_KEYS.has(key))
 }
 
 function ordered({ system, request, stored }: Variables): Record<string, unknown>[] {

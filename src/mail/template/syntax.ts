@@ -17,8 +17,8 @@ export type RewrittenSource = {
 
 type Shift = { begin: number; end: number; newBegin: number; newEnd: number }
 
-const tagName = /\{%-?\s*(\w+)/y
-const ends: Record<string, RegExp> = {
+const TAG_NAME = /\{%-?\s*(\w+)/y
+const BODY_ENDS: Record<string, RegExp> = {
   raw: /\{%-?\s*endraw\s*-?%\}/g,
   comment: /\{%-?\s*endcomment\s*-?%\}/g,
 }
@@ -94,8 +94,8 @@ function outputEnd(source: string, at: number): number {
 
 /** Where markers count again: behind the tag, or at the tag that ends its literal body. */
 function bodyEnd(source: string, tag: { at: number; end: number }): number {
-  tagName.lastIndex = tag.at
-  const close = ends[tagName.exec(source)?.[1] ?? '']
+  TAG_NAME.lastIndex = tag.at
+  const close = BODY_ENDS[TAG_NAME.exec(source)?.[1] ?? '']
   if (close === undefined) return tag.end
   close.lastIndex = tag.end
   return close.exec(source)?.index ?? source.length

@@ -31,14 +31,14 @@ type Steps<Result = void> = Generator<unknown, Result, unknown>
 type Collection = ForTag['collection']
 
 /** The filter that gives a loop its items, marked as their collection is. */
-export const itemsFilter = '_items'
+export const ITEMS_FILTER = '_items'
 
-const forbidden = ['include', 'render', 'layout', 'block']
+const FORBIDDEN_TAGS = ['include', 'render', 'layout', 'block']
 
 /** By name: what is registered over the library's tags. */
 export function templateTags(): Record<string, TagClass> {
   return {
-    ...Object.fromEntries(forbidden.map((name) => [name, forbiddenTag(name)])),
+    ...Object.fromEntries(FORBIDDEN_TAGS.map((name) => [name, forbiddenTag(name)])),
     '#': InlineComment,
     capture: Capture,
     case: Case,
@@ -194,7 +194,7 @@ function asTemplateContext(context: Context): TemplateContext {
 
 /** The collection with `itemsFilter` behind it; it still reads as it was written. */
 function withItems(collection: Collection): Collection {
-  const token = new Tokenizer(`_ | ${itemsFilter}`).readFilteredValue()
+  const token = new Tokenizer(`_ | ${ITEMS_FILTER}`).readFilteredValue()
   token.initial = new Expression([collection])
   token.input = collection.input
   token.begin = collection.begin

@@ -22,14 +22,14 @@ import {
   TemplateSyntaxError,
 } from './engine.ts'
 import { FULL_LIMITS, MAX_MARKERS, MAX_OUTPUT_LENGTH, type RenderLimits } from './limits.ts'
-import type { Target } from './print.ts'
+import type { TextFormat } from './print.ts'
 import { type Piece, splitPieces, splitPlainPieces, substitute } from './substitute.ts'
 import type { Variables } from './variables.ts'
 
 /** Made by `compileTemplate`, rendered any number of times. */
 export type CompiledTemplate = {
   readonly source: string
-  readonly target: Target
+  readonly target: TextFormat
   /** Absent where placeholders are all there is to fill in, or all that can be. */
   readonly program: Program | undefined
   readonly pieces: readonly Piece[] | undefined
@@ -50,17 +50,17 @@ export type RenderOptions = { at?: number; limits?: RenderLimits }
 export type Rendered = { text: string; fault: TemplateFault | undefined }
 
 /** As the library says it. */
-const timeLimitText = 'template render limit exceeded'
+const LIBRARY_TIME_LIMIT = 'template render limit exceeded'
 
 /** What a fault says of a rendering that used up its time. */
 export const TIME_LIMIT_FAULT = 'rendering took longer than a second'
 
-const stopped: TemplateFault = { message: TIME_LIMIT_FAULT, line: null, column: null }
+const STOPPED: TemplateFault = { message: TIME_LIMIT_FAULT, line: null, column: null }
 
 /** Never throws. The caller keeps the result, by content: parsing costs more than rendering. */
 export function compileTemplate(
   source: string,
-  target: Target,
+  target: TextFormat,
   options: CompileOptions = {},
 ): CompiledTemplate {
   const plain = splitPlainPieces(source)
@@ -68,7 +68,7 @@ export function compileTemplate(
     const fault = hasOpenMarker(plain) ? checkTemplate(source) : undefined
     return { source, target, program: undefined, pieces: plain, fault }
   }
-  if (options.isPlain === true) return substituting(source, target, stopped)
+  if (options.isPlain === true) return substituting(source, target, STOPPED)
   try {
     return { source, target, program: parseTemplate(source), pieces: undefined, fault: undefined }
   } catch (error) {
@@ -139,7 +139,7 @@ export function checkTemplate(source: string): TemplateFault | undefined {
 
 function substituting(
   source: string,
-  target: Target,
+  target: TextFormat,
   fault: TemplateFault | undefined,
 ): CompiledTemplate {
   return { source, target, program: undefined, pieces: splitPieces(source), fault }
@@ -159,7 +159,7 @@ function tryLeniently(source: string): Program | undefined {
   }
 }
 
-type Filling = { target: Target; variables: Variables; source: string; limits: RenderLimits }
+type Filling = { target: TextFormat; variables: Variables; source: string; limits: RenderLimits }
 
 function fillIn(pieces: readonly Piece[], { source, limits, ...filling }: Filling): string {
   if (!limits.isQuick)
@@ -177,7 +177,7 @@ function faultOf(error: unknown, source: string): TemplateFault {
   }
   if (!(error instanceof TemplateRunError)) throw error
   const { offset } = error
-  const message = error.message === timeLimitText ? TIME_LIMIT_FAULT : error.message
+  const message = error.message === LIBRARY_TIME_LIMIT ? TIME_LIMIT_FAULT : error.message
   if (offset === null) return { message, line: null, column: null }
   return { message, ...positionOf(source, offset) }
 }

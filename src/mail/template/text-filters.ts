@@ -8,7 +8,7 @@ import { markInked } from './stored.ts'
 import { applyPlain, inkedOperand, type Use } from './use.ts'
 
 /** By name, the positions of those arguments that are looked for in it. */
-const inkable: Record<string, readonly number[]> = {
+const INKABLE: Record<string, readonly number[]> = {
   append: [],
   array_to_sentence_string: [],
   capitalize: [],
@@ -34,25 +34,25 @@ const inkable: Record<string, readonly number[]> = {
   upcase: [],
 }
 
-const joining = new Set(['join', 'array_to_sentence_string'])
-const replacing = new Set([
+const JOINING_FILTERS = new Set(['join', 'array_to_sentence_string'])
+const REPLACING_FILTERS = new Set([
   ...['remove', 'remove_first', 'remove_last'],
   ...['replace', 'replace_first', 'replace_last'],
 ])
 /** Units of one place where something is replaced. */
-const placePrice = 10
+const UNITS_PER_REPLACEMENT = 10
 
 export function isTextFilter(name: string): boolean {
-  return inkable[name] !== undefined
+  return INKABLE[name] !== undefined
 }
 
 /** Whether the filter looks for its argument in its value. */
 export function isSearch(name: string): boolean {
-  return replacing.has(name) || name === 'split'
+  return REPLACING_FILTERS.has(name) || name === 'split'
 }
 
 export function applyTextFilter(use: Use): unknown {
-  return replacing.has(use.name) ? applyReplacement(use) : applyInked(use)
+  return REPLACING_FILTERS.has(use.name) ? applyReplacement(use) : applyInked(use)
 }
 
 function applyInked(use: Use): unknown {
@@ -68,7 +68,7 @@ function applyReplacement(use: Use): unknown {
   const text = textOf(inkedOperand(operands[0]))
   const replacement = name.startsWith('remove') ? '' : textOf(inkedOperand(operands[2]))
   const places = placesOf(textOf(plain[0]), pattern, name)
-  const price = replacement.length + placePrice
+  const price = replacement.length + UNITS_PER_REPLACEMENT
   use.call.context.memoryLimit.use(text.length + places.length * price)
   let replaced = ''
   let copied = 0
@@ -92,9 +92,9 @@ function placesOf(text: string, pattern: string, name: string): number[] {
 
 /** Whether the filter does the same to inked text as to plain text. */
 function canInk({ name, plain }: Use): boolean {
-  const patterns = inkable[name] ?? []
+  const patterns = INKABLE[name] ?? []
   if (patterns.some((index) => hasSpecials(textOf(plain[index])))) return false
-  const isJoining = joining.has(name)
+  const isJoining = JOINING_FILTERS.has(name)
   return plain.every((operand, index) => {
     if (!Array.isArray(operand)) return true
     return isJoining && index === 0 && operand.every((item) => typeof item !== 'object')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { appendToBody } from '../../../src/mail/html/document.ts'
 import { footerHtml, footerText } from '../../../src/mail/html/footer.ts'
-import { footerPhrases } from '../../../src/mail/html/footer-phrases.ts'
+import { FOOTER_PHRASES } from '../../../src/mail/html/footer-phrases.ts'
 import { htmlToText } from '../../../src/mail/html/html-to-text.ts'
 import { findHrefs } from '../../../src/mail/html/links.ts'
 import { LANGUAGES } from '../../../src/mail/languages.ts'
@@ -12,7 +12,7 @@ const url = 'https://mail.example.test/unsubscribe/token'
 test('every language names the project once, and none says the same as another', () => {
   const said = new Set<string>()
   for (const language of LANGUAGES) {
-    const { sentence, link } = footerPhrases[language]
+    const { sentence, link } = FOOTER_PHRASES[language]
     assert.equal(sentence.split('{project}').length, 2, language)
     assert.doesNotMatch(sentence + link, /[<>&"]|^\s|\s$| {2}/, language)
     said.add(sentence).add(link)

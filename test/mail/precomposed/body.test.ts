@@ -13,7 +13,7 @@ import {
 } from '../../../src/mail/compose/build-message.ts'
 import type { Footer } from '../../../src/mail/html/footer.ts'
 import { numberLinks } from '../../../src/mail/html/links.ts'
-import { fillStencil, makeStencil } from '../../../src/mail/precomposed/body.ts'
+import { fillPrecomposedBody, precomposeBody } from '../../../src/mail/precomposed/body.ts'
 import { createTemplateCache } from '../../../src/mail/precomposed/template-cache.ts'
 import { compileTemplate } from '../../../src/mail/template/template.ts'
 import { toBuffer } from '../read-message.ts'
@@ -68,9 +68,9 @@ function sourceOf(given: Case): MessageSource {
 function isFilled({ body, ...rest }: Case): boolean {
   const { pieces = [] } = compileTemplate(body, 'html')
   const tracking = rest.isTracked ? { baseUrl, numbers: numberLinks(body) } : undefined
-  const stencil = makeStencil(pieces, { footer: rest.footer?.language, tracking })
+  const stencil = precomposeBody(pieces, { footer: rest.footer?.language, tracking })
   if (stencil === undefined) return false
-  return fillStencil(stencil, sourceOf({ body, ...rest }), tracker) !== undefined
+  return fillPrecomposedBody(stencil, sourceOf({ body, ...rest }), tracker) !== undefined
 }
 
 /** The octets of the short way, once they are known to be those of the long way, of any kind. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { matchReply } from '../../../src/mail/replies/match-reply.ts'
 import type { ReplyContext, Stage } from '../../../src/mail/replies/reply.ts'
 import type { ReplyRule } from '../../../src/mail/replies/reply-rule.ts'
-import { textRules, wholeTextRules } from '../../../src/mail/replies/text-rules.ts'
+import { TEXT_RULES, WHOLE_TEXT_RULES } from '../../../src/mail/replies/text-rules.ts'
 import { readPattern } from './pattern-samples.ts'
 
 const domains = ['ezweb.ne.jp', 'docomo.ne.jp', 'mx.orange.test', 'reader.test']
@@ -58,7 +58,7 @@ function listDead(rule: ReplyRule): string[] {
 }
 
 test('every alternative of every rule can win on its own', () => {
-  const dead = [...wholeTextRules, ...textRules].flatMap((rule) =>
+  const dead = [...WHOLE_TEXT_RULES, ...TEXT_RULES].flatMap((rule) =>
     listDead(rule).map((source) => `${rule.class} ${rule.reason}: ${source}`),
   )
   assert.deepEqual(dead, [])
