@@ -194,7 +194,7 @@ function renderBody(source: RenderSource, means: RenderDeps): Omit<RenderedMessa
 function ownText(source: RenderSource, means: RenderDeps) {
   const { content, isPlain, variables, footer } = source
   if (content.isText || content.text === null) return null
-  const { template } = means.cache.prepare(content.text, { target: 'text', isPlain })
+  const { template } = means.cache.prepare(content.text, { format: 'text', isPlain })
   const { text, fault } = renderTemplate(template, variables, optionsOf(source, means))
   if (means.limits.isQuick) checkGrowth(content.text, text)
   return { text: withFooter(text, footer), faults: faultsOf('text', fault) }
@@ -206,7 +206,7 @@ function withFooter(text: string, footer: Footer | null): string {
 
 function subjectOf(source: RenderSource, means: RenderDeps) {
   const { content, isPlain, variables } = source
-  const { template } = means.cache.prepare(content.subject, { target: 'text', isPlain })
+  const { template } = means.cache.prepare(content.subject, { format: 'text', isPlain })
   const { text, fault } = renderSubject(template, variables, optionsOf(source, means))
   return { text, faults: faultsOf('subject', fault) }
 }
@@ -226,7 +226,7 @@ function checkGrowth(template: string, text: string): void {
 }
 
 function preparedBody({ content, isPlain }: RenderSource, cache: TemplateCache): PreparedTemplate {
-  return cache.prepare(content.body, { target: content.isText ? 'text' : 'html', isPlain })
+  return cache.prepare(content.body, { format: content.isText ? 'text' : 'html', isPlain })
 }
 
 function headerFields(source: MessageSource, html: () => string): [string, string][] {

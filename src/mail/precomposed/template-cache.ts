@@ -28,7 +28,7 @@ export type MessageKind = { footer: Language | undefined; isTracked: boolean }
 /** One a thread; `tracker` is that of all its messages. */
 export type TemplateCache = {
   tracker: Tracker
-  prepare(source: string, kind: CompileOptions & { target: TextFormat }): PreparedTemplate
+  prepare(source: string, kind: CompileOptions & { format: TextFormat }): PreparedTemplate
 }
 
 type Entry = { kinds: Map<string, PreparedTemplate>; stencils: number }
@@ -61,12 +61,12 @@ export function createTemplateCache(tracker: Tracker): TemplateCache {
 
   return {
     tracker,
-    prepare(source, { target, isPlain = false }) {
-      const kind = isPlain ? `${target} plain` : target
+    prepare(source, { format, isPlain = false }) {
+      const kind = isPlain ? `${format} plain` : format
       const { kinds, stencils } = templates.get(source) ?? { kinds: new Map(), stencils: 0 }
       const known = kinds.get(kind)
       if (known !== undefined) return known
-      const template = compileTemplate(source, target, { isPlain })
+      const template = compileTemplate(source, format, { isPlain })
       const prepared = prepare(template, { tracker, reserve: () => reserve(source) })
       kinds.set(kind, prepared)
       if (kinds.size === 1) templates.set(source, { kinds, stencils })
@@ -78,7 +78,7 @@ export function createTemplateCache(tracker: Tracker): TemplateCache {
 type Means = { tracker: Tracker; reserve: () => boolean }
 
 function prepare(template: CompiledTemplate, { tracker, reserve }: Means): PreparedTemplate {
-  const { pieces, target, source } = template
+  const { pieces, format, source } = template
   const uses = new Map<string, { count: number; stencil: PrecomposedBody | undefined }>()
   let known: LinkNumbers | undefined
 
@@ -88,7 +88,7 @@ function prepare(template: CompiledTemplate, { tracker, reserve }: Means): Prepa
   }
 
   function make({ footer, isTracked }: MessageKind): PrecomposedBody | undefined {
-    if (target !== 'html' || pieces === undefined || !reserve()) return undefined
+    if (format !== 'html' || pieces === undefined || !reserve()) return undefined
     const { baseUrl } = tracker
     const tracking = isTracked ? { baseUrl, numbers: numbers() } : undefined
     return precomposeBody(pieces, { footer, tracking })

@@ -1,6 +1,6 @@
 /**
- * The five characters that matter in HTML, their entities, and their inks: noncharacters of
- * Unicode that stand for them in marked text (see stored.ts).
+ * The five characters that are special in HTML, their entities, and their stand-ins: noncharacters
+ * of Unicode that replace them in the protected form of tainted text (see tainted.ts).
  */
 import { MAX_OUTPUT_LENGTH } from './limits.ts'
 
@@ -8,41 +8,41 @@ type Swaps = ReadonlyMap<string, string>
 
 const SPECIALS = ['&', '<', '>', '"', "'"]
 const ENTITIES = ['&amp;', '&lt;', '&gt;', '&#34;', '&#39;']
-const inks = ['\ufdd0', '\ufdd1', '\ufdd2', '\ufdd3', '\ufdd4']
+const STAND_INS = ['\ufdd0', '\ufdd1', '\ufdd2', '\ufdd3', '\ufdd4']
 
-const escapes = swapsOf(SPECIALS, ENTITIES)
-const inkings = swapsOf(SPECIALS, inks)
-const unInkings = swapsOf(inks, SPECIALS)
-const settlings = swapsOf(inks, ENTITIES)
+const ESCAPE = swapsOf(SPECIALS, ENTITIES)
+const PROTECT = swapsOf(SPECIALS, STAND_INS)
+const RESTORE = swapsOf(STAND_INS, SPECIALS)
+const ESCAPE_PROTECTED = swapsOf(STAND_INS, ENTITIES)
 
-/** Texts are worked on in pieces of this length: long strings are dear to grow. */
+/** Texts are processed in pieces of this length, because growing a long string is expensive. */
 const PIECE_LENGTH = 4096
 
 /** The text with `& < > " '` as entities: safe between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
-  return /[&<>"']/.test(text) ? swap(text, escapes) : text
+  return /[&<>"']/.test(text) ? swap(text, ESCAPE) : text
 }
 
-/** The inked form: the special characters replaced, one for one. */
-export function ink(text: string): string {
-  return /[&<>"']/.test(text) ? swap(text, inkings) : text
+/** The protected form: special characters replaced by their stand-ins, one for one. */
+export function protectSpecials(text: string): string {
+  return /[&<>"']/.test(text) ? swap(text, PROTECT) : text
 }
 
-export function unink(text: string): string {
-  return /[\ufdd0-\ufdd4]/.test(text) ? swap(text, unInkings) : text
+export function restoreSpecials(text: string): string {
+  return /[\ufdd0-\ufdd4]/.test(text) ? swap(text, RESTORE) : text
 }
 
-/** Inked characters as entities, all others as they are. */
-export function settle(text: string): string {
-  return /[\ufdd0-\ufdd4]/.test(text) ? swap(text, settlings) : text
+/** Stand-ins as entities, all other characters unchanged. */
+export function escapeProtected(text: string): string {
+  return /[\ufdd0-\ufdd4]/.test(text) ? swap(text, ESCAPE_PROTECTED) : text
 }
 
-/** Whether the text has a special character, inked or not. */
+/** Whether the text has a special character or a stand-in. */
 export function hasSpecials(text: string): boolean {
   return /[&<>"'\ufdd0-\ufdd4]/.test(text)
 }
 
-/** Ends soon after the output limit: nothing longer is ever printed or handed to a filter. */
+/** Stops soon after the output limit: no longer text is ever printed or passed to a filter. */
 function swap(text: string, swaps: Swaps): string {
   if (text.length <= PIECE_LENGTH) return swapPiece(text, swaps)
   const pieces: string[] = []

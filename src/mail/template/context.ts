@@ -1,18 +1,18 @@
 /**
- * One rendering: its variables, its limits, and what it has printed. Reading a key of a marked
- * value gives a marked value.
+ * One rendering: its variables, its limits, and counts of printed text. Reading a key of a tainted
+ * value gives a tainted value.
  */
 import { Context, type Emitter, type Liquid } from 'liquidjs'
 import type { RenderLimits } from './limits.ts'
 import { printValue, type TextFormat, textOf } from './print.ts'
-import { isMarked, mark, printMarked, Stored, StoredData, toPlain } from './stored.ts'
+import { isTainted, printTainted, TaintedData, TaintedValue, taint, toPlain } from './tainted.ts'
 import { createThreadClock } from './thread-clock.ts'
 
 export type Rendering = {
-  target: TextFormat
-  /** Epoch ms: what `now` means. */
+  format: TextFormat
+  /** Epoch ms: the value of `now`. */
   at: number
-  /** Where the sequence of `sample` begins. */
+  /** Start of the pseudo-random sequence that the filter `sample` draws from. */
   seed: number
   limits: RenderLimits
 }
@@ -23,8 +23,8 @@ export class TemplateContext extends Context {
   readonly rendering: Rendering
   /** Characters printed so far. */
   printed = 0
-  /** Marked values printed so far. */
-  markedPrints = 0
+  /** Tainted values printed so far. */
+  taintedPrints = 0
   #draws: number
 
   constructor(liquid: Liquid, environment: object, rendering: Rendering) {
@@ -36,26 +36,26 @@ export class TemplateContext extends Context {
   }
 
   override readProperty(object: unknown, key: Key): unknown {
-    if (object instanceof Stored) return mark(super.readProperty(scopeOf(object.plain), key))
-    if (!(object instanceof StoredData)) return super.readProperty(scopeOf(object), key)
+    if (object instanceof TaintedValue) return taint(super.readProperty(scopeOf(object.plain), key))
+    if (!(object instanceof TaintedData)) return super.readProperty(scopeOf(object), key)
     const isOwn =
       Object.hasOwn(object.request, String(key)) || Object.hasOwn(object.stored, String(key))
     return isOwn ? object.read(String(key)) : super.readProperty(object.plain, key)
   }
 
-  /** Fails when a single step of that many units would be too long by itself, or comes too late. */
+  /** @throws RangeError if a step of that many units exceeds the limit, or the time is over */
   checkStep(units: number): void {
     this.memoryLimit.check(units)
     this.renderLimit.check(performance.now())
   }
 
-  /** The next number of the rendering's sequence, from 0 to below `count`. */
+  /** The next number of the pseudo-random sequence, from 0 to below `count`. */
   draw(count: number): number {
     this.#draws = (Math.imul(this.#draws, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor((this.#draws / 2 ** 32) * count)
   }
 
-  /** The same variables without marks, under the same limits, for expressions inside filters. */
+  /** The same variables untainted, under the same limits, for expressions inside filters. */
   plainContext(): TemplateContext {
     const environment: Record<string, unknown> = Object.create(null)
     for (const [key, value] of Object.entries(this.getAll())) environment[key] = toPlain(value)
@@ -65,15 +65,15 @@ export class TemplateContext extends Context {
     return context
   }
 
-  /** The text of a value where it is printed. */
+  /** The text that a placeholder prints for a value. */
   print(value: unknown): string {
-    if (!isMarked(value)) return printValue(value, this.rendering.target)
-    this.markedPrints += 1
-    return printMarked(value, this.rendering.target)
+    if (!isTainted(value)) return printValue(value, this.rendering.format)
+    this.taintedPrints += 1
+    return printTainted(value, this.rendering.format)
   }
 }
 
-/** Collects what a template prints, up to the limit of its rendering. */
+/** Collects the output of a template, up to the limit of its rendering. */
 export class BoundedEmitter implements Emitter {
   buffer = ''
   readonly #context: TemplateContext
@@ -91,7 +91,7 @@ export class BoundedEmitter implements Emitter {
   }
 }
 
-/** The library reads any value as a scope; its types know objects only. */
+/** The library accepts any value as a scope; its types allow objects only. */
 function scopeOf(value: unknown): Parameters<Context['readProperty']>[0] {
   return value as Parameters<Context['readProperty']>[0]
 }

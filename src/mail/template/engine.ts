@@ -1,6 +1,6 @@
 /**
- * The library, set up as the contract asks: JavaScript's truth, own properties only, no files, no
- * tag that would read one, and bounded in time, memory and output.
+ * The Liquid library, configured for templates of strangers: JavaScript's truthiness, own properties
+ * only, no file access, and bounded time, memory and output.
  */
 import {
   type Context,
@@ -15,14 +15,14 @@ import {
 import { BoundedEmitter, type Rendering, TemplateContext } from './context.ts'
 import { templateFilters } from './filters.ts'
 import { FULL_LIMITS, MAX_MARKERS, MAX_MARKUP_LENGTH, MAX_TEMPLATE_LENGTH } from './limits.ts'
-import { itemsOf, mark, StoredData, toPlain } from './stored.ts'
-import { type RewrittenSource, rewriteSource, scanMarkers } from './syntax.ts'
+import { type RewrittenSource, rewriteSource, scanMarkers } from './markers.ts'
+import { checkSearch, measureList } from './step-limits.ts'
 import { ITEMS_FILTER, templateTags } from './tags.ts'
+import { itemsOf, TaintedData, taint, toPlain } from './tainted.ts'
 import { parseTokens } from './token-queue.ts'
 import type { Variables } from './variables.ts'
-import { checkSearch, weigh } from './weight.ts'
 
-/** `offset` is where in the source the fault is. */
+/** `offset`: the position of the fault in the source. */
 export class TemplateSyntaxError extends Error {
   readonly offset: number
 
@@ -32,10 +32,10 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/** `offset`: where the template stood then; null where that is not known. */
+/** `offset`: the position of the failing node in the source, null if unknown. */
 export class TemplateRunError extends Error {
   readonly offset: number | null
-  /** It took too much of something. */
+  /** A limit of time, memory or output was exceeded. */
   readonly isLimit: boolean
 
   constructor(
@@ -48,29 +48,29 @@ export class TemplateRunError extends Error {
   }
 }
 
-/** Characters of a message: it may quote the template. */
+/** Characters of a fault's message, which may quote the template. */
 const MAX_FAULT_LENGTH = 200
 
-/** Units an item costs when two lists are compared. */
+/** Units per item when two lists are compared. */
 const UNITS_PER_COMPARISON = 3
 
 const strictEngine = createEngine(true)
 const lenientEngine = createEngine(false)
 
-/** What a source was parsed to. */
+/** A parsed source. */
 export type Program = {
   templates: Template[]
-  /** Of an offset in what the library was given, which errors name. */
+  /** Maps an offset of the rewritten source, as in the library's errors, to the original one. */
   originalOffset(offset: number): number
 }
 
-/** @throws TemplateSyntaxError for the first fault; an unknown filter is one */
+/** @throws TemplateSyntaxError for the first fault; an unknown filter counts as a fault */
 export function parseTemplate(source: string): Program {
   return parse(strictEngine, source)
 }
 
 /**
- * For sending what has a fault: an unknown filter does nothing.
+ * Parses a faulty template for sending: an unknown filter does nothing.
  * @throws TemplateSyntaxError for any other fault
  */
 export function parseLeniently(source: string): Program {
@@ -161,7 +161,7 @@ function printOutput(this: { context: Context }, value: unknown): string {
 
 type Operator = (...operands: unknown[]) => ReturnType<(typeof defaultOperators)[string]>
 
-/** The context is the last operand of each. */
+/** The library passes the context as the last operand. */
 function guardedOperators(): typeof defaultOperators {
   const entries = Object.entries(defaultOperators).map(([name, handler]) => {
     const operator = handler as Operator
@@ -180,25 +180,25 @@ function guardedOperators(): typeof defaultOperators {
   return Object.fromEntries(entries)
 }
 
-/** Comparing lists or long texts is a step worth counting. */
+/** Counts the units of comparing lists or long texts. */
 function checkComparison(context: TemplateContext, left: unknown, right: unknown): void {
   if (typeof left === 'string' && left.length < 10_000) return
   if (typeof left === 'object' || typeof right === 'object' || typeof left === 'string') {
     const { units } = context.rendering.limits
-    context.checkStep(UNITS_PER_COMPARISON * (weigh(left, units) + weigh(right, units)))
+    context.checkStep(UNITS_PER_COMPARISON * (measureList(left, units) + measureList(right, units)))
   }
 }
 
 function environmentOf(variables: Variables, rendering: Rendering): Record<string, unknown> {
   const { stored, request, system } = variables
-  const isHtml = rendering.target === 'html'
-  const marked = isHtml ? mark : (value: unknown) => value
+  const isHtml = rendering.format === 'html'
+  const protect = isHtml ? taint : (value: unknown) => value
   const environment: Record<string, unknown> = Object.create(null)
-  // Without it the library would print the number of variables for `size`.
+  // Without this the library would print the number of variables for `size`.
   environment.size = undefined
-  for (const [key, value] of Object.entries(stored)) environment[key] = marked(value)
+  for (const [key, value] of Object.entries(stored)) environment[key] = protect(value)
   for (const [key, value] of Object.entries(request)) environment[key] = value
-  for (const [key, value] of Object.entries(system)) environment[key] = marked(value)
-  environment.data = isHtml ? new StoredData(stored, request) : { ...stored, ...request }
+  for (const [key, value] of Object.entries(system)) environment[key] = protect(value)
+  environment.data = isHtml ? new TaintedData(stored, request) : { ...stored, ...request }
   return environment
 }

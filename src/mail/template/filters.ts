@@ -1,37 +1,37 @@
 /**
- * The library's filters, each within bounds and each carrying the mark of what it was given:
+ * The library's filters, each with bounded cost and with the taint of its operands:
  *
- * - those that move text about (`append`, `replace`, `upcase` …) work on the inked form, so that
- *   every character keeps its own mark;
- * - `escape` and its like give text that is safe to print;
- * - `raw` takes the mark away;
- * - `default` and `??` choose one of their values with the mark it has;
- * - a date is the template's format and our words, unless it could not be read as one;
- * - the result of any other filter is marked as a whole when any value given to it is.
+ * - filters that cut and join text (`append`, `replace`, `upcase` …) work on the protected form, so
+ *   that every character keeps its own taint;
+ * - `escape` and similar filters return text that is safe to print;
+ * - `raw` removes the taint;
+ * - `default` and `??` return one of their values with its taint;
+ * - a formatted date is untainted, unless the format is tainted or the value is not a date;
+ * - the result of any other filter is tainted as a whole if any of its operands is.
  */
 import { filters as libraryFilters, toValue, toValueSync } from 'liquidjs'
 import { escapeHtml } from './characters.ts'
 import { TemplateContext } from './context.ts'
-import { FULL_LIMITS, MAX_DATE_LENGTH, type RenderLimits } from './limits.ts'
-import { FALLBACK_FILTER, isLacking } from './output.ts'
-import { textOf } from './print.ts'
-import { mark, markInked, toPlain } from './stored.ts'
-import { applyTextFilter, isSearch, isTextFilter } from './text-filters.ts'
 import {
   applyPlain,
-  carriesMark,
+  type FilterCall,
   type Handler,
+  hasTaint,
   type Operands,
   plainOperand,
-  type Use,
-} from './use.ts'
-import { checkDepth, checkSearch, weigh } from './weight.ts'
+} from './filter-call.ts'
+import { FULL_LIMITS, MAX_DATE_LENGTH, type RenderLimits } from './limits.ts'
+import { FALLBACK_FILTER, isLacking } from './output-grammar.ts'
+import { textOf } from './print.ts'
+import { checkDepth, checkSearch, measureList } from './step-limits.ts'
+import { taint, taintProtected, toPlain } from './tainted.ts'
+import { applyTextFilter, isSearch, isTextFilter } from './text-filters.ts'
 
 const ESCAPING_FILTERS = new Set(['escape', 'xml_escape', 'escape_once'])
 const DATE_FILTERS = new Set(Object.keys(libraryFilters).filter((name) => name.startsWith('date')))
 const JSON_FILTERS = new Set(['json', 'jsonify', 'inspect'])
 
-/** Units an item of a list (or a character of a text) costs where the library counts less. */
+/** Units per item of a list (or character of a text) for filters that the library undercounts. */
 const UNITS_PER_ITEM: Record<string, number> = {
   ...{ where: 30, reject: 30, find: 30, find_index: 30, has: 30, group_by: 30 },
   ...{ where_exp: 60, reject_exp: 60, find_exp: 60, find_index_exp: 60, has_exp: 60 },
@@ -40,7 +40,7 @@ const UNITS_PER_ITEM: Record<string, number> = {
   ...{ escape: 2, xml_escape: 2, escape_once: 3 },
 }
 
-/** Every filter of the library, and the one behind `??`. */
+/** Every filter of the library, and the filter that `??` is rewritten to. */
 export function templateFilters(): Record<string, Handler> {
   const entries = Object.entries(libraryFilters).map(([name, options]) => {
     const handler = typeof options === 'function' ? options : options.handler
@@ -51,23 +51,23 @@ export function templateFilters(): Record<string, Handler> {
 
 function toFilter(name: string, handler: Handler): Handler {
   const apply = filterKind(name)
-  return function (this: Use['call'], ...operands: unknown[]): unknown {
+  return function (this: FilterCall['call'], ...operands: unknown[]): unknown {
     const use = {
       name,
       call: this,
       run: ([value, ...rest]: Operands) => toValueSync(handler.call(this, value, ...rest)),
       operands,
       plain: operands.map(plainOperand),
-      isMarked: operands.some(carriesMark),
+      isTainted: operands.some(hasTaint),
     }
     checkCost(use)
     const result = apply(use)
-    weigh(toPlain(result), limitsOf(this).units)
+    measureList(toPlain(result), limitsOf(this).units)
     return result
   }
 }
 
-function filterKind(name: string): (use: Use) => unknown {
+function filterKind(name: string): (use: FilterCall) => unknown {
   if (isTextFilter(name)) return applyTextFilter
   if (ESCAPING_FILTERS.has(name)) return applyEscape
   if (DATE_FILTERS.has(name)) return applyDate
@@ -77,12 +77,12 @@ function filterKind(name: string): (use: Use) => unknown {
   return name === 'sample' ? applySample : applyPlain
 }
 
-function applyEscape({ name, run, plain, isMarked }: Use): unknown {
+function applyEscape({ name, run, plain, isTainted }: FilterCall): unknown {
   const result = name === 'escape_once' ? run(plain) : escapeHtml(textOf(plain[0]))
-  return isMarked ? markInked(result) : result
+  return isTainted ? taintProtected(result) : result
 }
 
-function applyDefault({ run, operands, plain }: Use): unknown {
+function applyDefault({ run, operands, plain }: FilterCall): unknown {
   const [value, fallback] = operands
   const chosen = {}
   return run([plain[0], chosen, ...plain.slice(2)]) === chosen ? fallback : value
@@ -92,7 +92,7 @@ function chooseFallback(value: unknown, fallback: unknown): unknown {
   return isLacking(toValue(value)) ? fallback : value
 }
 
-function applyDate({ call, run, operands, plain }: Use): unknown {
+function applyDate({ call, run, operands, plain }: FilterCall): unknown {
   const [given, ...rest] = plain
   if (typeof given === 'string' && given.length > MAX_DATE_LENGTH) return operands[0]
   if (rest.some((argument) => textOf(argument).length > MAX_DATE_LENGTH)) {
@@ -103,11 +103,11 @@ function applyDate({ call, run, operands, plain }: Use): unknown {
   const date = isNow && context instanceof TemplateContext ? context.rendering.at / 1000 : given
   const result = run([date, ...rest])
   if (result === given) return operands[0]
-  return operands.slice(1).some(carriesMark) ? mark(result) : result
+  return operands.slice(1).some(hasTaint) ? taint(result) : result
 }
 
-/** `inspect` differs from `json` on circular values only, of which there are none. */
-function applyJson({ call, plain, isMarked }: Use): unknown {
+/** `inspect` differs from `json` only for circular values, which do not occur. */
+function applyJson({ call, plain, isTainted }: FilterCall): unknown {
   const [value, space] = plain
   checkDepth(value)
   const { memoryLimit } = call.context
@@ -116,25 +116,25 @@ function applyJson({ call, plain, isMarked }: Use): unknown {
     return part
   }
   const text = JSON.stringify(value, charge, Number(space) || 0)
-  return isMarked ? mark(text) : text
+  return isTainted ? taint(text) : text
 }
 
-/** The expression of such a filter sees plain values, and is itself never a stranger's. */
-function applyExpression({ name, call, operands, plain }: Use): unknown {
+/** Evaluates the expression on plain values. A tainted expression is not evaluated. */
+function applyExpression({ name, call, operands, plain }: FilterCall): unknown {
   const { context } = call
   const handler = libraryFilters[name]
-  const isForeign = operands.slice(1).some(carriesMark)
+  const isForeign = operands.slice(1).some(hasTaint)
   if (isForeign || typeof handler !== 'function' || !(context instanceof TemplateContext)) {
     return operands[0]
   }
   const plainCall = { ...call, context: context.plainContext() }
   const [value, ...rest] = plain
   const result = toValueSync(handler.call(plainCall, value, ...rest))
-  return carriesMark(operands[0]) || name === 'group_by_exp' ? mark(result) : result
+  return hasTaint(operands[0]) || name === 'group_by_exp' ? taint(result) : result
 }
 
-/** Drawn from a sequence of the rendering's own, so that every rendering draws the same. */
-function applySample({ call, plain, isMarked }: Use): unknown {
+/** Draws from the rendering's own sequence, so that every rendering gives the same sample. */
+function applySample({ call, plain, isTainted }: FilterCall): unknown {
   const [value, count = 1] = plain
   const { context } = call
   if (!(context instanceof TemplateContext) || value === undefined || value === null) return []
@@ -146,19 +146,19 @@ function applySample({ call, plain, isMarked }: Use): unknown {
     pool[other] = item
   }
   const result = count === 1 ? pool[0] : pool.slice(0, Number(count))
-  return isMarked ? mark(result) : result
+  return isTainted ? taint(result) : result
 }
 
-function checkCost({ name, call, plain }: Use): void {
+function checkCost({ name, call, plain }: FilterCall): void {
   const [value, argument] = plain
   const { units, search } = limitsOf(call)
-  for (const operand of plain) weigh(operand, units)
+  for (const operand of plain) measureList(operand, units)
   if (isSearch(name)) checkSearch(value, argument, search)
   const count = typeof value === 'string' || Array.isArray(value) ? value.length : 1
   const { context } = call
   if (context instanceof TemplateContext) context.checkStep((UNITS_PER_ITEM[name] ?? 1) * count)
 }
 
-function limitsOf({ context }: Use['call']): RenderLimits {
+function limitsOf({ context }: FilterCall['call']): RenderLimits {
   return context instanceof TemplateContext ? context.rendering.limits : FULL_LIMITS
 }

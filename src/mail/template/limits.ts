@@ -1,7 +1,7 @@
 /**
- * What one template may cost. The first four are the contract's or ours for whoever writes
- * templates; the others keep a single step of the library short, since the clock is only looked
- * at between steps.
+ * Limits of one template. The length, the time, the units and the output are limits that authors of
+ * templates may meet; the others keep each single step of the library short, because the library
+ * checks the clock only between steps.
  */
 
 /** Characters of a template's source. */
@@ -10,29 +10,30 @@ export const MAX_TEMPLATE_LENGTH = 2_000_000
 /** Milliseconds of one rendering. */
 const MAX_RENDER_MS = 1_000
 
-/** Units of one rendering: characters and items handled, and the dear steps by their price. */
+/** Units of one rendering: characters and items processed; expensive steps cost more per item. */
 export const MAX_UNITS = 10_000_000
 
-/** Characters printed by one rendering, captured ones included. */
+/** Characters printed by one rendering, including captured ones. */
 export const MAX_OUTPUT_LENGTH = 10_000_000
 
-/** Markers (`{{ … }}`, `{% … %}`) of a template, and characters inside them: once parsed a marker
- * takes a kilobyte and more, and an expression is one step however long it is. */
+/** Markers (`{{ … }}`, `{% … %}`) of a template: each takes a kilobyte or more once parsed. */
 export const MAX_MARKERS = 20_000
+
+/** Characters inside all markers: an expression is one step, however long it is. */
 export const MAX_MARKUP_LENGTH = 200_000
 
-/** Lists in lists in lists. */
+/** Depth of nested lists and objects. */
 export const MAX_DEPTH = 100
 
-/** Haystack times needle: a string search is quadratic at worst, and this much takes 0.3 s. */
+/** Product of both lengths in a search: quadratic in the worst case, and then 0.3 s. */
 export const MAX_SEARCH_COST = 1_000_000_000
 
-/** Characters of a date, and of a date format: each letter of it may cost 50 us. */
+/** Characters of a date and of a date format: each letter of a format may cost 50 us. */
 export const MAX_DATE_LENGTH = 256
 
-/** What one rendering may take. `isQuick`: more is left to whoever has the time for it (`QuickLimitError`). */
+/** Limits of one rendering. `isQuick`: exceeding them throws `QuickLimitError`, for a slower retry. */
 export type RenderLimits = {
-  /** Of the clock; of the thread's own computing time where `isQuick`. */
+  /** Elapsed time; if `isQuick`, CPU time of this thread. */
   ms: number
   units: number
   output: number
@@ -48,7 +49,7 @@ export const FULL_LIMITS: RenderLimits = {
   isQuick: false,
 }
 
-/** Where others wait: no step takes more than some milliseconds, and all of them together 25. */
+/** For threads on which others wait: a step takes a few milliseconds, all together take 25. */
 export const QUICK_LIMITS: RenderLimits = {
   ms: 25,
   units: 250_000,

@@ -1,11 +1,11 @@
-/** How a value looks once printed: the last step of a placeholder, and of the plain fallback. */
+/** The text of a value: the last step of a placeholder, in templates and in plain substitution. */
 import { Drop, toValue } from 'liquidjs'
 import { MAX_DEPTH, MAX_OUTPUT_LENGTH } from './limits.ts'
 
-/** An HTML body, or plain text (a subject, a text body), where nothing is escaped. */
+/** The format of the rendered text. In `text` (subjects, text bodies) nothing is escaped. */
 export type TextFormat = 'html' | 'text'
 
-/** Liquid's text of a value: nothing for null, 0 and false in full, lists run together. */
+/** A value as Liquid prints it: null is empty, 0 and false are written, lists are concatenated. */
 export function textOf(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''
@@ -14,18 +14,18 @@ export function textOf(value: unknown, depth = 0): string {
   return typeof value === 'object' ? '[object Object]' : String(value)
 }
 
-/** A value as a placeholder prints it: a list one item a line, as `<li>` elements in HTML. Ends
- * soon after the output limit. */
+/** A value as a placeholder prints it: a list with one item per line, as `<li>` elements in HTML.
+ * `escapeText` is applied to each text. Stops soon after the output limit. */
 export function printValue(
   value: unknown,
-  target: TextFormat,
-  settle: (text: string) => string = asIs,
+  format: TextFormat,
+  escapeText: (text: string) => string = asIs,
 ): string {
-  if (!Array.isArray(value)) return settle(textOf(value))
+  if (!Array.isArray(value)) return escapeText(textOf(value))
   let text = ''
   for (const [index, item] of value.entries()) {
-    const line = settle(textOf(item, 1))
-    text += `${index > 0 ? '\n' : ''}${target === 'html' ? `<li>${line}</li>` : line}`
+    const line = escapeText(textOf(item, 1))
+    text += `${index > 0 ? '\n' : ''}${format === 'html' ? `<li>${line}</li>` : line}`
     if (text.length > MAX_OUTPUT_LENGTH) break
   }
   return text

@@ -1,13 +1,13 @@
 /**
- * Plain placeholder substitution: `{{ path }}` and `{{ path ?? text }}`, filters disregarded, and
- * everything else left as it stands. It is what a template falls back to that cannot be parsed or
- * must be stopped, and the quick way for templates that hold nothing more.
+ * Plain placeholder substitution: fills in `{{ path }}` and `{{ path ?? text }}`, ignores filters
+ * and leaves everything else unchanged. It is the fallback for templates that cannot be parsed or
+ * whose rendering is stopped, and the fast path for templates with plain placeholders only.
  */
 import { escapeHtml } from './characters.ts'
 import { MAX_MARKERS } from './limits.ts'
-import { isLacking, type OutputExpression, parseOutput } from './output.ts'
+import { type Marker, markerContent, scanMarkers } from './markers.ts'
+import { isLacking, type OutputExpression, parseOutput } from './output-grammar.ts'
 import { printValue, type TextFormat } from './print.ts'
-import { type Marker, markerContent, scanMarkers } from './syntax.ts'
 import type { Variables } from './variables.ts'
 
 /** Text, or a placeholder. */
@@ -18,18 +18,18 @@ export type Placeholder = { path: readonly string[]; fallback: string | undefine
 const LITERALS = new Set(['true', 'false', 'nil', 'null', 'empty', 'blank'])
 const COMPUTED_KEYS = new Set(['size', 'first', 'last'])
 
-/** The pieces of any source; placeholders beyond the limit of markers stay as they stand. */
+/** The pieces of any source; placeholders beyond the limit of markers stay unchanged. */
 export function splitPieces(source: string): Piece[] {
   const markers = scanMarkers(source, MAX_MARKERS)
   const outputs = markers.filter(({ kind }) => kind === 'output')
   return cutAt(source, outputs, (marker) => toPlaceholder(source, marker))
 }
 
-/** The pieces of a source in which substitution does all that the language would do. */
+/** The pieces of a source for which substitution gives the same result as the full language. */
 export function splitPlainPieces(source: string): Piece[] | undefined {
   const markers = scanMarkers(source, MAX_MARKERS + 1)
   if (markers.length > MAX_MARKERS) return undefined
-  /** By what is written: most templates name a few variables many times. */
+  /** By source text: most templates repeat a few variables many times. */
   const placeholders = new Map<string, Placeholder>()
   for (const marker of markers) {
     const written = source.slice(marker.begin, marker.end)
@@ -46,24 +46,24 @@ export function splitPlainPieces(source: string): Piece[] | undefined {
   )
 }
 
-/** Cut at `limit` characters. Never throws. */
+/** Fills in the pieces and cuts the result at `limit` characters. Never throws. */
 export function substitute(
   pieces: readonly Piece[],
-  { target, variables }: { target: TextFormat; variables: Variables },
+  { format, variables }: { format: TextFormat; variables: Variables },
   limit: number,
 ): string {
   let output = ''
   for (const piece of pieces) {
-    output += typeof piece === 'string' ? piece : printPlaceholder(piece, target, variables)
+    output += typeof piece === 'string' ? piece : printPlaceholder(piece, format, variables)
     if (output.length > limit) return output.slice(0, limit).toWellFormed()
   }
   return output
 }
 
-/** What stands in the place of one placeholder. */
+/** The text that replaces one placeholder. */
 export function printPlaceholder(
   { path, fallback }: Placeholder,
-  target: TextFormat,
+  format: TextFormat,
   variables: Variables,
 ): string {
   const { request } = variables
@@ -73,7 +73,7 @@ export function printPlaceholder(
   const owner = ownerOf(root, isData ? [request, variables.stored] : ordered(variables))
   const value = rest.reduce(readKey, owner?.[root] as unknown)
   if (fallback !== undefined && isLacking(value)) return fallback
-  return printValue(value, target, target === 'html' && owner !== request ? escapeHtml : undefined)
+  return printValue(value, format, format === 'html' && owner !== request ? escapeHtml : undefined)
 }
 
 function cutAt(
@@ -100,7 +100,7 @@ function trimsText(source: string, { begin, end }: Marker): boolean {
   return source[begin + 2] === '-' || source[end - 3] === '-'
 }
 
-/** Whether the language would look up the path and nothing else. */
+/** Whether the full language would only look up the path. */
 function isPlain(
   expression: OutputExpression,
 ): expression is OutputExpression & { path: readonly string[] } {
@@ -123,7 +123,7 @@ function ownerOf(
   return records.find((record) => Object.hasOwn(record, key))
 }
 
-/** The library's reading of a key: own properties, of lists and texts too. */
+/** Reads a key as the library does: own properties only, also of lists and texts. */
 function readKey(value: unknown, key: string): unknown {
   if (value === undefined || value === null || !Object.hasOwn(value, key)) return undefined
   return (value as Record<string, unknown>)[key]

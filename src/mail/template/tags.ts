@@ -1,6 +1,6 @@
 /**
- * Tags that differ from the library's: those that read or write files are not there, `capture`
- * keeps the mark and the limits, and others drop the mark or take quadratic time as they stand.
+ * Tags that differ from the library's. Tags that read files are forbidden. `capture` keeps taint and
+ * limits; the library's versions of the others lose taint or take quadratic time.
  */
 import {
   CaptureTag,
@@ -23,19 +23,19 @@ import {
 } from 'liquidjs'
 import { BoundedEmitter, TemplateContext } from './context.ts'
 import { textOf } from './print.ts'
-import { markInked, toPlain } from './stored.ts'
+import { taintProtected, toPlain } from './tainted.ts'
 import { parseTokens } from './token-queue.ts'
 
 type TagClass = Exclude<Parameters<Liquid['registerTag']>[1], { render: unknown }>
 type Steps<Result = void> = Generator<unknown, Result, unknown>
 type Collection = ForTag['collection']
 
-/** The filter that gives a loop its items, marked as their collection is. */
+/** The filter that gives a loop its items, tainted if their collection is. */
 export const ITEMS_FILTER = '_items'
 
 const FORBIDDEN_TAGS = ['include', 'render', 'layout', 'block']
 
-/** By name: what is registered over the library's tags. */
+/** Tags by name, registered in place of the library's. */
 export function templateTags(): Record<string, TagClass> {
   return {
     ...Object.fromEntries(FORBIDDEN_TAGS.map((name) => [name, forbiddenTag(name)])),
@@ -66,11 +66,11 @@ function forbiddenTag(name: string): TagClass {
 class Capture extends CaptureTag {
   override *render(context: Context): Generator<unknown, void, string> {
     const rendering = asTemplateContext(context)
-    const before = rendering.markedPrints
+    const before = rendering.taintedPrints
     const emitter = new BoundedEmitter(rendering)
     yield this.liquid.renderer.renderTemplates(this.templates, context, emitter)
-    const isMarked = rendering.markedPrints > before && rendering.rendering.target === 'html'
-    context.bottom()[this.variable] = isMarked ? markInked(emitter.buffer) : emitter.buffer
+    const isTainted = rendering.taintedPrints > before && rendering.rendering.format === 'html'
+    context.bottom()[this.variable] = isTainted ? taintProtected(emitter.buffer) : emitter.buffer
   }
 }
 
@@ -88,7 +88,7 @@ class Tablerow extends TablerowTag {
   }
 }
 
-/** As the library's, with the guarded comparison. */
+/** Like the library's tag, with the guarded comparison. */
 class Case extends CaseTag {
   override *render(context: Context, emitter: Emitter): Steps {
     const target = toValue(yield this.value.value(context, false))
@@ -140,11 +140,11 @@ class Cycle extends Tag {
 
   *render(context: Context, emitter: Emitter): Steps {
     const group = textOf(toPlain(yield evalToken(this.#group, context)))
-    const turns = context.getRegister<Map<string, number>>('cycle', new Map())
+    const positions = context.getRegister<Map<string, number>>('cycle', new Map())
     const key = `${group}:${this.#key}`
-    const turn = turns.get(key) ?? 0
-    turns.set(key, (turn + 1) % this.#candidates.length)
-    const value = yield this.#candidates[turn]?.value(context, false)
+    const position = positions.get(key) ?? 0
+    positions.set(key, (position + 1) % this.#candidates.length)
+    const value = yield this.#candidates[position]?.value(context, false)
     emitter.write(asTemplateContext(context).print(value))
   }
 
@@ -192,7 +192,7 @@ function asTemplateContext(context: Context): TemplateContext {
   throw new TypeError('templates are rendered in a TemplateContext')
 }
 
-/** The collection with `itemsFilter` behind it; it still reads as it was written. */
+/** The collection with `ITEMS_FILTER` applied; its source text stays the same. */
 function withItems(collection: Collection): Collection {
   const token = new Tokenizer(`_ | ${ITEMS_FILTER}`).readFilteredValue()
   token.initial = new Expression([collection])

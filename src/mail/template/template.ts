@@ -2,13 +2,13 @@
  * The template language of subjects and bodies: Liquid, with `{{ x ?? text }}`, keys with spaces
  * and lists as `<li>` items, in a sandbox.
  *
- * A template can never fail a send. What cannot be parsed, or must be stopped (1 s, 10,000,000
- * units of memory, 10,000,000 characters), is rendered by plain placeholder substitution instead,
- * within the same bounds: 20,000 placeholders are filled in, and what becomes too long is cut. The
- * fault is told with the text. Where templates are saved, `checkTemplate` finds it.
+ * A template can never fail a send. A template that cannot be parsed, or whose rendering is stopped
+ * (after 1 s, 10,000,000 units of memory or 10,000,000 characters), is rendered by plain placeholder
+ * substitution instead, within the same bounds: at most 20,000 placeholders are filled in, and a
+ * longer text is cut. The result carries the fault. `checkTemplate` finds syntax faults on saving.
  *
- * In HTML, values that a stranger may have written (`stored`, `system`) are escaped, values of the
- * same request are not; the filters `raw` and `escape` choose otherwise. Values are never parsed.
+ * In HTML, values that a stranger may have written (`stored`, `system`) are escaped; values of the
+ * same request are not. The filters `raw` and `escape` override this. Values are never parsed.
  */
 import { now } from '../../clock.ts'
 import { QuickLimitError } from '../compose/quick-limit-error.ts'
@@ -29,82 +29,82 @@ import type { Variables } from './variables.ts'
 /** Made by `compileTemplate`, rendered any number of times. */
 export type CompiledTemplate = {
   readonly source: string
-  readonly target: TextFormat
-  /** Absent where placeholders are all there is to fill in, or all that can be. */
+  readonly format: TextFormat
+  /** Undefined if plain substitution is enough, or all that the source allows. */
   readonly program: Program | undefined
   readonly pieces: readonly Piece[] | undefined
-  /** Of the source itself: every rendering has it. */
+  /** The source's own fault, reported by every rendering. */
   readonly fault: TemplateFault | undefined
 }
 
-/** `isPlain`: only placeholders are filled in, as for a template that had to be stopped before. */
+/** `isPlain`: only fill in placeholders, because an earlier full rendering was stopped. */
 export type CompileOptions = { isPlain?: boolean }
 
-/** Where in the source the fault is; lines and columns count from 1, null where it is unknown. */
+/** A fault and its place in the source; line and column count from 1, null if unknown. */
 export type TemplateFault = { message: string; line: number | null; column: number | null }
 
-/** `at`, epoch ms, is what the date `now` means; `limits` are the full ones if left out. */
+/** `at`: epoch ms, the value of the date `now`; `limits`: `FULL_LIMITS` by default. */
 export type RenderOptions = { at?: number; limits?: RenderLimits }
 
-/** `fault`: why the text is not what the template's author had in mind. */
+/** `fault`: the reason why the text is not what the template's author intended. */
 export type Rendered = { text: string; fault: TemplateFault | undefined }
 
-/** As the library says it. */
+/** The library's message for an exceeded time limit. */
 const LIBRARY_TIME_LIMIT = 'template render limit exceeded'
 
-/** What a fault says of a rendering that used up its time. */
+/** The message of a fault for a rendering that exceeded its time limit. */
 export const TIME_LIMIT_FAULT = 'rendering took longer than a second'
 
 const STOPPED: TemplateFault = { message: TIME_LIMIT_FAULT, line: null, column: null }
 
-/** Never throws. The caller keeps the result, by content: parsing costs more than rendering. */
+/** Never throws. Callers cache the result by content: parsing costs more than rendering. */
 export function compileTemplate(
   source: string,
-  target: TextFormat,
+  format: TextFormat,
   options: CompileOptions = {},
 ): CompiledTemplate {
   const plain = splitPlainPieces(source)
   if (plain !== undefined) {
     const fault = hasOpenMarker(plain) ? checkTemplate(source) : undefined
-    return { source, target, program: undefined, pieces: plain, fault }
+    return { source, format, program: undefined, pieces: plain, fault }
   }
-  if (options.isPlain === true) return substituting(source, target, STOPPED)
+  if (options.isPlain === true) return substituting(source, format, STOPPED)
   try {
-    return { source, target, program: parseTemplate(source), pieces: undefined, fault: undefined }
+    return { source, format, program: parseTemplate(source), pieces: undefined, fault: undefined }
   } catch (error) {
     const fault = faultOf(error, source)
     const program = tryLeniently(source)
-    if (program !== undefined) return { source, target, program, pieces: undefined, fault }
-    return substituting(source, target, fault)
+    if (program !== undefined) return { source, format, program, pieces: undefined, fault }
+    return substituting(source, format, fault)
   }
 }
 
 /**
  * The same values and the same `at` give the same text.
- * @throws QuickLimitError where `limits` are the quick ones and do not suffice; nothing else
+ * @throws QuickLimitError if `limits` are the quick ones and do not suffice; nothing else
  */
 export function renderTemplate(
   template: CompiledTemplate,
   variables: Variables,
   { at = now(), limits = FULL_LIMITS }: RenderOptions = {},
 ): Rendered {
-  const { target, program, source, fault } = template
+  const { format, program, source, fault } = template
   if (program === undefined) {
-    return { text: fillIn(template.pieces ?? [], { target, variables, source, limits }), fault }
+    return { text: fillIn(template.pieces ?? [], { format, variables, source, limits }), fault }
   }
-  const rendering = { target, at, seed: seedOf(at, variables), limits }
+  const rendering = { format, at, seed: seedOf(at, variables), limits }
   try {
     return { text: runTemplate(program, variables, rendering), fault }
   } catch (error) {
-    // Whatever went wrong in a template, the message goes out.
+    // A broken template must not stop the message.
     if (limits.isQuick && error instanceof TemplateRunError && error.isLimit)
       throw new QuickLimitError()
-    const text = fillIn(splitPieces(source), { target, variables, source, limits })
+    const text = fillIn(splitPieces(source), { format, variables, source, limits })
     return { text, fault: fault ?? faultOf(error, source) }
   }
 }
 
-/** As `renderTemplate`, for one line of at most 998 characters: controls become spaces. */
+/** Like `renderTemplate`, for one line of at most 998 characters: controls become spaces. */
 export function renderSubject(
   template: CompiledTemplate,
   variables: Variables,
@@ -117,8 +117,8 @@ export function renderSubject(
 }
 
 /**
- * How many markers begin in a source, closed or not; counting ends one beyond the limit. A source
- * without any is no template: it may be as long as a message.
+ * Counts the markers that begin in a source, closed or not, up to one beyond the limit. A source
+ * without markers is not a template and may be as long as a message.
  */
 export function countMarkers(source: string): number {
   const opening = /\{[{%]/g
@@ -127,7 +127,7 @@ export function countMarkers(source: string): number {
   return count
 }
 
-/** The first fault of a template as it is saved: its syntax, unknown filters, forbidden tags. */
+/** The first fault of a template being saved: syntax, unknown filter or forbidden tag. */
 export function checkTemplate(source: string): TemplateFault | undefined {
   try {
     parseTemplate(source)
@@ -139,13 +139,13 @@ export function checkTemplate(source: string): TemplateFault | undefined {
 
 function substituting(
   source: string,
-  target: TextFormat,
+  format: TextFormat,
   fault: TemplateFault | undefined,
 ): CompiledTemplate {
-  return { source, target, program: undefined, pieces: splitPieces(source), fault }
+  return { source, format, program: undefined, pieces: splitPieces(source), fault }
 }
 
-/** A `{{` or `{%` that stands in the text, since nothing closes it. */
+/** Whether an unclosed `{{` or `{%` stands in the text. */
 function hasOpenMarker(pieces: readonly Piece[]): boolean {
   return pieces.some((piece) => typeof piece === 'string' && /\{[{%]/.test(piece))
 }
@@ -159,7 +159,7 @@ function tryLeniently(source: string): Program | undefined {
   }
 }
 
-type Filling = { target: TextFormat; variables: Variables; source: string; limits: RenderLimits }
+type Filling = { format: TextFormat; variables: Variables; source: string; limits: RenderLimits }
 
 function fillIn(pieces: readonly Piece[], { source, limits, ...filling }: Filling): string {
   if (!limits.isQuick)
@@ -170,7 +170,7 @@ function fillIn(pieces: readonly Piece[], { source, limits, ...filling }: Fillin
   return text
 }
 
-/** Of what was thrown by reading or by rendering; anything else is thrown on. */
+/** Converts an error of parsing or rendering; rethrows any other error. */
 function faultOf(error: unknown, source: string): TemplateFault {
   if (error instanceof TemplateSyntaxError) {
     return { message: error.message, ...positionOf(source, error.offset) }

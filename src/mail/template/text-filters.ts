@@ -1,14 +1,14 @@
 /**
- * Filters that move text about. They work on the inked form of marked text, so that what comes out
- * has each character with its own mark; a list can be inked where it is joined.
+ * Filters that cut and join text. They work on the protected form of tainted text, so that every
+ * character of the result keeps its own taint. Joining filters also accept lists.
  */
 import { hasSpecials } from './characters.ts'
+import { applyPlain, type FilterCall, protectedOperand } from './filter-call.ts'
 import { textOf } from './print.ts'
-import { markInked } from './stored.ts'
-import { applyPlain, inkedOperand, type Use } from './use.ts'
+import { taintProtected } from './tainted.ts'
 
-/** By name, the positions of those arguments that are looked for in it. */
-const INKABLE: Record<string, readonly number[]> = {
+/** Filter name -> positions of the operands that the filter searches for. */
+const CHARACTERWISE_FILTERS: Record<string, readonly number[]> = {
   append: [],
   array_to_sentence_string: [],
   capitalize: [],
@@ -39,34 +39,35 @@ const REPLACING_FILTERS = new Set([
   ...['remove', 'remove_first', 'remove_last'],
   ...['replace', 'replace_first', 'replace_last'],
 ])
-/** Units of one place where something is replaced. */
+/** Units of one replacement, besides its characters. */
 const UNITS_PER_REPLACEMENT = 10
 
 export function isTextFilter(name: string): boolean {
-  return INKABLE[name] !== undefined
+  return CHARACTERWISE_FILTERS[name] !== undefined
 }
 
-/** Whether the filter looks for its argument in its value. */
+/** Whether the filter searches its value for its argument. */
 export function isSearch(name: string): boolean {
   return REPLACING_FILTERS.has(name) || name === 'split'
 }
 
-export function applyTextFilter(use: Use): unknown {
-  return REPLACING_FILTERS.has(use.name) ? applyReplacement(use) : applyInked(use)
+export function applyTextFilter(use: FilterCall): unknown {
+  return REPLACING_FILTERS.has(use.name) ? applyReplacement(use) : applyCharacterwise(use)
 }
 
-function applyInked(use: Use): unknown {
-  if (!use.isMarked || !canInk(use)) return applyPlain(use)
-  return markInked(use.run(use.operands.map(inkedOperand)))
+function applyCharacterwise(use: FilterCall): unknown {
+  if (!use.isTainted || !isCharacterwise(use)) return applyPlain(use)
+  return taintProtected(use.run(use.operands.map(protectedOperand)))
 }
 
-/** A pattern with special characters is looked for in the plain text, which is as long. */
-function applyReplacement(use: Use): unknown {
+/** A pattern with special characters is found in the plain text, which has the same offsets. */
+function applyReplacement(use: FilterCall): unknown {
   const { name, plain, operands } = use
   const pattern = textOf(plain[1])
-  if (!use.isMarked || !hasSpecials(pattern) || Array.isArray(plain[0])) return applyInked(use)
-  const text = textOf(inkedOperand(operands[0]))
-  const replacement = name.startsWith('remove') ? '' : textOf(inkedOperand(operands[2]))
+  if (!use.isTainted || !hasSpecials(pattern) || Array.isArray(plain[0]))
+    return applyCharacterwise(use)
+  const text = textOf(protectedOperand(operands[0]))
+  const replacement = name.startsWith('remove') ? '' : textOf(protectedOperand(operands[2]))
   const places = placesOf(textOf(plain[0]), pattern, name)
   const price = replacement.length + UNITS_PER_REPLACEMENT
   use.call.context.memoryLimit.use(text.length + places.length * price)
@@ -76,7 +77,7 @@ function applyReplacement(use: Use): unknown {
     replaced += text.slice(copied, place) + replacement
     copied = place + pattern.length
   }
-  return markInked(replaced + text.slice(copied))
+  return taintProtected(replaced + text.slice(copied))
 }
 
 function placesOf(text: string, pattern: string, name: string): number[] {
@@ -90,9 +91,9 @@ function placesOf(text: string, pattern: string, name: string): number[] {
   return places
 }
 
-/** Whether the filter does the same to inked text as to plain text. */
-function canInk({ name, plain }: Use): boolean {
-  const patterns = INKABLE[name] ?? []
+/** Whether the filter treats protected text like plain text. */
+function isCharacterwise({ name, plain }: FilterCall): boolean {
+  const patterns = CHARACTERWISE_FILTERS[name] ?? []
   if (patterns.some((index) => hasSpecials(textOf(plain[index])))) return false
   const isJoining = JOINING_FILTERS.has(name)
   return plain.every((operand, index) => {

@@ -1,11 +1,11 @@
 /**
- * The limit of a quick rendering, by the computing time of its own thread: where the machine is
- * busy elsewhere, the clock on the wall would stop templates that are none of the slow ones. Asking
- * the system takes half a microsecond, so the wall is asked first.
+ * The time limit of a quick rendering, in CPU time of its own thread: on a busy machine, elapsed
+ * time would stop templates that are not slow. Reading the CPU time takes half a microsecond, so
+ * elapsed time is checked first.
  */
 import type { Context } from 'liquidjs'
 
-/** Stands in for the library's own limit, whose class it does not hand out. */
+/** Replaces the library's own limit, whose class is not exported. */
 export function createThreadClock(limitMs: number): Context['renderLimit'] {
   const began = process.threadCpuUsage()
   let askAgainAt = performance.now() + limitMs

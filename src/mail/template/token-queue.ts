@@ -1,7 +1,7 @@
-/** The library takes tokens off the front of an array, which is quadratic on long ones. */
+/** Tokens for the library's parser, which shifts them off an array: quadratic on long arrays. */
 import type { Parser, Template, TopLevelToken } from 'liquidjs'
 
-/** An array in reverse order whose front is at its end. */
+/** An array in reverse order, so that `shift` takes the last element. */
 class TokenQueue extends Array<TopLevelToken> {
   override shift(): TopLevelToken | undefined {
     return this.pop()

@@ -1,9 +1,9 @@
-/** What a template may name. Values are plain JSON; they are never parsed as templates. */
+/** The variables of a template. Values are plain JSON and are never parsed as templates. */
 export type Variables = {
-  /** Of the contact, whoever wrote them: escaped in HTML. */
+  /** Stored with the contact, possibly by a stranger: escaped in HTML. */
   stored: Record<string, unknown>
-  /** Of the same request, one-shot wrappers taken off: not escaped, and stronger than stored. */
+  /** From the same request, one-shot wrappers removed: not escaped; override stored values. */
   request: Record<string, unknown>
-  /** Ours (id, email, URLs, locale …): escaped as stored ones are, and stronger than all. */
+  /** Set by Pillarbox (id, email, URLs, locale …): escaped; override all others. */
   system: Record<string, unknown>
 }

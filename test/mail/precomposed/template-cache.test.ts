@@ -6,19 +6,19 @@ import { testTracker } from '../tracker.ts'
 
 test('equal texts are compiled once, for each use that is made of them', () => {
   const cache = createTemplateCache(testTracker())
-  const html = cache.prepare('Dear {{ name }}', { target: 'html' })
-  assert.equal(cache.prepare(['Dear ', '{{ name }}'].join(''), { target: 'html' }), html)
-  const text = cache.prepare('Dear {{ name }}', { target: 'text' })
-  const plain = cache.prepare('Dear {{ name }}', { target: 'html', isPlain: true })
-  assert.equal(text.template.target, 'text')
+  const html = cache.prepare('Dear {{ name }}', { format: 'html' })
+  assert.equal(cache.prepare(['Dear ', '{{ name }}'].join(''), { format: 'html' }), html)
+  const text = cache.prepare('Dear {{ name }}', { format: 'text' })
+  const plain = cache.prepare('Dear {{ name }}', { format: 'html', isPlain: true })
+  assert.equal(text.template.format, 'text')
   assert.equal(new Set([html, text, plain]).size, 3)
-  assert.equal(cache.prepare('Dear {{ name }}', { target: 'html' }), html)
+  assert.equal(cache.prepare('Dear {{ name }}', { format: 'html' }), html)
 })
 
 test('a stencil is made for the second message, of HTML with placeholders only', () => {
   const cache = createTemplateCache(testTracker())
-  const asked = (source: string, target: 'html' | 'text') => {
-    const prepared = cache.prepare(source, { target })
+  const asked = (source: string, format: 'html' | 'text') => {
+    const prepared = cache.prepare(source, { format })
     const kind = { footer: undefined, isTracked: false }
     return [1, 2, 3].map(() => prepared.stencil(kind) !== undefined)
   }
@@ -30,7 +30,7 @@ test('a stencil is made for the second message, of HTML with placeholders only',
 test('a text that is sent in many kinds has a stencil for as many as there is room for', () => {
   const cache = createTemplateCache(testTracker())
   const made = (source: string) => {
-    const prepared = cache.prepare(source, { target: 'html' })
+    const prepared = cache.prepare(source, { format: 'html' })
     const kinds = LANGUAGES.flatMap((footer) => [
       { footer, isTracked: true },
       { footer, isTracked: false },
@@ -48,10 +48,10 @@ test('a text that is sent in many kinds has a stencil for as many as there is ro
 
 test('what is not used gives way, by number and by size', () => {
   const cache = createTemplateCache(testTracker())
-  const small = cache.prepare('small', { target: 'text' })
-  for (let n = 0; n < 200; n += 1) cache.prepare(`other ${n}`, { target: 'text' })
-  assert.notEqual(cache.prepare('small', { target: 'text' }), small)
-  const first = cache.prepare(`first ${'x'.repeat(1_000_000)}`, { target: 'text' })
-  for (let n = 0; n < 4; n += 1) cache.prepare(`${n} ${'x'.repeat(1_000_000)}`, { target: 'text' })
-  assert.notEqual(cache.prepare(`first ${'x'.repeat(1_000_000)}`, { target: 'text' }), first)
+  const small = cache.prepare('small', { format: 'text' })
+  for (let n = 0; n < 200; n += 1) cache.prepare(`other ${n}`, { format: 'text' })
+  assert.notEqual(cache.prepare('small', { format: 'text' }), small)
+  const first = cache.prepare(`first ${'x'.repeat(1_000_000)}`, { format: 'text' })
+  for (let n = 0; n < 4; n += 1) cache.prepare(`${n} ${'x'.repeat(1_000_000)}`, { format: 'text' })
+  assert.notEqual(cache.prepare(`first ${'x'.repeat(1_000_000)}`, { format: 'text' }), first)
 })

@@ -217,8 +217,8 @@ test('whatever a template is, compiling, rendering and checking it never fail', 
   fc.assert(
     fc.property(source, value, value, (template, a, b) => {
       const variables = { stored: { a, 'first name': b }, request: { x: b }, system: { id: a } }
-      for (const target of ['html', 'text'] as const) {
-        const compiled = compileTemplate(template, target)
+      for (const format of ['html', 'text'] as const) {
+        const compiled = compileTemplate(template, format)
         assert.equal(typeof renderTemplate(compiled, variables).text, 'string')
         assert.doesNotMatch(renderSubject(compiled, variables).text, /[\r\n\0]/)
       }

@@ -1,20 +1,20 @@
 /**
- * What stands between `{{` and `}}`: a path or a Liquid expression, fallbacks, filters.
+ * The content of `{{ … }}`: a path or a Liquid expression, with fallbacks and filters.
  *
- * Two things here are not Liquid. `x ?? text` prints the text, which is always literal, where x is
- * missing, null, false or empty; of several fallbacks the first that is not empty counts. And keys
- * may have spaces: `first name`, `profile.first name`. Both are rewritten into Liquid.
+ * Two parts of this grammar are not Liquid and are rewritten into it. `x ?? text` prints the
+ * literal text if x is missing, null, false or empty; the first of several fallbacks that is not
+ * empty counts. Keys may have spaces: `first name`, `profile.first name`.
  */
 
 import { MAX_DEPTH } from './limits.ts'
 
-/** The filter that `??` becomes. */
+/** The filter that `??` is rewritten to. */
 export const FALLBACK_FILTER = '_fallback'
 
 export type OutputExpression = {
-  /** What is looked up or evaluated, as written. */
+  /** The path or expression before any filter, as written. */
   head: string
-  /** The keys of `head`, outermost first, when it is a plain path. */
+  /** The keys of `head`, outermost first; undefined if it is not a plain path. */
   path: readonly string[] | undefined
   /** Filters before the fallback, each with its `|`; `''` when there are none. */
   headFilters: string
@@ -52,7 +52,7 @@ export function parseOutput(content: string): OutputExpression {
   }
 }
 
-/** What `??` stands in for: missing, null, false, and empty. */
+/** Whether `??` replaces the value: missing, null, false or empty. */
 export function isLacking(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return true
   return Array.isArray(value) && value.length === 0
@@ -116,7 +116,7 @@ function splitOutsideQuotes(text: string, separator: string): string[] {
   return [...parts, text.slice(begin)]
 }
 
-/** A quote opens only where no word runs into it and where it is closed: `don't` has none. */
+/** A quote must not follow a word character and must be closed: `don't` has no quote. */
 function skipQuoted(text: string, at: number): number {
   const char = text[at] ?? ''
   if (char !== '"' && char !== "'") return at + 1

@@ -1,17 +1,17 @@
 /**
- * The markers `{{ … }}` and `{% … %}` of a source, and the source as the library reads it: with
- * the character references that HTML editors leave inside markers decoded, and with our own
- * grammar rewritten (see output.ts). Errors are found in the rewritten source and shown in the
+ * Finds the markers `{{ … }}` and `{% … %}` of a source and rewrites the source for the library: it
+ * decodes the character references that HTML editors leave inside markers, and turns our own
+ * grammar into Liquid (see output-grammar.ts). Errors of the rewritten source are mapped back to the
  * original one.
  */
 import { decodeEntities } from '../html/entities.ts'
-import { parseOutput, toLiquid } from './output.ts'
+import { parseOutput, toLiquid } from './output-grammar.ts'
 
 export type Marker = { kind: 'output' | 'tag'; begin: number; end: number }
 
 export type RewrittenSource = {
   text: string
-  /** The offset in the original source; a marker that was rewritten counts as one point. */
+  /** The offset in the original source; all of a rewritten marker maps to its beginning. */
   originalOffset(offset: number): number
 }
 
@@ -24,8 +24,7 @@ const BODY_ENDS: Record<string, RegExp> = {
 }
 
 /**
- * Markers in order, at most so many, without those inside `raw` and `comment`. One that is not
- * closed is none.
+ * Closed markers in order, at most `max`, without those inside `raw` and `comment`.
  */
 export function scanMarkers(source: string, max: number): Marker[] {
   const markers: Marker[] = []
@@ -44,9 +43,9 @@ export function scanMarkers(source: string, max: number): Marker[] {
   return markers
 }
 
-/** What is inside the marker, entities decoded, without blanks and whitespace marks at its ends. */
+/** The content of a marker, entities decoded, without blanks and `-` at its ends. */
 export function markerContent(source: string, marker: Marker): string {
-  return trimMarks(decodeMarker(source.slice(marker.begin + 2, marker.end - 2))).content
+  return trimDashes(decodeMarker(source.slice(marker.begin + 2, marker.end - 2))).content
 }
 
 export function rewriteSource(source: string, markers: readonly Marker[]): RewrittenSource {
@@ -73,8 +72,8 @@ function kindAt(source: string, at: number): Marker['kind'] | undefined {
   return next === '%' ? 'tag' : undefined
 }
 
-/** Behind the first `}}` outside quotes; quotes that are not closed before the next marker are
- * apostrophes. */
+/** The offset after the first `}}` outside quotes. A quote that is not closed before the next
+ * marker is an apostrophe. */
 function outputEnd(source: string, at: number): number {
   const first = source.indexOf('}}', at + 2) + 2
   let quote = ''
@@ -92,7 +91,7 @@ function outputEnd(source: string, at: number): number {
   return first
 }
 
-/** Where markers count again: behind the tag, or at the tag that ends its literal body. */
+/** The offset at which scanning continues: after the tag, or at the end of its literal body. */
 function bodyEnd(source: string, tag: { at: number; end: number }): number {
   TAG_NAME.lastIndex = tag.at
   const close = BODY_ENDS[TAG_NAME.exec(source)?.[1] ?? '']
@@ -103,7 +102,7 @@ function bodyEnd(source: string, tag: { at: number; end: number }): number {
 
 function rewriteOutput(inside: string): string {
   const decoded = decodeMarker(inside)
-  const { left, content, right } = trimMarks(decoded)
+  const { left, content, right } = trimDashes(decoded)
   const expression = parseOutput(content)
   const isLiquid = expression.fallback === undefined && !/\s/.test(expression.head)
   if (isLiquid && expression.head !== '') return decoded
@@ -115,7 +114,7 @@ function decodeMarker(inside: string): string {
   return inside.includes('&') ? decodeEntities(inside).replace(/\xa0/g, ' ') : inside
 }
 
-function trimMarks(inside: string): { left: string; content: string; right: string } {
+function trimDashes(inside: string): { left: string; content: string; right: string } {
   const left = inside.startsWith('-') ? '-' : ''
   const right = inside.length > 1 && inside.endsWith('-') ? '-' : ''
   return { left, content: inside.slice(left.length, inside.length - right.length).trim(), right }

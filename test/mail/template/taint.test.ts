@@ -7,8 +7,8 @@ import type { Variables } from '../../../src/mail/template/variables.ts'
 
 const at = Date.parse('2026-05-06T07:08:09Z')
 
-function render(source: string, variables: Variables, target: 'html' | 'text' = 'html'): string {
-  return renderTemplate(compileTemplate(source, target), variables, { at }).text
+function render(source: string, variables: Variables, format: 'html' | 'text' = 'html'): string {
+  return renderTemplate(compileTemplate(source, format), variables, { at }).text
 }
 
 function html(source: string, stored: unknown, request: unknown = null): string {

@@ -1,35 +1,37 @@
 /**
- * Bounds on single steps. The library looks at the clock between the nodes of a template and
- * counts memory in most filters; a single filter or comparison must therefore be short by itself.
- * Lists need most care: built by filters they can share their parts, and then a list that took
- * forty steps to make takes 2^40 to print.
+ * Limits of single steps. The library checks the clock only between the nodes of a template and
+ * counts memory in most filters, so a single filter or comparison must be short by itself. Lists
+ * need most care: filters can build lists that share their parts, and a list built in forty steps
+ * can take 2^40 steps to print.
  */
 import { MAX_DEPTH } from './limits.ts'
 
-/** Characters and items of a list with everything in it written out; 0 for other values. Fails
- * where that is beyond the limit of memory units. */
-export function weigh(value: unknown, limit: number): number {
+/**
+ * Characters and items of a list, fully expanded; 0 for other values.
+ * @throws RangeError if the size exceeds `limit`
+ */
+export function measureList(value: unknown, limit: number): number {
   if (!Array.isArray(value)) return 0
   const budget = { depth: 1, left: limit }
-  weighList(value, budget)
+  measureItems(value, budget)
   return limit - budget.left
 }
 
-/** Fails when looking for one text in the other could take long. */
+/** @throws RangeError if searching the haystack could take too long */
 export function checkSearch(haystack: unknown, needle: unknown, limit: number): void {
   if (typeof haystack !== 'string' || typeof needle !== 'string') return
   if (haystack.length * needle.length > limit) throw new RangeError('search limit exceeded')
 }
 
-/** Fails where objects and lists are nested deeper than the limit. */
+/** @throws RangeError if objects and lists are nested too deeply */
 export function checkDepth(value: unknown, depth = 0): void {
   if (typeof value !== 'object' || value === null) return
   if (depth > MAX_DEPTH) throw new RangeError('depth limit exceeded')
   for (const item of Object.values(value)) checkDepth(item, depth + 1)
 }
 
-/** Nested lists are written out again at each level, so a text in one weighs its depth. */
-function weighList(list: readonly unknown[], budget: { depth: number; left: number }): void {
+/** Each level writes its nested lists out again, so a text counts once per level. */
+function measureItems(list: readonly unknown[], budget: { depth: number; left: number }): void {
   const { depth } = budget
   if (depth > MAX_DEPTH) throw new RangeError('depth limit exceeded')
   for (const item of list) {
@@ -37,7 +39,7 @@ function weighList(list: readonly unknown[], budget: { depth: number; left: numb
     if (budget.left < 0) throw new RangeError('memory limit exceeded')
     if (!Array.isArray(item)) continue
     budget.depth = depth + 1
-    weighList(item, budget)
+    measureItems(item, budget)
     budget.depth = depth
   }
 }

@@ -1,0 +1,110 @@
+/**
+ * Taint of values that a stranger may have written: everything stored with a contact, and all values
+ * derived from it. A tainted value is a drop of the library that acts as its plain value in
+ * conditions and is escaped when it is printed in HTML.
+ *
+ * The taint of a text is kept per character: its protected form has noncharacters of Unicode in
+ * place of the five characters that are special in HTML, one for one. Filters can cut and join
+ * protected texts; characters that the template adds stay as they are, and only the stored special
+ * characters are printed as entities.
+ */
+import { Drop } from 'liquidjs'
+import { escapeHtml, escapeProtected, protectSpecials, restoreSpecials } from './characters.ts'
+import { printValue, type TextFormat } from './print.ts'
+
+export class TaintedValue extends Drop {
+  /** A string, a list or an object; never an empty string. */
+  readonly value: unknown
+  /** `value` is a text in its protected form. */
+  readonly isProtected: boolean
+
+  constructor(value: unknown, isInked = false) {
+    super()
+    this.value = value
+    this.isProtected = isInked
+  }
+
+  get plain(): unknown {
+    return this.isProtected ? restoreSpecials(String(this.value)) : this.value
+  }
+
+  get protected(): unknown {
+    return this.isProtected || typeof this.value !== 'string'
+      ? this.value
+      : protectSpecials(this.value)
+  }
+
+  override valueOf(): unknown {
+    return this.plain
+  }
+}
+
+/** The namespace `data`: values of the request are plain, all others are tainted. */
+export class TaintedData extends Drop {
+  readonly stored: Record<string, unknown>
+  readonly request: Record<string, unknown>
+
+  constructor(stored: Record<string, unknown>, request: Record<string, unknown>) {
+    super()
+    this.stored = stored
+    this.request = request
+  }
+
+  get plain(): Record<string, unknown> {
+    return { ...this.stored, ...this.request }
+  }
+
+  override valueOf(): unknown {
+    return this.plain
+  }
+
+  read(key: string): unknown {
+    if (Object.hasOwn(this.request, key)) return this.request[key]
+    return Object.hasOwn(this.stored, key) ? taint(this.stored[key]) : undefined
+  }
+}
+
+/** The value tainted; numbers, booleans, null and undefined need no taint. */
+export function taint(value: unknown): unknown {
+  const isText = typeof value === 'string' && value !== ''
+  const isObject = typeof value === 'object' && value !== null && !(value instanceof Drop)
+  return isText || isObject ? new TaintedValue(value) : value
+}
+
+/** Like `taint`, for a text that is already protected or escaped. */
+export function taintProtected(value: unknown): unknown {
+  return typeof value === 'string' && value !== '' ? new TaintedValue(value, true) : taint(value)
+}
+
+export function isTainted(value: unknown): value is TaintedValue | TaintedData {
+  return value instanceof TaintedValue || value instanceof TaintedData
+}
+
+export function toPlain(value: unknown): unknown {
+  return isTainted(value) ? value.plain : value
+}
+
+/** The items of a loop: tainted items of a tainted collection; any other value unchanged. */
+export function itemsOf(collection: unknown): unknown {
+  if (collection instanceof TaintedData) {
+    return Object.keys(collection.plain).map((key) => pairOf(collection, key))
+  }
+  if (!(collection instanceof TaintedValue)) return collection
+  const { plain } = collection
+  if (typeof plain === 'string') return [collection]
+  if (Array.isArray(plain)) return plain.map(taint)
+  return Object.entries(plain ?? {}).map(taint)
+}
+
+export function printTainted(value: TaintedValue | TaintedData, format: TextFormat): string {
+  if (format === 'text') return printValue(value.plain, format)
+  if (value instanceof TaintedValue && value.isProtected)
+    return escapeProtected(String(value.value))
+  return printValue(value.plain, format, escapeHtml)
+}
+
+function pairOf(data: TaintedData, key: string): unknown {
+  return Object.hasOwn(data.request, key)
+    ? [key, data.request[key]]
+    : taint([key, data.stored[key]])
+}
