@@ -1,84 +1,83 @@
 /**
- * Routes in one hono application, and what answers where there is none. One slash at the end of a
- * path is ignored, unless the path ends with a token; an id in a path may be written in either case;
- * a value of the query that is empty is none.
+ * Mounts routes in one hono application, with responses for unknown paths and methods. A slash at
+ * the end of a path is ignored unless the path ends with a token. Ids in a path may be written in
+ * either case. An empty value in the query counts as absent.
  */
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { AppError } from '../errors.ts'
-import { answer, type Hall } from './exchange/exchange.ts'
-import { preflightHeaders } from './exchange/response-headers.ts'
-import { methods, openRoute, type Route } from './route.ts'
+import type { ExchangeDeps, RoutedRequest } from './exchange/exchange.ts'
+import { respond } from './exchange/respond.ts'
+import { PREFLIGHT_HEADERS } from './exchange/response-headers.ts'
+import { openOperation } from './operation.ts'
+import { METHODS, openRoute, type Route } from './route.ts'
 
 export type Bindings = { Bindings: HttpBindings }
 
-export function mount(hall: Hall, routes: readonly Route[]): Hono<Bindings> {
+export function mount(deps: ExchangeDeps, routes: readonly Route[]): Hono<Bindings> {
   const api = new Hono<Bindings>()
   for (const route of routes) {
     const paths = route.isUnlogged ? [route.path] : [route.path, `${route.path}/`]
-    api.on(route.method, paths, (context) => answer(hall, route, arrivalOf(context)))
+    api.on(route.method, paths, (context) => respond(deps, route, routedRequest(context)))
   }
-  api.options('/v1/*', (context) => answer(hall, preflight, arrivalOf(context)))
-  const nowhere = nowhereIn(api)
+  api.options('/v1/*', (context) => respond(deps, preflight, routedRequest(context)))
+  const unknown = unknownRoute(api)
   api.notFound((context) => {
     const { path } = context.req
-    return answer(hall, nowhere, { ...arrivalOf(context), path })
+    return respond(deps, unknown, { ...routedRequest(context), path })
   })
   return api
 }
 
-function arrivalOf(context: Context<Bindings>) {
+function routedRequest(context: Context<Bindings>): RoutedRequest {
   const { incoming, outgoing } = context.env
   const path = context.req.path.replace(/(?<=.)\/$/, '')
   const params = lowerCaseIds(context.req.param())
-  return { incoming, outgoing, path, params, query: filled(context.req.query()) }
+  return { incoming, outgoing, path, params, query: withoutEmpty(context.req.query()) }
 }
 
-const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
-/** UUIDs are kept in lower case; what is called otherwise, such as a name of events, stays. */
+/** UUIDs are stored in lower case. Other parameters, such as event names, stay as they are. */
 function lowerCaseIds(params: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(params)) {
-    if (/(?:^i|I)d$/.test(name) && uuid.test(value)) params[name] = value.toLowerCase()
+    if (/(?:^i|I)d$/.test(name) && UUID.test(value)) params[name] = value.toLowerCase()
   }
   return params
 }
 
-/** An empty `limit` is no number; any other empty value is as good as absent. */
-function filled(query: Record<string, string>): Record<string, string> {
+/** An empty `limit` stays, and is refused: it is not a number. */
+function withoutEmpty(query: Record<string, string>): Record<string, string> {
   const given = Object.entries(query).filter(([name, value]) => value !== '' || name === 'limit')
   return Object.fromEntries(given)
 }
 
-/** What `Allow` says of a path; nothing where there is no such path. */
+/** The methods for `Allow`; empty where no route has the path. */
 function allowedMethods(api: Hono<Bindings>, path: string): string[] {
-  const known = methods.filter((method) => api.router.match(method, path)[0].length > 0)
+  const known = METHODS.filter((method) => api.router.match(method, path)[0].length > 0)
   if (known.length === 0) return []
   const head = known.includes('GET') ? ['HEAD'] : []
   const options = path.startsWith('/v1/') ? ['OPTIONS'] : []
   return [...known, ...head, ...options]
 }
 
-const preflight = openRoute({
-  method: 'GET',
-  path: '/v1/*',
-  permission: 'none',
-  isHidden: true,
-  tag: 'Service',
-  summary: 'What a browser asks before it calls the public API',
-  responses: { 200: { description: 'What is allowed' } },
-  handle: () => ({ status: 200, body: '', headers: preflightHeaders }),
-})
-
-/** Where no route is: not for this method, or not at all. */
-function nowhereIn(api: Hono<Bindings>): Route {
-  return openRoute({
-    method: 'GET',
-    path: '*',
-    permission: 'none',
+const preflight = openRoute(
+  { method: 'GET', path: '/v1/*' },
+  openOperation({
     isHidden: true,
     tag: 'Service',
-    summary: 'Where there is nothing',
+    summary: 'Respond to the preflight request of a browser',
+    responses: { 200: { description: 'The methods and headers that are allowed' } },
+    handle: () => ({ status: 200, body: '', headers: PREFLIGHT_HEADERS }),
+  }),
+)
+
+/** For requests that match no route, by their path or by their method. */
+function unknownRoute(api: Hono<Bindings>): Route {
+  const operation = openOperation({
+    isHidden: true,
+    tag: 'Service',
+    summary: 'Refuse an unknown path or method',
     responses: {},
     handle: ({ path, incoming }) => {
       const allow = incoming.method === 'OPTIONS' ? [] : allowedMethods(api, path)
@@ -92,4 +91,5 @@ function nowhereIn(api: Hono<Bindings>): Route {
       })
     },
   })
+  return openRoute({ method: 'GET', path: '*' }, operation)
 }

@@ -5,7 +5,8 @@
 import type { z } from 'zod'
 import { findExample } from './examples/all.ts'
 import type { OperationExample } from './examples/operation-example.ts'
-import type { ResponseDoc, Route } from './route.ts'
+import type { ResponseDoc } from './operation.ts'
+import type { Route } from './route.ts'
 
 type Server = { url: string; version: string }
 
@@ -57,7 +58,7 @@ function listTags(routes: readonly Route[]) {
 }
 
 function describeRoute(route: Route) {
-  const { method, path, tag, summary, description, permission } = route
+  const { method, path, tag, summary, description, callers } = route
   const example = findExample(method, path)
   return {
     method: method.toLowerCase() as Lowercase<typeof method>,
@@ -66,7 +67,7 @@ function describeRoute(route: Route) {
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    security: securityOf(permission),
+    security: securityOf(callers),
     parameters: [...pathParameters(route, example), ...idempotencyHeader(route)],
     request: describeRequest(route, example),
     responses: { ...successes(route, example), ...refusals(route) },
@@ -80,9 +81,9 @@ function operationId({ method, path }: Route): string {
   return method.toLowerCase() + capitalised.join('')
 }
 
-function securityOf(permission: Route['permission']): Record<string, string[]>[] {
-  if (permission === 'none') return []
-  return permission === 'secret' ? [{ secretKey: [] }] : [{ secretKey: [] }, { publicKey: [] }]
+function securityOf(callers: Route['callers']): Record<string, string[]>[] {
+  if (callers === 'anyone') return []
+  return callers === 'secret key' ? [{ secretKey: [] }] : [{ secretKey: [] }, { publicKey: [] }]
 }
 
 function pathParameters({ path, params = {} }: Route, example?: OperationExample) {
@@ -160,11 +161,11 @@ function refusals(route: Route) {
 }
 
 function refusalStatuses(route: Route): number[] {
-  const { permission, method, query, refusals: own = [] } = route
+  const { callers, method, query, refusals: own = [] } = route
   const body = bodyOf(route)
   const statuses = new Set(own)
-  if (permission !== 'none') for (const status of [401, 429, 503]) statuses.add(status)
-  if (permission !== 'none' && method !== 'GET') statuses.add(403)
+  if (callers !== 'anyone') for (const status of [401, 429, 503]) statuses.add(status)
+  if (callers !== 'anyone' && method !== 'GET') statuses.add(403)
   if (query !== undefined || body !== undefined) statuses.add(422)
   if (body !== undefined) for (const status of [400, 408, 413, 415]) statuses.add(status)
   return [...statuses].sort((one, other) => one - other)

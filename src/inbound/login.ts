@@ -1,8 +1,8 @@
 /** Whose mail a program hands in: user `pillarbox`, password a project's secret key (contract 15.6). */
 import { AppError } from '../errors.ts'
 import { authenticateKey } from '../features/accounts/authenticate.ts'
+import type { Project } from '../features/accounts/project.ts'
 import type { Core } from '../features/core.ts'
-import type { Project } from '../features/messages/accept/plan.ts'
 import { refusal, type SmtpRefusal } from './refusal.ts'
 
 export type LoginDeps = Pick<Core, 'directory' | 'config' | 'log'>
@@ -54,7 +54,7 @@ async function findProject(
   deps: Pick<Core, 'directory' | 'config'>,
   key: string,
 ): Promise<Project> {
-  const { project } = await authenticateKey(deps, key, 'secret')
+  const { project } = await authenticateKey(deps, key, 'secret key')
   return project
 }
 

@@ -9,9 +9,11 @@ import type {
   SMTPServerOptions,
   SMTPServerSession,
 } from 'smtp-server'
+import { callerName } from '../features/accounts/caller.ts'
+import type { Project } from '../features/accounts/project.ts'
 import type { Core } from '../features/core.ts'
 import { acceptMessage } from '../features/messages/accept/accept.ts'
-import type { Project, SendRequest } from '../features/messages/accept/plan.ts'
+import type { SendRequest } from '../features/messages/accept/plan.ts'
 import { canKeep } from '../features/receiving/keep.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
@@ -150,7 +152,7 @@ async function checkSender(
 ): Promise<void> {
   const project = await confirm(desk, session)
   if (!canKeep(desk)) throw cannotKeep()
-  const verdict = desk.limiter.take(`secret ${project.id}`)
+  const verdict = desk.limiter.take(callerName({ kind: 'key', key: 'secret', project }))
   if (verdict !== undefined && !verdict.isAllowed) {
     const seconds = Math.max(1, verdict.retryAfterSeconds)
     const text = `More than ${verdict.limit} requests in a minute, try again in ${seconds} s`

@@ -6,9 +6,10 @@ import supertest from 'supertest'
 import { addDomain } from '../../src/features/domains/add.ts'
 import { verifyDomain } from '../../src/features/domains/verify.ts'
 import { appendEvents } from '../../src/features/events/append.ts'
-import { listRoutes } from '../../src/http/api.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
+import { createLayout } from '../../src/http/pages/layout.ts'
 import type { Route } from '../../src/http/route.ts'
+import { createRoutes } from '../../src/http/route-table.ts'
 import { createAddressList } from '../../src/http/server/client-address.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
 import { type Service, startService, type TestProject } from './service.ts'
@@ -40,7 +41,7 @@ before(async () => {
   await verifyDomain(service.core, { id: added.id }, { trust: true })
   const { core } = service
   const proxies = createAddressList([])
-  routes = listRoutes({ core, traffic: createTraffic(), proxies })
+  routes = createRoutes({ core, traffic: createTraffic(), proxies, layout: createLayout() })
   description = (await supertest(service.url).get('/openapi.json')).body
 })
 
@@ -71,10 +72,10 @@ test('each description has its key, its parameters, its body and its refusals', 
       [...route.path.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter),
       name,
     )
-    assert.equal(operation.security.length > 0, route.permission !== 'none', name)
+    assert.equal(operation.security.length > 0, route.callers !== 'anyone', name)
     const hasBody = route.body !== undefined || route.takesStream !== undefined
     assert.equal(operation.requestBody !== undefined, hasBody, name)
-    if (route.permission !== 'none') assert.ok(operation.responses[401], name)
+    if (route.callers !== 'anyone') assert.ok(operation.responses[401], name)
     for (const status of hasBody ? [400, 408, 413, 415, 422] : []) {
       assert.ok(operation.responses[status], `${name} ${status}`)
     }

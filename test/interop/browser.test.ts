@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { textsOf } from '../../src/http/pages/texts.ts'
+import { TRANSLATIONS } from '../../src/http/pages/translations.ts'
 import { LANGUAGES, type Language } from '../../src/mail/languages.ts'
 import {
   addRecipient,
@@ -140,7 +140,7 @@ async function visit(
 }
 
 async function leaveAndComeBack(page: Page, ada: Recipient, language: Language): Promise<void> {
-  const { unsubscribe, unsubscribed, subscribe, subscribed, manage } = textsOf(language)
+  const { unsubscribe, unsubscribed, subscribe, subscribed, manage } = TRANSLATIONS[language]
   const before = (await subscriptionEvents(service.core)).length
   await page.goto(`${service.url}/unsubscribe/${ada.token}`)
   assert.equal(await page.locator('html').getAttribute('lang'), language)

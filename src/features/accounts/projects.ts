@@ -14,7 +14,6 @@ import { makeKeys, maskSecret, type ProjectKeys, toStoredKeys } from './keys.ts'
 import { readProjectName } from './project-name.ts'
 import { getUserId } from './users.ts'
 
-export type { Project } from '../../store/schema/accounts.ts'
 export type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
 
 /** `secret` is whole when the keys were just made, else masked. */

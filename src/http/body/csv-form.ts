@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Core } from '../../features/core.ts'
 import { isImportable, normalizeHeader } from '../../features/imports/csv/header.ts'
 import { createImportFile, type ImportKind } from '../../features/imports/import-file.ts'
-import type { KeyedCall } from '../route.ts'
+import type { ProjectCall } from '../operation.ts'
 import { validate } from '../validation/validation.ts'
 import { MAX_OTHER_BYTES, readForm } from './multipart.ts'
 
@@ -112,7 +112,7 @@ type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[] }
  */
 export async function takeCsv(
   core: Pick<Core, 'store' | 'now' | 'jobNotifier'>,
-  { project, stream }: KeyedCall<unknown, unknown>,
+  { project, stream }: ProjectCall<unknown, unknown>,
   { kind, fields }: Form,
 ): Promise<string> {
   if (stream === undefined) throw new TypeError('the route does not take a stream')

@@ -6,7 +6,7 @@
 import { formatInstant } from '../../clock.ts'
 import { AppError, describeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { json, type Reply } from '../route.ts'
+import { type HttpResponse, json } from '../response.ts'
 
 /** Seconds to wait after a 503 whose error names none. */
 const DEFAULT_RETRY_AFTER = 5
@@ -25,9 +25,9 @@ export function toAppError(error: unknown): AppError {
   })
 }
 
-export function errorReply(error: AppError, place: ErrorPlace): Reply {
-  const reply = json(error.status, errorBody(error, place))
-  const headers: Record<string, string> = { ...reply.headers }
+export function errorResponse(error: AppError, place: ErrorPlace): HttpResponse {
+  const response = json(error.status, errorBody(error, place))
+  const headers: Record<string, string> = { ...response.headers }
   const retryAfter = retryAfterSeconds(error)
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter)
   const { allow, accepted } = error.details ?? {}
@@ -36,7 +36,7 @@ export function errorReply(error: AppError, place: ErrorPlace): Reply {
   if (error.status === 415 && Array.isArray(accepted)) {
     headers['accept-encoding'] = accepted.join(', ')
   }
-  return { ...reply, headers }
+  return { ...response, headers }
 }
 
 /** Tells the log what the caller is not told. */

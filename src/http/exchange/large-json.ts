@@ -3,14 +3,14 @@
  * made piece by piece while it is sent, so that nobody waits for the whole of it.
  */
 import { setImmediate as othersTurn } from 'node:timers/promises'
-import { json, type Reply } from '../route.ts'
+import { type HttpResponse, json } from '../response.ts'
 
 /** Characters that are made at a stretch: milliseconds. */
 const STRETCH = 256 * 1024
 /** A page, its lists, their items, what an item has, texts in that. Below, values are small. */
 const LEVELS = 4
 
-export function largeJson(status: number, value: unknown): Reply {
+export function largeJson(status: number, value: unknown): HttpResponse {
   const stretches = stretchesOf(value)
   const first = stretches.next().value ?? ''
   const second = stretches.next().value

@@ -1,39 +1,39 @@
-/** What is left of an exchange once its response is known whole: numbers, and a line of the log. */
+/** Records a request once its whole response is known: counters, and a line in the request log. */
 import type { AppError } from '../../errors.ts'
-import type { Exchange, Hall } from './exchange.ts'
+import type { Exchange, ExchangeDeps } from './exchange.ts'
 
-type Outcome = { status: number; sizeBytes: number; error: AppError | undefined }
+type Result = { status: number; sizeBytes: number; error: AppError | undefined }
 
-/** Of strangers, who can be refused as often as they like, there is a number only. */
-export function settle(hall: Hall, exchange: Exchange, outcome: Outcome): void {
-  const { core, traffic, requestLog } = hall
-  const { route, receivedAt, project } = exchange
-  const { status } = outcome
+/** Refused requests without a caller are only counted, because anyone can send them in any number. */
+export function recordRequest(deps: ExchangeDeps, exchange: Exchange, result: Result): void {
+  const { core, traffic, requestLog } = deps
+  const { route, receivedAt, caller } = exchange
+  const { status } = result
   const durationMs = Math.max(0, core.now() - receivedAt)
   traffic.count(route, status, durationMs)
-  if (project === null && status >= 400 && status < 500) {
+  if (caller === null && status >= 400 && status < 500) {
     core.counters.add('pillarbox_http_strangers_refused_total', { status: String(status) })
     return
   }
-  // What is left of the disk is for the outcomes of mail.
+  // On a nearly full disk the space that is left is for the outcomes of emails.
   if (core.disk.isLow()) return
-  if (project !== null || (status >= 500 && !route.isUnlogged)) {
-    requestLog.record(toLogEntry(exchange, { ...outcome, durationMs }))
+  if (caller !== null || (status >= 500 && !route.isUnlogged)) {
+    requestLog.record(toLogEntry(exchange, { ...result, durationMs }))
   }
 }
 
 function toLogEntry(
   exchange: Exchange,
-  { status, sizeBytes, error, durationMs }: Outcome & { durationMs: number },
+  { status, sizeBytes, error, durationMs }: Result & { durationMs: number },
 ) {
-  const { id, incoming, path, project, address, requestBytes, stream, receivedAt } = exchange
+  const { id, incoming, path, caller, address, requestBytes, stream, receivedAt } = exchange
   return {
     id,
     method: incoming.method ?? 'GET',
     path,
     statusCode: status,
     durationMs,
-    projectId: project?.id ?? null,
+    projectId: caller?.project.id ?? null,
     ip: address,
     userAgent: incoming.headers['user-agent'] ?? null,
     errorCode: error?.code ?? null,

@@ -1,6 +1,6 @@
 /** The headers that every response carries, and the ones that only `/v1/` has. */
 
-const everywhere = {
+const EVERYWHERE = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
@@ -9,19 +9,19 @@ const everywhere = {
 } as const
 
 /** Contract 1.6: the public API may be called from any page, everything else from none. */
-const publicApi = {
-  ...everywhere,
+const PUBLIC_API = {
+  ...EVERYWHERE,
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
     'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After',
 } as const
 
-export const preflightHeaders = {
+export const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
   'access-control-allow-headers': 'Content-Type, Authorization',
   'access-control-max-age': '86400',
 } as const
 
 export function commonHeaders(isPublicApi: boolean): Record<string, string> {
-  return isPublicApi ? { ...publicApi } : { ...everywhere }
+  return isPublicApi ? { ...PUBLIC_API } : { ...EVERYWHERE }
 }

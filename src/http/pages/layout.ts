@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
 import type { Language } from '../../mail/languages.ts'
-import type { Reply } from '../route.ts'
+import type { HttpResponse } from '../response.ts'
 import type { Html } from './phrase.ts'
 import { style } from './style.ts'
 
@@ -18,7 +18,7 @@ export type Page = {
   content: Html
 }
 
-export type Layout = (page: Page) => Promise<Reply>
+export type Layout = (page: Page) => Promise<HttpResponse>
 
 export function createLayout(): Layout {
   const headers = {

@@ -1,10 +1,8 @@
 /**
- * What the hosted pages say, in one language. `{project}` and `{email}` stand for the sender's name
- * and the contact's address. "Newsletters and offers" is what marketing is called in front of
- * people: mail that they asked for one by one goes on, and no page may deny that.
+ * The texts of the hosted pages in one language. `{project}` and `{email}` stand for the name of the
+ * project and the contact's address. Marketing mail is called "newsletters and offers": messages
+ * that people requested, such as a receipt, go on, and no page may claim otherwise.
  */
-import type { Language } from '../../mail/languages.ts'
-import { translations } from './translations.ts'
 
 export type PageTexts = {
   unsubscribe: { title: string; ask: string; button: string }
@@ -12,12 +10,8 @@ export type PageTexts = {
   subscribe: { title: string; ask: string; button: string }
   subscribed: { title: string; text: string }
   manage: { title: string; link: string; what: string; on: string; off: string }
-  /** The address is on the suppression list, whatever the contact wishes. */
+  /** Shown when the address is on the suppression list, whether subscribed or not. */
   suppressed: string
   notFound: { title: string; text: string }
   failed: { title: string; text: string }
-}
-
-export function textsOf(language: Language): PageTexts {
-  return translations[language]
 }

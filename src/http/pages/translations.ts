@@ -1,8 +1,8 @@
-/** The texts of the hosted pages in all of their languages: see `texts.ts`. */
+/** The texts of the hosted pages in each language. `texts.ts` explains their parts. */
 import type { Language } from '../../mail/languages.ts'
 import type { PageTexts } from './texts.ts'
 
-export const translations: Readonly<Record<Language, PageTexts>> = {
+export const TRANSLATIONS: Readonly<Record<Language, PageTexts>> = {
   en: {
     unsubscribe: {
       title: 'Unsubscribe',

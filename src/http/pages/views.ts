@@ -8,7 +8,8 @@ import type { PageContact } from '../../features/contacts/read/public-contact.ts
 import type { Language } from '../../mail/languages.ts'
 import type { Page } from './layout.ts'
 import { type Html, phrase } from './phrase.ts'
-import { type PageTexts, textsOf } from './texts.ts'
+import type { PageTexts } from './texts.ts'
+import { TRANSLATIONS } from './translations.ts'
 
 export type View = (visit: Visit) => Page
 
@@ -23,7 +24,7 @@ export type Wished = 'subscribe' | 'unsubscribe'
 
 export const unsubscribeView: View = (visit) => {
   const { contact, link } = visit
-  const { unsubscribe, unsubscribed, manage } = textsOf(contact.language)
+  const { unsubscribe, unsubscribed, manage } = TRANSLATIONS[contact.language]
   if (contact.subscribed) {
     const { title, ask, button } = unsubscribe
     return page(visit, title, [
@@ -49,7 +50,7 @@ export const unsubscribeView: View = (visit) => {
 
 export const subscribeView: View = (visit) => {
   const { contact, link } = visit
-  const texts = textsOf(contact.language)
+  const texts = TRANSLATIONS[contact.language]
   const toManage = links([{ href: `../manage/${link}`, text: texts.manage.link }])
   if (contact.subscribed) {
     const { title, text } = texts.subscribed
@@ -73,7 +74,7 @@ export const subscribeView: View = (visit) => {
 
 export const manageView: View = (visit) => {
   const { contact } = visit
-  const texts = textsOf(contact.language)
+  const texts = TRANSLATIONS[contact.language]
   const { title, what, on, off } = texts.manage
   const [state, button] = contact.subscribed
     ? [html`<p class="state on">${on}</p>`, form('unsubscribe', texts.unsubscribe.button, 'quiet')]
@@ -92,7 +93,7 @@ ${button}
 
 /** What stands where there is no page, or where it cannot be shown. */
 export function errorView(status: number, language: Language): Page {
-  const { notFound, failed } = textsOf(language)
+  const { notFound, failed } = TRANSLATIONS[language]
   const { title, text } = status === 404 ? notFound : failed
   const content = html`${heading(title)}<p>${text}</p>`
   return { status, language, title, projectName: null, content }

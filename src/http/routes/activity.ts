@@ -5,9 +5,10 @@ import { countRecent } from '../../features/activity/recent.ts'
 import { createActivityStats } from '../../features/activity/stats.ts'
 import { activityTypes } from '../../features/activity/types.ts'
 import { listUpcoming } from '../../features/activity/upcoming.ts'
-import type { Core } from '../../features/core.ts'
 import { largeJson } from '../exchange/large-json.ts'
-import { json, keyedRoute, type Route } from '../route.ts'
+import { projectOperation } from '../operation.ts'
+import { json } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 import { id, instant } from '../shapes/fields.ts'
 import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
 
@@ -70,79 +71,80 @@ const activityStats = z
   })
   .meta({ id: 'ActivityStats' })
 
-const shared = { method: 'GET', permission: 'secret', tag: 'Activity' } as const
+const shared = { tag: 'Activity' } as const
 
-export function activityRoutes(core: Core): Route[] {
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'What happened, newest first; the last 30 days unless told otherwise',
+    query: activityQuery,
+    responses: { 200: { description: 'A page of the feed', schema: activityPage } },
+    handle: async ({ project, query }) => {
+      const { limit, cursor, types, contactId, fields, startDate, endDate } = query
+      const page = await listActivity(core, project.id, {
+        limit,
+        cursor,
+        types: listOf(types),
+        contactId,
+        isSummary: fields === 'summary',
+        startAt: startDate,
+        endAt: endDate,
+      })
+      return largeJson(200, page)
+    },
+  })
+
+export const showStats = ({ core }: RouteDeps) => {
   const findStats = createActivityStats(core)
-  return [
-    keyedRoute({
-      ...shared,
-      path: '/activity',
-      summary: 'What happened, newest first; the last 30 days unless told otherwise',
-      query: activityQuery,
-      responses: { 200: { description: 'A page of the feed', schema: activityPage } },
-      handle: async ({ project, query }) => {
-        const { limit, cursor, types, contactId, fields, startDate, endDate } = query
-        const page = await listActivity(core, project.id, {
-          limit,
-          cursor,
-          types: listOf(types),
-          contactId,
-          isSummary: fields === 'summary',
-          startAt: startDate,
-          endAt: endDate,
-        })
-        return largeJson(200, page)
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      path: '/activity/stats',
-      summary: 'Figures of the last 30 days, or of a range; up to five minutes old',
-      query: statsQuery,
-      responses: { 200: { description: 'The figures', schema: activityStats } },
-      handle: async ({ project, query: { startDate, endDate } }) =>
-        json(200, await findStats(project.id, { startAt: startDate, endAt: endDate })),
-    }),
-    keyedRoute({
-      ...shared,
-      path: '/activity/recent-count',
-      summary: 'How much happened in the last minutes',
-      query: recentQuery,
-      responses: {
-        200: {
-          description: 'Events, emails and executions together',
-          schema: z.object({ count: z.int(), minutes: z.int() }),
-        },
-      },
-      handle: async ({ project, query }) =>
-        json(200, await countRecent(core, project.id, query.minutes)),
-    }),
-    keyedRoute({
-      ...shared,
-      path: '/activity/types',
-      summary: 'Every type that an activity can have',
-      responses: {
-        200: { description: 'All of them', schema: z.object({ types: z.array(z.string()) }) },
-      },
-      handle: () => json(200, { types: activityTypes }),
-    }),
-    keyedRoute({
-      ...shared,
-      path: '/activity/upcoming',
-      summary: 'What is going to be sent, soonest first',
-      query: upcomingQuery,
-      responses: {
-        200: {
-          description: 'Scheduled campaigns, and scheduled emails of workflows',
-          schema: z.object({ activities: z.array(activity) }),
-        },
-      },
-      handle: async ({ project, query: { limit, daysAhead } }) =>
-        json(200, { activities: await listUpcoming(core, project.id, { limit, daysAhead }) }),
-    }),
-  ]
+  return projectOperation({
+    ...shared,
+    summary: 'Figures of the last 30 days, or of a range; up to five minutes old',
+    query: statsQuery,
+    responses: { 200: { description: 'The figures', schema: activityStats } },
+    handle: async ({ project, query: { startDate, endDate } }) =>
+      json(200, await findStats(project.id, { startAt: startDate, endAt: endDate })),
+  })
 }
+
+export const countRecentActivity = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'How much happened in the last minutes',
+    query: recentQuery,
+    responses: {
+      200: {
+        description: 'Events, emails and executions together',
+        schema: z.object({ count: z.int(), minutes: z.int() }),
+      },
+    },
+    handle: async ({ project, query }) =>
+      json(200, await countRecent(core, project.id, query.minutes)),
+  })
+
+export const listTypes = () =>
+  projectOperation({
+    ...shared,
+    summary: 'Every type that an activity can have',
+    responses: {
+      200: { description: 'All of them', schema: z.object({ types: z.array(z.string()) }) },
+    },
+    handle: () => json(200, { types: activityTypes }),
+  })
+
+export const listUpcomingActivity = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'What is going to be sent, soonest first',
+    query: upcomingQuery,
+    responses: {
+      200: {
+        description: 'Scheduled campaigns, and scheduled emails of workflows',
+        schema: z.object({ activities: z.array(activity) }),
+      },
+    },
+    handle: async ({ project, query: { limit, daysAhead } }) =>
+      json(200, { activities: await listUpcoming(core, project.id, { limit, daysAhead }) }),
+  })
 
 /** Nothing between the commas is no type, and no type at all is no wish. */
 function listOf(text: string | undefined): string[] | undefined {

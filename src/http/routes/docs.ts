@@ -1,12 +1,13 @@
-/** The API described: `/openapi.json`, and `/docs` to read it and try it, with nothing from elsewhere. */
-import { setImmediate as othersTurn } from 'node:timers/promises'
+/** The API's own description: `/openapi.json`, and `/docs` to read and try it. No page loads anything from another host. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { productVersion, readAsset } from '../../config/assets.ts'
 import { notFound } from '../../errors.ts'
-import type { Core } from '../../features/core.ts'
 import { describeApi } from '../openapi.ts'
-import { openRoute, type Reply, type Route } from '../route.ts'
+import { openOperation } from '../operation.ts'
+import type { HttpResponse } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 
-const pagePolicy = [
+const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -17,7 +18,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const page = `<!doctype html>
+const PAGE = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -36,10 +37,10 @@ const page = `<!doctype html>
 `
 
 /**
- * The description comes while the page's program does. Calls go where the page came from: its policy
- * lets them go nowhere else, `base_url` or not. The scheme of colours is the reader's.
+ * Fetches the description while the bundle loads. Calls go to the origin of the page whatever
+ * `base_url` says, because the page's policy forbids all others. Colours follow the reader's system.
  */
-const start = `const description = fetch('/openapi.json').then((response) => response.json())
+const START_SCRIPT = `const description = fetch('/openapi.json').then((response) => response.json())
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', follow)
@@ -51,74 +52,79 @@ addEventListener('DOMContentLoaded', async () => {
 })
 `
 
-const files: Readonly<Record<string, string>> = {
+const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
 }
 
-export function docsRoutes({ config }: Pick<Core, 'config'>, routes: readonly Route[]): Route[] {
-  // One copy for all who ask: responses that wait for slow readers hold on to it.
+const shared = {
+  isHidden: true,
+  tag: 'Service',
+  responses: { 200: { description: 'A file' } },
+} as const
+
+export const showDescription = ({ core: { config }, listRoutes }: RouteDeps) => {
+  const server = { url: config.baseUrl, version: productVersion() }
+  // One copy for all responses: those to slow readers hold on to it.
   let description: Promise<Uint8Array<ArrayBuffer>> | undefined
+  return openOperation({
+    ...shared,
+    summary: 'Describe this API in the OpenAPI format',
+    handle: async () => {
+      description ??= describeApi(listRoutes(), server).then((text) =>
+        new TextEncoder().encode(text),
+      )
+      return file(await description, 'application/json; charset=utf-8')
+    },
+  })
+}
+
+export const redirectToDocs = () =>
+  openOperation({
+    ...shared,
+    summary: 'Redirect to the description',
+    handle: () => ({ status: 302, body: '', headers: { location: '/docs' } }),
+  })
+
+export const showPage = () =>
+  openOperation({
+    ...shared,
+    summary: 'Show this API for reading',
+    handle: () => {
+      const { headers, ...response } = file(PAGE, 'text/html; charset=utf-8')
+      return { ...response, headers: { ...headers, 'content-security-policy': PAGE_POLICY } }
+    },
+  })
+
+export const showFile = () => {
   const assets = new Map<string, Uint8Array<ArrayBuffer>>()
-  // One file in a turn of the event loop: the system copies megabytes of each at once.
+  // One file for each turn of the event loop, because the system copies megabytes of each at once.
   let lastTurn: Promise<void> = Promise.resolve()
-  const inTurn = (): Promise<void> => {
-    lastTurn = lastTurn.then(() => othersTurn())
+  const ownTurn = (): Promise<void> => {
+    lastTurn = lastTurn.then(() => nextTurn())
     return lastTurn
   }
-  const server = { url: config.baseUrl, version: productVersion() }
-  const shared = {
-    method: 'GET',
-    permission: 'none',
-    isHidden: true,
-    tag: 'Service',
-    responses: { 200: { description: 'A file' } },
-  } as const
-
-  return [
-    openRoute({
-      ...shared,
-      path: '/openapi.json',
-      summary: 'This API in the OpenAPI format',
-      handle: async () => {
-        description ??= describeApi(routes, server).then((text) => new TextEncoder().encode(text))
-        return file(await description, 'application/json; charset=utf-8')
-      },
-    }),
-    openRoute({ ...shared, path: '/', summary: 'The way in', handle: () => redirect('/docs') }),
-    openRoute({ ...shared, path: '/docs', summary: 'This API to read', handle: () => showPage() }),
-    openRoute({
-      ...shared,
-      path: '/docs/:file',
-      summary: 'A part of the page',
-      handle: async ({ params }) => {
-        await inTurn()
-        return showFile(assets, params.file ?? '')
-      },
-    }),
-  ]
+  return openOperation({
+    ...shared,
+    summary: 'Show a part of the page',
+    handle: async ({ params }) => {
+      await ownTurn()
+      return readFile(assets, params.file ?? '')
+    },
+  })
 }
 
-function showPage(): Reply {
-  const { headers, ...reply } = file(page, 'text/html; charset=utf-8')
-  return { ...reply, headers: { ...headers, 'content-security-policy': pagePolicy } }
-}
-
-/** @throws AppError RESOURCE_NOT_FOUND for any name but those above: no path is ever made of it */
-function showFile(assets: Map<string, Uint8Array<ArrayBuffer>>, name: string): Reply {
-  if (name === 'start.js') return file(start, 'text/javascript; charset=utf-8')
-  const contentType = Object.hasOwn(files, name) ? files[name] : undefined
+/** @throws AppError RESOURCE_NOT_FOUND for names not in the list: `name` never becomes a path */
+function readFile(assets: Map<string, Uint8Array<ArrayBuffer>>, name: string): HttpResponse {
+  if (name === 'start.js') return file(START_SCRIPT, 'text/javascript; charset=utf-8')
+  const contentType = Object.hasOwn(FILES, name) ? FILES[name] : undefined
   if (contentType === undefined) throw notFound('file', name, 'There is no such file.')
   const bytes = assets.get(name) ?? new Uint8Array(readAsset(`docs/${name}`))
   assets.set(name, bytes)
   return file(bytes, contentType)
 }
 
-function file(body: Reply['body'], contentType: string): Reply {
+function file(body: HttpResponse['body'], contentType: string): HttpResponse {
   const headers = { 'content-type': contentType, 'cache-control': 'public, max-age=3600' }
   return { status: 200, body, headers }
-}
-
-function redirect(location: string): Reply {
-  return { status: 302, body: '', headers: { location } }
 }

@@ -1,12 +1,13 @@
 /** Sender domains of a project (contract 3.9), with the DNS records that each asks for. */
 import { z } from 'zod'
 import { notFound } from '../../errors.ts'
-import type { Core } from '../../features/core.ts'
 import { addDomain } from '../../features/domains/add.ts'
 import { deleteDomain } from '../../features/domains/delete.ts'
 import { listDomains } from '../../features/domains/list.ts'
 import { verifyDomain } from '../../features/domains/verify.ts'
-import { json, keyedRoute, type Route } from '../route.ts'
+import { projectOperation } from '../operation.ts'
+import { json } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 import { instant } from '../shapes/fields.ts'
 
 const newDomain = z.object({
@@ -56,67 +57,62 @@ const verification = z
   })
   .meta({ id: 'DomainVerification' })
 
-const shared = { tag: 'Domains', permission: 'secret' } as const
+const shared = { tag: 'Domains' } as const
 
-export function domainRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/domains/project/:projectId',
-      summary: "The project's domains, newest first",
-      responses: { 200: { description: 'All of them', schema: z.array(domain) } },
-      refusals: [404],
-      handle: async ({ project, params }) => {
-        refuseOthers(params.projectId, project.id)
-        return json(200, await listDomains(core, project.id))
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/domains',
-      summary: 'Add a domain',
-      description:
-        'The answer has the DNS records to create; mail is signed with the keys made here.',
-      body: newDomain,
-      responses: { 201: { description: 'Added, not verified yet', schema: domain } },
-      refusals: [400, 403, 404],
-      handle: async ({ project, body }) => {
-        refuseOthers(body.projectId ?? project.id, project.id)
-        const input = { projectId: project.id, domain: body.domain }
-        return json(201, await addDomain(core, input))
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/domains/:id/verify',
-      summary: "Check the domain's DNS records now",
-      responses: { 200: { description: 'What the check found', schema: verification } },
-      refusals: [404],
-      handle: async ({ project, params }) => {
-        const of = { projectId: project.id, id: params.id ?? '' }
-        const { domain, dkimTokens, status, verified, records } = await verifyDomain(core, of)
-        return json(200, { domain, tokens: dkimTokens, status, verified, records })
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'DELETE',
-      path: '/domains/:id',
-      summary: 'Delete a domain that nothing refers to',
-      responses: {
-        200: { description: 'Deleted', schema: z.object({ success: z.literal(true) }) },
-      },
-      refusals: [404, 409],
-      handle: async ({ project, params }) => {
-        await deleteDomain(core, { projectId: project.id, id: params.id ?? '' })
-        return json(200, { success: true })
-      },
-    }),
-  ]
-}
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: "The project's domains, newest first",
+    responses: { 200: { description: 'All of them', schema: z.array(domain) } },
+    refusals: [404],
+    handle: async ({ project, params }) => {
+      refuseOthers(params.projectId, project.id)
+      return json(200, await listDomains(core, project.id))
+    },
+  })
+
+export const add = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Add a domain',
+    description:
+      'The answer has the DNS records to create; mail is signed with the keys made here.',
+    body: newDomain,
+    responses: { 201: { description: 'Added, not verified yet', schema: domain } },
+    refusals: [400, 403, 404],
+    handle: async ({ project, body }) => {
+      refuseOthers(body.projectId ?? project.id, project.id)
+      const input = { projectId: project.id, domain: body.domain }
+      return json(201, await addDomain(core, input))
+    },
+  })
+
+export const verify = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: "Check the domain's DNS records now",
+    responses: { 200: { description: 'What the check found', schema: verification } },
+    refusals: [404],
+    handle: async ({ project, params }) => {
+      const of = { projectId: project.id, id: params.id ?? '' }
+      const { domain, dkimTokens, status, verified, records } = await verifyDomain(core, of)
+      return json(200, { domain, tokens: dkimTokens, status, verified, records })
+    },
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Delete a domain that nothing refers to',
+    responses: {
+      200: { description: 'Deleted', schema: z.object({ success: z.literal(true) }) },
+    },
+    refusals: [404, 409],
+    handle: async ({ project, params }) => {
+      await deleteDomain(core, { projectId: project.id, id: params.id ?? '' })
+      return json(200, { success: true })
+    },
+  })
 
 /** Another project's id is always 404, whether or not there is one (section 0). */
 function refuseOthers(named: string | undefined, own: string): void {

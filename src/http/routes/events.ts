@@ -3,13 +3,14 @@ import { z } from 'zod'
 import { listEventsOfContact } from '../../features/contacts/events/list.ts'
 import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
 import { recordEventByIds } from '../../features/contacts/events/record-by-ids.ts'
-import type { Core } from '../../features/core.ts'
 import { deleteEvents, findDeletionStatus } from '../../features/events/delete.ts'
 import { listEvents } from '../../features/events/list.ts'
 import { countByName } from '../../features/events/names.ts'
 import { findEventUsage } from '../../features/events/usage.ts'
 import { largeJson } from '../exchange/large-json.ts'
-import { json, keyedRoute, type Route } from '../route.ts'
+import { projectOperation } from '../operation.ts'
+import { json } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 import { id, instant } from '../shapes/fields.ts'
 import { jobStatus } from '../shapes/jobs.ts'
 import { countParameter, cursorParameter, instantParameter } from '../shapes/paging.ts'
@@ -85,150 +86,130 @@ const deletionStatus = jobStatus(
   z.object({ name: z.string(), total: z.int() }),
 )
 
-const shared = { tag: 'Events', permission: 'secret' } as const
+const shared = { tag: 'Events' } as const
 const nameParam = { eventName: 'Percent-encoded' }
 
-export function eventRoutes(core: Core): Route[] {
-  return [...recordRoutes(core), ...nameRoutes(core), ...listRoutes(core)]
-}
+export const record = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Record an event',
+    description:
+      'Either `name`, with the ids of a contact and of an email that it is about; or what ' +
+      '`POST /v1/track` takes, which then does the same.',
+    body: trackBody,
+    responses: {
+      200: { description: 'As of POST /v1/track', schema: tracked },
+      201: { description: 'The event', schema: event },
+    },
+    refusals: [404],
+    handle: async ({ project, body }) => {
+      const { name, event, email: address, contactId, emailId, ...rest } = body
+      const projectId = project.id
+      if (name === undefined && event !== undefined && address !== undefined) {
+        const data = await recordEventByAddress(core, {
+          projectId,
+          request: { ...rest, event, address },
+        })
+        return json(200, { success: true, data, ...data })
+      }
+      const draft = { projectId, name: name ?? '', contactId, emailId, data: body.data }
+      return json(201, await recordEventByIds(core, draft))
+    },
+  })
 
-function recordRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/events/track',
-      summary: 'Record an event',
-      description:
-        'Either `name`, with the ids of a contact and of an email that it is about; or what ' +
-        '`POST /v1/track` takes, which then does the same.',
-      body: trackBody,
-      responses: {
-        200: { description: 'As of POST /v1/track', schema: tracked },
-        201: { description: 'The event', schema: event },
-      },
-      refusals: [404],
-      handle: async ({ project, body }) => {
-        const { name, event, email: address, contactId, emailId, ...rest } = body
-        const projectId = project.id
-        if (name === undefined && event !== undefined && address !== undefined) {
-          const data = await recordEventByAddress(core, {
-            projectId,
-            request: { ...rest, event, address },
-          })
-          return json(200, { success: true, data, ...data })
-        }
-        const draft = { projectId, name: name ?? '', contactId, emailId, data: body.data }
-        return json(201, await recordEventByIds(core, draft))
-      },
-    }),
-  ]
-}
+export const showUsage = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show what refers to a name of events',
+    params: nameParam,
+    responses: {
+      200: { description: 'What refers to it, and how many there are', schema: usage },
+    },
+    handle: async ({ project, params }) => {
+      const target = { projectId: project.id, name: params.eventName ?? '' }
+      return json(200, await findEventUsage(core, target))
+    },
+  })
 
-/** Before the lists: an event may be called `contact`. */
-function nameRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/events/:eventName/usage',
-      summary: 'Show what refers to a name of events',
-      params: nameParam,
-      responses: {
-        200: { description: 'What refers to it, and how many there are', schema: usage },
+export const removeByName = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Delete all events of a name',
+    description:
+      'Events of the service itself stay, and those that a segment or a workflow refers to.',
+    params: nameParam,
+    responses: {
+      200: {
+        description: 'How many; with `jobId` they are going to be deleted, without they are',
+        schema: deletion,
       },
-      handle: async ({ project, params }) => {
-        const target = { projectId: project.id, name: params.eventName ?? '' }
-        return json(200, await findEventUsage(core, target))
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'DELETE',
-      path: '/events/:eventName',
-      summary: 'Delete all events of a name',
-      description:
-        'Events of the service itself stay, and those that a segment or a workflow refers to.',
-      params: nameParam,
-      responses: {
-        200: {
-          description: 'How many; with `jobId` they are going to be deleted, without they are',
-          schema: deletion,
-        },
-      },
-      refusals: [400, 409],
-      handle: async ({ project, params }) => {
-        const target = { projectId: project.id, name: params.eventName ?? '' }
-        return json(200, await deleteEvents(core, target))
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/events/jobs/:jobId',
-      summary: 'Show how far the deletion of many events is',
-      responses: { 200: { description: 'The job', schema: deletionStatus } },
-      refusals: [404],
-      handle: async ({ project, params: { jobId = '' } }) =>
-        json(200, await findDeletionStatus(core, { projectId: project.id, jobId })),
-    }),
-  ]
-}
+    },
+    refusals: [400, 409],
+    handle: async ({ project, params }) => {
+      const target = { projectId: project.id, name: params.eventName ?? '' }
+      return json(200, await deleteEvents(core, target))
+    },
+  })
 
-function listRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/events',
-      summary: 'List events, newest first',
-      query: listQuery,
-      responses: { 200: { description: 'A page', schema: eventPage } },
-      handle: async ({ project, query: { eventName: name, limit, cursor } }) =>
-        largeJson(200, await listEvents(core, { projectId: project.id, name, limit, cursor })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/events/stats',
-      summary: 'Count events by name, the most frequent first',
-      query: statsQuery,
-      responses: {
-        200: {
-          description: 'Names that have events in the range',
-          schema: z.array(z.object({ name: z.string(), count: z.int() })),
-        },
+export const showDeletion = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show how far the deletion of many events is',
+    responses: { 200: { description: 'The job', schema: deletionStatus } },
+    refusals: [404],
+    handle: async ({ project, params: { jobId = '' } }) =>
+      json(200, await findDeletionStatus(core, { projectId: project.id, jobId })),
+  })
+
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List events, newest first',
+    query: listQuery,
+    responses: { 200: { description: 'A page', schema: eventPage } },
+    handle: async ({ project, query: { eventName: name, limit, cursor } }) =>
+      largeJson(200, await listEvents(core, { projectId: project.id, name, limit, cursor })),
+  })
+
+export const countNames = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Count events by name, the most frequent first',
+    query: statsQuery,
+    responses: {
+      200: {
+        description: 'Names that have events in the range',
+        schema: z.array(z.object({ name: z.string(), count: z.int() })),
       },
-      handle: async ({ project, query: { startDate, endDate } }) =>
-        json(200, await countByName(core, project.id, { startAt: startDate, endAt: endDate })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/events/names',
-      summary: 'List the names of events, the most frequent first',
-      responses: {
-        200: { description: 'The names', schema: z.object({ eventNames: z.array(z.string()) }) },
-      },
-      handle: async ({ project }) => {
-        const counts = await countByName(core, project.id)
-        return json(200, { eventNames: counts.map(({ name }) => name) })
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/events/contact/:contactId',
-      summary: 'List the newest events of a contact',
-      query: contactQuery,
-      responses: {
-        200: { description: 'The events', schema: z.object({ events: z.array(event) }) },
-      },
-      refusals: [404],
-      handle: async ({ project, params: { contactId = '' }, query: { limit } }) => {
-        const asked = { projectId: project.id, id: contactId.toLowerCase(), limit }
-        return largeJson(200, { events: await listEventsOfContact(core, asked) })
-      },
-    }),
-  ]
-}
+    },
+    handle: async ({ project, query: { startDate, endDate } }) =>
+      json(200, await countByName(core, project.id, { startAt: startDate, endAt: endDate })),
+  })
+
+export const listNames = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List the names of events, the most frequent first',
+    responses: {
+      200: { description: 'The names', schema: z.object({ eventNames: z.array(z.string()) }) },
+    },
+    handle: async ({ project }) => {
+      const counts = await countByName(core, project.id)
+      return json(200, { eventNames: counts.map(({ name }) => name) })
+    },
+  })
+
+export const listOfContact = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List the newest events of a contact',
+    query: contactQuery,
+    responses: {
+      200: { description: 'The events', schema: z.object({ events: z.array(event) }) },
+    },
+    refusals: [404],
+    handle: async ({ project, params: { contactId = '' }, query: { limit } }) => {
+      const asked = { projectId: project.id, id: contactId.toLowerCase(), limit }
+      return largeJson(200, { events: await listEventsOfContact(core, asked) })
+    },
+  })

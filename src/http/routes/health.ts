@@ -1,19 +1,14 @@
-/** Whether the server is well. What it is made of is told to `http.metrics_allow` only. */
+/** The health of the server. Only clients in `http.metrics_allow` see details and metrics. */
 import { z } from 'zod'
 import { formatInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
-import type { Traffic } from '../exchange/traffic.ts'
-import { createMetrics, type Gauge } from '../metrics/metrics.ts'
-import { type Call, json, openRoute, type Route } from '../route.ts'
-import { type AddressList, createAddressList, isDirect } from '../server/client-address.ts'
-
-export type HealthDeps = {
-  core: Pick<Core, 'config' | 'now' | 'store' | 'health' | 'counters'>
-  gauges: readonly Gauge[]
-  traffic: Traffic
-  proxies: AddressList
-}
+import { listGauges } from '../metrics/gauges.ts'
+import { createMetrics } from '../metrics/metrics.ts'
+import { type Call, openOperation } from '../operation.ts'
+import { json } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
+import { createAddressList, isDirect } from '../server/client-address.ts'
 
 const health = z
   .object({
@@ -22,7 +17,7 @@ const health = z
     environment: z.enum(['sandbox', 'direct', 'relay']).optional(),
     uptime: z.number().meta({ description: 'Seconds' }).optional(),
     memoryUsage: z.record(z.string(), z.number()).meta({ description: 'Bytes' }).optional(),
-    walBytes: z.number().meta({ description: "Size of the database's log" }).optional(),
+    walBytes: z.number().meta({ description: "Size of the database's write-ahead log" }).optional(),
     reasons: z
       .array(z.object({ cause: z.string(), reason: z.string() }))
       .meta({ description: 'Why the status is `degraded`' })
@@ -30,63 +25,71 @@ const health = z
   })
   .meta({ id: 'Health' })
 
-export function healthRoutes({ core, gauges, traffic, proxies }: HealthDeps): Route[] {
-  const { config, now, store, counters } = core
-  const detail = () => ({
-    environment: config.delivery.mode,
-    uptime: process.uptime(),
-    memoryUsage: process.memoryUsage(),
-    walBytes: store.walBytes(),
-    reasons: core.health.reasons(),
-  })
-  const allowed = createAddressList(config.http.metricsAllow)
-  const metrics = createMetrics({ traffic, gauges, counters })
-  const isInsider = ({ address, incoming }: Call<undefined, undefined>) =>
-    allowed.has(address) && isDirect(incoming, proxies)
+const shared = { tag: 'Service' } as const
 
-  return [
-    openRoute({
-      method: 'GET',
-      path: '/health',
-      permission: 'none',
-      tag: 'Service',
-      summary: 'Whether the server is well',
-      responses: {
-        200: { description: 'Well, or `degraded`: with reasons to look into', schema: health },
-        503: {
-          description: '`unwritable`: the database cannot be written, or its files are gone',
-          schema: health,
-        },
+export const showHealth = (deps: RouteDeps) => {
+  const { core } = deps
+  const isInsider = createInsiderCheck(deps)
+  return openOperation({
+    ...shared,
+    summary: 'Show whether the server works',
+    responses: {
+      200: { description: 'The server works; `degraded` comes with reasons', schema: health },
+      503: {
+        description: '`unwritable`: the database cannot be written or its files are gone',
+        schema: health,
       },
-      refusals: [400],
-      handle: (call) => {
-        const status = statusOf(core)
-        const isWell = status !== 'unwritable'
-        const basic = { status, time: formatInstant(now()) }
-        return json(isWell ? 200 : 503, isInsider(call) ? { ...basic, ...detail() } : basic)
-      },
-    }),
-    openRoute({
-      method: 'GET',
-      path: '/metrics',
-      permission: 'none',
-      isHidden: true,
-      tag: 'Service',
-      summary: 'Numbers for Prometheus',
-      responses: { 200: { description: 'Prometheus text', contentType: 'text/plain' } },
-      handle: async (call) => {
-        if (!isInsider(call)) throw new AppError('FORBIDDEN', 'Metrics are not for this address.')
-        const headers = { 'content-type': metrics.contentType }
-        return { status: 200, body: await metrics.text(), headers }
-      },
-    }),
-  ]
+    },
+    refusals: [400],
+    handle: (call) => {
+      const status = statusOf(core)
+      const basic = { status, time: formatInstant(core.now()) }
+      const shown = isInsider(call) ? { ...basic, ...detailsOf(core) } : basic
+      return json(status === 'unwritable' ? 503 : 200, shown)
+    },
+  })
 }
 
-/** Trouble with the files of the database is as bad as a disk that takes no writes. */
+export const showMetrics = (deps: RouteDeps) => {
+  const { core, traffic } = deps
+  const { counters } = core
+  const isInsider = createInsiderCheck(deps)
+  const metrics = createMetrics({ traffic, gauges: listGauges(core), counters })
+  return openOperation({
+    ...shared,
+    isHidden: true,
+    summary: 'Show metrics for Prometheus',
+    responses: { 200: { description: 'Prometheus text', contentType: 'text/plain' } },
+    handle: async (call) => {
+      if (!isInsider(call)) {
+        throw new AppError('FORBIDDEN', 'Metrics are not available to this address.')
+      }
+      const headers = { 'content-type': metrics.contentType }
+      return { status: 200, body: await metrics.text(), headers }
+    },
+  })
+}
+
+function createInsiderCheck({ core, proxies }: RouteDeps) {
+  const allowed = createAddressList(core.config.http.metricsAllow)
+  return ({ address, incoming }: Call<undefined, undefined>): boolean =>
+    allowed.has(address) && isDirect(incoming, proxies)
+}
+
+/** Lost database files count as unwritable too. */
 function statusOf({ store, health }: Pick<Core, 'store' | 'health'>) {
   const reasons = health.reasons()
   const hasLostFiles = reasons.some(({ cause }) => cause === 'database-files')
   if (!store.isWritable() || hasLostFiles) return 'unwritable'
   return reasons.length > 0 ? 'degraded' : 'ok'
+}
+
+function detailsOf({ config, store, health }: Pick<Core, 'config' | 'store' | 'health'>) {
+  return {
+    environment: config.delivery.mode,
+    uptime: process.uptime(),
+    memoryUsage: process.memoryUsage(),
+    walBytes: store.walBytes(),
+    reasons: health.reasons(),
+  }
 }

@@ -1,6 +1,5 @@
 /** Segments of a project (contract 3.6): by a condition or by hand, and who is in them. */
 import { z } from 'zod'
-import type { Core } from '../../features/core.ts'
 import { computeSegment } from '../../features/segments/compute.ts'
 import { listSegmentContacts } from '../../features/segments/contacts.ts'
 import { refreshSegment } from '../../features/segments/count.ts'
@@ -10,7 +9,9 @@ import { getSegment } from '../../features/segments/get.ts'
 import { listSegments } from '../../features/segments/list.ts'
 import { addMembers, removeMembers } from '../../features/segments/members.ts'
 import { updateSegment } from '../../features/segments/update.ts'
-import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../route.ts'
+import { projectOperation, targetOf } from '../operation.ts'
+import { json, noContent } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 import { conditionField } from '../shapes/condition.ts'
 import { contactRecord } from '../shapes/contact.ts'
 import { instant, lineOfText } from '../shapes/fields.ts'
@@ -88,141 +89,118 @@ const added = z.object({
 
 const computed = z.object({ added: z.int(), removed: z.int(), total: z.int() })
 
-const shared = { tag: 'Segments', permission: 'secret' } as const
+const shared = { tag: 'Segments' } as const
 
-export function segmentRoutes(core: Core): Route[] {
-  return [...definitionRoutes(core), ...memberRoutes(core), ...countRoutes(core)]
-}
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List all segments, newest first',
+    responses: { 200: { description: 'All of them', schema: z.array(segment) } },
+    handle: async ({ project }) => json(200, await listSegments(core, { projectId: project.id })),
+  })
 
-function definitionRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/segments',
-      summary: 'List all segments, newest first',
-      responses: { 200: { description: 'All of them', schema: z.array(segment) } },
-      handle: async ({ project }) => json(200, await listSegments(core, { projectId: project.id })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/segments',
-      summary: 'Create a segment',
-      description: 'A DYNAMIC one needs a condition, a STATIC one takes none.',
-      body: newSegment,
-      responses: { 201: { description: 'Created, its members counted', schema: segment } },
-      handle: async ({ project, body }) =>
-        json(201, await createSegment(core, { projectId: project.id, ...body })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/segments/:id',
-      summary: 'Get a segment',
-      responses: { 200: { description: 'The segment', schema: segment } },
-      refusals: [404],
-      handle: async (call) => json(200, await getSegment(core, named(call))),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'PATCH',
-      path: '/segments/:id',
-      summary: 'Change a segment',
-      description:
-        'Its type stays; a condition for a STATIC one is ignored. A new condition is counted at ' +
-        'once; contacts enter and leave a tracked segment with the next compute.',
-      body: changes,
-      responses: { 200: { description: 'As it is now', schema: segment } },
-      refusals: [404],
-      handle: async (call) =>
-        json(200, await updateSegment(core, { ...named(call), changes: call.body })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'DELETE',
-      path: '/segments/:id',
-      summary: 'Delete a segment that nothing refers to',
-      responses: { 204: { description: 'Deleted' } },
-      refusals: [404, 409],
-      handle: async (call) => {
-        await deleteSegment(core, named(call))
-        return noContent()
-      },
-    }),
-  ]
-}
+export const create = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Create a segment',
+    description: 'A DYNAMIC one needs a condition, a STATIC one takes none.',
+    body: newSegment,
+    responses: { 201: { description: 'Created, its members counted', schema: segment } },
+    handle: async ({ project, body }) =>
+      json(201, await createSegment(core, { projectId: project.id, ...body })),
+  })
 
-function memberRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/segments/:id/contacts',
-      summary: 'List who is in a segment',
-      description: 'Of a STATIC one as they entered, of a DYNAMIC one as they were created.',
-      query: pageQuery,
-      responses: { 200: { description: 'A page, newest first', schema: contactPage } },
-      refusals: [400, 404],
-      handle: async (call) =>
-        json(200, await listSegmentContacts(core, { ...named(call), ...call.query })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/segments/:id/members',
-      summary: 'Add members to a STATIC segment',
-      body: newMembers,
-      responses: { 200: { description: 'How many', schema: added } },
-      refusals: [404],
-      handle: async (call) => json(200, await addMembers(core, { ...named(call), ...call.body })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'DELETE',
-      path: '/segments/:id/members',
-      summary: 'Remove members from a STATIC segment',
-      body: z.object({ emails }),
-      responses: {
-        200: { description: 'How many were members', schema: z.object({ removed: z.int() }) },
-      },
-      refusals: [404],
-      handle: async (call) =>
-        json(200, await removeMembers(core, { ...named(call), ...call.body })),
-    }),
-  ]
-}
+export const get = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Get a segment',
+    responses: { 200: { description: 'The segment', schema: segment } },
+    refusals: [404],
+    handle: async (call) => json(200, await getSegment(core, targetOf(call))),
+  })
 
-function countRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/segments/:id/compute',
-      summary: 'Compute a tracked segment',
-      description:
-        'Contacts enter and leave as its condition says, each with its event. Of a STATIC one ' +
-        'only the count is checked. It happens by itself every five minutes.',
-      responses: { 200: { description: 'How many did', schema: computed } },
-      refusals: [400, 404],
-      handle: async (call) => json(200, await computeSegment(core, named(call))),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/segments/:id/refresh',
-      growsDisk: false,
-      summary: 'Count a segment again',
-      description: 'Fires no events. It happens by itself every five minutes.',
-      responses: {
-        200: { description: 'The count', schema: z.object({ memberCount: z.int() }) },
-      },
-      refusals: [400, 404],
-      handle: async (call) => json(200, await refreshSegment(core, named(call))),
-    }),
-  ]
-}
+export const update = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Change a segment',
+    description:
+      'Its type stays; a condition for a STATIC one is ignored. A new condition is counted at ' +
+      'once; contacts enter and leave a tracked segment with the next compute.',
+    body: changes,
+    responses: { 200: { description: 'As it is now', schema: segment } },
+    refusals: [404],
+    handle: async (call) =>
+      json(200, await updateSegment(core, { ...targetOf(call), changes: call.body })),
+  })
 
-function named({ project, params }: KeyedCall<unknown, unknown>) {
-  return { projectId: project.id, id: params.id ?? '' }
-}
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Delete a segment that nothing refers to',
+    responses: { 204: { description: 'Deleted' } },
+    refusals: [404, 409],
+    handle: async (call) => {
+      await deleteSegment(core, targetOf(call))
+      return noContent()
+    },
+  })
+
+export const listContacts = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List who is in a segment',
+    description: 'Of a STATIC one as they entered, of a DYNAMIC one as they were created.',
+    query: pageQuery,
+    responses: { 200: { description: 'A page, newest first', schema: contactPage } },
+    refusals: [400, 404],
+    handle: async (call) =>
+      json(200, await listSegmentContacts(core, { ...targetOf(call), ...call.query })),
+  })
+
+export const addContacts = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Add members to a STATIC segment',
+    body: newMembers,
+    responses: { 200: { description: 'How many', schema: added } },
+    refusals: [404],
+    handle: async (call) => json(200, await addMembers(core, { ...targetOf(call), ...call.body })),
+  })
+
+export const removeContacts = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Remove members from a STATIC segment',
+    body: z.object({ emails }),
+    responses: {
+      200: { description: 'How many were members', schema: z.object({ removed: z.int() }) },
+    },
+    refusals: [404],
+    handle: async (call) =>
+      json(200, await removeMembers(core, { ...targetOf(call), ...call.body })),
+  })
+
+export const compute = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Compute a tracked segment',
+    description:
+      'Contacts enter and leave as its condition says, each with its event. Of a STATIC one ' +
+      'only the count is checked. It happens by itself every five minutes.',
+    responses: { 200: { description: 'How many did', schema: computed } },
+    refusals: [400, 404],
+    handle: async (call) => json(200, await computeSegment(core, targetOf(call))),
+  })
+
+export const refresh = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Count a segment again',
+    description: 'Fires no events. It happens by itself every five minutes.',
+    responses: {
+      200: { description: 'The count', schema: z.object({ memberCount: z.int() }) },
+    },
+    refusals: [400, 404],
+    handle: async (call) => json(200, await refreshSegment(core, targetOf(call))),
+  })

@@ -4,11 +4,12 @@
  */
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
-import type { Core } from '../../features/core.ts'
 import { acceptMessage } from '../../features/messages/accept/accept.ts'
 import type { SendRequest } from '../../features/messages/accept/plan.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
-import { DEFAULT_BODY_BYTES, json, keyedRoute, type Route } from '../route.ts'
+import { DEFAULT_BODY_BYTES, projectOperation } from '../operation.ts'
+import { json } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 import { attachmentList, checkLongContents } from '../shapes/attachments.ts'
 import { customHeaders } from '../shapes/custom-headers.ts'
 import {
@@ -122,39 +123,32 @@ const aliases = {
   track: 'tracking',
 }
 
-export function sendRoutes(core: Core): Route[] {
+export const send = ({ core }: RouteDeps) => {
   const schema = sendBody(core.config.limits)
-  return [
-    keyedRoute({
-      method: 'POST',
-      path: '/v1/send',
-      permission: 'secret',
-      tag: 'Public API',
-      summary: 'Send an email to one or more recipients',
-      description:
-        'Either `template`, or both `subject` and `body`; `from` unless the template has a sender. ' +
-        'One request is one transaction: a refusal leaves nothing queued. An address on the ' +
-        "project's suppression list gets an email with status SUPPRESSED, which is never sent.",
-      takesIdempotencyKey: true,
-      body: schema,
-      maxBodyBytes: maxBodyBytes(core.config.limits),
-      responses: { 200: { description: 'Accepted: durable and queued', schema: sent } },
-      refusals: [400, 404, 409],
-      handle: async ({ project, body, givenBody, path, idempotencyKey }) => {
-        await checkLongContents(body.attachments ?? [])
-        const accepted = await acceptMessage(core, {
-          project,
-          request: toSendRequest(body),
-          idempotency:
-            idempotencyKey === undefined
-              ? undefined
-              : { key: idempotencyKey, method: 'POST', path },
-        })
-        const warnings = warnOfUnknownFields(schema, givenBody, aliases)
-        return json(200, { success: true, data: { ...accepted, warnings }, ...accepted })
-      },
-    }),
-  ]
+  return projectOperation({
+    tag: 'Public API',
+    summary: 'Send an email to one or more recipients',
+    description:
+      'Either `template`, or both `subject` and `body`; `from` unless the template has a sender. ' +
+      'One request is one transaction: a refusal leaves nothing queued. An address on the ' +
+      "project's suppression list gets an email with status SUPPRESSED, which is never sent.",
+    takesIdempotencyKey: true,
+    body: schema,
+    maxBodyBytes: maxBodyBytes(core.config.limits),
+    responses: { 200: { description: 'Accepted: durable and queued', schema: sent } },
+    refusals: [400, 404, 409],
+    handle: async ({ project, body, givenBody, path, idempotencyKey }) => {
+      await checkLongContents(body.attachments ?? [])
+      const accepted = await acceptMessage(core, {
+        project,
+        request: toSendRequest(body),
+        idempotency:
+          idempotencyKey === undefined ? undefined : { key: idempotencyKey, method: 'POST', path },
+      })
+      const warnings = warnOfUnknownFields(schema, givenBody, aliases)
+      return json(200, { success: true, data: { ...accepted, warnings }, ...accepted })
+    },
+  })
 }
 
 function toSendRequest(body: SendBody): SendRequest {

@@ -1,36 +1,32 @@
-/** `POST /webhooks/sns`: what a relay through Amazon SES tells of its mail (contract 7.4). */
+/** `POST /webhooks/sns`: Amazon SNS notifications about mail that was relayed through SES. */
 import { AppError } from '../../errors.ts'
-import type { Core } from '../../features/core.ts'
 import { createSnsReceiver } from '../../features/sns/receive.ts'
-import { json, openRoute, type Route } from '../route.ts'
+import { openOperation } from '../operation.ts'
+import { json } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 
-/** SNS sends 256 KB at most, and quotes them: each quotation mark of a message takes one more. */
+/** SNS sends at most 256 KB, and JSON escapes each quotation mark in the quoted message. */
 const MAX_BYTES = 512 * 1024
 
-export function webhookRoutes(core: Core): Route[] {
+export const receive = ({ core }: RouteDeps) => {
   const sns = createSnsReceiver(core)
-  return [
-    openRoute({
-      method: 'POST',
-      path: '/webhooks/sns',
-      growsDisk: true,
-      permission: 'none',
-      // Amazon calls it, not clients.
-      isHidden: true,
-      isUnlogged: true,
-      tag: 'Service',
-      summary: 'Notifications of Amazon SNS, of the topics in `sns.topic_arns`',
-      responses: { 200: { description: 'Taken' } },
-      // Read here: SNS says text/plain, and nobody may send more than it does.
-      handle: async ({ readJson }) => {
-        if (!sns.isOpen) {
-          throw new AppError('FORBIDDEN', 'No topic is believed here.', {
-            suggestion: 'The operator of this server lists topics in sns.topic_arns.',
-          })
-        }
-        await sns.receive(await readJson(MAX_BYTES))
-        return json(200, { success: true })
-      },
-    }),
-  ]
+  return openOperation({
+    growsDisk: true,
+    // Amazon calls this route; clients of the API do not.
+    isHidden: true,
+    isUnlogged: true,
+    tag: 'Service',
+    summary: 'Take notifications of Amazon SNS for the topics in `sns.topic_arns`',
+    responses: { 200: { description: 'Taken' } },
+    // The handler reads the body: SNS sends JSON as text/plain, with a limit of its own.
+    handle: async ({ readJson }) => {
+      if (!sns.isOpen) {
+        throw new AppError('FORBIDDEN', 'This server accepts no SNS topics.', {
+          suggestion: 'The operator of this server lists accepted topics in sns.topic_arns.',
+        })
+      }
+      await sns.receive(await readJson(MAX_BYTES))
+      return json(200, { success: true })
+    },
+  })
 }

@@ -1,10 +1,11 @@
 /** A project's suppression list (contract section 0): addresses that get no mail from it. */
 import { z } from 'zod'
-import type { Core } from '../../features/core.ts'
 import { addSuppressions } from '../../features/suppressions/add.ts'
 import { listSuppressions } from '../../features/suppressions/list.ts'
 import { removeAddresses, removeSuppression } from '../../features/suppressions/remove.ts'
-import { json, keyedRoute, noContent, type Route } from '../route.ts'
+import { projectOperation } from '../operation.ts'
+import { json, noContent } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 import { emailAddress, instant } from '../shapes/fields.ts'
 import { countParameter, cursorParameter } from '../shapes/paging.ts'
 
@@ -52,68 +53,63 @@ const page = z
   })
   .meta({ id: 'SuppressionPage' })
 
-const shared = { tag: 'Suppressions', permission: 'secret' } as const
+const shared = { tag: 'Suppressions' } as const
 
-export function suppressionRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/suppressions',
-      summary: 'List suppressed addresses, newest first',
-      query: listQuery,
-      responses: { 200: { description: 'A page', schema: page } },
-      handle: async ({ project, query }) =>
-        json(200, await listSuppressions(core, { projectId: project.id, ...query })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/suppressions',
-      // It is small, and protects people.
-      growsDisk: false,
-      summary: 'Suppress addresses',
-      description: 'Their contacts are unsubscribed. Who is on the list keeps the first reason.',
-      body: additions,
-      responses: {
-        200: {
-          description: 'How many are new, how many were there',
-          schema: z.object({ added: z.int(), existing: z.int() }),
-        },
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List suppressed addresses, newest first',
+    query: listQuery,
+    responses: { 200: { description: 'A page', schema: page } },
+    handle: async ({ project, query }) =>
+      json(200, await listSuppressions(core, { projectId: project.id, ...query })),
+  })
+
+export const add = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    // It is small, and protects people.
+    growsDisk: false,
+    summary: 'Suppress addresses',
+    description: 'Their contacts are unsubscribed. Who is on the list keeps the first reason.',
+    body: additions,
+    responses: {
+      200: {
+        description: 'How many are new, how many were there',
+        schema: z.object({ added: z.int(), existing: z.int() }),
       },
-      handle: async ({ project, body }) => {
-        const addresses = body.emails ?? (body.email === undefined ? [] : [body.email])
-        const { reason = 'MANUAL' } = body
-        return json(200, await addSuppressions(core, { projectId: project.id, addresses, reason }))
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'DELETE',
-      path: '/suppressions/:id',
-      summary: 'Let an address be sent to again',
-      responses: { 204: { description: 'Removed' } },
-      refusals: [404],
-      handle: async ({ project, params }) => {
-        await removeSuppression(core, { projectId: project.id, id: params.id ?? '' })
-        return noContent()
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'DELETE',
-      path: '/suppressions',
-      summary: 'Let addresses be sent to again',
-      body: removals,
-      responses: {
-        200: { description: 'How many were on the list', schema: z.object({ removed: z.int() }) },
-      },
-      handle: async ({ project, body }) => {
-        const { emails: addresses } = body
-        return json(200, {
-          removed: await removeAddresses(core, { projectId: project.id, addresses }),
-        })
-      },
-    }),
-  ]
-}
+    },
+    handle: async ({ project, body }) => {
+      const addresses = body.emails ?? (body.email === undefined ? [] : [body.email])
+      const { reason = 'MANUAL' } = body
+      return json(200, await addSuppressions(core, { projectId: project.id, addresses, reason }))
+    },
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Let an address be sent to again',
+    responses: { 204: { description: 'Removed' } },
+    refusals: [404],
+    handle: async ({ project, params }) => {
+      await removeSuppression(core, { projectId: project.id, id: params.id ?? '' })
+      return noContent()
+    },
+  })
+
+export const removeMany = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Let addresses be sent to again',
+    body: removals,
+    responses: {
+      200: { description: 'How many were on the list', schema: z.object({ removed: z.int() }) },
+    },
+    handle: async ({ project, body }) => {
+      const { emails: addresses } = body
+      return json(200, {
+        removed: await removeAddresses(core, { projectId: project.id, addresses }),
+      })
+    },
+  })

@@ -1,6 +1,5 @@
 /** Templates of a project (contract 3.5). Lists answer in both shapes and take both ways of paging. */
 import { z } from 'zod'
-import type { Core } from '../../features/core.ts'
 import { bulkUpdateTemplates } from '../../features/templates/bulk-update.ts'
 import { createTemplate } from '../../features/templates/create.ts'
 import { deleteTemplate } from '../../features/templates/delete.ts'
@@ -10,7 +9,9 @@ import { listTemplates } from '../../features/templates/list.ts'
 import { updateTemplate } from '../../features/templates/update.ts'
 import { templateUsage } from '../../features/templates/usage.ts'
 import { largeJson } from '../exchange/large-json.ts'
-import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../route.ts'
+import { projectOperation, targetOf } from '../operation.ts'
+import { json, noContent } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 import { emailAddress, id, instant, lineOfText } from '../shapes/fields.ts'
 import { choiceParameter, countParameter, cursorParameter } from '../shapes/paging.ts'
 
@@ -46,7 +47,7 @@ const newTemplate = z.object({
 
 const changes = z.object(fields).partial()
 
-const bulkUpdate = z.object({
+const bulkChange = z.object({
   ids: z.array(id).min(1).max(MAX_IDS),
   delete: z.boolean().default(false),
 })
@@ -107,106 +108,101 @@ const usage = z.object({
   workflows: references,
 })
 
-const shared = { tag: 'Templates', permission: 'secret' } as const
+const shared = { tag: 'Templates' } as const
 
-export function templateRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/templates',
-      summary: 'List templates',
-      description:
-        'By `limit` and `cursor`, where a page ends early if its bodies are large, or by `page` and ' +
-        '`pageSize`.',
-      query: listQuery,
-      responses: { 200: { description: 'A page', schema: templatePage } },
-      handle: async ({ project, query }) => largeJson(200, await listPage(core, project.id, query)),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/templates',
-      summary: 'Create a template',
-      body: newTemplate,
-      maxBodyBytes: MAX_REQUEST_BYTES,
-      responses: { 201: { description: 'Created', schema: template } },
-      handle: async ({ project, body }) =>
-        largeJson(201, await createTemplate(core, { projectId: project.id, ...body })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/templates/bulk-update',
-      growsDisk: false,
-      summary: 'Delete several templates, all of them or none',
-      body: bulkUpdate,
-      responses: { 200: { description: 'How many', schema: bulkResult } },
-      refusals: [404, 409],
-      handle: async ({ project, body }) =>
-        json(200, await bulkUpdateTemplates(core, { projectId: project.id, ...body })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/templates/:id',
-      summary: 'Get a template',
-      responses: { 200: { description: 'The template', schema: template } },
-      refusals: [404],
-      handle: async (call) => largeJson(200, await getTemplate(core, named(call))),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'PATCH',
-      path: '/templates/:id',
-      summary: 'Change a template',
-      description: 'Emails accepted before keep what they were accepted with.',
-      body: changes,
-      maxBodyBytes: MAX_REQUEST_BYTES,
-      responses: { 200: { description: 'As it is now', schema: template } },
-      refusals: [404],
-      handle: async (call) =>
-        largeJson(200, await updateTemplate(core, { ...named(call), changes: call.body })),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'DELETE',
-      path: '/templates/:id',
-      summary: 'Delete a template that nothing refers to',
-      responses: { 204: { description: 'Deleted' } },
-      refusals: [404, 409],
-      handle: async (call) => {
-        await deleteTemplate(core, named(call))
-        return noContent()
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/templates/:id/duplicate',
-      summary: 'Copy a template',
-      responses: { 201: { description: 'The copy', schema: template } },
-      refusals: [404],
-      handle: async (call) => largeJson(201, await duplicateTemplate(core, named(call))),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/templates/:id/usage',
-      summary: 'What refers to a template',
-      responses: { 200: { description: 'Counts and references', schema: usage } },
-      refusals: [404],
-      handle: async (call) => json(200, await templateUsage(core, named(call))),
-    }),
-  ]
-}
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List templates',
+    description:
+      'By `limit` and `cursor`, where a page ends early if its bodies are large, or by `page` and ' +
+      '`pageSize`.',
+    query: listQuery,
+    responses: { 200: { description: 'A page', schema: templatePage } },
+    handle: async ({ project, query }) => largeJson(200, await listPage(core, project.id, query)),
+  })
 
-function named({ project, params }: KeyedCall<unknown, unknown>) {
-  return { projectId: project.id, id: params.id ?? '' }
-}
+export const create = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Create a template',
+    body: newTemplate,
+    maxBodyBytes: MAX_REQUEST_BYTES,
+    responses: { 201: { description: 'Created', schema: template } },
+    handle: async ({ project, body }) =>
+      largeJson(201, await createTemplate(core, { projectId: project.id, ...body })),
+  })
 
-/** Both shapes of the list at once. */
-async function listPage(core: Core, projectId: string, query: z.output<typeof listQuery>) {
+export const bulkUpdate = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Delete several templates, all of them or none',
+    body: bulkChange,
+    responses: { 200: { description: 'How many', schema: bulkResult } },
+    refusals: [404, 409],
+    handle: async ({ project, body }) =>
+      json(200, await bulkUpdateTemplates(core, { projectId: project.id, ...body })),
+  })
+
+export const get = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Get a template',
+    responses: { 200: { description: 'The template', schema: template } },
+    refusals: [404],
+    handle: async (call) => largeJson(200, await getTemplate(core, targetOf(call))),
+  })
+
+export const update = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Change a template',
+    description: 'Emails accepted before keep what they were accepted with.',
+    body: changes,
+    maxBodyBytes: MAX_REQUEST_BYTES,
+    responses: { 200: { description: 'As it is now', schema: template } },
+    refusals: [404],
+    handle: async (call) =>
+      largeJson(200, await updateTemplate(core, { ...targetOf(call), changes: call.body })),
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Delete a template that nothing refers to',
+    responses: { 204: { description: 'Deleted' } },
+    refusals: [404, 409],
+    handle: async (call) => {
+      await deleteTemplate(core, targetOf(call))
+      return noContent()
+    },
+  })
+
+export const duplicate = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Copy a template',
+    responses: { 201: { description: 'The copy', schema: template } },
+    refusals: [404],
+    handle: async (call) => largeJson(201, await duplicateTemplate(core, targetOf(call))),
+  })
+
+export const showUsage = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'What refers to a template',
+    responses: { 200: { description: 'Counts and references', schema: usage } },
+    refusals: [404],
+    handle: async (call) => json(200, await templateUsage(core, targetOf(call))),
+  })
+
+/** The page with the fields of both ways of paging. */
+async function listPage(
+  core: RouteDeps['core'],
+  projectId: string,
+  query: z.output<typeof listQuery>,
+) {
   const { limit, cursor, page, pageSize = limit, type, search, sort, dir } = query
   const isPaged = page !== undefined || query.pageSize !== undefined
   const found = await listTemplates(core, {

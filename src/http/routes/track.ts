@@ -1,8 +1,9 @@
 /** `POST /v1/track`: something a contact did (contract 1.2). What it leads to is `recordEventByAddress`'s. */
 import { z } from 'zod'
 import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
-import type { Core } from '../../features/core.ts'
-import { json, keyedRoute, type Route } from '../route.ts'
+import { projectOperation } from '../operation.ts'
+import { json } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 import { againAtTopLevel, emailAddress, instant, warnings } from '../shapes/fields.ts'
 import { warnOfUnknownFields } from '../validation/unknown-fields.ts'
 
@@ -62,33 +63,27 @@ const aliases = {
   payload: 'data',
 }
 
-export function trackRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      method: 'POST',
-      path: '/v1/track',
-      permission: 'any',
-      tag: 'Public API',
-      summary: 'Track an event of a contact, who is made if need be',
-      description:
-        'Takes either key. Names of events that the service itself emits are refused: `email.*`, ' +
-        '`contact.subscribed`, `contact.unsubscribed`, `segment.*.entry`, `segment.*.exit`.',
-      takesIdempotencyKey: true,
-      body: trackBody,
-      responses: {
-        200: { description: 'Tracked: contact and event are durable', schema: tracked },
-      },
-      refusals: [400, 409],
-      handle: async ({ project, body, givenBody, path, idempotencyKey: key }) => {
-        const { email: address, ...request } = body
-        const tracked = await recordEventByAddress(core, {
-          projectId: project.id,
-          request: { ...request, address },
-          idempotency: key === undefined ? undefined : { key, method: 'POST', path },
-        })
-        const warnings = warnOfUnknownFields(trackBody, givenBody, aliases)
-        return json(200, { success: true, data: { ...tracked, warnings }, ...tracked })
-      },
-    }),
-  ]
-}
+export const track = ({ core }: RouteDeps) =>
+  projectOperation({
+    tag: 'Public API',
+    summary: 'Track an event of a contact, who is made if need be',
+    description:
+      'Takes either key. Names of events that the service itself emits are refused: `email.*`, ' +
+      '`contact.subscribed`, `contact.unsubscribed`, `segment.*.entry`, `segment.*.exit`.',
+    takesIdempotencyKey: true,
+    body: trackBody,
+    responses: {
+      200: { description: 'Tracked: contact and event are durable', schema: tracked },
+    },
+    refusals: [400, 409],
+    handle: async ({ project, body, givenBody, path, idempotencyKey: key }) => {
+      const { email: address, ...request } = body
+      const tracked = await recordEventByAddress(core, {
+        projectId: project.id,
+        request: { ...request, address },
+        idempotency: key === undefined ? undefined : { key, method: 'POST', path },
+      })
+      const warnings = warnOfUnknownFields(trackBody, givenBody, aliases)
+      return json(200, { success: true, data: { ...tracked, warnings }, ...tracked })
+    },
+  })

@@ -5,9 +5,10 @@
  * `valid: false`.
  */
 import { z } from 'zod'
-import type { Core } from '../../features/core.ts'
 import { verifyAddress } from '../../features/verification/verify.ts'
-import { json, keyedRoute, type Route } from '../route.ts'
+import { projectOperation } from '../operation.ts'
+import { json } from '../response.ts'
+import type { RouteDeps } from '../route-deps.ts'
 
 /** Longer than any address, however it is written. */
 export const MAX_LENGTH = 1024
@@ -36,29 +37,23 @@ const verification = z
   })
   .meta({ id: 'Verification' })
 
-export function verifyRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      method: 'POST',
-      path: '/v1/verify',
-      growsDisk: false,
-      permission: 'secret',
-      tag: 'Public API',
-      summary: 'Verify an email address',
-      description:
-        'Looks at the format, the lists of disposable, free and forwarding domains, and DNS; no ' +
-        'mail server is asked. Only a bad format, a domain that does not exist and one without MX ' +
-        'records make an address invalid. Name servers that give no answer are an error 503, never ' +
-        'a domain that does not exist.',
-      body: z.object({ email: addressText }),
-      responses: {
-        200: {
-          description: 'What is known of it',
-          schema: z.object({ success: z.literal(true), data: verification }),
-        },
+export const verify = ({ core }: RouteDeps) =>
+  projectOperation({
+    growsDisk: false,
+    tag: 'Public API',
+    summary: 'Verify an email address',
+    description:
+      'Looks at the format, the lists of disposable, free and forwarding domains, and DNS; no ' +
+      'mail server is asked. Only a bad format, a domain that does not exist and one without MX ' +
+      'records make an address invalid. Name servers that give no answer are an error 503, never ' +
+      'a domain that does not exist.',
+    body: z.object({ email: addressText }),
+    responses: {
+      200: {
+        description: 'What is known of it',
+        schema: z.object({ success: z.literal(true), data: verification }),
       },
-      handle: async ({ body }) =>
-        json(200, { success: true, data: await verifyAddress(core, body.email) }),
-    }),
-  ]
-}
+    },
+    handle: async ({ body }) =>
+      json(200, { success: true, data: await verifyAddress(core, body.email) }),
+  })

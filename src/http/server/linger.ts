@@ -19,19 +19,19 @@ export function isLongUnderWay({ complete, headers }: IncomingMessage): boolean 
   return !(Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= SHORT_BYTES)
 }
 
-export type LastReply = {
+export type LastResponse = {
   status: number
   headers: Readonly<Record<string, string>>
   body: string | Uint8Array
 }
 
 /** Resolves when the connection may be closed, and closes it. `maxBytes`: what the route takes. */
-export async function replyAndLinger(
+export async function respondAndLinger(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { reply, maxBytes }: { reply: LastReply; maxBytes: number },
+  { response, maxBytes }: { response: LastResponse; maxBytes: number },
 ): Promise<void> {
-  const { status, headers, body } = reply
+  const { status, headers, body } = response
   const sizeBytes = Buffer.byteLength(body)
   outgoing.writeHead(status, { ...headers, connection: 'close', 'content-length': sizeBytes })
   // Not ended: the listener would close the connection at once.

@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
-import { errorReply } from '../exchange/error-response.ts'
+import { errorResponse } from '../exchange/error-response.ts'
 import { commonHeaders } from '../exchange/response-headers.ts'
 import { throwAway } from './linger.ts'
 
@@ -12,13 +12,13 @@ import { throwAway } from './linger.ts'
 const MAX_REST_BYTES = 20 * 1024 * 1024
 
 /** Writes the envelope, reads on for a while for its sake (`linger.ts`) and closes. */
-export async function refuseRaw(
+export async function writeRefusal(
   { now }: Pick<Core, 'now'>,
   socket: Socket,
   { error, isPublicApi }: { error: AppError; isPublicApi: boolean },
 ): Promise<void> {
   const requestId = randomUUID()
-  const { status, body, headers } = errorReply(error, { requestId, isPublicApi, at: now() })
+  const { status, body, headers } = errorResponse(error, { requestId, isPublicApi, at: now() })
   const fields = {
     ...commonHeaders(isPublicApi),
     ...headers,

@@ -14,13 +14,13 @@ import type { RequestLog } from '../../features/requests/log.ts'
 import { createRateLimiter, type RateLimiter } from '../../features/requests/rate-limit.ts'
 import { createApi } from '../api.ts'
 import { REQUEST_TIMEOUT_MS } from '../body/pace.ts'
-import { errorReply } from '../exchange/error-response.ts'
+import { errorResponse } from '../exchange/error-response.ts'
 import { commonHeaders } from '../exchange/response-headers.ts'
 import { createAddressList, plainAddress } from './client-address.ts'
 import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
 import { leaveBodiesToReaders } from './expectation.ts'
 import { createTurns } from './pipelining.ts'
-import { refuseRaw } from './raw-response.ts'
+import { writeRefusal } from './raw-response.ts'
 import { answerFaults } from './unreadable-requests.ts'
 
 export type HttpDeps = {
@@ -111,7 +111,7 @@ function connectionLimits(core: Core): ConnectionLimits {
       core.counters.add('pillarbox_http_connections_refused_total')
       // Below TLS there is nothing that could be said.
       if (tls !== null) socket.destroy()
-      else void refuseRaw(core, socket, { error: tooMany(isOfAddress), isPublicApi: false })
+      else void writeRefusal(core, socket, { error: tooMany(isOfAddress), isPublicApi: false })
     },
   }
 }
@@ -175,7 +175,11 @@ function unreadable({ now, counters }: Core, cause: unknown): Response {
   counters.add('pillarbox_http_strangers_refused_total', { status: '400' })
   const error = new AppError('BAD_REQUEST', 'The request has no readable URL.', { cause })
   const requestId = randomUUID()
-  const { status, body, headers } = errorReply(error, { requestId, isPublicApi: false, at: now() })
+  const { status, body, headers } = errorResponse(error, {
+    requestId,
+    isPublicApi: false,
+    at: now(),
+  })
   return new Response(body, {
     status,
     headers: { ...commonHeaders(false), ...headers, 'x-request-id': requestId },

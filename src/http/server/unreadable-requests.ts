@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import type { Turns } from './pipelining.ts'
-import { refuseRaw } from './raw-response.ts'
+import { writeRefusal } from './raw-response.ts'
 
 type Fault = Error & { code?: string; reason?: string; rawPacket?: Buffer }
 type Asked = Pick<Turns, 'unanswered'>
@@ -25,7 +25,7 @@ export function answerFaults(
       return
     }
     core.counters.add('pillarbox_http_strangers_refused_total', { status: String(error.status) })
-    void refuseRaw(core, socket, { error, isPublicApi: isPublicApi(fault, turns, socket) })
+    void writeRefusal(core, socket, { error, isPublicApi: isPublicApi(fault, turns, socket) })
   })
 }
 

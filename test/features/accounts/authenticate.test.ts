@@ -9,11 +9,11 @@ test('a key opens its own project: the secret one everything, the public one wha
   const core = await openTestCore(t)
   const one = await addProject(core)
   await addProject(core)
-  const bySecret = await authenticate(core, `Bearer ${one.secret}`, 'secret')
+  const bySecret = await authenticate(core, `Bearer ${one.secret}`, 'secret key')
   assert.equal(bySecret.project.id, one.id)
   assert.equal(bySecret.key, 'secret')
-  assert.equal((await authenticate(core, `bearer  ${one.secret} `, 'any')).key, 'secret')
-  const byPublic = await authenticate(core, `Bearer ${one.public}`, 'any')
+  assert.equal((await authenticate(core, `bearer  ${one.secret} `, 'any key')).key, 'secret')
+  const byPublic = await authenticate(core, `Bearer ${one.public}`, 'any key')
   assert.equal(byPublic.project.id, one.id)
   assert.equal(byPublic.key, 'public')
 })
@@ -30,7 +30,7 @@ test('without "Bearer x" the answer is MISSING_AUTH', async (t) => {
     secret,
     'Bearer a b',
   ]) {
-    const call = authenticate(core, header, 'any')
+    const call = authenticate(core, header, 'any key')
     await assert.rejects(call, { code: 'MISSING_AUTH', status: 401 }, String(header))
   }
 })
@@ -38,7 +38,7 @@ test('without "Bearer x" the answer is MISSING_AUTH', async (t) => {
 test('unknown keys, near misses and a public key where it has no place are INVALID_API_KEY', async (t) => {
   const core = await openTestCore(t)
   const { secret, public: publicKey } = await addProject(core)
-  await authenticate(core, `Bearer ${secret}`, 'secret')
+  await authenticate(core, `Bearer ${secret}`, 'secret key')
   const wrong = [
     publicKey,
     `sk_${publicKey.slice(3)}`,
@@ -50,10 +50,10 @@ test('unknown keys, near misses and a public key where it has no place are INVAL
     'x'.repeat(100_000),
   ]
   for (const key of wrong) {
-    const call = authenticate(core, `Bearer ${key}`, 'secret')
+    const call = authenticate(core, `Bearer ${key}`, 'secret key')
     await assert.rejects(call, { code: 'INVALID_API_KEY', status: 401 }, key.slice(0, 80))
   }
-  const call = authenticateKey(core, `pk_${secret.slice(3)}`, 'any')
+  const call = authenticateKey(core, `pk_${secret.slice(3)}`, 'any key')
   await assert.rejects(call, { code: 'INVALID_API_KEY' })
 })
 
@@ -61,7 +61,7 @@ test('a disabled project is still told apart from an unknown key', async (t) => 
   const core = await openTestCore(t)
   const { secret } = await addProject(core)
   await core.store.write((tx) => tx.update(projects).set({ isDisabled: true }))
-  const { project } = await authenticate(core, `Bearer ${secret}`, 'secret')
+  const { project } = await authenticate(core, `Bearer ${secret}`, 'secret key')
   assert.equal(project.isDisabled, true)
 })
 
@@ -69,14 +69,14 @@ test('keys that the sandbox made open nothing in other modes until they are rene
   const core = await openTestCore(t)
   const { id, secret, public: publicKey } = await addProject(core)
   await core.store.write((tx) => tx.update(projects).set({ areKeysSandbox: true }))
-  assert.ok(await authenticate(core, `Bearer ${secret}`, 'secret'))
+  assert.ok(await authenticate(core, `Bearer ${secret}`, 'secret key'))
   const delivery = { ...core.config.delivery, mode: 'direct' as const }
   const direct = { ...core, config: { ...core.config, delivery } }
   for (const key of [secret, publicKey]) {
-    const call = authenticate(direct, `Bearer ${key}`, 'any')
+    const call = authenticate(direct, `Bearer ${key}`, 'any key')
     await assert.rejects(call, { code: 'INVALID_API_KEY' })
   }
   const renewed = await regenerateKeys(direct, id)
-  assert.ok(await authenticate(direct, `Bearer ${renewed.secret}`, 'secret'))
-  assert.ok(await authenticate(direct, `Bearer ${renewed.public}`, 'any'))
+  assert.ok(await authenticate(direct, `Bearer ${renewed.secret}`, 'secret key'))
+  assert.ok(await authenticate(direct, `Bearer ${renewed.public}`, 'any key'))
 })

@@ -19,7 +19,7 @@ test('a first start makes a user, a project and a trusted domain, and tells secr
   const welcome = await prepareSandbox(core)
   assert.ok(welcome?.kind === 'created')
   assert.equal(welcome.domain, 'example.test')
-  const { project } = await authenticate(core, `Bearer ${welcome.keys.secret}`, 'secret')
+  const { project } = await authenticate(core, `Bearer ${welcome.keys.secret}`, 'secret key')
   assert.equal(project.id, welcome.project.id)
   const sender = await core.directory.findSenderDomain(project.id, 'example.test')
   assert.equal(sender?.signing.length, 2)

@@ -8,21 +8,17 @@ import supertest from 'supertest'
 import { z } from 'zod'
 import { createCounters } from '../../../src/counters.ts'
 import { AppError } from '../../../src/errors.ts'
+import type { Project } from '../../../src/features/accounts/project.ts'
 import type { Core } from '../../../src/features/core.ts'
-import type { Project } from '../../../src/features/messages/accept/plan.ts'
 import type { RequestLogEntry } from '../../../src/features/requests/log.ts'
 import { createRateLimiter } from '../../../src/features/requests/rate-limit.ts'
 import { createBodyAllowance } from '../../../src/http/body/body-allowance.ts'
-import type { Hall } from '../../../src/http/exchange/exchange.ts'
+import type { ExchangeDeps } from '../../../src/http/exchange/exchange.ts'
 import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { mount } from '../../../src/http/mount.ts'
-import {
-  DEFAULT_BODY_BYTES,
-  json,
-  keyedRoute,
-  openRoute,
-  type Route,
-} from '../../../src/http/route.ts'
+import { DEFAULT_BODY_BYTES, openOperation, projectOperation } from '../../../src/http/operation.ts'
+import { json } from '../../../src/http/response.ts'
+import { keyRoute, openRoute, type Route } from '../../../src/http/route.ts'
 import { createAddressList } from '../../../src/http/server/client-address.ts'
 import { createLog } from '../../../src/log.ts'
 
@@ -87,93 +83,93 @@ function noteAsked(): AsyncIterable<Uint8Array> {
 const shared = { tag: 'Test', summary: 'A test', responses: {} }
 const thing = z.object({ name: z.string(), data: z.unknown().optional() })
 const routes: Route[] = [
-  keyedRoute({
-    ...shared,
-    method: 'POST',
-    path: '/v1/things',
-    permission: 'secret',
-    body: thing,
-    takesIdempotencyKey: true,
-    handle: ({ body, idempotencyKey, project: { id } }) => called({ body, idempotencyKey, id }),
-  }),
-  keyedRoute({
-    ...shared,
-    method: 'POST',
-    path: '/v1/events',
-    permission: 'any',
-    handle: () => called({}),
-  }),
-  keyedRoute({
-    ...shared,
-    method: 'GET',
-    path: '/things/:id',
-    permission: 'secret',
-    handle: ({ params }) => called(params),
-  }),
-  keyedRoute({
-    ...shared,
-    method: 'GET',
-    path: '/named/:eventName',
-    permission: 'secret',
-    handle: ({ params }) => called(params),
-  }),
-  keyedRoute({
-    ...shared,
-    method: 'GET',
-    path: '/asked',
-    permission: 'secret',
-    query: z.object({
-      search: z.string().min(1).optional(),
-      type: z.enum(['A']).optional(),
-      limit: z.string().min(1),
+  keyRoute(
+    { method: 'POST', path: '/v1/things', callers: 'secret key' },
+    projectOperation({
+      ...shared,
+      body: thing,
+      takesIdempotencyKey: true,
+      handle: ({ body, idempotencyKey, project: { id } }) => called({ body, idempotencyKey, id }),
     }),
-    handle: ({ query }) => called(query),
-  }),
-  keyedRoute({
-    ...shared,
-    method: 'GET',
-    path: '/callers',
-    permission: 'secret',
-    handle: () => ({ status: 200, body: tellCallers(callers.getStore()), headers: {} }),
-  }),
-  keyedRoute({
-    ...shared,
-    method: 'GET',
-    path: '/given-up',
-    permission: 'secret',
-    handle: () => ({ status: 200, body: noteAsked(), headers: {} }),
-  }),
-  openRoute({
-    ...shared,
-    method: 'GET',
-    path: '/stranger',
-    permission: 'none',
-    handle: () => json(200, callers.getStore() ?? 'nobody'),
-  }),
-  openRoute({
-    ...shared,
-    method: 'GET',
-    path: '/broken',
-    permission: 'none',
-    handle: () => {
-      throw new Error('password of the database is hunter2')
-    },
-  }),
-  openRoute({
-    ...shared,
-    method: 'GET',
-    path: '/busy',
-    permission: 'none',
-    handle: () => {
-      throw new AppError('EXTERNAL_SERVICE_ERROR', 'No answer', { details: { retryAfter: 7.2 } })
-    },
-  }),
+  ),
+  keyRoute(
+    { method: 'POST', path: '/v1/events', callers: 'any key' },
+    projectOperation({
+      ...shared,
+      handle: () => called({}),
+    }),
+  ),
+  keyRoute(
+    { method: 'GET', path: '/things/:id', callers: 'secret key' },
+    projectOperation({
+      ...shared,
+      handle: ({ params }) => called(params),
+    }),
+  ),
+  keyRoute(
+    { method: 'GET', path: '/named/:eventName', callers: 'secret key' },
+    projectOperation({
+      ...shared,
+      handle: ({ params }) => called(params),
+    }),
+  ),
+  keyRoute(
+    { method: 'GET', path: '/asked', callers: 'secret key' },
+    projectOperation({
+      ...shared,
+      query: z.object({
+        search: z.string().min(1).optional(),
+        type: z.enum(['A']).optional(),
+        limit: z.string().min(1),
+      }),
+      handle: ({ query }) => called(query),
+    }),
+  ),
+  keyRoute(
+    { method: 'GET', path: '/callers', callers: 'secret key' },
+    projectOperation({
+      ...shared,
+      handle: () => ({ status: 200, body: tellCallers(callers.getStore()), headers: {} }),
+    }),
+  ),
+  keyRoute(
+    { method: 'GET', path: '/given-up', callers: 'secret key' },
+    projectOperation({
+      ...shared,
+      handle: () => ({ status: 200, body: noteAsked(), headers: {} }),
+    }),
+  ),
+  openRoute(
+    { method: 'GET', path: '/stranger' },
+    openOperation({
+      ...shared,
+      handle: () => json(200, callers.getStore() ?? 'nobody'),
+    }),
+  ),
+  openRoute(
+    { method: 'GET', path: '/broken' },
+    openOperation({
+      ...shared,
+      handle: () => {
+        throw new Error('password of the database is hunter2')
+      },
+    }),
+  ),
+  openRoute(
+    { method: 'GET', path: '/busy' },
+    openOperation({
+      ...shared,
+      handle: () => {
+        throw new AppError('EXTERNAL_SERVICE_ERROR', 'No answer', { details: { retryAfter: 7.2 } })
+      },
+    }),
+  ),
 ]
 
 let server: Server
 
 before(async () => {
-  const hall: Hall = {
+  const deps: ExchangeDeps = {
     core,
     proxies: createAddressList([]),
     limiter: { take: (caller) => limiter.take(caller), size: () => 0 },
@@ -184,7 +180,7 @@ before(async () => {
       return stopping.signal
     },
   }
-  server = createServer(getRequestListener(mount(hall, routes).fetch))
+  server = createServer(getRequestListener(mount(deps, routes).fetch))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import supertest from 'supertest'
-import { listRoutes } from '../../../src/http/api.ts'
 import { createTraffic } from '../../../src/http/exchange/traffic.ts'
+import { createLayout } from '../../../src/http/pages/layout.ts'
+import { createRoutes } from '../../../src/http/route-table.ts'
 import { createAddressList } from '../../../src/http/server/client-address.ts'
 import { type Service, startService, type TestProject } from '../service.ts'
 
@@ -41,7 +42,7 @@ const goesOn = [
 test('on a full disk reads, deletes and wishes go on, everything else waits', () => {
   const { core } = service
   const proxies = createAddressList([])
-  const routes = listRoutes({ core, traffic: createTraffic(), proxies })
+  const routes = createRoutes({ core, traffic: createTraffic(), proxies, layout: createLayout() })
   const open = routes
     .filter(({ growsDisk }) => !growsDisk)
     .map(({ method, path }) => `${method} ${path}`)

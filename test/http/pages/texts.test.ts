@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { textsOf } from '../../../src/http/pages/texts.ts'
+import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
 import { LANGUAGES } from '../../../src/mail/languages.ts'
 
 /** `unsubscribe.ask` -> text. */
@@ -10,12 +10,12 @@ function flatten(value: object, prefix = ''): [string, string][] {
   ) as [string, string][]
 }
 
-const english = flatten(textsOf('en'))
+const english = flatten(TRANSLATIONS.en)
 const placeholders = (text: string) => (text.match(/\{\w*\}/g) ?? []).sort()
 
 test('every language has every text, with the names of the English one', () => {
   for (const language of LANGUAGES) {
-    const texts = new Map(flatten(textsOf(language)))
+    const texts = new Map(flatten(TRANSLATIONS[language]))
     assert.deepEqual([...texts.keys()].sort(), english.map(([key]) => key).sort())
     for (const [key, model] of english) {
       const text = texts.get(key) ?? ''
@@ -31,7 +31,7 @@ test('every language has every text, with the names of the English one', () => {
 test('a translation is one: no text of another language stands in its place', () => {
   for (const [key, model] of english) {
     for (const language of LANGUAGES.filter((each) => each !== 'en')) {
-      const text = new Map(flatten(textsOf(language))).get(key)
+      const text = new Map(flatten(TRANSLATIONS[language])).get(key)
       assert.notEqual(text, model, `${language} ${key}`)
     }
   }
@@ -43,14 +43,14 @@ test('a translation is one: no text of another language stands in its place', ()
   ]
   for (const [tag, script] of scripts) {
     const language = LANGUAGES.find((each) => each === tag) ?? 'en'
-    for (const [key, text] of flatten(textsOf(language)))
+    for (const [key, text] of flatten(TRANSLATIONS[language]))
       assert.match(text, script, `${tag} ${key}`)
   }
 })
 
 test('a question asks, and what is pressed is short', () => {
   for (const language of LANGUAGES) {
-    const { unsubscribe, subscribe, manage } = textsOf(language)
+    const { unsubscribe, subscribe, manage } = TRANSLATIONS[language]
     for (const { ask } of [unsubscribe, subscribe]) assert.match(ask, /[?？]$/)
     for (const button of [unsubscribe.button, subscribe.button, manage.on, manage.off]) {
       assert.ok(button.length <= 28, `${language} ${button}`)

@@ -8,7 +8,7 @@ import { AppError } from '../../../src/errors.ts'
 import { updateProject } from '../../../src/features/accounts/projects.ts'
 import { setSubscribed } from '../../../src/features/contacts/write/upsert.ts'
 import { suppress } from '../../../src/features/messages/outcome/suppression.ts'
-import { textsOf } from '../../../src/http/pages/texts.ts'
+import { TRANSLATIONS } from '../../../src/http/pages/translations.ts'
 import { LANGUAGES } from '../../../src/mail/languages.ts'
 import {
   createClickToken,
@@ -215,7 +215,7 @@ test('a link that was cut off, wherever, shows a page in the language of the rea
       const answer = await get(path).set('accept-language', 'de').expect(404)
       assert.match(answer.headers['content-type'] ?? '', /^text\/html/, path)
       assert.match(answer.text, /<html lang="de"/, path)
-      assert.ok(answer.text.includes(textsOf('de').notFound.title), path)
+      assert.ok(answer.text.includes(TRANSLATIONS.de.notFound.title), path)
     }
     await get(`${link.slice(0, -5)}%E0%A4`)
       .expect(404)
@@ -325,7 +325,7 @@ test('names and addresses are text, in every language', async (t) => {
 test('a page is in the language of its contact, and says so', async () => {
   for (const language of LANGUAGES) {
     const { token } = await makeRecipient({ data: { locale: language } })
-    const texts = textsOf(language)
+    const texts = TRANSLATIONS[language]
     for (const page of pages) {
       const { text, headers } = await get(`/${page}/${token}`)
       assert.match(text, new RegExp(`<html lang="${language}" dir="ltr">`))

@@ -58,7 +58,10 @@ const accepted: [string, object][] = [
   ['any JSON as data', { data: [1, 'two', null] }],
   ['an empty header value', { headers: { 'X-Empty': '' } }],
   ['50 headers', { headers: manyHeaders(50) }],
-  ['headers that override ours', { headers: { 'Message-ID': '<x@y>', 'Reply-To': 'c@d.example' } }],
+  [
+    'headers that override ours',
+    { headers: { 'Message-ID': '<x@y>', 'HttpResponse-To': 'c@d.example' } },
+  ],
   ['an attachment', { attachments: [attachment] }],
   ['base64 in lines', { attachments: [{ ...attachment, content: 'aGVs\r\nbG8=\r\n' }] }],
   ['a recipient with a name in one text', { to: 'Ann <a@example.net>' }],

@@ -12,7 +12,6 @@ import { type ParsedData, parseData } from '../../contacts/write/data.ts'
 import type { SenderDomain } from '../../directory.ts'
 import { checkTemplateSizes } from '../../templates/size.ts'
 
-export type { Project } from '../../../store/schema/accounts.ts'
 export type { StoredAttachment } from '../../../store/schema/messages.ts'
 
 export type NamedAddress = { address: ParsedAddress; name: string | null }

@@ -1,4 +1,4 @@
-/** Many contacts at once (contract 3.4): queued, with a job to look at. */
+/** Bulk operations on contacts. Each is queued as a job, whose state can be polled. */
 import { z } from 'zod'
 import {
   type BulkOperation,
@@ -6,8 +6,9 @@ import {
   findBulkStatus,
   startBulk,
 } from '../../../features/contacts/bulk/start.ts'
-import type { Core } from '../../../features/core.ts'
-import { json, keyedRoute, type Route } from '../../route.ts'
+import { projectOperation } from '../../operation.ts'
+import { json } from '../../response.ts'
+import type { RouteDeps } from '../../route-deps.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { id } from '../../shapes/fields.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
@@ -15,9 +16,9 @@ import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
 const MAX_IDS = 1_000
 const MAX_EXCLUDED = 10_000
 
-// A name that is not known here must not widen what is deleted.
+// Strict: a misspelt name must not widen the set of contacts.
 const filter = z.strictObject({
-  // Blanks are no part of any address, and would mean everybody.
+  // No address contains a blank, and a search for one would match all contacts.
   search: z
     .string()
     .max(255)
@@ -31,13 +32,13 @@ const filter = z.strictObject({
 const order = z
   .strictObject({
     mode: z.enum(['ids', 'query']).default('ids'),
-    contactIds: z.array(id).min(1).max(MAX_IDS).optional().meta({ description: 'Of mode ids' }),
-    filter: filter.optional().meta({ description: 'Of mode query; an empty one is everybody' }),
+    contactIds: z.array(id).min(1).max(MAX_IDS).optional().meta({ description: 'For mode ids' }),
+    filter: filter.optional().meta({ description: 'For mode query; {} selects all contacts' }),
     excludeIds: z
       .array(id)
       .max(MAX_EXCLUDED)
       .optional()
-      .meta({ description: 'Of mode query: contacts to leave alone' }),
+      .meta({ description: 'For mode query: contacts to leave out' }),
   })
   .transform(({ mode, contactIds, filter, excludeIds }, context): BulkSelection<unknown> => {
     const refuse = (field: string, message: string) =>
@@ -46,12 +47,12 @@ const order = z
     const miss = (field: string) =>
       context.addIssue({ code: 'custom', path: [field], message: 'Required', params })
     if (mode === 'ids') {
-      if (filter !== undefined) refuse('filter', 'Goes with mode "query" only')
-      if (excludeIds !== undefined) refuse('excludeIds', 'Goes with mode "query" only')
+      if (filter !== undefined) refuse('filter', 'Allowed with mode "query" only')
+      if (excludeIds !== undefined) refuse('excludeIds', 'Allowed with mode "query" only')
       if (contactIds === undefined) miss('contactIds')
       return { mode, contactIds: contactIds ?? [] }
     }
-    if (contactIds !== undefined) refuse('contactIds', 'Goes with mode "ids" only')
+    if (contactIds !== undefined) refuse('contactIds', 'Allowed with mode "ids" only')
     if (filter === undefined) miss('filter')
     return { mode, filter: filter ?? {}, excludeIds: excludeIds ?? [] }
   })
@@ -63,38 +64,44 @@ const status = jobStatus(
   }),
 )
 
-const shared = { tag: 'Contacts', permission: 'secret' } as const
+const shared = { tag: 'Contacts' } as const
 
-export function contactBulkRoutes(core: Core): Route[] {
-  return [
-    bulkRoute(core, 'subscribe', 'Subscribe contacts'),
-    bulkRoute(core, 'unsubscribe', 'Unsubscribe contacts'),
-    bulkRoute(core, 'delete', 'Delete contacts, their emails and their events'),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/contacts/bulk/:jobId',
-      summary: 'Show how far a bulk job is',
-      responses: { 200: { description: 'The job', schema: status } },
-      refusals: [404],
-      handle: async ({ project, params }) => {
-        const { jobId = '' } = params
-        return json(200, await findBulkStatus(core, { projectId: project.id, jobId }))
-      },
-    }),
-  ]
-}
+export const subscribe = (deps: RouteDeps) =>
+  bulkOperation(deps, 'subscribe', { summary: 'Subscribe contacts' })
 
-function bulkRoute(core: Core, operation: BulkOperation, summary: string): Route {
-  return keyedRoute({
+export const unsubscribe = (deps: RouteDeps) =>
+  bulkOperation(deps, 'unsubscribe', {
+    summary: 'Unsubscribe contacts',
+    // Only named contacts: a query may match a million, each with an event to store.
+    protects: (given) => typeof given === 'object' && given !== null && 'contactIds' in given,
+  })
+
+export const remove = (deps: RouteDeps) =>
+  bulkOperation(deps, 'delete', {
+    summary: 'Delete contacts with their emails and events',
+    growsDisk: false,
+  })
+
+export const showStatus = ({ core }: RouteDeps) =>
+  projectOperation({
     ...shared,
-    method: 'POST',
-    path: `/contacts/bulk-${operation}`,
-    growsDisk: operation !== 'delete',
-    // A query may find a million, each of them an event.
-    protects: (given) => operation === 'unsubscribe' && hasFew(given),
-    summary,
-    description: `Those that are named, or all that match the filter when the job begins. Ids that are not the project's are failures of the result.`,
+    summary: 'Show the progress of a bulk job',
+    responses: { 200: { description: 'The job', schema: status } },
+    refusals: [404],
+    handle: async ({ project, params }) => {
+      const { jobId = '' } = params
+      return json(200, await findBulkStatus(core, { projectId: project.id, jobId }))
+    },
+  })
+
+type BulkShape = { summary: string; growsDisk?: boolean; protects?(given: unknown): boolean }
+
+function bulkOperation({ core }: RouteDeps, operation: BulkOperation, shape: BulkShape) {
+  return projectOperation({
+    ...shared,
+    ...shape,
+    description:
+      "Applies to the contacts that are named, or to all that match the filter when the job starts. Ids that are not the project's count as failures in the result.",
     body: order,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [400, 409],
@@ -103,8 +110,4 @@ function bulkRoute(core: Core, operation: BulkOperation, summary: string): Route
       return json(202, { message: `The bulk ${operation} is queued.`, jobId })
     },
   })
-}
-
-function hasFew(given: unknown): boolean {
-  return typeof given === 'object' && given !== null && 'contactIds' in given
 }

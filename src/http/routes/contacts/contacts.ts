@@ -1,4 +1,4 @@
-/** Contacts of a project (contract 3.1), but for their fields, files and bulk work. */
+/** Contacts of a project, one by one and in lists. */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import {
@@ -13,8 +13,9 @@ import { toContactView } from '../../../features/contacts/read/view.ts'
 import { deleteContact } from '../../../features/contacts/write/delete.ts'
 import { saveContact } from '../../../features/contacts/write/save.ts'
 import { updateContact } from '../../../features/contacts/write/update.ts'
-import type { Core } from '../../../features/core.ts'
-import { json, type KeyedCall, keyedRoute, noContent, type Route } from '../../route.ts'
+import { projectOperation, targetOf } from '../../operation.ts'
+import { json, noContent } from '../../response.ts'
+import type { RouteDeps } from '../../route-deps.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { contactData, contactRecord } from '../../shapes/contact.ts'
 import { emailAddress } from '../../shapes/fields.ts'
@@ -23,17 +24,17 @@ import { choiceParameter, countParameter } from '../../shapes/paging.ts'
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 const MAX_SEARCH_LENGTH = 255
-/** A cursor holds an address, which is up to 254 octets in its shortest form. */
+/** A cursor holds an address, which has up to 254 octets in its shortest form. */
 const MAX_CURSOR_LENGTH = 2000
 const MAX_LOOKUP = 500
-/** Of a text that is looked up: longer than any address, however it is written. */
+/** Of a text to look up; longer than any spelling of an address. */
 const MAX_TEXT_LENGTH = 1024
 
 const cursor = z.string().min(1).max(MAX_CURSOR_LENGTH).optional().meta({
-  description: 'Where the page before ended, as that page says, or the id of its last contact',
+  description: '`cursor` of the previous page, or the id of its last contact',
 })
 
-const shared = {
+const listFields = {
   cursor,
   search: z
     .string()
@@ -41,15 +42,15 @@ const shared = {
     .optional()
     .meta({
       description:
-        'Part of the address, letter case aside. In projects of more than 100,000 contacts, one or ' +
-        'two characters are searched for in the newest 20,000 only',
+        'Part of the address, in any letter case. In projects with more than 100,000 contacts, ' +
+        'searches of one or two characters cover only the newest 20,000',
     }),
   sort: choiceParameter(['createdAt', 'email'], 'createdAt'),
   dir: choiceParameter(['asc', 'desc'], 'desc'),
 }
 
 const listQuery = z.object({
-  ...shared,
+  ...listFields,
   limit: countParameter({ fallback: DEFAULT_LIMIT, cap: MAX_LIMIT }),
   subscribed: z
     .enum(['true', 'false'])
@@ -69,11 +70,11 @@ const limit = z
 
 const condition = conditionField.optional()
 
-// A name that is not known here, or a condition in place of the body, must not mean all contacts.
+// Strict: a misspelt name, or a condition in place of the body, must not select all contacts.
 const queryBody = z
   .strictObject(
     {
-      ...shared,
+      ...listFields,
       limit,
       subscribed: z.boolean().optional(),
       filter: condition,
@@ -93,17 +94,18 @@ const queryBody = z
 
 const newContact = z.object({
   email: emailAddress,
-  subscribed: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Of a new contact true; an existing one stays as it is' }),
+  subscribed: z.boolean().optional().meta({
+    description: 'Defaults to true for a new contact; an existing contact keeps its state',
+  }),
   data: contactData.nullish(),
 })
 
 const changes = z.object({
   email: emailAddress,
   subscribed: z.boolean(),
-  data: contactData.nullable().meta({ description: 'Merged with what is there; null clears it' }),
+  data: contactData
+    .nullable()
+    .meta({ description: 'Merged with the existing data; null clears the data' }),
 })
 
 const saved = contactRecord.extend({
@@ -115,7 +117,7 @@ const page = z
     data: z.array(contactRecord),
     cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
     hasMore: z.boolean(),
-    total: z.int().meta({ description: '0 where a cursor was given' }),
+    total: z.int().meta({ description: '0 when a cursor was given' }),
   })
   .meta({ id: 'ContactPage' })
 
@@ -123,145 +125,113 @@ const lookup = z.object({
   emails: z.array(z.string().max(MAX_TEXT_LENGTH)).min(1).max(MAX_LOOKUP),
 })
 
-const table = { tag: 'Contacts', permission: 'secret' } as const
+const shared = { tag: 'Contacts' } as const
 
-export function contactRoutes(core: Core): Route[] {
-  return [...listRoutes(core), ...saveRoutes(core), ...oneRoutes(core)]
-}
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List contacts, newest first',
+    query: listQuery,
+    responses: { 200: { description: 'A page', schema: page } },
+    refusals: [400],
+    handle: async ({ project, query: { filter, ...query } }) => {
+      const condition = filter === undefined ? undefined : parseConditionText(filter, 'filter')
+      return json(200, await listContacts(core, { ...query, projectId: project.id, condition }))
+    },
+  })
 
-function listRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...table,
-      method: 'GET',
-      path: '/contacts',
-      summary: 'List contacts, newest first',
-      query: listQuery,
-      responses: { 200: { description: 'A page', schema: page } },
-      refusals: [400],
-      handle: async ({ project, query: { filter, ...query } }) => {
-        const condition = filter === undefined ? undefined : parseConditionText(filter, 'filter')
-        return json(200, await listContacts(core, { ...query, projectId: project.id, condition }))
-      },
-    }),
-    keyedRoute({
-      ...table,
-      method: 'POST',
-      path: '/contacts/query',
-      growsDisk: false,
-      summary: 'List contacts by a condition',
-      description: 'As GET /contacts, for conditions that are too long for a URL.',
-      body: queryBody,
-      responses: { 200: { description: 'A page', schema: page } },
-      refusals: [400],
-      handle: async ({ project, body: { filter, condition: given, ...query } }) => {
-        const condition = readCondition({ filter, condition: given })
-        return json(200, await listContacts(core, { ...query, projectId: project.id, condition }))
-      },
-    }),
-    keyedRoute({
-      ...table,
-      method: 'POST',
-      path: '/contacts/lookup',
-      growsDisk: false,
-      summary: 'Which of some addresses are contacts',
-      body: lookup,
-      responses: {
-        200: {
-          description: 'The addresses as given, in their order',
-          schema: z.object({ found: z.array(z.string()), notFound: z.array(z.string()) }),
-        },
-      },
-      handle: async ({ project, body: { emails } }) =>
-        json(200, await lookUpAddresses(core, { projectId: project.id, emails })),
-    }),
-  ]
-}
+export const query = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'List contacts by a condition',
+    description: 'Like GET /contacts, for conditions that are too long for a URL.',
+    body: queryBody,
+    responses: { 200: { description: 'A page', schema: page } },
+    refusals: [400],
+    handle: async ({ project, body: { filter, condition: given, ...query } }) => {
+      const condition = readCondition({ filter, condition: given })
+      return json(200, await listContacts(core, { ...query, projectId: project.id, condition }))
+    },
+  })
 
-/** Under either name. */
+export const lookUp = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    growsDisk: false,
+    summary: 'Look up which addresses belong to contacts',
+    body: lookup,
+    responses: {
+      200: {
+        description: 'The addresses as given, in the order given',
+        schema: z.object({ found: z.array(z.string()), notFound: z.array(z.string()) }),
+      },
+    },
+    handle: async ({ project, body: { emails } }) =>
+      json(200, await lookUpAddresses(core, { projectId: project.id, emails })),
+  })
+
+/** The condition is given as `filter` or as `condition`. */
 function readCondition(body: { filter?: unknown; condition?: unknown }): Condition | undefined {
   if (body.filter !== undefined) return parseCondition(body.filter, 'filter')
   return body.condition === undefined ? undefined : parseCondition(body.condition, 'condition')
 }
 
-function saveRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...table,
-      method: 'POST',
-      path: '/contacts',
-      summary: 'Create a contact, or change the one that has the address',
-      body: newContact,
-      responses: {
-        200: { description: 'Changed', schema: saved },
-        201: { description: 'Created', schema: saved },
-      },
-      handle: ({ project, body }) => save(core, project.id, body),
-    }),
-  ]
-}
-
-async function save(core: Core, projectId: string, body: z.output<typeof newContact>) {
-  const { email: address, subscribed, data: given } = body
-  const { contact: row, isNew } = await saveContact(core, {
-    projectId,
-    address,
-    subscribed,
-    data: given,
+export const save = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Create a contact, or change the contact with this address',
+    body: newContact,
+    responses: {
+      200: { description: 'Changed', schema: saved },
+      201: { description: 'Created', schema: saved },
+    },
+    handle: async ({ project, body }) => {
+      const { email: address, subscribed, data } = body
+      const draft = { projectId: project.id, address, subscribed, data }
+      const { contact: row, isNew } = await saveContact(core, draft)
+      const _meta = { isNew, isUpdate: !isNew }
+      return json(isNew ? 201 : 200, { ...toContactView(row), _meta })
+    },
   })
-  const _meta = { isNew, isUpdate: !isNew }
-  return json(isNew ? 201 : 200, { ...toContactView(row), _meta })
-}
 
-function oneRoutes(core: Core): Route[] {
-  const target = ({
-    project,
-    params,
-  }: Pick<KeyedCall<unknown, unknown>, 'project' | 'params'>) => ({
-    projectId: project.id,
-    id: params.id ?? '',
+export const get = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show a contact',
+    responses: { 200: { description: 'The contact', schema: contactRecord } },
+    refusals: [404],
+    handle: async (call) => json(200, toContactView(await getContact(core, targetOf(call)))),
   })
-  return [
-    keyedRoute({
-      ...table,
-      method: 'GET',
-      path: '/contacts/:id',
-      summary: 'Show a contact',
-      responses: { 200: { description: 'The contact', schema: contactRecord } },
-      refusals: [404],
-      handle: async (call) => json(200, toContactView(await getContact(core, target(call)))),
-    }),
-    keyedRoute({
-      ...table,
-      method: 'PATCH',
-      path: '/contacts/:id',
-      protects: (given) => isDeepStrictEqual(given, { subscribed: false }),
-      summary: 'Change a contact',
-      description:
-        'What is left out stays. A contact that gets a suppressed address is unsubscribed, unless ' +
-        'the same request says otherwise.',
-      body: changes.partial(),
-      responses: { 200: { description: 'The contact', schema: contactRecord } },
-      refusals: [404, 409],
-      handle: async (call) => {
-        const { email: address, ...rest } = call.body
-        return json(
-          200,
-          toContactView(await updateContact(core, target(call), { ...rest, address })),
-        )
-      },
-    }),
-    keyedRoute({
-      ...table,
-      method: 'DELETE',
-      path: '/contacts/:id',
-      summary: 'Delete a contact with its emails and events',
-      responses: { 204: { description: 'Deleted' } },
-      refusals: [404],
-      handle: async (call) => {
-        await deleteContact(core, target(call))
-        return noContent()
-      },
-    }),
-  ]
-}
+
+export const update = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    protects: (given) => isDeepStrictEqual(given, { subscribed: false }),
+    summary: 'Change a contact',
+    description:
+      'Absent fields stay as they are. A contact that gets a suppressed address is unsubscribed ' +
+      'unless the same request sets `subscribed`.',
+    body: changes.partial(),
+    responses: { 200: { description: 'The contact', schema: contactRecord } },
+    refusals: [404, 409],
+    handle: async (call) => {
+      const { email: address, ...rest } = call.body
+      return json(
+        200,
+        toContactView(await updateContact(core, targetOf(call), { ...rest, address })),
+      )
+    },
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Delete a contact with its emails and events',
+    responses: { 204: { description: 'Deleted' } },
+    refusals: [404],
+    handle: async (call) => {
+      await deleteContact(core, targetOf(call))
+      return noContent()
+    },
+  })

@@ -4,8 +4,9 @@ import { deleteField } from '../../../features/contacts/fields/delete.ts'
 import { listFields } from '../../../features/contacts/fields/list.ts'
 import { findFieldUsage } from '../../../features/contacts/fields/usage.ts'
 import { listFieldValues } from '../../../features/contacts/fields/values.ts'
-import type { Core } from '../../../features/core.ts'
-import { json, keyedRoute, type Route } from '../../route.ts'
+import { projectOperation } from '../../operation.ts'
+import { json } from '../../response.ts'
+import type { RouteDeps } from '../../route-deps.ts'
 import { countParameter } from '../../shapes/paging.ts'
 
 const fieldList = z.object({
@@ -44,67 +45,62 @@ const fieldUsage = z.object({
 
 const deletedFrom = z.int().meta({ description: 'How many contacts had it' })
 
-const shared = { tag: 'Contacts', permission: 'secret' } as const
+const shared = { tag: 'Contacts' } as const
 const params = { field: 'data.<key>, or the name of a standard field' }
 
-export function contactFieldRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/contacts/fields',
-      summary: 'List the fields of contacts, by name',
-      responses: {
-        200: { description: 'Standard fields and the keys of data', schema: fieldList },
+export const list = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List the fields of contacts, by name',
+    responses: {
+      200: { description: 'Standard fields and the keys of data', schema: fieldList },
+    },
+    handle: async ({ project }) => json(200, await listFields(core, project.id)),
+  })
+
+export const listValues = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'List distinct values of a field',
+    description:
+      'Those that conditions compare with: booleans, numbers and texts of up to 1,000 characters.',
+    params,
+    query: valuesQuery,
+    responses: { 200: { description: 'The values, in order', schema: fieldValues } },
+    handle: async ({ project, params, query }) => {
+      const { field = '' } = params
+      const { limit } = query
+      return json(200, await listFieldValues(core, { projectId: project.id, field, limit }))
+    },
+  })
+
+export const showUsage = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show what refers to a field',
+    params,
+    responses: { 200: { description: 'What refers to it', schema: fieldUsage } },
+    handle: async ({ project, params }) => {
+      const { field = '' } = params
+      return json(200, await findFieldUsage(core, { projectId: project.id, field }))
+    },
+  })
+
+export const remove = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Delete a field of the data from all contacts',
+    description: 'Many contacts are a job: GET /contacts/bulk/:jobId shows how far it is.',
+    params,
+    responses: {
+      200: {
+        description: 'Deleted, or being deleted by a job',
+        schema: z.object({ deletedFrom, jobId: z.string().optional() }),
       },
-      handle: async ({ project }) => json(200, await listFields(core, project.id)),
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/contacts/fields/:field/values',
-      summary: 'List distinct values of a field',
-      description:
-        'Those that conditions compare with: booleans, numbers and texts of up to 1,000 characters.',
-      params,
-      query: valuesQuery,
-      responses: { 200: { description: 'The values, in order', schema: fieldValues } },
-      handle: async ({ project, params, query }) => {
-        const { field = '' } = params
-        const { limit } = query
-        return json(200, await listFieldValues(core, { projectId: project.id, field, limit }))
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/contacts/fields/:field/usage',
-      summary: 'Show what refers to a field',
-      params,
-      responses: { 200: { description: 'What refers to it', schema: fieldUsage } },
-      handle: async ({ project, params }) => {
-        const { field = '' } = params
-        return json(200, await findFieldUsage(core, { projectId: project.id, field }))
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'DELETE',
-      path: '/contacts/fields/:field',
-      summary: 'Delete a field of the data from all contacts',
-      description: 'Many contacts are a job: GET /contacts/bulk/:jobId shows how far it is.',
-      params,
-      responses: {
-        200: {
-          description: 'Deleted, or being deleted by a job',
-          schema: z.object({ deletedFrom, jobId: z.string().optional() }),
-        },
-      },
-      refusals: [400, 409, 422],
-      handle: async ({ project, params }) => {
-        const { field = '' } = params
-        return json(200, await deleteField(core, { projectId: project.id, field }))
-      },
-    }),
-  ]
-}
+    },
+    refusals: [400, 409, 422],
+    handle: async ({ project, params }) => {
+      const { field = '' } = params
+      return json(200, await deleteField(core, { projectId: project.id, field }))
+    },
+  })

@@ -1,32 +1,37 @@
-/** Lists of people from files (contract 3.2): contacts, and addresses to suppress. */
+/** Imports from CSV files: contacts, and addresses to suppress. */
 import { z } from 'zod'
-import type { Core } from '../../../features/core.ts'
 import type { ImportKind } from '../../../features/imports/import-file.ts'
 import { findImport } from '../../../features/imports/status.ts'
 import { contactsForm, MAX_CSV_FORM_BYTES, suppressionsForm, takeCsv } from '../../body/csv-form.ts'
-import { json, keyedRoute, type Route } from '../../route.ts'
+import { projectOperation } from '../../operation.ts'
+import { json } from '../../response.ts'
+import type { RouteDeps } from '../../route-deps.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
 
 const rowError = z.object({
-  row: z.int().meta({ description: 'The first one under the header is 2' }),
-  line: z.int().meta({ description: 'Of the file' }),
+  row: z.int().meta({ description: 'Rows are counted from the header, which is row 1' }),
+  line: z.int().meta({ description: 'The line in the file' }),
   email: z.string(),
   error: z.string(),
 })
 
 const result = z.object({
-  totalRows: z.int().meta({ description: 'Under the header; empty rows are not counted' }),
+  totalRows: z.int().meta({ description: 'Rows below the header; empty rows are not counted' }),
   successCount: z.int(),
   createdCount: z.int(),
-  updatedCount: z.int().meta({ description: 'Known before, also where nothing changed' }),
+  updatedCount: z
+    .int()
+    .meta({ description: 'Contacts that existed, including those that did not change' }),
   failureCount: z.int(),
   errors: z.array(rowError).meta({ description: 'The first 1,000' }),
-  warnings: z.array(z.string()).meta({ description: 'Of the file as a whole, for people' }),
+  warnings: z
+    .array(z.string())
+    .meta({ description: 'About the file as a whole, as text for people' }),
 })
 
 const suppressionResult = result.extend({
   addedCount: z.int(),
-  existingCount: z.int().meta({ description: 'On the list before' }),
+  existingCount: z.int().meta({ description: 'Addresses that were already on the list' }),
 })
 
 const given = z.object({
@@ -38,74 +43,58 @@ const given = z.object({
 })
 
 function statusOf(schema: z.ZodType) {
-  const data = given.meta({ description: 'What was handed in, without the file' })
+  const data = given.meta({ description: 'The upload, without the file' })
   return jobStatus(schema.nullable(), data)
 }
 
-const contacts = { tag: 'Contacts', permission: 'secret' } as const
-const suppressions = { tag: 'Suppressions', permission: 'secret' } as const
+const contacts = { tag: 'Contacts' } as const
+const suppressions = { tag: 'Suppressions' } as const
 
-export function contactImportRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...contacts,
-      method: 'POST',
-      path: '/contacts/import',
-      summary: 'Import contacts from a CSV',
-      description:
-        'The header row has a column `email`; `subscribed` (true, 1, yes: subscribed; any other word: not) and all other columns are optional. `data.<key>` is that key, any other header a key in lower case. Empty cells change nothing.',
-      takesStream: contactsForm,
-      maxBodyBytes: MAX_CSV_FORM_BYTES,
-      responses: { 202: { description: 'Queued', schema: queuedJob } },
-      refusals: [409],
-      handle: async (call) => {
-        const fields = ['mapping', 'types', 'subscribed'] as const
-        const jobId = await takeCsv(core, call, { kind: 'import', fields })
-        return json(202, { message: 'The import is queued.', jobId })
-      },
-    }),
-    statusRoute(core, { ...contacts, path: '/contacts/import/:jobId', kind: 'import', result }),
-    keyedRoute({
-      ...suppressions,
-      method: 'POST',
-      path: '/suppressions/import',
-      summary: 'Suppress the addresses of a CSV',
-      description:
-        'The header row has a column `email`; `reason` is optional: HARD_BOUNCE, COMPLAINT, STRIKES or MANUAL, or what other services call it (bounce, spam, unsubscribed). Any other word is MANUAL, and stands in `source`. Who is on the list keeps the first reason.',
-      takesStream: suppressionsForm,
-      maxBodyBytes: MAX_CSV_FORM_BYTES,
-      responses: { 202: { description: 'Queued', schema: queuedJob } },
-      refusals: [409],
-      handle: async (call) => {
-        const jobId = await takeCsv(core, call, {
-          kind: 'suppressions-import',
-          fields: ['mapping'],
-        })
-        return json(202, { message: 'The import is queued.', jobId })
-      },
-    }),
-    statusRoute(core, {
-      ...suppressions,
-      path: '/suppressions/import/:jobId',
-      kind: 'suppressions-import',
-      result: suppressionResult,
-    }),
-  ]
-}
+export const importContacts = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...contacts,
+    summary: 'Import contacts from a CSV file',
+    description:
+      'The header row needs a column `email`. All other columns are optional: in `subscribed`, true, 1 and yes mean subscribed and any other word does not; `data.<key>` sets that key, and any other header sets the key of its name in lower case. Empty cells change nothing.',
+    takesStream: contactsForm,
+    maxBodyBytes: MAX_CSV_FORM_BYTES,
+    responses: { 202: { description: 'Queued', schema: queuedJob } },
+    refusals: [409],
+    handle: async (call) => {
+      const fields = ['mapping', 'types', 'subscribed'] as const
+      const jobId = await takeCsv(core, call, { kind: 'import', fields })
+      return json(202, { message: 'The import is queued.', jobId })
+    },
+  })
 
-type StatusShape = {
-  tag: string
-  permission: 'secret'
-  path: string
-  kind: ImportKind
-  result: z.ZodType
-}
+export const importSuppressions = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...suppressions,
+    summary: 'Suppress the addresses of a CSV file',
+    description:
+      'The header row needs a column `email`. The column `reason` is optional: HARD_BOUNCE, COMPLAINT, STRIKES or MANUAL, or the name that another service uses (bounce, spam, unsubscribed). Any other word counts as MANUAL and is stored in `source`. An address that is on the list keeps its first reason.',
+    takesStream: suppressionsForm,
+    maxBodyBytes: MAX_CSV_FORM_BYTES,
+    responses: { 202: { description: 'Queued', schema: queuedJob } },
+    refusals: [409],
+    handle: async (call) => {
+      const jobId = await takeCsv(core, call, { kind: 'suppressions-import', fields: ['mapping'] })
+      return json(202, { message: 'The import is queued.', jobId })
+    },
+  })
 
-function statusRoute(core: Core, { kind, result: schema, ...shape }: StatusShape): Route {
-  return keyedRoute({
-    ...shape,
-    method: 'GET',
-    summary: 'Show how far an import is',
+export const showContactImport = (deps: RouteDeps) =>
+  statusOperation(deps, { ...contacts, kind: 'import', result })
+
+export const showSuppressionImport = (deps: RouteDeps) =>
+  statusOperation(deps, { ...suppressions, kind: 'suppressions-import', result: suppressionResult })
+
+type StatusShape = { tag: string; kind: ImportKind; result: z.ZodType }
+
+function statusOperation({ core }: RouteDeps, { tag, kind, result: schema }: StatusShape) {
+  return projectOperation({
+    tag,
+    summary: 'Show the progress of an import',
     responses: { 200: { description: 'The job', schema: statusOf(schema) } },
     refusals: [404],
     handle: async ({ project, params }) => {

@@ -1,6 +1,6 @@
 /**
- * What a contact may do about itself without a key (contract 3.1): whoever holds the signed token
- * of its pages sees its address and state and changes the one thing there is to change.
+ * Calls for recipients, without a key: the signed token in the links to the hosted pages gives
+ * access to one contact's address and subscription.
  */
 import { z } from 'zod'
 import { notFound } from '../../../errors.ts'
@@ -9,7 +9,8 @@ import { changeSubscription } from '../../../features/contacts/write/subscriptio
 import type { Core } from '../../../features/core.ts'
 import { LANGUAGES } from '../../../mail/languages.ts'
 import type { PageToken } from '../../../mail/signed-tokens.ts'
-import { json, openRoute, type Route } from '../../route.ts'
+import { openOperation } from '../../operation.ts'
+import { json } from '../../response.ts'
 import { attribution, readPageLink } from '../../shapes/page-link.ts'
 
 const contact = z
@@ -19,47 +20,48 @@ const contact = z
     subscribed: z.boolean(),
     language: z
       .enum(LANGUAGES)
-      .meta({ description: 'Of the pages and the footer of this contact' }),
+      .meta({ description: "The language of the contact's pages and footers" }),
   })
   .meta({ id: 'PublicContact' })
 
 const shared = {
-  permission: 'none',
   isUnlogged: true,
   tag: 'Contacts',
-  params: { id: 'The signed token in the links to the hosted pages, never the id of a contact' },
+  params: { id: 'The signed token in the links to the hosted pages, not the id of the contact' },
   refusals: [404],
 } as const
 
-type Deps = Pick<Core, 'store' | 'keyring' | 'now'>
+type Deps = { core: Pick<Core, 'store' | 'keyring' | 'now'> }
 
-export function publicContactRoutes(core: Deps): Route[] {
-  return [
-    openRoute({
-      ...shared,
-      method: 'GET',
-      path: '/contacts/public/:id',
-      summary: 'The contact that a token speaks for',
-      responses: { 200: { description: 'The contact', schema: contact } },
-      handle: async ({ params }) => {
-        const { contactId } = getPage(core, params.id)
-        return json(200, (await findPublicContact(core, contactId)) ?? refuse(params.id))
-      },
-    }),
-    changeRoute(core, { verb: 'subscribe', subscribed: true }),
-    changeRoute(core, { verb: 'unsubscribe', subscribed: false }),
-  ]
-}
-
-function changeRoute(core: Deps, { verb, subscribed }: { verb: string; subscribed: boolean }) {
-  return openRoute({
+export const get = ({ core }: Deps) =>
+  openOperation({
     ...shared,
-    method: 'POST',
-    path: `/contacts/public/:id/${verb}`,
-    summary: `Let the contact ${verb}`,
+    summary: 'Show the contact of a token',
+    responses: { 200: { description: 'The contact', schema: contact } },
+    handle: async ({ params }) => {
+      const { contactId } = getPage(core, params.id)
+      return json(200, (await findPublicContact(core, contactId)) ?? refuse(params.id))
+    },
+  })
+
+export const subscribe = (deps: Deps) =>
+  changeOperation(deps, { summary: 'Subscribe the contact', subscribed: true })
+
+export const unsubscribe = (deps: Deps) =>
+  changeOperation(deps, { summary: 'Unsubscribe the contact', subscribed: false })
+
+type Change = { summary: string; subscribed: boolean }
+
+function changeOperation({ core }: Deps, { summary, subscribed }: Change) {
+  return openOperation({
+    ...shared,
+    summary,
     query: attribution,
     responses: {
-      200: { description: 'As it is now', schema: contact.omit({ language: true }) },
+      200: {
+        description: 'The contact after the change',
+        schema: contact.omit({ language: true }),
+      },
     },
     handle: async ({ params, query }) => {
       const page = getPage(core, params.id)
@@ -71,7 +73,7 @@ function changeRoute(core: Deps, { verb, subscribed }: { verb: string; subscribe
 }
 
 /** @throws AppError RESOURCE_NOT_FOUND */
-function getPage(core: Deps, token: string | undefined): PageToken {
+function getPage(core: Deps['core'], token: string | undefined): PageToken {
   return readPageLink(core, token) ?? refuse(token)
 }
 

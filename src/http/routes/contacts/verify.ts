@@ -1,13 +1,14 @@
 /** Verifying many addresses at once: queued, with a job to look at. No contact changes by it. */
 import { z } from 'zod'
-import type { Core } from '../../../features/core.ts'
 import { MAX_RESULTS } from '../../../features/verification/bulk/result.ts'
 import {
   findListStatus,
   type ListSelection,
   startListVerification,
 } from '../../../features/verification/bulk/start.ts'
-import { json, keyedRoute, type Route } from '../../route.ts'
+import { projectOperation } from '../../operation.ts'
+import { json } from '../../response.ts'
+import type { RouteDeps } from '../../route-deps.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { id } from '../../shapes/fields.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
@@ -77,39 +78,34 @@ const status = jobStatus(
   }),
 )
 
-const shared = { tag: 'Contacts', permission: 'secret' } as const
+const shared = { tag: 'Contacts' } as const
 
-export function contactVerifyRoutes(core: Core): Route[] {
-  return [
-    keyedRoute({
-      ...shared,
-      method: 'POST',
-      path: '/contacts/verify',
-      summary: 'Verify many addresses',
-      description:
-        'Those given, those of the contacts named, or those of all contacts that match when the ' +
-        'job begins. Each as POST /v1/verify does it; each domain is looked up once. No contact ' +
-        'changes by it.',
-      body: order,
-      maxBodyBytes: MAX_REQUEST_BYTES,
-      responses: { 202: { description: 'Queued', schema: queuedJob } },
-      refusals: [400, 409],
-      handle: async ({ project, body }) => {
-        const jobId = await startListVerification(core, { projectId: project.id, target: body })
-        return json(202, { message: 'The verification is queued.', jobId })
-      },
-    }),
-    keyedRoute({
-      ...shared,
-      method: 'GET',
-      path: '/contacts/verify/:jobId',
-      summary: 'Show how far a verification is, and what it found',
-      responses: { 200: { description: 'The job', schema: status } },
-      refusals: [404],
-      handle: async ({ project, params }) => {
-        const { jobId = '' } = params
-        return json(200, await findListStatus(core, { projectId: project.id, jobId }))
-      },
-    }),
-  ]
-}
+export const start = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Verify many addresses',
+    description:
+      'Those given, those of the contacts named, or those of all contacts that match when the ' +
+      'job begins. Each as POST /v1/verify does it; each domain is looked up once. No contact ' +
+      'changes by it.',
+    body: order,
+    maxBodyBytes: MAX_REQUEST_BYTES,
+    responses: { 202: { description: 'Queued', schema: queuedJob } },
+    refusals: [400, 409],
+    handle: async ({ project, body }) => {
+      const jobId = await startListVerification(core, { projectId: project.id, target: body })
+      return json(202, { message: 'The verification is queued.', jobId })
+    },
+  })
+
+export const showStatus = ({ core }: RouteDeps) =>
+  projectOperation({
+    ...shared,
+    summary: 'Show how far a verification is, and what it found',
+    responses: { 200: { description: 'The job', schema: status } },
+    refusals: [404],
+    handle: async ({ project, params }) => {
+      const { jobId = '' } = params
+      return json(200, await findListStatus(core, { projectId: project.id, jobId }))
+    },
+  })

@@ -1,0 +1,228 @@
+/**
+ * One request and its response, the same for every route. The order of the checks is part of the
+ * API: key, disabled project, rate, idempotency key, body, then the route itself. An error of any of
+ * them becomes the response. Nothing of a request outlives it but its line in the request log, which
+ * is written later.
+ */
+import type { IncomingMessage } from 'node:http'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { AppError } from '../../errors.ts'
+import { authenticate } from '../../features/accounts/authenticate.ts'
+import { callerName, type KeyCallers } from '../../features/accounts/caller.ts'
+import { refuseUsedKey } from '../../features/requests/idempotency.ts'
+import type { RateVerdict } from '../../features/requests/rate-limit.ts'
+import { type BodyLimits, readForm, readJson } from '../body/body.ts'
+import type { RawCall } from '../operation.ts'
+import type { HttpResponse } from '../response.ts'
+import type { Route } from '../route.ts'
+import { inviteBody } from '../server/expectation.ts'
+import { isLongUnderWay, type LastResponse, respondAndLinger } from '../server/linger.ts'
+import { refuseUnreadableTarget } from '../server/request-target.ts'
+import { errorResponse, logError, toAppError } from './error-response.ts'
+import { type Exchange, type ExchangeDeps, openExchange, type RoutedRequest } from './exchange.ts'
+import { recordRequest } from './request-record.ts'
+import { toStream } from './response-stream.ts'
+
+/** The forms of the hosted pages have one short field. */
+const MAX_FORM_BYTES = 16 * 1024
+
+/** Seconds to wait when the disk is full: an operator has to make space. */
+const FULL_RETRY_AFTER = 60
+
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
+
+/** Responds to one request on `route`; never rejects. */
+export async function respond(
+  deps: ExchangeDeps,
+  route: Route,
+  request: RoutedRequest,
+): Promise<Response> {
+  const exchange = openExchange(deps, route, request)
+  try {
+    return await finish(deps, exchange, await runSteps(deps, exchange))
+  } catch (thrown) {
+    // The part of the body that was read is not needed for the error.
+    exchange.share?.release()
+    const error = toAppError(thrown)
+    logError(deps.core.log, error, exchange.id)
+    return await finish(deps, exchange, await toRefusal(deps, exchange, error), error)
+  } finally {
+    exchange.share?.release()
+  }
+}
+
+async function toRefusal(
+  { core }: ExchangeDeps,
+  exchange: Exchange,
+  error: AppError,
+): Promise<HttpResponse> {
+  const { id: requestId, isPublicApi, route, incoming } = exchange
+  const plain = errorResponse(error, { requestId, isPublicApi, at: core.now() })
+  if (route.showError === undefined) return plain
+  const shown = await route.showError(error, incoming)
+  return { ...shown, headers: { ...plain.headers, ...shown.headers } }
+}
+
+async function runSteps(deps: ExchangeDeps, exchange: Exchange): Promise<HttpResponse> {
+  const { core } = deps
+  const { route, incoming } = exchange
+  // A token with broken percent-encoding gets the response of any other invalid token.
+  if (!route.isUnlogged) refuseUnreadableTarget(incoming)
+  if (route.callers !== 'anyone') await admit(deps, exchange, route.callers)
+  const idempotencyKey = route.takesIdempotencyKey ? readIdempotencyKey(incoming) : undefined
+  if (idempotencyKey !== undefined && exchange.caller !== null) {
+    const { path, caller } = exchange
+    const { method } = route
+    await refuseUsedKey(core, {
+      projectId: caller.project.id,
+      key: idempotencyKey,
+      method,
+      path,
+    })
+  }
+  // After the idempotency key: a request that was accepted before is told so on a full disk too.
+  const isRefused = route.growsDisk && core.disk.isLow()
+  if (isRefused && route.protects === undefined) throw diskFull()
+  const body = route.body === undefined ? undefined : await takeBody(deps, exchange)
+  if (isRefused && route.protects?.(body) !== true) throw diskFull()
+  return exchange.within(() => route.run(toCall(deps, exchange, { body, idempotencyKey })))
+}
+
+/** @throws AppError MISSING_AUTH, INVALID_API_KEY, PROJECT_DISABLED, RATE_LIMIT_EXCEEDED */
+async function admit(
+  { core, limiter }: ExchangeDeps,
+  exchange: Exchange,
+  callers: KeyCallers,
+): Promise<void> {
+  const caller = await authenticate(core, exchange.incoming.headers.authorization, callers)
+  const { project } = caller
+  exchange.caller = caller
+  // One object for the whole request: it identifies the request among the scans of its project.
+  const scanCaller = { key: project.id, isJob: false }
+  exchange.within = (act) => core.store.scanFor(scanCaller, act)
+  if (project.isDisabled && exchange.route.method !== 'GET') {
+    throw new AppError('PROJECT_DISABLED', 'This project is disabled.')
+  }
+  const verdict = limiter.take(callerName(caller))
+  if (verdict === undefined) return
+  setRateHeaders(exchange.headers, verdict)
+  if (!verdict.isAllowed) throw overLimit(verdict)
+}
+
+function diskFull(): AppError {
+  return new AppError('INSUFFICIENT_STORAGE', 'Nothing more can be stored at the moment.', {
+    details: { retryAfter: FULL_RETRY_AFTER },
+  })
+}
+
+function setRateHeaders(headers: Record<string, string>, verdict: RateVerdict): void {
+  headers['ratelimit-limit'] = String(verdict.limit)
+  headers['ratelimit-remaining'] = String(verdict.remaining)
+  headers['ratelimit-reset'] = String(verdict.resetSeconds)
+}
+
+function overLimit({ limit, retryAfterSeconds }: RateVerdict): AppError {
+  return new AppError('RATE_LIMIT_EXCEEDED', `More than ${limit} requests in a minute.`, {
+    details: { limit, retryAfter: Math.max(1, retryAfterSeconds) },
+  })
+}
+
+function readIdempotencyKey(incoming: IncomingMessage): string | undefined {
+  const given = incoming.headers['idempotency-key']
+  if (given === undefined) return undefined
+  if (typeof given === 'string' && IDEMPOTENCY_KEY.test(given)) return given
+  throw new AppError(
+    'BAD_REQUEST',
+    'The Idempotency-Key must be 1 to 255 printable ASCII characters.',
+  )
+}
+
+async function takeBody(deps: ExchangeDeps, exchange: Exchange): Promise<unknown> {
+  const { incoming, route } = exchange
+  if (!route.takesForm) return takeJson(deps, exchange, route.maxBodyBytes)
+  const limits = bodyLimits(deps, exchange, MAX_FORM_BYTES)
+  const { value, sizeBytes } = await readForm(incoming, limits)
+  exchange.requestBytes = sizeBytes
+  return value
+}
+
+async function takeJson(
+  deps: ExchangeDeps,
+  exchange: Exchange,
+  maxBytes: number,
+): Promise<unknown> {
+  const limits = bodyLimits(deps, exchange, maxBytes)
+  const { value, sizeBytes } = await readJson(exchange.incoming, limits)
+  exchange.requestBytes = sizeBytes
+  return value
+}
+
+/** Opens the body's share of memory, which depends on the caller. */
+function bodyLimits({ bodies }: ExchangeDeps, exchange: Exchange, maxBytes: number): BodyLimits {
+  const { address, caller, incoming, outgoing } = exchange
+  const key = caller === null ? null : callerName(caller)
+  exchange.share ??= bodies.open({ address, key })
+  return { maxBytes, share: exchange.share, invite: () => inviteBody(incoming, outgoing) }
+}
+
+function toCall(
+  deps: ExchangeDeps,
+  exchange: Exchange,
+  { body, idempotencyKey }: Pick<RawCall, 'body' | 'idempotencyKey'>,
+): RawCall {
+  const { id: requestId, receivedAt, path, address, incoming, params, query } = exchange
+  const { stream, caller } = exchange
+  return {
+    requestId,
+    receivedAt,
+    path,
+    address,
+    incoming,
+    params,
+    query,
+    body,
+    stream,
+    readJson: (maxBytes) => takeJson(deps, exchange, maxBytes),
+    idempotencyKey,
+    caller,
+  }
+}
+
+async function finish(
+  deps: ExchangeDeps,
+  exchange: Exchange,
+  response: HttpResponse,
+  error?: AppError,
+): Promise<Response> {
+  const { headers, incoming } = exchange
+  const { status, body } = response
+  if (deps.stopping.aborted) headers.connection = 'close'
+  Object.assign(headers, response.headers)
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    recordRequest(deps, exchange, { status, sizeBytes: Buffer.byteLength(body), error })
+    if (isLongUnderWay(incoming)) return lastResponse(exchange, { status, headers, body })
+    return new Response(status === 204 ? null : body, { status, headers })
+  }
+  if (incoming.method === 'HEAD') {
+    // Ends the body here, because no pieces of it will be asked for.
+    void body[Symbol.asyncIterator]().return?.()
+    recordRequest(deps, exchange, { status, sizeBytes: 0, error })
+    return new Response(null, { status, headers })
+  }
+  const stream = toStream(body, {
+    onEnd({ sizeBytes, error: thrown }) {
+      const failure = thrown === undefined ? undefined : toAppError(thrown)
+      if (failure !== undefined) logError(deps.core.log, failure, exchange.id)
+      recordRequest(deps, exchange, { status, sizeBytes, error: failure })
+    },
+    cut: () => incoming.destroy(),
+    within: exchange.within,
+  })
+  return new Response(stream, { status, headers })
+}
+
+async function lastResponse(exchange: Exchange, response: LastResponse): Promise<Response> {
+  const { incoming, outgoing, route } = exchange
+  await respondAndLinger(incoming, outgoing, { response, maxBytes: route.maxBodyBytes })
+  return RESPONSE_ALREADY_SENT
+}

@@ -1,0 +1,156 @@
+/**
+ * Every route of the server: method, path, callers, operation. The server, `/openapi.json` and the
+ * tests read this table, so a new route is a new line here. The order counts where paths overlap:
+ * the first one that matches is taken.
+ */
+import type { KeyCallers } from '../features/accounts/caller.ts'
+import type { CallerCall, Operation, RawCall } from './operation.ts'
+import { keyRoute, type Method, openRoute, type Route } from './route.ts'
+import type { RouteDeps } from './route-deps.ts'
+import * as activity from './routes/activity.ts'
+import * as contactBulk from './routes/contacts/bulk.ts'
+import * as contacts from './routes/contacts/contacts.ts'
+import * as contactExport from './routes/contacts/export.ts'
+import * as contactFields from './routes/contacts/fields.ts'
+import * as imports from './routes/contacts/import.ts'
+import * as publicContacts from './routes/contacts/public.ts'
+import * as contactVerify from './routes/contacts/verify.ts'
+import * as docs from './routes/docs.ts'
+import * as domains from './routes/domains.ts'
+import * as events from './routes/events.ts'
+import * as health from './routes/health.ts'
+import * as pages from './routes/pages.ts'
+import * as segments from './routes/segments.ts'
+import { send } from './routes/send.ts'
+import * as sns from './routes/sns.ts'
+import * as suppressions from './routes/suppressions.ts'
+import * as templates from './routes/templates.ts'
+import { track } from './routes/track.ts'
+import * as tracking from './routes/tracking.ts'
+import { verify } from './routes/verify.ts'
+
+/** An operation that needs a caller cannot stand on a route for `anyone`: the types refuse it. */
+type Row =
+  | readonly [Method, string, 'anyone', (deps: RouteDeps) => Operation<RawCall>]
+  | readonly [Method, string, KeyCallers, (deps: RouteDeps) => Operation<CallerCall>]
+
+export const ROUTES: readonly Row[] = [
+  ['POST', '/v1/send', 'secret key', send],
+  ['POST', '/v1/track', 'any key', track],
+  ['POST', '/v1/verify', 'secret key', verify],
+
+  ['GET', '/templates', 'secret key', templates.list],
+  ['POST', '/templates', 'secret key', templates.create],
+  ['POST', '/templates/bulk-update', 'secret key', templates.bulkUpdate],
+  ['GET', '/templates/:id', 'secret key', templates.get],
+  ['PATCH', '/templates/:id', 'secret key', templates.update],
+  ['DELETE', '/templates/:id', 'secret key', templates.remove],
+  ['POST', '/templates/:id/duplicate', 'secret key', templates.duplicate],
+  ['GET', '/templates/:id/usage', 'secret key', templates.showUsage],
+
+  ['GET', '/domains/project/:projectId', 'secret key', domains.list],
+  ['POST', '/domains', 'secret key', domains.add],
+  ['GET', '/domains/:id/verify', 'secret key', domains.verify],
+  ['DELETE', '/domains/:id', 'secret key', domains.remove],
+
+  ['GET', '/segments', 'secret key', segments.list],
+  ['POST', '/segments', 'secret key', segments.create],
+  ['GET', '/segments/:id', 'secret key', segments.get],
+  ['PATCH', '/segments/:id', 'secret key', segments.update],
+  ['DELETE', '/segments/:id', 'secret key', segments.remove],
+  ['GET', '/segments/:id/contacts', 'secret key', segments.listContacts],
+  ['POST', '/segments/:id/members', 'secret key', segments.addContacts],
+  ['DELETE', '/segments/:id/members', 'secret key', segments.removeContacts],
+  ['POST', '/segments/:id/compute', 'secret key', segments.compute],
+  ['POST', '/segments/:id/refresh', 'secret key', segments.refresh],
+
+  ['GET', '/suppressions', 'secret key', suppressions.list],
+  ['POST', '/suppressions', 'secret key', suppressions.add],
+  ['DELETE', '/suppressions/:id', 'secret key', suppressions.remove],
+  ['DELETE', '/suppressions', 'secret key', suppressions.removeMany],
+  ['POST', '/suppressions/import', 'secret key', imports.importSuppressions],
+  ['GET', '/suppressions/import/:jobId', 'secret key', imports.showSuppressionImport],
+
+  // The first two before the lists: an event may be called `contact` or `jobs`.
+  ['POST', '/events/track', 'secret key', events.record],
+  ['GET', '/events/:eventName/usage', 'secret key', events.showUsage],
+  ['DELETE', '/events/:eventName', 'secret key', events.removeByName],
+  ['GET', '/events/jobs/:jobId', 'secret key', events.showDeletion],
+  ['GET', '/events', 'secret key', events.list],
+  ['GET', '/events/stats', 'secret key', events.countNames],
+  ['GET', '/events/names', 'secret key', events.listNames],
+  ['GET', '/events/contact/:contactId', 'secret key', events.listOfContact],
+
+  ['GET', '/activity', 'secret key', activity.list],
+  ['GET', '/activity/stats', 'secret key', activity.showStats],
+  ['GET', '/activity/recent-count', 'secret key', activity.countRecentActivity],
+  ['GET', '/activity/types', 'secret key', activity.listTypes],
+  ['GET', '/activity/upcoming', 'secret key', activity.listUpcomingActivity],
+
+  ['POST', '/contacts/verify', 'secret key', contactVerify.start],
+  ['GET', '/contacts/verify/:jobId', 'secret key', contactVerify.showStatus],
+  ['GET', '/contacts/public/:id', 'anyone', publicContacts.get],
+  ['POST', '/contacts/public/:id/subscribe', 'anyone', publicContacts.subscribe],
+  ['POST', '/contacts/public/:id/unsubscribe', 'anyone', publicContacts.unsubscribe],
+  ['GET', '/contacts/fields', 'secret key', contactFields.list],
+  ['GET', '/contacts/fields/:field/values', 'secret key', contactFields.listValues],
+  ['GET', '/contacts/fields/:field/usage', 'secret key', contactFields.showUsage],
+  ['DELETE', '/contacts/fields/:field', 'secret key', contactFields.remove],
+  ['POST', '/contacts/bulk-subscribe', 'secret key', contactBulk.subscribe],
+  ['POST', '/contacts/bulk-unsubscribe', 'secret key', contactBulk.unsubscribe],
+  ['POST', '/contacts/bulk-delete', 'secret key', contactBulk.remove],
+  ['GET', '/contacts/bulk/:jobId', 'secret key', contactBulk.showStatus],
+  ['POST', '/contacts/import', 'secret key', imports.importContacts],
+  ['GET', '/contacts/import/:jobId', 'secret key', imports.showContactImport],
+  ['GET', '/contacts/export', 'secret key', contactExport.exportCsv],
+  ['GET', '/contacts', 'secret key', contacts.list],
+  ['POST', '/contacts/query', 'secret key', contacts.query],
+  ['POST', '/contacts/lookup', 'secret key', contacts.lookUp],
+  ['POST', '/contacts', 'secret key', contacts.save],
+  // Last below /contacts: any word matches `:id`.
+  ['GET', '/contacts/:id', 'secret key', contacts.get],
+  ['PATCH', '/contacts/:id', 'secret key', contacts.update],
+  ['DELETE', '/contacts/:id', 'secret key', contacts.remove],
+
+  // Links that were cut off before their token lead to a page too.
+  ['GET', '/unsubscribe/:token{.+}', 'anyone', pages.showUnsubscribe],
+  ['POST', '/unsubscribe/:token{.+}', 'anyone', pages.unsubscribe],
+  ['GET', '/unsubscribe/', 'anyone', pages.showUnsubscribe],
+  ['POST', '/unsubscribe/', 'anyone', pages.unsubscribe],
+  ['GET', '/unsubscribe', 'anyone', pages.showUnsubscribe],
+  ['POST', '/unsubscribe', 'anyone', pages.unsubscribe],
+  ['GET', '/subscribe/:token{.+}', 'anyone', pages.showSubscribe],
+  ['POST', '/subscribe/:token{.+}', 'anyone', pages.subscribe],
+  ['GET', '/subscribe/', 'anyone', pages.showSubscribe],
+  ['POST', '/subscribe/', 'anyone', pages.subscribe],
+  ['GET', '/subscribe', 'anyone', pages.showSubscribe],
+  ['POST', '/subscribe', 'anyone', pages.subscribe],
+  ['GET', '/manage/:token{.+}', 'anyone', pages.showManage],
+  ['POST', '/manage/:token{.+}', 'anyone', pages.manage],
+  ['GET', '/manage/', 'anyone', pages.showManage],
+  ['POST', '/manage/', 'anyone', pages.manage],
+  ['GET', '/manage', 'anyone', pages.showManage],
+  ['POST', '/manage', 'anyone', pages.manage],
+
+  ['GET', '/t/o/:token', 'anyone', tracking.open],
+  ['GET', '/t/c/:token', 'anyone', tracking.click],
+
+  ['POST', '/webhooks/sns', 'anyone', sns.receive],
+  ['GET', '/health', 'anyone', health.showHealth],
+  ['GET', '/metrics', 'anyone', health.showMetrics],
+  ['GET', '/openapi.json', 'anyone', docs.showDescription],
+  ['GET', '/', 'anyone', docs.redirectToDocs],
+  ['GET', '/docs', 'anyone', docs.showPage],
+  ['GET', '/docs/:file', 'anyone', docs.showFile],
+]
+
+/** The routes of the table, in its order. */
+export function createRoutes(deps: Omit<RouteDeps, 'listRoutes'>): Route[] {
+  const shared: RouteDeps = { ...deps, listRoutes: () => routes }
+  const routes = ROUTES.map(([method, path, callers, create]) =>
+    callers === 'anyone'
+      ? openRoute({ method, path }, create(shared))
+      : keyRoute({ method, path, callers }, create(shared)),
+  )
+  return routes
+}
