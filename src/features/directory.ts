@@ -10,6 +10,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Keyring } from '../config/keyring.ts'
+import type { SigningKey } from '../mail/compose/dkim.ts'
 import { and, eq } from '../store/drizzle.ts'
 import { type Project, projects } from '../store/schema/accounts.ts'
 import { type Domain, domains } from '../store/schema/domains.ts'
@@ -17,20 +18,12 @@ import type { Template } from '../store/schema/messages.ts'
 import { holds, templates } from '../store/schema/messages.ts'
 import type { Store } from '../store/store.ts'
 
-export type SigningKey = {
-  domain: string
-  selector: string
-  algorithm: 'rsa-sha256' | 'ed25519-sha256'
-  /** PKCS#8 PEM */
-  privateKey: string
-}
-
 /** A domain that its project may send from. */
 export type SenderDomain = {
   id: string
   domain: string
   /** RSA, and Ed25519 once its record has been found or the domain is trusted. */
-  signing: readonly SigningKey[]
+  signingKeys: readonly SigningKey[]
   isReturnPathFound: boolean
 }
 
@@ -184,7 +177,7 @@ function toSenderDomain(row: Domain, keyring: Keyring): SenderDomain {
   return {
     id: row.id,
     domain: row.domain,
-    signing: signsWithBoth ? [rsa, ed25519] : [rsa],
+    signingKeys: signsWithBoth ? [rsa, ed25519] : [rsa],
     isReturnPathFound: row.isReturnPathFound,
   }
 }

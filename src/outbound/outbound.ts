@@ -20,32 +20,32 @@ import type {
   RenderedMessage,
   RenderSource,
 } from '../mail/compose/build-message.ts'
+import type { SigningKey } from '../mail/compose/dkim.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
 import { type QueueClass, TRANSACTIONAL_CLASS } from '../queue-class.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { createComposing } from './composing/composing.ts'
-import { createContentCare } from './composing/content-history.ts'
-import { createContentRoom } from './composing/content-memory.ts'
-import { createLooks } from './composing/previews.ts'
-import { type CheckedTemplate, createChecks } from './composing/template-checks.ts'
+import { createContentHistory } from './composing/content-history.ts'
+import { createContentMemory } from './composing/content-memory.ts'
+import { createPreviews } from './composing/previews.ts'
+import { type CheckedTemplate, createTemplateChecks } from './composing/template-checks.ts'
 import {
   type Attempted,
   createDispatcher,
   type Done,
   type Returned,
 } from './dispatch/dispatcher.ts'
-import { closedOutcome, siteReportOf, unmadeOutcome, withLookup } from './dispatch/outcomes.ts'
-import type { Signing } from './dispatch/work-messages.ts'
+import { closedOutcome, observationOf, unmadeOutcome, withLookup } from './dispatch/outcomes.ts'
 import type { Resolver } from './dns/resolver.ts'
 import { outcomeText } from './outcome-text.ts'
-import type { Lane, MadeLetter } from './protocol.ts'
+import type { PoolSettings, TransferableMessage } from './protocol.ts'
 import { createBrokenTls } from './routing/broken-tls.ts'
-import type { ClosedRoute, Lookup, Route } from './routing/destination.ts'
-import { createRoutes } from './routing/destinations.ts'
-import { createLaneOf } from './routing/pool-settings.ts'
-import { createSources } from './routing/source-addresses.ts'
+import type { ClosedDestination, Destination, Lookup } from './routing/destination.ts'
+import { createDestinations } from './routing/destinations.ts'
+import { createPoolChooser } from './routing/pool-settings.ts'
+import { createSourceChooser } from './routing/source-addresses.ts'
 import { createInFlight, type Flight } from './sites/in-flight.ts'
-import { createShaping, type SiteReport } from './sites/shaping.ts'
+import { createShaping, type SiteObservation } from './sites/shaping.ts'
 import type { DeliveryProgress, SiteStatus } from './sites/site-status.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
 
@@ -65,10 +65,10 @@ export type DeliveryTask = {
   /** '' = the null reverse-path. */
   reversePath: string
   source: MessageSource
-  signing: readonly Signing[]
+  signingKeys: readonly SigningKey[]
 }
 
-export type DeliveryReport =
+export type DeliveryResult =
   | {
       emailId: string
       kind: 'attempted'
@@ -86,7 +86,7 @@ export type DeliveryReport =
    */
   | {
       emailId: string
-      kind: 'returned'
+      kind: 'put back'
       site: string
       retryAt: number | null
       reason?: string | undefined
@@ -113,7 +113,7 @@ export type OutboundDeps = {
   random?: () => number
 }
 
-export type OutboundListener = { report(reports: DeliveryReport[]): void }
+export type OutboundListener = { report(reports: DeliveryResult[]): void }
 
 export type Outbound = {
   /** How many messages of a class may be leased for a site now. */
@@ -132,7 +132,7 @@ export type Outbound = {
   mayBring(projectId: string, bytes: number): boolean
   deliver(tasks: readonly DeliveryTask[]): void
   /** Hands back what has not begun for a site, at once; it may be brought again. */
-  withdraw(site: string): void
+  recall(site: string): void
   /**
    * What recipients would read, in the order of `sources`; null for what cannot be rendered.
    * Rejects while shutting down.
@@ -153,12 +153,12 @@ export type Outbound = {
 
 /** A task under way: `lookup` is the DNS work that its route took. */
 type Work = DeliveryTask & {
-  lane: Lane
+  pool: PoolSettings
   lookup: Lookup | null
   isOwnLookup: boolean
-  letter?: MadeLetter
+  composed?: TransferableMessage
   /** Of `letter`, which they outlive. */
-  letterBytes?: number
+  composedBytes?: number
   /** Epoch ms, of what waits to be composed by itself. */
   since?: number
 }
@@ -182,7 +182,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   const maxThreads = deps.deliveryThreads ?? Math.min(MAX_THREADS, availableParallelism())
   const maxInFlight = maxThreads * MAX_PER_THREAD
   const receivesFor = deps.receivesFor ?? (() => false)
-  const routes = createRoutes({
+  const destinations = createDestinations({
     ...deps,
     random,
     receivesFor,
@@ -190,12 +190,12 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     inboundListeners: deps.inboundListeners ?? (() => []),
   })
   const shaping = createShaping({ ...delivery, now, random })
-  const sources = createSources(delivery.sourceAddresses, now)
+  const sources = createSourceChooser(delivery.sourceAddresses, now)
   const brokenTls = createBrokenTls(now)
-  const laneDeps = { shaping, sources, brokenTls, receivesFor }
+  const poolDeps = { shaping, sources, brokenTls, receivesFor }
   const inFlight = createInFlight()
-  const contentRoom = createContentRoom()
-  const care = createContentCare()
+  const contentMemory = createContentMemory()
+  const history = createContentHistory()
   const groups = new Set<Group>()
   const settings = {
     ehloName: delivery.hostname,
@@ -205,13 +205,13 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     idleMs: deps.idleMs ?? IDLE_MS,
   }
   const { hangMs = HANG_MS, restMs = REST_MS } = deps
-  const looks = createLooks({ settings, log, hangMs, restMs })
-  const checks = createChecks({ settings, log, hangMs, restMs })
+  const previews = createPreviews({ settings, log, hangMs, restMs })
+  const checks = createTemplateChecks({ settings, log, hangMs, restMs })
   const composing = createComposing<Work>({
-    ...{ settings, log, now, hangMs, restMs, care },
-    made: (work, letter) => addMade({ ...work, letter, letterBytes: letter.octets.length }),
+    ...{ settings, log, now, hangMs, restMs, history },
+    made: (work, composed) => addMade({ ...work, composed, composedBytes: composed.octets.length }),
     failed: reportUnmade,
-    returned: (work, delayMs) => settle(work, returned(work, work.lane.site, { delayMs })),
+    returned: (work, delayMs) => settle(work, returned(work, work.pool.site, { delayMs })),
   })
   const dispatcher = createDispatcher<Work>({
     settings,
@@ -226,7 +226,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     done: finish,
   })
   let isStopping = false
-  let outbox: DeliveryReport[] = []
+  let outbox: DeliveryResult[] = []
 
   function capacity(site: string, queueClass: QueueClass): number {
     if (isStopping) return 0
@@ -248,19 +248,19 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const byDomain = new Map<string, DeliveryTask[]>()
     for (const task of tasks) {
       inFlight.enter(flightOf(task, task.site))
-      contentRoom.enter(task.projectId, task.source.content)
+      contentMemory.enter(task.projectId, task.source.content)
       const group = byDomain.get(task.domain)
       if (group === undefined) byDomain.set(task.domain, [task])
       else group.push(task)
     }
     for (const [domain, some] of byDomain) {
-      if (isStopping) giveBack(some)
+      if (isStopping) putBackAll(some)
       else route(domain, some)
     }
   }
 
   function route(domain: string, tasks: readonly DeliveryTask[]): void {
-    const known = routes.find(domain)
+    const known = destinations.find(domain)
     if (known !== undefined) {
       place(tasks, known, false)
       return
@@ -271,23 +271,23 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       groups.delete(group)
       if (!group.isDone) act()
     }
-    routes.look(domain).then(
+    destinations.look(domain).then(
       (found) => end(() => place(tasks, found, true)),
       (error: unknown) => {
         log.error({ domain, error: describeError(error) }, 'a route could not be found')
-        end(() => giveBack(tasks, FAULT_PAUSE_MS))
+        end(() => putBackAll(tasks, FAULT_PAUSE_MS))
       },
     )
   }
 
-  function place(tasks: readonly DeliveryTask[], found: Route, isNew: boolean): void {
+  function place(tasks: readonly DeliveryTask[], found: Destination, isNew: boolean): void {
     if (found.kind === 'closed') {
       for (const task of tasks) close(task, found)
       return
     }
     for (const task of tasks) inFlight.leave(flightOf(task, task.site))
     const { site, lookup } = found
-    const laneOf = createLaneOf(laneDeps, found)
+    const poolOf = createPoolChooser(poolDeps, found)
     const taken: Work[] = []
     const isFirst = (task: DeliveryTask) =>
       mayJoin(task, site) && !taken.some(({ projectId }) => projectId === task.projectId)
@@ -296,8 +296,8 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
         settle(task, returned(task, site))
         continue
       }
-      const work = { ...task, lane: laneOf(task), lookup, isOwnLookup: isNew }
-      if (care.isHeavy(task.source.content)) compose(work)
+      const work = { ...task, pool: poolOf(task), lookup, isOwnLookup: isNew }
+      if (history.isHeavy(task.source.content)) compose(work)
       else {
         enter(work)
         taken.push(work)
@@ -313,21 +313,21 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   }
 
   function enter(work: Work): void {
-    const { site } = work.lane
+    const { site } = work.pool
     inFlight.enter(flightOf(work, site))
     shaping.take(site, 1)
   }
 
   function compose(work: Work): void {
     const delayMs = isStopping ? 0 : composing.add({ ...work, since: now() })
-    if (isStopping || delayMs > 0) settle(work, returned(work, work.lane.site, { delayMs }))
+    if (isStopping || delayMs > 0) settle(work, returned(work, work.pool.site, { delayMs }))
   }
 
   /** There may be no room at the site: so few of them may be a little more than it takes. */
   function addMade(work: Work): void {
-    const { site } = work.lane
+    const { site } = work.pool
     if (isStopping || shaping.blockedUntil(site) > 0) {
-      releaseLetter(work)
+      releaseComposed(work)
       settle(work, returned(work, site))
       return
     }
@@ -335,24 +335,24 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     dispatcher.add([work])
   }
 
-  function releaseLetter({ projectId, letterBytes }: Work): void {
-    if (letterBytes !== undefined) composing.release(projectId, letterBytes)
+  function releaseComposed({ projectId, composedBytes }: Work): void {
+    if (composedBytes !== undefined) composing.release(projectId, composedBytes)
   }
 
   function reportUnmade(work: Work, reason: string): void {
-    const { emailId, lane, lookup, isOwnLookup } = work
+    const { emailId, pool, lookup, isOwnLookup } = work
     const outcome = withLookup(unmadeOutcome(reason), lookup, isOwnLookup)
     const own = { subject: null, faults: [], startedAt: now() }
-    settle(work, { emailId, kind: 'attempted', site: lane.site, outcome, ...own })
+    settle(work, { emailId, kind: 'attempted', site: pool.site, outcome, ...own })
   }
 
   /** What became of a task is known. */
-  function settle({ source }: DeliveryTask, report: DeliveryReport): void {
-    contentRoom.leave(source.content)
+  function settle({ source }: DeliveryTask, report: DeliveryResult): void {
+    contentMemory.leave(source.content)
     post(report)
   }
 
-  function close(task: DeliveryTask, found: ClosedRoute): void {
+  function close(task: DeliveryTask, found: ClosedDestination): void {
     inFlight.leave(flightOf(task, task.site))
     const { emailId, site } = task
     if (found.site !== null && shaping.blockedUntil(found.site) > 0) {
@@ -365,7 +365,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     if (found.site !== null) note(found.site, { kind: 'unreachable' }, outcome)
   }
 
-  function giveBack(tasks: readonly DeliveryTask[], delayMs = 0): void {
+  function putBackAll(tasks: readonly DeliveryTask[], delayMs = 0): void {
     for (const task of tasks) {
       inFlight.leave(flightOf(task, task.site))
       settle(task, returned(task, task.site, { delayMs }))
@@ -380,13 +380,13 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     { emailId }: DeliveryTask,
     site: string,
     { delayMs = 0, reason: own }: Partial<Returned> = {},
-  ): DeliveryReport {
+  ): DeliveryResult {
     const blockedUntil = shaping.blockedUntil(site)
     const { pausedUntil } = shaping.restriction(site)
     const rateUntil = pausedUntil === null ? blockedUntil : 0
     const retryAt = Math.max(rateUntil, delayMs > 0 ? now() + delayMs : 0)
     const reason = blockedUntil > 0 ? reasonOf(site) : own
-    return { emailId, kind: 'returned', site, retryAt: retryAt > 0 ? retryAt : null, reason }
+    return { emailId, kind: 'put back', site, retryAt: retryAt > 0 ? retryAt : null, reason }
   }
 
   function reasonOf(site: string): string {
@@ -407,7 +407,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   }
 
   /** In a later turn, so that a caller of `deliver` is not called back while it is at it. */
-  function post(report: DeliveryReport): void {
+  function post(report: DeliveryResult): void {
     if (outbox.push(report) === 1) setImmediate(flush)
   }
 
@@ -418,52 +418,52 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   }
 
   function finish(finished: readonly Done<Work>[]): void {
-    const reports: DeliveryReport[] = []
+    const reports: DeliveryResult[] = []
     for (const one of finished) {
       const { work, result } = one
-      inFlight.leave(flightOf(work, work.lane.site))
+      inFlight.leave(flightOf(work, work.pool.site))
       if (result.kind === 'heavy') {
         composeInstead(work, result.reason)
         continue
       }
-      contentRoom.leave(work.source.content)
-      releaseLetter(work)
-      if (result.kind === 'returned') reports.push(returned(work, work.lane.site, result))
+      contentMemory.leave(work.source.content)
+      releaseComposed(work)
+      if (result.kind === 'put back') reports.push(returned(work, work.pool.site, result))
       else reports.push(attempted(work, result))
     }
     if (reports.length > 0) listener.report(reports)
   }
 
-  function attempted(work: Work, result: Attempted): DeliveryReport {
-    const { emailId, lane, lookup, isOwnLookup } = work
+  function attempted(work: Work, result: Attempted): DeliveryResult {
+    const { emailId, pool, lookup, isOwnLookup } = work
     if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
     learn(work, result.outcome)
     const { subject, faults, startedAt } = result
     const outcome = withLookup(result.outcome, lookup, isOwnLookup)
     const made = { subject, faults, startedAt }
-    return { emailId, kind: 'attempted', site: lane.site, outcome, ...made }
+    return { emailId, kind: 'attempted', site: pool.site, outcome, ...made }
   }
 
   /** What takes too long, or ended its thread (`reason`), is made by itself. */
   function composeInstead(work: Work, reason: string | null): void {
     const { content } = work.source
-    const isOnceTooOften = reason !== null && care.noteEnd(content, reason)
-    if (reason === null) care.noteTime(content, null)
+    const isOnceTooOften = reason !== null && history.noteEnd(content, reason)
+    if (reason === null) history.noteTime(content, null)
     if (isOnceTooOften) reportUnmade(work, reason)
     else compose(work)
   }
 
-  function learn({ lane }: Work, outcome: AttemptOutcome): void {
-    const { site } = lane
-    const report = siteReportOf(outcome)
+  function learn({ pool }: Work, outcome: AttemptOutcome): void {
+    const { site } = pool
+    const report = observationOf(outcome)
     if (report === null) return
-    const local = outcome.address?.includes(':') ? lane.source.ipv6 : lane.source.ipv4
+    const local = outcome.address?.includes(':') ? pool.source.ipv6 : pool.source.ipv4
     const isListed = report.kind === 'answered' && report.action === 'block' && local !== undefined
     const hasOther = isListed && sources.refuse(site, local)
     note(site, hasOther ? { ...report, action: 'none' } : report, outcome)
   }
 
-  function note(site: string, report: SiteReport, outcome: AttemptOutcome): void {
+  function note(site: string, report: SiteObservation, outcome: AttemptOutcome): void {
     if (!shaping.record(site, report, outcomeText(outcome))) return
     const until = new Date(shaping.blockedUntil(site)).toISOString()
     const fact = { site, until, reply: outcome.reply?.text ?? outcome.error }
@@ -471,12 +471,12 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     else if (report.kind === 'answered' && report.action === 'suspend')
       log.error(fact, 'a destination refuses all mail from here')
     else log.warn(fact, 'a destination wants less mail from here')
-    withdraw(site)
+    recall(site)
   }
 
-  function withdraw(site: string): void {
-    dispatcher.withdraw(site)
-    composing.withdraw(site)
+  function recall(site: string): void {
+    dispatcher.recall(site)
+    composing.recall(site)
   }
 
   function statusOf(site: string): SiteStatus {
@@ -499,17 +499,17 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     const isIt = (work: Work) => work.emailId === emailId
     const composed = composing.find(isIt)
     if (composed === undefined) return dispatcher.progressOf(isIt)
-    const { lane, since = now() } = composed
-    return { site: lane.site, step: 'waiting', peer: null, since }
+    const { pool, since = now() } = composed
+    return { site: pool.site, step: 'waiting', peer: null, since }
   }
 
   async function stop(graceMs: number): Promise<void> {
     isStopping = true
     for (const group of groups) {
       group.isDone = true
-      giveBack(group.tasks)
+      putBackAll(group.tasks)
     }
-    const helpers = [composing.stop(), looks.stop(), checks.stop()]
+    const helpers = [composing.stop(), previews.stop(), checks.stop()]
     await Promise.all([...helpers, dispatcher.stop(graceMs)])
     flush()
   }
@@ -517,14 +517,14 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   return {
     capacity,
     projectCapacity: (projectId, queueClass) => inFlight.roomOf(projectId, roomFor(queueClass)),
-    siteOf: routes.siteOf,
+    siteOf: destinations.siteOf,
     blockedUntil: shaping.blockedUntil,
     pauseOf,
     restrictionOf,
     deliver,
-    mayBring: contentRoom.mayBring,
-    withdraw,
-    preview: looks.look,
+    mayBring: contentMemory.mayBring,
+    recall,
+    preview: previews.look,
     checkTemplate: checks.check,
     inFlight: () => inFlight.total() + composing.waiting(),
     sites: () => [...new Set([...shaping.sites(), ...inFlight.sites()])].map(statusOf),

@@ -15,7 +15,7 @@ import type {
   RenderedMessage,
   RenderSource,
 } from '../mail/compose/build-message.ts'
-import type { DkimAlgorithm } from '../mail/compose/dkim.ts'
+import type { SigningKey } from '../mail/compose/dkim.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
 import type { TemplateFault } from '../mail/template/template.ts'
 import type { QueueClass } from '../queue-class.ts'
@@ -39,7 +39,7 @@ export type ThreadSettings = {
 }
 
 /** Connections that may be shared: the same hosts, from the same addresses of ours. */
-export type Lane = {
+export type PoolSettings = {
   key: string
   site: string
   mode: 'sandbox' | 'direct' | 'relay'
@@ -54,53 +54,47 @@ export type Lane = {
   messagesPerConnection: number
 }
 
-export type KeyMaterial = {
-  id: number
-  domain: string
-  selector: string
-  algorithm: DkimAlgorithm
-  /** PKCS #8, PEM. */
-  privateKey: string
-}
-
 export type SharedSource = Omit<MessageSource, 'content'> & { contentId: number }
 
-/** A message made and signed; each byte of `octets` is one of its octets. */
-export type MadeLetter = {
-  octets: Uint8Array<ArrayBuffer>
+/** A message, composed and signed. `octets`: each character is one octet. */
+export type ComposedMessage<Octets = string> = {
+  octets: Octets
   subject: string
   needsSmtputf8: boolean
   faults: readonly PartFault[]
 }
 
+/** The same in memory that can be handed to another thread: each byte is one octet. */
+export type TransferableMessage = ComposedMessage<Uint8Array<ArrayBuffer>>
+
 export type ThreadTask = {
   task: number
   projectId: string
   queueClass: QueueClass
-  lane: string
+  pool: string
   recipient: string
   reversePath: string
   /** What the message is to be made of, or the message. */
-  making: { source: SharedSource; keys: readonly number[] } | MadeLetter
+  making: { source: SharedSource; keys: readonly number[] } | TransferableMessage
 }
 
 export type ToThread =
   | {
       type: 'work'
       contents: readonly { id: number; content: MessageContent }[]
-      keys: readonly KeyMaterial[]
-      lanes: readonly Lane[]
+      keys: readonly { id: number; key: SigningKey }[]
+      pools: readonly PoolSettings[]
       tasks: readonly ThreadTask[]
     }
-  | { type: 'grant'; site: string; connections: number }
+  | { type: 'allocate'; site: string; connections: number }
   /** Ends one attempt to open a session that has had no greeting: others need the connection. */
   | { type: 'cut'; site: string }
   /** What has not begun comes back as `returned`. */
-  | { type: 'withdraw'; site: string }
+  | { type: 'recall'; site: string }
   | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
   /** No message of this content is made in the thread any more. */
   | { type: 'set aside'; content: string }
-  | { type: 'look'; task: number; sources: readonly RenderSource[] }
+  | { type: 'preview'; task: number; sources: readonly RenderSource[] }
   /** Of a template that is to be saved. */
   | { type: 'check'; task: number; source: string }
   /** How far is it? */
@@ -123,18 +117,18 @@ export type ThreadResult =
   | { task: number; kind: 'heavy' }
   /** Its session had no greeting when we took the connection for other mail. */
   | { task: number; kind: 'cut'; reason: string }
-  | { task: number; kind: 'returned' }
+  | { task: number; kind: 'put back' }
 
 export type FromThread =
   | { type: 'started' }
   | { type: 'results'; results: readonly ThreadResult[] }
-  | { type: 'granted'; site: string; connections: number }
+  | { type: 'allocated'; site: string; connections: number }
   /** The first session of a site has had its greeting. */
   | { type: 'greeted'; site: string }
-  | { type: 'made'; task: number; letter: MadeLetter; cpuMs: number }
-  | { type: 'not made'; task: number; error: string }
-  | { type: 'looked'; task: number; messages: readonly RenderedMessage[] }
-  | { type: 'look failed'; task: number; error: string }
+  | { type: 'composed'; task: number; composed: TransferableMessage; cpuMs: number }
+  | { type: 'not composed'; task: number; error: string }
+  | { type: 'previewed'; task: number; messages: readonly RenderedMessage[] }
+  | { type: 'preview failed'; task: number; error: string }
   | { type: 'checked'; task: number; fault: TemplateFault | undefined }
   | { type: 'not checked'; task: number; error: string }
   /** Null: the task is not here (any more). */

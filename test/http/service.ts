@@ -79,7 +79,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     verifier: {
       dns: (options.resolver ?? {}) as Core['resolver'],
       listDns: (options.resolver ?? {}) as Core['resolver'],
-      listTurns: { take: (work) => work() },
+      listLimiter: { take: (work) => work() },
       lists: createDomainLists({ dataDir: folder, now: Date.now, log }),
       stop: () => undefined,
     },

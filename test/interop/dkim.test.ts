@@ -4,22 +4,22 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import test, { after, before } from 'node:test'
 import {
-  type DkimKey,
   dkimRecord,
   generateDkimKeyPair,
+  type SigningKey,
   signDkim,
 } from '../../src/mail/compose/dkim.ts'
 import { composeMessage, type MessageInput } from '../../src/mail/compose/mime-message.ts'
 
 const signedAt = Date.now()
 const domain = 'xn--bcher-kva.example'
-const keys: DkimKey[] = []
+const keys: SigningKey<KeyObject>[] = []
 const records: Record<string, string> = {}
 let folder = ''
 

@@ -26,7 +26,7 @@ test('the most urgent class comes first, and of it the oldest', () => {
   assert.deepEqual(drain(queue), ['b', 'd', 'c', 'a'])
 })
 
-test('within a class projects take turns', () => {
+test('within a class projects take semaphore', () => {
   const backlog = Array.from({ length: 5 }, (_, at) => [`p${at}`, 1, 'p'] as const)
   const queue = queueOf(...backlog.map((item) => [...item] as [string, QueueClass, string]))
   queue.push({ name: 'q0', queueClass: 1, projectId: 'q' })

@@ -8,7 +8,7 @@ import { silentLog } from '../../src/log.ts'
 import type { MessageSource } from '../../src/mail/compose/build-message.ts'
 import { createResolver } from '../../src/outbound/dns/resolver.ts'
 import {
-  type DeliveryReport,
+  type DeliveryResult,
   type DeliveryTask,
   type OutboundDeps,
   startOutbound,
@@ -24,7 +24,7 @@ export type HarnessOptions = {
   deps?: Partial<OutboundDeps>
 }
 
-export type Attempted = Extract<DeliveryReport, { kind: 'attempted' }>
+export type Attempted = Extract<DeliveryResult, { kind: 'attempted' }>
 
 /** Sinks on one port of 127.0.0.2, .3 and so on. */
 export async function startSinks(...options: SinkOptions[]): Promise<Sink[]> {
@@ -41,7 +41,7 @@ export async function startHarness({ zone = {}, delivery = {}, deps = {} }: Harn
   const clock = { ahead: 0 }
   const now = () => Date.now() + clock.ahead
   const resolver = createResolver({ servers: [dns.address], now, timeoutMs: 100, tries: 1 })
-  const reports: DeliveryReport[] = []
+  const reports: DeliveryResult[] = []
   let listeners: (() => void)[] = []
   const outbound = startOutbound(
     {
@@ -65,7 +65,7 @@ export async function startHarness({ zone = {}, delivery = {}, deps = {} }: Harn
   const nextReport = () => new Promise<void>((resolve) => listeners.push(resolve))
 
   /** Resolves with all reports once there are `count`. */
-  async function reported(count: number): Promise<DeliveryReport[]> {
+  async function reported(count: number): Promise<DeliveryResult[]> {
     while (reports.length < count) await nextReport()
     return reports
   }
@@ -91,7 +91,7 @@ export async function startHarness({ zone = {}, delivery = {}, deps = {} }: Harn
     let seen = reports.length
     const attempted: Attempted[] = []
     while (attempted.length < tasks.length) {
-      feed(waiting)
+      serveAll(waiting)
       if (reports.length === seen) await nextReport()
       for (const report of reports.slice(seen)) {
         const task = byId.get(report.emailId)
@@ -103,7 +103,7 @@ export async function startHarness({ zone = {}, delivery = {}, deps = {} }: Harn
     return attempted
   }
 
-  function feed(waiting: DeliveryTask[]): void {
+  function serveAll(waiting: DeliveryTask[]): void {
     for (const task of waiting.splice(0)) {
       const site = outbound.siteOf(task.domain)
       if (mayLease(task, site)) outbound.deliver([{ ...task, site }])
@@ -145,7 +145,7 @@ export function makeTask(task: Partial<DeliveryTask> & { domain: string }): Deli
     site: domain,
     reversePath: `b.token${lastId}@bounce.sender.test`,
     source: makeSource(),
-    signing: [],
+    signingKeys: [],
     ...task,
   }
 }

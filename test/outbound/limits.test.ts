@@ -117,9 +117,9 @@ test('a throttle brings back what waits for the site', async () => {
   })
   await send({ domain: 'a.test' })
   outbound.deliver(makeTasks(10, { domain: 'a.test' }))
-  const isWithdrawn = () =>
-    reports.some((report) => report.kind === 'returned' && report.retryAt !== null)
-  while (!isWithdrawn()) await reported(reports.length + 1)
+  const isRecalled = () =>
+    reports.some((report) => report.kind === 'put back' && report.retryAt !== null)
+  while (!isRecalled()) await reported(reports.length + 1)
   assert.equal(outbound.capacity('a.test', 1), 0)
   assert.equal(sink!.acceptedCount(), 1)
 })

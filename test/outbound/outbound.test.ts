@@ -26,7 +26,7 @@ const { privateKey } = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 })
-const signing = [
+const signingKeys = [
   { domain: 'sender.test', selector: 's1', algorithm: 'rsa-sha256', privateKey },
 ] as const
 
@@ -40,7 +40,7 @@ test('a message is rendered, signed and brought to the MX, and the report tells 
   const { outcome, subject, site } = await send({
     domain: 'a.test',
     recipient: 'ann@a.test',
-    signing,
+    signingKeys,
   })
   assert.equal(outcome.result, 'delivered')
   assert.equal(subject, 'Hello Ann')
@@ -88,7 +88,7 @@ test('what a site cannot take comes back with its name, and no attempt counts', 
   })
   outbound.deliver(makeTasks(8, { domain: 'a.test', queueClass: 10 }))
   const reports = await reported(8)
-  const returned = reports.filter((report) => report.kind === 'returned')
+  const returned = reports.filter((report) => report.kind === 'put back')
   assert.equal(returned.length, 3)
   for (const report of returned)
     assert.deepEqual([report.site, report.retryAt], ['host.test', null])
@@ -158,7 +158,7 @@ test('a message whose route could not be looked for comes back for later', async
   })
   outbound.deliver([toTask({ domain: 'example.test' })])
   const [report] = await reported(1)
-  assert.ok(report?.kind === 'returned' && report.retryAt !== null)
+  assert.ok(report?.kind === 'put back' && report.retryAt !== null)
   assert.ok(report.retryAt > Date.now() + 30_000)
   assert.equal(outbound.inFlight(), 0)
 })
@@ -186,7 +186,7 @@ test('a smarthost whose name has no address is left alone for a while, and costs
   const attempted = reports.filter((report) => report.kind === 'attempted')
   assert.equal(attempted.length, 5)
   assert.ok(attempted.every(({ outcome }) => outcome.verdict?.class === 'dns'))
-  const returned = reports.filter((report) => report.kind === 'returned')
+  const returned = reports.filter((report) => report.kind === 'put back')
   const until = outbound.blockedUntil('relay')
   assert.ok(until > Date.now() + 50_000)
   const { reason } = outbound.pauseOf('relay') ?? {}
@@ -202,7 +202,7 @@ test('a smarthost whose name has no address is left alone for a while, and costs
   await reported(11)
   assert.deepEqual(
     reports.slice(9).map(({ kind }) => kind),
-    ['attempted', 'returned'],
+    ['attempted', 'put back'],
   )
   assert.ok(outbound.blockedUntil('relay') > Date.now() + clock.ahead + 100_000)
 })

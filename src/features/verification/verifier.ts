@@ -4,9 +4,9 @@
  */
 import type { Now } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import { createTurns, type Turns } from '../../outbound/composing/semaphore.ts'
 import { createResolver, type Resolver } from '../../outbound/dns/resolver.ts'
 import type { DnsWatch } from '../../outbound/dns/watch.ts'
+import { createSemaphore, type Semaphore } from '../../outbound/semaphore.ts'
 import { createDomainLists, type DomainLists } from './domain-lists/domain-lists.ts'
 
 export type Verifier = {
@@ -15,7 +15,7 @@ export type Verifier = {
   /** For jobs, which take their time and mind how much they ask at once. */
   listDns: Resolver
   /** Of the look-ups of all jobs together. */
-  listTurns: Pick<Turns, 'take'>
+  listLimiter: Pick<Semaphore, 'take'>
   lists: DomainLists
   /** Open look-ups end as failed. */
   stop(): void
@@ -51,7 +51,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
     dns,
     listDns,
     // Jobs wait without end: each asks for few turns at a time.
-    listTurns: createTurns({ atOnce: LIST_DOMAINS_AT_ONCE, waiting: Number.POSITIVE_INFINITY }),
+    listLimiter: createSemaphore({
+      atOnce: LIST_DOMAINS_AT_ONCE,
+      waiting: Number.POSITIVE_INFINITY,
+    }),
     lists: createDomainLists({ dataDir, now, log }),
     stop() {
       dns.stop()

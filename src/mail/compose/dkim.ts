@@ -14,12 +14,12 @@ import { promisify } from 'node:util'
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
 export type DkimKeyType = 'rsa' | 'ed25519'
 
-/** `domain` and `selector` in A-labels, lower case. */
-export type DkimKey = {
+/** `domain` and `selector` in A-labels, lower case. `privateKey`: PKCS #8, PEM, or parsed. */
+export type SigningKey<Key extends string | KeyObject = string> = {
   domain: string
   selector: string
   algorithm: DkimAlgorithm
-  privateKey: KeyObject
+  privateKey: Key
 }
 
 /** PKCS #8 and SPKI, both PEM. */
@@ -74,7 +74,11 @@ const ED25519_KEY_OCTETS = 32
  * One DKIM-Signature field for each key, in their order, folded and each ending in CRLF: what must
  * stand before `message`. `signedAt` is epoch ms. Throws when a key is not of its algorithm's type.
  */
-export function signDkim(message: string, keys: readonly DkimKey[], signedAt: number): string {
+export function signDkim(
+  message: string,
+  keys: readonly SigningKey<KeyObject>[],
+  signedAt: number,
+): string {
   if (keys.length === 0) return ''
   const bodyAt = findBody(message)
   const bodyHash = hash('sha256', hashable(canonicalBody(message.slice(bodyAt))), 'base64')
@@ -117,7 +121,7 @@ export async function generateDkimKeyPair(keyType: DkimKeyType): Promise<DkimKey
 }
 
 /** RFC 8463 section 3 signs the SHA-256 of the octets, where RSA takes the octets themselves. */
-function signOctets(key: DkimKey, octets: Buffer): Buffer {
+function signOctets(key: SigningKey<KeyObject>, octets: Buffer): Buffer {
   const keyType = key.algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'
   if (key.privateKey.asymmetricKeyType !== keyType) throw new TypeError(`not an ${keyType} key`)
   if (keyType === 'rsa') return sign('sha256', octets, key.privateKey)

@@ -7,19 +7,18 @@
  * In a delivery thread, where sockets wait, the limits of rendering are the quick ones; a content
  * that went beyond them twice is not tried again.
  */
-import { createPrivateKey } from 'node:crypto'
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { Now } from '../../clock.ts'
 import {
   type BuiltMessage,
   buildMessage,
   type MessageContent,
   type MessageSource,
-  type PartFault,
   type RenderedMessage,
   type RenderSource,
   renderMessage,
 } from '../../mail/compose/build-message.ts'
-import { type DkimKey, signDkim } from '../../mail/compose/dkim.ts'
+import { type SigningKey, signDkim } from '../../mail/compose/dkim.ts'
 import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import type { Tracker } from '../../mail/html/tracking.ts'
 import { createTemplateCache } from '../../mail/precomposed/template-cache.ts'
@@ -29,26 +28,18 @@ import {
   type TemplateFault,
   TIME_LIMIT_FAULT,
 } from '../../mail/template/template.ts'
-import type { KeyMaterial, MadeLetter, SharedSource, ThreadTask } from '../protocol.ts'
+import type { ComposedMessage, SharedSource, ThreadTask, TransferableMessage } from '../protocol.ts'
 import { contentBytes } from './content-size.ts'
 
-/** `octets`: the message with its signatures, each character one octet. */
-export type Letter = {
-  octets: string
-  subject: string
-  needsSmtputf8: boolean
-  faults: readonly PartFault[]
-}
-
-export type Letters = {
+export type Composer = {
   addContent(id: number, content: MessageContent): void
   forgetContent(id: number): void
-  addKey(key: KeyMaterial): void
+  addKey(id: number, key: SigningKey): void
   forgetKey(id: number): void
   /** Of this content (its own id, not the thread's number) nothing is made any more. */
   setAside(content: string): void
   /** @throws QuickLimitError; else when the message cannot be composed or signed: our own error */
-  make(task: Pick<ThreadTask, 'task' | 'making'>): Letter
+  make(task: Pick<ThreadTask, 'task' | 'making'>): ComposedMessage
   /** What its content takes in memory; 0 of a message that is made. */
   contentBytes(task: Pick<ThreadTask, 'making'>): number
   /** `isQuick`: no more than quick work. @throws QuickLimitError then */
@@ -59,20 +50,20 @@ export type Letters = {
 
 const MAX_TOO_HEAVY = 2
 
-export type LettersDeps = {
+export type ComposerDeps = {
   slot: SharedArrayBuffer
   tracker: Tracker
   limits: RenderLimits
   now: Now
 }
 
-export function createLetters({ slot, tracker, limits, now }: LettersDeps): Letters {
+export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Composer {
   const contents = new Map<number, MessageContent>()
   const slow = new Set<number>()
   /** How often a content was too heavy, by its own id. */
   const heavy = new Map<string, number>()
-  const materials = new Map<number, KeyMaterial>()
-  const keys = new Map<number, DkimKey>()
+  const pemKeys = new Map<number, SigningKey>()
+  const parsedKeys = new Map<number, SigningKey<KeyObject>>()
   const templates = createTemplateCache(tracker)
   const watched = new Int32Array(slot)
 
@@ -87,12 +78,12 @@ export function createLetters({ slot, tracker, limits, now }: LettersDeps): Lett
   }
 
   /** Read when first used, so that a broken key fails its own messages only. */
-  function keyOf(id: number): DkimKey {
-    const ready = keys.get(id)
+  function keyOf(id: number): SigningKey<KeyObject> {
+    const ready = parsedKeys.get(id)
     if (ready !== undefined) return ready
-    const { domain, selector, algorithm, privateKey } = known(materials, id)
-    const key = { domain, selector, algorithm, privateKey: createPrivateKey(privateKey) }
-    keys.set(id, key)
+    const pem = known(pemKeys, id)
+    const key = { ...pem, privateKey: createPrivateKey(pem.privateKey) }
+    parsedKeys.set(id, key)
     return key
   }
 
@@ -117,8 +108,8 @@ export function createLetters({ slot, tracker, limits, now }: LettersDeps): Lett
     return built
   }
 
-  function signedLetter(making: ThreadTask['making']): Letter {
-    if ('octets' in making) return asLetter(making)
+  function composeAndSign(making: ThreadTask['making']): ComposedMessage {
+    if ('octets' in making) return fromBytes(making)
     const built = build(making.source)
     const { subject, needsSmtputf8, faults } = built
     const signature = signDkim(built.octets, making.keys.map(keyOf), now())
@@ -132,13 +123,13 @@ export function createLetters({ slot, tracker, limits, now }: LettersDeps): Lett
       contents.delete(id)
       slow.delete(id)
     },
-    addKey: (key) => materials.set(key.id, key),
+    addKey: (id, key) => pemKeys.set(id, key),
     forgetKey(id) {
-      materials.delete(id)
-      keys.delete(id)
+      pemKeys.delete(id)
+      parsedKeys.delete(id)
     },
     setAside: (content) => heavy.set(content, MAX_TOO_HEAVY),
-    make: ({ task, making }) => watch(task, () => signedLetter(making)),
+    make: ({ task, making }) => watch(task, () => composeAndSign(making)),
     contentBytes({ making }) {
       return 'octets' in making ? 0 : contentBytes(known(contents, making.source.contentId))
     },
@@ -150,7 +141,7 @@ export function createLetters({ slot, tracker, limits, now }: LettersDeps): Lett
   }
 }
 
-function asLetter({ octets, ...rest }: MadeLetter): Letter {
+function fromBytes({ octets, ...rest }: TransferableMessage): ComposedMessage {
   const { buffer, byteOffset, byteLength } = octets
   return { ...rest, octets: Buffer.from(buffer, byteOffset, byteLength).toString('latin1') }
 }

@@ -8,15 +8,22 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { FULL_LIMITS } from '../../mail/template/limits.ts'
-import type { FromThread, MadeLetter, ThreadSettings, ThreadTask, ToThread } from '../protocol.ts'
-import { createLetters, type Letter } from './composer.ts'
+import type {
+  ComposedMessage,
+  FromThread,
+  ThreadSettings,
+  ThreadTask,
+  ToThread,
+  TransferableMessage,
+} from '../protocol.ts'
+import { createComposer } from './composer.ts'
 import { lowerPriority } from './low-priority.ts'
 
 function main({ slot, tracker }: ThreadSettings): void {
   const port = parentPort
   if (port === null) throw new TypeError('composing-thread.ts runs as a worker thread only')
   lowerPriority()
-  const letters = createLetters({ slot, tracker, limits: FULL_LIMITS, now })
+  const composer = createComposer({ slot, tracker, limits: FULL_LIMITS, now })
 
   function post(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
     port?.postMessage(message, transfer)
@@ -25,28 +32,28 @@ function main({ slot, tracker }: ThreadSettings): void {
   function make(task: ThreadTask): void {
     const began = process.threadCpuUsage()
     try {
-      const letter = toBytes(letters.make(task))
+      const composed = toBytes(composer.make(task))
       const { user, system } = process.threadCpuUsage(began)
       const cpuMs = (user + system) / 1_000
-      post({ type: 'made', task: task.task, letter, cpuMs }, [letter.octets.buffer])
+      post({ type: 'composed', task: task.task, composed, cpuMs }, [composed.octets.buffer])
     } catch (error) {
-      post({ type: 'not made', task: task.task, error: describeError(error) })
+      post({ type: 'not composed', task: task.task, error: describeError(error) })
     }
   }
 
-  function look({ task, sources }: Extract<ToThread, { type: 'look' }>): void {
+  function look({ task, sources }: Extract<ToThread, { type: 'preview' }>): void {
     const isQuick = sources.length > 1
     try {
-      const messages = sources.map((source) => letters.look(task, source, isQuick))
-      post({ type: 'looked', task, messages })
+      const messages = sources.map((source) => composer.look(task, source, isQuick))
+      post({ type: 'previewed', task, messages })
     } catch (error) {
-      post({ type: 'look failed', task, error: describeError(error) })
+      post({ type: 'preview failed', task, error: describeError(error) })
     }
   }
 
   function check({ task, source }: Extract<ToThread, { type: 'check' }>): void {
     try {
-      post({ type: 'checked', task, fault: letters.check(task, source) })
+      post({ type: 'checked', task, fault: composer.check(task, source) })
     } catch (error) {
       post({ type: 'not checked', task, error: describeError(error) })
     }
@@ -55,15 +62,15 @@ function main({ slot, tracker }: ThreadSettings): void {
   port.on('message', (message: ToThread) => {
     switch (message.type) {
       case 'work':
-        for (const { id, content } of message.contents) letters.addContent(id, content)
-        for (const key of message.keys) letters.addKey(key)
+        for (const { id, content } of message.contents) composer.addContent(id, content)
+        for (const { id, key } of message.keys) composer.addKey(id, key)
         for (const task of message.tasks) make(task)
         return
       case 'forget':
-        for (const id of message.contents) letters.forgetContent(id)
-        for (const id of message.keys) letters.forgetKey(id)
+        for (const id of message.contents) composer.forgetContent(id)
+        for (const id of message.keys) composer.forgetKey(id)
         return
-      case 'look':
+      case 'preview':
         return look(message)
       case 'check':
         return check(message)
@@ -75,7 +82,7 @@ function main({ slot, tracker }: ThreadSettings): void {
 }
 
 /** In memory of its own, which can be handed to another thread. */
-function toBytes({ octets, ...rest }: Letter): MadeLetter {
+function toBytes({ octets, ...rest }: ComposedMessage): TransferableMessage {
   const bytes = new Uint8Array(octets.length)
   Buffer.from(bytes.buffer).write(octets, 'latin1')
   return { ...rest, octets: bytes }

@@ -16,20 +16,20 @@ import {
   type ThreadsOptions,
 } from '../dispatch/threads.ts'
 import { createParcels, type Parcelled } from '../dispatch/work-messages.ts'
-import type { FromThread, Lane, MadeLetter } from '../protocol.ts'
-import type { ContentCare } from './content-history.ts'
+import type { FromThread, PoolSettings, TransferableMessage } from '../protocol.ts'
+import type { ContentHistory } from './content-history.ts'
 import { patienceMs } from './content-size.ts'
 
-export type Heavy = Parcelled & { projectId: string; lane: Lane }
+export type Heavy = Parcelled & { projectId: string; pool: PoolSettings }
 
 export type ComposingDeps<T> = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
   /** The thread ends when nothing was to be made for so long. */
   restMs: number
-  care: ContentCare
+  history: ContentHistory
   now: Now
   /** From now on its bytes count, until `release`. */
-  made(work: T, letter: MadeLetter): void
+  made(work: T, composed: TransferableMessage): void
   failed(work: T, error: string): void
   returned(work: T, delayMs: number): void
   /** For tests. */
@@ -42,7 +42,7 @@ export type Composing<T> = {
   /** The letter is delivered, or lost. */
   release(projectId: string, bytes: number): void
   /** Hands back what is for a site. */
-  withdraw(site: string): void
+  recall(site: string): void
   waiting(): number
   /** Of what waits or is being made. */
   find(test: (work: T) => boolean): T | undefined
@@ -50,7 +50,7 @@ export type Composing<T> = {
   stop(): Promise<void>
 }
 
-type Current<T> = { task: number; work: T; since: number; isWithdrawn: boolean }
+type Current<T> = { task: number; work: T; since: number; isRecalled: boolean }
 
 /** Messages that may wait here, and of one project. */
 const MAX_WAITING = 200
@@ -60,7 +60,7 @@ const MAX_HELD_BYTES = 96 * 1024 * 1024
 const MAX_HELD_BYTES_OF_PROJECT = 48 * 1024 * 1024
 const MAX_HELD_BYTES_AT_ALL = 256 * 1024 * 1024
 /** Encoded, and far above what any server takes. */
-const MAX_LETTER_BYTES = 128 * 1024 * 1024
+const MAX_COMPOSED_BYTES = 128 * 1024 * 1024
 const BROKEN_MS = 60_000
 /** What is brought again comes one by one, as fast as messages are made. */
 const LEAST_DELAY_MS = 1_000
@@ -68,7 +68,7 @@ const MOST_DELAY_MS = 10 * 60_000
 const FIRST_MEAN_MS = 250
 
 export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Composing<T> {
-  const { care, now } = deps
+  const { history, now } = deps
   const lines = new Map<string, ClassQueue<T>>()
   const heldBytes = new Map<string, number>()
   const parcels = createParcels()
@@ -111,7 +111,7 @@ export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Compos
     if (current !== null || isStopped) return
     clearTimeout(timer)
     const work = takeTurn()
-    const refusal = work === undefined ? null : care.refusal(work.source.content)
+    const refusal = work === undefined ? null : history.refusal(work.source.content)
     if (work === undefined) timer = setTimeout(threads.rest, deps.restMs).unref()
     else if (refusal === null) begin(work)
     else {
@@ -149,40 +149,40 @@ export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Compos
       returnAll([work, ...take(() => true)], BROKEN_MS)
       return
     }
-    current = { task: ++lastTask, work, since: performance.now(), isWithdrawn: false }
+    current = { task: ++lastTask, work, since: performance.now(), isRecalled: false }
     parcels.add(
       thread,
       lastTask,
-      work.lane,
-      care.ends(work.source.content) > 0 ? plain(work) : work,
+      work.pool,
+      history.ends(work.source.content) > 0 ? plain(work) : work,
     )
     parcels.flush()
   }
 
   function received(thread: DeliveryThread, message: FromThread): void {
-    if (message.type !== 'made' && message.type !== 'not made') return
+    if (message.type !== 'composed' && message.type !== 'not composed') return
     if (current === null || message.task !== current.task) return
-    const { work, task, since, isWithdrawn } = current
+    const { work, task, since, isRecalled } = current
     parcels.release(thread, task)
     current = null
     delays.noteTime(performance.now() - since)
-    if (message.type === 'made') care.noteTime(work.source.content, message.cpuMs)
-    if (isWithdrawn) deps.returned(work, 0)
-    else if (message.type === 'not made') deps.failed(work, message.error)
-    else hold(work, message.letter)
+    if (message.type === 'composed') history.noteTime(work.source.content, message.cpuMs)
+    if (isRecalled) deps.returned(work, 0)
+    else if (message.type === 'not composed') deps.failed(work, message.error)
+    else hold(work, message.composed)
     next()
   }
 
-  function hold(work: T, letter: MadeLetter): void {
-    const bytes = letter.octets.length
-    if (bytes > MAX_LETTER_BYTES) {
+  function hold(work: T, composed: TransferableMessage): void {
+    const bytes = composed.octets.length
+    if (bytes > MAX_COMPOSED_BYTES) {
       const megabytes = Math.ceil(bytes / 1_000_000)
       deps.failed(work, `the message has ${megabytes} MB once it is encoded, too many to be sent`)
       return
     }
     heldInAll += bytes
     heldBytes.set(work.projectId, (heldBytes.get(work.projectId) ?? 0) + bytes)
-    deps.made(work, letter)
+    deps.made(work, composed)
   }
 
   function release(projectId: string, bytes: number): void {
@@ -199,7 +199,7 @@ export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Compos
     const { work } = current
     current = null
     const { content } = work.source
-    if (!hasStarted || !care.noteEnd(content, reason)) {
+    if (!hasStarted || !history.noteEnd(content, reason)) {
       begin(work)
       return
     }
@@ -226,9 +226,9 @@ export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Compos
     for (const work of works) deps.returned(work, delayMs)
   }
 
-  function withdraw(site: string): void {
-    if (current?.work.lane.site === site) current.isWithdrawn = true
-    const works = take(({ lane }) => lane.site === site)
+  function recall(site: string): void {
+    if (current?.work.pool.site === site) current.isRecalled = true
+    const works = take(({ pool }) => pool.site === site)
     returnAll(works, 0)
   }
 
@@ -251,7 +251,7 @@ export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Compos
     await threads.stop(0)
   }
 
-  return { add, release, withdraw, waiting, find, stop }
+  return { add, release, recall, waiting, find, stop }
 }
 
 function plain<T extends Heavy>(work: T): T {

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import type { MessageContent } from '../../mail/compose/build-message.ts'
 import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 
-export type ContentCare = {
+export type ContentHistory = {
   /** It is to be made in a composing thread. */
   isHeavy(content: MessageContent): boolean
   /** A message of it took that long; null = longer than a delivery thread may take. */
@@ -27,7 +27,7 @@ const MAX_ENDS = 2
 /** What a delivery thread may be asked for in spite of having been too slow for once. */
 const QUICK_MS = 25
 
-export function createContentCare(): ContentCare {
+export function createContentHistory(): ContentHistory {
   const known = new LRUCache<string, Known>({ max: MAX_KNOWN, ttl: KNOWN_FOR_MS })
   const costs = new WeakMap<MessageContent, number>()
 

@@ -6,7 +6,7 @@
 import type { MessageContent } from '../../mail/compose/build-message.ts'
 import { contentBytes } from './content-size.ts'
 
-export type ContentRoom = {
+export type ContentMemory = {
   /** Whether a content of that size may be read and brought now. */
   mayBring(projectId: string, bytes: number): boolean
   enter(projectId: string, content: MessageContent): void
@@ -21,7 +21,7 @@ const MAX_BYTES_OF_PROJECT = 48 * 1024 * 1024
 /** Including what projects bring that have nothing under way. */
 const MAX_BYTES_AT_ALL = 192 * 1024 * 1024
 
-export function createContentRoom(): ContentRoom {
+export function createContentMemory(): ContentMemory {
   const contents = new Map<string, Held>()
   const ofProject = new Map<string, number>()
   let total = 0

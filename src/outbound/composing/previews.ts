@@ -9,12 +9,12 @@ import { createThreads, type DeliveryThread, type ThreadsOptions } from '../disp
 import type { FromThread } from '../protocol.ts'
 import { contentBytes, patienceMs } from './content-size.ts'
 
-export type LooksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
+export type PreviewsDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
   restMs: number
 }
 
-export type Looks = {
+export type Previews = {
   /** Null for what cannot be rendered. Rejects while shutting down. */
   look(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
   stop(): Promise<void>
@@ -35,7 +35,7 @@ type Current = { task: number; asker: Asker; portion: Portion }
 const PORTION_SOURCES = 20
 const PORTION_BYTES = 128 * 1024
 
-export function createLooks({ settings, log, hangMs, restMs }: LooksDeps): Looks {
+export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps): Previews {
   const threads = createThreads({
     name: 'composing',
     settings,
@@ -76,7 +76,7 @@ export function createLooks({ settings, log, hangMs, restMs }: LooksDeps): Looks
 
   function begin(thread: DeliveryThread | undefined, { task, asker, portion }: Current): void {
     if (thread !== undefined) {
-      thread.post({ type: 'look', task, sources: portion.sources })
+      thread.post({ type: 'preview', task, sources: portion.sources })
       return
     }
     leave(asker)
@@ -87,9 +87,9 @@ export function createLooks({ settings, log, hangMs, restMs }: LooksDeps): Looks
 
   function received(_thread: DeliveryThread, message: FromThread): void {
     if (current === null) return
-    if (message.type !== 'looked' && message.type !== 'look failed') return
+    if (message.type !== 'previewed' && message.type !== 'preview failed') return
     const { asker, portion } = current
-    if (message.type === 'looked') {
+    if (message.type === 'previewed') {
       for (const [index, shown] of message.messages.entries())
         asker.shown[portion.at + index] = shown
     } else if (portion.sources.length > 1) asker.todo.unshift(...alone(portion))

@@ -6,9 +6,9 @@
 import type { TemplateFault } from '../../mail/template/template.ts'
 import { createThreads, type LastWords, type ThreadsOptions } from '../dispatch/threads.ts'
 import type { FromThread } from '../protocol.ts'
-import { createTurns } from './semaphore.ts'
+import { createSemaphore } from '../semaphore.ts'
 
-export type ChecksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
+export type TemplateChecksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
   /** The thread ends when nothing was to be checked for so long. */
   restMs: number
@@ -16,7 +16,7 @@ export type ChecksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   createThreads?: typeof createThreads
 }
 
-export type Checks = {
+export type TemplateChecks = {
   /** As `checkTemplate` of the template language. Rejects while shutting down. */
   check(source: string): Promise<CheckedTemplate>
   stop(): Promise<void>
@@ -27,7 +27,11 @@ export type CheckedTemplate = TemplateFault | 'too heavy' | undefined
 
 type Current = { task: number; source: string; settled: PromiseWithResolvers<CheckedTemplate> }
 
-export function createChecks({ hangMs, restMs, ...deps }: ChecksDeps): Checks {
+export function createTemplateChecks({
+  hangMs,
+  restMs,
+  ...deps
+}: TemplateChecksDeps): TemplateChecks {
   const threads = (deps.createThreads ?? createThreads)({
     ...deps,
     name: 'composing',
@@ -37,7 +41,7 @@ export function createChecks({ hangMs, restMs, ...deps }: ChecksDeps): Checks {
     ended,
   })
   // Who waits has a share of the memory for bodies, which is bounded.
-  const turns = createTurns({ atOnce: 1, waiting: Number.POSITIVE_INFINITY })
+  const semaphore = createSemaphore({ atOnce: 1, waiting: Number.POSITIVE_INFINITY })
   let current: Current | null = null
   let lastTask = 0
   let timer: NodeJS.Timeout | undefined
@@ -73,7 +77,7 @@ export function createChecks({ hangMs, restMs, ...deps }: ChecksDeps): Checks {
   }
 
   async function stop(): Promise<void> {
-    turns.stop()
+    semaphore.stop()
     current?.settled.reject(new Error('the server is shutting down'))
     clearTimeout(timer)
     threads.rest()
@@ -81,5 +85,5 @@ export function createChecks({ hangMs, restMs, ...deps }: ChecksDeps): Checks {
     clearTimeout(timer)
   }
 
-  return { check: (source) => turns.take(() => ask(source)), stop }
+  return { check: (source) => semaphore.take(() => ask(source)), stop }
 }

@@ -9,15 +9,15 @@
 import type { Now } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { AttemptOutcome } from '../attempt.ts'
-import type { FromThread, Lane, ThreadResult } from '../protocol.ts'
-import { createGrants, type GrantChange } from '../sites/allocations.ts'
+import type { FromThread, PoolSettings, ThreadResult } from '../protocol.ts'
+import { type AllocationChange, createAllocations } from '../sites/allocations.ts'
 import { createBudgets } from '../sites/budgets.ts'
 import type { Standing } from '../sites/shaping.ts'
 import { addJob, createSiteWork, type SiteWork, takeJob } from '../sites/site-queue.ts'
 import type { DeliveryProgress } from '../sites/site-status.ts'
-import { createHunger } from '../sites/starvation.ts'
+import { createStarvedSites } from '../sites/starved-sites.ts'
 import { unrecordedOutcome } from './outcomes.ts'
-import { createQuestions } from './progress-queries.ts'
+import { createProgressQueries } from './progress-queries.ts'
 import {
   createThreads,
   type DeliveryThread,
@@ -29,14 +29,14 @@ import { createParcels, type Parcelled } from './work-messages.ts'
 export type Attempted = Extract<ThreadResult, { kind: 'attempted' }>
 
 /** What became of a task. `delayMs`: wait at least so long before it is brought again. */
-export type Returned = { kind: 'returned'; delayMs: number; reason?: string }
+export type Returned = { kind: 'put back'; delayMs: number; reason?: string }
 
 /** `reason`: why a thread ended while it was made; null when none did. */
 export type TooHeavyWork = { kind: 'heavy'; reason: string | null }
 
 export type Done<T> = { work: T; result: Attempted | Returned | TooHeavyWork }
 
-export type Work = Parcelled & { lane: Lane }
+export type Work = Parcelled & { pool: PoolSettings }
 
 export type DispatcherDeps<T extends Work> = {
   settings: ThreadsOptions['settings']
@@ -56,7 +56,7 @@ export type DispatcherDeps<T extends Work> = {
 export type Dispatcher<T extends Work> = {
   add(works: readonly T[]): void
   /** Hands back what has not begun for a site. */
-  withdraw(site: string): void
+  recall(site: string): void
   inHand(): number
   /** It has a task of that project for the site. */
   isBusyFor(site: string, projectId: string): boolean
@@ -99,23 +99,23 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   const { connectionsOf, done } = deps
   const jobs = new Map<number, Job<T>>()
   const sites = new Map<string, SiteWork<Job<T>>>()
-  const withdrawn = new Set<string>()
+  const recalled = new Set<string>()
   /** Sites with tasks that no thread has yet; of these, `hunger` has those without a connection. */
   const unserved = new Set<string>()
   const loads = new Map<DeliveryThread, number>()
-  const grants = createGrants<DeliveryThread>(deps.maxConnections)
+  const allocations = createAllocations<DeliveryThread>(deps.maxConnections)
   const budgets = createBudgets({ ...deps, maxPerSite: deps.maxConnectionsPerSite })
   const parcels = createParcels()
-  const hunger = createHunger({
-    grants,
+  const starvedSites = createStarvedSites({
+    allocations,
     budgets,
     siteOf,
     serve,
-    lower: (site, connections) => send(grants.lower(site, connections)),
+    lower: (site, connections) => send(allocations.lower(site, connections)),
     flush: parcels.flush,
     now: deps.now,
   })
-  const questions = createQuestions()
+  const progressQueries = createProgressQueries()
   const hangMs = () => deps.hangMs
   const start = deps.createThreads ?? createThreads
   const threads = start({ ...deps, name: 'delivery', hangMs, received, ended })
@@ -142,16 +142,16 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     for (const work of works) {
       const job = { task: nextTask(), work, thread: null, ended: 0, since: deps.now() }
       jobs.set(job.task, job)
-      addJob(siteOf(work.lane.site), job)
-      touched.add(work.lane.site)
+      addJob(siteOf(work.pool.site), job)
+      touched.add(work.pool.site)
     }
-    for (const site of touched) withdrawn.delete(site)
+    for (const site of touched) recalled.delete(site)
     pump(touched)
   }
 
   function pump(names: Iterable<string>): void {
-    for (const name of names) if (!hunger.has(name)) serve(name)
-    if (hunger.size() > 0) hunger.feed()
+    for (const name of names) if (!starvedSites.has(name)) serve(name)
+    if (starvedSites.size() > 0) starvedSites.serveAll()
     parcels.flush()
   }
 
@@ -170,24 +170,24 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
 
   function pumpSite(name: string, site: SiteWork<Job<T>>): void {
     const limit = connectionsOf(name)
-    send(grants.lower(name, limit))
+    send(allocations.lower(name, limit))
     account(name, site)
-    const needs = Math.min(limit, site.jobCount, grants.total(name) + budgets.room(name))
-    send(grants.raise({ site: name, needs, threads: byLoad() }))
+    const needs = Math.min(limit, site.jobCount, allocations.total(name) + budgets.room(name))
+    send(allocations.raise({ site: name, needs, threads: byLoad() }))
     account(name, site)
-    if (site.jobCount > limit * BUSY_SITE_JOBS) send(grants.rebalance(name, threads.list()))
+    if (site.jobCount > limit * BUSY_SITE_JOBS) send(allocations.rebalance(name, threads.list()))
     assign(name, site)
     if (site.waiting.size() > 0) unserved.add(name)
     else unserved.delete(name)
-    hunger.note(name, site.waiting.size() > 0 && grants.total(name) === 0)
+    starvedSites.note(name, site.waiting.size() > 0 && allocations.total(name) === 0)
   }
 
   /** What the site holds counts where it is shared with others. */
   function account(name: string, site: SiteWork<Job<T>>): void {
-    const connections = grants.total(name)
+    const connections = allocations.total(name)
     const { addresses, isHeard, projects } = site
     const [projectId = null] = projects.size === 1 ? projects.keys() : []
-    const standing = hunger.isCut(name) ? 'silent' : deps.standingOf(name)
+    const standing = starvedSites.isCut(name) ? 'silent' : deps.standingOf(name)
     budgets.update(name, { addresses, projectId, isHeard, standing }, connections)
     if (connections === 0) site.servedSince = null
     else site.servedSince ??= deps.now()
@@ -195,19 +195,19 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
 
   function assign(name: string, site: SiteWork<Job<T>>): void {
     for (let job = site.waiting.peek(); job !== undefined; job = site.waiting.peek()) {
-      const thread = grants.choose(name, (one) => site.load.get(one) ?? 0)
+      const thread = allocations.choose(name, (one) => site.load.get(one) ?? 0)
       if (thread === undefined || loadOf(thread) >= MAX_PER_THREAD) break
       site.waiting.shift()
       job.thread = thread
       site.load.set(thread, (site.load.get(thread) ?? 0) + 1)
       loads.set(thread, loadOf(thread) + 1)
-      parcels.add(thread, job.task, job.work.lane, job.work)
+      parcels.add(thread, job.task, job.work.pool, job.work)
     }
   }
 
-  function send(changes: GrantChange<DeliveryThread>[]): void {
+  function send(changes: AllocationChange<DeliveryThread>[]): void {
     for (const { thread, site, connections } of changes)
-      thread.post({ type: 'grant', site, connections })
+      thread.post({ type: 'allocate', site, connections })
   }
 
   function received(thread: DeliveryThread, message: FromThread): void {
@@ -215,18 +215,18 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       case 'results':
         finish(thread, message.results)
         return
-      case 'granted':
-        grants.confirm(thread, message.site, message.connections)
+      case 'allocated':
+        allocations.confirm(thread, message.site, message.connections)
         account(message.site, siteOf(message.site))
         // It may seem to need it yet, for what it has done is told a moment later.
-        if (hunger.size() > 0) hunger.feed()
+        if (starvedSites.size() > 0) starvedSites.serveAll()
         pump([...unserved, message.site])
         return
       case 'greeted':
         noteGreeting(message.site)
         return
       case 'progress':
-        questions.answered(message)
+        progressQueries.answered(message)
         return
       default:
     }
@@ -238,15 +238,15 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     for (const result of results) {
       const job = jobs.get(result.task)
       if (job === undefined || job.thread !== thread) continue
-      const name = job.work.lane.site
+      const name = job.work.pool.site
       touched.add(name)
       unassign(job)
       if (result.kind === 'attempted') finished.push({ work: take(job), result })
       else if (result.kind === 'heavy')
         finished.push({ work: take(job), result: { kind: 'heavy', reason: null } })
       else if (result.kind === 'cut') finished.push({ work: take(job), result: afterCut(result) })
-      else if (isStopping || job.work.letter !== undefined || withdrawn.has(name))
-        finished.push({ work: take(job), result: { kind: 'returned', delayMs: 0 } })
+      else if (isStopping || job.work.composed !== undefined || recalled.has(name))
+        finished.push({ work: take(job), result: { kind: 'put back', delayMs: 0 } })
       else siteOf(name).waiting.push(job)
     }
     if (finished.length > 0) done(finished)
@@ -257,7 +257,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   function noteGreeting(name: string): void {
     const site = siteOf(name)
     site.isHeard = true
-    hunger.forgive(name)
+    starvedSites.forgive(name)
     account(name, site)
     if (!isStopping) pump([name])
   }
@@ -272,7 +272,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
   function unassign(job: Job<T>): void {
     const { thread, task, work } = job
     if (thread === null) return
-    const site = siteOf(work.lane.site)
+    const site = siteOf(work.pool.site)
     site.load.set(thread, (site.load.get(thread) ?? 0) - 1)
     loads.set(thread, loadOf(thread) - 1)
     parcels.release(thread, task)
@@ -281,7 +281,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
 
   function take(job: Job<T>): T {
     jobs.delete(job.task)
-    const site = siteOf(job.work.lane.site)
+    const site = siteOf(job.work.pool.site)
     takeJob(site, job)
     if (site.jobCount === 0) site.idleSince = deps.now()
     return job.work
@@ -289,31 +289,31 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
 
   function ended(thread: DeliveryThread, { culprit, taken, reason }: LastWords): void {
     const { work } = jobs.get(culprit) ?? {}
-    const blamed = work?.letter === undefined ? work?.source.content.id : undefined
-    const touched = new Set(grants.sites())
-    grants.drop(thread)
+    const blamed = work?.composed === undefined ? work?.source.content.id : undefined
+    const touched = new Set(allocations.sites())
+    allocations.drop(thread)
     parcels.drop(thread)
     const lost: Job<T>[] = []
-    const lostLetters: Job<T>[] = []
+    const lostComposed: Job<T>[] = []
     const over: { job: Job<T>; outcome: AttemptOutcome }[] = []
     for (const job of jobs.values()) {
       if (job.thread !== thread) continue
-      touched.add(job.work.lane.site)
+      touched.add(job.work.pool.site)
       unassign(job)
       job.ended++
-      if (taken.has(job.task)) over.push({ job, outcome: unrecordedOutcome(job.work.lane) })
+      if (taken.has(job.task)) over.push({ job, outcome: unrecordedOutcome(job.work.pool) })
       // What was not delivered, `stop` gives back.
       else if (isStopping) continue
-      else if (job.work.letter !== undefined) lostLetters.push(job)
+      else if (job.work.composed !== undefined) lostComposed.push(job)
       else if (job.ended >= MAX_ENDED && job.task !== culprit) lost.push(job)
-      else siteOf(job.work.lane.site).waiting.push(job)
+      else siteOf(job.work.pool.site).waiting.push(job)
     }
     for (const site of sites.values()) site.load.delete(thread)
     loads.delete(thread)
     reportOver(over)
     if (isStopping) return
-    giveBack(lost, AFTER_CRASH_MS)
-    giveBack(lostLetters, AFTER_LOSS_MS)
+    putBackAll(lost, AFTER_CRASH_MS)
+    putBackAll(lostComposed, AFTER_LOSS_MS)
     if (blamed !== undefined) setAside(blamed, { culprit, reason })
     pump(touched.union(unserved))
   }
@@ -346,34 +346,34 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     )
   }
 
-  function giveBack(list: readonly Job<T>[], delayMs: number): void {
+  function putBackAll(list: readonly Job<T>[], delayMs: number): void {
     if (list.length === 0) return
-    done(list.map((job) => ({ work: take(job), result: { kind: 'returned', delayMs } })))
+    done(list.map((job) => ({ work: take(job), result: { kind: 'put back', delayMs } })))
   }
 
   function returnWaiting(name: string, delayMs: number): void {
     unserved.delete(name)
-    hunger.note(name, false)
-    giveBack(siteOf(name).waiting.takeAll(), delayMs)
+    starvedSites.note(name, false)
+    putBackAll(siteOf(name).waiting.takeAll(), delayMs)
   }
 
-  function withdraw(name: string): void {
-    withdrawn.add(name)
+  function recall(name: string): void {
+    recalled.add(name)
     returnWaiting(name, 0)
-    for (const thread of siteOf(name).load.keys()) thread.post({ type: 'withdraw', site: name })
+    for (const thread of siteOf(name).load.keys()) thread.post({ type: 'recall', site: name })
   }
 
   /** Sites that have had nothing to do for a while give up their connections and are forgotten. */
   function sweep(): void {
-    for (const name of hunger.listSince(MAX_STARVED_MS)) returnWaiting(name, AFTER_STARVED_MS)
+    for (const name of starvedSites.listSince(MAX_STARVED_MS)) returnWaiting(name, AFTER_STARVED_MS)
     const before = deps.now() - deps.settings.idleMs
     for (const [name, site] of sites) {
       if (site.jobCount > 0 || site.idleSince > before) continue
-      send(grants.lower(name, 0))
-      if (grants.total(name) > 0) continue
+      send(allocations.lower(name, 0))
+      if (allocations.total(name) > 0) continue
       sites.delete(name)
       budgets.forget(name)
-      withdrawn.delete(name)
+      recalled.delete(name)
     }
     pump([...unserved])
   }
@@ -390,37 +390,37 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
     const job = jobs.values().find(({ work }) => isIt(work))
     if (job === undefined) return undefined
     const { thread, task, since, work } = job
-    const waiting = { site: work.lane.site, step: 'waiting', since, peer: null } as const
+    const waiting = { site: work.pool.site, step: 'waiting', since, peer: null } as const
     if (thread === null) return waiting
-    const current = await questions.ask(thread, task)
+    const current = await progressQueries.ask(thread, task)
     if (current === null) return undefined
     // A thread without a word is busy making some message.
     if (current === undefined || current.step === 'waiting') return waiting
-    return { ...current, site: work.lane.site }
+    return { ...current, site: work.pool.site }
   }
 
   async function stop(graceMs: number): Promise<void> {
     isStopping = true
     clearInterval(sweeper)
-    hunger.stop()
+    starvedSites.stop()
     for (const name of sites.keys()) returnWaiting(name, 0)
     await threads.stop(graceMs)
     const rest = [...jobs.values()]
     for (const job of rest) unassign(job)
-    giveBack(rest, 0)
+    putBackAll(rest, 0)
   }
 
   return {
     add,
-    withdraw,
+    recall,
     inHand: () => jobs.size,
     isBusyFor: (site, projectId) => sites.get(site)?.projects.has(projectId) ?? false,
-    connectionsOf: grants.total,
+    connectionsOf: allocations.total,
     progressOf,
     stop,
   }
 }
 
 function afterCut({ reason }: Extract<ThreadResult, { kind: 'cut' }>): Returned {
-  return { kind: 'returned', delayMs: AFTER_CUT_MS, reason }
+  return { kind: 'put back', delayMs: AFTER_CUT_MS, reason }
 }

@@ -1,9 +1,9 @@
 /** From routes and attempts to what is reported of them, and to what they tell of their site. */
 import { classifyReply } from '../../mail/replies/classify-reply.ts'
 import type { AttemptOutcome, Step } from '../attempt.ts'
-import type { Lane } from '../protocol.ts'
-import type { ClosedRoute, Lookup } from '../routing/destination.ts'
-import type { SiteReport } from '../sites/shaping.ts'
+import type { PoolSettings } from '../protocol.ts'
+import type { ClosedDestination, Lookup } from '../routing/destination.ts'
+import type { SiteObservation } from '../sites/shaping.ts'
 
 const MAX_SHOWN_HOSTS = 5
 
@@ -14,7 +14,7 @@ export function closedOutcome({
   reply,
   error,
   lookup,
-}: ClosedRoute): AttemptOutcome {
+}: ClosedDestination): AttemptOutcome {
   const steps = lookup === null ? [] : [{ ...dnsStep(lookup), error }]
   const durationMs = lookup?.durationMs ?? 0
   return { ...localOutcome({ result, verdict, error }), reply, steps, durationMs }
@@ -27,7 +27,7 @@ export function unmadeOutcome(reason: string): AttemptOutcome {
 }
 
 /** The outcome of a message that was taken, as much as is known of it without its thread. */
-export function unrecordedOutcome({ mode }: Pick<Lane, 'mode'>): AttemptOutcome {
+export function unrecordedOutcome({ mode }: Pick<PoolSettings, 'mode'>): AttemptOutcome {
   const reply = { code: 250, enhancedCode: null, text: '' }
   return localOutcome({
     result: mode === 'relay' ? 'relayed' : 'delivered',
@@ -74,7 +74,7 @@ function dnsStep({ durationMs, hosts }: Lookup): Step {
 }
 
 /** Null when the attempt never came to the site, or nothing is known of how. */
-export function siteReportOf(outcome: AttemptOutcome): SiteReport | null {
+export function observationOf(outcome: AttemptOutcome): SiteObservation | null {
   const { verdict, durationMs } = outcome
   if (verdict === null || outcome.host === null) return null
   if (verdict.class === 'accepted') return { kind: 'accepted', durationMs }

@@ -7,7 +7,7 @@ import type { FromThread } from '../protocol.ts'
 import type { CurrentStep } from '../thread/progress.ts'
 import type { DeliveryThread } from './threads.ts'
 
-export type Questions = {
+export type ProgressQueries = {
   /** Null when the thread does not know the task (any more); undefined when it does not answer. */
   ask(thread: DeliveryThread, task: number): Promise<CurrentStep | null | undefined>
   answered(message: Extract<FromThread, { type: 'progress' }>): void
@@ -15,7 +15,7 @@ export type Questions = {
 
 const LIMIT_MS = 500
 
-export function createQuestions(): Questions {
+export function createProgressQueries(): ProgressQueries {
   const open = new Map<number, (answer: CurrentStep | null | undefined) => void>()
   let last = 0
   return {

@@ -2,20 +2,12 @@
 
 import { hash } from 'node:crypto'
 import type { MessageContent, MessageSource } from '../../mail/compose/build-message.ts'
-import type { DkimAlgorithm } from '../../mail/compose/dkim.ts'
+import type { SigningKey } from '../../mail/compose/dkim.ts'
 import type { QueueClass } from '../../queue-class.ts'
 import { contentBytes } from '../composing/content-size.ts'
-import type { KeyMaterial, Lane, MadeLetter, ThreadTask, ToThread } from '../protocol.ts'
-import { createLedger } from './sent-ids.ts'
+import type { PoolSettings, ThreadTask, ToThread, TransferableMessage } from '../protocol.ts'
+import { createThreadCache } from './thread-cache.ts'
 import type { DeliveryThread } from './threads.ts'
-
-export type Signing = {
-  domain: string
-  selector: string
-  algorithm: DkimAlgorithm
-  /** PKCS #8, PEM. */
-  privateKey: string
-}
 
 export type Parcelled = {
   projectId: string
@@ -23,13 +15,13 @@ export type Parcelled = {
   recipient: string
   reversePath: string
   source: MessageSource
-  signing: readonly Signing[]
+  signingKeys: readonly SigningKey[]
   /** The message, where it is made already: handing it over takes its octets away. */
-  letter?: MadeLetter
+  composed?: TransferableMessage
 }
 
 export type Parcels = {
-  add(thread: DeliveryThread, task: number, lane: Lane, work: Parcelled): void
+  add(thread: DeliveryThread, task: number, pool: PoolSettings, work: Parcelled): void
   /** Sends what was added. */
   flush(): void
   release(thread: DeliveryThread, task: number): void
@@ -38,8 +30,8 @@ export type Parcels = {
 
 type WorkMessage = {
   contents: { id: number; content: MessageContent }[]
-  keys: KeyMaterial[]
-  lanes: Map<string, Lane>
+  keys: { id: number; key: SigningKey }[]
+  pools: Map<string, PoolSettings>
   tasks: ThreadTask[]
   transfer: ArrayBuffer[]
 }
@@ -48,25 +40,25 @@ const MAX_CONTENT_BYTES = 32 * 1024 * 1024
 const MAX_KEYS = 1_000
 
 export function createParcels(): Parcels {
-  const signingKey = createSigningKeys()
+  const nameOfKey = createKeyNames()
   const shelves = new Map<DeliveryThread, ReturnType<typeof createShelf>>()
   const open = new Map<DeliveryThread, WorkMessage>()
   const shelfOf = (thread: DeliveryThread) => {
-    const shelf = shelves.get(thread) ?? createShelf(signingKey)
+    const shelf = shelves.get(thread) ?? createShelf(nameOfKey)
     shelves.set(thread, shelf)
     return shelf
   }
   return {
-    add(thread, task, lane, work) {
+    add(thread, task, pool, work) {
       const message = open.get(thread) ?? emptyMessage()
       open.set(thread, message)
-      message.lanes.set(lane.key, lane)
-      message.tasks.push(shelfOf(thread).pack({ task, lane, work, message }))
+      message.pools.set(pool.key, pool)
+      message.tasks.push(shelfOf(thread).pack({ task, pool, work, message }))
     },
     flush() {
       for (const [thread, { transfer, ...message }] of open) {
-        const lanes = [...message.lanes.values()]
-        thread.post({ type: 'work', ...message, lanes }, transfer)
+        const pools = [...message.pools.values()]
+        thread.post({ type: 'work', ...message, pools }, transfer)
         const forgotten = shelfOf(thread).takeForgotten()
         if (forgotten !== null) thread.post(forgotten)
       }
@@ -81,40 +73,40 @@ export function createParcels(): Parcels {
 }
 
 function emptyMessage(): WorkMessage {
-  return { contents: [], keys: [], lanes: new Map(), tasks: [], transfer: [] }
+  return { contents: [], keys: [], pools: new Map(), tasks: [], transfer: [] }
 }
 
-type PackInput = { task: number; lane: Lane; work: Parcelled; message: WorkMessage }
+type PackInput = { task: number; pool: PoolSettings; work: Parcelled; message: WorkMessage }
 
 /** What one thread keeps. */
-function createShelf(signingKey: (signing: Signing) => string) {
-  const contents = createLedger<MessageContent>({
+function createShelf(nameOfKey: (key: SigningKey) => string) {
+  const contents = createThreadCache<MessageContent>({
     maxWeight: MAX_CONTENT_BYTES,
     weigh: contentBytes,
     keyOf: (content) => content.id,
   })
-  const keys = createLedger<Signing>({
+  const keys = createThreadCache<SigningKey>({
     maxWeight: MAX_KEYS,
     weigh: () => 1,
-    keyOf: signingKey,
+    keyOf: nameOfKey,
   })
   const used = new Map<number, { content: number; keys: number[] }>()
 
-  function pack({ task, lane, work, message }: PackInput): ThreadTask {
-    const { projectId, queueClass, recipient, reversePath, letter } = work
-    const own = { task, projectId, queueClass, lane: lane.key, recipient, reversePath }
-    if (letter === undefined) return { ...own, making: packSource(task, work, message) }
-    message.transfer.push(letter.octets.buffer)
-    return { ...own, making: letter }
+  function pack({ task, pool, work, message }: PackInput): ThreadTask {
+    const { projectId, queueClass, recipient, reversePath, composed } = work
+    const own = { task, projectId, queueClass, pool: pool.key, recipient, reversePath }
+    if (composed === undefined) return { ...own, making: packSource(task, work, message) }
+    message.transfer.push(composed.octets.buffer)
+    return { ...own, making: composed }
   }
 
   function packSource(task: number, work: Parcelled, message: WorkMessage) {
     const { content, ...rest } = work.source
     const contentUse = contents.use(content)
     if (contentUse.isNew) message.contents.push({ id: contentUse.id, content })
-    const keyIds = work.signing.map((signing) => {
-      const { id, isNew } = keys.use(signing)
-      if (isNew) message.keys.push({ ...signing, id })
+    const keyIds = work.signingKeys.map((key) => {
+      const { id, isNew } = keys.use(key)
+      if (isNew) message.keys.push({ id, key })
       return id
     })
     used.set(task, { content: contentUse.id, keys: keyIds })
@@ -138,16 +130,16 @@ function createShelf(signingKey: (signing: Signing) => string) {
   return { pack, release, takeForgotten }
 }
 
-/** Callers keep these objects, so most are digested once. */
-function createSigningKeys(): (signing: Signing) => string {
-  const known = new WeakMap<Signing, string>()
-  return (signing) => {
-    const key = known.get(signing) ?? digest(signing)
-    known.set(signing, key)
-    return key
+/** Callers share these objects between emails, so that most are hashed once. */
+function createKeyNames(): (key: SigningKey) => string {
+  const names = new WeakMap<SigningKey, string>()
+  return (key) => {
+    const name = names.get(key) ?? nameOf(key)
+    names.set(key, name)
+    return name
   }
 }
 
-function digest({ domain, selector, privateKey }: Signing): string {
+function nameOf({ domain, selector, privateKey }: SigningKey): string {
   return `${domain} ${selector} ${hash('sha256', privateKey, 'base64')}`
 }

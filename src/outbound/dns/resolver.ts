@@ -12,7 +12,7 @@ import { Resolver as NodeResolver } from 'node:dns/promises'
 import { LRUCache } from 'lru-cache'
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
-import { createTurns, TurnRefused, type Turns } from '../composing/semaphore.ts'
+import { createSemaphore, type Semaphore, SemaphoreRefused } from '../semaphore.ts'
 import type { DnsWatch } from './watch.ts'
 
 /** `expiresAt`: epoch ms until which the answer may be used. */
@@ -85,11 +85,11 @@ export function createResolver(options: ResolverOptions): Resolver {
     tries: options.tries ?? 3,
   })
   if (options.servers.length > 0) dns.setServers(options.servers)
-  const turns = createTurns({
+  const semaphore = createSemaphore({
     atOnce: options.maxOpen ?? Number.POSITIVE_INFINITY,
     waiting: options.maxWaiting ?? Number.POSITIVE_INFINITY,
   })
-  const lookUp = createLookUp(options, turns)
+  const lookUp = createLookUp(options, semaphore)
   return {
     a: (name, lookup = {}) =>
       lookUp({ type: 'A', name, ask: () => dns.resolve4(name, { ttl: true }).then(timed) }, lookup),
@@ -127,19 +127,19 @@ export function createResolver(options: ResolverOptions): Resolver {
         lookup,
       ),
     stop() {
-      turns.stop()
+      semaphore.stop()
       dns.cancel()
     },
   }
 }
 
-function createLookUp(options: ResolverOptions, turns: Turns) {
+function createLookUp(options: ResolverOptions, semaphore: Semaphore) {
   const { now, maxCached = 20_000, rounds = 1, timeoutMs = TIMEOUT_MS, watch } = options
   const cache = new LRUCache<string, DnsAnswer<unknown>>({ max: maxCached })
   const open = new Map<string, Promise<DnsAnswer<unknown>>>()
 
   const askOnce = (question: Question<unknown>) =>
-    turns.take(question.ask).then(
+    semaphore.take(question.ask).then(
       ({ records, ttlMs }) => toAnswer(records, now() + ttlMs, now()),
       (error: unknown) => toFailure(error, now()),
     )
@@ -197,7 +197,8 @@ function toAnswer(records: unknown[], expiresAt: number, at: number): DnsAnswer<
 }
 
 function toFailure(error: unknown, at: number): DnsAnswer<never> {
-  if (error instanceof TurnRefused) return { kind: 'failed', error: error.message, expiresAt: at }
+  if (error instanceof SemaphoreRefused)
+    return { kind: 'failed', error: error.message, expiresAt: at }
   const code = error instanceof Error && 'code' in error ? String(error.code) : describeError(error)
   if (code === 'ENODATA') return { kind: 'nodata', expiresAt: at + NEGATIVE_TTL_MS }
   // A name that cannot be put into a question cannot exist either.

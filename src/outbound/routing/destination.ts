@@ -9,7 +9,7 @@ import type { Target } from './targets.ts'
 /** What was asked to get here: shown as the first step of an attempt. */
 export type Lookup = { at: number; durationMs: number; hosts: readonly string[] }
 
-export type OpenRoute = {
+export type OpenDestination = {
   kind: 'open'
   mode: Config['delivery']['mode']
   site: string
@@ -22,7 +22,7 @@ export type OpenRoute = {
 }
 
 /** No attempt is made: `result` says what becomes of the message. */
-export type ClosedRoute = {
+export type ClosedDestination = {
   kind: 'closed'
   /** What cannot be reached, where all mail goes one way; else null. */
   site: string | null
@@ -34,9 +34,9 @@ export type ClosedRoute = {
   expiresAt: number
 }
 
-export type Route = OpenRoute | ClosedRoute
+export type Destination = OpenDestination | ClosedDestination
 
-export type RouteDeps = {
+export type DestinationDeps = {
   config: Pick<Config, 'delivery'>
   resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'>
   now: Now
@@ -49,14 +49,18 @@ export type RouteDeps = {
   receivesFor: (domain: string) => boolean
 }
 
-const results: Partial<Record<LocalCause, ClosedRoute['result']>> = {
+const results: Partial<Record<LocalCause, ClosedDestination['result']>> = {
   'unknown-host': 'bounced',
   'null-mx': 'bounced',
   loop: 'failed',
 }
 
 /** A route that ends without a connection; `error` is for the operator, `expiresAt` epoch ms. */
-export function closeRoute(cause: LocalCause, error: string, expiresAt: number): ClosedRoute {
+export function closedDestination(
+  cause: LocalCause,
+  error: string,
+  expiresAt: number,
+): ClosedDestination {
   const result = results[cause] ?? 'deferred'
   const verdict = classifyLocally(cause)
   const nothing = { site: null, reply: null, lookup: null }

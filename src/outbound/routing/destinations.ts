@@ -3,34 +3,39 @@
  * `sandbox`: to our own sink. What was found is kept as long as the records it came from.
  */
 import { LRUCache } from 'lru-cache'
-import { closeRoute, type OpenRoute, type Route, type RouteDeps } from './destination.ts'
-import { findMxRoute, type OpenLookup } from './mx-destination.ts'
-import { findRelayAddresses } from './smarthost-address.ts'
+import {
+  closedDestination,
+  type Destination,
+  type DestinationDeps,
+  type OpenDestination,
+} from './destination.ts'
+import { findMxDestination, type PendingLookup } from './mx-destination.ts'
+import { findSmarthostAddresses } from './smarthost-address.ts'
 
-export type Routes = {
+export type Destinations = {
   /** What is known now, without asking. */
-  find(domain: string): Route | undefined
-  look(domain: string): Promise<Route>
+  find(domain: string): Destination | undefined
+  look(domain: string): Promise<Destination>
   /** Of the last route that was found, though it may be old; the domain itself when there is none. */
   siteOf(domain: string): string
 }
 
 const MAX_ROUTES = 50_000
 
-export function createRoutes(deps: RouteDeps): Routes {
-  const known = new LRUCache<string, Route>({ max: MAX_ROUTES })
-  const open = new Map<string, Promise<Route>>()
+export function createDestinations(deps: DestinationDeps): Destinations {
+  const known = new LRUCache<string, Destination>({ max: MAX_ROUTES })
+  const open = new Map<string, Promise<Destination>>()
   const { mode } = deps.config.delivery
   const findKnown = (key: string) => {
     const route = known.get(key)
     return route !== undefined && route.expiresAt > deps.now() ? route : undefined
   }
-  const ask = async (key: string, make: () => Promise<Route>) => {
+  const ask = async (key: string, make: () => Promise<Destination>) => {
     const route = await make().finally(() => open.delete(key))
     known.set(key, route)
     return route
   }
-  const look = (key: string, make: () => Promise<Route>) => {
+  const look = (key: string, make: () => Promise<Destination>) => {
     const route = findKnown(key)
     if (route !== undefined) return Promise.resolve(route)
     const asked = open.get(key) ?? ask(key, make)
@@ -55,26 +60,26 @@ export function createRoutes(deps: RouteDeps): Routes {
       return route?.kind === 'open' ? route.site : domain
     },
     look: (domain) =>
-      look(domain, () => timed(deps, (lookup) => findMxRoute(deps, domain, lookup))),
+      look(domain, () => timed(deps, (lookup) => findMxDestination(deps, domain, lookup))),
   }
 }
 
-function sandboxRoute(port: number | null): OpenRoute {
+function sandboxRoute(port: number | null): OpenDestination {
   if (port === null) throw new TypeError('delivery.mode is sandbox and there is no sink')
   const targets = [{ host: 'sandbox', address: '127.0.0.1', preference: 0 }]
   const shared = { kind: 'open', mode: 'sandbox', lookup: null, expiresAt: Infinity } as const
   return { ...shared, site: 'sandbox', key: `sandbox ${port}`, port, targets }
 }
 
-async function findRelayRoute(deps: RouteDeps): Promise<Route> {
+async function findRelayRoute(deps: DestinationDeps): Promise<Destination> {
   const { relay } = deps.config.delivery
   if (relay === null) throw new TypeError('delivery.mode is relay and delivery.relay is not set')
   return timed(deps, async (lookup) => {
     lookup.hosts.push(relay.host)
-    const found = await findRelayAddresses(deps, relay.host)
+    const found = await findSmarthostAddresses(deps, relay.host)
     if (found.addresses.length === 0) {
       const error = `no address for the smarthost ${relay.host}`
-      return { ...closeRoute('dns', error, found.expiresAt), site: 'relay' }
+      return { ...closedDestination('dns', error, found.expiresAt), site: 'relay' }
     }
     const targets = found.addresses.map((address) => ({ host: relay.host, address, preference: 0 }))
     return {
@@ -91,10 +96,10 @@ async function findRelayRoute(deps: RouteDeps): Promise<Route> {
 }
 
 async function timed(
-  { now }: Pick<RouteDeps, 'now'>,
-  find: (lookup: OpenLookup) => Promise<Route>,
-): Promise<Route> {
-  const lookup: OpenLookup = { at: now(), durationMs: 0, hosts: [] }
+  { now }: Pick<DestinationDeps, 'now'>,
+  find: (lookup: PendingLookup) => Promise<Destination>,
+): Promise<Destination> {
+  const lookup: PendingLookup = { at: now(), durationMs: 0, hosts: [] }
   const route = await find(lookup)
   lookup.durationMs = now() - lookup.at
   return { ...route, lookup }

@@ -10,17 +10,17 @@ import { isIP } from 'node:net'
 import type { MxRecord } from '../dns/resolver.ts'
 import { isOwnListener, isPublicAddress } from './addresses.ts'
 import {
-  type ClosedRoute,
-  closeRoute,
+  type ClosedDestination,
+  closedDestination,
+  type Destination,
+  type DestinationDeps,
   type Lookup,
-  type Route,
-  type RouteDeps,
 } from './destination.ts'
-import { routeKeyOf, siteOfHosts } from './site-name.ts'
+import { destinationKeyOf, siteOfHosts } from './site-name.ts'
 import type { Target } from './targets.ts'
 
 /** While it is being made. */
-export type OpenLookup = Lookup & { hosts: string[] }
+export type PendingLookup = Lookup & { hosts: string[] }
 
 /** So many hosts' addresses are asked for at once, until a host has one. */
 const HOSTS_AT_ONCE = 8
@@ -31,17 +31,21 @@ const MAX_ADDRESSES_OF_HOST = 16
 const LOOP_MS = 60_000
 
 /** `domain` in A-labels; the names asked for are added to `lookup`. */
-export async function findMxRoute(
-  deps: RouteDeps,
+export async function findMxDestination(
+  deps: DestinationDeps,
   domain: string,
-  lookup: OpenLookup,
-): Promise<Route> {
+  lookup: PendingLookup,
+): Promise<Destination> {
   const answer = await deps.resolver.mx(domain)
   switch (answer.kind) {
     case 'nxdomain':
-      return closeRoute('unknown-host', `the domain ${domain} does not exist`, answer.expiresAt)
+      return closedDestination(
+        'unknown-host',
+        `the domain ${domain} does not exist`,
+        answer.expiresAt,
+      )
     case 'failed':
-      return closeRoute('dns', `MX of ${domain}: ${answer.error}`, answer.expiresAt)
+      return closedDestination('dns', `MX of ${domain}: ${answer.error}`, answer.expiresAt)
     case 'nodata':
       return findTargets(deps, { domain, lookup, records: [{ preference: 0, host: domain }] })
     case 'found': {
@@ -53,9 +57,9 @@ export async function findMxRoute(
   }
 }
 
-type Search = { domain: string; records: readonly MxRecord[]; lookup: OpenLookup }
+type Search = { domain: string; records: readonly MxRecord[]; lookup: PendingLookup }
 
-async function findTargets(deps: RouteDeps, search: Search): Promise<Route> {
+async function findTargets(deps: DestinationDeps, search: Search): Promise<Destination> {
   const { domain, records, lookup } = search
   const hosts = sortHosts(records, deps.random)
   const found: HostAnswer[] = []
@@ -71,13 +75,13 @@ async function findTargets(deps: RouteDeps, search: Search): Promise<Route> {
   const others = withoutOurselves(deps, domain, targets)
   if (others.length === 0) {
     const until = Math.min(expiresAt, deps.now() + LOOP_MS)
-    return closeRoute('loop', `mail for ${domain} loops back to us`, until)
+    return closedDestination('loop', `mail for ${domain} loops back to us`, until)
   }
   return {
     kind: 'open',
     mode: 'direct',
     site: siteOfHosts(records.map(({ host }) => host).filter((host) => host !== '')),
-    key: routeKeyOf(records),
+    key: destinationKeyOf(records),
     port: deps.config.delivery.port,
     targets: others,
     lookup,
@@ -101,7 +105,10 @@ function sortHosts(records: readonly MxRecord[], random: () => number): MxRecord
 
 type HostAnswer = { targets: Target[]; refused: string[]; errors: string[]; expiresAt: number }
 
-async function findAddresses(deps: RouteDeps, { host, preference }: MxRecord): Promise<HostAnswer> {
+async function findAddresses(
+  deps: DestinationDeps,
+  { host, preference }: MxRecord,
+): Promise<HostAnswer> {
   const answers = await Promise.all([deps.resolver.a(host), deps.resolver.aaaa(host)])
   const addresses = answers.flatMap((answer) =>
     answer.kind === 'found' ? answer.records.slice(0, MAX_ADDRESSES_OF_HOST) : [],
@@ -121,23 +128,28 @@ async function findAddresses(deps: RouteDeps, { host, preference }: MxRecord): P
   }
 }
 
-function noTargets(found: HostAnswer[], { domain, records }: Search, expiresAt: number): Route {
+function noTargets(
+  found: HostAnswer[],
+  { domain, records }: Search,
+  expiresAt: number,
+): Destination {
   const errors = found.flatMap((host) => host.errors)
-  if (errors.length > 0) return closeRoute('dns', `addresses of ${errors.join(', ')}`, expiresAt)
+  if (errors.length > 0)
+    return closedDestination('dns', `addresses of ${errors.join(', ')}`, expiresAt)
   const refused = found.flatMap((host) => host.refused)
   if (refused.length > 0) {
     const error = `${domain} is served at ${refused.slice(0, 5).join(', ')}, and delivery.allow_private_networks is off`
-    return { ...closeRoute('loop', error, expiresAt), result: 'failed' }
+    return { ...closedDestination('loop', error, expiresAt), result: 'failed' }
   }
   const isImplicit = records.every(({ host }) => host === domain)
   if (isImplicit) {
-    return closeRoute('unknown-host', `${domain} has no MX record and no address`, expiresAt)
+    return closedDestination('unknown-host', `${domain} has no MX record and no address`, expiresAt)
   }
-  return closeRoute('dns', `no MX host of ${domain} has an address`, expiresAt)
+  return closedDestination('dns', `no MX host of ${domain} has an address`, expiresAt)
 }
 
 /** What stands at our own preference or behind it would come back to us (RFC 5321 section 5.1). */
-function withoutOurselves(deps: RouteDeps, domain: string, targets: Target[]): Target[] {
+function withoutOurselves(deps: DestinationDeps, domain: string, targets: Target[]): Target[] {
   const { port } = deps.config.delivery
   const listeners = deps.inboundListeners()
   const ours = targets.filter(({ address }) => isOwnListener({ address, port }, listeners))
@@ -146,8 +158,8 @@ function withoutOurselves(deps: RouteDeps, domain: string, targets: Target[]): T
   return targets.filter(({ preference }) => preference < limit)
 }
 
-function nullMx(domain: string, expiresAt: number): ClosedRoute {
+function nullMx(domain: string, expiresAt: number): ClosedDestination {
   const text = 'Recipient address has null MX'
   const reply = { code: 556, enhancedCode: '5.1.10', text }
-  return { ...closeRoute('null-mx', `${domain} takes no mail (null MX)`, expiresAt), reply }
+  return { ...closedDestination('null-mx', `${domain} takes no mail (null MX)`, expiresAt), reply }
 }

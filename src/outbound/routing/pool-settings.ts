@@ -1,42 +1,42 @@
 /** The lane of a message on its route: tasks share one unless they leave from different addresses. */
 
-import type { Lane } from '../protocol.ts'
+import type { PoolSettings } from '../protocol.ts'
 import type { Shaping } from '../sites/shaping.ts'
 import type { BrokenTls } from './broken-tls.ts'
-import type { OpenRoute } from './destination.ts'
-import type { SourceAddresses, Sources } from './source-addresses.ts'
+import type { OpenDestination } from './destination.ts'
+import type { SourceAddresses, SourceChooser } from './source-addresses.ts'
 
-export type LaneDeps = {
+export type PoolDeps = {
   shaping: Pick<Shaping, 'requiresTls' | 'messagesPerConnection'>
-  sources: Pick<Sources, 'choose'>
+  sources: Pick<SourceChooser, 'choose'>
   brokenTls: Pick<BrokenTls, 'has'>
   receivesFor(domain: string): boolean
 }
 
-export type LaneOf = (message: { emailId: string; domain: string }) => Lane
+export type PoolChooser = (message: { emailId: string; domain: string }) => PoolSettings
 
 /** What is the same of all messages of a route is found once. */
-export function createLaneOf(deps: LaneDeps, route: OpenRoute): LaneOf {
-  const lanes = new Map<string, Lane>()
+export function createPoolChooser(deps: PoolDeps, route: OpenDestination): PoolChooser {
+  const pools = new Map<string, PoolSettings>()
   return ({ emailId, domain }) => {
     const source = deps.sources.choose(emailId, route.site)
     const isOurs = deps.receivesFor(domain)
     const key = keyOf(route, source, isOurs)
-    const lane = lanes.get(key) ?? makeLane(deps, route, { key, source, isOurs })
-    lanes.set(key, lane)
-    return lane
+    const pool = pools.get(key) ?? makePoolSettings(deps, route, { key, source, isOurs })
+    pools.set(key, pool)
+    return pool
   }
 }
 
-function keyOf({ key }: OpenRoute, { ipv4, ipv6 }: SourceAddresses, isOurs: boolean): string {
+function keyOf({ key }: OpenDestination, { ipv4, ipv6 }: SourceAddresses, isOurs: boolean): string {
   return [key, ipv4 ?? '', ipv6 ?? '', isOurs ? 'ours' : ''].join('|')
 }
 
-function makeLane(
-  { shaping, brokenTls }: LaneDeps,
-  { site, mode, port, targets }: OpenRoute,
-  own: Pick<Lane, 'key' | 'source' | 'isOurs'>,
-): Lane {
+function makePoolSettings(
+  { shaping, brokenTls }: PoolDeps,
+  { site, mode, port, targets }: OpenDestination,
+  own: Pick<PoolSettings, 'key' | 'source' | 'isOurs'>,
+): PoolSettings {
   const hosts = new Set(targets.map(({ host }) => host))
   return {
     ...own,

@@ -19,7 +19,7 @@ export function siteOfHosts(hosts: readonly string[]): string {
 }
 
 /** Which open connections may be shared: those to the same hosts at the same preferences. */
-export function routeKeyOf(hosts: readonly { preference: number; host: string }[]): string {
+export function destinationKeyOf(hosts: readonly { preference: number; host: string }[]): string {
   const names = hosts.map(({ preference, host }) => `${preference} ${host}`).sort()
   const text = names.join(',')
   if (text.length <= 200) return text

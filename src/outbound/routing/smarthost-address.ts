@@ -6,15 +6,15 @@ import { describeError } from '../../errors.ts'
 import type { Resolver } from '../dns/resolver.ts'
 
 /** `error` says why there is none. `expiresAt`: epoch ms. */
-export type RelayAddresses = { addresses: string[]; error: string | null; expiresAt: number }
+export type SmarthostAddresses = { addresses: string[]; error: string | null; expiresAt: number }
 
 const KNOWN_TO_SYSTEM_MS = 60_000
 const FAILURE_MS = 10_000
 
-export async function findRelayAddresses(
+export async function findSmarthostAddresses(
   { resolver, now }: { resolver: Pick<Resolver, 'a' | 'aaaa'>; now: Now },
   host: string,
-): Promise<RelayAddresses> {
+): Promise<SmarthostAddresses> {
   if (isIP(host) !== 0) return { addresses: [host], error: null, expiresAt: Infinity }
   const options = { isUnjudged: true }
   const answers = await Promise.all([resolver.a(host, options), resolver.aaaa(host, options)])
@@ -25,7 +25,7 @@ export async function findRelayAddresses(
 }
 
 /** The hosts file, a container's network, `localhost`. */
-async function askSystem(host: string, now: Now): Promise<RelayAddresses> {
+async function askSystem(host: string, now: Now): Promise<SmarthostAddresses> {
   try {
     const found = await lookup(host, { all: true })
     const addresses = found.map(({ address }) => address)

@@ -10,7 +10,7 @@ import type { Now } from '../../clock.ts'
 /** At most one of each family; both undefined = the system chooses. */
 export type SourceAddresses = { ipv4?: string; ipv6?: string }
 
-export type Sources = {
+export type SourceChooser = {
   choose(emailId: string, site: string): SourceAddresses
   /** A site listed our address. False when there is no other one to send from. */
   refuse(site: string, address: string): boolean
@@ -20,7 +20,7 @@ const REFUSED_FOR_MS = 6 * 3_600_000
 const MAX_REFUSALS = 10_000
 
 /** `addresses`: `delivery.source_addresses`. */
-export function createSources(addresses: readonly string[], now: Now): Sources {
+export function createSourceChooser(addresses: readonly string[], now: Now): SourceChooser {
   const refused = new LRUCache<string, number>({ max: MAX_REFUSALS })
   const ipv4 = addresses.filter((address) => !address.includes(':'))
   const ipv6 = addresses.filter((address) => address.includes(':'))

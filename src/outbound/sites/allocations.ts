@@ -3,15 +3,15 @@
  * exceeds what shaping allows it, the sum of all never `maxConnections`. A grant is raised at
  * once, but a lower one counts only when the thread has confirmed that it keeps to it.
  */
-export type GrantChange<T> = { thread: T; site: string; connections: number }
+export type AllocationChange<T> = { thread: T; site: string; connections: number }
 
-export type Grants<T> = {
+export type Allocations<T> = {
   /** What to send so that the site has as many as it `needs`, as far as there are any left. */
-  raise(input: { site: string; needs: number; threads: readonly T[] }): GrantChange<T>[]
+  raise(input: { site: string; needs: number; threads: readonly T[] }): AllocationChange<T>[]
   /** What to send so that the site comes down to `limit`. */
-  lower(site: string, limit: number): GrantChange<T>[]
+  lower(site: string, limit: number): AllocationChange<T>[]
   /** What to send so that threads with few connections of a busy site can get more. */
-  rebalance(site: string, threads: readonly T[]): GrantChange<T>[]
+  rebalance(site: string, threads: readonly T[]): AllocationChange<T>[]
   /** A lower grant of the site has not been confirmed yet. */
   isLowering(site: string): boolean
   confirm(thread: T, site: string, connections: number): void
@@ -27,37 +27,41 @@ export type Grants<T> = {
   sites(): string[]
 }
 
-type Grant<T> = { thread: T; connections: number; lowerTo: number | null }
+type Allocation<T> = { thread: T; connections: number; lowerTo: number | null }
 
-export function createGrants<T>(maxConnections: number): Grants<T> {
-  const sites = new Map<string, Grant<T>[]>()
-  let granted = 0
+export function createAllocations<T>(maxConnections: number): Allocations<T> {
+  const sites = new Map<string, Allocation<T>[]>()
+  let allocated = 0
 
-  const isFull = () => granted >= maxConnections
+  const isFull = () => allocated >= maxConnections
   const ofSite = (site: string) => sites.get(site) ?? []
   const total = (site: string) => ofSite(site).reduce((sum, grant) => sum + grant.connections, 0)
 
-  function raise({ site, needs, threads }: Parameters<Grants<T>['raise']>[0]): GrantChange<T>[] {
+  function raise({
+    site,
+    needs,
+    threads,
+  }: Parameters<Allocations<T>['raise']>[0]): AllocationChange<T>[] {
     const list = ofSite(site)
-    const raised = new Set<Grant<T>>()
-    let missing = Math.min(needs - total(site), maxConnections - granted)
+    const raised = new Set<Allocation<T>>()
+    let missing = Math.min(needs - total(site), maxConnections - allocated)
     while (missing-- > 0) {
-      const grant = leastGranted(list, threads)
+      const grant = leastAllocated(list, threads)
       if (grant === undefined) break
       grant.connections++
-      granted++
+      allocated++
       raised.add(grant)
     }
     if (list.length > 0) sites.set(site, list)
     return [...raised].map(({ thread, connections }) => ({ thread, site, connections }))
   }
 
-  function lowerOne(site: string, grant: Grant<T>, connections: number): GrantChange<T> {
+  function lowerOne(site: string, grant: Allocation<T>, connections: number): AllocationChange<T> {
     grant.lowerTo = connections
     return { thread: grant.thread, site, connections }
   }
 
-  function lower(site: string, limit: number): GrantChange<T>[] {
+  function lower(site: string, limit: number): AllocationChange<T>[] {
     const list = ofSite(site).filter(({ connections }) => connections > 0)
     const aims = list.map((grant) => ({ grant, aim: grant.lowerTo ?? grant.connections }))
     let excess = aims.reduce((sum, { aim }) => sum + aim, -limit)
@@ -71,7 +75,7 @@ export function createGrants<T>(maxConnections: number): Grants<T> {
     return changed.map(({ grant, aim }) => lowerOne(site, grant, aim))
   }
 
-  function rebalance(site: string, threads: readonly T[]): GrantChange<T>[] {
+  function rebalance(site: string, threads: readonly T[]): AllocationChange<T>[] {
     const list = ofSite(site)
     if (list.some(({ lowerTo }) => lowerTo !== null)) return []
     const counts = threads.map(
@@ -87,7 +91,7 @@ export function createGrants<T>(maxConnections: number): Grants<T> {
     const list = ofSite(site)
     const grant = list.find((one) => one.thread === thread)
     if (grant === undefined || grant.lowerTo !== connections) return
-    granted -= grant.connections - connections
+    allocated -= grant.connections - connections
     grant.connections = connections
     grant.lowerTo = null
     if (total(site) === 0) sites.delete(site)
@@ -113,7 +117,7 @@ export function createGrants<T>(maxConnections: number): Grants<T> {
     },
     drop(thread) {
       for (const [site, list] of sites) {
-        for (const grant of list) if (grant.thread === thread) granted -= grant.connections
+        for (const grant of list) if (grant.thread === thread) allocated -= grant.connections
         const kept = list.filter((grant) => grant.thread !== thread)
         if (kept.some(({ connections }) => connections > 0)) sites.set(site, kept)
         else sites.delete(site)
@@ -124,13 +128,16 @@ export function createGrants<T>(maxConnections: number): Grants<T> {
 }
 
 /** Adds an empty grant for a thread that has none, so that connections spread over all threads. */
-function leastGranted<T>(list: Grant<T>[], threads: readonly T[]): Grant<T> | undefined {
+function leastAllocated<T>(
+  list: Allocation<T>[],
+  threads: readonly T[],
+): Allocation<T> | undefined {
   for (const thread of threads) {
     if (!list.some((grant) => grant.thread === thread))
       list.push({ thread, connections: 0, lowerTo: null })
   }
   const usable = list.filter(({ thread, lowerTo }) => lowerTo === null && threads.includes(thread))
-  return usable.reduce<Grant<T> | undefined>(
+  return usable.reduce<Allocation<T> | undefined>(
     (least, grant) =>
       least === undefined || grant.connections < least.connections ? grant : least,
     undefined,

@@ -25,7 +25,7 @@ export type Holder = {
   isSameServer: boolean
 }
 
-export type Hungry = { since: number; isUrgent: boolean; now: number }
+export type StarvedSite = { since: number; isUrgent: boolean; now: number }
 
 /** Bring the site down to so many connections; `isCut`: its silent session is ended at once. */
 export type Reclaim = { site: string; connections: number; isCut: boolean }
@@ -41,7 +41,7 @@ const PATIENCE_MS = 5_000
 /** `holders`: those that have connections. Of idle ones at most so many. */
 export function chooseReclaim(
   holders: readonly Holder[],
-  hungry: Hungry,
+  starving: StarvedSite,
   maxIdle: number,
 ): Reclaim[] {
   const ready = holders.filter(({ isLowering }) => !isLowering)
@@ -49,20 +49,22 @@ export function chooseReclaim(
   // Who is silent would give up its connection only when its time is over.
   const talking = ready.filter(({ silentSince }) => silentSince === null)
   if (idle.length > 0) return idle.map(({ site }) => ({ site, connections: 0, isCut: false }))
-  const silent = holders.filter((holder) => isTooSilent(holder, hungry)).reduce(longestSilent, null)
+  const silent = holders
+    .filter((holder) => isTooSilent(holder, starving))
+    .reduce(longestSilent, null)
   if (silent !== null) return [{ ...less(silent), isCut: true }]
   const richest = talking.reduce(withMost, null)
-  if (richest === null || richest.connections < (mayTakeLast(hungry) ? 1 : 2)) return []
+  if (richest === null || richest.connections < (mayTakeLast(starving) ? 1 : 2)) return []
   return [{ ...less(richest), isCut: false }]
 }
 
-function isTooSilent({ silentSince, cuts, isSameServer }: Holder, hungry: Hungry): boolean {
+function isTooSilent({ silentSince, cuts, isSameServer }: Holder, starving: StarvedSite): boolean {
   if (silentSince === null || isSameServer) return false
-  const base = hungry.isUrgent ? URGENT_SILENCE_MS : SILENCE_MS
-  return hungry.now - silentSince >= Math.min(MAX_SILENCE_MS, base * LENIENCY ** cuts)
+  const base = starving.isUrgent ? URGENT_SILENCE_MS : SILENCE_MS
+  return starving.now - silentSince >= Math.min(MAX_SILENCE_MS, base * LENIENCY ** cuts)
 }
 
-function mayTakeLast({ since, isUrgent, now }: Hungry): boolean {
+function mayTakeLast({ since, isUrgent, now }: StarvedSite): boolean {
   return now - since > (isUrgent ? URGENT_PATIENCE_MS : PATIENCE_MS)
 }
 

@@ -20,7 +20,7 @@ import type { SiteAction } from '../../mail/replies/reply.ts'
 import { findProvider } from '../routing/providers.ts'
 
 /** What an attempt tells of its site. `unreachable`: no connection, or none that greeted us. */
-export type SiteReport =
+export type SiteObservation =
   | { kind: 'accepted'; durationMs: number }
   | { kind: 'answered'; durationMs: number; action: SiteAction }
   | { kind: 'unreachable' }
@@ -46,7 +46,7 @@ export type Shaping = {
    * Returns true when from now on nothing, or little, may be sent that could be before. `said`: the
    * reply or the error behind the report, one line.
    */
-  record(site: string, report: SiteReport, said?: string): boolean
+  record(site: string, report: SiteObservation, said?: string): boolean
   standing(site: string): Standing
   /** Sites that something was recorded of. */
   sites(): string[]
@@ -131,7 +131,7 @@ export function createShaping(options: ShapingOptions): Shaping {
     rateOf(state, now()) !== null
   const spread = (ms: number) => Math.round(ms * (0.75 + random() / 2))
 
-  function record(site: string, report: SiteReport, said = ''): boolean {
+  function record(site: string, report: SiteObservation, said = ''): boolean {
     const state = stateOf(site)
     sites.set(site, state)
     const wasBlocked = blockedUntil(state, now()) > 0
@@ -195,7 +195,7 @@ function standingOf({ unreachable, isProbed, messageMs }: SiteState): Standing {
   return messageMs === null ? 'new' : 'answered'
 }
 
-function isTrouble(report: SiteReport): boolean {
+function isTrouble(report: SiteObservation): boolean {
   if (report.kind === 'answered') return report.action !== 'none' && report.action !== 'reconnect'
   return report.kind === 'unreachable'
 }

@@ -2,7 +2,7 @@
 import type { QueueClass } from '../../queue-class.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { DeliveryThread } from '../dispatch/threads.ts'
-import type { Lane } from '../protocol.ts'
+import type { PoolSettings } from '../protocol.ts'
 import { findProvider } from '../routing/providers.ts'
 
 export type SiteWork<Job> = {
@@ -13,7 +13,7 @@ export type SiteWork<Job> = {
   projects: Map<string, number>
   /** Where they may go, as far as that is told apart. */
   addresses: readonly string[]
-  targets: Lane['targets'] | null
+  targets: PoolSettings['targets'] | null
   /** It has greeted us, and has not been silent since. */
   isHeard: boolean
   /** Since when it has had a connection. */
@@ -24,7 +24,7 @@ export type SiteWork<Job> = {
   idleSince: number
 }
 
-type Work = { projectId: string; queueClass: QueueClass; lane: Lane }
+type Work = { projectId: string; queueClass: QueueClass; pool: PoolSettings }
 
 const MAX_ADDRESSES = 16
 
@@ -44,11 +44,11 @@ export function createSiteWork<Job extends { work: Work }>(now: number): SiteWor
 }
 
 export function addJob<Job extends { work: Work }>(site: SiteWork<Job>, job: Job): void {
-  const { projectId, lane } = job.work
+  const { projectId, pool } = job.work
   site.waiting.push(job)
   site.jobCount++
   site.projects.set(projectId, (site.projects.get(projectId) ?? 0) + 1)
-  noteTargets(site, lane)
+  noteTargets(site, pool)
 }
 
 /** The job is over. */
@@ -61,7 +61,7 @@ export function takeJob<Job extends { work: Work }>(site: SiteWork<Job>, job: Jo
 }
 
 /** A site of many domains has many routes; its first addresses stand for it. */
-function noteTargets<Job>(site: SiteWork<Job>, { site: name, targets }: Lane): void {
+function noteTargets<Job>(site: SiteWork<Job>, { site: name, targets }: PoolSettings): void {
   if (site.targets === targets) return
   site.targets = targets
   // Well-known providers have limits of their own.

@@ -2,14 +2,14 @@
  * A limit that is set anew for every reply, on one timer that is not moved each time: when it rings
  * before its time, it is set for the rest.
  */
-export type Alarm = {
+export type Deadline = {
   /** From now on; null = none. */
   set(limitMs: number | null): void
   stop(): void
 }
 
 /** `onDue` is called once for each limit that passes. */
-export function createAlarm(onDue: () => void): Alarm {
+export function createDeadline(onDue: () => void): Deadline {
   let dueAt = Number.POSITIVE_INFINITY
   let ringsAt = Number.POSITIVE_INFINITY
   let timer: NodeJS.Timeout | undefined

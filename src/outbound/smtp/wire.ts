@@ -7,7 +7,7 @@
  */
 import { connect, isIP, type Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
-import { createAlarm } from './deadline.ts'
+import { createDeadline } from './deadline.ts'
 import {
   createReplyParser,
   type KnownReplies,
@@ -128,8 +128,8 @@ function createWire(line: Line, { now, knownReplies }: WireOptions): Wire {
   let wasFlushed = true
   let tlsName: string | null = null
   let waiter: Waiter | null = null
-  const replyLimit = createAlarm(() => end(timedOut('waiting for a reply')))
-  const deadline = createAlarm(() => end(timedOut('the session as a whole')))
+  const replyLimit = createDeadline(() => end(timedOut('waiting for a reply')))
+  const deadline = createDeadline(() => end(timedOut('the session as a whole')))
   line.hear = onOctets
   attach()
 

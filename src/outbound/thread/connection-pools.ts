@@ -10,24 +10,24 @@
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
-import type { Lane, ThreadResult, ThreadTask } from '../protocol.ts'
+import type { PoolSettings, ThreadResult, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
 import type { CurrentStep } from './progress.ts'
 import type { Tried, TryInput } from './try-task.ts'
 
-export type LaneDeps = {
+export type PoolDeps = {
   tryTask(input: TryInput): Promise<Tried>
   report(result: ThreadResult): void
   /** The site has no more than its grant open. */
-  granted(site: string, connections: number): void
+  allocated(site: string, connections: number): void
   /** Told once, as long as the site has connections. */
   greeted(site: string): void
   warn(text: string): void
   now: Now
 }
 
-export type Lanes = {
-  setLane(lane: Lane): void
+export type ConnectionPools = {
+  setPool(pool: PoolSettings): void
   add(task: ThreadTask): void
   /** Starts what may start; call after a batch of `add`. */
   start(): void
@@ -35,7 +35,7 @@ export type Lanes = {
   /** A session has had its greeting. */
   hear(site: string): void
   /** Hands back what has not begun. */
-  withdraw(site?: string): void
+  recall(site?: string): void
   /** Closes sessions that nobody used for `idleMs`, and forgets lanes that nobody uses. */
   closeIdle(idleMs: number): void
   /** Resolves when no task is in hand. */
@@ -45,7 +45,7 @@ export type Lanes = {
   progressOf(task: number): CurrentStep | undefined
 }
 
-type LaneState = { lane: Lane; waiting: ClassQueue<ThreadTask>; kept: Kept[]; runners: number }
+type Pool = { pool: PoolSettings; waiting: ClassQueue<ThreadTask>; kept: Kept[]; runners: number }
 type Kept = { session: Session; since: number }
 
 type SiteState = {
@@ -57,33 +57,33 @@ type SiteState = {
   open: number
   /** Of the open ones, those on their way out. */
   closing: number
-  lanes: Map<string, LaneState>
+  pools: Map<string, Pool>
 }
 
 type Context = {
-  deps: LaneDeps
+  deps: PoolDeps
   sites: Map<string, SiteState>
-  lanes: Map<string, LaneState>
+  pools: Map<string, Pool>
   inHand: Map<number, CurrentStep>
   settled: (() => void)[]
 }
 
-export function createLanes(deps: LaneDeps): Lanes {
+export function createConnectionPools(deps: PoolDeps): ConnectionPools {
   const context: Context = {
     deps,
     sites: new Map(),
-    lanes: new Map(),
+    pools: new Map(),
     inHand: new Map(),
     settled: [],
   }
   const touched = new Set<SiteState>()
   return {
-    setLane: (lane) => setLane(context, lane),
+    setPool: (pool) => setPool(context, pool),
     add(task) {
-      const state = context.lanes.get(task.lane)
-      if (state === undefined) throw new TypeError(`a task for the unknown lane ${task.lane}`)
+      const state = context.pools.get(task.pool)
+      if (state === undefined) throw new TypeError(`a task for the unknown pool ${task.pool}`)
       state.waiting.push(task)
-      touched.add(siteOf(context, state.lane.site))
+      touched.add(siteOf(context, state.pool.site))
     },
     start() {
       for (const site of touched) pump(context, site)
@@ -101,9 +101,9 @@ export function createLanes(deps: LaneDeps): Lanes {
       site.isHeard = true
       deps.greeted(name)
     },
-    withdraw(name) {
+    recall(name) {
       for (const site of context.sites.values())
-        if (name === undefined || site.site === name) handBack(context, site)
+        if (name === undefined || site.site === name) putBackWaiting(context, site)
     },
     closeIdle: (idleMs) => closeIdle(context, idleMs),
     settle() {
@@ -116,8 +116,8 @@ export function createLanes(deps: LaneDeps): Lanes {
 }
 
 /** Since when it has waited, only the main thread knows. */
-function progressOfWaiting({ lanes }: Context, task: number): CurrentStep | undefined {
-  for (const { waiting } of lanes.values())
+function progressOfWaiting({ pools }: Context, task: number): CurrentStep | undefined {
+  for (const { waiting } of pools.values())
     if (waiting.some((one) => one.task === task)) return { step: 'waiting', since: 0, peer: null }
   return undefined
 }
@@ -125,23 +125,23 @@ function progressOfWaiting({ lanes }: Context, task: number): CurrentStep | unde
 function siteOf({ sites }: Context, name: string): SiteState {
   const known = sites.get(name)
   if (known !== undefined) return known
-  const site = { ...newSite, site: name, lanes: new Map() }
+  const site = { ...newSite, site: name, pools: new Map() }
   sites.set(name, site)
   return site
 }
 
 const newSite = { grant: 0, isLowering: false, isHeard: false, open: 0, closing: 0 }
 
-function setLane(context: Context, lane: Lane): void {
-  const known = context.lanes.get(lane.key)
+function setPool(context: Context, pool: PoolSettings): void {
+  const known = context.pools.get(pool.key)
   if (known !== undefined) {
-    known.lane = lane
+    known.pool = pool
     return
   }
   const waiting = createClassQueue<ThreadTask>((task) => task)
-  const state = { lane, waiting, kept: [], runners: 0 }
-  context.lanes.set(lane.key, state)
-  siteOf(context, lane.site).lanes.set(lane.key, state)
+  const state = { pool, waiting, kept: [], runners: 0 }
+  context.pools.set(pool.key, state)
+  siteOf(context, pool.site).pools.set(pool.key, state)
 }
 
 function pump(context: Context, site: SiteState): void {
@@ -152,14 +152,14 @@ function pump(context: Context, site: SiteState): void {
 }
 
 /** Lanes with something to send, those with the most urgent first, else as they take turns. */
-function byUrgency(site: SiteState): LaneState[] {
-  const busy = [...site.lanes.values()].filter(({ waiting }) => waiting.size() > 0)
-  const rank = ({ waiting }: LaneState) => waiting.peek()?.queueClass ?? 0
+function byUrgency(site: SiteState): Pool[] {
+  const busy = [...site.pools.values()].filter(({ waiting }) => waiting.size() > 0)
+  const rank = ({ waiting }: Pool) => waiting.peek()?.queueClass ?? 0
   return busy.length < 2 ? busy : busy.sort((left, right) => rank(left) - rank(right))
 }
 
 /** Puts one more runner on a lane; false when there is no connection for it. */
-function takeConnection(context: Context, site: SiteState, state: LaneState): boolean {
+function takeConnection(context: Context, site: SiteState, state: Pool): boolean {
   if (site.open > site.grant || isOutranked(site, state)) return false
   const kept = state.kept.pop()
   if (kept !== undefined) {
@@ -173,13 +173,13 @@ function takeConnection(context: Context, site: SiteState, state: LaneState): bo
   }
   // Another lane's idle session makes room; the place is free once it is closed.
   if (site.closing > 0) return false
-  const other = [...site.lanes.values()].find((lane) => lane.kept.length > 0)
+  const other = [...site.pools.values()].find((pool) => pool.kept.length > 0)
   const given = other?.kept.shift()
   if (given !== undefined) leave(context, site, given.session)
   return false
 }
 
-type Runner = { site: SiteState; state: LaneState; session: Session | null }
+type Runner = { site: SiteState; state: Pool; session: Session | null }
 
 function run(context: Context, runner: Runner): void {
   runner.state.runners++
@@ -189,11 +189,11 @@ function run(context: Context, runner: Runner): void {
 }
 
 /** More urgent mail of other lanes waits than there are connections on their way to it. */
-function isOutranked(site: SiteState, state: LaneState): boolean {
+function isOutranked(site: SiteState, state: Pool): boolean {
   const own = state.waiting.peek()
-  if (own === undefined || site.lanes.size === 1) return false
+  if (own === undefined || site.pools.size === 1) return false
   let places = Math.max(0, site.grant - site.open) + site.closing
-  for (const other of site.lanes.values()) {
+  for (const other of site.pools.values()) {
     const first = other === state ? undefined : other.waiting.peek()
     if (first !== undefined && first.queueClass < own.queueClass) places--
   }
@@ -209,11 +209,11 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
     if (task === undefined) break
     const current: CurrentStep = { step: 'waiting', since: deps.now(), peer: null }
     context.inHand.set(task.task, current)
-    const tried = await deps.tryTask({ lane: state.lane, task, session, current })
+    const tried = await deps.tryTask({ pool: state.pool, task, session, current })
     session = tried.session
     deps.report(tried.result)
     endTask(context, task)
-    if (session !== null && session.sendCount >= state.lane.messagesPerConnection) {
+    if (session !== null && session.sendCount >= state.pool.messagesPerConnection) {
       await close(session)
       session = null
       if (yieldTurn(site, state)) break
@@ -229,13 +229,13 @@ async function runTasks(context: Context, runner: Runner): Promise<void> {
 }
 
 /** Where others wait, a lane goes behind them after as many messages as a connection carries. */
-function yieldTurn(site: SiteState, state: LaneState): boolean {
-  const isAlone = [...site.lanes.values()].every(
+function yieldTurn(site: SiteState, state: Pool): boolean {
+  const isAlone = [...site.pools.values()].every(
     (other) => other === state || other.waiting.size() === 0,
   )
   if (isAlone) return false
-  site.lanes.delete(state.lane.key)
-  site.lanes.set(state.lane.key, state)
+  site.pools.delete(state.pool.key)
+  site.pools.set(state.pool.key, state)
   return true
 }
 
@@ -262,16 +262,16 @@ async function close(session: Session): Promise<void> {
 /** Closes idle sessions beyond the grant, and answers a lower one once it is kept. */
 function shed(context: Context, site: SiteState): void {
   if (site.open - site.closing > site.grant) closeExcess(context, site)
-  if (site.grant === 0) handBack(context, site)
+  if (site.grant === 0) putBackWaiting(context, site)
   if (site.open > site.grant) return
   const { isLowering } = site
   site.isLowering = false
-  if (isLowering) context.deps.granted(site.site, site.grant)
+  if (isLowering) context.deps.allocated(site.site, site.grant)
   if (site.grant === 0) forgetSite(context, site)
 }
 
 function closeExcess(context: Context, site: SiteState): void {
-  const idle = [...site.lanes.values()].flatMap((state) =>
+  const idle = [...site.pools.values()].flatMap((state) =>
     state.kept.map((kept) => ({ state, kept })),
   )
   for (const { state, kept } of idle.slice(0, site.open - site.closing - site.grant)) {
@@ -280,34 +280,34 @@ function closeExcess(context: Context, site: SiteState): void {
   }
 }
 
-function handBack(context: Context, site: SiteState): void {
-  for (const state of site.lanes.values())
-    for (const { task } of state.waiting.takeAll()) context.deps.report({ task, kind: 'returned' })
+function putBackWaiting(context: Context, site: SiteState): void {
+  for (const state of site.pools.values())
+    for (const { task } of state.waiting.takeAll()) context.deps.report({ task, kind: 'put back' })
 }
 
 function forgetSite(context: Context, site: SiteState): void {
-  for (const key of site.lanes.keys()) context.lanes.delete(key)
+  for (const key of site.pools.keys()) context.pools.delete(key)
   context.sites.delete(site.site)
 }
 
 function closeIdle(context: Context, idleMs: number): void {
   const before = context.deps.now() - idleMs
   for (const site of context.sites.values())
-    for (const state of site.lanes.values()) {
+    for (const state of site.pools.values()) {
       const isOld = ({ session, since }: Kept) => since <= before || !session.isUsable
       const old = state.kept.filter(isOld)
       state.kept = state.kept.filter((kept) => !isOld(kept))
       for (const { session } of old) void leave(context, site, session)
-      if (isUnused(state)) forgetLane(context, site, state)
+      if (isUnused(state)) forgetPool(context, site, state)
     }
 }
 
 /** A lane comes along with every task, so one that nobody uses need not be remembered. */
-function isUnused({ waiting, kept, runners }: LaneState): boolean {
+function isUnused({ waiting, kept, runners }: Pool): boolean {
   return waiting.size() === 0 && kept.length === 0 && runners === 0
 }
 
-function forgetLane({ lanes }: Context, site: SiteState, { lane }: LaneState): void {
-  lanes.delete(lane.key)
-  site.lanes.delete(lane.key)
+function forgetPool({ pools }: Context, site: SiteState, { pool }: Pool): void {
+  pools.delete(pool.key)
+  site.pools.delete(pool.key)
 }

@@ -4,7 +4,7 @@
  */
 import { createSecureContext } from 'node:tls'
 import { now } from '../../clock.ts'
-import type { Lane, ThreadSettings } from '../protocol.ts'
+import type { PoolSettings, ThreadSettings } from '../protocol.ts'
 import type { RelayOptions } from '../smtp/relay.ts'
 import { createKnownReplies } from '../smtp/reply-parser.ts'
 import { type OpenResult, openSession, type Session, type SessionOptions } from '../smtp/session.ts'
@@ -32,7 +32,7 @@ export function createConnector(
   async function open(input: OpenInput): Promise<OpenResult> {
     // The thread ends: what waits here was not delivered and is given back by the main thread.
     if (isCut) return new Promise(() => undefined)
-    const { site } = input.lane
+    const { site } = input.pool
     const opening = { site, cut: new AbortController() }
     silent.add(opening)
     const onGreeted = () => {
@@ -49,12 +49,12 @@ export function createConnector(
     input: OpenInput,
     watch: Required<Pick<SessionOptions, 'onGreeted' | 'cutSignal'>>,
   ): Promise<OpenResult> {
-    const { lane, target, localAddress, isClear, beganAt, current } = input
+    const { pool, target, localAddress, isClear, beganAt, current } = input
     const { ehloName, timeouts } = settings
     const shared = {
       host: target.host,
       address: target.address,
-      port: lane.port,
+      port: pool.port,
       ...(localAddress === undefined ? {} : { localAddress }),
       ehloName,
       timeouts,
@@ -63,10 +63,10 @@ export function createConnector(
       current,
       ...watch,
     }
-    if (lane.mode === 'relay') return openRelay(settings, shared)
+    if (pool.mode === 'relay') return openRelay(settings, shared)
     return openSession({
       ...shared,
-      ownName: ownNameFor(lane, settings),
+      ownName: ownNameFor(pool, settings),
       starttls: isClear ? 'never' : 'opportunistic',
       secureContext,
       knownReplies,
@@ -115,7 +115,7 @@ async function openRelay(
 }
 
 /** The sink and a smarthost on this machine may well bear our name. */
-function ownNameFor({ mode, isOurs }: Lane, { ehloName }: ThreadSettings): string | null {
+function ownNameFor({ mode, isOurs }: PoolSettings, { ehloName }: ThreadSettings): string | null {
   return mode === 'direct' && !isOurs ? ehloName : null
 }
 

@@ -9,14 +9,14 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { QUICK_LIMITS } from '../../mail/template/limits.ts'
-import { createLetters } from '../composing/composer.ts'
+import { createComposer } from '../composing/composer.ts'
 import { lowerPriority } from '../composing/low-priority.ts'
 import type { FromThread, ThreadResult, ThreadSettings, ToThread } from '../protocol.ts'
 import { findLocalFamilies } from '../routing/addresses.ts'
-import { createLanes } from './connection-pools.ts'
+import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
 import { createHeldBytes } from './held-bytes.ts'
-import { createReporter } from './result-batches.ts'
+import { createResultBatches } from './result-batches.ts'
 import { tryTask } from './try-task.ts'
 
 const MAX_HELD_BYTES = 64 * 1024 * 1024
@@ -27,14 +27,14 @@ function main(settings: ThreadSettings): void {
   const post = (message: FromThread) => port.postMessage(message)
   lowerPriority()
   const { slot, tracker } = settings
-  const letters = createLetters({ slot, tracker, limits: QUICK_LIMITS, now })
-  const connector = createConnector(settings, (site) => lanes.hear(site))
-  const reporter = createReporter(settings.taken, (results: ThreadResult[]) =>
+  const composer = createComposer({ slot, tracker, limits: QUICK_LIMITS, now })
+  const connector = createConnector(settings, (site) => pools.hear(site))
+  const reporter = createResultBatches(settings.taken, (results: ThreadResult[]) =>
     post({ type: 'results', results }),
   )
   const deps = {
-    make: letters.make,
-    contentBytes: letters.contentBytes,
+    make: composer.make,
+    contentBytes: composer.contentBytes,
     held: createHeldBytes(MAX_HELD_BYTES),
     open: connector.open,
     send: connector.send,
@@ -42,22 +42,22 @@ function main(settings: ThreadSettings): void {
     now,
     random: Math.random,
   }
-  const lanes = createLanes({
+  const pools = createConnectionPools({
     tryTask: (input) => tryTask(deps, input),
     report: (result) => reporter.add(connector.isCut() ? afterCut(result) : result),
-    granted: (site, connections) => post({ type: 'granted', site, connections }),
+    allocated: (site, connections) => post({ type: 'allocated', site, connections }),
     greeted: (site) => post({ type: 'greeted', site }),
     warn: (text) => post({ type: 'warning', text }),
     now,
   })
   const { idleMs } = settings
-  const idleTimer = setInterval(() => lanes.closeIdle(idleMs), Math.max(10, idleMs / 4))
+  const idleTimer = setInterval(() => pools.closeIdle(idleMs), Math.max(10, idleMs / 4))
 
   async function stop(graceMs: number): Promise<void> {
     clearInterval(idleTimer)
-    lanes.withdraw()
-    lanes.closeIdle(0)
-    await Promise.race([lanes.settle(), sleep(graceMs)])
+    pools.recall()
+    pools.closeIdle(0)
+    await Promise.race([pools.settle(), sleep(graceMs)])
     connector.cut()
     // What was cut reports in the turn after this one.
     await sleep(0)
@@ -68,26 +68,26 @@ function main(settings: ThreadSettings): void {
   port.on('message', (message: ToThread) => {
     switch (message.type) {
       case 'work':
-        for (const { id, content } of message.contents) letters.addContent(id, content)
-        for (const key of message.keys) letters.addKey(key)
-        for (const lane of message.lanes) lanes.setLane(lane)
-        for (const task of message.tasks) lanes.add(task)
-        return lanes.start()
-      case 'grant':
-        return lanes.grant(message.site, message.connections)
+        for (const { id, content } of message.contents) composer.addContent(id, content)
+        for (const { id, key } of message.keys) composer.addKey(id, key)
+        for (const pool of message.pools) pools.setPool(pool)
+        for (const task of message.tasks) pools.add(task)
+        return pools.start()
+      case 'allocate':
+        return pools.grant(message.site, message.connections)
       case 'cut':
         return connector.cutSilent(message.site)
-      case 'withdraw':
-        return lanes.withdraw(message.site)
+      case 'recall':
+        return pools.recall(message.site)
       case 'forget':
-        for (const id of message.contents) letters.forgetContent(id)
-        for (const id of message.keys) letters.forgetKey(id)
+        for (const id of message.contents) composer.forgetContent(id)
+        for (const id of message.keys) composer.forgetKey(id)
         return
       case 'set aside':
-        return letters.setAside(message.content)
+        return composer.setAside(message.content)
       case 'progress': {
         const { question, task } = message
-        return post({ type: 'progress', question, current: lanes.progressOf(task) ?? null })
+        return post({ type: 'progress', question, current: pools.progressOf(task) ?? null })
       }
       case 'stop':
         stop(message.graceMs).catch((error: unknown) =>
@@ -104,7 +104,7 @@ function afterCut(result: ThreadResult): ThreadResult {
   if (result.kind !== 'attempted') return result
   const { outcome, task } = result
   const isDecided = outcome.result !== 'deferred' || outcome.reply !== null
-  return isDecided || outcome.isMaybeDelivered ? result : { task, kind: 'returned' }
+  return isDecided || outcome.isMaybeDelivered ? result : { task, kind: 'put back' }
 }
 
 main(workerData)

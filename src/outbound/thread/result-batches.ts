@@ -5,7 +5,7 @@
  */
 import type { ThreadResult } from '../protocol.ts'
 
-export type Reporter = { add(result: ThreadResult): void; flush(): void }
+export type ResultBatches = { add(result: ThreadResult): void; flush(): void }
 
 const MAX_RESULTS = 100
 const MAX_WAIT_MS = 20
@@ -20,10 +20,10 @@ export function readTaken(taken: SharedArrayBuffer): Set<number> {
   return new Set(new Int32Array(taken))
 }
 
-export function createReporter(
+export function createResultBatches(
   taken: SharedArrayBuffer,
   post: (results: ThreadResult[]) => void,
-): Reporter {
+): ResultBatches {
   const numbers = new Int32Array(taken)
   let results: ThreadResult[] = []
   let timer: NodeJS.Timeout | undefined

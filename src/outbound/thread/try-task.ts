@@ -12,9 +12,8 @@ import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Verdict } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome, Step } from '../attempt.ts'
-import type { Letter } from '../composing/composer.ts'
 import { localOutcome } from '../dispatch/outcomes.ts'
-import type { Lane, ThreadResult, ThreadTask } from '../protocol.ts'
+import type { ComposedMessage, PoolSettings, ThreadResult, ThreadTask } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
 import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
 import type { OpenResult, Session } from '../smtp/session.ts'
@@ -23,7 +22,7 @@ import type { HeldBytes } from './held-bytes.ts'
 import type { CurrentStep } from './progress.ts'
 
 export type OpenInput = {
-  lane: Lane
+  pool: PoolSettings
   target: Target
   localAddress: string | undefined
   isClear: boolean
@@ -31,14 +30,14 @@ export type OpenInput = {
 
 export type TryDeps = {
   /** @throws QuickLimitError, or an error of ours */
-  make(task: ThreadTask): Letter
+  make(task: ThreadTask): ComposedMessage
   contentBytes(task: ThreadTask): number
   held: HeldBytes
   open(input: OpenInput): Promise<OpenResult>
   send(
     session: Session,
     task: ThreadTask,
-    letter: Letter,
+    composed: ComposedMessage,
     progress: Pick<Progress, 'beganAt' | 'current'>,
   ): Promise<SendResult>
   findFamilies(): LocalFamilies
@@ -48,7 +47,7 @@ export type TryDeps = {
 
 /** `current` is kept up to date with the step at hand. */
 export type TryInput = {
-  lane: Lane
+  pool: PoolSettings
   task: ThreadTask
   session: Session | null
   current: CurrentStep
@@ -58,7 +57,7 @@ export type TryInput = {
 export type Tried = { result: ThreadResult; session: Session | null }
 
 type Progress = TryInput & {
-  letter: Letter
+  composed: ComposedMessage
   beganAt: number
   steps: readonly Step[]
   /** Hosts whose TLS broke on the way. */
@@ -79,12 +78,12 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     room = deps.held.waitForRoom(bytes)
   }
   const beganAt = deps.now()
-  const { lane, task, session, current } = input
+  const { pool, task, session, current } = input
   current.step = 'compose'
   current.since = beganAt
-  let letter: Letter
+  let composed: ComposedMessage
   try {
-    letter = deps.make(input.task)
+    composed = deps.make(input.task)
   } catch (error) {
     if (error instanceof QuickLimitError) {
       return { session: input.session, result: { task: input.task.task, kind: 'heavy' } }
@@ -93,10 +92,10 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     return { session, result: resultOf(task, outcome, { beganAt }) }
   }
   const fresh = { steps: noSteps, brokenTls: noHosts, sessionCount: 0, cut: null }
-  const progress: Progress = { lane, task, session, current, letter, beganAt, ...fresh }
-  deps.held.hold(letter.octets.length)
+  const progress: Progress = { pool, task, session, current, composed, beganAt, ...fresh }
+  deps.held.hold(composed.octets.length)
   const outcome = await deliver(deps, progress).catch((error) => fault(deps, progress, error))
-  deps.held.release(letter.octets.length)
+  deps.held.release(composed.octets.length)
   if (outcome === null) {
     const reason = progress.cut ?? 'other mail needed the connection'
     return { session: null, result: { task: task.task, kind: 'cut', reason } }
@@ -105,8 +104,8 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     session: takeUsable(progress),
     result: resultOf(task, outcome, {
       beganAt,
-      subject: letter.subject,
-      faults: letter.faults,
+      subject: composed.subject,
+      faults: composed.faults,
       brokenTls: brokenHost(progress, outcome),
     }),
   }
@@ -116,7 +115,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
 async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
   let last = progress.session === null ? null : await sendOnKept(deps, progress)
   if (last !== null && !isOpenForOthers(last, progress)) return finish(deps, progress, last)
-  for (const target of targetsOf(deps, progress.lane)) {
+  for (const target of targetsOf(deps, progress.pool)) {
     if (progress.sessionCount >= MAX_SESSIONS) break
     const outcome = await tryTarget(deps, progress, target)
     if (progress.cut !== null) return last && finish(deps, progress, last)
@@ -147,7 +146,7 @@ async function tryTarget(
   if (!opened.ok) return opened.outcome
   const { session } = opened
   progress.session = session
-  if (progress.lane.requiresTls && session.tls === null) {
+  if (progress.pool.requiresTls && session.tls === null) {
     dropSession(progress)
     return noTls(target, deps.now() - progress.beganAt)
   }
@@ -158,16 +157,16 @@ async function tryTarget(
 
 /** One address; in clear once more when its TLS breaks, unless the site is known to want TLS. */
 async function openTarget(deps: TryDeps, progress: Progress, target: Target): Promise<OpenResult> {
-  const { lane, beganAt, current } = progress
+  const { pool, beganAt, current } = progress
   current.peer = { host: target.host, address: target.address }
-  const localAddress = target.address.includes(':') ? lane.source.ipv6 : lane.source.ipv4
-  const isClear = !lane.requiresTls && isTlsBroken(progress, target.host)
-  const opened = await deps.open({ lane, target, localAddress, isClear, beganAt, current })
+  const localAddress = target.address.includes(':') ? pool.source.ipv6 : pool.source.ipv4
+  const isClear = !pool.requiresTls && isTlsBroken(progress, target.host)
+  const opened = await deps.open({ pool, target, localAddress, isClear, beganAt, current })
   noteOpening(progress, opened)
   if (opened.ok || !opened.isTlsBroken) return opened
   progress.brokenTls = [...progress.brokenTls, target.host]
-  if (lane.requiresTls || progress.sessionCount >= MAX_SESSIONS) return opened
-  const again = await deps.open({ lane, target, localAddress, isClear: true, beganAt, current })
+  if (pool.requiresTls || progress.sessionCount >= MAX_SESSIONS) return opened
+  const again = await deps.open({ pool, target, localAddress, isClear: true, beganAt, current })
   noteOpening(progress, again)
   return again
 }
@@ -185,12 +184,12 @@ function describeCut({ host, error }: AttemptOutcome): string {
 }
 
 async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {
-  const { session, task, letter, beganAt, current } = progress
+  const { session, task, composed, beganAt, current } = progress
   if (session === null) throw new TypeError('there is no session to send on')
   try {
     const { host, address } = session
     current.peer = { host, address }
-    return await deps.send(session, task, letter, progress)
+    return await deps.send(session, task, composed, progress)
   } catch (error) {
     return { outcome: ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
   }
@@ -213,18 +212,18 @@ function moreHopeful(before: AttemptOutcome | null, after: AttemptOutcome): Atte
   return before.result === 'deferred' && after.result === 'bounced' ? before : after
 }
 
-function targetsOf(deps: TryDeps, lane: Lane): Target[] {
-  const { ipv4, ipv6 } = lane.source
+function targetsOf(deps: TryDeps, pool: PoolSettings): Target[] {
+  const { ipv4, ipv6 } = pool.source
   const isBound = ipv4 !== undefined || ipv6 !== undefined
-  const bound = lane.targets.filter(({ address }) =>
+  const bound = pool.targets.filter(({ address }) =>
     address.includes(':') ? ipv6 !== undefined : ipv4 !== undefined,
   )
   const families = deps.findFamilies()
-  return orderTargets(isBound ? bound : lane.targets, { families, random: deps.random })
+  return orderTargets(isBound ? bound : pool.targets, { families, random: deps.random })
 }
 
-function isTlsBroken({ lane, brokenTls }: Progress, host: string): boolean {
-  return lane.brokenTls.includes(host) || brokenTls.includes(host)
+function isTlsBroken({ pool, brokenTls }: Progress, host: string): boolean {
+  return pool.brokenTls.includes(host) || brokenTls.includes(host)
 }
 
 /** Of one session, as is usual, they are taken as they are. */

@@ -22,7 +22,7 @@ test('a first start makes a user, a project and a trusted domain, and tells secr
   const { project } = await authenticate(core, `Bearer ${welcome.keys.secret}`, 'secret key')
   assert.equal(project.id, welcome.project.id)
   const sender = await core.directory.findSenderDomain(project.id, 'example.test')
-  assert.equal(sender?.signing.length, 2)
+  assert.equal(sender?.signingKeys.length, 2)
 
   const again = await prepareSandbox(core)
   assert.deepEqual(again, {

@@ -50,7 +50,7 @@ test('a check finds the key in as many strings as DNS cuts it into, and mail may
   assert.equal(states(after).dmarc, 'missing')
   const sender = await core.directory.findSenderDomain(projectId, 'shop.test')
   assert.deepEqual(
-    sender?.signing.map(({ algorithm }) => algorithm),
+    sender?.signingKeys.map(({ algorithm }) => algorithm),
     ['rsa-sha256'],
   )
   assert.equal(sender?.isReturnPathFound, false)
@@ -76,8 +76,8 @@ test('with all records found mail has both signatures and a return path of its o
   const { records } = await verifyDomain(core, { id })
   assert.ok(records.every(({ state }) => state === 'found'))
   const sender = await core.directory.findSenderDomain(projectId, 'shop.test')
-  assert.equal(sender?.signing[1]?.algorithm, 'ed25519-sha256')
-  assert.equal(sender?.signing[1]?.selector, domain.dkimTokens[1])
+  assert.equal(sender?.signingKeys[1]?.algorithm, 'ed25519-sha256')
+  assert.equal(sender?.signingKeys[1]?.selector, domain.dkimTokens[1])
   assert.equal(sender?.isReturnPathFound, true)
 })
 
@@ -183,7 +183,7 @@ test('trust asks nobody, gives both signatures, and no check takes it away', asy
   assert.deepEqual([trusted.verified, trusted.trusted, trusted.status], [true, true, 'Success'])
   assert.equal(core.dns.queries.length, 0)
   const sender = await core.directory.findSenderDomain(domain.projectId, 'shop.test')
-  assert.equal(sender?.signing.length, 2)
+  assert.equal(sender?.signingKeys.length, 2)
   for (let check = 0; check < 4; check += 1) {
     core.clock.now += 60 * MINUTE
     const { verified, status } = await verifyDomain(core, { id: domain.id })

@@ -19,7 +19,7 @@ import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
 import { parseAddress } from '../../../src/mail/address/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
-import type { DeliveryReport, DeliveryTask } from '../../../src/outbound/outbound.ts'
+import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/outbound.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { roomyDisk } from '../../../src/store/files/disk.ts'
 import { newId } from '../../../src/store/ids.ts'
@@ -89,7 +89,7 @@ export async function openSender(t: TestContext): Promise<Sender> {
       pauseOf: (site: string) => pauses.get(site) ?? null,
       restrictionOf: (site: string) => restrictions.get(site) ?? null,
       deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),
-      withdraw: () => undefined,
+      recall: () => undefined,
       mayBring: () => true,
     } as unknown as Core['outbound'],
     claims: new Map(),
@@ -214,7 +214,7 @@ export function attempted(
   task: DeliveryTask,
   kind: OutcomeKind,
   change: Partial<AttemptOutcome> = {},
-): Extract<DeliveryReport, { kind: 'attempted' }> {
+): Extract<DeliveryResult, { kind: 'attempted' }> {
   return {
     emailId: task.emailId,
     kind: 'attempted',

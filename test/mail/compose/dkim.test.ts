@@ -11,9 +11,9 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import {
-  type DkimKey,
   dkimRecord,
   generateDkimKeyPair,
+  type SigningKey,
   signDkim,
 } from '../../../src/mail/compose/dkim.ts'
 
@@ -28,13 +28,13 @@ const ed25519Key = createPrivateKey({
   format: 'der',
   type: 'pkcs8',
 })
-const rsa: DkimKey = {
+const rsa: SigningKey<KeyObject> = {
   domain: 'football.example.com',
   selector: 'test',
   algorithm: 'rsa-sha256',
   privateKey: rsaPair.privateKey,
 }
-const ed25519: DkimKey = {
+const ed25519: SigningKey<KeyObject> = {
   domain: 'football.example.com',
   selector: 'brisbane',
   algorithm: 'ed25519-sha256',
@@ -66,11 +66,11 @@ function octetsOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
-function sign(message: string, keys: readonly DkimKey[]): string {
+function sign(message: string, keys: readonly SigningKey<KeyObject>[]): string {
   return signDkim(octetsOf(message), keys, signedAt)
 }
 
-function signed(message: string, keys: readonly DkimKey[] = [rsa, ed25519]): Buffer {
+function signed(message: string, keys: readonly SigningKey<KeyObject>[] = [rsa, ed25519]): Buffer {
   return Buffer.from(sign(message, keys) + octetsOf(message), 'latin1')
 }
 
@@ -328,7 +328,7 @@ test('a key pair is made as PEM and its record is what a verifier reads', async 
     const publicKey = createPublicKey(pair.publicKey)
     assert.equal(privateKey.asymmetricKeyType, keyType)
     if (keyType === 'rsa') assert.equal(privateKey.asymmetricKeyDetails?.modulusLength, 2048)
-    const key: DkimKey = {
+    const key: SigningKey<KeyObject> = {
       domain: 'a.example',
       selector: 's',
       algorithm: `${keyType}-sha256`,
@@ -340,7 +340,7 @@ test('a key pair is made as PEM and its record is what a verifier reads', async 
 })
 
 test('a key of another type than its algorithm says is a TypeError', () => {
-  const swapped: DkimKey = { ...rsa, privateKey: ed25519Key }
+  const swapped: SigningKey<KeyObject> = { ...rsa, privateKey: ed25519Key }
   assert.throws(() => sign(dinner, [swapped]), TypeError)
   assert.throws(() => dkimRecord('rsa', createPublicKey(ed25519Key)), TypeError)
 })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
 import { createComposing, type Heavy } from '../../../src/outbound/composing/composing.ts'
-import { createContentCare } from '../../../src/outbound/composing/content-history.ts'
-import type { MadeLetter } from '../../../src/outbound/protocol.ts'
+import { createContentHistory } from '../../../src/outbound/composing/content-history.ts'
+import type { TransferableMessage } from '../../../src/outbound/protocol.ts'
 import { createFakeThreads, tasksOf } from '../fake-threads.ts'
 import { makeSource, makeTask } from '../harness.ts'
 
@@ -11,7 +11,7 @@ const MEGABYTE = 1024 * 1024
 
 function open(t: TestContext) {
   const fakes = createFakeThreads()
-  const care = createContentCare()
+  const history = createContentHistory()
   const clock = { now: 1_000_000 }
   const log: string[] = []
   const made: { work: Heavy; bytes: number }[] = []
@@ -21,11 +21,11 @@ function open(t: TestContext) {
     log: silentLog(),
     hangMs: 1_000,
     restMs: 1_000,
-    care,
+    history,
     now: () => clock.now,
-    made(work, letter) {
+    made(work, composed) {
       log.push(`made ${name(work)}`)
-      made.push({ work, bytes: letter.octets.length })
+      made.push({ work, bytes: composed.octets.length })
     },
     failed: (work, error) => log.push(`failed ${name(work)}: ${error}`),
     returned: (work, delayMs) => log.push(`returned ${name(work)} ${delayMs}`),
@@ -38,27 +38,27 @@ function open(t: TestContext) {
     const thread = fakes.started.at(-1)
     const task = tasksOf(thread).at(-1)
     if (thread === undefined || task === undefined) throw new Error('nothing was given')
-    thread.say({ type: 'made', task: task.task, letter: letterOf(bytes), cpuMs })
+    thread.say({ type: 'composed', task: task.task, composed: letterOf(bytes), cpuMs })
   }
 
-  return { composing, care, clock, log, made, make, ...fakes }
+  return { composing, history, clock, log, made, make, ...fakes }
 }
 
-function letterOf(bytes: number): MadeLetter {
+function letterOf(bytes: number): TransferableMessage {
   return { octets: new Uint8Array(bytes), subject: 'x', needsSmtputf8: false, faults: [] }
 }
 
 function work(name: string, change: Partial<Heavy> & { content?: string } = {}): Heavy {
   const { content = name, ...rest } = change
-  const lane = { key: 'lane', site: 'site' } as Heavy['lane']
+  const pool = { key: 'pool', site: 'site' } as Heavy['pool']
   const task = makeTask({ domain: 'a.test', recipient: `${name}@a.test`, projectId: 'p' })
-  return { ...task, lane, source: makeSource({ id: content }), ...rest }
+  return { ...task, pool, source: makeSource({ id: content }), ...rest }
 }
 
 const given = (fakes: Pick<ReturnType<typeof createFakeThreads>, 'started'>) =>
   fakes.started.flatMap(tasksOf).map(({ recipient }) => recipient.split('@')[0])
 
-test('projects take turns, one message at a time, the more urgent first', (t) => {
+test('projects take semaphore, one message at a time, the more urgent first', (t) => {
   const { composing, make, log, ...fakes } = open(t)
   for (const name of ['a1', 'a2', 'a3']) composing.add(work(name, { projectId: 'a' }))
   composing.add(work('b1', { projectId: 'b' }))
@@ -98,15 +98,15 @@ test('a content at which it ended twice is given up with all its emails, at once
 })
 
 test('a thread that ends before it has started is no fault of a content', (t) => {
-  const { composing, make, care, log, ...fakes } = open(t)
+  const { composing, make, history, log, ...fakes } = open(t)
   composing.add(work('one'))
   fakes.started[0]?.end({ hasStarted: false })
-  assert.equal(care.ends(makeSource({ id: 'one' }).content), 0)
+  assert.equal(history.ends(makeSource({ id: 'one' }).content), 0)
   make()
   assert.deepEqual(log, ['made one'])
 })
 
-test('a project whose letters wait for slow receivers holds up only its own', (t) => {
+test('a project whose composer wait for slow receivers holds up only its own', (t) => {
   const { composing, make, made, log } = open(t)
   for (const name of ['a1', 'a2']) composing.add(work(name, { projectId: 'a' }))
   composing.add(work('b1', { projectId: 'b' }))
@@ -119,7 +119,7 @@ test('a project whose letters wait for slow receivers holds up only its own', (t
   assert.deepEqual(log.slice(2), ['made a2'])
 })
 
-test('a letter that no server would take is not sent', (t) => {
+test('a composed that no server would take is not sent', (t) => {
   const { composing, make, log } = open(t)
   composing.add(work('huge'))
   make(129 * MEGABYTE)
@@ -139,10 +139,10 @@ test('what finds no room may come again one by one, and the room is the others\u
 
 test('what is for a site can be called back, also while it is made', (t) => {
   const { composing, make, log } = open(t)
-  const elsewhere = { lane: { key: 'other', site: 'other' } as Heavy['lane'] }
+  const elsewhere = { pool: { key: 'other', site: 'other' } as Heavy['pool'] }
   for (const name of ['one', 'two']) composing.add(work(name))
   composing.add(work('three', elsewhere))
-  composing.withdraw('site')
+  composing.recall('site')
   assert.deepEqual(log, ['returned two 0'])
   make()
   make()

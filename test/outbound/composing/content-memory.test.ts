@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createContentRoom } from '../../../src/outbound/composing/content-memory.ts'
+import { createContentMemory } from '../../../src/outbound/composing/content-memory.ts'
 
 const MB = 1024 * 1024
 const content = (id: string, bytes: number) => ({
@@ -9,7 +9,7 @@ const content = (id: string, bytes: number) => ({
 })
 
 test('large contents of one project leave memory to others', () => {
-  const room = createContentRoom()
+  const room = createContentMemory()
   const large = content('one', 40 * MB)
   room.enter('large', large)
   assert.equal(room.mayBring('large', 20 * MB), false)
@@ -23,5 +23,5 @@ test('large contents of one project leave memory to others', () => {
 })
 
 test('a content that is too large for all others goes alone', () => {
-  assert.equal(createContentRoom().mayBring('any', 500 * MB), true)
+  assert.equal(createContentMemory().mayBring('any', 500 * MB), true)
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { silentLog } from '../../../src/log.ts'
-import { createChecks } from '../../../src/outbound/composing/template-checks.ts'
+import { createTemplateChecks } from '../../../src/outbound/composing/template-checks.ts'
 import type { ToThread } from '../../../src/outbound/protocol.ts'
 import { createFakeThreads, type FakeThread } from '../fake-threads.ts'
 
@@ -14,7 +14,7 @@ function open(t: TestContext) {
   const fakes = createFakeThreads()
   const { createThreads } = fakes
   const deps = { settings: {} as never, log: silentLog(), hangMs: 1_000, restMs: REST_MS }
-  const checks = createChecks({ ...deps, createThreads })
+  const checks = createTemplateChecks({ ...deps, createThreads })
   t.after(() => checks.stop())
   return { checks, ...fakes }
 }

@@ -6,7 +6,7 @@ import {
   type Done,
   type Work,
 } from '../../../src/outbound/dispatch/dispatcher.ts'
-import type { MadeLetter } from '../../../src/outbound/protocol.ts'
+import type { TransferableMessage } from '../../../src/outbound/protocol.ts'
 import { createFakeThreads, tasksOf } from '../fake-threads.ts'
 import { makeSource, makeTask } from '../harness.ts'
 
@@ -36,8 +36,8 @@ const nameOf = ({ recipient }: { recipient: string }) => recipient.split('@')[0]
 
 function work(name: string, site: string, change: Partial<Work> = {}): Work {
   const task = makeTask({ domain: site, recipient: `${name}@${site}` })
-  const lane = { key: site, site, targets: [] } as unknown as Work['lane']
-  return { ...task, lane, source: makeSource({ id: name }), ...change }
+  const pool = { key: site, site, targets: [] } as unknown as Work['pool']
+  return { ...task, pool, source: makeSource({ id: name }), ...change }
 }
 
 const ofContent = (id: string) => ({ source: makeSource({ id }) })
@@ -82,19 +82,19 @@ test('what takes too long for a delivery thread comes back once, as that', (t) =
   assert.equal(dispatcher.inHand(), 1)
 })
 
-test('a letter is handed over as it is, and one that is lost is made again later', (t) => {
+test('a composed is handed over as it is, and one that is lost is made again later', (t) => {
   const { dispatcher, results, started } = open(t, 1)
-  const letter: MadeLetter = {
+  const composed: TransferableMessage = {
     octets: new Uint8Array(10),
     subject: 'x',
     needsSmtputf8: false,
     faults: [],
   }
-  dispatcher.add([work('made', 'a.test', { letter }), work('usual', 'a.test')])
+  dispatcher.add([work('composed', 'a.test', { composed }), work('usual', 'a.test')])
   const [made, usual] = tasksOf(started[0])
-  assert.equal(made?.making, letter)
+  assert.equal(made?.making, composed)
   assert.ok(usual && 'source' in usual.making)
   started[0]?.end({ culprit: made?.task ?? 0 })
-  assert.deepEqual(results(), [['made', { kind: 'returned', delayMs: 1_000 }]])
+  assert.deepEqual(results(), [['composed', { kind: 'put back', delayMs: 1_000 }]])
   assert.deepEqual(tasksOf(started[1]).map(nameOf), ['usual'])
 })

@@ -4,7 +4,7 @@ import { classifyLocally } from '../../../src/mail/replies/classify-reply.ts'
 import type { AttemptOutcome, Step } from '../../../src/outbound/attempt.ts'
 import {
   localOutcome,
-  siteReportOf,
+  observationOf,
   unrecordedOutcome,
 } from '../../../src/outbound/dispatch/outcomes.ts'
 
@@ -17,14 +17,14 @@ function outcomeAt(host: string | null, more: Partial<AttemptOutcome>): AttemptO
 test('a connection without a word of the site says that it cannot be reached', () => {
   const verdict = classifyLocally('network')
   const steps = [step({ step: 'connect', error: 'refused' })]
-  const report = siteReportOf(outcomeAt('mx.test', { verdict, steps }))
+  const report = observationOf(outcomeAt('mx.test', { verdict, steps }))
   assert.deepEqual(report, { kind: 'unreachable' })
 })
 
 test('what we refuse ourselves on an open session says nothing of the site', () => {
   for (const cause of ['size', 'smtputf8', '8bit'] as const) {
     const verdict = classifyLocally(cause)
-    assert.equal(siteReportOf(outcomeAt('mx.test', { result: 'bounced', verdict })), null)
+    assert.equal(observationOf(outcomeAt('mx.test', { result: 'bounced', verdict })), null)
   }
 })
 
@@ -36,10 +36,10 @@ test('a message whose answer was lost with its thread counts as taken, and teach
     const outcome = unrecordedOutcome({ mode })
     assert.equal(outcome.result, result)
     assert.equal(outcome.verdict?.class, 'accepted')
-    assert.equal(siteReportOf(outcome), null)
+    assert.equal(observationOf(outcome), null)
   }
 })
 
 test('an attempt that never came to the site says nothing of it', () => {
-  assert.equal(siteReportOf(outcomeAt(null, { verdict: classifyLocally('network') })), null)
+  assert.equal(observationOf(outcomeAt(null, { verdict: classifyLocally('network') })), null)
 })

@@ -76,7 +76,7 @@ test('what was delivered is reported although its thread does not stop in time',
   const kinds = reports.map((report) => report.kind)
   assert.equal(sink.acceptedCount(), 5)
   assert.equal(kinds.filter((kind) => kind === 'attempted').length, 5)
-  assert.equal(kinds.filter((kind) => kind === 'returned').length, 4)
+  assert.equal(kinds.filter((kind) => kind === 'put back').length, 4)
 })
 
 test('messages are looked at by the same rendering, in the order they were asked for', async () => {
@@ -85,13 +85,13 @@ test('messages are looked at by the same rendering, in the order they were asked
     ...makeSource(),
     variables: { stored: { name }, request: {}, system: {} },
   }))
-  const looks = await outbound.preview(sources)
+  const previews = await outbound.preview(sources)
   assert.deepEqual(
-    looks.map((look) => look?.subject),
+    previews.map((look) => look?.subject),
     ['Hello Ann', 'Hello Bob'],
   )
-  assert.match(looks[1]?.html ?? '', /<p>Dear Bob<\/p>/)
-  assert.match(looks[1]?.text ?? '', /Dear Bob/)
+  assert.match(previews[1]?.html ?? '', /<p>Dear Bob<\/p>/)
+  assert.match(previews[1]?.text ?? '', /Dear Bob/)
   assert.deepEqual(await outbound.preview([]), [])
 })
 
@@ -131,12 +131,12 @@ test('ten megabytes of placeholders, accepted before there was a limit, end no t
   assert.deepEqual(ends, [])
 })
 
-test('a page of looks shows what can be shown, whatever one of them does', async () => {
+test('a page of previews shows what can be shown, whatever one of them does', async () => {
   const { outbound } = await start({}, { deps: { hangMs: 400 } })
   const broken = { ...makeSource(), variables: null } as never
-  const looks = await outbound.preview([makeSource(), endless, broken, makeSource({ id: 'c' })])
+  const previews = await outbound.preview([makeSource(), endless, broken, makeSource({ id: 'c' })])
   assert.deepEqual(
-    looks.map((look) => look?.subject ?? null),
+    previews.map((look) => look?.subject ?? null),
     ['Hello Ann', 'Hello Ann', null, 'Hello Ann'],
   )
 })
@@ -182,7 +182,7 @@ test('stop returns what has not begun and waits for what has', async () => {
   while (answer === undefined) await new Promise((resolve) => setImmediate(resolve))
   const stopped = outbound.stop(5_000)
   await reported(3)
-  assert.ok(reports.every(({ kind }) => kind === 'returned'))
+  assert.ok(reports.every(({ kind }) => kind === 'put back'))
   answer()
   await stopped
   assert.equal(reports.length, 4)
@@ -204,9 +204,9 @@ test('when the time is over connections are cut, and a sent message is marked', 
   await outbound.stop(50)
   assert.equal(reports.length, 2)
   const kinds = reports.map((report) =>
-    report.kind === 'attempted' ? report.outcome.isMaybeDelivered : 'returned',
+    report.kind === 'attempted' ? report.outcome.isMaybeDelivered : 'put back',
   )
-  assert.deepEqual(new Set(kinds), new Set([true, 'returned']))
+  assert.deepEqual(new Set(kinds), new Set([true, 'put back']))
 })
 
 test('what is handed over while stopping comes back', async () => {
@@ -216,7 +216,7 @@ test('what is handed over while stopping comes back', async () => {
   await stopped
   assert.deepEqual(
     reports.map(({ kind }) => kind),
-    ['returned'],
+    ['put back'],
   )
   await assert.rejects(outbound.preview([makeSource()]))
 })

@@ -162,7 +162,7 @@ test('a question that fails is asked again in every round, any other once', asyn
   assert.deepEqual(counts, [3, 3, 1, 1])
 })
 
-test('so many questions are open at once; who finds no room to wait is not remembered', async () => {
+test('so many progressQueries are open at once; who finds no room to wait is not remembered', async () => {
   const { dns, resolver } = await setUp({}, { maxOpen: 2, maxWaiting: 3 })
   const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}.test`)
   const answers = await Promise.all(names.map((name) => resolver.a(name)))

@@ -12,8 +12,8 @@ import {
   type MxRecord,
 } from '../../../src/outbound/dns/resolver.ts'
 import { createDnsWatch } from '../../../src/outbound/dns/watch.ts'
-import type { RouteDeps } from '../../../src/outbound/routing/destination.ts'
-import { createRoutes } from '../../../src/outbound/routing/destinations.ts'
+import type { DestinationDeps } from '../../../src/outbound/routing/destination.ts'
+import { createDestinations } from '../../../src/outbound/routing/destinations.ts'
 import { canaries, type DnsZone, type FakeDns, startDnsServer } from '../../fakes/dns-server.ts'
 import { deliverySettings } from '../settings.ts'
 
@@ -49,7 +49,7 @@ async function setUp(t: TestContext, options: Options = {}) {
     watch.stop()
     await Promise.all([dns.stop(), second.stop()])
   })
-  const routes = createRoutes({
+  const destinations = createDestinations({
     config: deliverySettings(),
     resolver,
     now,
@@ -57,23 +57,23 @@ async function setUp(t: TestContext, options: Options = {}) {
     sandboxPort: null,
     inboundListeners: () => [],
     receivesFor: () => false,
-  } satisfies RouteDeps)
+  } satisfies DestinationDeps)
   const resultOf = async (domain: string) => {
-    const route = await routes.look(domain)
+    const route = await destinations.look(domain)
     return route.kind === 'open' ? 'open' : route.result
   }
   const messages = () => lines.map(({ msg }) => msg)
-  return { dns, second, clock, resolver, routes, health, lines, logged, messages, resultOf }
+  return { dns, second, clock, resolver, destinations, health, lines, logged, messages, resultOf }
 }
 
 const countOfCanaries = (dns: FakeDns) => canaries.reduce((sum, name) => sum + dns.count(name), 0)
 
 test('of servers that deny everything nothing is believed: mail waits, class dns', async (t) => {
   for (const denial of ['NXDOMAIN', 'NODATA'] as const) {
-    const { dns, routes, health, messages, lines } = await setUp(t)
+    const { dns, destinations, health, messages, lines } = await setUp(t)
     dns.answerAll(denial)
     const names = Array.from({ length: 200 }, (_, index) => `d${index}.test`)
-    const found = await Promise.all(names.map((name) => routes.look(name)))
+    const found = await Promise.all(names.map((name) => destinations.look(name)))
     const ends = found.map(
       (route) => route.kind === 'closed' && [route.result, route.verdict.class],
     )

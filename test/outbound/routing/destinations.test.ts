@@ -3,11 +3,11 @@ import { afterEach, test } from 'node:test'
 import type { Config } from '../../../src/config/config.ts'
 import { createResolver } from '../../../src/outbound/dns/resolver.ts'
 import type {
-  ClosedRoute,
-  OpenRoute,
-  RouteDeps,
+  ClosedDestination,
+  DestinationDeps,
+  OpenDestination,
 } from '../../../src/outbound/routing/destination.ts'
-import { createRoutes } from '../../../src/outbound/routing/destinations.ts'
+import { createDestinations } from '../../../src/outbound/routing/destinations.ts'
 import { type DnsZone, startDnsServer } from '../../fakes/dns-server.ts'
 import { deliverySettings } from '../settings.ts'
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 async function setUp(
   zone: DnsZone,
   delivery: Partial<Config['delivery']> = {},
-  deps: Partial<RouteDeps> = {},
+  deps: Partial<DestinationDeps> = {},
 ) {
   const dns = await startDnsServer(zone)
   const clock = { at: 1_000_000 }
@@ -28,7 +28,7 @@ async function setUp(
   const resolver = createResolver(options)
   stops.push(() => dns.stop())
   stops.push(() => resolver.stop())
-  const routes = createRoutes({
+  const destinations = createDestinations({
     config: deliverySettings(delivery),
     resolver,
     now,
@@ -38,17 +38,17 @@ async function setUp(
     receivesFor: () => false,
     ...deps,
   })
-  const open = async (domain: string): Promise<OpenRoute> => {
-    const route = await routes.look(domain)
+  const open = async (domain: string): Promise<OpenDestination> => {
+    const route = await destinations.look(domain)
     assert.ok(route.kind === 'open', `${domain} is closed`)
     return route
   }
-  const closed = async (domain: string): Promise<ClosedRoute> => {
-    const route = await routes.look(domain)
+  const closed = async (domain: string): Promise<ClosedDestination> => {
+    const route = await destinations.look(domain)
     assert.ok(route.kind === 'closed', `${domain} is open`)
     return route
   }
-  return { dns, clock, routes, open, closed }
+  return { dns, clock, destinations, open, closed }
 }
 
 test('takes the MX hosts of a domain with both families and their preferences', async () => {
@@ -212,38 +212,38 @@ test('as a backup MX we send to better hosts only', async () => {
 })
 
 test('a route lives as long as its records, and its site is remembered longer', async () => {
-  const { dns, clock, routes, open } = await setUp({
+  const { dns, clock, destinations, open } = await setUp({
     'a.test': { MX: [[10, 'mx.provider.test']] },
     'mx.provider.test': { A: ['8.8.8.8'], ttl: 60 },
   })
-  assert.equal(routes.siteOf('a.test'), 'a.test')
-  assert.equal(routes.find('a.test'), undefined)
+  assert.equal(destinations.siteOf('a.test'), 'a.test')
+  assert.equal(destinations.find('a.test'), undefined)
   const route = await open('a.test')
-  assert.equal(routes.find('a.test'), route)
-  assert.equal(routes.siteOf('a.test'), 'provider.test')
+  assert.equal(destinations.find('a.test'), route)
+  assert.equal(destinations.siteOf('a.test'), 'provider.test')
   clock.at += 61_000
-  assert.equal(routes.find('a.test'), undefined)
-  assert.equal(routes.siteOf('a.test'), 'provider.test')
+  assert.equal(destinations.find('a.test'), undefined)
+  assert.equal(destinations.siteOf('a.test'), 'provider.test')
   await open('a.test')
   assert.equal(dns.count('a.test', 'MX'), 1)
   assert.equal(dns.count('mx.provider.test', 'A'), 2)
 })
 
 test('many messages for one new domain cause one look-up', async () => {
-  const { dns, routes } = await setUp({ 'a.test': { A: ['8.8.8.8'] } })
-  await Promise.all(Array.from({ length: 30 }, () => routes.look('a.test')))
+  const { dns, destinations } = await setUp({ 'a.test': { A: ['8.8.8.8'] } })
+  await Promise.all(Array.from({ length: 30 }, () => destinations.look('a.test')))
   assert.equal(dns.count('a.test', 'MX'), 1)
 })
 
 test('in sandbox mode every domain goes to the sink, without DNS', async () => {
-  const { dns, routes } = await setUp({}, { mode: 'sandbox' }, { sandboxPort: 2525 })
-  const route = routes.find('anything.test')
+  const { dns, destinations } = await setUp({}, { mode: 'sandbox' }, { sandboxPort: 2525 })
+  const route = destinations.find('anything.test')
   assert.ok(route?.kind === 'open')
   assert.deepEqual(
     [route.site, route.port, route.targets[0]?.address],
     ['sandbox', 2525, '127.0.0.1'],
   )
-  assert.equal(routes.siteOf('anything.test'), 'sandbox')
+  assert.equal(destinations.siteOf('anything.test'), 'sandbox')
   assert.equal(dns.queries.length, 0)
 })
 
@@ -257,11 +257,11 @@ test('in relay mode every domain goes to the smarthost, also one at a private ad
   } as const
   const zone = { 'smart.test': { A: ['10.0.0.5'] } }
   const delivery = { mode: 'relay', allowPrivateNetworks: false, relay } as const
-  const { routes, open } = await setUp(zone, delivery)
+  const { destinations, open } = await setUp(zone, delivery)
   const route = await open('anything.test')
   assert.deepEqual(route.targets, [{ host: 'smart.test', address: '10.0.0.5', preference: 0 }])
   assert.deepEqual([route.site, route.port], ['relay', 587])
-  assert.equal(routes.find('other.test'), route)
+  assert.equal(destinations.find('other.test'), route)
 })
 
 test('a smarthost is found by its address and by the hosts file', async () => {
@@ -274,8 +274,8 @@ test('a smarthost is found by its address and by the hosts file', async () => {
   })
   const look = async (host: string) => {
     const relay = relayTo(host) as Config['delivery']['relay']
-    const { routes } = await setUp({}, { mode: 'relay', relay })
-    return routes.look('anything.test')
+    const { destinations } = await setUp({}, { mode: 'relay', relay })
+    return destinations.look('anything.test')
   }
   const literal = await look('127.0.0.1')
   assert.ok(literal.kind === 'open' && literal.targets[0]?.address === '127.0.0.1')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findProvider } from '../../../src/outbound/routing/providers.ts'
-import { routeKeyOf, siteOfHosts } from '../../../src/outbound/routing/site-name.ts'
+import { destinationKeyOf, siteOfHosts } from '../../../src/outbound/routing/site-name.ts'
 
 const cases: [string, string[], string][] = [
   ['one domain', ['mx1.example.com', 'mx2.example.com'], 'example.com'],
@@ -37,17 +37,17 @@ test('large receivers have shapes of their own', () => {
   assert.equal(findProvider('example.com'), undefined)
 })
 
-test('connections are shared by routes with the same hosts and preferences only', () => {
+test('connections are shared by destinations with the same hosts and preferences only', () => {
   const hosts = [
     { preference: 10, host: 'a' },
     { preference: 20, host: 'b' },
   ]
-  assert.equal(routeKeyOf(hosts), routeKeyOf(hosts.toReversed()))
+  assert.equal(destinationKeyOf(hosts), destinationKeyOf(hosts.toReversed()))
   const swapped = [
     { preference: 20, host: 'a' },
     { preference: 10, host: 'b' },
   ]
-  assert.notEqual(routeKeyOf(hosts), routeKeyOf(swapped))
+  assert.notEqual(destinationKeyOf(hosts), destinationKeyOf(swapped))
   const many = Array.from({ length: 512 }, (_, at) => ({ preference: at, host: `mx${at}.test` }))
-  assert.ok(routeKeyOf(many).length <= 200)
+  assert.ok(destinationKeyOf(many).length <= 200)
 })

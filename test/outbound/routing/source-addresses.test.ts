@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBrokenTls } from '../../../src/outbound/routing/broken-tls.ts'
-import { createSources } from '../../../src/outbound/routing/source-addresses.ts'
+import { createSourceChooser } from '../../../src/outbound/routing/source-addresses.ts'
 
 test('without addresses of its own the system chooses', () => {
-  assert.deepEqual(createSources([], () => 0).choose('id', 'site'), {})
+  assert.deepEqual(createSourceChooser([], () => 0).choose('id', 'site'), {})
 })
 
 test('a message leaves from the same address at every attempt, and messages spread', () => {
-  const sources = createSources(['192.0.2.1', '192.0.2.2', '2001:db8::1'], () => 0)
+  const sources = createSourceChooser(['192.0.2.1', '192.0.2.2', '2001:db8::1'], () => 0)
   const first = sources.choose('email 1', 'site')
   assert.equal(first.ipv6, '2001:db8::1')
   for (let at = 0; at < 10; at++) assert.deepEqual(sources.choose('email 1', 'site'), first)
@@ -18,7 +18,7 @@ test('a message leaves from the same address at every attempt, and messages spre
 
 test('an address that a site refuses rests there for six hours, if there is another', () => {
   const clock = { at: 0 }
-  const sources = createSources(['192.0.2.1', '192.0.2.2'], () => clock.at)
+  const sources = createSourceChooser(['192.0.2.1', '192.0.2.2'], () => clock.at)
   const refused = sources.choose('email', 'site').ipv4!
   assert.equal(sources.refuse('site', refused), true)
   const other = sources.choose('email', 'site').ipv4!

@@ -28,7 +28,7 @@ test('hosts of equal preference come in every order', () => {
   assert.equal(seen.size, 6)
 })
 
-test('hosts of equal preference take turns, and a host gives IPv4 before IPv6', () => {
+test('hosts of equal preference take semaphore, and a host gives IPv4 before IPv6', () => {
   const targets = [
     target(10, 'a', '2600::1'),
     target(10, 'a', '8.8.8.1'),

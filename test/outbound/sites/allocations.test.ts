@@ -1,67 +1,72 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createGrants, type GrantChange } from '../../../src/outbound/sites/allocations.ts'
+import {
+  type AllocationChange,
+  createAllocations,
+} from '../../../src/outbound/sites/allocations.ts'
 
 const threads = ['one', 'two']
 
-test('connections spread over the threads, and no more are granted than needed', () => {
-  const grants = createGrants<string>(100)
-  assert.deepEqual(grants.raise({ site: 's', needs: 5, threads }), [
+test('connections spread over the threads, and no more are allocated than needed', () => {
+  const allocations = createAllocations<string>(100)
+  assert.deepEqual(allocations.raise({ site: 's', needs: 5, threads }), [
     { thread: 'one', site: 's', connections: 3 },
     { thread: 'two', site: 's', connections: 2 },
   ])
-  assert.deepEqual(grants.raise({ site: 's', needs: 4, threads }), [])
-  assert.equal(grants.total('s'), 5)
+  assert.deepEqual(allocations.raise({ site: 's', needs: 4, threads }), [])
+  assert.equal(allocations.total('s'), 5)
 })
 
 test('a lower grant counts only when it is confirmed', () => {
-  const grants = createGrants<string>(100)
-  grants.raise({ site: 's', needs: 10, threads })
-  const changes = grants.lower('s', 4)
+  const allocations = createAllocations<string>(100)
+  allocations.raise({ site: 's', needs: 10, threads })
+  const changes = allocations.lower('s', 4)
   assert.deepEqual(
     changes.map(({ connections }) => connections),
     [2, 2],
   )
-  assert.deepEqual(grants.lower('s', 4), [])
-  assert.equal(grants.total('s'), 10)
-  for (const { thread } of changes) grants.confirm(thread, 's', 2)
-  assert.equal(grants.total('s'), 4)
+  assert.deepEqual(allocations.lower('s', 4), [])
+  assert.equal(allocations.total('s'), 10)
+  for (const { thread } of changes) allocations.confirm(thread, 's', 2)
+  assert.equal(allocations.total('s'), 4)
 })
 
 test('connections move to a thread that came later', () => {
-  const grants = createGrants<string>(100)
-  grants.raise({ site: 's', needs: 10, threads: ['one'] })
-  assert.deepEqual(grants.rebalance('s', threads), [{ thread: 'one', site: 's', connections: 5 }])
-  grants.confirm('one', 's', 5)
-  grants.raise({ site: 's', needs: 10, threads })
-  assert.equal(grants.total('s'), 10)
-  assert.deepEqual(grants.rebalance('s', threads), [])
+  const allocations = createAllocations<string>(100)
+  allocations.raise({ site: 's', needs: 10, threads: ['one'] })
+  assert.deepEqual(allocations.rebalance('s', threads), [
+    { thread: 'one', site: 's', connections: 5 },
+  ])
+  allocations.confirm('one', 's', 5)
+  allocations.raise({ site: 's', needs: 10, threads })
+  assert.equal(allocations.total('s'), 10)
+  assert.deepEqual(allocations.rebalance('s', threads), [])
 })
 
 test('work goes to the thread with the least of it for each connection', () => {
-  const grants = createGrants<string>(100)
-  grants.raise({ site: 's', needs: 3, threads })
+  const allocations = createAllocations<string>(100)
+  allocations.raise({ site: 's', needs: 3, threads })
   const load = new Map([
     ['one', 5],
     ['two', 4],
   ])
   assert.equal(
-    grants.choose('s', (thread) => load.get(thread) ?? 0),
+    allocations.choose('s', (thread) => load.get(thread) ?? 0),
     'one',
   )
   assert.equal(
-    grants.choose('unknown', () => 0),
+    allocations.choose('unknown', () => 0),
     undefined,
   )
 })
 
 test('the connections of a thread that ended are free', () => {
-  const grants = createGrants<string>(4)
-  grants.raise({ site: 's', needs: 4, threads })
-  grants.drop('one')
-  assert.equal(grants.total('s'), 2)
-  assert.deepEqual(grants.raise({ site: 's', needs: 4, threads: ['two', 'three'] }), [
+  const allocations = createAllocations<string>(4)
+  allocations.raise({ site: 's', needs: 4, threads })
+  allocations.drop('one')
+  assert.equal(allocations.total('s'), 2)
+  assert.deepEqual(allocations.raise({ site: 's', needs: 4, threads: ['two', 'three'] }), [
     { thread: 'three', site: 's', connections: 2 },
   ])
 })
@@ -79,11 +84,11 @@ test('whatever happens, threads are never told to hold more than the limits', ()
   )
   fc.assert(
     fc.property(moves, (list: Move[]) => {
-      const grants = createGrants<string>(12)
+      const allocations = createAllocations<string>(12)
       /** The most that each thread may have open, by the messages that it was sent. */
       const held = new Map<string, number>()
-      const pending: GrantChange<string>[] = []
-      const tell = (changes: GrantChange<string>[]) => {
+      const pending: AllocationChange<string>[] = []
+      const tell = (changes: AllocationChange<string>[]) => {
         for (const change of changes) {
           const key = `${change.thread} ${change.site}`
           assert.notEqual(change.connections, held.get(key) ?? 0, 'a change that changes nothing')
@@ -92,14 +97,14 @@ test('whatever happens, threads are never told to hold more than the limits', ()
         }
       }
       for (const { kind, site, amount } of list) {
-        if (kind < 2) tell(grants.raise({ site, needs: amount, threads }))
-        if (kind === 2) tell(grants.lower(site, amount))
-        if (kind === 3) tell(grants.lower(site, grants.total(site) - 1))
-        if (kind === 4) tell(grants.rebalance(site, threads))
+        if (kind < 2) tell(allocations.raise({ site, needs: amount, threads }))
+        if (kind === 2) tell(allocations.lower(site, amount))
+        if (kind === 3) tell(allocations.lower(site, allocations.total(site) - 1))
+        if (kind === 4) tell(allocations.rebalance(site, threads))
         const done = kind === 5 ? pending.shift() : undefined
         if (done !== undefined) {
           held.set(`${done.thread} ${done.site}`, done.connections)
-          grants.confirm(done.thread, done.site, done.connections)
+          allocations.confirm(done.thread, done.site, done.connections)
         }
         const total = [...held.values()].reduce((sum, count) => sum + count, 0)
         assert.ok(total <= 12, `${total} connections`)

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chooseReclaim, type Holder, type Hungry } from '../../../src/outbound/sites/reclaim.ts'
+import {
+  chooseReclaim,
+  type Holder,
+  type StarvedSite,
+} from '../../../src/outbound/sites/reclaim.ts'
 import { defaultTimeouts } from '../../../src/outbound/smtp/timeouts.ts'
 
 const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
@@ -13,8 +17,8 @@ const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
   isSameServer: false,
   ...change,
 })
-const urgent: Hungry = { since: 100_000, isUrgent: true, now: 100_000 }
-const bulk: Hungry = { ...urgent, isUrgent: false }
+const urgent: StarvedSite = { since: 100_000, isUrgent: true, now: 100_000 }
+const bulk: StarvedSite = { ...urgent, isUrgent: false }
 const silentFor = (ms: number) => ({ silentSince: urgent.now - ms })
 
 test('idle sites give up theirs first, as many as are needed', () => {
@@ -34,11 +38,11 @@ test('else the site with the most gives up one', () => {
 test('the last connection of a site is taken only after a while, sooner for urgent mail', () => {
   const holders = [holder('first'), holder('second')]
   const first = [{ site: 'first', connections: 0, isCut: false }]
-  for (const [hungry, patienceMs] of [
+  for (const [starving, patienceMs] of [
     [bulk, 5_000],
     [urgent, 500],
   ] as const) {
-    const after = (ms: number) => ({ ...hungry, now: hungry.since + ms })
+    const after = (ms: number) => ({ ...starving, now: starving.since + ms })
     assert.deepEqual(chooseReclaim(holders, after(patienceMs), 1), [])
     assert.deepEqual(chooseReclaim(holders, after(patienceMs + 1), 1), first)
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import type { Resolver } from '../../../src/outbound/dns/resolver.ts'
-import type { DeliveryReport, DeliveryTask } from '../../../src/outbound/outbound.ts'
+import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/outbound.ts'
 import type { DnsZone } from '../../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, silence, startSink } from '../../fakes/smtp-sink.ts'
 import { type Attempted, type HarnessOptions, makeTask, startHarness } from '../harness.ts'
@@ -111,7 +111,7 @@ test('a session that we end for other mail is no attempt, and no fault of its si
   clock.ahead += 1_000
   const before = Date.now() + clock.ahead
   outbound.deliver([makeTask({ ...OTHER, domain: 'good.test' })])
-  const returned = () => reports.filter((report) => report.kind === 'returned')
+  const returned = () => reports.filter((report) => report.kind === 'put back')
   while (attempts(reports).length === 0 || returned().length === 0)
     await reported(reports.length + 1)
   assert.deepEqual(
@@ -202,11 +202,11 @@ test('a full server takes the first message of another project into its line', a
   await reported(2)
   assert.deepEqual(
     reports.slice(1).map(({ kind, emailId }) => [kind, emailId]),
-    [['returned', second!.emailId]],
+    [['put back', second!.emailId]],
   )
 })
 
-function attempts(reports: readonly DeliveryReport[]): Attempted[] {
+function attempts(reports: readonly DeliveryResult[]): Attempted[] {
   return reports.filter((report) => report.kind === 'attempted')
 }
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createAlarm } from '../../../src/outbound/smtp/deadline.ts'
+import { createDeadline } from '../../../src/outbound/smtp/deadline.ts'
 
 function alarmAndRing() {
   const rung = Promise.withResolvers<number>()
   const began = performance.now()
   let count = 0
-  const alarm = createAlarm(() => {
+  const alarm = createDeadline(() => {
     count++
     rung.resolve(performance.now() - began)
   })

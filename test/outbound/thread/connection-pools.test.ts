@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Lane, ThreadResult, ThreadTask } from '../../../src/outbound/protocol.ts'
+import type { PoolSettings, ThreadResult, ThreadTask } from '../../../src/outbound/protocol.ts'
 import type { Session } from '../../../src/outbound/smtp/session.ts'
-import { createLanes } from '../../../src/outbound/thread/connection-pools.ts'
+import { createConnectionPools } from '../../../src/outbound/thread/connection-pools.ts'
 import type { Tried, TryInput } from '../../../src/outbound/thread/try-task.ts'
 import type { QueueClass } from '../../../src/queue-class.ts'
 
-type FakeSession = Session & { isClosed: boolean; lane: string; sent: number }
+type FakeSession = Session & { isClosed: boolean; pool: string; sent: number }
 
 /** Lanes over sessions that only count; each try waits until it is let go. */
 function setUp() {
   const sessions: FakeSession[] = []
   const trying: { input: TryInput; end: () => void }[] = []
   const results: ThreadResult[] = []
-  const granted: [string, number][] = []
+  const allocated: [string, number][] = []
   const greeted: string[] = []
   const clock = { at: 0 }
   let mostOpen = 0
 
-  function openSession(lane: string): FakeSession {
+  function openSession(pool: string): FakeSession {
     const session = {
       isClosed: false,
-      lane,
+      pool,
       sent: 0,
       get isUsable() {
         return !session.isClosed
@@ -45,7 +45,7 @@ function setUp() {
   const openSessions = () => sessions.filter(({ isClosed }) => !isClosed)
 
   async function tryTask(input: TryInput): Promise<Tried> {
-    const session = (input.session ?? openSession(input.lane.key)) as FakeSession
+    const session = (input.session ?? openSession(input.pool.key)) as FakeSession
     session.sent++
     await new Promise<void>((resolve) => trying.push({ input, end: resolve }))
     const outcome = {} as Extract<ThreadResult, { kind: 'attempted' }>['outcome']
@@ -54,19 +54,19 @@ function setUp() {
     return { session, result: result as ThreadResult }
   }
 
-  const lanes = createLanes({
+  const pools = createConnectionPools({
     tryTask,
     report: (result) => results.push(result),
-    granted: (site, connections) => granted.push([site, connections]),
+    allocated: (site, connections) => allocated.push([site, connections]),
     greeted: (site) => greeted.push(site),
     warn: (text) => assert.fail(text),
     now: () => clock.at,
   })
   let last = 0
-  const add = (lane: string, count: number, queueClass: QueueClass = 10) => {
-    lanes.setLane({ key: lane, site: 's', messagesPerConnection: 3 } as Lane)
-    for (let at = 0; at < count; at++) lanes.add({ task: ++last, lane, queueClass } as ThreadTask)
-    lanes.start()
+  const add = (pool: string, count: number, queueClass: QueueClass = 10) => {
+    pools.setPool({ key: pool, site: 's', messagesPerConnection: 3 } as PoolSettings)
+    for (let at = 0; at < count; at++) pools.add({ task: ++last, pool, queueClass } as ThreadTask)
+    pools.start()
   }
   /** Ends the oldest try, or all there are and will be. */
   const endOne = async () => {
@@ -80,14 +80,14 @@ function setUp() {
     for (let at = 0; at < 5; at++) await turn()
   }
   return {
-    lanes,
+    pools,
     add,
     endOne,
     endAll,
     settle,
     trying,
     results,
-    granted,
+    allocated,
     greeted,
     sessions,
     openSessions,
@@ -96,12 +96,12 @@ function setUp() {
   }
 }
 
-test('nothing is sent without a grant, and never on more connections than granted', async () => {
-  const { lanes, add, trying, endAll, mostOpen, results } = setUp()
+test('nothing is sent without a grant, and never on more connections than allocated', async () => {
+  const { pools, add, trying, endAll, mostOpen, results } = setUp()
   add('a', 2)
   assert.equal(trying.length, 0)
-  assert.ok(results.splice(0).every(({ kind }) => kind === 'returned'))
-  lanes.grant('s', 3)
+  assert.ok(results.splice(0).every(({ kind }) => kind === 'put back'))
+  pools.grant('s', 3)
   add('a', 12)
   assert.equal(trying.length, 3)
   await endAll()
@@ -110,8 +110,8 @@ test('nothing is sent without a grant, and never on more connections than grante
 })
 
 test('a connection carries as many messages as it may, then another is opened', async () => {
-  const { lanes, add, endAll, sessions } = setUp()
-  lanes.grant('s', 1)
+  const { pools, add, endAll, sessions } = setUp()
+  pools.grant('s', 1)
   add('a', 7)
   await endAll()
   assert.deepEqual(
@@ -121,56 +121,56 @@ test('a connection carries as many messages as it may, then another is opened', 
 })
 
 test('an idle session is used again, and closed when nobody does', async () => {
-  const { lanes, add, endAll, settle, sessions, openSessions, clock } = setUp()
-  lanes.grant('s', 2)
+  const { pools, add, endAll, settle, sessions, openSessions, clock } = setUp()
+  pools.grant('s', 2)
   add('a', 1)
   await endAll()
   add('a', 1)
   await endAll()
   assert.equal(sessions.length, 1)
   clock.at += 29_000
-  lanes.closeIdle(30_000)
+  pools.closeIdle(30_000)
   assert.equal(openSessions().length, 1)
   clock.at += 1_000
-  lanes.closeIdle(30_000)
+  pools.closeIdle(30_000)
   await settle()
   assert.equal(openSessions().length, 0)
   add('a', 1)
   assert.equal(sessions.length, 2)
 })
 
-test('an idle session of another lane gives way when the site is full', async () => {
-  const { lanes, add, endAll, settle, trying, openSessions, mostOpen } = setUp()
-  lanes.grant('s', 2)
+test('an idle session of another pool gives way when the site is full', async () => {
+  const { pools, add, endAll, settle, trying, openSessions, mostOpen } = setUp()
+  pools.grant('s', 2)
   add('a', 2)
   await endAll()
   add('b', 1)
   assert.equal(trying.length, 0)
   await settle()
-  assert.equal(trying[0]?.input.lane.key, 'b')
+  assert.equal(trying[0]?.input.pool.key, 'b')
   assert.deepEqual(
     openSessions()
-      .map(({ lane }) => lane)
+      .map(({ pool }) => pool)
       .sort(),
     ['a', 'b'],
   )
   assert.equal(mostOpen(), 2)
 })
 
-test('a lane with much to send lets another in after a connection is used up', async () => {
-  const { lanes, add, endOne, trying } = setUp()
-  lanes.grant('s', 1)
+test('a pool with much to send lets another in after a connection is used up', async () => {
+  const { pools, add, endOne, trying } = setUp()
+  pools.grant('s', 1)
   add('a', 50)
   add('b', 1)
   for (let at = 0; at < 3; at++) await endOne()
-  assert.equal(trying[0]?.input.lane.key, 'b')
+  assert.equal(trying[0]?.input.pool.key, 'b')
   await endOne()
-  assert.equal(trying[0]?.input.lane.key, 'a')
+  assert.equal(trying[0]?.input.pool.key, 'a')
 })
 
 test('transactional mail goes before what waits of a campaign', async () => {
-  const { lanes, add, endOne, trying } = setUp()
-  lanes.grant('s', 1)
+  const { pools, add, endOne, trying } = setUp()
+  pools.grant('s', 1)
   add('a', 3, 10)
   add('a', 1, 1)
   await endOne()
@@ -178,71 +178,71 @@ test('transactional mail goes before what waits of a campaign', async () => {
 })
 
 test('transactional mail to other hosts of the site waits for one message only', async () => {
-  const { lanes, add, endOne, endAll, trying, results } = setUp()
-  lanes.grant('s', 2)
+  const { pools, add, endOne, endAll, trying, results } = setUp()
+  pools.grant('s', 2)
   add('a', 20, 10)
   add('b', 1, 1)
   await endOne()
   assert.deepEqual(
-    trying.map(({ input }) => input.lane.key),
+    trying.map(({ input }) => input.pool.key),
     ['a', 'b'],
   )
   await endAll()
   assert.equal(results.length, 21)
 })
 
-test('a lane that nobody uses is forgotten, and comes back with its next task', async () => {
-  const { lanes, add, endAll, settle, results, clock } = setUp()
-  lanes.grant('s', 1)
+test('a pool that nobody uses is forgotten, and comes back with its next task', async () => {
+  const { pools, add, endAll, settle, results, clock } = setUp()
+  pools.grant('s', 1)
   add('a', 1)
   await endAll()
   clock.at += 30_000
-  lanes.closeIdle(30_000)
-  assert.throws(() => lanes.add({ task: 99, lane: 'a', queueClass: 10 } as ThreadTask), TypeError)
+  pools.closeIdle(30_000)
+  assert.throws(() => pools.add({ task: 99, pool: 'a', queueClass: 10 } as ThreadTask), TypeError)
   await settle()
   add('a', 2)
-  lanes.closeIdle(0)
+  pools.closeIdle(0)
   await endAll()
   assert.equal(results.length, 3)
 })
 
 test('a lower grant is answered when the connections beyond it are closed', async () => {
-  const { lanes, add, endOne, settle, trying, granted, openSessions } = setUp()
-  lanes.grant('s', 3)
+  const { pools, add, endOne, settle, trying, allocated, openSessions } = setUp()
+  pools.grant('s', 3)
   add('a', 6)
-  lanes.grant('s', 1)
-  assert.deepEqual(granted, [])
+  pools.grant('s', 1)
+  assert.deepEqual(allocated, [])
   await endOne()
   await endOne()
   await settle()
-  assert.deepEqual(granted, [['s', 1]])
+  assert.deepEqual(allocated, [['s', 1]])
   assert.equal(openSessions().length, 1)
   assert.equal(trying.length, 1)
 })
 
 test('without any grant left what waits is handed back and the site forgotten', async () => {
-  const { lanes, add, endOne, settle, results, granted, openSessions } = setUp()
-  lanes.grant('s', 1)
+  const { pools, add, endOne, settle, results, allocated, openSessions } = setUp()
+  pools.grant('s', 1)
   add('a', 4)
-  lanes.grant('s', 0)
+  pools.grant('s', 0)
   assert.deepEqual(
     results.map(({ kind }) => kind),
-    ['returned', 'returned', 'returned'],
+    ['put back', 'put back', 'put back'],
   )
   await endOne()
   await settle()
-  assert.deepEqual(granted, [['s', 0]])
+  assert.deepEqual(allocated, [['s', 0]])
   assert.equal(openSessions().length, 0)
   assert.equal(results.length, 4)
 })
 
 test('a withdrawal hands back what waits and lets what is in hand end', async () => {
-  const { lanes, add, endAll, results } = setUp()
-  lanes.grant('s', 1)
+  const { pools, add, endAll, results } = setUp()
+  pools.grant('s', 1)
   add('a', 4)
-  lanes.withdraw('s')
+  pools.recall('s')
   assert.equal(results.length, 3)
-  const settled = lanes.settle()
+  const settled = pools.settle()
   await endAll()
   await settled
   assert.equal(results.length, 4)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { afterEach, test } from 'node:test'
-import type { Lane, ThreadSettings, ThreadTask } from '../../../src/outbound/protocol.ts'
+import type { PoolSettings, ThreadSettings, ThreadTask } from '../../../src/outbound/protocol.ts'
 import type { Target } from '../../../src/outbound/routing/targets.ts'
 import type { Session } from '../../../src/outbound/smtp/session.ts'
 import { createConnector } from '../../../src/outbound/thread/connector.ts'
@@ -19,7 +19,9 @@ const certificate = makeCertificate(['mx.test'])
 const task = { task: 1, recipient: 'a@b.test', reversePath: 'r@s.test' } as ThreadTask
 
 /** Sinks on 127.0.0.2, .3 and so on, all on one port, in the order of their preference. */
-async function startSinks(...options: SinkOptions[]): Promise<{ sinks: Sink[]; lane: Lane }> {
+async function startSinks(
+  ...options: SinkOptions[]
+): Promise<{ sinks: Sink[]; pool: PoolSettings }> {
   const sinks: Sink[] = []
   for (const [at, option] of options.entries()) {
     const port = sinks[0]?.port ?? 0
@@ -32,10 +34,14 @@ async function startSinks(...options: SinkOptions[]): Promise<{ sinks: Sink[]; l
     address: host,
     preference: at,
   }))
-  return { sinks, lane: laneTo(targets, sinks[0]?.port ?? 0) }
+  return { sinks, pool: laneTo(targets, sinks[0]?.port ?? 0) }
 }
 
-function laneTo(targets: Target[], port: number, changes: Partial<Lane> = {}): Lane {
+function laneTo(
+  targets: Target[],
+  port: number,
+  changes: Partial<PoolSettings> = {},
+): PoolSettings {
   return {
     key: 'lane',
     site: 'site',
@@ -51,7 +57,7 @@ function laneTo(targets: Target[], port: number, changes: Partial<Lane> = {}): L
   }
 }
 
-async function attempt(lane: Lane, { session = null, deps = {} }: Attempt = {}) {
+async function attempt(pool: PoolSettings, { session = null, deps = {} }: Attempt = {}) {
   const settings = {
     ehloName: 'us.test',
     relay: null,
@@ -69,7 +75,7 @@ async function attempt(lane: Lane, { session = null, deps = {} }: Attempt = {}) 
       random: Math.random,
       ...deps,
     },
-    { lane, task, session, current: { step: 'waiting', since: 0, peer: null } },
+    { pool, task, session, current: { step: 'waiting', since: 0, peer: null } },
   )
   stops.push(() => tried.session?.close())
   const { result } = tried
@@ -84,8 +90,8 @@ const at = (verb: string, reply: string): SinkOptions => ({
 })
 
 test('the best MX takes the message and its session stays open', async () => {
-  const { sinks, lane } = await startSinks({}, {})
-  const { outcome, session, result } = await attempt(lane)
+  const { sinks, pool } = await startSinks({}, {})
+  const { outcome, session, result } = await attempt(pool)
   assert.equal(outcome.result, 'delivered')
   assert.deepEqual([outcome.host, outcome.address], ['mx0.test', '127.0.0.2'])
   assert.equal(session?.isUsable, true)
@@ -98,29 +104,29 @@ test('the best MX takes the message and its session stays open', async () => {
 })
 
 test('after a greeting of 421 the next MX is tried, and both are kept in the steps', async () => {
-  const { lane } = await startSinks(at('CONNECT', '421 4.3.2 busy'), {})
-  const { outcome } = await attempt(lane)
+  const { pool } = await startSinks(at('CONNECT', '421 4.3.2 busy'), {})
+  const { outcome } = await attempt(pool)
   assert.deepEqual([outcome.result, outcome.host], ['delivered', 'mx1.test'])
   assert.equal(outcome.steps[1]?.reply?.code, 421)
   assert.equal(outcome.steps.filter(({ step }) => step === 'connect').length, 2)
 })
 
 test('an address that refuses the connection or never greets gives way to the next', async () => {
-  const { sinks, lane } = await startSinks({}, { respond: () => silence }, {})
+  const { sinks, pool } = await startSinks({}, { respond: () => silence }, {})
   const [good] = sinks.splice(0, 1)
   await good?.stop()
   stops.shift()
-  const { outcome } = await attempt(lane)
+  const { outcome } = await attempt(pool)
   assert.deepEqual([outcome.result, outcome.host], ['delivered', 'mx2.test'])
 })
 
 test('at most two sessions are opened', async () => {
-  const { sinks, lane } = await startSinks(
+  const { sinks, pool } = await startSinks(
     at('EHLO', '421 4.3.2 no'),
     at('CONNECT', '421 4.3.2 no'),
     {},
   )
-  const { outcome, session } = await attempt(lane)
+  const { outcome, session } = await attempt(pool)
   assert.equal(outcome.result, 'deferred')
   assert.equal(outcome.reply?.code, 421)
   assert.equal(session, null)
@@ -128,7 +134,7 @@ test('at most two sessions are opened', async () => {
 })
 
 test('at most five addresses are dialled', async () => {
-  const { sinks, lane } = await startSinks({})
+  const { sinks, pool } = await startSinks({})
   await sinks[0]?.stop()
   stops.shift()
   const targets = Array.from({ length: 9 }, (_, index) => ({
@@ -136,29 +142,29 @@ test('at most five addresses are dialled', async () => {
     address: `127.0.1.${index + 1}`,
     preference: index,
   }))
-  const { outcome } = await attempt({ ...lane, targets })
+  const { outcome } = await attempt({ ...pool, targets })
   assert.equal(outcome.result, 'deferred')
   assert.equal(outcome.steps.length, 5)
 })
 
 test('a refusal of the recipient is final here and now, and leaves the session fit', async () => {
-  const { sinks, lane } = await startSinks(at('RCPT', '550 5.1.1 no such user'), {})
-  const { outcome, session } = await attempt(lane)
+  const { sinks, pool } = await startSinks(at('RCPT', '550 5.1.1 no such user'), {})
+  const { outcome, session } = await attempt(pool)
   assert.deepEqual([outcome.result, outcome.verdict?.isHard], ['bounced', true])
   assert.equal(session?.isUsable, true)
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
 test('a transient refusal of the recipient is not carried to the next MX', async () => {
-  const { sinks, lane } = await startSinks(at('RCPT', '451 4.7.1 greylisted'), {})
-  const { outcome } = await attempt(lane)
+  const { sinks, pool } = await startSinks(at('RCPT', '451 4.7.1 greylisted'), {})
+  const { outcome } = await attempt(pool)
   assert.equal(outcome.result, 'deferred')
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
 test('a throttle in the middle of a session is not answered by another connection', async () => {
-  const { sinks, lane } = await startSinks(at('RCPT', '421 4.7.28 unusual rate of mail'), {})
-  const { outcome } = await attempt(lane)
+  const { sinks, pool } = await startSinks(at('RCPT', '421 4.7.28 unusual rate of mail'), {})
+  const { outcome } = await attempt(pool)
   assert.deepEqual([outcome.result, outcome.verdict?.class], ['deferred', 'throttle'])
   assert.equal(sinks[0]?.connectionCount(), 1)
   assert.equal(sinks[1]?.connectionCount(), 0)
@@ -169,37 +175,37 @@ test('a connection lost before the final dot is made good at the next MX', async
     respond: (command) => (command.verb === verb ? drop : undefined),
   })
   for (const verb of ['MAIL', 'RCPT', 'DATA']) {
-    const { sinks, lane } = await startSinks(lostAt(verb), {})
-    const { outcome } = await attempt(lane)
+    const { sinks, pool } = await startSinks(lostAt(verb), {})
+    const { outcome } = await attempt(pool)
     assert.deepEqual([outcome.result, outcome.host], ['delivered', 'mx1.test'], verb)
     assert.equal(sinks[0]?.acceptedCount(), 0)
   }
 })
 
 test('a connection lost after the final dot is not tried again in this attempt', async () => {
-  const { sinks, lane } = await startSinks(
+  const { sinks, pool } = await startSinks(
     { respond: ({ verb }) => (verb === 'MESSAGE' ? drop : undefined) },
     {},
   )
-  const { outcome } = await attempt(lane)
+  const { outcome } = await attempt(pool)
   assert.deepEqual([outcome.result, outcome.isMaybeDelivered], ['deferred', true])
   assert.equal(sinks[1]?.connectionCount(), 0)
 })
 
 test('a refusal by greeting is final only when every server gives it', async () => {
   const all = await startSinks(at('CONNECT', '554 5.7.1 go away'), at('CONNECT', '554 5.7.1 too'))
-  assert.equal((await attempt(all.lane)).outcome.reply?.code, 554)
+  assert.equal((await attempt(all.pool)).outcome.reply?.code, 554)
   const one = await startSinks(at('CONNECT', '421 4.3.0 later'), at('CONNECT', '554 no'))
-  assert.equal((await attempt(one.lane)).outcome.result, 'deferred')
+  assert.equal((await attempt(one.pool)).outcome.result, 'deferred')
 })
 
 test('a session that was closed while idle is replaced without a word', async () => {
-  const { sinks, lane } = await startSinks({
+  const { sinks, pool } = await startSinks({
     respond: ({ verb, connection, count }) =>
       verb === 'MAIL' && connection === 1 && count === 2 ? drop : undefined,
   })
-  const first = await attempt(lane)
-  const second = await attempt(lane, { session: first.session })
+  const first = await attempt(pool)
+  const second = await attempt(pool, { session: first.session })
   assert.equal(second.outcome.result, 'delivered')
   assert.equal(sinks[0]?.connectionCount(), 2)
   assert.ok(second.outcome.steps.every(({ error }) => error === undefined))
@@ -217,51 +223,51 @@ const neverShakeHands = (socket: Socket) => {
 }
 
 test('when the TLS handshake breaks the same address is tried once in clear', async () => {
-  const { sinks, lane } = await startSinks({
+  const { sinks, pool } = await startSinks({
     tls: certificate,
     respond: ({ verb }) => (verb === 'STARTTLS' ? breakHandshake : undefined),
   })
-  const { outcome, result } = await attempt(lane)
+  const { outcome, result } = await attempt(pool)
   assert.deepEqual([outcome.result, outcome.tls], ['delivered', null])
   assert.equal(result.brokenTls, 'mx0.test')
   assert.equal(sinks[0]?.connectionCount(), 2)
-  const next = await attempt({ ...lane, brokenTls: ['mx0.test'] })
+  const next = await attempt({ ...pool, brokenTls: ['mx0.test'] })
   assert.equal(next.outcome.result, 'delivered')
   assert.equal(sinks[0]?.connectionCount(), 3)
 })
 
 test('a host whose clear connection fails too is not one of broken TLS', async () => {
-  const { sinks, lane } = await startSinks({
+  const { sinks, pool } = await startSinks({
     tls: certificate,
     respond: ({ verb, connection }) => {
       if (verb === 'STARTTLS') return breakHandshake
       return verb === 'MAIL' && connection === 2 ? drop : undefined
     },
   })
-  const { outcome, result } = await attempt(lane)
+  const { outcome, result } = await attempt(pool)
   assert.equal(outcome.result, 'deferred')
   assert.equal(sinks[0]?.connectionCount(), 2)
   assert.equal(result.brokenTls, null)
 })
 
 test('a host that never ends the handshake and then does not answer is asked for TLS again', async () => {
-  const { lane } = await startSinks({
+  const { pool } = await startSinks({
     tls: certificate,
     respond: ({ verb, connection }) => {
       if (connection === 2) return silence
       return verb === 'STARTTLS' ? neverShakeHands : undefined
     },
   })
-  const { outcome, result } = await attempt(lane)
+  const { outcome, result } = await attempt(pool)
   assert.equal(outcome.result, 'deferred')
   assert.equal(outcome.steps.filter(({ step }) => step === 'connect').length, 2)
   assert.equal(result.brokenTls, null)
 })
 
 test('a provider that is known to want TLS is never spoken to in clear', async () => {
-  const { sinks, lane } = await startSinks({})
+  const { sinks, pool } = await startSinks({})
   const { outcome, session } = await attempt({
-    ...lane,
+    ...pool,
     requiresTls: true,
     brokenTls: ['mx0.test'],
   })
@@ -270,57 +276,57 @@ test('a provider that is known to want TLS is never spoken to in clear', async (
   assert.equal(session, null)
   assert.equal(sinks[0]?.acceptedCount(), 0)
   const secure = await startSinks({ tls: certificate })
-  assert.match((await attempt({ ...secure.lane, requiresTls: true })).outcome.tls ?? '', /^TLSv1/)
+  assert.match((await attempt({ ...secure.pool, requiresTls: true })).outcome.tls ?? '', /^TLSv1/)
 })
 
 test('a server of our own name is a loop, unless the domain is ours', async () => {
-  const { sinks, lane } = await startSinks({ name: 'US.test' }, {})
-  const { outcome } = await attempt(lane)
+  const { sinks, pool } = await startSinks({ name: 'US.test' }, {})
+  const { outcome } = await attempt(pool)
   assert.equal(outcome.result, 'failed')
   assert.match(outcome.error ?? '', /loop/)
   assert.equal(sinks[1]?.connectionCount(), 0)
-  assert.equal((await attempt({ ...lane, isOurs: true })).outcome.result, 'delivered')
-  assert.equal((await attempt({ ...lane, mode: 'sandbox' })).outcome.result, 'delivered')
+  assert.equal((await attempt({ ...pool, isOurs: true })).outcome.result, 'delivered')
+  assert.equal((await attempt({ ...pool, mode: 'sandbox' })).outcome.result, 'delivered')
 })
 
 test('a message leaves from the address that was chosen for it', async () => {
-  const { sinks, lane } = await startSinks({
+  const { sinks, pool } = await startSinks({
     respond: ({ verb }) =>
       verb === 'CONNECT' ? (socket) => socket.write(`220 ${socket.remoteAddress}\r\n`) : undefined,
   })
-  const { outcome } = await attempt({ ...lane, source: { ipv4: '127.0.0.77' } })
+  const { outcome } = await attempt({ ...pool, source: { ipv4: '127.0.0.77' } })
   assert.equal(outcome.result, 'delivered')
   assert.match(outcome.steps[1]?.reply?.text ?? '', /127\.0\.0\.77/)
-  const nowhere = await attempt({ ...lane, source: { ipv6: '::1' } })
+  const nowhere = await attempt({ ...pool, source: { ipv6: '::1' } })
   assert.equal(nowhere.outcome.result, 'deferred')
   assert.equal(sinks[0]?.connectionCount(), 1)
 })
 
 test('a message that cannot be made fails, with the session left as it was', async () => {
-  const { lane } = await startSinks({})
-  const first = await attempt(lane)
+  const { pool } = await startSinks({})
+  const first = await attempt(pool)
   const make = () => {
     throw new TypeError('no such key')
   }
-  const { outcome, session } = await attempt(lane, { session: first.session, deps: { make } })
+  const { outcome, session } = await attempt(pool, { session: first.session, deps: { make } })
   assert.deepEqual([outcome.result, outcome.error], ['failed', 'no such key'])
   assert.equal(session, first.session)
 })
 
 test('an error of ours on the way is reported as a reason to wait, and holds nothing', async () => {
-  const { lane } = await startSinks({})
+  const { pool } = await startSinks({})
   const held = createHeldBytes(1)
   const findFamilies = () => {
     throw new Error('no list of interfaces')
   }
-  const { outcome, session } = await attempt(lane, { deps: { findFamilies, held } })
+  const { outcome, session } = await attempt(pool, { deps: { findFamilies, held } })
   assert.deepEqual([outcome.result, outcome.error], ['deferred', 'no list of interfaces'])
   assert.equal(session, null)
   assert.equal(held.waitForRoom(1e6), null)
 })
 
 test('those who wait for room to make a message are let in while there is some', async () => {
-  const { lane } = await startSinks({})
+  const { pool } = await startSinks({})
   const held = createHeldBytes(2)
   let [now, most] = [0, 0]
   const counted = {
@@ -336,16 +342,16 @@ test('those who wait for room to make a message are let in while there is some',
     },
   }
   held.hold(2)
-  const attempts = Array.from({ length: 6 }, () => attempt(lane, { deps: { held: counted } }))
+  const attempts = Array.from({ length: 6 }, () => attempt(pool, { deps: { held: counted } }))
   held.release(2)
   for (const { outcome } of await Promise.all(attempts)) assert.equal(outcome.result, 'delivered')
   assert.equal(most, 1)
 })
 
 test('an envelope that must not leave us fails without a trace at the receiver', async () => {
-  const { sinks, lane } = await startSinks({})
+  const { sinks, pool } = await startSinks({})
   const recipient = 'a@b.test>\r\nRCPT TO:<c@d.test'
-  const { outcome } = await attempt(lane, {
+  const { outcome } = await attempt(pool, {
     deps: {
       send: (session, _, { octets, needsSmtputf8 }, { beganAt }) =>
         session.send({ recipient, reversePath: '', message: octets, needsSmtputf8, beganAt }),

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
-import type { DeliveryReport } from '../../../outbound/outbound.ts'
+import type { DeliveryResult } from '../../../outbound/outbound.ts'
 import type { Base } from '../../base.ts'
 import type { InFlightEmail } from '../outcome/attempt-row.ts'
 import type { Fuse } from '../outcome/fuse.ts'
@@ -27,7 +27,7 @@ export type Deliverer = {
   /** Calls back all that has not begun. */
   recallAll(): void
   /** For outbound: what became of them. */
-  report(reports: readonly DeliveryReport[]): void
+  report(reports: readonly DeliveryResult[]): void
   /** What has been claimed and is not on record yet. */
   inHand(): string[]
   /**
@@ -103,7 +103,7 @@ function withdraw(
   emails: readonly (InFlightEmail | undefined)[],
 ): void {
   const domains = emails.flatMap((email) => email?.recipientDomain ?? [])
-  for (const site of new Set(domains.map(outbound.siteOf))) outbound.withdraw(site)
+  for (const site of new Set(domains.map(outbound.siteOf))) outbound.recall(site)
 }
 
 type Batch = {

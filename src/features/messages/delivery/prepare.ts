@@ -138,6 +138,6 @@ function toTask(deps: PrepareDeps, { email, content, project, domain }: Parts): 
     site: deps.outbound.siteOf(email.recipientDomain),
     reversePath: `${localPart}@${returnDomain}`,
     source,
-    signing: domain.signing,
+    signingKeys: domain.signingKeys,
   }
 }

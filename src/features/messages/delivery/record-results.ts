@@ -4,7 +4,7 @@
  * lost. A report is kept until it is on disk: what was sent and is not recorded would be sent again.
  */
 import { AppError, describeError } from '../../../errors.ts'
-import type { DeliveryReport } from '../../../outbound/outbound.ts'
+import type { DeliveryResult } from '../../../outbound/outbound.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { AttemptRecord, InFlightEmail } from '../outcome/attempt-row.ts'
@@ -24,13 +24,13 @@ type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
   knownDomains: KnownDomains
 }
 type InHand = Map<string, InFlightEmail | undefined>
-type Known = { email: InFlightEmail; report: DeliveryReport }
+type Known = { email: InFlightEmail; report: DeliveryResult }
 
 /** Takes each out of `inHand` as soon as it is on disk. Never rejects. */
 export async function recordResults(
   deps: Deps,
   inHand: InHand,
-  reports: readonly DeliveryReport[],
+  reports: readonly DeliveryResult[],
 ): Promise<void> {
   // What is claimed now, in place of what was delivered, shares the transaction.
   deps.queueNotifier.notify('capacity')

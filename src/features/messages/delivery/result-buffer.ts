@@ -3,7 +3,7 @@
  * the outcomes of a busy moment share one. The moment is short, and shortest while little happens:
  * until the commit, a crash would send what was just delivered once more.
  */
-import type { DeliveryReport } from '../../../outbound/outbound.ts'
+import type { DeliveryResult } from '../../../outbound/outbound.ts'
 
 const GATHER_MS = 5
 /** From one batch to the next while there is much. */
@@ -11,17 +11,17 @@ const BUSY_GATHER_MS = 20
 const MAX_REPORTS = 250
 
 export type ResultBuffer = {
-  add(reports: readonly DeliveryReport[]): void
+  add(reports: readonly DeliveryResult[]): void
   /** Resolves when everything added so far, and meanwhile, is recorded. */
   settled(): Promise<void>
 }
 
 /** `clock`: milliseconds that only rise. */
 export function createResultBuffer(
-  record: (reports: readonly DeliveryReport[]) => Promise<void>,
+  record: (reports: readonly DeliveryResult[]) => Promise<void>,
   clock: () => number = () => performance.now(),
 ): ResultBuffer {
-  let waiting: DeliveryReport[] = []
+  let waiting: DeliveryResult[] = []
   let timer: NodeJS.Timeout | undefined
   let flushedAt = Number.NEGATIVE_INFINITY
   const recordings = new Set<Promise<void>>()
@@ -40,7 +40,7 @@ export function createResultBuffer(
     return Math.max(GATHER_MS, flushedAt + BUSY_GATHER_MS - clock())
   }
 
-  function add(reports: readonly DeliveryReport[]): void {
+  function add(reports: readonly DeliveryResult[]): void {
     waiting.push(...reports)
     if (waiting.length >= MAX_REPORTS) flush()
     else timer ??= setTimeout(flush, gatherMs())

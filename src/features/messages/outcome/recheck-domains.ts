@@ -4,7 +4,7 @@
  * them. A domain that is there again condemns nobody; where nobody can say, the look is repeated
  * every hour, for a week at most.
  */
-import { findMxRoute } from '../../../outbound/routing/mx-destination.ts'
+import { findMxDestination } from '../../../outbound/routing/mx-destination.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { heldSuppressions } from '../../../store/schema/suppressions.ts'
@@ -100,7 +100,7 @@ async function lookAt({ config, resolver, now }: Deps, domain: string): Promise<
   const lookup = { at: now(), durationMs: 0, hosts: [] }
   const deps = { config, resolver, now, random: Math.random, sandboxPort: null }
   const ends = { inboundListeners: () => [], receivesFor: () => false }
-  const route = await findMxRoute({ ...deps, ...ends }, domain, lookup)
+  const route = await findMxDestination({ ...deps, ...ends }, domain, lookup)
   if (route.kind === 'open') return 'there'
   if (route.verdict.isHard) return 'gone'
   return route.verdict.class === 'dns' ? 'unknown' : 'there'

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
-import { createTurns } from '../../../outbound/composing/semaphore.ts'
+import { createSemaphore } from '../../../outbound/semaphore.ts'
 import type { Base } from '../../base.ts'
 import {
   assessAddress,
@@ -70,7 +70,7 @@ async function save({ store, now }: Deps, job: RunningJob, progress: Progress): 
 /** Judges each domain once, and no more when the job is to end. */
 function createFinder({ verifier }: Deps, signal: AbortSignal): FindVerdict {
   const asked = new LRUCache<string, Promise<DomainAssessment>>({ max: MAX_REMEMBERED })
-  const turns = createTurns({ atOnce: DOMAINS_AT_ONCE, waiting: Number.POSITIVE_INFINITY })
+  const limiter = createSemaphore({ atOnce: DOMAINS_AT_ONCE, waiting: Number.POSITIVE_INFINITY })
   return (domain) => {
     const before = asked.get(domain)
     if (before !== undefined) return before
@@ -81,7 +81,7 @@ function createFinder({ verifier }: Deps, signal: AbortSignal): FindVerdict {
       await othersTurn()
       return verdict
     }
-    const verdict = turns.take(() => verifier.listTurns.take(ask))
+    const verdict = limiter.take(() => verifier.listLimiter.take(ask))
     asked.set(domain, verdict)
     return verdict
   }

@@ -233,7 +233,7 @@ test('an email that outbound returns has not been tried', async (t) => {
     if (task === undefined) return
     sender.tasks.push(task)
     delivery.report([
-      { emailId: task.emailId, kind: 'returned', site: 'x', retryAt: START + 60_000 },
+      { emailId: task.emailId, kind: 'put back', site: 'x', retryAt: START + 60_000 },
     ])
     handed.resolve()
   }
@@ -469,7 +469,7 @@ test('the task carries a signed return path and the sender\u2019s keys', async (
   assert.ok(task?.reversePath.startsWith(`b.${task.source.returnToken}@`))
   assert.match(task?.reversePath as string, /^b\.[a-z2-7]{42}@bounce\.mail\.example\.test$/)
   assert.deepEqual(
-    task?.signing.map(({ selector }) => selector),
+    task?.signingKeys.map(({ selector }) => selector),
     ['r'],
   )
   assert.equal(task?.source.variables.system.email, 'ada@dest.test')
@@ -486,7 +486,7 @@ test('what is held or disabled meanwhile is called back, as far as it has not be
   await line.handed(3)
   const recalled: string[] = []
   const both = Promise.withResolvers<void>()
-  line.core.outbound.withdraw = (site) => {
+  line.core.outbound.recall = (site) => {
     if (recalled.push(site) === 2) both.resolve()
   }
   await line.core.store.write(async (tx) => {

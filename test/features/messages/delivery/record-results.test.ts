@@ -46,7 +46,7 @@ test('outcomes of every kind that come together are one write', async (t) => {
   const line = await openLine(t, 6)
   const kinds = ['delivered', 'hard', 'delivered', 'deferred', 'relayed'] as const
   const reports = kinds.map((kind, index) => attempted(line.tasks[index] as never, kind))
-  const returned = { emailId: line.tasks[5]?.emailId as string, kind: 'returned' } as const
+  const returned = { emailId: line.tasks[5]?.emailId as string, kind: 'put back' } as const
   line.delivery.report([...reports, { ...returned, site: 'x', retryAt: START + 60_000 }])
   await line.delivery.settled(5_000)
   assert.equal(line.writes(), 1)
@@ -95,7 +95,7 @@ test('an email that went back and is in hand again keeps its place while others 
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const again = Promise.withResolvers<void>()
   line.core.outbound.deliver = () => again.resolve()
-  const returned = { emailId: first, kind: 'returned', site: 'x', retryAt: null } as const
+  const returned = { emailId: first, kind: 'put back', site: 'x', retryAt: null } as const
   line.delivery.report([returned, attempted(line.tasks[1] as never, 'delivered')])
   const settled = line.delivery.settled(60_000)
   while (answers.length > 0) await new Promise(setImmediate)
@@ -165,7 +165,7 @@ test('when the files of the database are taken away, what has not begun is calle
   await sender.send()
   const delivery = createDeliverer(sender.core)
   const withdrawn = Promise.withResolvers<string>()
-  sender.core.outbound.withdraw = withdrawn.resolve
+  sender.core.outbound.recall = withdrawn.resolve
   const queue = startQueue(sender.core, delivery)
   t.after(() => queue.stop())
   while (sender.tasks.length < 1) await new Promise(setImmediate)

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createResultBuffer } from '../../../../src/features/messages/delivery/result-buffer.ts'
-import type { DeliveryReport } from '../../../../src/outbound/outbound.ts'
+import type { DeliveryResult } from '../../../../src/outbound/outbound.ts'
 
-const report: DeliveryReport = { emailId: 'x', kind: 'returned', site: 'x', retryAt: null }
+const report: DeliveryResult = { emailId: 'x', kind: 'put back', site: 'x', retryAt: null }
 
 /** A buffer on a clock of its own, and how many reports each of its batches had. */
 function openBuffer(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000 })
   const batches: number[] = []
-  const record = async (reports: readonly DeliveryReport[]) => {
+  const record = async (reports: readonly DeliveryResult[]) => {
     batches.push(reports.length)
   }
   return { buffer: createResultBuffer(record, () => Date.now()), batches }

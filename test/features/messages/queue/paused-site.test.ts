@@ -8,7 +8,7 @@ import {
 import { getEmailHistory } from '../../../../src/features/messages/queue/operate.ts'
 import { deferLane } from '../../../../src/features/messages/queue/put-back.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
-import type { DeliveryReport } from '../../../../src/outbound/outbound.ts'
+import type { DeliveryResult } from '../../../../src/outbound/outbound.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import type { Tx } from '../../../../src/store/write/transaction.ts'
@@ -122,9 +122,9 @@ test('the reason is written once, and not again with the next pause of the site'
 
 test('what comes back because its site takes nothing has the reason, and counts no attempt', async (t) => {
   const line = await openLine(t)
-  const report = (emailId: string): DeliveryReport => ({
+  const report = (emailId: string): DeliveryResult => ({
     emailId,
-    kind: 'returned',
+    kind: 'put back',
     site: 'mx.test',
     retryAt: START + HOUR,
     reason: 'mx.test takes no mail now: 421 4.7.0 go away',
@@ -151,7 +151,7 @@ test('an answer of its own is not replaced by the reason of its site', async (t)
     const { emailId } = task
     const returned = {
       emailId,
-      kind: 'returned',
+      kind: 'put back',
       site: 'x',
       retryAt: null,
       reason: 'dead',

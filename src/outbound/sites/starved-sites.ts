@@ -8,17 +8,17 @@
 import { LRUCache } from 'lru-cache'
 import type { Now } from '../../clock.ts'
 import type { DeliveryThread } from '../dispatch/threads.ts'
-import type { Grants } from './allocations.ts'
+import type { Allocations } from './allocations.ts'
 import type { Budgets } from './budgets.ts'
 import { chooseReclaim, type Holder } from './reclaim.ts'
 import type { SiteWork } from './site-queue.ts'
 
-export type Hunger = {
+export type StarvedSites = {
   has(site: string): boolean
   size(): number
   /** From now on it has none, or has one. */
   note(site: string, isStarved: boolean): void
-  feed(): void
+  serveAll(): void
   /** Those that have starved for so long. */
   listSince(ms: number): string[]
   /** Whether it was cut and has not greeted since. */
@@ -28,8 +28,8 @@ export type Hunger = {
   stop(): void
 }
 
-export type HungerDeps = {
-  grants: Grants<DeliveryThread>
+export type StarvedSitesDeps = {
+  allocations: Allocations<DeliveryThread>
   budgets: Budgets
   siteOf(site: string): SiteWork<{ work: { queueClass: number } }>
   /** Gives it what is free, and its mail to who has it. */
@@ -40,7 +40,7 @@ export type HungerDeps = {
   now: Now
 }
 
-type Hungry = {
+type StarvedSite = {
   name: string
   queueClass: number
   rank: number
@@ -55,34 +55,34 @@ const MAX_AWAITED = 8
 const GIVE_UP_MS = 1_000
 const MAX_CUTS_KEPT = 10_000
 
-export function createHunger(deps: HungerDeps): Hunger {
-  const { grants, budgets, siteOf, now } = deps
+export function createStarvedSites(deps: StarvedSitesDeps): StarvedSites {
+  const { allocations, budgets, siteOf, now } = deps
   /** Since when. */
   const starved = new Map<string, number>()
   const cuts = new LRUCache<string, number>({ max: MAX_CUTS_KEPT })
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
 
-  function feed(): void {
-    const hungry = [...starved.keys()].map(lookAt)
-    for (const { name } of inOrder(hungry.filter(({ sharers }) => sharers === undefined)))
+  function serveAll(): void {
+    const starving = [...starved.keys()].map(lookAt)
+    for (const { name } of inOrder(starving.filter(({ sharers }) => sharers === undefined)))
       deps.serve(name)
-    const lacking = hungry.filter(({ sharers }) => sharers !== undefined)
+    const lacking = starving.filter(({ sharers }) => sharers !== undefined)
     for (const [sharers, some] of Map.groupBy(lacking, (one) => one.sharers)) {
       const first = some.reduce((best, one) => (compare(one, best) < 0 ? one : best))
       if (sharers !== undefined) makeRoom(first.name, sharers, some.length)
     }
-    if (starved.size > 0 && !isStopped) timer ??= setTimeout(feedAgain, AGAIN_MS).unref()
+    if (starved.size > 0 && !isStopped) timer ??= setTimeout(serveAgain, AGAIN_MS).unref()
   }
 
-  function feedAgain(): void {
+  function serveAgain(): void {
     timer = undefined
     for (const { name } of inOrder([...starved.keys()].map(lookAt))) deps.serve(name)
-    if (starved.size > 0) feed()
+    if (starved.size > 0) serveAll()
     deps.flush()
   }
 
-  function lookAt(name: string): Hungry {
+  function lookAt(name: string): StarvedSite {
     const [sharers, rank] = [budgets.sharers(name), budgets.rank(name)]
     return { name, sharers, rank, queueClass: classOf(name) }
   }
@@ -94,14 +94,14 @@ export function createHunger(deps: HungerDeps): Hunger {
   /** For the first of so many sites that lack the same. */
   function makeRoom(name: string, sharers: ReadonlySet<string>, count: number): void {
     const at = now()
-    const holding = grants.sites().filter((other) => sharers.has(other))
+    const holding = allocations.sites().filter((other) => sharers.has(other))
     const isOnItsWay = (other: string) =>
-      grants.isLowering(other) && at - siteOf(other).loweredAt < GIVE_UP_MS
+      allocations.isLowering(other) && at - siteOf(other).loweredAt < GIVE_UP_MS
     if (holding.filter(isOnItsWay).length >= Math.min(count, MAX_AWAITED)) return
     const { addresses } = siteOf(name)
     const holders = holding.map((other) => holderOf(other, addresses))
-    const hungry = { since: starved.get(name) ?? at, isUrgent: classOf(name) === 1, now: at }
-    for (const { site, connections, isCut } of chooseReclaim(holders, hungry, count))
+    const starving = { since: starved.get(name) ?? at, isUrgent: classOf(name) === 1, now: at }
+    for (const { site, connections, isCut } of chooseReclaim(holders, starving, count))
       takeBack(site, connections, isCut)
   }
 
@@ -109,9 +109,9 @@ export function createHunger(deps: HungerDeps): Hunger {
     const site = siteOf(name)
     return {
       site: name,
-      connections: grants.total(name),
+      connections: allocations.total(name),
       isIdle: site.jobCount === 0,
-      isLowering: grants.isLowering(name),
+      isLowering: allocations.isLowering(name),
       silentSince: site.isHeard ? null : site.servedSince,
       cuts: cuts.get(name) ?? 0,
       isSameServer: site.addresses.some((address) => addresses.includes(address)),
@@ -123,7 +123,7 @@ export function createHunger(deps: HungerDeps): Hunger {
     siteOf(name).loweredAt = now()
     if (!isCut) return
     cuts.set(name, (cuts.get(name) ?? 0) + 1)
-    for (const thread of grants.threads(name)) thread.post({ type: 'cut', site: name })
+    for (const thread of allocations.threads(name)) thread.post({ type: 'cut', site: name })
   }
 
   return {
@@ -133,7 +133,7 @@ export function createHunger(deps: HungerDeps): Hunger {
       if (!isStarved) starved.delete(site)
       else if (!starved.has(site)) starved.set(site, now())
     },
-    feed,
+    serveAll,
     listSince: (ms) => {
       const before = now() - ms
       return [...starved].flatMap(([name, since]) => (since < before ? name : []))
@@ -148,10 +148,10 @@ export function createHunger(deps: HungerDeps): Hunger {
 }
 
 /** Urgent mail first, then what holds less, then what has waited longest. */
-function compare(left: Hungry, right: Hungry): number {
+function compare(left: StarvedSite, right: StarvedSite): number {
   return left.queueClass - right.queueClass || left.rank - right.rank
 }
 
-function inOrder(hungry: readonly Hungry[]): Hungry[] {
-  return hungry.toSorted(compare)
+function inOrder(starving: readonly StarvedSite[]): StarvedSite[] {
+  return starving.toSorted(compare)
 }

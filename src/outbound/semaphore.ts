@@ -1,6 +1,6 @@
 /** So much at once, the rest in order of asking, and no more than can wait. */
 
-export type Turns = {
+export type Semaphore = {
   /**
    * Does `work` when it is its turn; what it resolves or rejects to is handed on.
    * @throws TurnRefused when too many wait already, or after `stop`
@@ -10,20 +10,26 @@ export type Turns = {
   stop(): void
 }
 
-export class TurnRefused extends Error {
+export class SemaphoreRefused extends Error {
   override readonly name = 'TurnRefused'
 }
 
-type Waiting = { begin: () => void; refuse: (error: TurnRefused) => void }
+type Waiting = { begin: () => void; refuse: (error: SemaphoreRefused) => void }
 
-export function createTurns({ atOnce, waiting: room }: { atOnce: number; waiting: number }): Turns {
+export function createSemaphore({
+  atOnce,
+  waiting: room,
+}: {
+  atOnce: number
+  waiting: number
+}): Semaphore {
   const waiting: Waiting[] = []
   let running = 0
   let isStopped = false
 
   async function nextTurn(): Promise<void> {
-    if (isStopped) throw new TurnRefused('stopped')
-    if (waiting.length >= room) throw new TurnRefused('too many look-ups at once')
+    if (isStopped) throw new SemaphoreRefused('stopped')
+    if (waiting.length >= room) throw new SemaphoreRefused('too many look-ups at once')
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     waiting.push({ begin: resolve, refuse: reject })
     return promise
@@ -43,7 +49,7 @@ export function createTurns({ atOnce, waiting: room }: { atOnce: number; waiting
       else await nextTurn()
       try {
         // Told to begin, and stopped before it could.
-        if (isStopped) throw new TurnRefused('stopped')
+        if (isStopped) throw new SemaphoreRefused('stopped')
         return await work()
       } finally {
         pass()
@@ -51,7 +57,7 @@ export function createTurns({ atOnce, waiting: room }: { atOnce: number; waiting
     },
     stop() {
       isStopped = true
-      for (const { refuse } of waiting.splice(0)) refuse(new TurnRefused('stopped'))
+      for (const { refuse } of waiting.splice(0)) refuse(new SemaphoreRefused('stopped'))
     },
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLedger } from '../../../src/outbound/dispatch/sent-ids.ts'
+import { createThreadCache } from '../../../src/outbound/dispatch/thread-cache.ts'
 
 const options = {
   maxWeight: 10,
@@ -9,14 +9,14 @@ const options = {
 }
 
 test('a value is new once and keeps its number', () => {
-  const ledger = createLedger<string>(options)
+  const ledger = createThreadCache<string>(options)
   const first = ledger.use('aaa')
   assert.equal(first.isNew, true)
   assert.deepEqual(ledger.use('aaa'), { id: first.id, isNew: false })
 })
 
 test('the longest unused go first, and nothing that is in use', () => {
-  const ledger = createLedger<string>(options)
+  const ledger = createThreadCache<string>(options)
   const [a, b, c] = ['aaaa', 'bbbb', 'cccc'].map((text) => ledger.use(text).id)
   assert.deepEqual(ledger.takeForgotten(), [])
   ledger.release(b!)

@@ -3,7 +3,7 @@
  * value itself, which is sent once. Entries in use stay; of the others the longest unused go when
  * there is too much.
  */
-export type Ledger<T> = {
+export type ThreadCache<T> = {
   /** Counts one more use. `isNew`: to be sent along. */
   use(value: T): { id: number; isNew: boolean }
   release(id: number): void
@@ -11,7 +11,7 @@ export type Ledger<T> = {
   takeForgotten(): number[]
 }
 
-export type LedgerOptions<T> = {
+export type ThreadCacheOptions<T> = {
   maxWeight: number
   weigh(value: T): number
   /** Values with the same key are the same. */
@@ -20,7 +20,11 @@ export type LedgerOptions<T> = {
 
 type Entry = { id: number; key: string; weight: number; uses: number }
 
-export function createLedger<T>({ maxWeight, weigh, keyOf }: LedgerOptions<T>): Ledger<T> {
+export function createThreadCache<T>({
+  maxWeight,
+  weigh,
+  keyOf,
+}: ThreadCacheOptions<T>): ThreadCache<T> {
   /** In order of last use: a Map keeps the order of insertion. */
   const byKey = new Map<string, Entry>()
   const byId = new Map<number, Entry>()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createTurns, TurnRefused } from '../../../src/outbound/composing/semaphore.ts'
+import { createSemaphore, SemaphoreRefused } from '../../src/outbound/semaphore.ts'
 
 /** Work that ends when it is told to. */
 function makeWork() {
@@ -18,10 +18,10 @@ function makeWork() {
   return { begun, work, end: (name: string) => ends.get(name)?.() }
 }
 
-test('so many run at once, the others begin in order as turns become free', async () => {
-  const turns = createTurns({ atOnce: 2, waiting: 10 })
+test('so many run at once, the others begin in order as semaphore become free', async () => {
+  const semaphore = createSemaphore({ atOnce: 2, waiting: 10 })
   const { begun, work, end } = makeWork()
-  const all = ['a', 'b', 'c', 'd'].map((name) => turns.take(work(name)))
+  const all = ['a', 'b', 'c', 'd'].map((name) => semaphore.take(work(name)))
   await turn()
   assert.deepEqual(begun, ['a', 'b'])
   end('b')
@@ -38,19 +38,19 @@ test('so many run at once, the others begin in order as turns become free', asyn
 })
 
 test('work that throws gives its turn back, and its error to whoever asked', async () => {
-  const turns = createTurns({ atOnce: 1, waiting: 1 })
-  const failing = turns.take(async () => Promise.reject(new Error('no luck')))
-  const next = turns.take(async () => 'done')
+  const semaphore = createSemaphore({ atOnce: 1, waiting: 1 })
+  const failing = semaphore.take(async () => Promise.reject(new Error('no luck')))
+  const next = semaphore.take(async () => 'done')
   await assert.rejects(failing, /no luck/)
   assert.equal(await next, 'done')
 })
 
 test('who finds the waiting room full is refused, and nobody else is', async () => {
-  const turns = createTurns({ atOnce: 1, waiting: 1 })
+  const semaphore = createSemaphore({ atOnce: 1, waiting: 1 })
   const { begun, work, end } = makeWork()
-  const first = turns.take(work('first'))
-  const second = turns.take(work('second'))
-  await assert.rejects(turns.take(work('third')), TurnRefused)
+  const first = semaphore.take(work('first'))
+  const second = semaphore.take(work('second'))
+  await assert.rejects(semaphore.take(work('third')), SemaphoreRefused)
   end('first')
   await first
   end('second')
@@ -59,13 +59,13 @@ test('who finds the waiting room full is refused, and nobody else is', async () 
 })
 
 test('stop refuses who waits and who comes', async () => {
-  const turns = createTurns({ atOnce: 1, waiting: 5 })
+  const semaphore = createSemaphore({ atOnce: 1, waiting: 5 })
   const { begun, work, end } = makeWork()
-  const running = turns.take(work('running'))
-  const waiting = turns.take(work('waiting'))
-  turns.stop()
-  await assert.rejects(waiting, TurnRefused)
-  await assert.rejects(turns.take(work('late')), TurnRefused)
+  const running = semaphore.take(work('running'))
+  const waiting = semaphore.take(work('waiting'))
+  semaphore.stop()
+  await assert.rejects(waiting, SemaphoreRefused)
+  await assert.rejects(semaphore.take(work('late')), SemaphoreRefused)
   end('running')
   assert.equal(await running, 'running')
   assert.deepEqual(begun, ['running'])
