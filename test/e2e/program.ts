@@ -17,7 +17,10 @@ import { insertUser } from '../../src/features/accounts/users.ts'
 import { insertDomain } from '../../src/features/domains/add.ts'
 import { type DomainKeys, makeDomainKeys } from '../../src/features/domains/keys.ts'
 import { type DomainRecord, describeRecords } from '../../src/features/domains/records.ts'
-import { type EmailHistory, getEmailHistory } from '../../src/features/messages/queue/operate.ts'
+import {
+  type EmailHistory,
+  getEmailHistory,
+} from '../../src/features/messages/explain/email-history.ts'
 import { type OpenCore, openCore } from '../../src/features/open-core.ts'
 import { silentLog } from '../../src/log.ts'
 import { takeServeLock } from '../../src/store/files/serve-lock.ts'

@@ -1,11 +1,10 @@
 /** An email's attempts and reports as people read them: each step, each reply. */
-import {
-  type Attempt,
-  isReport,
-  reportPrefix,
-  type Step,
-} from '../../features/messages/queue/operate.ts'
+
+import { isReport, reportPrefix } from '../../features/messages/outcome/report-row.ts'
+import type { Attempt } from '../../store/schema/messages.ts'
 import { escapeControls, formatTime } from '../engine/text.ts'
+
+type Step = Attempt['steps'][number]
 
 /** Numbered as they were made; what came back later stands between them. */
 export function formatAttempts(attempts: readonly Attempt[]): string[] {
@@ -20,7 +19,7 @@ function formatAttempt(attempt: Attempt, number: number): string {
   if (attempt.host !== null || attempt.address !== null) lines.push(`  ${formatPeer(attempt)}`)
   if (attempt.error !== null) lines.push(`  ${escapeControls(attempt.error)}`)
   if (attempt.isMaybeDelivered) lines.push('  The other side may have taken it all the same.')
-  return [...lines, ...(attempt.steps as Step[]).flatMap(formatStep)].join('\n')
+  return [...lines, ...attempt.steps.flatMap(formatStep)].join('\n')
 }
 
 /** What came back after the session: a bounce, a complaint. */

@@ -1,16 +1,16 @@
 /** Mail on its way, or of one recipient, and why each is where it is. */
 import { formatOptionalInstant } from '../../clock.ts'
+import type { Explanation } from '../../features/messages/explain/explain.ts'
+import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
 import {
   countEnded,
   countListed,
   type EndedCount,
-  type Explanation,
-  explainEmails,
   listQueue,
   type QueuedEmail,
   type QueueFilter,
   queueStates,
-} from '../../features/messages/queue/operate.ts'
+} from '../../features/messages/queue/queue-list.ts'
 import { findSuppressed, type SuppressedAddress } from '../../features/suppressions/find.ts'
 import { displayDomain, parseAddress } from '../../mail/address/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from '../engine/command.ts'

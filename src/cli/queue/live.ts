@@ -1,5 +1,5 @@
 /** What the running server knows, for commands that explain mail. */
-import type { FindLiveState } from '../../features/messages/queue/operate.ts'
+import type { FindLiveState } from '../../features/messages/explain/explain-emails.ts'
 import { type AskDeps, askServer } from '../../features/questions/ask.ts'
 import { escapeControls } from '../engine/text.ts'
 

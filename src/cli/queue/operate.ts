@@ -1,13 +1,8 @@
 /** What an operator does to mail on its way. */
 
 import { formatInstant } from '../../clock.ts'
-import {
-  cancelEmails,
-  holdDomain,
-  listHolds,
-  releaseDomain,
-  retryEmails,
-} from '../../features/messages/queue/operate.ts'
+import { holdDomain, listHolds, releaseDomain } from '../../features/messages/queue/holds.ts'
+import { cancelEmails, retryEmails } from '../../features/messages/queue/operate.ts'
 import { displayDomain, parseDomain } from '../../mail/address/address.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from '../engine/command.ts'
 import { escapeControls, formatTable, formatTime } from '../engine/text.ts'

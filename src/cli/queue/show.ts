@@ -1,14 +1,13 @@
 /** The whole story of one email: what it is, why it is where it is, and each attempt with its steps. */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
 import {
-  type Attempt,
-  type Email,
   type EmailHistory,
-  type Explanation,
-  explainEmails,
   getEmailHistory,
-} from '../../features/messages/queue/operate.ts'
+} from '../../features/messages/explain/email-history.ts'
+import type { Explanation } from '../../features/messages/explain/explain.ts'
+import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
 import type { OpenCore } from '../../features/open-core.ts'
+import type { Attempt, Email } from '../../store/schema/messages.ts'
 import { type Context, type Input, type Result, withCore } from '../engine/command.ts'
 import { formatFields, formatTime } from '../engine/text.ts'
 import { formatAttempts } from './attempts.ts'

@@ -1,7 +1,7 @@
 /** Where mail goes, as the running server finds it, and the end of a back-off by hand. */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
-import { bringForward, listWaitingDomains } from '../../features/messages/queue/operate.ts'
+import { bringForward, listWaitingDomains } from '../../features/messages/queue/bring-forward.ts'
 import type { OpenCore } from '../../features/open-core.ts'
 import { askServer } from '../../features/questions/ask.ts'
 import type { AnswerOf } from '../../features/questions/questions.ts'

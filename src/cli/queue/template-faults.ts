@@ -1,5 +1,5 @@
 /** What was wrong with an email's templates when it was rendered: a field for each part. */
-import type { Email } from '../../features/messages/queue/operate.ts'
+import type { Email } from '../../store/schema/messages.ts'
 
 export function faultFields({ templateFaults }: Pick<Email, 'templateFaults'>) {
   const fields = (templateFaults ?? []).map(({ part, line, column, message }) => {

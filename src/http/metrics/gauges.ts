@@ -1,6 +1,7 @@
 /** The numbers of `/metrics` that are read when they are asked for. */
 import type { Core } from '../../features/core.ts'
-import { countQueue, findOldestDue } from '../../features/messages/queue/operate.ts'
+import { findOldestDue } from '../../features/messages/queue/oldest-due.ts'
+import { countQueue } from '../../features/messages/queue/queue-list.ts'
 import type { Gauge } from './metrics.ts'
 
 export type GaugeDeps = Pick<Core, 'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'now'>

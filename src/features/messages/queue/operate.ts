@@ -1,59 +1,13 @@
-/**
- * What operators do to mail in the queue: look, retry, cancel, hold and release.
- */
+/** Retries and cancels emails in the queue, as an operator asks. */
 
 import { AppError } from '../../../errors.ts'
 import { eq } from '../../../store/drizzle.ts'
-import { type Attempt, attempts, type Email, emails } from '../../../store/schema/messages.ts'
+import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { failEmail } from '../outcome/outcome.ts'
 import { giveUpAfterMs } from './give-up-after.ts'
 import type { QueueNotifier } from './notifier.ts'
-
-export type { Step } from '../../../outbound/attempt.ts'
-export type { Attempt, Email } from '../../../store/schema/messages.ts'
-export type { Explanation } from '../explain/explain.ts'
-export { explainEmails, type FindLiveState } from '../explain/explain-emails.ts'
-export { isReport, reportPrefix } from '../outcome/report-row.ts'
-export { bringForward, listWaitingDomains } from './bring-forward.ts'
-export {
-  holdDomain,
-  isDomainHeld,
-  type ListedHold,
-  listHolds,
-  releaseDomain,
-  releaseStray,
-} from './holds.ts'
-export { findOldestDue } from './oldest-due.ts'
-export {
-  countEnded,
-  countListed,
-  countQueue,
-  type EndedCount,
-  listQueue,
-  type QueuedEmail,
-  type QueueFilter,
-  queueStates,
-} from './queue-list.ts'
-
-export type EmailHistory = { email: Email; attempts: Attempt[] }
-
-/** The whole story of a message. @throws AppError RESOURCE_NOT_FOUND */
-export async function getEmailHistory(
-  { store }: Pick<Base, 'store'>,
-  id: string,
-): Promise<EmailHistory> {
-  const email = await store.read.select().from(emails).where(eq(emails.id, id)).get()
-  if (email === undefined) throw notFound(id)
-  const tries = await store.read
-    .select()
-    .from(attempts)
-    .where(eq(attempts.emailId, id))
-    .orderBy(attempts.id)
-    .all()
-  return { email, attempts: tries }
-}
 
 /**
  * Makes waiting emails due at once; one that failed is tried again, with a new give-up time.

@@ -8,8 +8,8 @@ import { and, eq, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
+import { isDomainHeld } from './holds.ts'
 import type { QueueLane, QueueNotifier } from './notifier.ts'
-import { isDomainHeld } from './operate.ts'
 
 const released = { retryAt: null, leaseId: null, leaseUntil: null, status: 'PENDING' as const }
 

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
-import {
-  cancelEmails,
-  getEmailHistory,
-  holdDomain,
-  releaseDomain,
-  retryEmails,
-} from '../../../../src/features/messages/queue/operate.ts'
+import { getEmailHistory } from '../../../../src/features/messages/explain/email-history.ts'
+import { holdDomain, releaseDomain } from '../../../../src/features/messages/queue/holds.ts'
+import { cancelEmails, retryEmails } from '../../../../src/features/messages/queue/operate.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'

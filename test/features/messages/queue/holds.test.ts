@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createDirectory } from '../../../../src/features/directory.ts'
 import {
-  countQueue,
   holdDomain,
   isDomainHeld,
-  listQueue,
   releaseDomain,
   releaseStray,
-} from '../../../../src/features/messages/queue/operate.ts'
+} from '../../../../src/features/messages/queue/holds.ts'
+import { countQueue, listQueue } from '../../../../src/features/messages/queue/queue-list.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails, holds } from '../../../../src/store/schema/messages.ts'
 import { address, openSender, type Sender, START } from '../sender.ts'

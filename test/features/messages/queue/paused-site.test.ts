@@ -5,7 +5,7 @@ import {
   createDeliverer,
   type Deliverer,
 } from '../../../../src/features/messages/delivery/deliverer.ts'
-import { getEmailHistory } from '../../../../src/features/messages/queue/operate.ts'
+import { getEmailHistory } from '../../../../src/features/messages/explain/email-history.ts'
 import { deferLane } from '../../../../src/features/messages/queue/put-back.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import type { DeliveryResult } from '../../../../src/outbound/outbound.ts'

@@ -1,0 +1,27 @@
+/** An email with its attempts and reports, as `queue show` prints it. */
+import { AppError } from '../../../errors.ts'
+import { eq } from '../../../store/drizzle.ts'
+import { type Attempt, attempts, type Email, emails } from '../../../store/schema/messages.ts'
+import type { Base } from '../../base.ts'
+
+export type EmailHistory = { email: Email; attempts: Attempt[] }
+
+/** `attempts`: oldest first. @throws AppError RESOURCE_NOT_FOUND */
+export async function getEmailHistory(
+  { store }: Pick<Base, 'store'>,
+  id: string,
+): Promise<EmailHistory> {
+  const email = await store.read.select().from(emails).where(eq(emails.id, id)).get()
+  if (email === undefined) {
+    throw new AppError('RESOURCE_NOT_FOUND', `There is no email ${id}.`, {
+      details: { resource: 'email', id },
+    })
+  }
+  const rows = await store.read
+    .select()
+    .from(attempts)
+    .where(eq(attempts.emailId, id))
+    .orderBy(attempts.id)
+    .all()
+  return { email, attempts: rows }
+}
