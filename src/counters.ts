@@ -6,7 +6,7 @@
 type CounterText = { help: string; labelNames: readonly string[] }
 
 /** Every counter of the program; `/metrics` shows all of them. */
-export const counterTexts = {
+export const COUNTER_TEXTS = {
   pillarbox_log_lines_suppressed_total: {
     help: 'Log lines left out because the same line was logged less than a minute before',
     labelNames: [],
@@ -49,7 +49,7 @@ export const counterTexts = {
   },
 } as const satisfies Record<string, CounterText>
 
-export type CounterName = keyof typeof counterTexts
+export type CounterName = keyof typeof COUNTER_TEXTS
 
 export type CounterLabels = Readonly<Record<string, string>>
 
@@ -65,7 +65,7 @@ export function createCounters(): Counters {
     add(name, labels = {}, count = 1) {
       const lines = counts.get(name) ?? new Map()
       counts.set(name, lines)
-      const key = counterTexts[name].labelNames.map((label) => labels[label]).join('\n')
+      const key = COUNTER_TEXTS[name].labelNames.map((label) => labels[label]).join('\n')
       const line = lines.get(key)
       if (line === undefined) lines.set(key, { labels, count })
       else line.count += count

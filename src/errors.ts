@@ -5,7 +5,7 @@
  */
 type ErrorMeaning = { status: number; smtp: string; suggestion?: string }
 
-const meanings = {
+const MEANINGS = {
   UNAUTHORIZED: { status: 401, smtp: '535 5.7.8', suggestion: 'Log in and try again.' },
   MISSING_AUTH: {
     status: 401,
@@ -91,7 +91,7 @@ const meanings = {
   EXTERNAL_SERVICE_ERROR: { status: 503, smtp: '451 4.4.3', suggestion: 'Try again in a moment.' },
 } as const satisfies Record<string, ErrorMeaning>
 
-export type ErrorCode = keyof typeof meanings
+export type ErrorCode = keyof typeof MEANINGS
 
 /** One wrong field: its dot path, a text for people, a code for programs. */
 export type FieldError = { field: string; message: string; code: string; received?: unknown }
@@ -119,7 +119,7 @@ export class AppError extends Error {
 
   constructor(code: ErrorCode, publicText: string, context: ErrorContext = {}) {
     super(publicText, context.cause === undefined ? undefined : { cause: context.cause })
-    const meaning: ErrorMeaning = meanings[code]
+    const meaning: ErrorMeaning = MEANINGS[code]
     this.code = code
     this.status = context.status ?? meaning.status
     this.smtp = meaning.smtp

@@ -15,7 +15,9 @@
  * connection) have no stack trace. Addresses in `to`, `from` and `recipient` keep their first letter
  * and their domain.
  */
+
 import { type DestinationStream, destination, type LogFn, type Logger, pino } from 'pino'
+import { MINUTE_MS } from './clock.ts'
 
 export type Log = Logger
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
@@ -28,7 +30,7 @@ export type LogOptions = {
 }
 
 const WARN = 40
-const SAME_LINE_MS = 60_000
+const SAME_LINE_MS = MINUTE_MS
 /** Of lines that are remembered. */
 const MAX_LINES = 1_000
 const MAX_GATHERED = 64 * 1024
@@ -36,8 +38,8 @@ const MAX_CAUSE_LENGTH = 300
 const MAX_CAUSES = 8
 
 /** What a line names as its cause: by a text of people, and by names. */
-const textFields = ['error', 'reason'] as const
-const nameFields = ['code', 'site', 'domain', 'kind', 'cron', 'file', 'certFile'] as const
+const TEXT_FIELDS = ['error', 'reason'] as const
+const NAME_FIELDS = ['code', 'site', 'domain', 'kind', 'cron', 'file', 'certFile'] as const
 
 /** `out` in place of stderr is for tests: every line is a write of its own. */
 export function createLog(
@@ -171,8 +173,8 @@ function causeOf([first, text]: Line): string {
   if (typeof first !== 'object' || first === null) return String(first)
   const fields = first as Record<string, unknown>
   if (first instanceof Error) return `${text} ${causeText(first)}`
-  const texts = textFields.map((name) => causeText(fields[name]))
-  const names = nameFields.map((name) => String(fields[name]).slice(0, MAX_CAUSE_LENGTH))
+  const texts = TEXT_FIELDS.map((name) => causeText(fields[name]))
+  const names = NAME_FIELDS.map((name) => String(fields[name]).slice(0, MAX_CAUSE_LENGTH))
   return [text, ...texts, ...names].join(' ')
 }
 

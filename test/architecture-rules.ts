@@ -12,7 +12,7 @@ export type Packages = { dependencies: string[]; devDependencies: string[] }
 
 type Import = { from: string; specifier: string; isType: boolean }
 
-const free = ['errors', 'log', 'clock', 'health', 'counters', 'queue-class']
+const free = ['errors', 'log', 'clock', 'calendar', 'health', 'counters', 'queue-class']
 
 /** Room -> the rooms it may import, besides `free` and itself. */
 const table: Record<string, string[] | 'any'> = {
@@ -21,6 +21,7 @@ const table: Record<string, string[] | 'any'> = {
   errors: [],
   log: [],
   clock: [],
+  calendar: [],
   health: [],
   counters: [],
   'queue-class': [],

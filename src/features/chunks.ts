@@ -6,7 +6,9 @@
  * deletes what a process that died left, and the chunks of owners that were cleared or deleted. The
  * chunks that a row names are never deleted, whatever the caller takes for refused.
  */
+
 import { setImmediate as othersTurn } from 'node:timers/promises'
+import { HOUR_MS } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import { and, eq, sql } from '../store/drizzle.ts'
 import { firstIdAt } from '../store/ids.ts'
@@ -20,7 +22,7 @@ import type { Base } from './base.ts'
 type Place = { ownerId: string; first: number }
 
 /** No request, and no session, takes as long. */
-const ABANDONED_MS = 60 * 60 * 1000
+const ABANDONED_MS = HOUR_MS
 
 const insertChunk = statement((db) =>
   db.insert(chunks).values({

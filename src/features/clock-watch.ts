@@ -2,7 +2,7 @@
  * Tells the log when the clock of the machine jumps by more than an hour: give-up times, schedules
  * and dates of mail go by that clock. Time in which the machine slept is a jump, too.
  */
-import { formatInstant } from '../clock.ts'
+import { formatInstant, HOUR_MS } from '../clock.ts'
 import type { Base } from './base.ts'
 
 export type ClockWatchOptions = {
@@ -12,7 +12,7 @@ export type ClockWatchOptions = {
 }
 
 const EVERY_MS = 10_000
-const JUMP_MS = 3_600_000
+const JUMP_MS = HOUR_MS
 
 /** What it returns ends it. */
 export function watchClock(

@@ -6,7 +6,7 @@
  * is bounded: of a flood of parties the oldest are forgotten first.
  */
 import { LRUCache } from 'lru-cache'
-import type { Now } from '../clock.ts'
+import { MINUTE_MS, type Now } from '../clock.ts'
 import { peerOf } from './sessions.ts'
 
 export type Guesses = {
@@ -22,7 +22,7 @@ type Failures = { count: number; lastAt: number }
 
 const MAX_PARTIES = 10_000
 const MAX_FAILURES = 10
-const MEMORY_MS = 15 * 60_000
+const MEMORY_MS = 15 * MINUTE_MS
 const FIRST_DELAY_MS = 250
 const MAX_DELAY_MS = 8_000
 

@@ -4,7 +4,9 @@
  * (a command, a message) has a time for it that no trickle of octets extends; while more than half
  * of all places are taken, a command's is short.
  */
+
 import ipaddr from 'ipaddr.js'
+import { HOUR_MS } from '../clock.ts'
 
 export type SessionLimits = {
   connections: number
@@ -35,7 +37,7 @@ export const defaultLimits: SessionLimits = {
   commandMs: 300_000,
   busyCommandMs: 15_000,
   dataMs: 600_000,
-  sessionMs: 3_600_000,
+  sessionMs: HOUR_MS,
   sweepMs: 1_000,
 }
 

@@ -24,7 +24,7 @@ export type NewJob = {
   maxAttempts?: number
 }
 
-const defaultMaxAttempts = 10
+const DEFAULT_MAX_ATTEMPTS = 10
 
 const insertJob = statement((db) =>
   db
@@ -61,7 +61,7 @@ export async function enqueueJob(
     payload: job.payload,
     priority: job.priority ?? 0,
     runAt: job.runAt ?? job.now,
-    maxAttempts: job.maxAttempts ?? defaultMaxAttempts,
+    maxAttempts: job.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     uniqueKey: job.uniqueKey ?? null,
     now: job.now,
   })

@@ -11,7 +11,7 @@
  * between projects (due.ts), save how far they have come (progress.ts), and are therefore
  * interrupted at once when the program stops.
  */
-import type { Now } from '../clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/store.ts'
@@ -63,16 +63,15 @@ type State = Required<Omit<JobsOptions, 'cron'>> & {
   prunedAt: number
 }
 
-const defaultConcurrency = 4
-const defaultLeaseMs = 60_000
-const pollMs = 1000
-const pruneEveryMs = 3_600_000
-const dayMs = 86_400_000
-const keepCompletedMs = 7 * dayMs
-const keepFailedMs = 30 * dayMs
+const DEFAULT_CONCURRENCY = 4
+const DEFAULT_LEASE_MS = MINUTE_MS
+const POLL_MS = 1000
+const PRUNE_EVERY_MS = HOUR_MS
+const KEEP_COMPLETED_MS = 7 * DAY_MS
+const KEEP_FAILED_MS = 30 * DAY_MS
 
 export function startJobs(options: JobsOptions): Jobs {
-  const { cron = [], limits = {}, concurrency = defaultConcurrency, ...rest } = options
+  const { cron = [], limits = {}, concurrency = DEFAULT_CONCURRENCY, ...rest } = options
   const kinds = Object.keys(options.handlers)
   for (const { kind } of cron) {
     if (!kinds.includes(kind)) throw new TypeError(`No handler for the cron job "${kind}".`)
@@ -81,7 +80,7 @@ export function startJobs(options: JobsOptions): Jobs {
     ...rest,
     concurrency,
     limits,
-    leaseMs: options.leaseMs ?? defaultLeaseMs,
+    leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
     lanes: toLanes(kinds, { concurrency, limits }),
     running: new Map(),
     isStopping: false,
@@ -91,7 +90,7 @@ export function startJobs(options: JobsOptions): Jobs {
   }
   const wake = () => look(state)
   const clocks = startCron({ log: state.log, tick: (entry) => tick(state, entry) }, cron)
-  const poll = setInterval(wake, pollMs)
+  const poll = setInterval(wake, POLL_MS)
   const heartbeat = setInterval(() => beat(state), state.leaseMs / 3)
   const unwatch = state.store.onExternalChange(wake)
   wake()
@@ -245,8 +244,8 @@ async function tick(state: State, { name, kind, payload = {} }: CronEntry): Prom
 
 async function prune(state: State): Promise<void> {
   const now = state.now()
-  if (now - state.prunedAt < pruneEveryMs) return
+  if (now - state.prunedAt < PRUNE_EVERY_MS) return
   state.prunedAt = now
-  const before = { completed: now - keepCompletedMs, failed: now - keepFailedMs }
+  const before = { completed: now - KEEP_COMPLETED_MS, failed: now - KEEP_FAILED_MS }
   await state.store.write((tx) => pruneJobs(tx, before))
 }

@@ -12,6 +12,7 @@
  * further in between, is taken for the cause. Every change of an active job asks for its lease: who
  * lost it changes nothing.
  */
+import { MINUTE_MS } from '../clock.ts'
 import { forClaim } from '../store/dialect.ts'
 import { and, eq, gte, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
 import { newId } from '../store/ids.ts'
@@ -23,12 +24,12 @@ export type Claimed = Job & { leaseId: string }
 /** Which active job is meant, as the one who claimed it knows it. */
 export type Held = Pick<Claimed, 'id' | 'leaseId'>
 
-const maxErrorLength = 2000
-const maxLosses = 5
+const MAX_ERROR_LENGTH = 2000
+const MAX_LOSSES = 5
 /** After the second loss, doubled with each. */
-const firstRestMs = 60_000
-const keptJobs = { completed: 50, failed: 100 }
-const lostText = 'The process ended while the job was running.'
+const FIRST_REST_MS = MINUTE_MS
+const KEPT_JOBS = { completed: 50, failed: 100 }
+const LOST_TEXT = 'The process ended while the job was running.'
 
 /** Takes up to `limit` due jobs, most urgent first. */
 export async function claimJobs(
@@ -68,14 +69,14 @@ export async function returnLostJobs(tx: Tx, now: number): Promise<void> {
     leaseUntil: null,
     attempts: sql`max(0, ${jobs.attempts} - 1)`,
     losses: sql`${jobs.losses} + 1`,
-    error: lostText,
+    error: LOST_TEXT,
     updatedAt: now,
   }
   await tx
     .update(jobs)
     .set({ ...lost, state: 'failed', completedAt: now })
-    .where(and(isLost, gte(jobs.losses, maxLosses - 1)))
-  const restMs = sql`case ${jobs.losses} when 0 then 0 else ${firstRestMs} << (${jobs.losses} - 1) end`
+    .where(and(isLost, gte(jobs.losses, MAX_LOSSES - 1)))
+  const restMs = sql`case ${jobs.losses} when 0 then 0 else ${FIRST_REST_MS} << (${jobs.losses} - 1) end`
   await tx
     .update(jobs)
     .set({ ...lost, state: 'waiting', runAt: sql`${now} + ${restMs}` })
@@ -109,7 +110,7 @@ export async function failJob(
   held: Held,
   { error, retryAt, now }: { error: string; retryAt: number | null; now: number },
 ): Promise<boolean> {
-  const text = { error: error.slice(0, maxErrorLength) }
+  const text = { error: error.slice(0, MAX_ERROR_LENGTH) }
   if (retryAt === null) {
     return change(tx, held, { ...text, state: 'failed', completedAt: now, ...released(now) })
   }
@@ -147,7 +148,7 @@ export async function trimFinished(
       select id from jobs
       where project_id = ${projectId} and kind = ${kind} and state = ${state}
         and project_id is not null and completed_at is not null
-      order by completed_at desc, id desc limit -1 offset ${keptJobs[state]})`)
+      order by completed_at desc, id desc limit -1 offset ${KEPT_JOBS[state]})`)
   }
 }
 

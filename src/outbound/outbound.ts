@@ -10,7 +10,7 @@
  */
 
 import { availableParallelism } from 'node:os'
-import type { Now } from '../clock.ts'
+import { MINUTE_MS, type Now } from '../clock.ts'
 import type { Config, ListenAddress } from '../config/config.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -171,9 +171,9 @@ const MAX_PER_THREAD = 500
 const IDLE_MS = 30_000
 const HANG_MS = 5_000
 /** Threads without sockets are kept that long when nothing is to be done. */
-const REST_MS = 60_000
+const REST_MS = MINUTE_MS
 /** After an error of ours, before it is tried again. */
-const FAULT_PAUSE_MS = 60_000
+const FAULT_PAUSE_MS = MINUTE_MS
 
 export function startOutbound(deps: OutboundDeps, listener: OutboundListener): Outbound {
   const { config, log, now } = deps

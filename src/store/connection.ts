@@ -39,7 +39,7 @@ export type ConnectionOptions = {
   busyTimeoutMs: number
 }
 
-const maxStatements = 500
+const MAX_STATEMENTS = 500
 
 /** @throws what SQLite says, SQLITE_BUSY included. */
 export function openConnection(options: ConnectionOptions): Connection {
@@ -62,7 +62,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       isWrite: !statement.readonly,
       isRaw: false,
     }
-    if (statements.size >= maxStatements) {
+    if (statements.size >= MAX_STATEMENTS) {
       const [oldest] = statements.keys()
       statements.delete(oldest ?? '')
     }

@@ -4,14 +4,14 @@
  */
 import { AppError, describeError } from '../errors.ts'
 
-const text = 'The database cannot be used at the moment.'
+const UNAVAILABLE_TEXT = 'The database cannot be used at the moment.'
 
 /** Result codes that say something of the disk, the file or other processes, not of the query. */
-const unavailable =
+const UNAVAILABLE_CODE =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM|PROTOCOL|INTERRUPT)/
 
 /** Of these, what the disk or the file says: waiting for others would not help. */
-const faulty = /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM)/
+const STORAGE_FAULT_CODE = /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM)/
 
 /** The symbolic result code of SQLite (`SQLITE_FULL`), or '' for any other thrown value. */
 export function sqliteCode(error: unknown): string {
@@ -26,12 +26,12 @@ export function isBusy(error: unknown): boolean {
 
 /** The disk is full, the file is broken or out of reach; `error` as thrown by SQLite or by us. */
 export function isStorageFault(error: unknown): boolean {
-  return faulty.test(sqliteCode(error instanceof AppError ? error.cause : error))
+  return STORAGE_FAULT_CODE.test(sqliteCode(error instanceof AppError ? error.cause : error))
 }
 
 /** What a failing query throws: DATABASE_ERROR where the store is at fault, else the error itself. */
 export function queryError(error: unknown, file: string): unknown {
-  return unavailable.test(sqliteCode(error)) ? databaseError(error, file) : error
+  return UNAVAILABLE_CODE.test(sqliteCode(error)) ? databaseError(error, file) : error
 }
 
 /** DATABASE_ERROR (503): nothing of what was asked has been done. */
@@ -39,7 +39,12 @@ export function databaseError(cause: unknown, file: string): AppError {
   if (cause instanceof AppError) return cause
   // As errors of the system name their file.
   const named = cause instanceof Error ? Object.assign(cause, { path: file }) : cause
-  return new AppError('DATABASE_ERROR', text, { cause: named })
+  return new AppError('DATABASE_ERROR', UNAVAILABLE_TEXT, { cause: named })
+}
+
+/** Whether a later try may succeed: the store refused the work, and did nothing of it. */
+export function isTransientDatabaseError(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'DATABASE_ERROR'
 }
 
 /** Nobody is served yet: whoever starts the program may read what is wrong. */

@@ -7,12 +7,12 @@ import { randomBytes } from 'node:crypto'
  */
 type Sequence = { at: number; time: string; counter: number; pool: string; offset: number }
 
-const poolBytes = 8 * 512
-/** Hexadecimal digits of randomness that one id takes. */
-const digits = 16
-const variants = '89ab'
-const counterEnd = 0x1000
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const POOL_BYTES = 8 * 512
+/** The random hexadecimal digits of one id. */
+const HEX_DIGITS = 16
+const VARIANTS = '89ab'
+const COUNTER_END = 0x1000
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** A new id, greater as text than every earlier one of this process. */
 export const newId: () => string = createIdSource(Date.now)
@@ -24,14 +24,14 @@ export function createIdSource(now: () => number): () => string {
     const random = nextRandom(state)
     advance(state, now(), random)
     const counter = state.counter.toString(16).padStart(3, '0')
-    const variant = variants[Number.parseInt(random[0] ?? '', 16) & 3]
+    const variant = VARIANTS[Number.parseInt(random[0] ?? '', 16) & 3]
     return `${state.time}-7${counter}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
   }
 }
 
 /** Any UUID in its lower-case form, whatever its version. */
 export function isUuid(value: string): boolean {
-  return uuid.test(value)
+  return UUID.test(value)
 }
 
 /** When a UUIDv7 was made, in epoch milliseconds. @throws TypeError for any other text. */
@@ -54,7 +54,7 @@ function advance(state: Sequence, at: number, random: string): void {
     return
   }
   state.counter += 1
-  if (state.counter < counterEnd) return
+  if (state.counter < COUNTER_END) return
   setTime(state, state.at + 1)
   state.counter = 0
 }
@@ -66,11 +66,11 @@ function setTime(state: Sequence, at: number): void {
 }
 
 function nextRandom(state: Sequence): string {
-  if (state.offset + digits > state.pool.length) {
-    state.pool = randomBytes(poolBytes).toString('hex')
+  if (state.offset + HEX_DIGITS > state.pool.length) {
+    state.pool = randomBytes(POOL_BYTES).toString('hex')
     state.offset = 0
   }
-  const random = state.pool.slice(state.offset, state.offset + digits)
-  state.offset += digits
+  const random = state.pool.slice(state.offset, state.offset + HEX_DIGITS)
+  state.offset += HEX_DIGITS
   return random
 }

@@ -11,13 +11,13 @@ import type { Connection } from './connection.ts'
 
 export type Migration = { number: number; name: string; sql: string }
 
-const assetFolder = 'migrations/sqlite'
+const ASSET_FOLDER = 'migrations/sqlite'
 
 /** The migrations of this program, or those of a folder on disk, in order. */
 export function readMigrations(folder?: string): Migration[] {
   const files =
     folder === undefined
-      ? listAssets(assetFolder).map((name) => ({ name, bytes: readAsset(name) }))
+      ? listAssets(ASSET_FOLDER).map((name) => ({ name, bytes: readAsset(name) }))
       : readdirSync(folder).map((name) => ({ name, bytes: readFileSync(path.join(folder, name)) }))
   const migrations = files.map(({ name, bytes }) => parseMigration(name, bytes.toString('utf8')))
   migrations.sort((a, b) => a.number - b.number)

@@ -78,8 +78,8 @@ export type StoreOptions = {
   watch?: boolean
 }
 
-const openTimeoutMs = 5000
-const readBusyTimeoutMs = 1000
+const OPEN_TIMEOUT_MS = 5000
+const READ_BUSY_TIMEOUT_MS = 1000
 
 /**
  * Opens the file, made with mode 0600 if need be, and brings its tables up to date.
@@ -93,7 +93,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const reading = openConnection({
     ...settings,
     isReadOnly: true,
-    busyTimeoutMs: readBusyTimeoutMs,
+    busyTimeoutMs: READ_BUSY_TIMEOUT_MS,
   })
   const threads = Array.from({ length: readerThreads }, () => createThread(settings))
   const readers = createReaders(settings, threads)
@@ -169,7 +169,7 @@ function rescueLog(connection: Connection, log: Log): void {
 
 /** Waits for other processes: turning a new file into a WAL one does not honour busy timeouts. */
 async function openWritable(options: StoreOptions, migrations: Migration[]): Promise<Connection> {
-  const endsAt = performance.now() + openTimeoutMs
+  const endsAt = performance.now() + OPEN_TIMEOUT_MS
   for (;;) {
     try {
       return setUp(options, migrations)

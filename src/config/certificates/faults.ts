@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { formatInstant } from '../../clock.ts'
+import { DAY_MS, formatInstant } from '../../clock.ts'
 import type { Config } from '../config.ts'
 
 /** The listeners that have certificates. */
@@ -10,7 +10,6 @@ export type TlsListener = 'http' | 'inbound' | 'submission'
 
 export const tlsListeners: readonly TlsListener[] = ['http', 'inbound', 'submission']
 
-const DAY_MS = 86_400_000
 const SOON_MS = 7 * DAY_MS
 const MAX_NAMES_LENGTH = 200
 

@@ -1,5 +1,7 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts'
+
 /** Reads and writes durations such as `500ms`, `1s`, `5m`, `2h` and `3d`. */
-const units = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
+const units = { d: DAY_MS, h: HOUR_MS, m: MINUTE_MS, s: SECOND_MS, ms: 1 } as const
 
 type Unit = keyof typeof units
 

@@ -2,6 +2,7 @@
  * The activity feed (contract 15.1): events of a project, newest first. An email's events show the
  * message as its recipient got it, rendered again from its snapshot, and the base data of its events.
  */
+import { DAY_MS } from '../../clock.ts'
 import { desc, eq, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
@@ -32,7 +33,7 @@ export type ActivityQuery = {
 export type ActivityPage = { data: Activity[]; cursor: string | null; hasMore: boolean }
 
 /** What a feed or its figures show when they are not told since when. */
-export const DEFAULT_SPAN_MS = 30 * 86_400_000
+export const DEFAULT_SPAN_MS = 30 * DAY_MS
 
 /** With more names of clients' events than that, the newest events are looked at one by one. */
 const MAX_NAMES = 1_000

@@ -2,6 +2,7 @@
  * How much happened in the last minutes: events, emails accepted or received, executions begun
  * (contract 15.1). A live indicator asks for the number.
  */
+import { MINUTE_MS } from '../../clock.ts'
 import { and, eq, gt, sql } from '../../store/drizzle.ts'
 import { firstIdAt } from '../../store/ids.ts'
 import { events } from '../../store/schema/events.ts'
@@ -38,7 +39,7 @@ export async function countRecent(
   projectId: string,
   minutes: number,
 ): Promise<RecentCount> {
-  const since = now() - minutes * 60_000
+  const since = now() - minutes * MINUTE_MS
   const most = MAX_EMAILS
   const [happened, accepted] = await Promise.all([
     store.scan.find(countSince, { projectId, since }),

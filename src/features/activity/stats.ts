@@ -3,7 +3,9 @@
  * the reader threads through the index that the feed uses, some 50,000 events a query, so that a
  * project with millions of them keeps neither other readers waiting nor a snapshot open.
  */
+
 import { LRUCache } from 'lru-cache'
+import { MINUTE_MS } from '../../clock.ts'
 import { jsonValue } from '../../store/dialect.ts'
 import { and, asc, eq, gt, lte, sql } from '../../store/drizzle.ts'
 import { events } from '../../store/schema/events.ts'
@@ -30,7 +32,7 @@ type StatsDeps = Pick<Base, 'store' | 'now'>
 type Counts = { events: number; sent: number; opened: number; clicked: number }
 type Span = { after: number; until: number }
 
-const REMEMBERED_MS = 5 * 60_000
+const REMEMBERED_MS = 5 * MINUTE_MS
 const MAX_REMEMBERED = 1_000
 const CHUNK_EVENTS = 50_000
 

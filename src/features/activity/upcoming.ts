@@ -2,6 +2,7 @@
  * What is going to happen (contract 15.1), soonest first. Whatever has a time in the future to show
  * is a source; each brings its own query, and sources are merged here.
  */
+import { DAY_MS } from '../../clock.ts'
 import type { Base } from '../base.ts'
 import type { Activity } from './entry.ts'
 
@@ -16,8 +17,6 @@ export type UpcomingSource = (
 
 /** Scheduled campaigns and the emails of workflows: none before there are either. */
 const sources: readonly UpcomingSource[] = []
-
-const DAY_MS = 86_400_000
 
 export async function listUpcoming(
   deps: Pick<Base, 'store' | 'now'>,

@@ -1,9 +1,9 @@
 /** Filters on a contact's own columns. None of them is ever null. */
-import { parseInstant } from '../../clock.ts'
+import { DAY_MS, parseInstant } from '../../clock.ts'
 import { parseAddress } from '../../mail/address/address.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
-import { DAY_MS, startOfDay } from './instant.ts'
+import { startOfDay } from './instant.ts'
 import type { OperatorOf } from './operators.ts'
 
 export type InstantFilter = {

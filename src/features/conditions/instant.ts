@@ -1,7 +1,5 @@
 /** Dates in conditions (contract 4.3). */
-import { parseInstant } from '../../clock.ts'
-
-export const DAY_MS = 86_400_000
+import { DAY_MS, parseInstant } from '../../clock.ts'
 
 /**
  * The instant of a text in contact data, where texts are compared as they stand: it is a date when

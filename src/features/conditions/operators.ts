@@ -1,4 +1,5 @@
 /** The operators of conditions, and which a field takes (contract 4.2). */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../clock.ts'
 
 const equality = ['equals', 'notEquals'] as const
 const comparison = [
@@ -39,9 +40,9 @@ export const operators: readonly Operator[] = [
 ].sort()
 
 export const unitMs: Record<Unit, number> = {
-  days: 86_400_000,
-  hours: 3_600_000,
-  minutes: 60_000,
+  days: DAY_MS,
+  hours: HOUR_MS,
+  minutes: MINUTE_MS,
 }
 export const units = Object.keys(unitMs) as Unit[]
 

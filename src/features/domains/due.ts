@@ -2,6 +2,7 @@
  * The background check: every 5 minutes each domain that is not trusted is checked again, the one
  * that waits longest first, a few at a time.
  */
+import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { and, asc, eq, isNull, lte, or } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
@@ -9,7 +10,7 @@ import type { Base } from '../base.ts'
 import { type CheckDeps, checkDomain } from './check.ts'
 
 /** A little under the 5 minutes between two runs: the last one took some time itself. */
-const DUE_AFTER_MS = 4 * 60_000
+const DUE_AFTER_MS = 4 * MINUTE_MS
 const CONCURRENCY = 8
 
 /** How many were checked. One that cannot be checked is logged and does not stop the others. */

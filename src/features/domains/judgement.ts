@@ -12,6 +12,7 @@
  *
  * A trusted domain is verified whatever its records say.
  */
+import { HOUR_MS } from '../../clock.ts'
 import type { Domain } from '../../store/schema/domains.ts'
 import type { Finding } from './findings.ts'
 import type { RecordPurpose } from './records.ts'
@@ -32,7 +33,7 @@ export type Judgement = Pick<
 type Standing = Pick<Domain, 'isVerified' | 'status' | 'failedChecks' | 'failingSince'>
 
 const MAX_FAILED_CHECKS = 3
-const MIN_FAILING_MS = 3_600_000
+const MIN_FAILING_MS = HOUR_MS
 
 /** `at`: epoch ms of the check. */
 export function judgeDomain(domain: Domain, findings: Finding[], at: number): Judgement {

@@ -3,13 +3,14 @@
  * days after it lost its verification, is forgotten, unless templates still send from it.
  */
 
+import { DAY_MS } from '../../clock.ts'
 import { rowsChanged } from '../../store/database.ts'
 import { and, eq, notInArray, sql } from '../../store/drizzle.ts'
 import { domains } from '../../store/schema/domains.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
 
-const CLAIM_MS = 30 * 86_400_000
+const CLAIM_MS = 30 * DAY_MS
 
 /** How many lapsed. */
 export async function deleteLapsedClaims({

@@ -14,6 +14,7 @@
  * handler that can fail for a single event, or has to reach beyond the database, makes jobs of its
  * events (`jobs/enqueue.ts`): they have attempts of their own and a dead letter.
  */
+import { MINUTE_MS } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { asc, desc, eq, gt } from '../../store/drizzle.ts'
 import { type EventRow, eventFollowers, events } from '../../store/schema/events.ts'
@@ -46,7 +47,7 @@ type Deps = Pick<Base, 'store' | 'log' | 'now'>
 
 const defaultBatch = 100
 const firstPauseMs = 1_000
-const longestPauseMs = 60_000
+const longestPauseMs = MINUTE_MS
 
 const findCursor = statement((db) =>
   db

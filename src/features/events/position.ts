@@ -1,4 +1,5 @@
 /** Where a page of events ended, as clients are told: `<createdAt>_<seq>`, or the bare id of an event. */
+import { MINUTE_MS } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
 import { sql } from '../../store/drizzle.ts'
 import { idTime, isUuid } from '../../store/ids.ts'
@@ -10,7 +11,7 @@ import type { EventPosition } from './page.ts'
  * Events have no index by id. An id tells when it was made, which is hardly ever before the instant
  * of its event by more than that, and mostly at once: the event is among the first of those older.
  */
-const SLACK_MS = 60_000
+const SLACK_MS = MINUTE_MS
 const MAX_LOOKED_AT = 10_000
 
 export const findById = statement<EventPosition>(

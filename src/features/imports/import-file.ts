@@ -4,6 +4,7 @@
  * an upload that is cut off is no import, whatever of it was kept: `discard` deletes that, or where
  * the process died, the sweep.
  */
+import { HOUR_MS } from '../../clock.ts'
 import { enqueueNamed } from '../../jobs/name.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { idTime, newId } from '../../store/ids.ts'
@@ -44,7 +45,7 @@ const CHUNK_BYTES = 64 * 1024
 /** A crash or a stop costs one; what was done is not done again, so a few more are cheap. */
 const MAX_ATTEMPTS = 5
 /** No request takes as long. */
-const ABANDONED_MS = 60 * 60 * 1000
+const ABANDONED_MS = HOUR_MS
 
 const insertChunk = statement((db) =>
   db.insert(importChunks).values({

@@ -6,6 +6,7 @@
  *
  * Searching is the reader threads' work; transactions are short.
  */
+import { DAY_MS, HOUR_MS } from '../../clock.ts'
 import { listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
 import { sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
@@ -15,8 +16,6 @@ import type { Base } from '../base.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** Of one transaction; clearing a text has to visit all its pages. */
 const CHUNK = 100
 const CHUNK_BYTES = 8 * 1024 * 1024

@@ -1,9 +1,9 @@
 /** Marks of our own mail in what comes back: whose they are, and whether they still count. */
+import { DAY_MS } from '../../clock.ts'
 import { readReturnPathLocalPart, readUnsubscribeLocalPart } from '../../mail/signed-tokens.ts'
 import { idTime } from '../../store/ids.ts'
 import type { Base } from '../base.ts'
 
-const DAY_MS = 86_400_000
 /** Of a return path, by the time of its email's id. */
 const VALID_MS = 30 * DAY_MS
 

@@ -7,7 +7,8 @@
  *
  * Reports, mail to mailboxes and what is read alone keep none of each other waiting.
  */
-import { AppError, describeError } from '../../errors.ts'
+import { describeError } from '../../errors.ts'
+import { retryWhileUnwritable } from '../../store/write/retry.ts'
 import type { Base } from '../base.ts'
 import { discardChunks } from '../chunks.ts'
 import type { Arrival } from './act.ts'
@@ -184,18 +185,12 @@ export async function startProcessing(deps: ProcessDeps, reader: Reader): Promis
     void dropped.then(() => dropping.delete(dropped))
   }
 
-  /** While the database takes no writes. @throws any other error */
-  async function keepTrying(act: () => Promise<unknown>): Promise<void> {
-    for (;;) {
-      try {
-        await act()
-        return
-      } catch (error) {
-        const isPassing = error instanceof AppError && error.code === 'DATABASE_ERROR'
-        if (!isPassing || isStopped) throw error
-        await pause()
-      }
-    }
+  function keepTrying(act: () => Promise<unknown>): Promise<void> {
+    return retryWhileUnwritable(act, async () => {
+      if (isStopped) return false
+      await pause()
+      return true
+    })
   }
 
   function release(rows: readonly Pending[]): void {

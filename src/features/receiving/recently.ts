@@ -3,6 +3,7 @@
  * its address; all others count by the network of the client, for anybody may write any address
  * into a message: what strangers send in a customer's name takes nothing from the customer.
  */
+import { HOUR_MS } from '../../clock.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -17,7 +18,6 @@ export type Coming = {
   at: number
 }
 
-const HOUR_MS = 3_600_000
 const MAX_PER_MAILBOX = 30
 /** To whatever mailboxes of a project. */
 const MAX_PER_PROJECT = 1_000

@@ -3,6 +3,7 @@
  * days; mail with its text, and what could not be read, `retention.body_days`. What waits to be
  * read stays. The emails that mail has become are records of their own.
  */
+import { DAY_MS } from '../../clock.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -12,7 +13,6 @@ import { toChunks } from '../messages/retention.ts'
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 type Aged = { number: number; at: number; bytes: number; isShort: number }
 
-const DAY_MS = 86_400_000
 const REPORT_DAYS = 30
 const PAGE = 500
 

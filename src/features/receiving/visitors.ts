@@ -3,7 +3,7 @@
  * remembered is bounded: of a flood of networks the oldest are forgotten first.
  */
 import { LRUCache } from 'lru-cache'
-import type { Now } from '../../clock.ts'
+import { HOUR_MS, type Now } from '../../clock.ts'
 import { networkOf } from './network.ts'
 
 export type Visitors = {
@@ -15,7 +15,6 @@ export type Visitors = {
 
 const MAX_NETWORKS = 10_000
 const MAX_PER_HOUR = 20
-const HOUR_MS = 3_600_000
 
 export function createVisitors(now: Now): Visitors {
   const networks = new LRUCache<string, number[]>({ max: MAX_NETWORKS })

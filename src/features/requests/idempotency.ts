@@ -5,6 +5,7 @@
  * names what the first request was answered with, for a client that never heard the answer. Only the
  * same operation is told: a public key opens tracking, and must not learn whom mail was sent to.
  */
+import { HOUR_MS } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { and, eq, lte, sql } from '../../store/drizzle.ts'
 import { idempotencyKeys } from '../../store/schema/service.ts'
@@ -110,7 +111,7 @@ export async function keepKey(
   request: IdempotentRequest,
   { statusCode, answer, hours }: KeptAnswer & { hours: number },
 ): Promise<void> {
-  const expiresAt = request.at + hours * 3_600_000
+  const expiresAt = request.at + hours * HOUR_MS
   const taken = await tx.execute(takeKey, { ...request, statusCode, answer, expiresAt })
   if (taken > 0) return
   const { projectId, key } = request

@@ -1,10 +1,10 @@
 /** Forgetting requests: `retention.request_log_days` after they were made. */
+import { DAY_MS } from '../../clock.ts'
 import { and, asc, lt, lte, sql } from '../../store/drizzle.ts'
 import { apiRequests } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1000
 /** One write, far below the 20 ms that the writer is to be held for. */
 const CHUNK_ROWS = 1000
 

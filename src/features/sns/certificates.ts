@@ -2,8 +2,10 @@
  * The certificates that SNS signs with, by address. They come from a host of SNS by HTTPS, whose own
  * certificate says that it is one; what is served there must besides be in force and name SNS.
  */
+
 import { X509Certificate } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { DAY_MS } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { PublicFetch } from '../../outbound/http/public-fetch.ts'
 import type { Base } from '../base.ts'
@@ -21,7 +23,7 @@ type Known = { certificate: Promise<X509Certificate>; expiresAt: number }
 
 /** SNS has one or two a region at a time. */
 const MAX_KNOWN = 100
-const REMEMBERED_MS = 24 * 3_600_000
+const REMEMBERED_MS = DAY_MS
 /** So that a stranger who knows a topic's name cannot make us ask without end. */
 const FAILURE_REMEMBERED_MS = 10_000
 const MAX_FETCHES = 4

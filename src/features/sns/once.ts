@@ -1,11 +1,11 @@
 /** Each message of SNS counts once: its id is written in the transaction of what it led to. */
+import { DAY_MS } from '../../clock.ts'
 import { eq, lt } from '../../store/drizzle.ts'
 import { snsNotifications } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 
-const DAY_MS = 86_400_000
 /** Far longer than a message of that age would be believed. */
 const KEPT_MS = 3 * DAY_MS
 

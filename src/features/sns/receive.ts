@@ -17,7 +17,9 @@
  *
  * SNS tries for at most an hour (its "message delivery retries").
  */
+
 import { verify } from 'node:crypto'
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts'
 import { AppError, describeError, notFound } from '../../errors.ts'
 import type { Base } from '../base.ts'
 import { recordReports } from '../messages/outcome/record-reports.ts'
@@ -46,8 +48,8 @@ export type SnsReceiver = {
 }
 
 /** An hour of tries, and as much for what SNS itself held back. */
-const MAX_AGE_MS = 2 * 3_600_000
-const MAX_AHEAD_MS = 15 * 60_000
+const MAX_AGE_MS = 2 * HOUR_MS
+const MAX_AHEAD_MS = 15 * MINUTE_MS
 
 export function createSnsReceiver(deps: SnsDeps): SnsReceiver {
   const certificates = createCertificates(deps)

@@ -7,7 +7,8 @@
  * what waits is bounded, and the oldest gives way. A crash loses the last second.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, describeError } from '../../errors.ts'
+import { describeError } from '../../errors.ts'
+import { isTransientDatabaseError } from '../../store/database-error.ts'
 import type { Base } from '../base.ts'
 import { type Hit, recordHits } from './hits.ts'
 import { VISIT_MS } from './machines.ts'
@@ -119,8 +120,8 @@ export function startHitLog(deps: Deps, options: HitLogOptions = {}): HitLog {
     try {
       await deps.store.write((tx) => recordHits(deps, tx, hits))
     } catch (error) {
-      if (isPassing(error) && !isStopping) return visits
-      if (!isPassing(error) && visits.length > 1) {
+      if (isTransientDatabaseError(error) && !isStopping) return visits
+      if (!isTransientDatabaseError(error) && visits.length > 1) {
         return (await Promise.all(visits.map((visit) => writeSome([visit])))).flat()
       }
       lose(hits, describeError(error))
@@ -139,10 +140,6 @@ export function startHitLog(deps: Deps, options: HitLogOptions = {}): HitLog {
   }
 
   return { add, counts: () => ({ waiting, lost }), stop }
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'DATABASE_ERROR'
 }
 
 function chunk<T>(all: readonly T[], size: number): T[][] {

@@ -3,7 +3,7 @@
  * by the first scrape: a server that nobody scrapes pays nothing for it.
  */
 import type { Registry } from 'prom-client'
-import { type CounterName, type Counters, counterTexts } from '../../counters.ts'
+import { COUNTER_TEXTS, type CounterName, type Counters } from '../../counters.ts'
 import type { Traffic } from '../exchange/traffic.ts'
 
 /** A number that another part of the server tells; with several lines, each by its labels. */
@@ -58,8 +58,8 @@ async function buildRegistry({ traffic, gauges, counters }: MetricsDeps) {
       for (const { totalMs, ...line } of traffic.lines()) this.inc(labelsOf(line), totalMs / 1000)
     },
   })
-  for (const name of Object.keys(counterTexts) as CounterName[]) {
-    const { help, labelNames } = counterTexts[name]
+  for (const name of Object.keys(COUNTER_TEXTS) as CounterName[]) {
+    const { help, labelNames } = COUNTER_TEXTS[name]
     new Counter({
       name,
       help,

@@ -1,6 +1,6 @@
 /** Query parameters of lists, the same everywhere: a limit above the cap is the cap (section 0). */
 import { z } from 'zod'
-import { parseInstant } from '../../clock.ts'
+import { DAY_MS, parseInstant } from '../../clock.ts'
 
 /** A whole number of at least 1; above `cap` it is `cap`, left out it is `fallback`. */
 export function countParameter<Fallback extends number | undefined>({
@@ -55,8 +55,6 @@ export function choiceParameter<const Choice extends string>(
     .catch(fallback)
     .meta({ type: 'string', enum: [...choices], default: fallback })
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** As epoch milliseconds; a bare date is its first millisecond in UTC, or its last. */
 export function instantParameter(bareDate: 'first' | 'last') {

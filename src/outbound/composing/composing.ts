@@ -7,7 +7,7 @@
  * A content at which the thread ended is made once more, with its placeholders only; a content at
  * which a thread ended twice is given up, with all its messages that wait here.
  */
-import type { Now } from '../../clock.ts'
+import { MINUTE_MS, type Now } from '../../clock.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import {
   createThreads,
@@ -61,10 +61,10 @@ const MAX_HELD_BYTES_OF_PROJECT = 48 * 1024 * 1024
 const MAX_HELD_BYTES_AT_ALL = 256 * 1024 * 1024
 /** Encoded, and far above what any server takes. */
 const MAX_COMPOSED_BYTES = 128 * 1024 * 1024
-const BROKEN_MS = 60_000
+const BROKEN_MS = MINUTE_MS
 /** What is brought again comes one by one, as fast as messages are made. */
 const LEAST_DELAY_MS = 1_000
-const MOST_DELAY_MS = 10 * 60_000
+const MOST_DELAY_MS = 10 * MINUTE_MS
 const FIRST_MEAN_MS = 250
 
 export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Composing<T> {

@@ -2,7 +2,9 @@
  * What is known of contents whose messages are not made as others are: those that take long, and
  * those at which a thread ended. By the content's own id, for an hour and in memory only.
  */
+
 import { LRUCache } from 'lru-cache'
+import { HOUR_MS } from '../../clock.ts'
 import type { MessageContent } from '../../mail/compose/build-message.ts'
 import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 
@@ -22,7 +24,7 @@ export type ContentHistory = {
 type Known = { isHeavy: boolean; ends: number; reason: string }
 
 const MAX_KNOWN = 10_000
-const KNOWN_FOR_MS = 3_600_000
+const KNOWN_FOR_MS = HOUR_MS
 const MAX_ENDS = 2
 /** What a delivery thread may be asked for in spite of having been too slow for once. */
 const QUICK_MS = 25

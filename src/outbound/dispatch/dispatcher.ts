@@ -6,7 +6,7 @@
  * back with all that wait and share its content, and the others go to another thread; whoever meets
  * that several times is returned for later.
  */
-import type { Now } from '../../clock.ts'
+import { MINUTE_MS, type Now } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { AttemptOutcome } from '../attempt.ts'
 import type { FromThread, PoolSettings, ThreadResult } from '../protocol.ts'
@@ -85,9 +85,9 @@ const BUSY_JOBS = 40
 const BUSY_SITE_JOBS = 4
 const MAX_ENDED = 3
 const MAX_TASK = 2 ** 31 - 1
-const AFTER_CRASH_MS = 60_000
+const AFTER_CRASH_MS = MINUTE_MS
 /** Its server has not greeted yet, and others had to wait for it. */
-const AFTER_CUT_MS = 60_000
+const AFTER_CUT_MS = MINUTE_MS
 /** A letter that was lost is made again. */
 const AFTER_LOSS_MS = 1_000
 const SWEEP_EVERY_MS = 15_000

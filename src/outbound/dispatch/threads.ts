@@ -4,7 +4,9 @@
  * in hand when one ended. Threads that end before they have started are not started again for a
  * minute.
  */
+
 import type { Worker } from 'node:worker_threads'
+import { MINUTE_MS } from '../../clock.ts'
 import { startThread, type ThreadName } from '../../config/assets.ts'
 import { describeError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -73,7 +75,7 @@ const MAX_WATCH_EVERY_MS = 500
 /** Of `hangMs`, on the clock. */
 const PATIENCE = 10
 const MAX_FAILED_STARTS = 3
-const BROKEN_FOR_MS = 60_000
+const BROKEN_FOR_MS = MINUTE_MS
 const STOP_MARGIN_MS = 1_000
 /** Messages and attachments among it, whose bounds leave room. Beyond it the thread ends, not the process. */
 const MAX_OLD_HEAP_MB = 512

@@ -10,7 +10,7 @@
  */
 import { Resolver as NodeResolver } from 'node:dns/promises'
 import { LRUCache } from 'lru-cache'
-import type { Now } from '../../clock.ts'
+import { DAY_MS, MINUTE_MS, type Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { createSemaphore, type Semaphore, SemaphoreRefused } from '../semaphore.ts'
 import type { DnsWatch } from './watch.ts'
@@ -70,9 +70,9 @@ export type ResolverOptions = {
 
 type Question<T> = DnsQuestion & { ask: () => Promise<{ records: T[]; ttlMs: number }> }
 
-const UNSHOWN_TTL_MS = 5 * 60_000
-const MAX_TTL_MS = 24 * 3_600_000
-const NEGATIVE_TTL_MS = 60_000
+const UNSHOWN_TTL_MS = 5 * MINUTE_MS
+const MAX_TTL_MS = DAY_MS
+const NEGATIVE_TTL_MS = MINUTE_MS
 const FAILURE_TTL_MS = 10_000
 const TIMEOUT_MS = 3_000
 

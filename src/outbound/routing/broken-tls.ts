@@ -1,13 +1,13 @@
 /** Hosts that offer STARTTLS and break the handshake: spoken to in clear for three days. */
 import { LRUCache } from 'lru-cache'
-import type { Now } from '../../clock.ts'
+import { DAY_MS, type Now } from '../../clock.ts'
 
 export type BrokenTls = {
   add(host: string): void
   has(host: string): boolean
 }
 
-const REMEMBERED_MS = 3 * 24 * 3_600_000
+const REMEMBERED_MS = 3 * DAY_MS
 const MAX_HOSTS = 10_000
 
 export function createBrokenTls(now: Now): BrokenTls {

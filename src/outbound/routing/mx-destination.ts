@@ -6,7 +6,9 @@
  * records without any address are one too: they are repaired more often than given up. Of any
  * number of records a bounded number is looked up.
  */
+
 import { isIP } from 'node:net'
+import { MINUTE_MS } from '../../clock.ts'
 import type { MxRecord } from '../dns/resolver.ts'
 import { isOwnListener, isPublicAddress } from './addresses.ts'
 import {
@@ -28,7 +30,7 @@ const MAX_MX_RECORDS = 512
 const MAX_HOSTS = 24
 const MAX_ADDRESSES_OF_HOST = 16
 /** Whoever points a domain at us is about to have its mail taken here. */
-const LOOP_MS = 60_000
+const LOOP_MS = MINUTE_MS
 
 /** `domain` in A-labels; the names asked for are added to `lookup`. */
 export async function findMxDestination(

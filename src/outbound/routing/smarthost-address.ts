@@ -1,14 +1,14 @@
 /** The addresses of the smarthost: a literal, a DNS name, or a name that only this system knows. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import type { Now } from '../../clock.ts'
+import { MINUTE_MS, type Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import type { Resolver } from '../dns/resolver.ts'
 
 /** `error` says why there is none. `expiresAt`: epoch ms. */
 export type SmarthostAddresses = { addresses: string[]; error: string | null; expiresAt: number }
 
-const KNOWN_TO_SYSTEM_MS = 60_000
+const KNOWN_TO_SYSTEM_MS = MINUTE_MS
 const FAILURE_MS = 10_000
 
 export async function findSmarthostAddresses(

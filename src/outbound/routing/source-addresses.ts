@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Now } from '../../clock.ts'
+import { HOUR_MS, type Now } from '../../clock.ts'
 
 /** At most one of each family; both undefined = the system chooses. */
 export type SourceAddresses = { ipv4?: string; ipv6?: string }
@@ -16,7 +16,7 @@ export type SourceChooser = {
   refuse(site: string, address: string): boolean
 }
 
-const REFUSED_FOR_MS = 6 * 3_600_000
+const REFUSED_FOR_MS = 6 * HOUR_MS
 const MAX_REFUSALS = 10_000
 
 /** `addresses`: `delivery.source_addresses`. */

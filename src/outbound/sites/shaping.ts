@@ -15,7 +15,7 @@
  *   that a slow site cannot fill the workers.
  */
 import { LRUCache } from 'lru-cache'
-import type { Now } from '../../clock.ts'
+import { MINUTE_MS, type Now } from '../../clock.ts'
 import type { SiteAction } from '../../mail/replies/reply.ts'
 import { findProvider } from '../routing/providers.ts'
 
@@ -101,7 +101,6 @@ type SiteState = {
 }
 
 const MAX_SITES = 20_000
-const MINUTE_MS = 60_000
 const DEAD_AFTER = 5
 const FIRST_PAUSE_MS = MINUTE_MS
 const MAX_PAUSE_MS = 30 * MINUTE_MS

@@ -3,7 +3,7 @@ import type { Connection } from '../connection.ts'
 import { isBusy } from '../database-error.ts'
 
 /** Well under the 200 ms within which commands take effect on a running server. */
-const intervalMs = 100
+const INTERVAL_MS = 100
 
 export type Watch = {
   subscribe(fn: () => void): () => void
@@ -46,7 +46,7 @@ export function watchExternalChanges(writer: Connection, log: Log): Watch {
     }
   }
 
-  const timer = setInterval(look, intervalMs).unref()
+  const timer = setInterval(look, INTERVAL_MS).unref()
   return {
     subscribe(fn) {
       listeners.add(fn)

@@ -14,12 +14,12 @@ import type {
   ThreadSettings,
 } from './thread-messages.ts'
 
-const busyTimeoutMs = 1000
+const BUSY_TIMEOUT_MS = 1000
 /** The writer cannot begin while a checkpoint waits for readers. */
-const readerWaitMs = 30
+const READER_WAIT_MS = 30
 /** A pass leaves what was written during it: one that found more than so many pages had left many. */
-const passPages = 500
-const maxPasses = 6
+const PASS_PAGES = 500
+const MAX_PASSES = 6
 
 type Work = { [kind in ThreadRequest['kind']]?: Connection }
 
@@ -39,7 +39,11 @@ function answer(settings: ThreadSettings, connections: Work, request: ThreadRequ
   const { id, kind } = request
   try {
     if (kind === 'query') {
-      connections.query ??= openConnection({ ...settings, isReadOnly: true, busyTimeoutMs })
+      connections.query ??= openConnection({
+        ...settings,
+        isReadOnly: true,
+        busyTimeoutMs: BUSY_TIMEOUT_MS,
+      })
       return { id, result: query(connections.query, request) }
     }
     connections.checkpoint ??= openWritable(settings)
@@ -54,7 +58,7 @@ function query(connection: Connection, { text, params, shape }: Query): unknown 
 }
 
 function openWritable(settings: ThreadSettings): Connection {
-  const connection = openConnection({ ...settings, busyTimeoutMs: readerWaitMs })
+  const connection = openConnection({ ...settings, busyTimeoutMs: READER_WAIT_MS })
   connection.script('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL')
   return connection
 }
@@ -64,7 +68,7 @@ function checkpoint(connection: Connection, { isQuiet, maxLogBytes }: Checkpoint
   const pageBytes = Number(connection.value('PRAGMA page_size')())
   let log = copyPages(connection)
   let found = log.pages
-  for (let pass = 1; pass < maxPasses && found > passPages; pass += 1) {
+  for (let pass = 1; pass < MAX_PASSES && found > PASS_PAGES; pass += 1) {
     const next = copyPages(connection)
     found = next.pages - log.copied
     log = next

@@ -29,10 +29,10 @@ import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'
 import { Transaction, type Tx } from './transaction.ts'
 
-const maxClosures = 256
-const maxDurationMs = 5
+const MAX_CLOSURES = 256
+const MAX_DURATION_MS = 5
 /** For how long a heavy request holds the event loop at a stretch. */
-const maxStretchMs = 10
+const MAX_STRETCH_MS = 10
 
 export type Request = {
   run(tx: Tx): Promise<unknown>
@@ -82,7 +82,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     const hasSavepoints = queue[0]?.isSecondRun === true
     const group = createGroup(deps)
     const closures: Closure[] = []
-    const endsAt = performance.now() + maxDurationMs
+    const endsAt = performance.now() + MAX_DURATION_MS
     let mustUndo = false
     // A tick asked for in a microtask runs when the microtasks have run out.
     await null
@@ -96,7 +96,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     } while (
       !mustUndo &&
       !group.failure() &&
-      closures.length < maxClosures &&
+      closures.length < MAX_CLOSURES &&
       performance.now() < endsAt
     )
     group.attempt(mustUndo ? rollback : commit)
@@ -208,7 +208,7 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
   }
 
   async function turnOver(): Promise<void> {
-    if (turning === undefined && performance.now() - turnedAt < maxStretchMs) return
+    if (turning === undefined && performance.now() - turnedAt < MAX_STRETCH_MS) return
     turning ??= turn()
     await turning
   }

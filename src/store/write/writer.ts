@@ -13,8 +13,8 @@ import { createGroupRunner, type Request } from './group.ts'
 import type { Transaction, Tx } from './transaction.ts'
 import { createWriteQueue } from './write-queue.ts'
 
-const maxLockWaitMs = 5000
-const maxRetryDelayMs = 8
+const MAX_LOCK_WAIT_MS = 5000
+const MAX_RETRY_DELAY_MS = 8
 
 export type WriteOptions = {
   /**
@@ -103,7 +103,7 @@ export function createWriter(deps: Deps): Writer {
       const givenUp = isBusy(error) ? queuedTooLongAgo() : Number.POSITIVE_INFINITY
       for (const request of queue.takeQueuedUntil(givenUp))
         request.reject(databaseError(error, connection.path))
-      retryDelayMs = Math.min(retryDelayMs * 2, maxRetryDelayMs)
+      retryDelayMs = Math.min(retryDelayMs * 2, MAX_RETRY_DELAY_MS)
       return false
     }
   }
@@ -112,7 +112,7 @@ export function createWriter(deps: Deps): Writer {
   function queuedTooLongAgo(): number {
     const at = now()
     busySince ??= at
-    return at - busySince < maxLockWaitMs ? Number.NEGATIVE_INFINITY : at - maxLockWaitMs
+    return at - busySince < MAX_LOCK_WAIT_MS ? Number.NEGATIVE_INFINITY : at - MAX_LOCK_WAIT_MS
   }
 
   function close(): Promise<void> {

@@ -2,6 +2,7 @@
  * Content: what the recipients of one request, or of one template version, share. A template's
  * version is kept once per project, however often it is sent.
  */
+import { HOUR_MS } from '../../../clock.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { contents } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -22,7 +23,7 @@ export type ContentDraft = AttachmentColumns & {
 }
 
 /** How much older than its last use a shared content's mark may be. */
-const LAST_USE_PRECISION_MS = 3_600_000
+const LAST_USE_PRECISION_MS = HOUR_MS
 
 const insertContent = statement((db) =>
   db.insert(contents).values({

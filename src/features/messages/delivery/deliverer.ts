@@ -3,7 +3,9 @@
  * to the delivery threads, record what came of each. What is in hand is known in memory only: if
  * the process dies, it comes back at the next start.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import type { DeliveryResult } from '../../../outbound/outbound.ts'
 import type { Base } from '../../base.ts'
@@ -45,7 +47,7 @@ export type DeliveryDeps = Pick<
 > & { queueNotifier: QueueNotifier; fuse: Fuse; knownDomains: KnownDomains }
 
 /** After an error of ours an email waits that long, so that the error is not all we do. */
-const FAULT_PAUSE_MS = 60_000
+const FAULT_PAUSE_MS = MINUTE_MS
 /** Of emails whose large contents find no room, so many are looked at again after each pause. */
 const LEFT_PAUSE_MS = 1_000
 const LEFT_AT_A_TIME = 10

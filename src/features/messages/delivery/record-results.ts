@@ -3,8 +3,10 @@
  * a row is at fault, each report of its closure is written by itself, so that only that one is
  * lost. A report is kept until it is on disk: what was sent and is not recorded would be sent again.
  */
-import { AppError, describeError } from '../../../errors.ts'
+import { describeError } from '../../../errors.ts'
 import type { DeliveryResult } from '../../../outbound/outbound.ts'
+import { isTransientDatabaseError } from '../../../store/database-error.ts'
+import { retryWhileUnwritable } from '../../../store/write/retry.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { AttemptRecord, InFlightEmail } from '../outcome/attempt-row.ts'
@@ -61,7 +63,7 @@ async function recordSome(deps: Deps, inHand: InHand, known: readonly Known[]): 
   let isRefused = false
   await keepTrying(deps, () =>
     write(known).catch((error) => {
-      if (known.length === 1 || isPassing(error)) throw error
+      if (known.length === 1 || isTransientDatabaseError(error)) throw error
       isRefused = true
     }),
   )
@@ -94,26 +96,29 @@ async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void
   for (const alike of returned.values()) await putBackEmails(deps, tx, alike)
 }
 
-/**
- * Again and again while the database cannot write, until the signal; any other error is logged, once.
- */
+/** Repeats `act` while the database cannot be written, until the signal. Logs the first error. */
 export async function keepTrying(
   { log }: Pick<Base, 'log'>,
   act: () => Promise<unknown>,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
+  let isLogged = false
+  const logged = async () => {
     try {
       await act()
-      return
     } catch (error) {
       const facts = { error: describeError(error) }
-      if (tries === 0) log.error(facts, 'what became of an email could not be recorded')
-      if (!isPassing(error)) return
-      await pause(RECORD_RETRY_MS, signal)
-      if (signal?.aborted) return
+      if (!isLogged) log.error(facts, 'what became of an email could not be recorded')
+      isLogged = true
+      throw error
     }
   }
+  const wait = async () => {
+    await pause(RECORD_RETRY_MS, signal)
+    return signal?.aborted !== true
+  }
+  // The error is in the log; the email's lease brings it back.
+  await retryWhileUnwritable(logged, wait).catch(() => undefined)
 }
 
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -125,8 +130,4 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   await promise
   signal?.removeEventListener('abort', end)
   clearTimeout(timer)
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'DATABASE_ERROR'
 }

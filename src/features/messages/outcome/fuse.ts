@@ -7,7 +7,7 @@
  * What happened in the last minute is counted in memory; whether the fuse has blown is told by the
  * rows, so that a restart mends nothing.
  */
-import { formatInstant } from '../../../clock.ts'
+import { formatInstant, MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import { sql } from '../../../store/drizzle.ts'
 import type { HeldCause } from '../../../store/schema/words.ts'
@@ -34,7 +34,6 @@ export type Fuse = {
 type Deps = Pick<Base, 'config' | 'store' | 'health' | 'counters' | 'now' | 'log'>
 type Held = { count: number; since: number }
 
-const MINUTE_MS = 60_000
 const CHECK_MS = 15_000
 const MAX_SHARE = 0.2
 

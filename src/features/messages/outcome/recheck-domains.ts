@@ -4,6 +4,8 @@
  * them. A domain that is there again condemns nobody; where nobody can say, the look is repeated
  * every hour, for a week at most.
  */
+
+import { DAY_MS, HOUR_MS } from '../../../clock.ts'
 import { findMxDestination } from '../../../outbound/routing/mx-destination.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
@@ -23,8 +25,8 @@ const AT_ONCE = 8
 const MAX_DOMAINS = 500
 /** Of one domain in one transaction. */
 const CHUNK = 100
-const AGAIN_MS = 3_600_000
-const GIVE_UP_MS = 7 * 86_400_000
+const AGAIN_MS = HOUR_MS
+const GIVE_UP_MS = 7 * DAY_MS
 
 const findDueDomains = statement<{ domain: string }>(
   () => sql`select domain from held_suppressions

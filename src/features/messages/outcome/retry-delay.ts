@@ -1,4 +1,5 @@
 /** When a deferred email is tried again (INTERFACES: `delivery.retry_schedule`, last repeats, ±15%). */
+import { MINUTE_MS } from '../../../clock.ts'
 
 const JITTER = 0.15
 
@@ -8,6 +9,6 @@ export function retryDelayMs(
   failures: number,
   random: () => number = Math.random,
 ): number {
-  const step = schedule[Math.min(failures, schedule.length - 1)] ?? 60_000
+  const step = schedule[Math.min(failures, schedule.length - 1)] ?? MINUTE_MS
   return Math.round(step * (1 - JITTER + random() * 2 * JITTER))
 }

@@ -3,6 +3,7 @@
  * says no more. Three of them over at least 14 days, with nothing delivered after the first, do
  * (contract section 0). One email is one strike, however often it is reported.
  */
+import { DAY_MS } from '../../../clock.ts'
 import { and, eq, gte, sql } from '../../../store/drizzle.ts'
 import { strikes } from '../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -21,7 +22,6 @@ export type NewStrike = {
 }
 
 const STRIKES = 3
-const DAY_MS = 86_400_000
 const SPAN_MS = 14 * DAY_MS
 /** What nothing was added to for so long says nothing of today. */
 const KEPT_MS = 180 * DAY_MS

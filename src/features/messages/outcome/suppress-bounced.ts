@@ -5,6 +5,7 @@
  * hits many addresses at once: it may have to wait (held-suppression.ts). What others report does
  * not.
  */
+import { DAY_MS } from '../../../clock.ts'
 import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { Email } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -25,7 +26,7 @@ type Refusal = {
 
 type Deps = { fuse: Fuse }
 
-const SECOND_LOOK_MS = 86_400_000
+const SECOND_LOOK_MS = DAY_MS
 
 /**
  * Class hard suppresses at once, a full or disabled mailbox and an unexplained 5xx are strikes; what

@@ -1,4 +1,5 @@
 /** The leases of emails being sent, and what becomes of them when the clock or a process fails. */
+import { HOUR_MS } from '../../../clock.ts'
 import { and, eq, gt, isNotNull, lte, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import type { Base } from '../../base.ts'
@@ -75,7 +76,7 @@ export async function mendClock({ store, config, now }: Deps): Promise<void> {
 }
 
 /** The longest wait that a reply may ask for. */
-const MAX_HINT_MS = 6 * 3_600_000
+const MAX_HINT_MS = 6 * HOUR_MS
 
 function isSending() {
   return eq(emails.state, 'sending')

@@ -7,7 +7,9 @@
  * loop cannot hammer a receiver. What a crash leaves in SENDING is found at the next start; the
  * leases of what is in hand are renewed while it is.
  */
+
 import { setImmediate as turn } from 'node:timers/promises'
+import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
 import { newId } from '../../../store/ids.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -26,7 +28,7 @@ import type { Throttle } from './throttle.ts'
 
 export const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
-const SWEEP_EVERY_MS = 60_000
+const SWEEP_EVERY_MS = MINUTE_MS
 /** Due lanes of a class that are looked at in one turn of the event loop. */
 const MAX_VISITS = 400
 /** So many looks in which nothing can be claimed, and the queue rests. */
