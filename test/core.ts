@@ -122,7 +122,7 @@ export async function addProject({ store, now }: TestCore, name = 'Shop'): Promi
   const ownerEmail = `owner${projectCount}@people.test`
   const at = now()
   const id = await store.write(async (tx) => {
-    const user = { email: ownerEmail, passwordHash: '', isSandbox: false, at }
+    const user = { address: ownerEmail, passwordHash: '', isSandbox: false, at }
     const ownerId = await insertUser(tx, user)
     return insertProject(tx, { name, ownerId, keys, areKeysSandbox: false, at })
   })

@@ -3,7 +3,7 @@
  * SQLite needs to run it. Column decoders and encoders apply as in any drizzle query.
  *
  *   const findContact = statement((db) =>
- *     db.select().from(contacts).where(eq(contacts.email, parameter('email'))))
+ *     db.select().from(contacts).where(eq(contacts.address, parameter('address'))))
  *   const contact = await tx.find(findContact, { email })
  */
 import {

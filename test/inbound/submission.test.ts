@@ -68,7 +68,7 @@ describe('submission', { concurrency: 8 }, () => {
       })
     }
     const people = await core.store.read.select().from(contacts)
-    assert.deepEqual(people.find(({ email }) => email === 'ada@dest.test')?.data, {
+    assert.deepEqual(people.find(({ address }) => address === 'ada@dest.test')?.data, {
       name: 'Ada, Countess',
     })
   })

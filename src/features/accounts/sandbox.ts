@@ -36,7 +36,7 @@ export type SandboxLeftovers = {
 type SandboxDeps = Pick<Base, 'store' | 'config' | 'keyring' | 'now'>
 
 export const SANDBOX_DOMAIN = 'example.test'
-const USER_EMAIL = `admin@${SANDBOX_DOMAIN}`
+const USER_ADDRESS = `admin@${SANDBOX_DOMAIN}`
 const PROJECT_NAME = 'Sandbox'
 
 /** Null when there is nothing to tell: another mode, a public address, a database in use. */
@@ -53,7 +53,7 @@ export async function prepareSandbox(deps: SandboxDeps): Promise<SandboxWelcome 
 export async function sandboxLeftovers({ store }: Pick<Base, 'store'>): Promise<SandboxLeftovers> {
   return {
     users: await store.read
-      .select({ id: users.id, email: users.email })
+      .select({ id: users.id, email: users.address })
       .from(users)
       .where(eq(users.isSandbox, true)),
     projects: await store.read
@@ -74,7 +74,12 @@ async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> 
   const at = deps.now()
   return deps.store.write(async (tx) => {
     if (!(await isEmpty(tx))) return null
-    const ownerId = await insertUser(tx, { email: USER_EMAIL, passwordHash, isSandbox: true, at })
+    const ownerId = await insertUser(tx, {
+      address: USER_ADDRESS,
+      passwordHash,
+      isSandbox: true,
+      at,
+    })
     const project = { name: PROJECT_NAME, ownerId, keys, areKeysSandbox: true, at }
     const id = await insertProject(tx, project)
     const domain = { projectId: id, domain: SANDBOX_DOMAIN, keys: domainKeys, isTrusted: true, at }
@@ -83,7 +88,7 @@ async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> 
       kind: 'created',
       domain: SANDBOX_DOMAIN,
       project: { id, name: PROJECT_NAME },
-      user: { email: USER_EMAIL, password },
+      user: { email: USER_ADDRESS, password },
       keys: { public: keys.publicKey, secret: keys.secretKey },
     }
   })

@@ -26,17 +26,17 @@ export type UserView = {
   createdAt: string
 }
 
-export type NewUser = { email: string; passwordHash: string; isSandbox: boolean; at: number }
+export type NewUser = { address: string; passwordHash: string; isSandbox: boolean; at: number }
 
 type UserDeps = Pick<Base, 'store'> & { now: Now }
 
 /** @throws AppError VALIDATION_ERROR (email, password), CONFLICT when the address is taken */
 export async function createUser(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
-  const email = readEmail(input.email)
+  const address = parseUserAddress(input.email)
   const { passwordHash, made } = await choosePassword(input)
-  const user = { email, passwordHash, isSandbox: false, at: deps.now() }
+  const user = { address, passwordHash, isSandbox: false, at: deps.now() }
   const id = await deps.store.write((tx) => insertUser(tx, user))
-  return { id, email, ...made }
+  return { id, email: address, ...made }
 }
 
 /**
@@ -44,22 +44,22 @@ export async function createUser(deps: UserDeps, input: UserInput): Promise<Crea
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND
  */
 export async function setPassword(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
-  const email = readEmail(input.email)
+  const address = parseUserAddress(input.email)
   const { passwordHash, made } = await choosePassword(input)
   const change = { passwordHash, isSandbox: false, updatedAt: deps.now() }
   const [user] = await deps.store.write((tx) =>
-    tx.update(users).set(change).where(eq(users.email, email)).returning({ id: users.id }),
+    tx.update(users).set(change).where(eq(users.address, address)).returning({ id: users.id }),
   )
-  if (user === undefined) throw noSuchUser(email)
-  return { id: user.id, email, ...made }
+  if (user === undefined) throw noSuchUser(address)
+  return { id: user.id, email: address, ...made }
 }
 
 /** Oldest first. */
 export async function listUsers({ store }: Pick<Base, 'store'>): Promise<UserView[]> {
   const rows = await store.read.select().from(users).orderBy(asc(users.createdAt), asc(users.id))
-  return rows.map(({ id, email, isSandbox, createdAt }) => ({
+  return rows.map(({ id, address, isSandbox, createdAt }) => ({
     id,
-    email,
+    email: address,
     isSandbox,
     createdAt: formatInstant(createdAt),
   }))
@@ -71,7 +71,7 @@ export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<stri
   const [inserted] = await tx
     .insert(users)
     .values({ id, ...user, createdAt: at, updatedAt: at })
-    .onConflictDoNothing({ target: users.email })
+    .onConflictDoNothing({ target: users.address })
     .returning({ id: users.id })
   if (inserted === undefined) {
     throw new AppError('CONFLICT', 'A user with this email address exists already.')
@@ -80,9 +80,9 @@ export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<stri
 }
 
 /** The id of the user with this address. @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND */
-export async function getUserId(tx: Tx, email: string): Promise<string> {
-  const address = readEmail(email)
-  const user = await tx.select({ id: users.id }).from(users).where(eq(users.email, address)).get()
+export async function getUserId(tx: Tx, text: string): Promise<string> {
+  const address = parseUserAddress(text)
+  const user = await tx.select({ id: users.id }).from(users).where(eq(users.address, address)).get()
   if (user === undefined) throw noSuchUser(address)
   return user.id
 }
@@ -94,7 +94,7 @@ async function choosePassword({ password }: UserInput) {
   return { passwordHash, made: password === undefined ? { password: chosen } : {} }
 }
 
-function readEmail(text: string): string {
+function parseUserAddress(text: string): string {
   const parsed = parseAddress(text)
   if (parsed === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
   return parsed.address

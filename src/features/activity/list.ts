@@ -92,7 +92,7 @@ export function selectEvents({ store }: Pick<Base, 'store'>, scope: EventScope, 
       emailId: events.emailId,
       data: events.data,
       createdAt: events.createdAt,
-      contactEmail: contacts.email,
+      contactEmail: contacts.address,
     } satisfies Record<keyof FeedRow, unknown>)
     .from(events)
     .leftJoin(contacts, eq(contacts.id, events.contactId))

@@ -19,13 +19,13 @@ export function compileEmailFilter(operator: OperatorOf<'email'>, value: string)
   const text = normalizeAddressPart(value)
   switch (operator) {
     case 'equals':
-      return sql`${contacts.email} = ${normalizeAddress(value)}`
+      return sql`${contacts.address} = ${normalizeAddress(value)}`
     case 'notEquals':
-      return sql`${contacts.email} <> ${normalizeAddress(value)}`
+      return sql`${contacts.address} <> ${normalizeAddress(value)}`
     case 'contains':
-      return sql`instr(${contacts.email}, ${text}) > 0`
+      return sql`instr(${contacts.address}, ${text}) > 0`
     case 'notContains':
-      return sql`instr(${contacts.email}, ${text}) = 0`
+      return sql`instr(${contacts.address}, ${text}) = 0`
   }
 }
 

@@ -50,7 +50,7 @@ const selectBySeq = statement((db) =>
   db
     .select({
       event: events,
-      contact: { email: contacts.email },
+      contact: { email: contacts.address },
       email: emailColumns,
       received: { body: contents.body, isText: contents.isText, text: contents.text },
     })

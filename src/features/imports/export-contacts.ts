@@ -131,10 +131,10 @@ async function* writePage(
 }
 
 function writeContact(contact: NumberedContact, columns: Columns): string {
-  const { id, email, subscribed, createdAt, updatedAt, data } = contact
+  const { id, address, subscribed, createdAt, updatedAt, data } = contact
   const own = [
     id,
-    writeText(email),
+    writeText(address),
     String(subscribed),
     formatInstant(createdAt),
     formatInstant(updatedAt),

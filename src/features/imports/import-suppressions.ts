@@ -64,7 +64,7 @@ function suppressionTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHand
     apply: async (tx, rows) => {
       const outcomes: { isNew: boolean }[] = []
       for (const { address, ...why } of rows) {
-        const suppression = { projectId, emails: [address.address], ...why, at: now() }
+        const suppression = { projectId, addresses: [address.address], ...why, at: now() }
         outcomes.push({ isNew: (await suppressAddresses(tx, suppression)) === 1 })
       }
       return outcomes

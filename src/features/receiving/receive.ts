@@ -40,7 +40,10 @@ const findContact = statement((db) =>
     .select()
     .from(contacts)
     .where(
-      and(eq(contacts.projectId, parameter('projectId')), eq(contacts.email, parameter('email'))),
+      and(
+        eq(contacts.projectId, parameter('projectId')),
+        eq(contacts.address, parameter('address')),
+      ),
     ),
 )
 
@@ -148,8 +151,8 @@ async function upsertSender(
   tx: Tx,
   { projectId, address, at }: { projectId: string; address: ParsedAddress; at: number },
 ): Promise<Contact> {
-  const known = await tx.find(findContact, { projectId, email: address.address })
-  const found = new Map(known === undefined ? [] : [[known.email, known]])
+  const known = await tx.find(findContact, { projectId, address: address.address })
+  const found = new Map(known === undefined ? [] : [[known.address, known]])
   const rule = { subscribed: undefined, subscribedByDefault: false, reason: 'mail' } as const
   const change = { projectId, ...rule, at, found }
   const [upserted] = await upsertContacts(tx, change, [{ address, changes: {} }])
@@ -178,7 +181,7 @@ async function insertReceived(tx: Tx, received: Received): Promise<void> {
     projectId,
     contactId: contact.id,
     contentId,
-    recipient: contact.email,
+    recipient: contact.address,
     recipientDomain: sender.address.domain,
     toName: sender.name,
     mailbox: received.addresses[0] ?? '',
@@ -208,7 +211,7 @@ async function announce(tx: Tx, received: Received & { isCapped: boolean }): Pro
     emailId,
     data: {
       messageId: header.messageId,
-      from: contact.email,
+      from: contact.address,
       fromHeader: header.fromField,
       to: received.addresses[0],
       subject: header.subject,

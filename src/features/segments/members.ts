@@ -91,7 +91,7 @@ async function addSome(
     const contactIds = contacts.map((contact) => contact.id)
     const entered = await enterContacts(tx, { segmentId: id, contactIds, at })
     await addToCount(tx, target, entered.length)
-    const known = new Set(contacts.map(({ email }) => email))
+    const known = new Set(contacts.map(({ address }) => address))
     const unknown = members.filter(({ address }) => !known.has(address.address))
     return {
       added: contacts.length,

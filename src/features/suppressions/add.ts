@@ -29,7 +29,7 @@ export const selectSubscribed = statement((db) =>
     .from(contacts)
     .where(
       sql`${contacts.projectId} = ${parameter('projectId')}
-        and ${contacts.email} in (select value from json_each(${parameter('emails')}))
+        and ${contacts.address} in (select value from json_each(${parameter('addresses')}))
         and +${contacts.subscribed} = 1`,
     ),
 )
@@ -47,16 +47,16 @@ export async function addSuppressions(
   { store, now }: Pick<Base, 'store' | 'now'>,
   { projectId, addresses, reason, source = 'API' }: NewSuppressions,
 ): Promise<AddedSuppressions> {
-  const emails = [...new Set(addresses.map(({ address }) => address))]
-  const suppression = { projectId, emails, reason, source, at: now() }
+  const unique = [...new Set(addresses.map(({ address }) => address))]
+  const suppression = { projectId, addresses: unique, reason, source, at: now() }
   const added = await store.write((tx) => suppressAddresses(tx, suppression))
-  return { added, existing: emails.length - added }
+  return { added, existing: unique.length - added }
 }
 
 type SuppressedAddresses = {
   projectId: string
   /** As `ParsedAddress.address` has them, each once. */
-  emails: readonly string[]
+  addresses: readonly string[]
   reason: SuppressionReason
   /** What led to it, for people. */
   source: string
@@ -66,15 +66,15 @@ type SuppressedAddresses = {
 /** `addSuppressions` within a transaction; how many were not on the list. */
 export async function suppressAddresses(
   tx: Tx,
-  { emails, ...suppression }: SuppressedAddresses,
+  { addresses, ...suppression }: SuppressedAddresses,
 ): Promise<number> {
   const { projectId, at } = suppression
   let added = 0
-  for (const email of emails) {
-    if (await suppress(tx, { ...suppression, email, emailId: null })) added += 1
+  for (const address of addresses) {
+    if (await suppress(tx, { ...suppression, address, emailId: null })) added += 1
   }
   const reason = suppressionReasons[suppression.reason]
-  await unsubscribe(tx, { projectId, emails, reason, at })
+  await unsubscribe(tx, { projectId, addresses, reason, at })
   return added
 }
 
@@ -82,12 +82,15 @@ async function unsubscribe(
   tx: Tx,
   {
     projectId,
-    emails,
+    addresses,
     reason,
     at,
-  }: { projectId: string; emails: readonly string[]; reason: SubscriptionReason; at: number },
+  }: { projectId: string; addresses: readonly string[]; reason: SubscriptionReason; at: number },
 ): Promise<void> {
-  const subscribed = await tx.list(selectSubscribed, { projectId, emails: JSON.stringify(emails) })
+  const subscribed = await tx.list(selectSubscribed, {
+    projectId,
+    addresses: JSON.stringify(addresses),
+  })
   for (const { id } of subscribed) {
     await setSubscribed(tx, id, { subscribed: false, reason, emailId: null, at })
   }

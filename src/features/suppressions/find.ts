@@ -18,14 +18,14 @@ export const listByAddress = statement((db) =>
     .from(suppressions)
     .where(
       sql`${suppressions.projectId} in (select id from projects)
-        and ${suppressions.email} = ${parameter('email')}`,
+        and ${suppressions.address} = ${parameter('address')}`,
     ),
 )
 
-/** `email` as `ParsedAddress.address` has it. */
+/** `address` as `ParsedAddress.address` has it. */
 export function findSuppressed(
   { store }: Pick<Base, 'store'>,
-  email: string,
+  address: string,
 ): Promise<SuppressedAddress[]> {
-  return store.scan.list(listByAddress, { email })
+  return store.scan.list(listByAddress, { address })
 }

@@ -55,7 +55,7 @@ export function isHeldIn({ projectId, since, cause }: HeldScope & { cause?: Held
 }
 
 function toView(row: typeof heldSuppressions.$inferSelect): HeldView {
-  const { id, projectId, email, reason, cause, source, emailId } = row
+  const { id, projectId, address, reason, cause, source, emailId } = row
   const times = { createdAt: formatInstant(row.createdAt), dueAt: formatOptionalInstant(row.dueAt) }
-  return { id, projectId, email, reason, cause, source, emailId, ...times }
+  return { id, projectId, email: address, reason, cause, source, emailId, ...times }
 }

@@ -82,7 +82,7 @@ function matches({ projectId, search = '', reason }: SuppressionQuery): SQL | un
   return and(
     projectId === undefined ? undefined : eq(suppressions.projectId, projectId),
     reason === undefined ? undefined : eq(suppressions.reason, reason),
-    part === '' ? undefined : containsText(suppressions.email, part),
+    part === '' ? undefined : containsText(suppressions.address, part),
   )
 }
 

@@ -18,16 +18,16 @@ const deleteById = statement((db) =>
     .where(
       and(eq(suppressions.id, parameter('id')), eq(suppressions.projectId, parameter('projectId'))),
     )
-    .returning({ email: suppressions.email }),
+    .returning({ address: suppressions.address }),
 )
 
-const deleteByEmail = statement((db) =>
+const deleteByAddress = statement((db) =>
   db
     .delete(suppressions)
     .where(
       and(
         eq(suppressions.projectId, parameter('projectId')),
-        eq(suppressions.email, parameter('email')),
+        eq(suppressions.address, parameter('address')),
       ),
     ),
 )
@@ -40,7 +40,7 @@ export async function removeSuppression(
   await store.write(async (tx) => {
     const removed = await tx.find(deleteById, { projectId, id })
     if (removed === undefined) throw notFound(id)
-    await deleteStrikesOf(tx, { projectId, email: removed.email })
+    await deleteStrikesOf(tx, { projectId, address: removed.address })
   })
 }
 
@@ -51,9 +51,9 @@ export async function removeAddresses(
 ): Promise<number> {
   return store.write(async (tx) => {
     let removed = 0
-    for (const { address: email } of addresses) {
-      if ((await tx.execute(deleteByEmail, { projectId, email })) === 0) continue
-      await deleteStrikesOf(tx, { projectId, email })
+    for (const { address } of addresses) {
+      if ((await tx.execute(deleteByAddress, { projectId, address })) === 0) continue
+      await deleteStrikesOf(tx, { projectId, address })
       removed += 1
     }
     return removed

@@ -48,7 +48,7 @@ const findContact = statement((db) =>
     .select({ contactId: contacts.id })
     .from(emails)
     .innerJoin(contacts, eq(contacts.id, emails.contactId))
-    .where(and(eq(emails.id, parameter('emailId')), eq(contacts.email, parameter('email')))),
+    .where(and(eq(emails.id, parameter('emailId')), eq(contacts.address, parameter('address')))),
 )
 
 /** The last that became of a contact's subscription. */
@@ -111,7 +111,7 @@ async function dropHeld({ store }: Deps, scope: Scope): Promise<number> {
 async function dropSome(tx: Tx, scope: Scope): Promise<number> {
   const held = { id: heldSuppressions.id, projectId: heldSuppressions.projectId }
   const rows = await tx
-    .select({ ...held, email: heldSuppressions.email })
+    .select({ ...held, address: heldSuppressions.address })
     .from(heldSuppressions)
     .where(isHeldIn(scope))
     .limit(CHUNK)
@@ -163,9 +163,9 @@ function selectOurs(tx: Tx, { projectId, since, after }: Page): Promise<Suppress
 
 /** Only who was unsubscribed by this suppression, and has said nothing since. */
 async function subscribeAgain(tx: Tx, row: Suppression, at: number): Promise<boolean> {
-  const { email, emailId, wishedAt } = row
+  const { address, emailId, wishedAt } = row
   if (emailId === null || wishedAt !== null) return false
-  const contactId = (await tx.find(findContact, { emailId, email }))?.contactId
+  const contactId = (await tx.find(findContact, { emailId, address }))?.contactId
   if (contactId === undefined) return false
   const last = await tx.find(findLastFlip, { contactId })
   const isOurs = last?.name === 'contact.unsubscribed' && last.reason === 'bounce'

@@ -23,6 +23,6 @@ export type SuppressionView = {
 }
 
 export function toSuppressionView(row: Suppression): SuppressionView {
-  const { id, email, reason, source, emailId, createdAt } = row
-  return { id, email, reason, source, emailId, createdAt: formatInstant(createdAt) }
+  const { id, address, reason, source, emailId, createdAt } = row
+  return { id, email: address, reason, source, emailId, createdAt: formatInstant(createdAt) }
 }

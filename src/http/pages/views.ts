@@ -81,7 +81,7 @@ export const manageView: View = (visit) => {
     : [html`<p class="state">${off}</p>`, form('subscribe', texts.subscribe.button)]
   return page(visit, title, [
     heading(title),
-    html`<p class="muted"><bdi>${contact.email}</bdi></p>`,
+    html`<p class="muted"><bdi>${contact.address}</bdi></p>`,
     html`<section class="choice" aria-labelledby="what">
 <h2 id="what">${phrase(what, namesOf(contact))}</h2>
 ${state}
@@ -131,8 +131,8 @@ function suppressionNote(contact: PageContact, { suppressed }: PageTexts): Html 
   return html`<p class="note">${phrase(suppressed, namesOf(contact))}</p>\n`
 }
 
-function namesOf({ projectName, email }: PageContact) {
-  return { project: projectName, email }
+function namesOf({ projectName, address }: PageContact) {
+  return { project: projectName, email: address }
 }
 
 const envelope = 'M3 6.5h18v11H3zM3.5 7l8.5 6.5L20.5 7'

@@ -5,7 +5,7 @@ import type { DisabledReason, Role, TrackingMode } from './words.ts'
 
 export const users = sqliteTable('users', {
   id: text('id').primaryKey(),
-  email: text('email').notNull(),
+  address: text('email').notNull(),
   passwordHash: text('password_hash'),
   isSandbox: bool('is_sandbox').notNull().default(false),
   createdAt: integer('created_at').notNull(),

@@ -8,7 +8,7 @@ export const contacts = sqliteTable('contacts', {
   number: integer('number').primaryKey({ autoIncrement: true }),
   id: text('id').notNull(),
   projectId: text('project_id').notNull(),
-  email: text('email').notNull(),
+  address: text('email').notNull(),
   subscribed: bool('subscribed').notNull(),
   data: json('data').$type<ContactData>(),
   createdAt: integer('created_at').notNull(),

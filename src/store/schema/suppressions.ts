@@ -5,7 +5,7 @@ import type { HeldCause, SuppressionReason } from './words.ts'
 export const suppressions = sqliteTable('suppressions', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
-  email: text('email').notNull(),
+  address: text('email').notNull(),
   reason: text('reason').$type<SuppressionReason>().notNull(),
   source: text('source').notNull(),
   emailId: text('email_id'),
@@ -21,7 +21,7 @@ export const heldSuppressions = sqliteTable('held_suppressions', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
   contactId: text('contact_id').notNull(),
-  email: text('email').notNull(),
+  address: text('email').notNull(),
   /** In A-labels. */
   domain: text('domain').notNull(),
   reason: text('reason').$type<SuppressionReason>().notNull(),
@@ -42,7 +42,7 @@ export const knownDomains = sqliteTable('known_domains', {
 export const strikes = sqliteTable('strikes', {
   id: integer('id').primaryKey(),
   projectId: text('project_id').notNull(),
-  email: text('email').notNull(),
+  address: text('email').notNull(),
   emailId: text('email_id').notNull(),
   reason: text('reason').notNull(),
   at: integer('at').notNull(),

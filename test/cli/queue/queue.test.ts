@@ -119,7 +119,7 @@ describe('pillarbox queue list', () => {
     const moved = eq(contacts.id, contactId)
     await withStore((store) =>
       store.write((tx) =>
-        tx.update(contacts).set({ email: 'after@moved.test' }).where(moved).run(),
+        tx.update(contacts).set({ address: 'after@moved.test' }).where(moved).run(),
       ),
     )
     assert.deepEqual(ids(await json('queue', 'list', '--to', 'before@moved.test')), [ended])
@@ -127,7 +127,7 @@ describe('pillarbox queue list', () => {
   })
 
   it('--to tells of suppression, also where nothing was sent', async () => {
-    const row = { projectId: first, email: 'gone@list.test', emailId: null, createdAt: AT }
+    const row = { projectId: first, address: 'gone@list.test', emailId: null, createdAt: AT }
     await withStore((store) =>
       store.write(async (tx) => {
         await tx.insert(suppressions).values({

@@ -7,7 +7,7 @@ import { users } from '../../../src/store/schema/accounts.ts'
 import { openTestCore, START, type TestCore } from '../../core.ts'
 
 const rowOf = async ({ store }: TestCore, email: string) => {
-  const row = await store.read.select().from(users).where(eq(users.email, email)).get()
+  const row = await store.read.select().from(users).where(eq(users.address, email)).get()
   assert.ok(row)
   return row
 }

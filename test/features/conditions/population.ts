@@ -15,7 +15,9 @@ export async function populate(
 ): Promise<void> {
   const at = now()
   await store.write(async (tx) => {
-    for (const person of people) await tx.insert(contacts).values({ projectId, ...person })
+    for (const { email: address, ...person } of people) {
+      await tx.insert(contacts).values({ projectId, address, ...person })
+    }
     for (const row of happenings.map((one) => toEvent(projectId, one))) {
       await tx.insert(events).values(row)
     }

@@ -20,7 +20,7 @@ export async function addContacts(
 ): Promise<string[]> {
   const at = { createdAt: 1, updatedAt: 1 }
   const rows = people.map(({ email, subscribed = true, data = null }) => ({
-    ...{ id: newId(), projectId, email, subscribed, data },
+    ...{ id: newId(), projectId, address: email, subscribed, data },
     ...at,
   }))
   await store.write(async (tx) => {

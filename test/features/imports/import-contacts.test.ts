@@ -35,11 +35,11 @@ test('rows become contacts, with values of the types that they look like', async
   })
   assert.deepEqual(await people(), [
     {
-      email: 'ada@dest.test',
+      address: 'ada@dest.test',
       subscribed: true,
       data: { age: 36, vip: true, since: '2024-01-31', note: 'two\nlines' },
     },
-    { email: 'bob@dest.test', subscribed: true, data: { vip: false } },
+    { address: 'bob@dest.test', subscribed: true, data: { vip: false } },
   ])
   assert.equal(await countChunks(core), 0)
 })
@@ -93,7 +93,7 @@ test('an address that stands twice in a file is one contact, and the later row w
 
 test('an address that is suppressed does not come in as subscribed by default', async (t) => {
   const { run, people, core, projectId } = await setUp(t)
-  const entry = { projectId, email: 'a@dest.test', source: 'test', emailId: null, at: 1 }
+  const entry = { projectId, address: 'a@dest.test', source: 'test', emailId: null, at: 1 }
   await core.store.write((tx) => suppress(tx, { ...entry, reason: 'COMPLAINT' }))
   await run('email\na@dest.test\nb@dest.test\n')
   assert.deepEqual(
@@ -129,7 +129,7 @@ test('a bad row is told with its row, its line and the reason, and hinders no ot
   ])
   assert.deepEqual([result.totalRows, result.successCount, result.failureCount], [6, 3, 3])
   assert.deepEqual(
-    (await people()).map(({ email }) => email),
+    (await people()).map(({ address }) => address),
     ['a@dest.test', 'c@dest.test', 'd@dest.test'],
   )
 })
@@ -150,7 +150,7 @@ test('a row that would make its contact too large changes nothing and hinders no
   ])
   assert.deepEqual([result.createdCount, result.updatedCount, result.failureCount], [2, 1, 1])
   assert.deepEqual(
-    (await people()).map(({ email, data }) => [email, data]),
+    (await people()).map(({ address, data }) => [address, data]),
     [
       ['a@dest.test', { first: half, n: 3 }],
       ['b@dest.test', { n: 1 }],
@@ -172,7 +172,7 @@ test('a column whose name no key can have is an error of the rows that use it, b
     ],
   )
   assert.deepEqual(
-    (await people()).map(({ email }) => email),
+    (await people()).map(({ address }) => address),
     ['c@dest.test'],
   )
 })
@@ -217,7 +217,7 @@ test('of columns of the same name the first that is not empty counts', async (t)
   const { run, people } = await setUp(t)
   const result = await run('email,plan,Plan,email\na@dest.test,,pro,\n,free,team,b@dest.test\n')
   assert.deepEqual(
-    (await people()).map(({ email, data }) => [email, data]),
+    (await people()).map(({ address, data }) => [address, data]),
     [
       ['a@dest.test', { plan: 'pro' }],
       ['b@dest.test', { plan: 'free' }],

@@ -47,7 +47,7 @@ test('addresses are suppressed with their reason, and their contacts unsubscribe
   ])
   const people = await listPeople(core, projectId)
   assert.deepEqual(
-    people.map(({ email, subscribed }) => [email, subscribed]),
+    people.map(({ address, subscribed }) => [address, subscribed]),
     [
       ['a@dest.test', false],
       ['b@dest.test', false],

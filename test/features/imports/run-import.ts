@@ -54,7 +54,7 @@ export async function listPeople({ store }: TestCore, projectId: string) {
     .where(sql`${contacts.projectId} = ${projectId}`)
     .orderBy(contacts.number)
     .all()
-  return rows.map(({ email, subscribed, data }) => ({ email, subscribed, data }))
+  return rows.map(({ address, subscribed, data }) => ({ address, subscribed, data }))
 }
 
 export function countChunks({ store }: TestCore): Promise<number> {

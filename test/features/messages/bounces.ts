@@ -87,11 +87,13 @@ export async function openBounces(
   return {
     ...sender,
     end,
-    listed: async () => (await store.read.select().from(suppressions)).map(({ email }) => email),
-    held: async () => (await store.read.select().from(heldSuppressions)).map(({ email }) => email),
+    listed: async () =>
+      (await store.read.select().from(suppressions)).map(({ address }) => address),
+    held: async () =>
+      (await store.read.select().from(heldSuppressions)).map(({ address }) => address),
     subscribed: async () => {
       const rows = await store.read.select().from(contacts).where(eq(contacts.subscribed, true))
-      return rows.map(({ email }) => email)
+      return rows.map(({ address }) => address)
     },
     flips: async () => {
       const rows = await store.read.select().from(events).orderBy(events.seq)

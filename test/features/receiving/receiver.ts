@@ -121,7 +121,7 @@ export async function openReceiver(t: TestContext, options: Options = {}): Promi
     subscribe: async () => {
       await store.write((tx) => tx.update(contacts).set({ subscribed: true }).run())
     },
-    contact: (email) => store.read.select().from(contacts).where(eq(contacts.email, email)).get(),
+    contact: (email) => store.read.select().from(contacts).where(eq(contacts.address, email)).get(),
     told: async () => {
       const rows = await store.read.select().from(events).orderBy(asc(events.seq)).all()
       return rows.map(({ name, emailId, data }) => ({ name, emailId, data }))

@@ -31,7 +31,7 @@ test('a DSN at a return path bounces its email and suppresses the address', asyn
   assert.equal(email.status, 'BOUNCED')
   assert.match(email.error ?? '', /user unknown/)
   assert.deepEqual(
-    (await box.list()).map(({ email, reason }) => [email, reason]),
+    (await box.list()).map(({ address, reason }) => [address, reason]),
     [['ada@dest.test', 'HARD_BOUNCE']],
   )
   assert.equal((await box.contact('ada@dest.test'))?.subscribed, false)

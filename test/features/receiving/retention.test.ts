@@ -82,7 +82,7 @@ test('large rows go one by one, so that nobody waits for long', async (t) => {
 
 test('strikes are forgotten after half a year', async (t) => {
   const { core, project } = await openSender(t)
-  const strike = { projectId: project.id, email: 'a@b.test', reason: 'mailboxfull' }
+  const strike = { projectId: project.id, address: 'a@b.test', reason: 'mailboxfull' }
   const at = (days: number) => ({ ...strike, emailId: newId(), at: START - days * DAY })
   await core.store.write((tx) =>
     tx

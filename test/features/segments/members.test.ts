@@ -49,9 +49,9 @@ test('unknown addresses become contacts where that is wished', async (t) => {
   assert.deepEqual(added, { added: 3, created: 2, notFound: [] })
   const quiet = { emails: ['d@x.test'], createMissing: true, subscribed: false }
   await addMembers(core, { ...target, ...quiet })
-  const rows = await core.store.read.select().from(contacts).orderBy(contacts.email)
+  const rows = await core.store.read.select().from(contacts).orderBy(contacts.address)
   assert.deepEqual(
-    rows.map(({ email, subscribed, data }) => [email, subscribed, data]),
+    rows.map(({ address, subscribed, data }) => [address, subscribed, data]),
     [
       ['a@x.test', false, { keep: 1 }],
       ['b@x.test', true, null],

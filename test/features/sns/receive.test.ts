@@ -118,7 +118,7 @@ test('a permanent bounce suppresses the address and unsubscribes the contact', a
   const { read } = sender.core.store
   const [suppression] = await read.select().from(suppressions).all()
   assert.deepEqual(
-    [suppression?.email, suppression?.reason, suppression?.emailId],
+    [suppression?.address, suppression?.reason, suppression?.emailId],
     ['ada@dest.test', 'HARD_BOUNCE', id],
   )
   assert.deepEqual((await eventsOf(sender, id))[0], ['email.bounce', { bounceType: 'Permanent' }])

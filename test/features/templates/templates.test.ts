@@ -305,10 +305,10 @@ async function addEmail(core: TestCore, projectId: string, templateId: string | 
   const [contactId, contentId] = [newId(), newId()]
   const times = { createdAt: START, updatedAt: START }
   await core.store.write(async (tx) => {
-    const email = `${contactId}@dest.test`
+    const address = `${contactId}@dest.test`
     await tx
       .insert(contacts)
-      .values({ id: contactId, projectId, email, subscribed: true, ...times })
+      .values({ id: contactId, projectId, address, subscribed: true, ...times })
     await tx.insert(contents).values({
       id: contentId,
       projectId,
@@ -324,7 +324,7 @@ async function addEmail(core: TestCore, projectId: string, templateId: string | 
       contentId,
       templateId,
       sourceType: 'TRANSACTIONAL',
-      recipient: email,
+      recipient: address,
       recipientDomain: 'dest.test',
       fromAddress: 'hi@shop.test',
       subject: 'x',

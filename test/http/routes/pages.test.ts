@@ -372,7 +372,7 @@ test('who subscribes while the address is suppressed is told that mail will not 
   await service.core.store.write((tx) =>
     suppress(tx, {
       projectId: project.id,
-      email,
+      address: email,
       reason: 'HARD_BOUNCE',
       source: '550 5.1.1 <no such user & more>',
       emailId,

@@ -40,7 +40,7 @@ const create = (body: object = {}, by: TestProject = mine) =>
 
 async function addContact(email: string, plan = 'pro', by: TestProject = mine): Promise<string> {
   const id = newId()
-  const row = { id, projectId: by.id, email, subscribed: true, data: { plan } }
+  const row = { id, projectId: by.id, address: email, subscribed: true, data: { plan } }
   const at = { createdAt: Date.now(), updatedAt: Date.now() }
   await service.core.store.write((tx) => tx.insert(contacts).values({ ...row, ...at }))
   return id

@@ -35,7 +35,7 @@ const add = (body: object, by = mine) => call('post', '/suppressions', by).send(
 async function addContact(email: string, subscribed = true): Promise<string> {
   const id = newId()
   const at = { createdAt: 1, updatedAt: 1 }
-  const row = { id, projectId: mine.id, email, subscribed, ...at }
+  const row = { id, projectId: mine.id, address: email, subscribed, ...at }
   await service.core.store.write((tx) => tx.insert(contacts).values(row).run())
   return id
 }
@@ -83,7 +83,7 @@ test('another project neither sees nor removes what is not its own', async () =>
 test('an entry is shown whole, and is gone once it is removed, with its strikes', async () => {
   await add({ email: 'ada@dest.test', reason: 'HARD_BOUNCE' })
   const strike = { emailId: newId(), reason: 'mailboxfull', at: 1 }
-  const row = { ...strike, projectId: mine.id, email: 'ada@dest.test' }
+  const row = { ...strike, projectId: mine.id, address: 'ada@dest.test' }
   await service.core.store.write((tx) => tx.insert(strikes).values(row).run())
   const { body } = await call('get', '/suppressions')
   const [entry] = body.data
@@ -116,7 +116,7 @@ test('five hundred go in and out in one call, more are refused', async () => {
 
 test('the list is newest first, by cursor, by part of the address and by reason', async () => {
   const rows = Array.from({ length: 25 }, (_, index) => ({
-    ...{ id: newId(), projectId: mine.id, email: `user${index}@dest.test`, source: 'x' },
+    ...{ id: newId(), projectId: mine.id, address: `user${index}@dest.test`, source: 'x' },
     ...{ reason: index % 5 === 0 ? ('STRIKES' as const) : ('MANUAL' as const) },
     createdAt: Math.floor(index / 3),
   }))

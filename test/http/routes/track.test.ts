@@ -57,7 +57,7 @@ for (const kind of ['public', 'secret'] as const) {
     // Older clients read the three at the top level.
     assert.deepEqual(body, { success: true, data: answer, ...answer })
     assert.deepEqual(
-      [contact?.email, contact?.subscribed, contact?.data, contact?.projectId],
+      [contact?.address, contact?.subscribed, contact?.data, contact?.projectId],
       ['reader@example.net', true, { plan: 'pro' }, mine.id],
     )
     assert.deepEqual(
@@ -157,7 +157,7 @@ test('of calls that race to make a contact, one does; only its subscription coun
 test('a new contact of a suppressed address is not subscribed by default', async () => {
   await service.core.store.write((tx) =>
     tx.insert(suppressions).values({
-      ...{ id: 's', projectId: mine.id, email: 'reader@example.net', reason: 'COMPLAINT' },
+      ...{ id: 's', projectId: mine.id, address: 'reader@example.net', reason: 'COMPLAINT' },
       ...{ source: 'test', emailId: null, createdAt: 1 },
     }),
   )

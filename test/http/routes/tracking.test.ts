@@ -40,7 +40,7 @@ async function deliver(to = service): Promise<string> {
       .insert(contents)
       .values({ id: contentId, projectId: project.id, createdAt: at, ...content })
     await tx.insert(contacts).values({
-      ...{ id: contactId, projectId: project.id, email: 'ada@dest.test', subscribed: true },
+      ...{ id: contactId, projectId: project.id, address: 'ada@dest.test', subscribed: true },
       ...{ createdAt: at, updatedAt: at },
     })
     await tx.insert(emails).values({

@@ -40,7 +40,7 @@ type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
 /** `after`: the number of the last contact done (in a list of ids, how many of them are). */
 type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
 /** `number`: what `after` is told by. */
-type Candidate = { number: number; id: string; email: string | null }
+type Candidate = { number: number; id: string; address: string | null }
 
 const MOST = 100
 const MAX_ERRORS = 1_000
@@ -93,7 +93,7 @@ async function* candidatesOf(
   { startedAt, after, last }: Progress,
 ): AsyncGenerator<Candidate[]> {
   if (order.mode === 'ids') {
-    const all = order.contactIds.map((id, index) => ({ number: index + 1, id, email: null }))
+    const all = order.contactIds.map((id, index) => ({ number: index + 1, id, address: null }))
     yield all.slice(after)
     return
   }
@@ -176,9 +176,9 @@ function addUp(
   tally: Tally,
   batch: { changed: number; unchanged: number; missing: readonly Candidate[] },
 ): Tally {
-  const errors = batch.missing.map(({ id, email }) => ({
+  const errors = batch.missing.map(({ id, address }) => ({
     contactId: id,
-    email,
+    email: address,
     error: 'Contact not found',
   }))
   return {

@@ -15,7 +15,7 @@ type Deps = Pick<Base, 'store' | 'keyring'>
 
 const selectPlace = statement((db) =>
   db
-    .select({ number: contacts.number, email: contacts.email })
+    .select({ number: contacts.number, address: contacts.address })
     .from(contacts)
     .where(and(eq(contacts.id, parameter('id')), eq(contacts.projectId, parameter('projectId')))),
 )
@@ -23,7 +23,7 @@ const selectPlace = statement((db) =>
 export function formatCursor(
   { keyring }: Pick<Base, 'keyring'>,
   sort: ContactSort,
-  last: Pick<NumberedContact, 'number' | 'email'>,
+  last: Pick<NumberedContact, 'number' | 'address'>,
 ): string {
   const text = JSON.stringify(['contacts', sort, placeOf(sort, last)])
   return Buffer.from(keyring.seal(text), 'base64').toString('base64url')
@@ -40,8 +40,8 @@ export async function parseCursor(
   return placeOf(sort, contact)
 }
 
-function placeOf(sort: ContactSort, { number, email }: { number: number; email: string }) {
-  return sort === 'email' ? email : number
+function placeOf(sort: ContactSort, { number, address }: { number: number; address: string }) {
+  return sort === 'email' ? address : number
 }
 
 function unsealPlace({ keyring }: Pick<Base, 'keyring'>, sort: ContactSort, cursor: string) {

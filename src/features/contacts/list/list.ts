@@ -120,8 +120,8 @@ async function findSorted(deps: Deps, { scope, range }: PagePlan): Promise<Conta
   return first
 }
 
-function addressOf([, , , email]: ContactRow): Buffer {
-  return Buffer.from(email)
+function addressOf([, , , address]: ContactRow): Buffer {
+  return Buffer.from(address)
 }
 
 /** More hits are not sorted by address for each page: one in so many of the next addresses is one. */

@@ -10,7 +10,7 @@ export type ContactRow = [
   number: number,
   id: string,
   projectId: string,
-  email: string,
+  address: string,
   subscribed: number,
   data: string | null,
   createdAt: number,
@@ -28,12 +28,12 @@ export function columnsAfter(number: SQL): SQL {
 }
 
 export function toContact(row: ContactRow): NumberedContact {
-  const [number, id, projectId, email, subscribed, data, createdAt, updatedAt] = row
+  const [number, id, projectId, address, subscribed, data, createdAt, updatedAt] = row
   return {
     number,
     id,
     projectId,
-    email,
+    address,
     subscribed: subscribed === 1,
     data: data === null ? null : (JSON.parse(data) as ContactData),
     createdAt,

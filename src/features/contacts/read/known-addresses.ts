@@ -57,7 +57,7 @@ function toContact(projectId: string, row: Row & { id: string }): Contact {
   return {
     id: row.id,
     projectId,
-    email: row.address,
+    address: row.address,
     subscribed: row.subscribed === 1,
     data: row.data === null ? null : (JSON.parse(row.data) as ContactData),
     createdAt: row.createdAt ?? 0,

@@ -7,9 +7,9 @@ import type { Base } from '../../base.ts'
 /** Each as it was given, in the order given. */
 export type LookupResult = { found: string[]; notFound: string[] }
 
-export const selectAddresses = statement<{ email: string }>(
-  () => sql`select email from contacts where project_id = ${parameter('projectId')}
-    and email in (select value from json_each(${parameter('emails')}))`,
+export const selectAddresses = statement<{ address: string }>(
+  () => sql`select email as address from contacts where project_id = ${parameter('projectId')}
+    and email in (select value from json_each(${parameter('addresses')}))`,
 )
 
 /** What is no address is not found. */
@@ -17,15 +17,15 @@ export async function lookUpAddresses(
   { store }: Pick<Base, 'store'>,
   { projectId, emails }: { projectId: string; emails: readonly string[] },
 ): Promise<LookupResult> {
-  const asked = emails.map((text) => ({ text, email: parseAddress(text)?.address }))
-  const addresses = asked.flatMap(({ email }) => (email === undefined ? [] : [email]))
+  const asked = emails.map((text) => ({ text, address: parseAddress(text)?.address }))
+  const addresses = asked.flatMap(({ address }) => (address === undefined ? [] : [address]))
   const rows = await store.read.list(selectAddresses, {
     projectId,
-    emails: JSON.stringify(addresses),
+    addresses: JSON.stringify(addresses),
   })
-  const known = new Set<string | undefined>(rows.map(({ email }) => email))
+  const known = new Set<string | undefined>(rows.map(({ address }) => address))
   return {
-    found: asked.filter(({ email }) => known.has(email)).map(({ text }) => text),
-    notFound: asked.filter(({ email }) => !known.has(email)).map(({ text }) => text),
+    found: asked.filter(({ address }) => known.has(address)).map(({ text }) => text),
+    notFound: asked.filter(({ address }) => !known.has(address)).map(({ text }) => text),
   }
 }

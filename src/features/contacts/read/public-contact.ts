@@ -13,7 +13,7 @@ import type { Base } from '../../base.ts'
 
 export type PublicContact = {
   id: string
-  email: string
+  address: string
   subscribed: boolean
   /** The one that its pages are shown in. */
   language: Language
@@ -29,7 +29,7 @@ const selectContact = statement((db) =>
   db
     .select({
       id: contacts.id,
-      email: contacts.email,
+      address: contacts.address,
       subscribed: contacts.subscribed,
       data: contacts.data,
       projectName: projects.name,
@@ -40,7 +40,10 @@ const selectContact = statement((db) =>
     .innerJoin(projects, eq(projects.id, contacts.projectId))
     .leftJoin(
       suppressions,
-      and(eq(suppressions.projectId, contacts.projectId), eq(suppressions.email, contacts.email)),
+      and(
+        eq(suppressions.projectId, contacts.projectId),
+        eq(suppressions.address, contacts.address),
+      ),
     )
     .where(eq(contacts.id, parameter('id'))),
 )
@@ -52,8 +55,8 @@ export async function findPublicContact(
 ): Promise<PublicContact | undefined> {
   const contact = await findPageContact(deps, contactId)
   if (contact === undefined) return undefined
-  const { id, email, subscribed, language } = contact
-  return { id, email, subscribed, language }
+  const { id, address, subscribed, language } = contact
+  return { id, address, subscribed, language }
 }
 
 /** As `findPublicContact`, with what a page says besides. */

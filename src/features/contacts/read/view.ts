@@ -14,10 +14,10 @@ export type ContactView = {
 }
 
 export function toContactView(contact: Contact): ContactView {
-  const { id, email, subscribed, data, projectId, createdAt, updatedAt } = contact
+  const { id, address, subscribed, data, projectId, createdAt, updatedAt } = contact
   return {
     id,
-    email,
+    email: address,
     subscribed,
     data,
     projectId,

@@ -11,7 +11,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 const isUnsaid = sql`${suppressions.wishedAt} is null
   and ${suppressions.reason} in ('HARD_BOUNCE', 'STRIKES')`
 
-const isOfContact = sql`(${suppressions.projectId}, ${suppressions.email}) =
+const isOfContact = sql`(${suppressions.projectId}, ${suppressions.address}) =
   (select project_id, email from contacts where id = ${parameter('contactId')})`
 
 const setWished = statement((db) =>

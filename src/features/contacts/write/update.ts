@@ -29,7 +29,10 @@ const selectOwner = statement((db) =>
     .select({ id: contacts.id })
     .from(contacts)
     .where(
-      and(eq(contacts.projectId, parameter('projectId')), eq(contacts.email, parameter('email'))),
+      and(
+        eq(contacts.projectId, parameter('projectId')),
+        eq(contacts.address, parameter('address')),
+      ),
     ),
 )
 
@@ -40,7 +43,7 @@ const selectSuppression = statement((db) =>
     .where(
       and(
         eq(suppressions.projectId, parameter('projectId')),
-        eq(suppressions.email, parameter('email')),
+        eq(suppressions.address, parameter('address')),
       ),
     ),
 )
@@ -48,7 +51,7 @@ const selectSuppression = statement((db) =>
 const updateAddress = statement((db) =>
   db
     .update(contacts)
-    .set({ email: parameter('email') })
+    .set({ address: parameter('address') })
     .where(eq(contacts.id, parameter('id'))),
 )
 
@@ -62,15 +65,16 @@ export async function updateContact(
   target: ContactKey,
   changes: ContactChanges,
 ): Promise<Contact> {
-  const { address, subscribed: given, data } = changes
+  const { subscribed: given, data } = changes
   const read = data ? parseData(data).changes : data
   return store.write(async (tx) => {
     const before = await getContactIn(tx, target)
     const merged = read === null ? null : mergeData(before.data, read ?? {})
-    const email = address?.address ?? before.email
-    const cause = email === before.email ? undefined : await takeAddress(tx, { ...before, email })
+    const address = changes.address?.address ?? before.address
+    const cause =
+      address === before.address ? undefined : await takeAddress(tx, { ...before, address })
     const subscribed = given ?? (before.subscribed && cause === undefined)
-    const contact = { ...before, email, subscribed, data: merged, updatedAt: now() }
+    const contact = { ...before, address, subscribed, data: merged, updatedAt: now() }
     if (given === false && !before.subscribed) {
       await noteWish(tx, { contactId: before.id, at: contact.updatedAt })
     }
@@ -82,17 +86,17 @@ export async function updateContact(
 }
 
 function isSame(before: Contact, contact: Contact): boolean {
-  const { email, subscribed, data } = contact
-  return email === before.email && subscribed === before.subscribed && data === before.data
+  const { address, subscribed, data } = contact
+  return address === before.address && subscribed === before.subscribed && data === before.data
 }
 
 /** What the new address is suppressed for, as a reason to unsubscribe. @throws AppError CONFLICT */
 async function takeAddress(tx: Tx, contact: Contact): Promise<SubscriptionReason | undefined> {
-  const { projectId, email, id } = contact
-  if ((await tx.find(selectOwner, { projectId, email })) !== undefined) {
+  const { projectId, address, id } = contact
+  if ((await tx.find(selectOwner, { projectId, address })) !== undefined) {
     throw new AppError('CONFLICT', 'Another contact of this project has that address.')
   }
-  await tx.execute(updateAddress, { id, email })
-  const suppression = await tx.find(selectSuppression, { projectId, email })
+  await tx.execute(updateAddress, { id, address })
+  const suppression = await tx.find(selectSuppression, { projectId, address })
   return suppression && suppressionReasons[suppression.reason]
 }

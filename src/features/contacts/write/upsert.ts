@@ -69,7 +69,7 @@ const insertContact = statement((db) =>
   db.insert(contacts).values({
     id: parameter('id'),
     projectId: parameter('projectId'),
-    email: parameter('email'),
+    address: parameter('address'),
     subscribed: parameter('subscribed'),
     data: parameter('data'),
     createdAt: parameter('createdAt'),
@@ -78,7 +78,7 @@ const insertContact = statement((db) =>
 )
 
 /**
- * Of some, each `[id, email, subscribed, data]` with the data as JSON text. For one statement each,
+ * Of some, each `[id, address, subscribed, data]` with the data as JSON text. For one statement each,
  * SQLite would copy every time whatever the triggers change.
  */
 const insertContacts = statement(
@@ -98,7 +98,10 @@ export const updateByAddress = statement((db) =>
       updatedAt: parameter('updatedAt'),
     })
     .where(
-      and(eq(contacts.projectId, parameter('projectId')), eq(contacts.email, parameter('email'))),
+      and(
+        eq(contacts.projectId, parameter('projectId')),
+        eq(contacts.address, parameter('address')),
+      ),
     ),
 )
 
@@ -198,7 +201,7 @@ function draftContact(
   return {
     id: newId(),
     projectId: change.projectId,
-    email: address.address,
+    address: address.address,
     subscribed: subscribed ?? isByDefault,
     data: mergeData(null, changes),
     createdAt: change.at,
@@ -227,8 +230,8 @@ async function insertDrafts({ tx, change, drafts }: Upserting): Promise<void> {
   drafts.clear()
 }
 
-function toRow({ id, email, subscribed, data }: Contact) {
-  return [id, email, subscribed, data === null ? null : JSON.stringify(data)]
+function toRow({ id, address, subscribed, data }: Contact) {
+  return [id, address, subscribed, data === null ? null : JSON.stringify(data)]
 }
 
 async function changeContact(

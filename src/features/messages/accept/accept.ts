@@ -150,7 +150,8 @@ async function upsertRecipients(
     })),
   )
   if (contentClass === 'MARKETING') {
-    for (const { contact } of contacts) if (!contact.subscribed) throw notSubscribed(contact.email)
+    for (const { contact } of contacts)
+      if (!contact.subscribed) throw notSubscribed(contact.address)
   }
   return contacts
 }

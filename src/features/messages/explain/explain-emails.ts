@@ -55,14 +55,14 @@ export const listSuppressionsOf = statement((db) =>
   db
     .select({
       projectId: suppressions.projectId,
-      email: suppressions.email,
+      address: suppressions.address,
       reason: suppressions.reason,
       source: suppressions.source,
       createdAt: suppressions.createdAt,
     })
     .from(suppressions)
     .where(
-      sql`(${suppressions.projectId}, ${suppressions.email}) in
+      sql`(${suppressions.projectId}, ${suppressions.address}) in
         (select value ->> 0, value ->> 1 from json_each(${parameter('pairs')}))`,
     ),
 )
@@ -143,7 +143,9 @@ async function findSuppressions(
   if (asked.length === 0) return new Map()
   const pairs = JSON.stringify(asked.map(({ projectId, recipient }) => [projectId, recipient]))
   const rows = await reader.list(listSuppressionsOf, { pairs })
-  return new Map(rows.map(({ projectId, email, ...listed }) => [`${projectId} ${email}`, listed]))
+  return new Map(
+    rows.map(({ projectId, address, ...listed }) => [`${projectId} ${address}`, listed]),
+  )
 }
 
 async function findHolds(

@@ -10,7 +10,7 @@ import { suppress } from './suppression.ts'
 export type BounceSuppression = {
   projectId: string
   contactId: string
-  email: string
+  address: string
   /** In A-labels. */
   domain: string
   reason: Extract<SuppressionReason, 'HARD_BOUNCE' | 'STRIKES'>
@@ -26,7 +26,9 @@ const findContact = statement((db) =>
   db
     .select({ id: contacts.id })
     .from(contacts)
-    .where(and(eq(contacts.id, parameter('contactId')), eq(contacts.email, parameter('email')))),
+    .where(
+      and(eq(contacts.id, parameter('contactId')), eq(contacts.address, parameter('address'))),
+    ),
 )
 
 /**
@@ -37,9 +39,9 @@ export async function suppressBouncedAddress(
   tx: Tx,
   condemnation: BounceSuppression,
 ): Promise<boolean> {
-  const { projectId, contactId, email, reason, source, emailId, at } = condemnation
-  const isNew = await suppress(tx, { projectId, email, reason, source, emailId, at })
-  if ((await tx.find(findContact, { contactId, email })) !== undefined) {
+  const { projectId, contactId, address, reason, source, emailId, at } = condemnation
+  const isNew = await suppress(tx, { projectId, address, reason, source, emailId, at })
+  if ((await tx.find(findContact, { contactId, address })) !== undefined) {
     await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'bounce', emailId })
   }
   return isNew

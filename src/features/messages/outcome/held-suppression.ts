@@ -24,7 +24,7 @@ const insertHeld = statement((db) =>
       id: parameter('id'),
       projectId: parameter('projectId'),
       contactId: parameter('contactId'),
-      email: parameter('email'),
+      address: parameter('address'),
       domain: parameter('domain'),
       reason: parameter('reason'),
       source: parameter('source'),
@@ -34,7 +34,7 @@ const insertHeld = statement((db) =>
       createdAt: parameter('at'),
     })
     .onConflictDoUpdate({
-      target: [heldSuppressions.projectId, heldSuppressions.email],
+      target: [heldSuppressions.projectId, heldSuppressions.address],
       set: {
         reason: sql`excluded.reason`,
         source: sql`excluded.source`,

@@ -257,7 +257,7 @@ function wasSent({ state }: ReportedEmail): boolean {
 }
 
 function address({ projectId, recipient }: ReportedEmail) {
-  return { projectId, email: recipient }
+  return { projectId, address: recipient }
 }
 
 function note(

@@ -14,7 +14,7 @@ export type NewStrike = {
   projectId: string
   contactId: string
   /** As the email's row has it. */
-  email: string
+  address: string
   emailId: string
   /** As `bounce inspect` names reasons. */
   reason: string
@@ -32,7 +32,7 @@ const insertStrike = statement((db) =>
     .insert(strikes)
     .values({
       projectId: parameter('projectId'),
-      email: parameter('email'),
+      address: parameter('address'),
       emailId: parameter('emailId'),
       reason: parameter('reason'),
       at: parameter('at'),
@@ -50,7 +50,7 @@ export const findProofOfLife = statement<{ at: number }>(
 
 export const summariseStrikes = statement<{ count: number; first: number; last: number }>(
   () => sql`select count(*) as count, min(at) as first, max(at) as last from strikes
-    where project_id = ${parameter('projectId')} and email = ${parameter('email')}
+    where project_id = ${parameter('projectId')} and email = ${parameter('address')}
       and at > ${parameter('after')}`,
 )
 
@@ -58,7 +58,7 @@ const deleteAll = statement((db) =>
   db
     .delete(strikes)
     .where(
-      and(eq(strikes.projectId, parameter('projectId')), eq(strikes.email, parameter('email'))),
+      and(eq(strikes.projectId, parameter('projectId')), eq(strikes.address, parameter('address'))),
     ),
 )
 
@@ -68,7 +68,7 @@ const deleteSince = statement((db) =>
     .where(
       and(
         eq(strikes.projectId, parameter('projectId')),
-        eq(strikes.email, parameter('email')),
+        eq(strikes.address, parameter('address')),
         gte(strikes.at, parameter('since')),
       ),
     ),
@@ -85,9 +85,9 @@ const deleteOld = statement((db) =>
 /** Where this one condemns the address, all of them in one line for people. */
 export async function recordStrike(tx: Tx, strike: NewStrike): Promise<string | undefined> {
   if ((await tx.execute(insertStrike, strike)) === 0) return undefined
-  const { projectId, contactId, email } = strike
+  const { projectId, contactId, address } = strike
   const alive = await tx.find(findProofOfLife, { contactId })
-  const sum = await tx.find(summariseStrikes, { projectId, email, after: alive?.at ?? 0 })
+  const sum = await tx.find(summariseStrikes, { projectId, address, after: alive?.at ?? 0 })
   if (sum === undefined || sum.count < STRIKES || sum.last - sum.first < SPAN_MS) {
     return undefined
   }
@@ -106,17 +106,17 @@ export async function hasDeliveredSince(
 /** Takes back those since an instant. */
 export async function deleteStrikesSince(
   tx: Tx,
-  address: { projectId: string; email: string; since: number },
+  scope: { projectId: string; address: string; since: number },
 ): Promise<void> {
-  await tx.execute(deleteSince, address)
+  await tx.execute(deleteSince, scope)
 }
 
 /** What an address that is taken off the list starts anew without. */
 export async function deleteStrikesOf(
   tx: Tx,
-  address: { projectId: string; email: string },
+  scope: { projectId: string; address: string },
 ): Promise<void> {
-  await tx.execute(deleteAll, address)
+  await tx.execute(deleteAll, scope)
 }
 
 /** How many. */

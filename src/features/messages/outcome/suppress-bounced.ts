@@ -77,7 +77,7 @@ async function findCondemnation(
 ): Promise<BounceSuppression | undefined> {
   const { id: emailId, projectId, contactId, recipient, recipientDomain: domain } = email
   const { isHard, isStrike, reason } = verdict
-  const of = { projectId, contactId, email: recipient, emailId, at }
+  const of = { projectId, contactId, address: recipient, emailId, at }
   if (isHard) return { ...of, domain, reason: 'HARD_BOUNCE', source }
   if (!isStrike) return undefined
   const sum = await recordStrike(tx, { ...of, reason })

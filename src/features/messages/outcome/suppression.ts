@@ -8,7 +8,7 @@ import type { Tx } from '../../../store/write/transaction.ts'
 
 export type NewSuppression = {
   projectId: string
-  email: string
+  address: string
   reason: SuppressionReason
   /** What led to it, for people: a reply, an operator. */
   source: string
@@ -23,7 +23,7 @@ const insertSuppression = statement((db) =>
     .values({
       id: parameter('id'),
       projectId: parameter('projectId'),
-      email: parameter('email'),
+      address: parameter('address'),
       reason: parameter('reason'),
       source: parameter('source'),
       emailId: parameter('emailId'),
@@ -38,7 +38,7 @@ const dropHeld = statement((db) =>
     .where(
       and(
         eq(heldSuppressions.projectId, parameter('projectId')),
-        eq(heldSuppressions.email, parameter('email')),
+        eq(heldSuppressions.address, parameter('address')),
       ),
     ),
 )
@@ -49,7 +49,7 @@ const setLaterReason = statement((db) =>
     .set({ laterReason: parameter('reason') })
     .where(
       sql`${suppressions.projectId} = ${parameter('projectId')}
-        and ${suppressions.email} = ${parameter('email')}
+        and ${suppressions.address} = ${parameter('address')}
         and ${suppressions.emailId} is not null and ${suppressions.laterReason} is null
         and ${suppressions.reason} in ('HARD_BOUNCE', 'STRIKES')`,
     ),
@@ -57,7 +57,7 @@ const setLaterReason = statement((db) =>
 
 const findSuppression = statement<{ id: string }>(
   () => sql`select id from suppressions
-    where project_id = ${parameter('projectId')} and email = ${parameter('email')}`,
+    where project_id = ${parameter('projectId')} and email = ${parameter('address')}`,
 )
 
 /**
@@ -67,20 +67,20 @@ const findSuppression = statement<{ id: string }>(
  */
 export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boolean> {
   const { at, ...row } = suppression
-  const { projectId, email, emailId, reason } = suppression
-  await tx.execute(dropHeld, { projectId, email })
+  const { projectId, address, emailId, reason } = suppression
+  await tx.execute(dropHeld, { projectId, address })
   if ((await tx.execute(insertSuppression, { ...row, id: newId(), createdAt: at })) === 1) {
     return true
   }
   const isOfPeople = emailId === null || reason === 'COMPLAINT'
-  if (isOfPeople) await tx.execute(setLaterReason, { projectId, email, reason })
+  if (isOfPeople) await tx.execute(setLaterReason, { projectId, address, reason })
   return false
 }
 
 /** Whether an address is on the list. */
 export async function isSuppressed(
   tx: Tx,
-  { projectId, email }: Pick<NewSuppression, 'projectId' | 'email'>,
+  { projectId, address }: Pick<NewSuppression, 'projectId' | 'address'>,
 ): Promise<boolean> {
-  return (await tx.find(findSuppression, { projectId, email })) !== undefined
+  return (await tx.find(findSuppression, { projectId, address })) !== undefined
 }

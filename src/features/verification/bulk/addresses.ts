@@ -34,8 +34,8 @@ const selectLast = statement<{ last: number | null }>(
 )
 
 /** Behind the plus, the project is no way to them: each is found by its id. */
-const selectByIds = statement<{ id: string; email: string }>(
-  () => sql`select id, email from contacts where +project_id = ${parameter('projectId')}
+const selectByIds = statement<{ id: string; address: string }>(
+  () => sql`select id, email as address from contacts where +project_id = ${parameter('projectId')}
     and id in (select value from json_each(${parameter('ids')}))`,
 )
 
@@ -80,7 +80,7 @@ async function* pagesOfScope(
   for await (const page of walkContacts(deps, scope, { after, size: PAGE })) {
     const end = page.at(-1)?.number ?? last
     const meant = page.filter(({ number, id }) => number <= last && !excluded.has(id))
-    const addresses = meant.map(({ id, email }) => ({ text: email, contactId: id }))
+    const addresses = meant.map(({ id, address }) => ({ text: address, contactId: id }))
     yield { addresses, missing: 0, end }
     if (end >= last) return
   }
@@ -92,9 +92,9 @@ async function findByIds(
   ids: readonly string[],
 ): Promise<ListedAddress[]> {
   const rows = await store.read.list(selectByIds, { projectId, ids: JSON.stringify(ids) })
-  const emails = new Map(rows.map(({ id, email }) => [id, email]))
+  const addresses = new Map(rows.map(({ id, address }) => [id, address]))
   return ids.flatMap((id) => {
-    const text = emails.get(id)
+    const text = addresses.get(id)
     return text === undefined ? [] : [{ text, contactId: id }]
   })
 }

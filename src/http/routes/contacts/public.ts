@@ -40,7 +40,9 @@ export const get = ({ core }: Deps) =>
     responses: { 200: { description: 'The contact', schema: contact } },
     handle: async ({ params }) => {
       const { contactId } = getPage(core, params.id)
-      return json(200, (await findPublicContact(core, contactId)) ?? refuse(params.id))
+      const found = (await findPublicContact(core, contactId)) ?? refuse(params.id)
+      const { id, address, subscribed, language } = found
+      return json(200, { id, email: address, subscribed, language })
     },
   })
 
@@ -67,7 +69,7 @@ function changeOperation({ core }: Deps, { summary, subscribed }: Change) {
       const page = getPage(core, params.id)
       const wish = { subscribed, reason: 'api', claimedEmailId: query.e } as const
       const changed = (await changeSubscription(core, page, wish)) ?? refuse(params.id)
-      return json(200, { id: changed.id, email: changed.email, subscribed: changed.subscribed })
+      return json(200, { id: changed.id, email: changed.address, subscribed: changed.subscribed })
     },
   })
 }

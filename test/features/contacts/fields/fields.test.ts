@@ -162,7 +162,7 @@ async function take(
     await save(tx, projectId, each)
     return
   }
-  const isMeant = sql`${contacts.projectId} = ${projectId} and ${contacts.email} = ${each.email}`
+  const isMeant = sql`${contacts.projectId} = ${projectId} and ${contacts.address} = ${each.email}`
   if (each.kind === 'clear') await tx.update(contacts).set({ data: null }).where(isMeant)
   if (each.kind === 'flip') {
     await tx.update(contacts).set({ subscribed: sql`1 - subscribed` }).where(isMeant)
@@ -171,7 +171,7 @@ async function take(
     const id = newId()
     await tx
       .update(contacts)
-      .set({ email: `${id}@x.test` })
+      .set({ address: `${id}@x.test` })
       .where(isMeant)
   }
   if (each.kind === 'delete') {

@@ -58,7 +58,7 @@ async function disturb(projectId: string): Promise<void> {
   await core.store.write(async (tx) => {
     await tx.delete(contacts).where(inArray(contacts.id, gone))
     for (const { id, email } of moved) {
-      await tx.update(contacts).set({ email }).where(sql`id = ${id}`)
+      await tx.update(contacts).set({ address: email }).where(sql`id = ${id}`)
     }
   })
   const late = [{ email: 'late.ada@gmail.com', subscribed: false, data: { plan: 'pro' } }]
@@ -151,20 +151,20 @@ test('walks and counts are as right, page by page and from any number on', async
       for (const subscribed of [undefined, false]) {
         const scope = { projectId, search, subscribed }
         const wanted = expected({ ...scope, sort: 'createdAt', dir: 'asc', limit: 1 })
-        const seen: { email: string; number: number }[] = []
+        const seen: { address: string; number: number }[] = []
         for await (const page of walkContacts(core, scope, { size: 9 })) seen.push(...page)
         assert.deepEqual(
-          seen.map(({ email }) => email),
+          seen.map(({ address }) => address),
           wanted,
         )
         const half = seen.at(seen.length >> 1)?.number ?? 0
         const rest: string[] = []
         for await (const page of walkContacts(core, scope, { after: half })) {
-          rest.push(...page.map(({ email }) => email))
+          rest.push(...page.map(({ address }) => address))
         }
         assert.deepEqual(
           rest,
-          seen.filter(({ number }) => number > half).map(({ email }) => email),
+          seen.filter(({ number }) => number > half).map(({ address }) => address),
         )
         assert.equal(await countContacts(core, scope), wanted.length + pretended(scope))
       }
@@ -188,7 +188,7 @@ test('pages of a walk are shorter where contacts have much data, and none is lef
   const seen: string[] = []
   for await (const page of walkContacts(core, { projectId }, { size: 200 })) {
     sizes.push(page.length)
-    seen.push(...page.map(({ email }) => email))
+    seen.push(...page.map(({ address }) => address))
   }
   assert.deepEqual(
     seen,

@@ -38,7 +38,7 @@ test('what came, moved and went is what the index knows, once it has caught up',
   assert.equal((await named(core, 'old')).length, 450)
 
   await core.store.write(async (tx) => {
-    await tx.update(contacts).set({ email: 'user0@new.test' }).where(sql`id = ${ids[0]}`)
+    await tx.update(contacts).set({ address: 'user0@new.test' }).where(sql`id = ${ids[0]}`)
     await tx.delete(contacts).where(sql`id = ${ids[1]}`)
     await tx.update(contacts).set({ subscribed: false }).where(sql`id = ${ids[2]}`)
   })

@@ -18,7 +18,7 @@ import { addEmail, subscriptionEvents } from '../add-recipient.ts'
 
 function suppressed(
   { store, now }: TestCore,
-  of: { projectId: string; email: string; reason: SuppressionReason },
+  of: { projectId: string; address: string; reason: SuppressionReason },
 ) {
   return store.write((tx) => suppress(tx, { ...of, source: 'a test', emailId: null, at: now() }))
 }
@@ -85,7 +85,7 @@ test('an address that comes twice in a batch is one contact, with what both said
     ]),
   )
   assert.deepEqual(
-    saved.map(({ contact, isNew }) => [contact.email, contact.subscribed, contact.data, isNew]),
+    saved.map(({ contact, isNew }) => [contact.address, contact.subscribed, contact.data, isNew]),
     [
       ['ada@x.test', true, { a: 1 }, true],
       ['bob@x.test', false, null, true],
@@ -103,7 +103,7 @@ test('a new contact of a suppressed address is not subscribed, unless that is sa
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   for (const email of ['gone@x.test', 'back@x.test']) {
-    await suppressed(core, { projectId, email, reason: 'HARD_BOUNCE' })
+    await suppressed(core, { projectId, address: email, reason: 'HARD_BOUNCE' })
   }
   const gone = await saveContact(core, { projectId, address: address('gone@x.test') })
   const back = await saveContact(core, {
@@ -129,14 +129,14 @@ test('a new address keeps the contact and its history, and unsubscribes where it
     const { id } = contact
     const emailId = await addEmail(core, { projectId, contactId: id, campaignId: null })
     const email = `new${at}@x.test`
-    if (reason !== null) await suppressed(core, { projectId, email, reason })
+    if (reason !== null) await suppressed(core, { projectId, address: email, reason })
     core.clock.now += 1000
     const changes = { address: address(email), subscribed: given }
     const changed = await updateContact(core, { projectId, id }, changes)
-    assert.deepEqual(changed, { ...contact, email, subscribed, updatedAt: core.clock.now })
+    assert.deepEqual(changed, { ...contact, address: email, subscribed, updatedAt: core.clock.now })
     const rows = await core.store.read.select().from(contacts).where(eq(contacts.id, id)).all()
     assert.deepEqual(
-      rows.map((row) => [row.email, row.subscribed]),
+      rows.map((row) => [row.address, row.subscribed]),
       [[email, subscribed]],
     )
     const own = (await subscriptionEvents(core)).filter(({ contactId }) => contactId === id)
@@ -166,7 +166,7 @@ test("a change that changes nothing writes nothing, and another's address change
   await assert.rejects(updateContact(core, target, taken), { code: 'CONFLICT', status: 409 })
   const rows = await listRows(core)
   assert.deepEqual(
-    rows.map(({ email, subscribed, data }) => [email, subscribed, data]),
+    rows.map(({ address, subscribed, data }) => [address, subscribed, data]),
     [
       ['ada@x.test', true, { a: 1 }],
       ['bob@x.test', true, null],
@@ -193,7 +193,7 @@ test('a contact goes with all that hangs on it, and nothing of another does', as
     { email: 'ada@x.test', data: { plan: 'pro' } },
     { email: 'bob@x.test', data: { plan: 'pro' } },
   ])
-  await suppressed(core, { projectId, email: 'ada@x.test', reason: 'MANUAL' })
+  await suppressed(core, { projectId, address: 'ada@x.test', reason: 'MANUAL' })
   const at = { createdAt: 1, updatedAt: 1 }
   const segment = { id: 's', projectId, name: 'S', type: 'STATIC' as const, ...at }
   await core.store.write((tx) => tx.insert(segments).values(segment).run())
@@ -276,7 +276,7 @@ test('a hundred new contacts are one statement, in the order of their addresses'
   assert.equal(statements, 1)
   const rows = await listRows(core)
   assert.deepEqual(
-    rows.map(({ email }) => email),
+    rows.map(({ address }) => address),
     emails,
   )
   assert.deepEqual(
@@ -309,7 +309,7 @@ test('of an address that comes twice among new ones, the second time changes the
     [true, true, false, true],
   )
   assert.deepEqual(
-    (await listRows(core)).map(({ email, data, subscribed }) => [email, data, subscribed]),
+    (await listRows(core)).map(({ address, data, subscribed }) => [address, data, subscribed]),
     [
       ['a@x.test', { one: 1, two: 2 }, false],
       ['b@x.test', { one: 2 }, true],

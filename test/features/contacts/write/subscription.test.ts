@@ -37,7 +37,7 @@ test('a wish flips the contact once, with its reason, its email and its campaign
   const off = await changeSubscription(core, recipient, { subscribed: false, ...page })
   assert.deepEqual(off, {
     id: contactId,
-    email: 'ada@people.test',
+    address: 'ada@people.test',
     subscribed: false,
     language: 'en',
   })
@@ -115,7 +115,7 @@ test('who subscribes from the suppression list is subscribed, and stays on the l
   await core.store.write((tx) =>
     suppress(tx, {
       projectId,
-      email,
+      address: email,
       reason: 'COMPLAINT',
       source: 'a report',
       emailId: recipient.emailId,

@@ -39,7 +39,7 @@ async function addTemplate(sender: Sender, change: Partial<typeof templates.$inf
 }
 
 async function contactOf(sender: Sender, email = 'ada@dest.test') {
-  return sender.core.store.read.select().from(contacts).where(eq(contacts.email, email)).get()
+  return sender.core.store.read.select().from(contacts).where(eq(contacts.address, email)).get()
 }
 
 test('an accepted email is a queued row with its snapshot, due at once', async (t) => {
@@ -237,7 +237,7 @@ test('an address on the suppression list becomes a row that is never queued', as
   await sender.core.store.write((tx) =>
     suppress(tx, {
       projectId: sender.project.id,
-      email: 'ada@dest.test',
+      address: 'ada@dest.test',
       reason: 'MANUAL',
       source: 'test',
       emailId: null,
@@ -342,7 +342,7 @@ test('of several recipients, those suppressed and those held are told apart', as
   await core.store.write(async (tx) => {
     await suppress(tx, {
       projectId: project.id,
-      email: 'b@dest.test',
+      address: 'b@dest.test',
       reason: 'MANUAL',
       source: 'a test',
       emailId: null,

@@ -42,7 +42,7 @@ test('what has ended is explained from the database, and nobody is asked', async
     ]
     for (const word of words) await tx.insert(attempts).values({ ...attempt, ...word })
     await tx.insert(suppressions).values({
-      ...{ id: 's', projectId: sender.project.id, email: 'ada@dest.test', reason: 'MANUAL' },
+      ...{ id: 's', projectId: sender.project.id, address: 'ada@dest.test', reason: 'MANUAL' },
       ...{ source: 'API', createdAt: START },
     })
   })

@@ -59,7 +59,7 @@ async function afterBlow(t: TestContext): Promise<Bounces> {
 }
 
 const contactOf = async ({ core }: Bounces, email: string) => {
-  const row = await core.store.read.select().from(contacts).where(eq(contacts.email, email)).get()
+  const row = await core.store.read.select().from(contacts).where(eq(contacts.address, email)).get()
   assert.ok(row)
   return row
 }
@@ -279,9 +279,9 @@ test("undo never takes back people's own wish", async (t) => {
   assert.deepEqual(undone, { dropped: 0, removed: 4, resubscribed: 1, kept: 2, remaining: 0 })
   assert.deepEqual(await sender.subscribed(), [plain])
   const rows = await core.store.read
-    .select({ email: suppressions.email, reason: suppressions.reason })
+    .select({ email: suppressions.address, reason: suppressions.reason })
     .from(suppressions)
-    .orderBy(suppressions.email)
+    .orderBy(suppressions.address)
   assert.deepEqual(rows, [
     { email: listed, reason: 'MANUAL' },
     { email: other, reason: 'MANUAL' },
@@ -301,9 +301,9 @@ test('a wish is one on whichever path it comes, though it changes nothing by the
   )
   assert.ok(patched && saved && mailed && sent)
   await updateContact(core, { projectId, id: patched.id }, { subscribed: false })
-  await saveContact(core, { projectId, address: address(saved.email), subscribed: false })
+  await saveContact(core, { projectId, address: address(saved.address), subscribed: false })
   await core.store.write((tx) => unsubscribe(core, tx, ids[2] ?? ''))
-  await sender.send({ to: [{ address: address(sent.email), name: null }], subscribed: false })
+  await sender.send({ to: [{ address: address(sent.address), name: null }], subscribed: false })
   const { removed, resubscribed } = await undoSuppressions(core, { since: START })
   assert.deepEqual([removed, resubscribed], [5, 1])
   assert.deepEqual(await sender.subscribed(), ['user4@dest.test'])

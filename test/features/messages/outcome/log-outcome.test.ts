@@ -133,7 +133,7 @@ test('an email that is cancelled, given up or suppressed is a line too', async (
     await tx.insert(suppressions).values({
       id: 's',
       projectId: sender.project.id,
-      email: 'ada@dest.test',
+      address: 'ada@dest.test',
       reason: 'MANUAL',
       source: 'api',
       createdAt: sender.core.now(),

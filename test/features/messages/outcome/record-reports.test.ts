@@ -111,7 +111,7 @@ test('a hard bounce after delivery bounces the email, suppresses and unsubscribe
   assert.deepEqual(await sender.told(), expected)
   const [entry, ...others] = await sender.list()
   assert.equal(others.length, 0)
-  assert.equal(entry?.email, 'ada@dest.test')
+  assert.equal(entry?.address, 'ada@dest.test')
   assert.equal(entry?.reason, 'HARD_BOUNCE')
   assert.equal(entry?.emailId, id)
   assert.deepEqual(await sender.learn(bounce(id), bounce(id, full)), [false, false])
@@ -340,7 +340,9 @@ test('an email is one strike, and strikes that are forgotten count no more', asy
   const sender = await open(t)
   await strikeOn(sender, [0, 7])
   const { id: projectId } = sender.project
-  await sender.core.store.write((tx) => deleteStrikesOf(tx, { projectId, email: 'ada@dest.test' }))
+  await sender.core.store.write((tx) =>
+    deleteStrikesOf(tx, { projectId, address: 'ada@dest.test' }),
+  )
   assert.deepEqual(await strikeOn(sender, [14, 21]), [0, 0])
   assert.equal((await sender.struck()).length, 2)
 })

@@ -23,7 +23,7 @@ const call = (method: 'get' | 'delete', path: string, by: TestProject = mine) =>
 
 async function addContact(data: ContactData, { id: projectId } = mine): Promise<string> {
   const id = newId()
-  const row = { id, projectId, email: `${id}@people.test`, subscribed: true, data }
+  const row = { id, projectId, address: `${id}@people.test`, subscribed: true, data }
   await service.core.store.write((tx) =>
     tx
       .insert(contacts)
