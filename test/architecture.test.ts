@@ -29,8 +29,6 @@ const KNOWN_CIRCLES = new Set(
     'features/conditions/condition.ts > features/conditions/filter.ts > features/conditions/condition.ts',
     'features/messages/explain/explain-end.ts > features/messages/explain/explain.ts > features/messages/explain/explain-end.ts',
     'features/messages/explain/explain-waiting.ts > features/messages/explain/explain.ts > features/messages/explain/explain-waiting.ts',
-    'http/exchange/exchange.ts > http/exchange/request-record.ts > http/exchange/exchange.ts',
-    'http/pages/texts.ts > http/pages/translations.ts > http/pages/texts.ts',
     'inbound/guarded-connection.ts > inbound/guarded-server.ts > inbound/guarded-connection.ts',
     'mail/compose/build-message.ts > mail/compose/message-cost.ts > mail/compose/build-message.ts',
     'outbound/dns/canary.ts > outbound/dns/resolver.ts > outbound/dns/watch.ts > outbound/dns/canary.ts',

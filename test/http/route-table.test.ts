@@ -1,0 +1,267 @@
+/** Calls every route of the table with every kind of caller. */
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import supertest from 'supertest'
+import { updateProject } from '../../src/features/accounts/projects.ts'
+import { addDomain } from '../../src/features/domains/add.ts'
+import { verifyDomain } from '../../src/features/domains/verify.ts'
+import { appendEvents } from '../../src/features/events/append.ts'
+import { findExample } from '../../src/http/examples/all.ts'
+import { ROUTES } from '../../src/http/route-table.ts'
+import { sql } from '../../src/store/drizzle.ts'
+import { type Service, startService, type TestProject } from './service.ts'
+
+type Row = { method: string; path: string; callers: (typeof ROUTES)[number][2] }
+type Called = { status: number; body: { error?: { code: string } } }
+
+const rows = ROUTES.map(([method, path, callers]): Row => ({ method, path, callers }))
+const keyed = rows.filter(({ callers }) => callers !== 'anyone')
+const open = rows.filter(({ callers }) => callers === 'anyone')
+const nameOf = ({ method, path }: Row) => `${method} ${path}`
+
+const unknownKeys = {
+  'another scheme': 'Basic abc',
+  'an unknown secret key': `Bearer sk_${'0'.repeat(64)}`,
+  'an unknown public key': `Bearer pk_${'0'.repeat(64)}`,
+  nonsense: 'Bearer nonsense',
+}
+
+let service: Service
+let own: TestProject
+let other: TestProject
+let disabled: TestProject
+/** Records of `own`, by the part of a path that names them. */
+let records: Record<string, string>
+
+before(async () => {
+  const nothing = { kind: 'nxdomain', expiresAt: 0 } as const
+  service = await startService({ resolver: { txt: async () => nothing, mx: async () => nothing } })
+  own = await service.makeProject('own')
+  other = await service.makeProject('other')
+  disabled = await service.makeProject('disabled')
+  await updateProject(service.core, disabled.id, { disable: 'MANUAL' })
+  records = await makeRecords()
+})
+
+after(() => service.stop())
+
+describe('a route that needs a key', () => {
+  it('refuses requests without a key, and changes nothing', async () => {
+    const digest = await digestTables()
+    for (const row of keyed) {
+      expectError(row, await call(row, undefined), [401, 'MISSING_AUTH'])
+    }
+    assert.equal(await digestTables(), digest)
+  })
+
+  it('refuses unknown keys, and changes nothing', async () => {
+    const digest = await digestTables()
+    for (const row of keyed) {
+      for (const [name, authorization] of Object.entries(unknownKeys)) {
+        const code = name === 'another scheme' ? 'MISSING_AUTH' : 'INVALID_API_KEY'
+        expectError(row, await call(row, authorization), [401, code])
+      }
+    }
+    assert.equal(await digestTables(), digest)
+  })
+
+  it('refuses the public key unless it takes any key, and changes nothing', async () => {
+    const digest = await digestTables()
+    for (const row of keyed.filter(({ callers }) => callers === 'secret key')) {
+      expectError(row, await call(row, `Bearer ${own.public}`), [401, 'INVALID_API_KEY'])
+    }
+    assert.equal(await digestTables(), digest)
+  })
+
+  it('refuses whatever a disabled project would change', async () => {
+    const digest = await digestTables()
+    for (const row of keyed.filter(({ method }) => method !== 'GET')) {
+      const keys =
+        row.callers === 'any key' ? [disabled.secret, disabled.public] : [disabled.secret]
+      for (const key of keys) {
+        expectError(row, await call(row, `Bearer ${key}`), [403, 'PROJECT_DISABLED'])
+      }
+    }
+    assert.equal(await digestTables(), digest)
+  })
+
+  it('admits the keys of a disabled project for reading', async () => {
+    for (const row of keyed.filter(({ method }) => method === 'GET')) {
+      expectAdmitted(row, await call(row, `Bearer ${disabled.secret}`))
+    }
+  })
+
+  it("hides the records of a project from another project's key, and leaves them as they are", async () => {
+    const before = await ownRecords()
+    for (const row of keyed.filter(namesRecord)) {
+      expectError(row, await call(row, `Bearer ${other.secret}`), [404, undefined])
+    }
+    assert.deepEqual(await ownRecords(), before)
+  })
+
+  it('admits the secret key, and the public key where it takes any', async () => {
+    // Deletions last, because the other calls need the records.
+    const [last, first] = [keyed.filter(isDeletion), keyed.filter((row) => !isDeletion(row))]
+    for (const row of [...first, ...last]) {
+      const called = await call(row, `Bearer ${own.secret}`)
+      expectAdmitted(row, called)
+      if (namesRecord(row) && !isDeletion(row)) assert.notEqual(called.status, 404, nameOf(row))
+      if (row.callers === 'any key') {
+        expectAdmitted(row, await call(row, `Bearer ${own.public}`))
+      }
+    }
+  })
+})
+
+describe('a route for anyone', () => {
+  it('takes no notice of keys', async () => {
+    for (const row of open) {
+      const { status } = await call(row, undefined)
+      const keys = [own.secret, own.public, other.secret, disabled.secret, 'nonsense']
+      for (const key of keys) {
+        assert.equal((await call(row, `Bearer ${key}`)).status, status, nameOf(row))
+      }
+      assert.notEqual(status, 401, nameOf(row))
+    }
+  })
+})
+
+describe('the table of routes', () => {
+  it('has each method and path once', () => {
+    const names = rows.map(nameOf)
+    assert.deepEqual(names, [...new Set(names)])
+  })
+
+  it('is what the server knows: other methods and paths are refused', async () => {
+    const wrong = await supertest(service.url).put('/templates')
+    assert.deepEqual([wrong.status, wrong.headers.allow], [405, 'GET, POST, HEAD'])
+    assert.equal((await supertest(service.url).get('/unknown')).status, 404)
+  })
+})
+
+function namesRecord({ path }: Row): boolean {
+  return /:(id|\w+Id)\b/.test(path)
+}
+
+function isDeletion({ method, path }: Row): boolean {
+  return method === 'DELETE' || path === '/contacts/bulk-delete'
+}
+
+function expectError(row: Row, called: Called, [status, code]: [number, string | undefined]): void {
+  const actual = [called.status, code === undefined ? undefined : called.body.error?.code]
+  assert.deepEqual(actual, [status, code], `${nameOf(row)} ${JSON.stringify(called.body)}`)
+}
+
+/** Refused at most for another reason than the caller. */
+function expectAdmitted(row: Row, { status, body }: Called): void {
+  const name = `${nameOf(row)} ${status} ${JSON.stringify(body)}`
+  assert.ok(status < 500 && ![401, 405].includes(status), name)
+  assert.notEqual(body.error?.code, 'PROJECT_DISABLED', name)
+}
+
+/** With the body of the example, so that the caller is what decides. */
+async function call({ method, path }: Row, authorization: string | undefined): Promise<Called> {
+  const url = path.replaceAll(/:(\w+)(?:\{\.\+\})?/g, (_, parameter: string) =>
+    encodeURIComponent(recordFor(path, parameter)),
+  )
+  const verb = method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete'
+  const request = supertest(service.url)[verb](url)
+  if (authorization !== undefined) request.set('Authorization', authorization)
+  const example = findExample(method, path)?.request
+  const { status, body } = await request.send(bodyFor(path, example))
+  return { status, body }
+}
+
+/** The project of the example does not exist here. */
+function bodyFor(path: string, example: unknown): object | undefined {
+  if (example === undefined) return undefined
+  return path === '/domains' ? { domain: 'new.test' } : (example as object)
+}
+
+function recordFor(path: string, parameter: string): string {
+  const named = { projectId: own.id, field: 'data.plan', eventName: 'signup', file: 'start.js' }
+  const known = Object.entries({ ...named, token: 'x' }).find(([name]) => name === parameter)
+  if (known !== undefined) return known[1]
+  if (path.startsWith('/contacts/public/') || path.startsWith('/t/')) return 'x'
+  const [record = ''] = path.split(`/:${parameter}`)
+  const id = records[record]
+  assert.ok(id, `no record for ${path}`)
+  return id
+}
+
+/** One record of each kind that a path names. */
+async function makeRecords(): Promise<Record<string, string>> {
+  const post = async (path: string, body: object, field = 'id'): Promise<string> => {
+    const request = supertest(service.url).post(path).set('Authorization', `Bearer ${own.secret}`)
+    const response = Buffer.isBuffer(body)
+      ? await request.attach('file', body, 'people.csv')
+      : await request.send(body)
+    assert.ok(response.body[field], `${path} ${response.text}`)
+    return response.body[field]
+  }
+  const template = { name: 'T', subject: 'S', body: 'B', from: 'a@own.test' }
+  const { id: domain } = await addDomain(service.core, { projectId: own.id, domain: 'own.test' })
+  await verifyDomain(service.core, { id: domain }, { trust: true })
+  const contact = await post('/contacts', { email: 'ann@people.test', data: { plan: 'pro' } })
+  const contactIds = [contact]
+  const file = Buffer.from('email\nlisted@people.test\n')
+  await post('/suppressions', { email: 'gone@people.test' }, 'added')
+  const { body: suppressed } = await supertest(service.url)
+    .get('/suppressions')
+    .set('Authorization', `Bearer ${own.secret}`)
+  return {
+    '/templates': await post('/templates', template),
+    '/domains': domain,
+    '/segments': await post('/segments', { name: 'List', type: 'STATIC' }),
+    '/suppressions': suppressed.data[0].id,
+    '/suppressions/import': await post('/suppressions/import', file, 'jobId'),
+    '/events/jobs': await deleteManyEvents(contact),
+    '/events/contact': contact,
+    '/contacts': contact,
+    '/contacts/bulk': await post('/contacts/bulk-subscribe', { contactIds }, 'jobId'),
+    '/contacts/import': await post('/contacts/import', file, 'jobId'),
+    '/contacts/verify': await post('/contacts/verify', { emails: ['ann@people.test'] }, 'jobId'),
+  }
+}
+
+/** The id of the job. */
+async function deleteManyEvents(contactId: string): Promise<string> {
+  const event = { projectId: own.id, contactId, emailId: null, name: 'often', data: null }
+  const many = Array.from({ length: 501 }, () => ({ ...event, at: Date.now() }))
+  await service.core.store.write((tx) => appendEvents(tx, many))
+  const { body } = await supertest(service.url)
+    .delete('/events/often')
+    .set('Authorization', `Bearer ${own.secret}`)
+  return body.jobId
+}
+
+/** Whatever `own` shows of its records. */
+async function ownRecords() {
+  const paths = [
+    '/templates',
+    '/segments',
+    '/suppressions',
+    '/contacts',
+    `/domains/project/${own.id}`,
+  ]
+  const get = (path: string) =>
+    supertest(service.url).get(path).set('Authorization', `Bearer ${own.secret}`)
+  return Promise.all(paths.map(async (path) => (await get(path)).body))
+}
+
+/** Of all tables but the log of requests, which refusals are written to. */
+async function digestTables(): Promise<string> {
+  const { read } = service.core.store
+  const tables = await read.all<{ name: string }>(
+    sql`select name from sqlite_schema where type = 'table' and name <> 'api_requests'`,
+  )
+  const contents = tables.map(async ({ name }) => [
+    name,
+    await read.all(sql.raw(`select * from "${name}"`)),
+  ])
+  const text = JSON.stringify(await Promise.all(contents), (_, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
+  return hash('sha256', text)
+}
