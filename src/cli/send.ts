@@ -7,10 +7,9 @@ import { acceptMessage } from '../features/messages/accept/accept.ts'
 import type { NamedAddress } from '../features/messages/accept/plan.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { parseAddress } from '../mail/address/address.ts'
+import { MAX_SUBJECT_LENGTH } from '../mail/limits.ts'
 import { type Context, type Input, type Result, UsageError, withCore } from './engine/command.ts'
 import { escapeControls } from './engine/text.ts'
-
-const MAX_SUBJECT_LENGTH = 998
 
 export async function send(context: Context, input: Input): Promise<Result> {
   const request = {

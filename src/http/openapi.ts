@@ -3,6 +3,7 @@
  * generator is not loaded before).
  */
 import type { z } from 'zod'
+import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/requests/idempotency.ts'
 import { findExample } from './examples/all.ts'
 import type { OperationExample } from './examples/operation-example.ts'
 import type { ResponseDoc } from './operation.ts'
@@ -106,7 +107,7 @@ function idempotencyHeader({ takesIdempotencyKey }: Route) {
       in: 'header' as const,
       required: false,
       description: 'A request with the same key takes effect once; a second one is refused (409).',
-      schema: { type: 'string' as const, minLength: 1, maxLength: 255 },
+      schema: { type: 'string' as const, minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY_LENGTH },
     },
   ]
 }

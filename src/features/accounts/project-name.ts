@@ -4,8 +4,7 @@
  * tables). Names in any script are welcome, and so are several scripts in one name, word by word.
  */
 import { invalidField } from '../../errors.ts'
-
-const MAX_LENGTH = 100
+import { MAX_NAME_LENGTH } from '../limits.ts'
 
 /** Controls, format and unassigned characters, blanks other than the space, and the like. */
 const invisible = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Z}/u
@@ -19,8 +18,8 @@ const alike = ['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Cherokee', 'Coptic', '
 export function readProjectName(text: string): string {
   const name = text.trim().normalize('NFC')
   if (name === '') throw invalidField('name', 'too_small', 'Must not be empty')
-  if (name.length > MAX_LENGTH) {
-    throw invalidField('name', 'too_big', `Must be at most ${MAX_LENGTH} characters long`)
+  if (name.length > MAX_NAME_LENGTH) {
+    throw invalidField('name', 'too_big', `Must be at most ${MAX_NAME_LENGTH} characters long`)
   }
   if (invisible.test(name) || /^\p{M}/u.test(name)) {
     throw invalidField('name', 'custom', 'Must not contain control or invisible characters')

@@ -21,6 +21,9 @@ export type IdempotentRequest = {
   at: number
 }
 
+/** Characters of a key, which are printable ASCII. */
+export const MAX_IDEMPOTENCY_KEY_LENGTH = 255
+
 /** The claims of requests in flight; one for the whole server. */
 export type IdempotencyClaims = Map<string, IdempotentRequest>
 

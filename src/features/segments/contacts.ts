@@ -9,6 +9,7 @@ import { type ContactRow, contactColumns, toContact } from '../contacts/list/row
 import type { ContactScope } from '../contacts/list/scope.ts'
 import { countStretch } from '../contacts/list/walk.ts'
 import { type ContactView, toContactView } from '../contacts/read/view.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../limits.ts'
 import { type CountDeps, totalOf } from './count.ts'
 import { loadSegment } from './get.ts'
 import { scopeOfSegment } from './scope.ts'
@@ -31,9 +32,6 @@ export type SegmentContactPage = {
 }
 
 type Range = { limit: number; offset: number }
-
-const DEFAULT_PAGE_SIZE = 20
-const MAX_PAGE_SIZE = 100
 
 /** Newest first. @throws AppError RESOURCE_NOT_FOUND, VALIDATION_ERROR for a page below 1 */
 export async function listSegmentContacts(

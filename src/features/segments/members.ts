@@ -11,6 +11,7 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
 import { saveContacts } from '../contacts/write/save.ts'
+import { MAX_ADDRESSES_PER_REQUEST } from '../limits.ts'
 import { isSegment, loadSegment } from './get.ts'
 import { enterContacts, releaseContacts } from './membership.ts'
 import type { SegmentTarget } from './view.ts'
@@ -35,7 +36,6 @@ export type AddedMembers = {
 type Named = { address: ParsedAddress; text: string }
 type Deps = Pick<Base, 'store' | 'now'>
 
-const MAX_EMAILS = 500
 /** A transaction's worth: creating a contact takes longest. */
 const CHUNK = 100
 
@@ -125,7 +125,8 @@ async function addToCount(tx: Tx, target: SegmentTarget, change: number): Promis
 /** Each address once, as it was written first. */
 function readEmails(emails: readonly string[]): Named[] {
   if (emails.length === 0) throw invalidField('emails', 'too_small', 'At least one is needed')
-  if (emails.length > MAX_EMAILS) throw invalidField('emails', 'too_big', `At most ${MAX_EMAILS}`)
+  if (emails.length > MAX_ADDRESSES_PER_REQUEST)
+    throw invalidField('emails', 'too_big', `At most ${MAX_ADDRESSES_PER_REQUEST}`)
   const members = new Map<string, Named>()
   const wrong: FieldError[] = []
   for (const [index, text] of emails.entries()) {

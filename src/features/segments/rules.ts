@@ -2,11 +2,10 @@
 import { type FieldError, invalid, invalidField } from '../../errors.ts'
 import type { SegmentType } from '../../store/schema/words.ts'
 import { type Condition, parseCondition } from '../conditions/condition.ts'
+import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../limits.ts'
 
 export type SegmentTexts = { name?: string | undefined; description?: string | null | undefined }
 
-const MAX_NAME_LENGTH = 100
-const MAX_DESCRIPTION_LENGTH = 500
 const control = /[\x00-\x08\x0a-\x1f\x7f]/
 
 /** Checks the texts that are given. @throws AppError VALIDATION_ERROR */

@@ -2,6 +2,7 @@ import { invalidField } from '../../errors.ts'
 import { and, eq, inArray } from '../../store/drizzle.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
+import { MAX_IDS_PER_REQUEST } from '../limits.ts'
 import { noSuchTemplate } from './view.ts'
 
 export type BulkUpdate = {
@@ -9,8 +10,6 @@ export type BulkUpdate = {
   ids: readonly string[]
   delete?: boolean | undefined
 }
-
-const MAX_IDS = 1000
 
 /**
  * Deletes all of them or none; without `delete` there is nothing to change yet.
@@ -21,7 +20,8 @@ export async function bulkUpdateTemplates(
   { projectId, ids, delete: isDelete = false }: BulkUpdate,
 ): Promise<{ deleted: number } | { updated: 0 }> {
   if (ids.length === 0) throw invalidField('ids', 'too_small', 'At least one id is needed')
-  if (ids.length > MAX_IDS) throw invalidField('ids', 'too_big', `At most ${MAX_IDS} ids`)
+  if (ids.length > MAX_IDS_PER_REQUEST)
+    throw invalidField('ids', 'too_big', `At most ${MAX_IDS_PER_REQUEST} ids`)
   const wanted = [...new Set(ids)]
   return store.write(async (tx) => {
     const areThey = and(eq(templates.projectId, projectId), inArray(templates.id, wanted))

@@ -1,10 +1,10 @@
 import { newId } from '../../store/ids.ts'
 import { templates } from '../../store/schema/messages.ts'
 import type { Base } from '../base.ts'
+import { MAX_NAME_LENGTH } from '../limits.ts'
 import { loadTemplate } from './get.ts'
 import { type TemplateTarget, type TemplateView, toTemplateView } from './view.ts'
 
-const MAX_NAME_LENGTH = 100
 const SUFFIX = ' (Copy)'
 
 /** The copy. @throws AppError TEMPLATE_NOT_FOUND */

@@ -22,6 +22,7 @@ import type { ContentType } from '../../store/schema/words.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import { fitPage } from '../events/fit-page.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_SEARCH_LENGTH } from '../limits.ts'
 import { formatCursor, parseCursor, type SortKey, type TemplateOrder } from './cursor.ts'
 import { isTemplate } from './get.ts'
 import { type TemplateView, toTemplateView } from './view.ts'
@@ -50,11 +51,8 @@ export type TemplatePage = {
 
 type Deps = Pick<Base, 'store'>
 
-const DEFAULT_LIMIT = 20
-const MAX_LIMIT = 100
 /** Reading that much takes a millisecond or so. */
 const TURN_CHARACTERS = 128 * 1024
-const MAX_SEARCH_LENGTH = 255
 
 const sortKeys: Record<TemplateOrder['sort'], SQL<SortKey>> = {
   name: sql<SortKey>`lower(${templates.name})`,
@@ -74,7 +72,7 @@ const findBody = statement((db) =>
 /** @throws AppError VALIDATION_ERROR: a cursor that is none, a limit or page below 1 */
 export async function listTemplates(deps: Deps, query: TemplateQuery): Promise<TemplatePage> {
   const order = { sort: query.sort ?? 'createdAt', dir: query.dir ?? 'desc' }
-  const limit = Math.min(readCount('limit', query.limit ?? DEFAULT_LIMIT), MAX_LIMIT)
+  const limit = Math.min(readCount('limit', query.limit ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE)
   const rows = await findRows(deps, { query, order, limit })
   const found = rows.slice(0, limit)
   const page = query.page === undefined ? fitPage(found, ({ bytes }) => bytes) : found

@@ -2,6 +2,7 @@
 import { AppError, type FieldError, invalid, invalidField } from '../../errors.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
 import { costOfText, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
+import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
 import { checkTemplate, countMarkers, type TemplateFault } from '../../mail/template/template.ts'
 import type { CheckedTemplate } from '../../outbound/composing/template-checks.ts'
@@ -11,6 +12,7 @@ import type { Template } from '../../store/schema/messages.ts'
 import type { ContentType } from '../../store/schema/words.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
+import { MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH } from '../limits.ts'
 import { checkTemplateSizes } from './size.ts'
 
 export type TemplateFields = {
@@ -32,12 +34,15 @@ type CheckDeps = Pick<Base, 'outbound'>
 
 type TextRule = { min: number; max: number; isLine: boolean }
 
+/** Characters of the sender's name in a template. */
+export const MAX_FROM_NAME_LENGTH = 100
+
 const textRules: Record<'name' | 'description' | 'subject' | 'body' | 'fromName', TextRule> = {
-  name: { min: 1, max: 100, isLine: true },
-  description: { min: 0, max: 500, isLine: false },
-  subject: { min: 1, max: 998, isLine: true },
+  name: { min: 1, max: MAX_NAME_LENGTH, isLine: true },
+  description: { min: 0, max: MAX_DESCRIPTION_LENGTH, isLine: false },
+  subject: { min: 1, max: MAX_SUBJECT_LENGTH, isLine: true },
   body: { min: 1, max: MAX_TEMPLATE_LENGTH, isLine: false },
-  fromName: { min: 0, max: 100, isLine: true },
+  fromName: { min: 0, max: MAX_FROM_NAME_LENGTH, isLine: true },
 }
 
 const types: readonly string[] = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] satisfies ContentType[]

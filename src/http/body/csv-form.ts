@@ -1,7 +1,8 @@
 /** A CSV handed in as a form: its fields, and where its file goes while they are read. */
 import { z } from 'zod'
+import { MAX_KEY_LENGTH } from '../../features/contacts/write/data.ts'
 import type { Core } from '../../features/core.ts'
-import { isImportable, normalizeHeader } from '../../features/imports/csv/header.ts'
+import { isImportable, MAX_COLUMNS, normalizeHeader } from '../../features/imports/csv/header.ts'
 import { createImportFile, type ImportKind } from '../../features/imports/import-file.ts'
 import type { ProjectCall } from '../operation.ts'
 import { validate } from '../validation/validation.ts'
@@ -10,14 +11,14 @@ import { MAX_OTHER_BYTES, readForm } from './multipart.ts'
 const MAX_FILE_BYTES = 5 * 1024 * 1024
 /** Of a whole form. */
 export const MAX_CSV_FORM_BYTES = MAX_FILE_BYTES + MAX_OTHER_BYTES
-const MAX_MAPPED = 1000
-const MAX_NAME_LENGTH = 255
+/** Characters of a file's name that are stored. */
+const MAX_FILENAME_LENGTH = 255
 
 const field = z
   .string()
   .trim()
   .min(1)
-  .max(MAX_NAME_LENGTH)
+  .max(MAX_KEY_LENGTH)
   .refine(isImportable, 'No contact can have such a field')
 
 const mapping = z
@@ -38,8 +39,8 @@ const mappingText = z
       return z.NEVER
     }
     // Counted before they are looked at: each wrong one is an issue.
-    if (Object.keys(columns ?? {}).length > MAX_MAPPED) {
-      const message = `More than ${MAX_MAPPED} columns`
+    if (Object.keys(columns ?? {}).length > MAX_COLUMNS) {
+      const message = `More than ${MAX_COLUMNS} columns`
       context.addIssue({ code: 'custom', message, params: { code: 'too_big' } })
       return z.NEVER
     }
@@ -127,7 +128,7 @@ export async function takeCsv(
       write: upload.write,
     })
     const { mapping = [], types, subscribed } = validate(readFields, form.fields)
-    const filename = form.file.filename.slice(0, MAX_NAME_LENGTH)
+    const filename = form.file.filename.slice(0, MAX_FILENAME_LENGTH)
     return await upload.finish({ filename, mapping, areStrings: types === 'strings', subscribed })
   } catch (error) {
     await upload.discard()

@@ -5,6 +5,7 @@ import { addDomain } from '../../features/domains/add.ts'
 import { deleteDomain } from '../../features/domains/delete.ts'
 import { listDomains } from '../../features/domains/list.ts'
 import { verifyDomain } from '../../features/domains/verify.ts'
+import { MAX_DOMAIN_LENGTH } from '../../mail/address/address.ts'
 import { projectOperation } from '../operation.ts'
 import { json } from '../response.ts'
 import type { RouteDeps } from '../route-deps.ts'
@@ -12,7 +13,12 @@ import { instant } from '../shapes/fields.ts'
 
 const newDomain = z.object({
   projectId: z.string().optional().meta({ description: "The key's own project; may be left out" }),
-  domain: z.string().trim().min(3).max(253).meta({ description: 'A host name: example.com' }),
+  domain: z
+    .string()
+    .trim()
+    .min(3)
+    .max(MAX_DOMAIN_LENGTH)
+    .meta({ description: 'A host name: example.com' }),
 })
 
 const dnsRecord = z

@@ -1,5 +1,13 @@
 /** Segments of a project (contract 3.6): by a condition or by hand, and who is in them. */
 import { z } from 'zod'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_ADDRESSES_PER_REQUEST,
+  MAX_DESCRIPTION_LENGTH,
+  MAX_NAME_LENGTH,
+  MAX_PAGE_NUMBER,
+  MAX_PAGE_SIZE,
+} from '../../features/limits.ts'
 import { computeSegment } from '../../features/segments/compute.ts'
 import { listSegmentContacts } from '../../features/segments/contacts.ts'
 import { refreshSegment } from '../../features/segments/count.ts'
@@ -17,14 +25,11 @@ import { contactRecord } from '../shapes/contact.ts'
 import { instant, lineOfText } from '../shapes/fields.ts'
 import { countParameter } from '../shapes/paging.ts'
 
-const MAX_PAGE = 1_000_000
-const MAX_EMAILS = 500
-
 const type = z.enum(['DYNAMIC', 'STATIC'])
 
 const fields = {
-  name: lineOfText(100).min(1),
-  description: z.string().max(500).nullable(),
+  name: lineOfText(MAX_NAME_LENGTH).min(1),
+  description: z.string().max(MAX_DESCRIPTION_LENGTH).nullable(),
   type,
   condition: conditionField,
   trackMembership: z.boolean(),
@@ -43,7 +48,7 @@ const changes = z.object(fields).partial()
 const emails = z
   .array(z.string().meta({ format: 'email' }))
   .min(1)
-  .max(MAX_EMAILS)
+  .max(MAX_ADDRESSES_PER_REQUEST)
 
 const newMembers = z.object({
   emails,
@@ -52,8 +57,8 @@ const newMembers = z.object({
 })
 
 const pageQuery = z.object({
-  page: countParameter({ fallback: 1, cap: MAX_PAGE }),
-  pageSize: countParameter({ fallback: 20, cap: 100 }),
+  page: countParameter({ fallback: 1, cap: MAX_PAGE_NUMBER }),
+  pageSize: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
 })
 
 const segment = z

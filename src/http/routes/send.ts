@@ -7,6 +7,7 @@ import type { Config } from '../../config/config.ts'
 import { acceptMessage } from '../../features/messages/accept/accept.ts'
 import type { SendRequest } from '../../features/messages/accept/plan.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
+import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
 import { DEFAULT_BODY_BYTES, projectOperation } from '../operation.ts'
 import { json } from '../response.ts'
 import type { RouteDeps } from '../route-deps.ts'
@@ -20,7 +21,6 @@ import {
   id,
   instant,
   lineOfText,
-  MAX_LINE,
   mailbox,
   warnings,
 } from '../shapes/fields.ts'
@@ -38,7 +38,7 @@ export function sendBody(limits: Limits) {
   return z
     .object({
       to: z.union([...mailbox.options, z.array(mailbox).min(1).max(limits.recipientsPerRequest)]),
-      subject: lineOfText(MAX_LINE).min(1).optional(),
+      subject: lineOfText(MAX_SUBJECT_LENGTH).min(1).optional(),
       body: z.string().min(1).optional().meta({ description: 'HTML' }),
       text: z.string().min(1).optional().meta({
         description: 'The text part beside the HTML, a template too; made of the HTML if left out',

@@ -1,5 +1,11 @@
 /** A project's suppression list (contract section 0): addresses that get no mail from it. */
 import { z } from 'zod'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_ADDRESSES_PER_REQUEST,
+  MAX_PAGE_SIZE,
+  MAX_SEARCH_LENGTH,
+} from '../../features/limits.ts'
 import { addSuppressions } from '../../features/suppressions/add.ts'
 import { listSuppressions } from '../../features/suppressions/list.ts'
 import { removeAddresses, removeSuppression } from '../../features/suppressions/remove.ts'
@@ -9,15 +15,13 @@ import type { RouteDeps } from '../route-deps.ts'
 import { emailAddress, instant } from '../shapes/fields.ts'
 import { countParameter, cursorParameter } from '../shapes/paging.ts'
 
-const MAX_EMAILS = 500
-
 const reason = z.enum(['HARD_BOUNCE', 'COMPLAINT', 'MANUAL', 'STRIKES'])
-const emails = z.array(emailAddress).min(1).max(MAX_EMAILS)
+const emails = z.array(emailAddress).min(1).max(MAX_ADDRESSES_PER_REQUEST)
 
 const listQuery = z.object({
-  limit: countParameter({ fallback: 20, cap: 100 }),
+  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
   cursor: cursorParameter,
-  search: z.string().max(255).optional().meta({ description: 'Part of the address' }),
+  search: z.string().max(MAX_SEARCH_LENGTH).optional().meta({ description: 'Part of the address' }),
   reason: reason.optional(),
 })
 

@@ -1,13 +1,25 @@
 /** Templates of a project (contract 3.5). Lists answer in both shapes and take both ways of paging. */
 import { z } from 'zod'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_DESCRIPTION_LENGTH,
+  MAX_IDS_PER_REQUEST,
+  MAX_NAME_LENGTH,
+  MAX_PAGE_NUMBER,
+  MAX_PAGE_SIZE,
+  MAX_SEARCH_LENGTH,
+} from '../../features/limits.ts'
 import { bulkUpdateTemplates } from '../../features/templates/bulk-update.ts'
 import { createTemplate } from '../../features/templates/create.ts'
 import { deleteTemplate } from '../../features/templates/delete.ts'
 import { duplicateTemplate } from '../../features/templates/duplicate.ts'
 import { getTemplate } from '../../features/templates/get.ts'
 import { listTemplates } from '../../features/templates/list.ts'
+import { MAX_FROM_NAME_LENGTH } from '../../features/templates/rules.ts'
 import { updateTemplate } from '../../features/templates/update.ts'
 import { templateUsage } from '../../features/templates/usage.ts'
+import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
+import { MAX_TEMPLATE_LENGTH } from '../../mail/template/limits.ts'
 import { largeJson } from '../exchange/large-json.ts'
 import { projectOperation, targetOf } from '../operation.ts'
 import { json, noContent } from '../response.ts'
@@ -15,24 +27,18 @@ import type { RouteDeps } from '../route-deps.ts'
 import { emailAddress, id, instant, lineOfText } from '../shapes/fields.ts'
 import { choiceParameter, countParameter, cursorParameter } from '../shapes/paging.ts'
 
-const DEFAULT_PAGE_SIZE = 20
-const MAX_PAGE_SIZE = 100
-const MAX_PAGE = 1_000_000
-const MAX_IDS = 1000
-/** What the template language takes (contract 6.1). */
-const MAX_BODY_LENGTH = 2_000_000
 /** JSON may write each character as \uXXXX; the other fields are short. */
-const MAX_REQUEST_BYTES = MAX_BODY_LENGTH * 6 + 64 * 1024
+const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 64 * 1024
 
 const type = z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS'])
 
 const fields = {
-  name: lineOfText(100).min(1),
-  description: z.string().max(500).nullable(),
-  subject: lineOfText(998).min(1),
-  body: z.string().min(1).max(MAX_BODY_LENGTH).meta({ description: 'HTML' }),
+  name: lineOfText(MAX_NAME_LENGTH).min(1),
+  description: z.string().max(MAX_DESCRIPTION_LENGTH).nullable(),
+  subject: lineOfText(MAX_SUBJECT_LENGTH).min(1),
+  body: z.string().min(1).max(MAX_TEMPLATE_LENGTH).meta({ description: 'HTML' }),
   from: emailAddress,
-  fromName: lineOfText(100).nullable(),
+  fromName: lineOfText(MAX_FROM_NAME_LENGTH).nullable(),
   replyTo: emailAddress.nullable().meta({ type: ['string', 'null'] }),
   type,
 }
@@ -48,19 +54,19 @@ const newTemplate = z.object({
 const changes = z.object(fields).partial()
 
 const bulkChange = z.object({
-  ids: z.array(id).min(1).max(MAX_IDS),
+  ids: z.array(id).min(1).max(MAX_IDS_PER_REQUEST),
   delete: z.boolean().default(false),
 })
 
 const listQuery = z.object({
   limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
   cursor: cursorParameter,
-  page: countParameter({ fallback: undefined, cap: MAX_PAGE }),
+  page: countParameter({ fallback: undefined, cap: MAX_PAGE_NUMBER }),
   pageSize: countParameter({ fallback: undefined, cap: MAX_PAGE_SIZE }),
   type: type.optional(),
   search: z
     .string()
-    .max(255)
+    .max(MAX_SEARCH_LENGTH)
     .optional()
     .meta({ description: 'Part of name, description, subject' }),
   sort: choiceParameter(['name', 'createdAt', 'updatedAt'], 'createdAt'),

@@ -1,13 +1,12 @@
 /** `POST /v1/track`: something a contact did (contract 1.2). What it leads to is `recordEventByAddress`'s. */
 import { z } from 'zod'
 import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
+import { MAX_EVENT_NAME_LENGTH } from '../../features/limits.ts'
 import { projectOperation } from '../operation.ts'
 import { json } from '../response.ts'
 import type { RouteDeps } from '../route-deps.ts'
 import { againAtTopLevel, emailAddress, instant, warnings } from '../shapes/fields.ts'
 import { warnOfUnknownFields } from '../validation/unknown-fields.ts'
-
-const MAX_NAME = 255
 
 /**
  * Any text that can stand in a path, percent-encoded: no control characters, no half characters, and
@@ -16,7 +15,7 @@ const MAX_NAME = 255
 export const eventName = z
   .string()
   .min(1)
-  .max(MAX_NAME, `Must be at most ${MAX_NAME} characters long`)
+  .max(MAX_EVENT_NAME_LENGTH, `Must be at most ${MAX_EVENT_NAME_LENGTH} characters long`)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'Must not contain line breaks or control characters')
   .regex(/^(?!\.{1,2}$)/, 'Must not be . or ..')
   .meta({ pattern: '^[^\\p{Cc}\\p{Cs}]*$' })

@@ -6,18 +6,16 @@
  */
 import { z } from 'zod'
 import { verifyAddress } from '../../features/verification/verify.ts'
+import { MAX_ADDRESS_TEXT_LENGTH } from '../../mail/address/address.ts'
 import { projectOperation } from '../operation.ts'
 import { json } from '../response.ts'
 import type { RouteDeps } from '../route-deps.ts'
-
-/** Longer than any address, however it is written. */
-export const MAX_LENGTH = 1024
 
 /** A text that is to be looked at as an address. */
 export const addressText = z
   .string()
   .min(1, 'Must not be empty')
-  .max(MAX_LENGTH, `Must be at most ${MAX_LENGTH} characters long`)
+  .max(MAX_ADDRESS_TEXT_LENGTH, `Must be at most ${MAX_ADDRESS_TEXT_LENGTH} characters long`)
   .meta({ type: 'string', examples: ['ann@example.org'] })
 
 const verification = z

@@ -6,14 +6,14 @@ import { invalidField } from '../../errors.ts'
 import type { StoredAttachment } from '../../features/messages/accept/plan.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
 import { isBase64, MAX_QUICK_BASE64_LENGTH, scanBase64 } from '../../mail/compose/decode-base64.ts'
+import { MAX_ATTACHMENT_FIELD_LENGTH } from '../../mail/limits.ts'
 import { lineOfText } from './fields.ts'
 
-const MAX_LENGTH = 255
 const NOT_BASE64 = 'Must be base64 (RFC 4648), without a data: prefix'
 
 const attachment = z
   .object({
-    filename: lineOfText(MAX_LENGTH)
+    filename: lineOfText(MAX_ATTACHMENT_FIELD_LENGTH)
       .min(1)
       .regex(/^[^"]*$/, 'Must not contain a double quote'),
     content: z
@@ -27,9 +27,9 @@ const attachment = z
     contentType: z
       .string()
       .min(1)
-      .max(MAX_LENGTH)
+      .max(MAX_ATTACHMENT_FIELD_LENGTH)
       .regex(/^[\t\x20-\x7e]*$/, 'Must be a MIME type, in ASCII'),
-    contentId: lineOfText(MAX_LENGTH)
+    contentId: lineOfText(MAX_ATTACHMENT_FIELD_LENGTH)
       .min(1)
       .regex(/^[^<>]*$/, 'Must not contain < or >')
       .optional()

@@ -2,9 +2,7 @@
 import { z } from 'zod'
 import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { type NamedMailbox, parseNamedMailbox } from '../../mail/address/named-mailbox.ts'
-
-/** The longest header line (RFC 5322 section 2.1.1). */
-export const MAX_LINE = 998
+import { MAX_DISPLAY_NAME_LENGTH } from '../../mail/limits.ts'
 
 /** Line breaks, NUL and all other controls but the tab: none has a place in a header field. */
 const oneLine = /^[^\x00-\x08\x0a-\x1f\x7f]*$/
@@ -30,7 +28,7 @@ export const emailAddress = z
   .meta({ type: 'string', format: 'email' })
 
 /** A name for people to read; an empty or blank one counts as absent. */
-export const displayName = lineOfText(MAX_LINE).transform((text) =>
+export const displayName = lineOfText(MAX_DISPLAY_NAME_LENGTH).transform((text) =>
   text.trim() === '' ? undefined : text,
 )
 

@@ -24,10 +24,11 @@ export type ParsedAddress = {
 }
 
 /** Longer texts are refused unread: an address in decomposed Unicode still fits well. */
-const MAX_TEXT_LENGTH = 1024
+/** Characters of a text that is read as an address, longer than any spelling of an address. */
+export const MAX_ADDRESS_TEXT_LENGTH = 1024
 const MAX_WIRE_OCTETS = 254
 const MAX_LOCAL_PART_OCTETS = 64
-const MAX_DOMAIN_LENGTH = 253
+export const MAX_DOMAIN_LENGTH = 253
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 /** The last label begins with a letter: `1.2.3.4` is a host address, not a name. */
@@ -43,7 +44,7 @@ const UNICODE_DOMAIN = /^(?:[\p{L}\p{M}\p{Nd}.\u00b7\u0375\u05f3\u05f4\u30fb-]|\
 
 /** The mailbox that `text` names, spaces around it aside; undefined when it is not exactly one. */
 export function parseAddress(text: string): ParsedAddress | undefined {
-  if (text.length > MAX_TEXT_LENGTH) return undefined
+  if (text.length > MAX_ADDRESS_TEXT_LENGTH) return undefined
   if (ASCII_ADDRESS.test(text) && !hasALabel(text)) return buildAsciiAddress(text.toLowerCase())
   const canonical = canonicalText(text)
   if (canonical === undefined) return undefined
@@ -60,7 +61,7 @@ export function parseAddress(text: string): ParsedAddress | undefined {
 
 /** The A-label form of a host or domain name; undefined when it is none or has a single label. */
 export function parseDomain(text: string): string | undefined {
-  if (text.length > MAX_TEXT_LENGTH) return undefined
+  if (text.length > MAX_ADDRESS_TEXT_LENGTH) return undefined
   const canonical = canonicalText(text)
   return canonical === undefined ? undefined : readDomain(canonical.replace(/\.$/, ''))?.aLabels
 }

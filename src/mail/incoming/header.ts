@@ -3,6 +3,7 @@
  * also those that nobody will read. Bounded; never throws.
  */
 
+import { MAX_LINE_OCTETS } from '../limits.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
 import { findField, listFields, readFields } from '../parse/fields.ts'
 
@@ -22,7 +23,6 @@ export type IncomingHeader = {
 }
 
 const MAX_HEADER_OCTETS = 262_144
-const MAX_LINE_LENGTH = 998
 const MAX_ID_LENGTH = 500
 const MAX_ANSWERED_IDS = 20
 
@@ -60,6 +60,6 @@ export function oneLine(text: string): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
-    .slice(0, MAX_LINE_LENGTH)
+    .slice(0, MAX_LINE_OCTETS)
     .toWellFormed()
 }

@@ -1,5 +1,6 @@
 /** The message that came back: who it says it is, and the marks of ours that it carries. */
 
+import { MAX_LINE_OCTETS } from '../limits.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
 import { type Entity, readText } from '../parse/entity.ts'
 import { type Field, findField, listFields, readFields } from '../parse/fields.ts'
@@ -16,7 +17,6 @@ export type Original = {
 
 const MAX_TOKENS = 20
 const MAX_RECIPIENTS = 20
-const MAX_FIELD_LENGTH = 998
 
 /** A local part of ours: its letter and 26 octets in base32 (`mail/signed-tokens.ts`). */
 const TOKEN_LOCAL_PART = /(?<![\w.+-])[bu]\.[a-z2-7]{42}(?=@|%40)/gi
@@ -35,8 +35,8 @@ export function readOriginal(
   const original = sections.find(isMessageHeader) ?? []
   const subject = findField(original, 'subject')
   return {
-    messageId: findField(original, 'message-id')?.slice(0, MAX_FIELD_LENGTH) ?? null,
-    subject: subject === undefined ? null : decodeHeader(subject).slice(0, MAX_FIELD_LENGTH),
+    messageId: findField(original, 'message-id')?.slice(0, MAX_LINE_OCTETS) ?? null,
+    subject: subject === undefined ? null : decodeHeader(subject).slice(0, MAX_LINE_OCTETS),
     recipients: listAddresses(listFields(original, 'to').join(', '), MAX_RECIPIENTS),
     tokens: listTokens([...sections, ...reports]),
   }

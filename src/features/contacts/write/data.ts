@@ -25,7 +25,7 @@ const RESERVED_KEYS = new Set([
 
 const MAX_BYTES = 64 * 1024
 const MAX_KEYS = 500
-const MAX_KEY_LENGTH = 255
+export const MAX_KEY_LENGTH = 255
 const MAX_DEPTH = 20
 /** SQLite reads a key up to its first NUL only; the others are in no name that anybody types. */
 const control = /[\x00-\x1f\x7f]/

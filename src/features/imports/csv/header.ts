@@ -26,7 +26,7 @@ export type Header = {
   warnings: string[]
 }
 
-const MAX_COLUMNS = 1000
+export const MAX_COLUMNS = 1000
 
 /** One cell more than there may be columns, so that one too many is seen. */
 export const RECORD_LIMITS = { maxCells: MAX_COLUMNS + 1, maxLength: 256 * 1024 }

@@ -11,6 +11,7 @@ import type { Base } from '../../base.ts'
 import { type ParsedData, parseData } from '../../contacts/write/data.ts'
 import type { SenderDomain } from '../../directory.ts'
 import { checkTemplateSizes } from '../../templates/size.ts'
+import { noSuchTemplate } from '../../templates/view.ts'
 
 export type { StoredAttachment } from '../../../store/schema/messages.ts'
 
@@ -110,9 +111,7 @@ async function findTemplate(
   if (request.template === undefined) return undefined
   const template = await deps.directory.findTemplate(project.id, request.template)
   if (template !== undefined) return template
-  throw new AppError('TEMPLATE_NOT_FOUND', 'No template of this project has that id.', {
-    details: { resource: 'template', id: request.template },
-  })
+  throw noSuchTemplate(request.template)
 }
 
 /** The first name that says something. */

@@ -6,6 +6,11 @@ import {
   findBulkStatus,
   startBulk,
 } from '../../../features/contacts/bulk/start.ts'
+import {
+  MAX_EXCLUDED_IDS,
+  MAX_IDS_PER_REQUEST,
+  MAX_SEARCH_LENGTH,
+} from '../../../features/limits.ts'
 import { projectOperation } from '../../operation.ts'
 import { json } from '../../response.ts'
 import type { RouteDeps } from '../../route-deps.ts'
@@ -13,15 +18,12 @@ import { conditionField } from '../../shapes/condition.ts'
 import { id } from '../../shapes/fields.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
 
-const MAX_IDS = 1_000
-const MAX_EXCLUDED = 10_000
-
 // Strict: a misspelt name must not widen the set of contacts.
 const filter = z.strictObject({
   // No address contains a blank, and a search for one would match all contacts.
   search: z
     .string()
-    .max(255)
+    .max(MAX_SEARCH_LENGTH)
     .refine((text) => text === '' || text.trim() !== '', 'Must not be blank: leave it out')
     .optional()
     .meta({ description: 'Part of the address' }),
@@ -32,11 +34,16 @@ const filter = z.strictObject({
 const order = z
   .strictObject({
     mode: z.enum(['ids', 'query']).default('ids'),
-    contactIds: z.array(id).min(1).max(MAX_IDS).optional().meta({ description: 'For mode ids' }),
+    contactIds: z
+      .array(id)
+      .min(1)
+      .max(MAX_IDS_PER_REQUEST)
+      .optional()
+      .meta({ description: 'For mode ids' }),
     filter: filter.optional().meta({ description: 'For mode query; {} selects all contacts' }),
     excludeIds: z
       .array(id)
-      .max(MAX_EXCLUDED)
+      .max(MAX_EXCLUDED_IDS)
       .optional()
       .meta({ description: 'For mode query: contacts to leave out' }),
   })

@@ -13,6 +13,13 @@ import { toContactView } from '../../../features/contacts/read/view.ts'
 import { deleteContact } from '../../../features/contacts/write/delete.ts'
 import { saveContact } from '../../../features/contacts/write/save.ts'
 import { updateContact } from '../../../features/contacts/write/update.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  MAX_ADDRESSES_PER_REQUEST,
+  MAX_PAGE_SIZE,
+  MAX_SEARCH_LENGTH,
+} from '../../../features/limits.ts'
+import { MAX_ADDRESS_TEXT_LENGTH } from '../../../mail/address/address.ts'
 import { projectOperation, targetOf } from '../../operation.ts'
 import { json, noContent } from '../../response.ts'
 import type { RouteDeps } from '../../route-deps.ts'
@@ -21,14 +28,8 @@ import { contactData, contactRecord } from '../../shapes/contact.ts'
 import { emailAddress } from '../../shapes/fields.ts'
 import { choiceParameter, countParameter } from '../../shapes/paging.ts'
 
-const DEFAULT_LIMIT = 20
-const MAX_LIMIT = 100
-const MAX_SEARCH_LENGTH = 255
 /** A cursor holds an address, which has up to 254 octets in its shortest form. */
 const MAX_CURSOR_LENGTH = 2000
-const MAX_LOOKUP = 500
-/** Of a text to look up; longer than any spelling of an address. */
-const MAX_TEXT_LENGTH = 1024
 
 const cursor = z.string().min(1).max(MAX_CURSOR_LENGTH).optional().meta({
   description: '`cursor` of the previous page, or the id of its last contact',
@@ -51,7 +52,7 @@ const listFields = {
 
 const listQuery = z.object({
   ...listFields,
-  limit: countParameter({ fallback: DEFAULT_LIMIT, cap: MAX_LIMIT }),
+  limit: countParameter({ fallback: DEFAULT_PAGE_SIZE, cap: MAX_PAGE_SIZE }),
   subscribed: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
@@ -64,9 +65,9 @@ const limit = z
   .number()
   .refine(Number.isInteger, { message: 'Expected an integer', params: { code: 'invalid_type' } })
   .min(1)
-  .default(DEFAULT_LIMIT)
-  .transform((value) => Math.min(value, MAX_LIMIT))
-  .meta({ type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })
+  .default(DEFAULT_PAGE_SIZE)
+  .transform((value) => Math.min(value, MAX_PAGE_SIZE))
+  .meta({ type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })
 
 const condition = conditionField.optional()
 
@@ -122,7 +123,7 @@ const page = z
   .meta({ id: 'ContactPage' })
 
 const lookup = z.object({
-  emails: z.array(z.string().max(MAX_TEXT_LENGTH)).min(1).max(MAX_LOOKUP),
+  emails: z.array(z.string().max(MAX_ADDRESS_TEXT_LENGTH)).min(1).max(MAX_ADDRESSES_PER_REQUEST),
 })
 
 const shared = { tag: 'Contacts' } as const

@@ -4,11 +4,10 @@ import { formatInstant } from '../../../clock.ts'
 import { parseConditionText } from '../../../features/conditions/condition.ts'
 import { exportContacts } from '../../../features/imports/export-contacts.ts'
 import { createExportSlots } from '../../../features/imports/export-slots.ts'
+import { MAX_SEARCH_LENGTH } from '../../../features/limits.ts'
 import { projectOperation } from '../../operation.ts'
 import type { RouteDeps } from '../../route-deps.ts'
 import { id } from '../../shapes/fields.ts'
-
-const MAX_SEARCH_LENGTH = 255
 
 const truth = z
   .enum(['true', 'false'])

@@ -1,27 +1,32 @@
 /** Verifying many addresses at once: queued, with a job to look at. No contact changes by it. */
 import { z } from 'zod'
+import {
+  MAX_EXCLUDED_IDS,
+  MAX_IDS_PER_REQUEST,
+  MAX_SEARCH_LENGTH,
+} from '../../../features/limits.ts'
 import { MAX_RESULTS } from '../../../features/verification/bulk/result.ts'
 import {
   findListStatus,
   type ListSelection,
   startListVerification,
 } from '../../../features/verification/bulk/start.ts'
+import { MAX_ADDRESS_TEXT_LENGTH } from '../../../mail/address/address.ts'
 import { projectOperation } from '../../operation.ts'
 import { json } from '../../response.ts'
 import type { RouteDeps } from '../../route-deps.ts'
 import { conditionField } from '../../shapes/condition.ts'
 import { id } from '../../shapes/fields.ts'
 import { jobStatus, queuedJob } from '../../shapes/jobs.ts'
-import { addressText, MAX_LENGTH } from '../verify.ts'
+import { addressText } from '../verify.ts'
 
-const MAX_EMAILS = 10_000
-const MAX_IDS = 1_000
-const MAX_EXCLUDED = 10_000
+/** Addresses of one verification. */
+const MAX_ADDRESSES = 10_000
 /** Each address with quotes, comma and the indentation of JSON for people. */
-const MAX_REQUEST_BYTES = MAX_EMAILS * (MAX_LENGTH + 16)
+const MAX_REQUEST_BYTES = MAX_ADDRESSES * (MAX_ADDRESS_TEXT_LENGTH + 16)
 
 const filter = z.strictObject({
-  search: z.string().max(255).optional().meta({ description: 'Part of the address' }),
+  search: z.string().max(MAX_SEARCH_LENGTH).optional().meta({ description: 'Part of the address' }),
   subscribed: z.boolean().optional(),
   condition: conditionField.optional(),
 })
@@ -30,10 +35,10 @@ const fields = {
   mode: z.enum(['emails', 'ids', 'query']).optional().meta({
     description: 'Which of the fields names the addresses; as the field that is there, if absent',
   }),
-  emails: z.array(addressText).min(1).max(MAX_EMAILS).optional(),
-  contactIds: z.array(id).min(1).max(MAX_IDS).optional(),
+  emails: z.array(addressText).min(1).max(MAX_ADDRESSES).optional(),
+  contactIds: z.array(id).min(1).max(MAX_IDS_PER_REQUEST).optional(),
   filter: filter.optional().meta({ description: 'Contacts; an empty one is all of them' }),
-  excludeIds: z.array(id).max(MAX_EXCLUDED).optional().meta({
+  excludeIds: z.array(id).max(MAX_EXCLUDED_IDS).optional().meta({
     description: 'Beside filter: contacts to leave out',
   }),
 }
