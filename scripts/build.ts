@@ -1,8 +1,8 @@
 /**
  * `npm run build` makes `dist/pillarbox-linux-x64`, `npm run build -- --all` every target of
- * build.config.ts: bundled code and assets in one blob, which pkg puts into a copy of the pinned
- * Node (its plain `--sea` road; the other one asks for a home folder before our first line, and a
- * service user has none). What the executable carries is read through `src/config/assets.ts`.
+ * build.config.ts. pkg puts bundled code and assets as one blob into a copy of the pinned Node. Its
+ * `--sea` mode is used because the other mode needs a home folder at the start, which a service user
+ * does not have. The program reads its assets through `src/config/assets.ts`.
  */
 import { execFile } from 'node:child_process'
 import { chmod, copyFile, mkdir, rm, stat, writeFile } from 'node:fs/promises'
@@ -10,7 +10,6 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import pkg from '@yao-pkg/pkg/lib-es5/sea.js'
 import {
-  assets,
   defaultTarget,
   nodeVersion,
   outputFolder,
@@ -19,6 +18,7 @@ import {
   type Target,
   targets,
 } from '../build.config.ts'
+import { ASSET_SOURCES } from '../src/config/asset-sources.ts'
 import { addonAsset, assetSource, listAssets, threadSources } from '../src/config/assets.ts'
 import { findBaseNode } from './base-node.ts'
 import { bundle } from './bundle.ts'
@@ -46,7 +46,7 @@ async function buildTargets(wanted: Target[]): Promise<void> {
 async function buildTarget(target: Target): Promise<void> {
   const startedAt = performance.now()
   const output = path.resolve(outputFolder, target.output)
-  await shelveBaseNode(target)
+  await placeBaseNode(target)
   const [platform, arch] = target.name.split('-') as [string, string]
   const made = { nodeRange: `node${nodeVersion}`, platform, arch, output }
   await pkg.default(path.resolve(stagingFolder, 'main.cjs'), {
@@ -58,41 +58,41 @@ async function buildTarget(target: Target): Promise<void> {
   console.log(`${outputFolder}/${target.output}  ${megabytes} MB  ${seconds} s`)
 }
 
-/** Lays the runtime where pkg looks before it would download one, below a home folder of our own. */
-async function shelveBaseNode(target: Target): Promise<void> {
+/** Puts the runtime where pkg looks for it before a download, below a temporary home folder. */
+async function placeBaseNode(target: Target): Promise<void> {
   process.env.HOME = path.resolve(stagingFolder, 'home')
   process.env.USERPROFILE = process.env.HOME
   const isWindows = target.name.startsWith('win')
-  const shelf = path.join(process.env.HOME, '.pkg-cache/sea')
+  const cache = path.join(process.env.HOME, '.pkg-cache/sea')
   const name = `node-v${nodeVersion}-${target.name}`
-  const node = path.join(shelf, isWindows ? `${name}.exe` : `${name}/bin/node`)
+  const node = path.join(cache, isWindows ? `${name}.exe` : `${name}/bin/node`)
   await mkdir(path.dirname(node), { recursive: true })
   await copyFile(await findBaseNode(target, stagingFolder), node)
   await chmod(node, 0o755)
   await strip(node)
-  const archive = path.join(shelf, `${name}.${isWindows ? 'zip' : 'tar.gz'}`)
-  for (const mark of [archive, `${archive}.ok`, `${node}.ok`]) await writeFile(mark, '')
+  const archive = path.join(cache, `${name}.${isWindows ? 'zip' : 'tar.gz'}`)
+  for (const file of [archive, `${archive}.ok`, `${node}.ok`]) await writeFile(file, '')
 }
 
-/** The program's code and everything that `readAsset` and threads look for. */
+/** The blob: the program's code, its assets and the code of its threads. */
 function blobSettings(target: Target) {
   const files: Record<string, string> = {
     [addonAsset]: path.resolve('node_modules/better-sqlite3/prebuilds', target.addon),
   }
-  const names = assets.flatMap((name) =>
+  const names = Object.keys(ASSET_SOURCES).flatMap((name) =>
     name.endsWith('/') ? listAssets(name.slice(0, -1)) : name,
   )
   for (const name of names) files[name] = assetSource(name)
   for (const name of Object.keys(threadSources)) {
     files[`${name}.cjs`] = path.resolve(stagingFolder, `${name}.cjs`)
   }
-  // Compiled code only fits the machine that compiled it.
+  // A code cache is valid only on the platform that made it.
   const useCodeCache = target.name === `${process.platform}-${process.arch}`
   const settings = { disableExperimentalSEAWarning: true, useSnapshot: false, useCodeCache }
   return { ...settings, execArgv: runtimeFlags, assets: files }
 }
 
-/** Drops the symbol table, a seventh of a Linux Node, where a fitting `strip` is at hand. */
+/** Drops the symbol table (a seventh of a Linux Node) if a suitable `strip` is installed. */
 async function strip(file: string): Promise<void> {
   if (file.endsWith('.exe')) return
   try {

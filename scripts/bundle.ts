@@ -1,6 +1,6 @@
 /**
- * TypeScript and packages -> one CommonJS file for the program and one for each worker thread,
- * which need nothing but Node.
+ * Bundles TypeScript and packages into one CommonJS file for the program and one for each worker
+ * thread. The files need nothing but Node.
  */
 import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
@@ -9,8 +9,8 @@ import { build, type Metafile, type Plugin } from 'esbuild'
 import { bundling, entry } from '../build.config.ts'
 import { threadSources } from '../src/config/assets.ts'
 
-/** Inside the executable `require` only knows Node's own modules; the SQLite addon is a file. */
-const banner = "require=require('node:module').createRequire(process.execPath);"
+/** Inside the executable `require` finds Node's modules only, but the SQLite addon is a file. */
+const BANNER = "require=require('node:module').createRequire(process.execPath);"
 
 /** Writes `main.cjs` and `<thread>.cjs` into `folder`; fails on any warning. */
 export async function bundle(folder: string): Promise<void> {
@@ -20,7 +20,7 @@ export async function bundle(folder: string): Promise<void> {
     outdir: folder,
     outExtension: { '.js': '.cjs' },
     define: { 'import.meta.dirname': '""' },
-    banner: { js: banner },
+    banner: { js: BANNER },
     plugins: [bundledDrizzle],
     metafile: true,
     logLevel: 'warning',

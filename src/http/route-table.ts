@@ -18,6 +18,7 @@ import * as contactVerify from './routes/contacts/verify.ts'
 import * as docs from './routes/docs.ts'
 import * as domains from './routes/domains.ts'
 import * as events from './routes/events.ts'
+import * as guide from './routes/guide.ts'
 import * as health from './routes/health.ts'
 import * as pages from './routes/pages.ts'
 import * as segments from './routes/segments.ts'
@@ -141,6 +142,9 @@ export const ROUTES: readonly Row[] = [
   ['GET', '/openapi.json', 'anyone', docs.showDescription],
   ['GET', '/', 'anyone', docs.redirectToDocs],
   ['GET', '/docs', 'anyone', docs.showPage],
+  ['GET', '/docs/guide', 'anyone', guide.showOverview],
+  ['GET', '/docs/guide/:page', 'anyone', guide.showPage],
+  // Last below /docs: any word matches `:file`.
   ['GET', '/docs/:file', 'anyone', docs.showFile],
 ]
 

@@ -20,26 +20,28 @@ export type Page = {
 
 export type Layout = (page: Page) => Promise<HttpResponse>
 
-export function createLayout(): Layout {
+/** `extraStyle` is added to the style sheet of the pages. */
+export function createLayout(extraStyle = ''): Layout {
+  const sheet = style + extraStyle
   const headers = {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy(),
+    'content-security-policy': policy(sheet),
     'x-robots-tag': 'noindex, nofollow',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
   }
   return async (page) => ({
     status: page.status,
-    body: String(await document(page)),
+    body: String(await document(page, sheet)),
     headers: { ...headers, 'content-language': page.language },
   })
 }
 
 /** The icon is an empty one, so that browsers ask for none. */
-function policy(): string {
+function policy(sheet: string): string {
   return [
     "default-src 'none'",
-    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+    `style-src 'sha256-${hash('sha256', sheet, 'base64')}'`,
     'img-src data:',
     "base-uri 'none'",
     "form-action 'self'",
@@ -47,7 +49,7 @@ function policy(): string {
   ].join('; ')
 }
 
-function document({ language, title, projectName, content }: Page): Html {
+function document({ language, title, projectName, content }: Page, sheet: string): Html {
   return html`<!doctype html>
 <html lang="${language}" dir="ltr">
 <head>
@@ -58,7 +60,7 @@ function document({ language, title, projectName, content }: Page): Html {
 <meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
 <title>${projectName === null ? title : `${title} · ${projectName}`}</title>
 <link rel="icon" href="data:,">
-<style>${raw(style)}</style>
+<style>${raw(sheet)}</style>
 </head>
 <body>
 ${projectName === null ? '' : html`<header><p><bdi>${projectName}</bdi></p></header>`}

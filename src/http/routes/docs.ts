@@ -31,6 +31,7 @@ const PAGE = `<!doctype html>
     <script src="/docs/swagger-ui-bundle.js" defer></script>
   </head>
   <body>
+    <p><a href="/docs/guide">Guide</a></p>
     <div id="api"></div>
   </body>
 </html>

@@ -1,0 +1,35 @@
+/** The guide: the README and the pages of `src/docs`, as HTML. */
+import { notFound } from '../../errors.ts'
+import { createGuide } from '../guide/guide.ts'
+import { GUIDE_STYLE } from '../guide/guide-style.ts'
+import { openOperation } from '../operation.ts'
+import { createLayout } from '../pages/layout.ts'
+
+const shared = {
+  isHidden: true,
+  tag: 'Service',
+  responses: { 200: { description: 'A page' } },
+} as const
+
+export const showOverview = () => showGuide('Show the guide', () => null)
+
+export const showPage = () => showGuide('Show a page of the guide', ({ page = '' }) => page)
+
+/** `chooseName` gives the page's name; null: the overview. */
+function showGuide(
+  summary: string,
+  chooseName: (params: Readonly<Record<string, string>>) => string | null,
+) {
+  const guide = createGuide()
+  const layout = createLayout(GUIDE_STYLE)
+  return openOperation({
+    ...shared,
+    summary,
+    handle: async ({ params }) => {
+      const name = chooseName(params)
+      const page = await guide.page(name)
+      if (page === undefined) throw notFound('page', name ?? '', 'There is no such page.')
+      return layout({ ...page, status: 200, language: 'en', projectName: null })
+    },
+  })
+}

@@ -1,0 +1,142 @@
+/**
+ * Runs every command block of the README and the guide against a real sandbox server in a temporary
+ * folder. The blocks of a page run in their order and share the folder; ids in variables such as
+ * `$EMAIL_ID` come from the output of earlier blocks.
+ */
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { install } from '../e2e/server.ts'
+import { type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
+import { type DocsPage, ROOT, readPages } from './pages.ts'
+
+/** Blocks that are not run, by a part of their text, and the reason. */
+const NOT_RUN: readonly [part: string, reason: string][] = [
+  ['npm ci && npm start', 'installs packages and serves until it is stopped'],
+  ['npm ci && npm run build', 'installs packages, builds, and adds a user to the system'],
+  ['systemctl', 'starts a service of the system'],
+  ['swaks', 'needs a server with a certificate at mail.example.com'],
+  ['sqlite3', 'needs the sqlite3 program and the folders of an installation'],
+]
+
+const TOOLS = ['bash', 'curl']
+const missing = TOOLS.filter((tool) => !isInstalled(tool))
+const skip = missing.length > 0 && `${missing.join(', ')} not installed`
+
+const pages = readPages()
+const shellBlocks = (page: DocsPage) => page.blocks.filter(({ language }) => language === 'sh')
+const reasonNotToRun = (text: string) => NOT_RUN.find(([part]) => text.includes(part))?.[1]
+
+describe('command blocks', { skip }, () => {
+  const env: Record<string, string> = {}
+  let folder = ''
+  let url = ''
+  let sent = 0
+  let dns: FakeDns | undefined
+  const cleanups: Parameters<TestContext['after']>[0][] = []
+
+  after(async (context) => {
+    for (const clean of cleanups) await clean?.(context as TestContext, () => undefined)
+    await dns?.stop()
+  })
+
+  before(async () => {
+    dns = await startDnsServer()
+    dns.set('example.org', { MX: [[10, 'mx.example.org']], A: ['192.0.2.1'] })
+    const settings = `[http]\nlisten = '127.0.0.1:0'\n[dns]\nservers = ['${dns.address}']\n`
+    const installation = await install({ after: (clean) => cleanups.push(clean) }, settings)
+    folder = installation.folder
+    env.PATH = `${makePrograms(folder)}${path.delimiter}${process.env.PATH}`
+    const serving = await installation.serve()
+    url = serving.url
+    const welcome = serving.lines.join('\n')
+    env.PILLARBOX_KEY = /sk_[0-9a-f]+/.exec(welcome)?.[0] ?? ''
+    const [project] = (await installation.command('project', 'list')) as { id: string }[]
+    env.PROJECT_ID = project?.id ?? ''
+  })
+
+  for (const page of pages) {
+    for (const { text } of shellBlocks(page)) {
+      const reason = reasonNotToRun(text)
+      const [first = ''] = text.split('\n')
+      it(`${page.file}: ${first}`, { skip: reason ?? false }, async () => {
+        const output = await runBlock(text)
+        learnIds(output)
+        if (text.includes('/v1/send')) await untilDelivered(++sent)
+      })
+    }
+  }
+
+  async function runBlock(text: string): Promise<string> {
+    const script = text.replaceAll('http://127.0.0.1:8080', url)
+    // Answers with an error status count as failures.
+    const prelude = 'set -euo pipefail\ncurl() { command curl --fail-with-body "$@"; }\n'
+    const options = { cwd: folder, env, timeout: 60_000 }
+    return new Promise((resolve, reject) => {
+      execFile('bash', ['--norc', '-c', prelude + script], options, (error, stdout, stderr) => {
+        if (error === null) resolve(stdout)
+        else reject(new Error(`${stdout}\n${stderr}`, { cause: error }))
+      })
+    })
+  }
+
+  function learnIds(output: string): void {
+    const emailId = /"email":"([0-9a-f-]{36})"/.exec(output)?.[1]
+    const jobId = /"jobId":"([^"]+)"/.exec(output)?.[1]
+    if (emailId !== undefined) env.EMAIL_ID = emailId
+    if (jobId !== undefined) env.JOB_ID = jobId
+  }
+
+  async function untilDelivered(count: number): Promise<void> {
+    const deadline = Date.now() + 30_000
+    const headers = { authorization: `Bearer ${env.PILLARBOX_KEY}` }
+    const address = new URL('/events?eventName=email.delivery', url)
+    while (Date.now() < deadline) {
+      const response = await fetch(address, { headers })
+      const { data, events } = (await response.json()) as Record<string, unknown[] | undefined>
+      if ((data ?? events ?? []).length >= count) return
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    assert.fail(`${count} emails were not delivered`)
+  }
+})
+
+it('every entry of the table of blocks that are not run belongs to a block', () => {
+  const texts = pages.flatMap(shellBlocks).map(({ text }) => text)
+  for (const [part] of NOT_RUN)
+    assert.ok(
+      texts.some((text) => text.includes(part)),
+      part,
+    )
+})
+
+it('every block names its language', () => {
+  const known = ['sh', 'json', 'toml', 'ini', 'text']
+  for (const { file, blocks } of pages) {
+    for (const { language, text } of blocks) assert.ok(known.includes(language), `${file}: ${text}`)
+  }
+})
+
+/** `pillarbox`, and an `npm` that knows `npm run -s pillarbox -- …` only; returns their folder. */
+function makePrograms(folder: string): string {
+  const bin = path.join(folder, 'bin')
+  mkdirSync(bin)
+  const run = `exec '${process.execPath}' '${path.join(ROOT, 'src/main.ts')}' "$@"\n`
+  const only = '[ "$1 $2 $3 $4" = "run -s pillarbox --" ] || exit 99\nshift 4\n'
+  writeFileSync(path.join(bin, 'pillarbox'), `#!/bin/sh\n${run}`)
+  writeFileSync(path.join(bin, 'npm'), `#!/bin/sh\n${only}${run}`)
+  for (const name of ['pillarbox', 'npm']) chmodSync(path.join(bin, name), 0o755)
+  return bin
+}
+
+function isInstalled(tool: string): boolean {
+  try {
+    execFileSync(tool, ['--version'], { stdio: 'ignore' })
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    throw error
+  }
+}

@@ -1,0 +1,71 @@
+/** The lists in the README and the guide agree with the code. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { it } from 'node:test'
+import { parse } from 'smol-toml'
+import { commands } from '../../src/cli/commands.ts'
+import { isSettingKey, settingKeys, settingOf } from '../../src/config/settings.ts'
+import { ROOT, readPage, readPages } from './pages.ts'
+
+it('the README has at most 10,000 bytes', () => {
+  assert.ok(Buffer.byteLength(readPage('README.md').text) <= 10_000)
+})
+
+it('.ci/run runs the test command of the README', () => {
+  const command = 'npm ci && npm test'
+  assert.ok(readPage('README.md').text.includes(`\`${command}\``))
+  assert.ok(readFileSync(path.join(ROOT, '.ci/run'), 'utf8').includes(`\n(${command})\n`))
+})
+
+it('the README lists every command', () => {
+  const rows = readPage('README.md').text.match(/^\| `.*$/gm) ?? []
+  for (const { name } of commands) {
+    const [first = '', second = ''] = name.split(' ')
+    const isListed = rows.some(
+      (row) =>
+        row.includes(`\`${name}\``) ||
+        (row.includes(`\`${first} `) && row.includes(`\`${second}\``)),
+    )
+    assert.ok(isListed, name)
+  }
+})
+
+it('the configuration page has the default and the description of every key', () => {
+  const { text } = readPage('src/docs/configuration.md')
+  const rows = text.split('\n').filter((line) => /^\| `[a-z_.]+` \|/.test(line))
+  const expected = settingKeys.map((key) => {
+    const { default: value, otherwise = '', description } = settingOf(key)
+    const shown = value === null ? otherwise : `\`${JSON.stringify(value)}\``
+    return `| \`${key}\` | ${shown} | ${description} |`
+  })
+  assert.deepEqual(rows, expected)
+})
+
+it('the glossary explains at most 40 words, each once', () => {
+  const { text } = readPage('src/docs/internals.md')
+  const [, glossary = ''] = text.split('## Glossary')
+  const rows = glossary.split('\n').filter((line) => /^\| (?!word \|)\w/.test(line))
+  const words = rows.flatMap((row) => (row.split('|')[1] ?? '').split(',')).map((w) => w.trim())
+  assert.ok(words.length > 20 && words.length <= 40, String(words.length))
+  assert.equal(new Set(words).size, words.length)
+})
+
+for (const { file, blocks } of readPages()) {
+  for (const { language, text } of blocks) {
+    if (language === 'json') it(`the JSON of ${file} can be parsed`, () => void JSON.parse(text))
+    if (language === 'toml') {
+      it(`the TOML of ${file} has known keys only`, () => {
+        for (const key of flatten(parse(text))) assert.ok(isSettingKey(key), key)
+      })
+    }
+  }
+}
+
+function flatten(table: object, prefix = ''): string[] {
+  return Object.entries(table).flatMap(([name, value]) =>
+    typeof value === 'object' && !Array.isArray(value)
+      ? flatten(value, `${prefix}${name}.`)
+      : [prefix + name],
+  )
+}
