@@ -4,8 +4,8 @@ import type { RunningJob } from '../../jobs/run.ts'
 import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import type { Base } from '../base.ts'
 import { parseData } from '../contacts/write/data.ts'
-import { saveEach } from '../contacts/write/save.ts'
 import type { ContactEntry } from '../contacts/write/upsert.ts'
+import { upsertValidContacts } from '../contacts/write/upsert.ts'
 import { type CellRules, readCell, readText } from './csv/cell.ts'
 import { type Header, keyOf, pick } from './csv/header.ts'
 import type { Cell, CsvRecord } from './csv/parser.ts'
@@ -56,7 +56,7 @@ function contactTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<
       const at = now()
       const rule = { subscribed: undefined, subscribedByDefault, reason: 'import' } as const
       const change = { projectId, ...rule, at }
-      const saved = await saveEach(tx, change, entries)
+      const saved = await upsertValidContacts(tx, change, entries)
       return saved.map((each) => (each instanceof AppError ? each : { isNew: each.isNew }))
     },
   }

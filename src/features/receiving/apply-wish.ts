@@ -11,7 +11,7 @@ import { eq } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
-import { recordWish } from '../contacts/write/subscription.ts'
+import { applySubscriptionRequest } from '../contacts/write/subscription-request.ts'
 import { type Act, type ApplyDeps, type Arrival, ignore, ignoreKnown } from './act.ts'
 
 const findContact = statement((db) =>
@@ -35,7 +35,11 @@ export async function unsubscribe(deps: ApplyDeps, tx: Tx, emailId: string): Pro
   const email = await tx.find(findContact, { id: emailId })
   if (email === undefined) return ignore('the email is gone', emailId)
   const page = { contactId: email.contactId, emailId }
-  const isFlip = await recordWish(deps, tx, { page, subscribed: false, reason: 'mail' })
+  const isFlip = await applySubscriptionRequest(deps, tx, {
+    page,
+    subscribed: false,
+    reason: 'mail',
+  })
   return isFlip ? { did: 'unsubscribed', emailId } : ignoreKnown(emailId)
 }
 

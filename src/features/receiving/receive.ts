@@ -152,9 +152,9 @@ async function upsertSender(
   { projectId, address, at }: { projectId: string; address: ParsedAddress; at: number },
 ): Promise<Contact> {
   const known = await tx.find(findContact, { projectId, address: address.address })
-  const found = new Map(known === undefined ? [] : [[known.address, known]])
+  const byAddress = new Map(known === undefined ? [] : [[known.address, known]])
   const rule = { subscribed: undefined, subscribedByDefault: false, reason: 'mail' } as const
-  const change = { projectId, ...rule, at, found }
+  const change = { projectId, ...rule, at, known: { contacts: byAddress } }
   const [upserted] = await upsertContacts(tx, change, [{ address, changes: {} }])
   if (upserted === undefined) throw new TypeError('an address gave no contact')
   return upserted.contact

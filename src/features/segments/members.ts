@@ -10,7 +10,7 @@ import { segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import { findKnownAddresses } from '../contacts/read/known-addresses.ts'
-import { saveContacts } from '../contacts/write/save.ts'
+import { upsertContacts } from '../contacts/write/upsert.ts'
 import { MAX_ADDRESSES_PER_REQUEST } from '../limits.ts'
 import { isSegment, loadSegment } from './get.ts'
 import { enterContacts, releaseContacts } from './membership.ts'
@@ -84,7 +84,7 @@ async function addSome(
     const rule = { subscribed: undefined, subscribedByDefault: subscribed, reason: 'api' } as const
     const change = { projectId, ...rule, at }
     const entries = members.map(({ address }) => ({ address, changes: {} }))
-    const saved = createMissing ? await saveContacts(tx, change, entries) : []
+    const saved = createMissing ? await upsertContacts(tx, change, entries) : []
     const contacts = createMissing
       ? saved.map(({ contact }) => contact)
       : await findContacts(tx, target, members)

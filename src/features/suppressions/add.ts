@@ -10,10 +10,10 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import {
+  REASON_OF_SUPPRESSION,
   type SubscriptionReason,
   setSubscribed,
-  suppressionReasons,
-} from '../contacts/write/upsert.ts'
+} from '../contacts/write/set-subscribed.ts'
 import { suppress } from '../messages/outcome/suppression.ts'
 
 export type AddedSuppressions = {
@@ -73,7 +73,7 @@ export async function suppressAddresses(
   for (const address of addresses) {
     if (await suppress(tx, { ...suppression, address, emailId: null })) added += 1
   }
-  const reason = suppressionReasons[suppression.reason]
+  const reason = REASON_OF_SUPPRESSION[suppression.reason]
   await unsubscribe(tx, { projectId, addresses, reason, at })
   return added
 }

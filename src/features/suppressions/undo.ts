@@ -19,7 +19,7 @@ import {
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { setSubscribed } from '../contacts/write/upsert.ts'
+import { setSubscribed } from '../contacts/write/set-subscribed.ts'
 import { deleteStrikesSince } from '../messages/outcome/strikes.ts'
 import { countHeld, type HeldScope, isHeldIn } from './held.ts'
 

@@ -10,7 +10,10 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { findPageContact } from '../../features/contacts/read/public-contact.ts'
-import { changeSubscription, type Wish } from '../../features/contacts/write/subscription.ts'
+import {
+  changeSubscription,
+  type SubscriptionRequest,
+} from '../../features/contacts/write/subscription-request.ts'
 import type { Core } from '../../features/core.ts'
 import type { PageToken } from '../../mail/signed-tokens.ts'
 import { type Call, openOperation } from '../operation.ts'
@@ -81,7 +84,7 @@ async function change(
 ): Promise<HttpResponse> {
   const page = getPage(core, press)
   if (wish !== undefined) {
-    const changed = await changeSubscription(core, page, toWish(press, wish === 'subscribe'))
+    const changed = await changeSubscription(core, page, toRequest(press, wish === 'subscribe'))
     if (changed === undefined) throw notFound()
   }
   return backTo(press)
@@ -91,12 +94,12 @@ async function takeUnsubscribe(core: Deps['core'], press: Press): Promise<HttpRe
   const page = readPageLink(core, press.params.token)
   if (page === undefined) return ACCEPTED
   const isOwnForm = press.body.wish !== undefined
-  const wish = toWish(press, false)
-  await changeSubscription(core, page, isOwnForm ? wish : { ...wish, reason: 'one-click' })
+  const request = toRequest(press, false)
+  await changeSubscription(core, page, isOwnForm ? request : { ...request, reason: 'one-click' })
   return isOwnForm ? backTo(press) : ACCEPTED
 }
 
-function toWish({ query }: Press, subscribed: boolean): Wish {
+function toRequest({ query }: Press, subscribed: boolean): SubscriptionRequest {
   return { subscribed, reason: 'page', claimedEmailId: query.e }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { saveContact } from '../../../src/features/contacts/write/save.ts'
+import { upsertContact } from '../../../src/features/contacts/write/upsert.ts'
 import { appendEvents } from '../../../src/features/events/append.ts'
 import { deleteEvents, runEventDeletion } from '../../../src/features/events/delete.ts'
 import { countByName, listNames } from '../../../src/features/events/names.ts'
@@ -125,7 +125,7 @@ test('contacts are counted once, by either way, those without a contact not at a
   const { core, project, happen, target } = await openShop(t)
   for (const [index, count] of [3, 1, 0, 2].entries()) {
     const email = address(`u${index}@people.test`)
-    const { contact } = await saveContact(core, {
+    const { contact } = await upsertContact(core, {
       ...{ projectId: project.id, address: email, subscribed: index % 2 === 0 },
     })
     await happen({ name: 'used', count, contactId: contact.id })

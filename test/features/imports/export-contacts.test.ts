@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { parseCondition } from '../../../src/features/conditions/condition.ts'
-import { saveContact } from '../../../src/features/contacts/write/save.ts'
+import { upsertContact } from '../../../src/features/contacts/write/upsert.ts'
 import { writeRecord, writeSparseRecord } from '../../../src/features/imports/csv/writer.ts'
 import { type ExportQuery, exportContacts } from '../../../src/features/imports/export-contacts.ts'
 import { createExportSlots, type ExportSlots } from '../../../src/features/imports/export-slots.ts'
@@ -14,7 +14,7 @@ async function setUp(t: TestContext) {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const add = (email: string, data: unknown, subscribed = true) =>
-    saveContact(core, { projectId, address: address(email), subscribed, data })
+    upsertContact(core, { projectId, address: address(email), subscribed, data })
   return { core, projectId, add }
 }
 
@@ -114,7 +114,7 @@ test('only those are written that all of the query is true of, of that project',
   await add('bob@other.test', { plan: 'pro' })
   const stranger = await addProject(core, 'Other')
   const one = { projectId: stranger.id, address: address('ada@dest.test') }
-  await saveContact(core, { ...one, data: { secret: 'x' } })
+  await upsertContact(core, { ...one, data: { secret: 'x' } })
   const filters = [{ field: 'data.plan', operator: 'equals', value: 'pro' }]
   const condition = parseCondition({ logic: 'AND', groups: [{ filters }] }, 'filter')
   const search = 'dest'
@@ -156,7 +156,7 @@ test('what is exported and imported elsewhere is the same people with the same d
         run += 1
         for (const [at, [given, subscribed]] of people.entries()) {
           const email = address(`${["'", '=', '-', '{'][at]}p${at}@dest.test`)
-          await saveContact(core, { projectId: from.id, address: email, subscribed, data: given })
+          await upsertContact(core, { projectId: from.id, address: email, subscribed, data: given })
         }
         const result = await importFile(core, await exported(core, { projectId: from.id }), {
           projectId: into.id,

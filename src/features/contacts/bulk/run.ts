@@ -18,7 +18,7 @@ import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
 import { type ContactScope, countContacts, walkContacts } from '../list/walk.ts'
 import { deleteContacts, deleteLongHistory } from '../write/delete.ts'
-import { setSubscribed } from '../write/upsert.ts'
+import { setSubscribed } from '../write/set-subscribed.ts'
 import type { BulkOperation, BulkPayload } from './start.ts'
 
 export type BulkFailure = { contactId: string; email: string | null; error: string }

@@ -78,7 +78,7 @@ type Plan = Pick<AddressEventInput, 'projectId' | 'request'> & { data: ParsedDat
 
 async function keepEvent(tx: Tx, plan: Plan): Promise<Pick<RecordedEvent, 'contact' | 'event'>> {
   const { projectId, request, at } = plan
-  const contactId = await keepContact(tx, plan)
+  const contactId = await upsertSubject(tx, plan)
   const event = await appendEvent(tx, {
     projectId,
     name: request.event,
@@ -90,13 +90,13 @@ async function keepEvent(tx: Tx, plan: Plan): Promise<Pick<RecordedEvent, 'conta
   return { contact: contactId, event }
 }
 
-async function keepContact(tx: Tx, { projectId, request, data, at }: Plan): Promise<string> {
+async function upsertSubject(tx: Tx, { projectId, request, data, at }: Plan): Promise<string> {
   const { address } = request
-  const { contacts: found, suppressed } = await findKnownAddresses(tx, projectId, [address.address])
-  const isKept = request.preserveExistingSubscription === true && found.size > 0
+  const known = await findKnownAddresses(tx, projectId, [address.address])
+  const isKept = request.preserveExistingSubscription === true && known.contacts.size > 0
   const subscribed = isKept ? undefined : request.subscribed
   const rule = { subscribed, subscribedByDefault: true, reason: 'api' } as const
-  const change = { projectId, ...rule, at, found, suppressed }
+  const change = { projectId, ...rule, at, known }
   const [upserted] = await upsertContacts(tx, change, [{ address, changes: data.changes }])
   if (upserted === undefined) throw new TypeError('one entry gives one contact')
   return upserted.contact.id

@@ -1,11 +1,12 @@
 /**
- * The rules for contact data, the same on every path (send, track, contacts, import):
- * a value is stored under its key; null deletes the key; an empty string is ignored; an object
- * `{ value, persistent: false }` serves one call and is not stored; reserved keys are dropped.
- * The merge is shallow; a contact without data has null. Neither what a request gives nor what a
- * contact has may be larger than 64 KB of JSON; a contact has at most 500 keys. Keys are plain text
- * whatever they are called, of 1 to 255 characters, none of them a control character, and nothing is
- * nested more than 20 levels deep.
+ * The rules for contact data, the same for send, track, contacts and imports.
+ *
+ * A value is stored under its key. Null deletes the key; an empty string is ignored; an object
+ * `{ value, persistent: false }` serves one call and is not stored; reserved keys are dropped. The
+ * merge is shallow. A contact without data has null.
+ *
+ * The data of a request and of a contact is at most 64 KB of JSON each, nested at most 20 levels
+ * deep. A contact has at most 500 keys. A key has 1 to 255 characters and no control characters.
  */
 import { type FieldError, invalid, invalidField } from '../../../errors.ts'
 import type { ContactData } from '../../../store/schema/contacts.ts'
@@ -27,22 +28,22 @@ const MAX_BYTES = 64 * 1024
 const MAX_KEYS = 500
 export const MAX_KEY_LENGTH = 255
 const MAX_DEPTH = 20
-/** SQLite reads a key up to its first NUL only; the others are in no name that anybody types. */
-const control = /[\x00-\x1f\x7f]/
-/** Of a key that is shown because something is wrong with it. */
+/** SQLite reads a key up to its first NUL only; no sensible name contains the others. */
+const CONTROL_CHARACTER = /[\x00-\x1f\x7f]/
+/** Characters of a faulty key that an error shows. */
 const MAX_SHOWN = 60
 
 export type ParsedData = {
-  /** What is to be stored; null = delete the key. */
+  /** Values to store; null deletes the key. */
   changes: ContactData
-  /** What templates of this very call see, one-shot values unwrapped. */
+  /** Values for the templates of this call, with one-shot values unwrapped. */
   variables: ContactData
 }
 
 /**
- * Takes apart the `data` of a request; anything but an object counts as none.
+ * Parses the `data` of a request. Anything but an object counts as no data.
  * @throws AppError VALIDATION_ERROR with the path: too large, too deep, a bad key, a number that JSON
- *   cannot keep, a `locale` that is no string
+ *   cannot represent, a `locale` that is not a string
  */
 export function parseData(data: unknown): ParsedData {
   checkData(data)
@@ -62,7 +63,7 @@ export function parseData(data: unknown): ParsedData {
 }
 
 /**
- * The contact's data after `changes`; the very same object when nothing differs.
+ * Returns the data after `changes`, or the same object when nothing differs.
  * @throws AppError VALIDATION_ERROR when it becomes too large, or has too many keys
  */
 export function mergeData(current: ContactData | null, changes: ContactData): ContactData | null {
@@ -81,7 +82,7 @@ export function mergeData(current: ContactData | null, changes: ContactData): Co
   return data
 }
 
-/** The limits of what a request gives, whatever becomes of it. @throws AppError VALIDATION_ERROR */
+/** Checks the limits that hold for the data of any request. @throws AppError VALIDATION_ERROR */
 export function checkData(data: unknown): void {
   checkSize(data, 'The data')
   checkValue(data, 'data', 0)
@@ -93,7 +94,7 @@ function checkSize(data: unknown, name: string): void {
   throw invalidField('data', 'too_big', `${name} would be larger than ${MAX_BYTES} bytes of JSON`)
 }
 
-/** Below `path`: what cannot be stored as it was given, or by nobody's need. */
+/** Rejects values below `path` that JSON cannot round-trip, and nesting or keys that no client needs. */
 function checkValue(value: unknown, path: string, depth: number): void {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw invalidField(path, 'invalid_type', 'The number is too large for JSON')
@@ -122,11 +123,11 @@ function faultOfKey(key: string): Pick<FieldError, 'code' | 'message'> | undefin
     const message = `A key must be at most ${MAX_KEY_LENGTH} characters long`
     return { code: 'too_big', message }
   }
-  if (!control.test(key) && key.isWellFormed()) return undefined
+  if (!CONTROL_CHARACTER.test(key) && key.isWellFormed()) return undefined
   return { code: 'invalid_string', message: 'A key must not have control or broken characters' }
 }
 
-/** Whether contacts can have it in their data: a good key, and none that is ours. */
+/** Whether contact data may contain the key: well formed and not reserved. */
 export function isDataKey(key: string): boolean {
   return faultOfKey(key) === undefined && !RESERVED_KEYS.has(key)
 }
@@ -153,7 +154,7 @@ function differs(current: ContactData | null, key: string, value: unknown): bool
   return !isStored || JSON.stringify(current[key]) !== JSON.stringify(value)
 }
 
-/** Own keys only, whatever they are called: `__proto__` becomes a key like any other. */
+/** `Object.fromEntries` makes `__proto__` an ordinary key. */
 function toData(entries: [string, unknown][]): ContactData {
   return Object.fromEntries(entries)
 }

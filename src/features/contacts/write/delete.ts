@@ -1,6 +1,6 @@
 /**
- * A contact goes with its history: emails and their attempts, events, memberships. Its address may
- * come back as a new contact; a suppression of the address stays, for that is about the address.
+ * Deletes contacts with their history: emails and their attempts, events, memberships. The address
+ * may return as a new contact. A suppression stays, because it belongs to the address.
  */
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -10,19 +10,19 @@ import { contactNotFound } from '../read/view.ts'
 
 type Deps = Pick<Base, 'store'>
 
-/** Rows of history that one transaction deletes: some 10 ms. */
+/** Rows of history that one transaction deletes: about 10 ms. */
 const PAGE = 200
 
-/** Behind the plus, the project is no way to them: each is found by its id. */
-const isMeant = sql`id in (select value from json_each(${parameter('ids')}))
+/** The unary `+` keeps SQLite off the project index: rows are found by id. */
+const isSelected = sql`id in (select value from json_each(${parameter('ids')}))
   and +project_id = ${parameter('projectId')}`
 
-export const deleteByIds = statement(() => sql`delete from contacts where ${isMeant}`)
+export const deleteByIds = statement(() => sql`delete from contacts where ${isSelected}`)
 
-/** What hangs on contacts in numbers; the keys of both tables are `rowid`s. */
+/** The tables that may hold many rows of one contact; the key of both is `rowid`. */
 export const history = (['emails', 'events'] as const).map((name) => {
   const rows = sql`from ${sql.raw(name)} where contact_id in
-    (select id from contacts where ${isMeant})`
+    (select id from contacts where ${isSelected})`
   return {
     hasMore: statement(() => sql`select 1 ${rows} limit 1 offset ${PAGE}`),
     deletePage: statement(
@@ -32,8 +32,8 @@ export const history = (['emails', 'events'] as const).map((name) => {
 })
 
 /**
- * Deletes those of them that are the project's, with all that hangs on them; how many there were.
- * Callers with many ids, or who cannot know how long the history is, call `deleteLongHistory` before.
+ * Deletes the project's contacts among `ids`, with their history. Returns how many there were. A
+ * caller that does not know how long the history is calls `deleteLongHistory` first.
  */
 export async function deleteContacts(
   tx: Tx,
@@ -44,9 +44,8 @@ export async function deleteContacts(
 }
 
 /**
- * Deletes most of a long history of contacts that are about to go: years of it may hang on one of
- * them, and the writer is not to be kept so long in one piece. A history that is left or found to be
- * short goes with its contact.
+ * Deletes most of a long history before the contacts themselves are deleted, in transactions that
+ * leave the writer to others in between. What remains is short and is deleted with its contact.
  */
 export async function deleteLongHistory(
   { store }: Deps,

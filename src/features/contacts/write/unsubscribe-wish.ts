@@ -1,14 +1,14 @@
 /**
- * That a contact wants no mail, said when it was unsubscribed already. That is no flip and no event.
- * Where a verdict of ours had unsubscribed the contact, taking back the verdict must not take back
- * the wish, so the wish is noted beside the verdict.
+ * The wish of a contact to get no mail, expressed when a bounce had unsubscribed it already. The
+ * wish changes nothing and emits no event, but it is recorded beside the suppression: undoing the
+ * suppression must not undo the wish.
  */
 import { sql } from '../../../store/drizzle.ts'
 import { suppressions } from '../../../store/schema/suppressions.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-const isUnsaid = sql`${suppressions.wishedAt} is null
+const isUnrecorded = sql`${suppressions.wishedAt} is null
   and ${suppressions.reason} in ('HARD_BOUNCE', 'STRIKES')`
 
 const isOfContact = sql`(${suppressions.projectId}, ${suppressions.address}) =
@@ -18,14 +18,15 @@ const setWished = statement((db) =>
   db
     .update(suppressions)
     .set({ wishedAt: parameter('at') })
-    .where(sql`${isOfContact} and ${isUnsaid}`),
+    .where(sql`${isOfContact} and ${isUnrecorded}`),
 )
 
-export const findUnsaidWish = statement<{ id: string }>(
-  () => sql`select id from ${suppressions} where ${isOfContact} and ${isUnsaid}`,
+/** Finds the suppression by a bounce that has no wish of the contact recorded beside it. */
+export const findUnrecordedWish = statement<{ id: string }>(
+  () => sql`select id from ${suppressions} where ${isOfContact} and ${isUnrecorded}`,
 )
 
-export async function noteWish(
+export async function recordUnsubscribeWish(
   tx: Tx,
   { contactId, at }: { contactId: string; at: number },
 ): Promise<void> {

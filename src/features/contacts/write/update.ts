@@ -1,7 +1,7 @@
 /**
- * A change of one contact, by its id. A new address keeps the contact and its history; the project's
- * suppressions belong to addresses, so a contact that gets a suppressed one is unsubscribed with
- * that reason, unless the same change says otherwise.
+ * Changes one contact by its id. A contact keeps its history when its address changes. A suppression
+ * belongs to an address: a contact that gets a suppressed address is unsubscribed with the reason of
+ * the suppression, unless the same change sets `subscribed`.
  */
 import { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
@@ -13,14 +13,14 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { type ContactKey, getContactIn } from '../read/get.ts'
 import { mergeData, parseData } from './data.ts'
-import { noteWish } from './unsubscribe-wish.ts'
-import { keepContact, type SubscriptionReason, suppressionReasons } from './upsert.ts'
+import { REASON_OF_SUPPRESSION, type SubscriptionReason, writeContact } from './set-subscribed.ts'
+import { recordUnsubscribeWish } from './unsubscribe-wish.ts'
 
-/** What is left out stays. */
+/** Absent properties stay unchanged. */
 export type ContactChanges = {
   address?: ParsedAddress | undefined
   subscribed?: boolean | undefined
-  /** Null: without any. */
+  /** Null deletes all data. */
   data?: Record<string, unknown> | null | undefined
 }
 
@@ -56,7 +56,7 @@ const updateAddress = statement((db) =>
 )
 
 /**
- * The contact as it is then; nothing is written where nothing differs.
+ * Returns the contact after the change; writes nothing where nothing differs.
  * @throws AppError CONTACT_NOT_FOUND (also for another project's), CONFLICT when another contact of
  *   the project has the address, VALIDATION_ERROR for data that breaks a limit
  */
@@ -72,15 +72,15 @@ export async function updateContact(
     const merged = read === null ? null : mergeData(before.data, read ?? {})
     const address = changes.address?.address ?? before.address
     const cause =
-      address === before.address ? undefined : await takeAddress(tx, { ...before, address })
+      address === before.address ? undefined : await changeAddress(tx, { ...before, address })
     const subscribed = given ?? (before.subscribed && cause === undefined)
     const contact = { ...before, address, subscribed, data: merged, updatedAt: now() }
     if (given === false && !before.subscribed) {
-      await noteWish(tx, { contactId: before.id, at: contact.updatedAt })
+      await recordUnsubscribeWish(tx, { contactId: before.id, at: contact.updatedAt })
     }
     if (isSame(before, contact)) return before
     const reason = given === undefined ? (cause ?? 'api') : 'api'
-    await keepContact(tx, { before, contact, reason })
+    await writeContact(tx, { before, contact, reason })
     return contact
   })
 }
@@ -90,13 +90,16 @@ function isSame(before: Contact, contact: Contact): boolean {
   return address === before.address && subscribed === before.subscribed && data === before.data
 }
 
-/** What the new address is suppressed for, as a reason to unsubscribe. @throws AppError CONFLICT */
-async function takeAddress(tx: Tx, contact: Contact): Promise<SubscriptionReason | undefined> {
+/**
+ * Sets the address. Returns the reason to unsubscribe, where the address is suppressed.
+ * @throws AppError CONFLICT when another contact has the address
+ */
+async function changeAddress(tx: Tx, contact: Contact): Promise<SubscriptionReason | undefined> {
   const { projectId, address, id } = contact
   if ((await tx.find(selectOwner, { projectId, address })) !== undefined) {
     throw new AppError('CONFLICT', 'Another contact of this project has that address.')
   }
   await tx.execute(updateAddress, { id, address })
   const suppression = await tx.find(selectSuppression, { projectId, address })
-  return suppression && suppressionReasons[suppression.reason]
+  return suppression && REASON_OF_SUPPRESSION[suppression.reason]
 }

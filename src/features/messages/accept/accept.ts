@@ -142,7 +142,7 @@ async function upsertRecipients(
       subscribedByDefault: false,
       reason: 'api',
       at,
-      found,
+      known: { contacts: found },
     },
     request.to.map(({ address, name }) => ({
       address,

@@ -4,7 +4,7 @@ import { contacts } from '../../../store/schema/contacts.ts'
 import type { SuppressionReason } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
-import { setSubscribed } from '../../contacts/write/upsert.ts'
+import { setSubscribed } from '../../contacts/write/set-subscribed.ts'
 import { suppress } from './suppression.ts'
 
 export type BounceSuppression = {

@@ -11,8 +11,8 @@ import { getContact } from '../../../features/contacts/read/get.ts'
 import { lookUpAddresses } from '../../../features/contacts/read/lookup.ts'
 import { toContactView } from '../../../features/contacts/read/view.ts'
 import { deleteContact } from '../../../features/contacts/write/delete.ts'
-import { saveContact } from '../../../features/contacts/write/save.ts'
 import { updateContact } from '../../../features/contacts/write/update.ts'
+import { upsertContact } from '../../../features/contacts/write/upsert.ts'
 import {
   DEFAULT_PAGE_SIZE,
   MAX_ADDRESSES_PER_REQUEST,
@@ -190,7 +190,7 @@ export const save = ({ core }: RouteDeps) =>
     handle: async ({ project, body }) => {
       const { email: address, subscribed, data } = body
       const draft = { projectId: project.id, address, subscribed, data }
-      const { contact: row, isNew } = await saveContact(core, draft)
+      const { contact: row, isNew } = await upsertContact(core, draft)
       const _meta = { isNew, isUpdate: !isNew }
       return json(isNew ? 201 : 200, { ...toContactView(row), _meta })
     },

@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { notFound } from '../../../errors.ts'
 import { findPublicContact } from '../../../features/contacts/read/public-contact.ts'
-import { changeSubscription } from '../../../features/contacts/write/subscription.ts'
+import { changeSubscription } from '../../../features/contacts/write/subscription-request.ts'
 import type { Core } from '../../../features/core.ts'
 import { LANGUAGES } from '../../../mail/languages.ts'
 import type { PageToken } from '../../../mail/signed-tokens.ts'

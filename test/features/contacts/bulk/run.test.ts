@@ -8,7 +8,7 @@ import {
   findBulkStatus,
   startBulk,
 } from '../../../../src/features/contacts/bulk/start.ts'
-import { saveContacts } from '../../../../src/features/contacts/write/save.ts'
+import { upsertContacts } from '../../../../src/features/contacts/write/upsert.ts'
 import type { Core } from '../../../../src/features/core.ts'
 import { createSchedule } from '../../../../src/features/schedule.ts'
 import { startJobs } from '../../../../src/jobs/jobs.ts'
@@ -40,7 +40,7 @@ type Person = { subscribed?: boolean; data?: Record<string, unknown>; email?: st
 /** In their order; the ids. */
 async function addPeople(projectId: string, people: readonly Person[]): Promise<string[]> {
   const saved = await core.store.write((tx) =>
-    saveContacts(
+    upsertContacts(
       tx,
       {
         projectId,

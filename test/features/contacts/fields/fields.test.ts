@@ -9,7 +9,7 @@ import { findFieldUsage } from '../../../../src/features/contacts/fields/usage.t
 import { listFieldValues } from '../../../../src/features/contacts/fields/values.ts'
 import { parseData } from '../../../../src/features/contacts/write/data.ts'
 import { deleteContacts } from '../../../../src/features/contacts/write/delete.ts'
-import { saveContacts } from '../../../../src/features/contacts/write/save.ts'
+import { upsertContacts } from '../../../../src/features/contacts/write/upsert.ts'
 import { and, eq, sql } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
@@ -55,7 +55,7 @@ const save = (tx: Tx, projectId: string, { email, data }: { email: string; data:
     reason: 'api' as const,
   }
   const entry = { address: address(email), changes: parseData(data).changes }
-  return saveContacts(tx, change, [entry])
+  return upsertContacts(tx, change, [entry])
 }
 
 const addContacts = (projectId: string, all: readonly unknown[]) =>

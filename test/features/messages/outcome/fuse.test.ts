@@ -1,9 +1,9 @@
 /** Mass bounces by verdicts of our own: what is held, and what an operator makes of it. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { saveContact } from '../../../../src/features/contacts/write/save.ts'
-import { changeSubscription } from '../../../../src/features/contacts/write/subscription.ts'
+import { changeSubscription } from '../../../../src/features/contacts/write/subscription-request.ts'
 import { updateContact } from '../../../../src/features/contacts/write/update.ts'
+import { upsertContact } from '../../../../src/features/contacts/write/upsert.ts'
 import { createFuse, startFuse } from '../../../../src/features/messages/outcome/fuse.ts'
 import { recordReports } from '../../../../src/features/messages/outcome/record-reports.ts'
 import { unsubscribe } from '../../../../src/features/receiving/apply-wish.ts'
@@ -301,7 +301,7 @@ test('a wish is one on whichever path it comes, though it changes nothing by the
   )
   assert.ok(patched && saved && mailed && sent)
   await updateContact(core, { projectId, id: patched.id }, { subscribed: false })
-  await saveContact(core, { projectId, address: address(saved.address), subscribed: false })
+  await upsertContact(core, { projectId, address: address(saved.address), subscribed: false })
   await core.store.write((tx) => unsubscribe(core, tx, ids[2] ?? ''))
   await sender.send({ to: [{ address: address(sent.address), name: null }], subscribed: false })
   const { removed, resubscribed } = await undoSuppressions(core, { since: START })

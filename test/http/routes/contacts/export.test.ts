@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
-import { saveContacts } from '../../../../src/features/contacts/write/save.ts'
+import { upsertContacts } from '../../../../src/features/contacts/write/upsert.ts'
 import { address } from '../../../core.ts'
 import { type Service, startService, type TestProject } from '../../service.ts'
 
@@ -28,7 +28,7 @@ before(async () => {
       address: address(`p${at + index}@dest.test`),
       changes: { number: at + index, note: 'x'.repeat(2000) },
     }))
-    await store.write((tx) => saveContacts(tx, change, entries))
+    await store.write((tx) => upsertContacts(tx, change, entries))
   }
 })
 

@@ -6,9 +6,9 @@ import {
   findPublicContact,
 } from '../../../../src/features/contacts/read/public-contact.ts'
 import {
+  applySubscriptionRequest,
   changeSubscription,
-  recordWish,
-} from '../../../../src/features/contacts/write/subscription.ts'
+} from '../../../../src/features/contacts/write/subscription-request.ts'
 import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
@@ -134,7 +134,9 @@ test('of a contact that is gone nothing is written', async (t) => {
   const nobody = { contactId: newId(), emailId: newId() }
   const wish = { subscribed: false, ...page }
   assert.equal(await changeSubscription(core, nobody, wish), undefined)
-  const isChange = await core.store.write((tx) => recordWish(core, tx, { ...wish, page: nobody }))
+  const isChange = await core.store.write((tx) =>
+    applySubscriptionRequest(core, tx, { ...wish, page: nobody }),
+  )
   assert.equal(isChange, false)
   assert.equal(await core.store.read.$count(events), 0)
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deleteContact, deleteContacts } from '../../../../src/features/contacts/write/delete.ts'
-import { saveContact, saveContacts } from '../../../../src/features/contacts/write/save.ts'
 import { updateContact } from '../../../../src/features/contacts/write/update.ts'
+import { upsertContact, upsertContacts } from '../../../../src/features/contacts/write/upsert.ts'
 import { suppress } from '../../../../src/features/messages/outcome/suppression.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { projects } from '../../../../src/store/schema/accounts.ts'
@@ -30,7 +30,7 @@ test('many writes to one address at once make one contact and lose nothing', asy
   const { id: projectId } = await addProject(core)
   const saved = await Promise.all(
     Array.from({ length: 200 }, (_, at) =>
-      saveContact(core, {
+      upsertContact(core, {
         projectId,
         address: address(at % 2 === 0 ? 'ada@x.test' : 'ADA@X.test'),
         data: { [`key${at}`]: at, last: at },
@@ -54,12 +54,16 @@ test('many writes to one address at once make one contact and lose nothing', asy
 test('patches and upserts that meet are both there afterwards', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
-  const { contact } = await saveContact(core, { projectId, address: address('ada@x.test') })
+  const { contact } = await upsertContact(core, { projectId, address: address('ada@x.test') })
   const target = { projectId, id: contact.id }
   await Promise.all(
     Array.from({ length: 50 }, (_, at) =>
       at % 2 === 0
-        ? saveContact(core, { projectId, address: address('ada@x.test'), data: { [`u${at}`]: 1 } })
+        ? upsertContact(core, {
+            projectId,
+            address: address('ada@x.test'),
+            data: { [`u${at}`]: 1 },
+          })
         : updateContact(core, target, { data: { [`p${at}`]: 1 } }),
     ),
   )
@@ -78,7 +82,7 @@ test('an address that comes twice in a batch is one contact, with what both said
     reason: 'api' as const,
   }
   const saved = await core.store.write((tx) =>
-    saveContacts(tx, change, [
+    upsertContacts(tx, change, [
       { address: address('ada@x.test'), changes: { a: 1 } },
       { address: address('bob@x.test'), changes: {}, subscribed: false },
       { address: address('ADA@x.test'), changes: { b: 2 }, subscribed: false },
@@ -105,8 +109,8 @@ test('a new contact of a suppressed address is not subscribed, unless that is sa
   for (const email of ['gone@x.test', 'back@x.test']) {
     await suppressed(core, { projectId, address: email, reason: 'HARD_BOUNCE' })
   }
-  const gone = await saveContact(core, { projectId, address: address('gone@x.test') })
-  const back = await saveContact(core, {
+  const gone = await upsertContact(core, { projectId, address: address('gone@x.test') })
+  const back = await upsertContact(core, {
     projectId,
     address: address('back@x.test'),
     subscribed: true,
@@ -125,7 +129,10 @@ test('a new address keeps the contact and its history, and unsubscribes where it
     ['MANUAL', true, true, []],
   ]
   for (const [at, [reason, given, subscribed, reasons]] of cases.entries()) {
-    const { contact } = await saveContact(core, { projectId, address: address(`old${at}@x.test`) })
+    const { contact } = await upsertContact(core, {
+      projectId,
+      address: address(`old${at}@x.test`),
+    })
     const { id } = contact
     const emailId = await addEmail(core, { projectId, contactId: id, campaignId: null })
     const email = `new${at}@x.test`
@@ -152,12 +159,12 @@ test('a new address keeps the contact and its history, and unsubscribes where it
 test("a change that changes nothing writes nothing, and another's address changes nothing", async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
-  const { contact } = await saveContact(core, {
+  const { contact } = await upsertContact(core, {
     projectId,
     address: address('ada@x.test'),
     data: { a: 1 },
   })
-  await saveContact(core, { projectId, address: address('bob@x.test') })
+  await upsertContact(core, { projectId, address: address('bob@x.test') })
   core.clock.now += 1000
   const target = { projectId, id: contact.id }
   const same = { address: address('ADA@x.test'), subscribed: true, data: { a: 1, b: '' } }
@@ -181,7 +188,7 @@ test('a contact that comes after the newest has gone does not get its number', a
   const [newest = ''] = await addContacts(core, projectId, [{ email: 'ada@x.test' }])
   const [before] = await listRows(core)
   await deleteContact(core, { projectId, id: newest })
-  await saveContact(core, { projectId, address: address('bob@x.test') })
+  await upsertContact(core, { projectId, address: address('bob@x.test') })
   const [after] = await listRows(core)
   assert.ok(before && after && after.number > before.number)
 })
@@ -230,7 +237,7 @@ test('a contact goes with all that hangs on it, and nothing of another does', as
   )
   assert.equal(field?.contacts, 1)
   // The list is about the address: who comes back is still on it.
-  const again = await saveContact(core, { projectId, address: address('ada@x.test') })
+  const again = await upsertContact(core, { projectId, address: address('ada@x.test') })
   assert.deepEqual([again.isNew, again.contact.subscribed], [true, false])
   await assert.rejects(deleteContact(core, { projectId, id: ada }), { code: 'CONTACT_NOT_FOUND' })
 })
@@ -270,7 +277,7 @@ test('a hundred new contacts are one statement, in the order of their addresses'
   }))
   const { saved, statements } = await core.store.write(async (tx) => {
     const execute = t.mock.method(tx, 'execute')
-    const all = await saveContacts(tx, { ...change, reason: 'api' }, entries)
+    const all = await upsertContacts(tx, { ...change, reason: 'api' }, entries)
     return { saved: all, statements: execute.mock.callCount() }
   })
   assert.equal(statements, 1)
@@ -302,7 +309,7 @@ test('of an address that comes twice among new ones, the second time changes the
     entry('c@x.test', {}),
   ]
   const saved = await core.store.write((tx) =>
-    saveContacts(tx, { ...change, reason: 'api' }, entries),
+    upsertContacts(tx, { ...change, reason: 'api' }, entries),
   )
   assert.deepEqual(
     saved.map(({ isNew }) => isNew),
@@ -333,7 +340,7 @@ test('a heavy batch lets others have their turn, and is the same in the end', as
     return now
   })
   const { result: saved, turns } = await countTurns(
-    core.store.write((tx) => saveContacts(tx, { ...change, reason: 'api' }, entries), {
+    core.store.write((tx) => upsertContacts(tx, { ...change, reason: 'api' }, entries), {
       heavyFor: projectId,
     }),
   )
