@@ -1,6 +1,6 @@
 /**
- * A message that this server composed, decoded for people: bodies as text, pictures of the message
- * in place of their `cid:` addresses (RFC 2392), attachments as octets.
+ * Decodes a message that this server composed, for display: bodies as text, embedded images in place
+ * of their `cid:` URLs (RFC 2392), attachments as octets.
  */
 import { type AddressObject, simpleParser } from 'mailparser'
 
@@ -8,7 +8,7 @@ export type DecodedMessage = {
   from: string
   to: string
   subject: string
-  /** Null without such a part. */
+  /** Null if the message has no such part. */
   html: string | null
   text: string | null
   attachments: { filename: string; contentType: string; content: Buffer }[]
@@ -22,7 +22,7 @@ export async function decodeMessage(raw: Buffer): Promise<DecodedMessage> {
     to: addressesOf(mail.to),
     subject: mail.subject ?? '',
     html: typeof mail.html === 'string' ? mail.html : null,
-    // The parser gives an HTML message a blank text.
+    // The parser returns blank text for a message with HTML only.
     text: mail.text?.trim() ? mail.text : null,
     attachments: files.map(({ filename, contentType, content }, index) => ({
       filename: filename ?? `attachment-${index + 1}`,

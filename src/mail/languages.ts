@@ -1,7 +1,7 @@
 /**
- * The languages that recipients are spoken to in: the footer of marketing mail and the hosted
- * pages (contract 6.5). A locale is matched by what it means, not letter by letter: `pt-BR` is
- * read `pt`, and a Chinese one by its script, else by its region, since those decide the writing.
+ * The languages of texts for recipients: the footer of marketing mail and the hosted pages. A locale
+ * matches by its language: `pt-BR` gives `pt`. A Chinese locale matches by its script, else by its
+ * region, because these determine the writing.
  */
 export const LANGUAGES = [
   'en',
@@ -25,10 +25,10 @@ export const LANGUAGES = [
 
 export type Language = (typeof LANGUAGES)[number]
 
-/** No language tag is longer; what is, was never one. */
+/** Longer texts are not language tags. */
 const MAX_TAG_LENGTH = 35
 
-/** The language for a BCP 47 tag, `_` taken for `-`; undefined when there is none of ours. */
+/** The language for a BCP 47 tag, also with `_` for `-`; undefined if none matches. */
 export function matchLanguage(tag: string | null | undefined): Language | undefined {
   if (!tag || tag.length > MAX_TAG_LENGTH) return undefined
   const [primary = '', ...others] = tag.trim().toLowerCase().split(/[-_]/)

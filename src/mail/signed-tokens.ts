@@ -1,9 +1,9 @@
 /**
- * Signed tokens: what a stranger may hand back to us in a return path, an unsubscribe address or a
- * page's link. A token is RFC 4648 base32, lower case and unpadded, of a payload followed by the
- * first 10 octets of its HMAC-SHA256 under the key of its purpose; nothing in the token says which
- * purpose that is, so a token of one is worthless for another. Mail hosts fold case, so either case
- * is read; any other spelling of the same octets (padding, stray bits at the end) is refused.
+ * Signed tokens, which strangers send back in a return path, an unsubscribe address or a link. A
+ * token is a payload and the first 10 octets of its HMAC-SHA256, in RFC 4648 base32, lower case and
+ * unpadded. Each purpose has its own key, so a token of one purpose is invalid for another. Mail
+ * hosts may change case, so both cases are accepted; any other spelling of the same octets (padding,
+ * stray bits at the end) is refused.
  */
 import { hash, KeyObject, timingSafeEqual } from 'node:crypto'
 
@@ -11,9 +11,9 @@ const SIGNATURE_OCTETS = 10
 const BLOCK_OCTETS = 64
 const DIGEST_OCTETS = 32
 const UUID_OCTETS = 16
-/** No address is as short as that. */
+/** Octets of a link's number. A URL is longer, so the length tells them apart. */
 const LINK_NUMBER_OCTETS = 4
-/** A click's token carries up to 1,500 characters of link. */
+/** A click token contains a link of up to 2,500 octets. */
 const MAX_TOKEN_LENGTH = 4096
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 const CODES = Buffer.from(ALPHABET)
@@ -24,16 +24,16 @@ const MAIL_UNSUBSCRIBE = 'u.'
 /** A purpose key. A secret KeyObject signs faster than the same octets in a Buffer. */
 export type TokenKey = Buffer | KeyObject
 
-/** The key as both of an HMAC's hashes begin (RFC 2104 section 2). */
+/** The key blocks with which the two hashes of an HMAC begin (RFC 2104 section 2). */
 type KeyBlocks = { inner: Buffer; outer: Buffer }
 
-/** Key objects never change, so neither do their blocks. */
+/** A key object never changes, so its blocks can be cached. */
 const knownBlocks = new WeakMap<KeyObject, KeyBlocks>()
 
-/** What a hosted page acts on: a contact, and the email whose link led there, if one did. */
+/** The contact of a hosted page, and the email whose link led there, if any. */
 export type PageToken = { contactId: string; emailId: string | undefined }
 
-/** Which link of which email: its number (see `links.ts`), or the address itself. */
+/** A link of an email: its number (see `html/links.ts`) or its URL. */
 export type ClickToken = { emailId: string; link: number | string }
 
 export function createToken(key: TokenKey, payload: Buffer): string {
@@ -43,7 +43,8 @@ export function createToken(key: TokenKey, payload: Buffer): string {
   return encodeBase32(octets)
 }
 
-/** The payload, when one of `keys` (current, previous) signed the token. All of them are tried. */
+/** The payload of a token signed with one of `keys` (current, previous). All keys are tried, even
+ * after a match. */
 export function readToken(keys: readonly TokenKey[], token: string): Buffer | undefined {
   const octets = decodeBase32(token)
   if (octets === undefined || octets.length < SIGNATURE_OCTETS) return undefined
@@ -53,12 +54,12 @@ export function readToken(keys: readonly TokenKey[], token: string): Buffer | un
   return matches.includes(true) ? payload : undefined
 }
 
-/** 44 octets: the local part that bounces of one email come back to. */
+/** The local part (44 octets) of the return path of an email. */
 export function createReturnPathLocalPart(key: TokenKey, emailId: string): string {
   return RETURN_PATH + createToken(key, uuidBytes(emailId))
 }
 
-/** The email id behind a return path's local part. Its age is the caller's to judge. */
+/** The email id in the local part of a return path. The caller checks its age. */
 export function readReturnPathLocalPart(
   keys: readonly TokenKey[],
   localPart: string,
@@ -66,7 +67,7 @@ export function readReturnPathLocalPart(
   return readEmailLocalPart(keys, RETURN_PATH, localPart)
 }
 
-/** The local part that a mail program writes to when its reader unsubscribes by mail. */
+/** The local part of the address for unsubscribing by mail. */
 export function createUnsubscribeLocalPart(key: TokenKey, emailId: string): string {
   return MAIL_UNSUBSCRIBE + createToken(key, uuidBytes(emailId))
 }
@@ -103,7 +104,7 @@ export function readOpenToken(keys: readonly TokenKey[], token: string): string 
   return payload?.length === UUID_OCTETS ? uuidText(payload) : undefined
 }
 
-/** The token of a link: its number among its content's, or the address itself. */
+/** The token of a link, with its number or its URL. */
 export function createClickToken(key: TokenKey, { emailId, link }: ClickToken): string {
   const id = uuidBytes(emailId)
   if (typeof link === 'string') return createToken(key, Buffer.concat([id, Buffer.from(link)]))
@@ -122,7 +123,7 @@ export function readClickToken(keys: readonly TokenKey[], token: string): ClickT
   return { emailId, link: isNumber ? link.readUInt32BE() : link.toString('utf8') }
 }
 
-/** The 16 octets of a UUID's text; a TypeError for any other text. */
+/** The 16 octets of a UUID. @throws TypeError for any other text */
 export function uuidBytes(id: string): Buffer {
   if (!/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i.test(id)) {
     throw new TypeError('not a UUID')
@@ -136,7 +137,7 @@ export function uuidBytes(id: string): Buffer {
   return bytes
 }
 
-/** Of a character that is known to be one. */
+/** The value of a character that is known to be a hex digit. */
 function hexDigit(text: string, index: number): number {
   const code = text.charCodeAt(index)
   return (code & 15) + (code >> 6) * 9
@@ -164,8 +165,8 @@ function signature(key: TokenKey, payload: Buffer): Buffer {
 }
 
 /**
- * HMAC-SHA-256 (RFC 2104), a character an octet: two plain hashes, which node:crypto does in a
- * third of the time of one Hmac object.
+ * HMAC-SHA-256 (RFC 2104), one character per octet. Two plain hashes take node:crypto a third of the
+ * time of one Hmac object.
  */
 function hmac(key: TokenKey, payload: Buffer): string {
   const { inner, outer } = blocksOf(key)
@@ -215,7 +216,7 @@ function encodeBase32(octets: Buffer): string {
   return text.toString('latin1')
 }
 
-/** Undefined for other characters, for impossible lengths and for bits that no encoder leaves. */
+/** Undefined for other characters, impossible lengths and stray bits at the end. */
 function decodeBase32(text: string): Buffer | undefined {
   if (text.length > MAX_TOKEN_LENGTH || !/^[a-z2-7]*$/i.test(text)) return undefined
   const octets = Buffer.alloc(Math.floor((text.length * 5) / 8))

@@ -1,11 +1,11 @@
 /**
- * A text put together from very many pieces. As strings are joined, each piece takes many times its
- * characters in memory until somebody reads the whole: here that is done block by block.
+ * Builds a text from very many pieces. A concatenated string takes many times its characters in
+ * memory until it is flattened; this builder flattens it block by block.
  */
 export type TextBuilder = {
   add(piece: string): void
   isEmpty(): boolean
-  /** All that was added. */
+  /** All added pieces as one text. */
   text(): string
 }
 
@@ -18,7 +18,7 @@ export function createTextBuilder(): TextBuilder {
     add(piece) {
       open += piece
       if (open.length < BLOCK_LENGTH) return
-      // Counting its octets makes one string of it.
+      // Computing its byte length flattens the string.
       Buffer.byteLength(open)
       blocks.push(open)
       open = ''

@@ -1,10 +1,10 @@
-/** The attachments of a message, as what it is made of brings them. */
+/** Attachments of a message, before they are encoded. */
 import type { Attachment } from './mime-part.ts'
 
-/** As it is handed in: `content` is base64. */
+/** As a caller submits it: `content` is base64. */
 export type FileAttachment = Omit<Attachment, 'content'> & { content: string }
 
-/** As it is kept: base64, or its octets in chunks. */
+/** As it is stored: `content` is base64, or its octets in chunks. */
 export type SourceAttachment = Omit<Attachment, 'content'> & {
   content: string | readonly Uint8Array[]
 }
@@ -14,7 +14,7 @@ export function decodeAttachment({ content, ...rest }: SourceAttachment): Attach
   return { ...rest, content: isText ? Buffer.from(content, 'base64') : Buffer.concat(content) }
 }
 
-/** Of all of them, as they are kept: base64 is a third more than its octets. */
+/** Stored size of all attachments in octets; base64 is a third larger than the file. */
 export function attachedBytes(attachments: readonly SourceAttachment[]): number {
   return attachments.reduce((sum, { content }) => sum + bytesOf(content), 0)
 }

@@ -1,14 +1,14 @@
 /** Base64 in lines (RFC 2045 section 6.8). */
 const LINE_WIDTH = 76
 
-/** The octets as lines of 76 columns with CRLF between them, none after the last. */
+/** The octets as lines of 76 columns, with CRLF between lines but not after the last. */
 export function encodeBase64Lines(octets: Uint8Array): string {
   const source = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
   const encoded = source.toString('base64')
   if (encoded.length <= LINE_WIDTH) return encoded
   const breaksLength = (Math.ceil(encoded.length / LINE_WIDTH) - 1) * 2
   const out = Buffer.allocUnsafe(encoded.length + breaksLength)
-  // written whole at the end, then moved line by line to its place: no slices beside the result
+  // Written to the end of the buffer, then moved line by line: needs no memory besides the result.
   out.write(encoded, breaksLength, 'latin1')
   let at = 0
   for (let line = breaksLength; line < out.length; line += LINE_WIDTH) {

@@ -1,9 +1,9 @@
 /**
- * From an email row to the message on the wire. Pure: the same source gives the same bytes, at
- * every attempt and at every later look (the DKIM signature, which has a time, comes after this).
+ * Builds the message of an email. Pure: the same source gives the same octets at every attempt and
+ * in every later preview. The DKIM signature, which contains a time, is added afterwards.
  *
- * One rendering pass, here and nowhere else: subject and body are templates, the values of
- * `variables` never are. Subject and text are plain, the body of an HTML message is HTML.
+ * Templates are rendered here and nowhere else, in one pass: subject, body and text part are
+ * templates, the values of `variables` never are. Values are escaped only in an HTML body.
  */
 
 import { appendToBody, wrapDocument } from '../html/document.ts'
@@ -30,34 +30,34 @@ import {
 } from './mime-message.ts'
 import { QuickLimitError } from './quick-limit-error.ts'
 
-/** What the recipients of one request or template version share. */
+/** The content that the recipients of a request or of a template version share. */
 export type MessageContent = {
   id: string
   subject: string
   body: string
   /** `body` is plain text, and the message has no HTML part. */
   isText: boolean
-  /** The text part beside HTML, a template too; null = made of the HTML. */
+  /** The template of the text part beside HTML; null = the text is made from the HTML. */
   text: string | null
   attachments: readonly SourceAttachment[]
 }
 
-/** What a message says is made of this. Plain data, so that it can cross to a thread. */
+/** The source of subject and body. Plain data, so that it can be sent to a thread. */
 export type RenderSource = {
   content: MessageContent
   /** Epoch ms; the Date field. */
   createdAt: number
   variables: Variables
-  /** BCP 47, for the document wrapped around a bare body. */
+  /** BCP 47, for the document that wraps a simple body. */
   language: string
-  /** Of marketing mail. */
+  /** For marketing mail only. */
   footer: Footer | null
-  /** Only placeholders are filled in: a full rendering of this content had to be stopped. */
+  /** Only fill in placeholders, because an earlier full rendering of this content was stopped. */
   isPlain?: boolean
 }
 
-/** So much longer than its template a text may be without being looked at. */
-const FREE_GROWTH = 16_384
+/** A text that is longer than its template by at most this many characters is not measured. */
+const MAX_UNMEASURED_GROWTH = 16_384
 
 export type MessageSource = RenderSource & {
   emailId: string
@@ -65,28 +65,29 @@ export type MessageSource = RenderSource & {
   from: Mailbox
   to: Mailbox
   replyTo: Mailbox
-  /** The caller's own fields; they replace ours of the same name. */
+  /** The caller's own fields; they replace generated fields of the same name. */
   headers: Readonly<Record<string, string>> | null
   feedbackId: string
-  /** The token by which a message that comes back says whose it was. */
+  /** Identifies the email when the message comes back in a report (X-Pillarbox-Id). */
   returnToken: string
-  /** Marketing, or part of a campaign: asks that nobody's robot answers. */
+  /** Marketing, or part of a campaign: asks autoresponders not to reply. */
   isBulk: boolean
-  /** Whether opens and clicks are counted: HTML only. */
+  /** Whether opens and clicks are tracked; HTML only. */
   isTracked: boolean
-  /** Where one click unsubscribes (RFC 8058); null where no such address can be offered. */
+  /** URL of the one-click unsubscription (RFC 8058); null if it cannot be offered. */
   oneClickUrl: string | null
-  /** Where a mail unsubscribes; null where none can be received. */
+  /** Address for unsubscribing by mail; null if mail cannot be received. */
   unsubscribeMailbox: string | null
-  /** Marketing always says how to unsubscribe; other mail when its HTML links one of these. */
+  /** Marketing mail always has the List-Unsubscribe fields. */
   isMarketing: boolean
+  /** Other mail has them if its HTML contains one of these URLs. */
   preferenceUrls: readonly string[]
 }
 
-/** Of one of a message's templates. */
+/** A fault in one of a message's templates. */
 export type PartFault = TemplateFault & { part: 'subject' | 'body' | 'text' }
 
-/** `faults`: at most one of each part. */
+/** `faults`: at most one per part. */
 export type RenderedMessage = {
   subject: string
   html: string | null
@@ -99,34 +100,33 @@ export type BuiltMessage = ComposedMessage & { subject: string; faults: readonly
 type RenderDeps = { cache: TemplateCache; limits: RenderLimits }
 
 /**
- * What a person would read: subject, HTML and text with every value in its place. Nothing in it is
- * tracked, so that looking at it does not count.
- * @throws QuickLimitError where `limits` are the quick ones and do not suffice
+ * Renders subject, HTML and text for a preview. Nothing is tracked, so a preview does not count as
+ * an open.
+ * @throws QuickLimitError if `limits` are the quick ones and do not suffice
  */
 export function renderMessage(
   source: RenderSource,
   cache: TemplateCache,
   limits: RenderLimits = FULL_LIMITS,
 ): RenderedMessage {
-  const means = { cache, limits }
-  const subject = subjectOf(source, means)
-  const { html, text, faults } = renderBody(source, means)
+  const deps = { cache, limits }
+  const subject = subjectOf(source, deps)
+  const { html, text, faults } = renderBody(source, deps)
   return { subject: subject.text, html, text, faults: [...subject.faults, ...faults] }
 }
 
 /**
- * The whole message, unsigned. It says what `renderMessage` gives.
- * @throws QuickLimitError where `limits` are the quick ones and do not suffice
+ * Builds the whole message, unsigned, with the texts that `renderMessage` gives.
+ * @throws QuickLimitError if `limits` are the quick ones and do not suffice
  */
 export function buildMessage(
   source: MessageSource,
   cache: TemplateCache,
   limits: RenderLimits = FULL_LIMITS,
 ): BuiltMessage {
-  const means = { cache, limits }
-  const { html, text, document, faults } =
-    fillPrecomposed(source, means) ?? writeBody(source, means)
-  const subject = subjectOf(source, means)
+  const deps = { cache, limits }
+  const { html, text, document, faults } = fillPrecomposed(source, deps) ?? writeBody(source, deps)
+  const subject = subjectOf(source, deps)
   const composed = composeMessage({
     messageId: source.messageId,
     date: source.createdAt,
@@ -143,7 +143,7 @@ export function buildMessage(
   return { ...composed, subject: subject.text, faults: all }
 }
 
-/** `document`: the HTML as it is read, untracked. */
+/** `document`: the HTML without tracking. */
 type Body = Pick<MessageInput, 'html' | 'text'> & {
   document: () => string
   faults: readonly PartFault[]
@@ -151,52 +151,52 @@ type Body = Pick<MessageInput, 'html' | 'text'> & {
 
 const NO_FAULTS: readonly PartFault[] = []
 
-/** The short way, for a body whose template and values allow it. */
-function fillPrecomposed(source: MessageSource, means: RenderDeps): Body | undefined {
+/** Fills a precomposed body, if template and values allow it. */
+function fillPrecomposed(source: MessageSource, deps: RenderDeps): Body | undefined {
   if (source.content.isText) return undefined
   const { isTracked, footer } = source
-  const prepared = preparedBody(source, means.cache)
-  const stencil = prepared.stencil({ isTracked, footer: footer?.language })
-  const filling = stencil && fillPrecomposedBody(stencil, source, means.cache.tracker)
-  if (filling === undefined) return undefined
-  const own = ownText(source, means)
+  const prepared = preparedBody(source, deps.cache)
+  const body = prepared.precomposed({ isTracked, footer: footer?.language })
+  const filled = body && fillPrecomposedBody(body, source, deps.cache.tracker)
+  if (filled === undefined) return undefined
+  const own = ownText(source, deps)
   const { fault } = prepared.template
-  if (own === null && fault === undefined) return { ...filling, faults: NO_FAULTS }
+  if (own === null && fault === undefined) return { ...filled, faults: NO_FAULTS }
   const faults = [...faultsOf('body', fault), ...(own?.faults ?? NO_FAULTS)]
-  return { ...filling, text: own?.text ?? filling.text, faults }
+  return { ...filled, text: own?.text ?? filled.text, faults }
 }
 
-/** The long way. */
-function writeBody(source: MessageSource, means: RenderDeps): Body {
-  const { html, text, faults } = renderBody(source, means)
+/** Renders the body in full. */
+function writeBody(source: MessageSource, deps: RenderDeps): Body {
+  const { html, text, faults } = renderBody(source, deps)
   const document = () => html ?? ''
   if (html === null || !source.isTracked) return { html, text, document, faults }
-  const { cache } = means
+  const { cache } = deps
   const tracked = { emailId: source.emailId, numbers: preparedBody(source, cache).numbers() }
   return { html: trackDocument(html, cache.tracker, tracked), text, document, faults }
 }
 
-function renderBody(source: RenderSource, means: RenderDeps): Omit<RenderedMessage, 'subject'> {
+function renderBody(source: RenderSource, deps: RenderDeps): Omit<RenderedMessage, 'subject'> {
   const { content, variables, language, footer } = source
-  const { template } = preparedBody(source, means.cache)
-  const body = renderTemplate(template, variables, optionsOf(source, means))
-  if (means.limits.isQuick) checkGrowth(content.body, body.text)
+  const { template } = preparedBody(source, deps.cache)
+  const body = renderTemplate(template, variables, optionsOf(source, deps))
+  if (deps.limits.isQuick) checkGrowth(content.body, body.text)
   const faults = faultsOf('body', body.fault)
   if (content.isText) return { html: null, text: withFooter(body.text, footer), faults }
   const document = wrapDocument(body.text, language)
   const html = footer === null ? document : appendToBody(document, footerHtml(footer))
-  const own = ownText(source, means)
+  const own = ownText(source, deps)
   if (own === null) return { html, text: htmlToText(html), faults }
   return { html, text: own.text, faults: [...faults, ...own.faults] }
 }
 
-/** The text part that the content brings beside its HTML. */
-function ownText(source: RenderSource, means: RenderDeps) {
+/** The text part that the content itself provides beside its HTML; null without one. */
+function ownText(source: RenderSource, deps: RenderDeps) {
   const { content, isPlain, variables, footer } = source
   if (content.isText || content.text === null) return null
-  const { template } = means.cache.prepare(content.text, { format: 'text', isPlain })
-  const { text, fault } = renderTemplate(template, variables, optionsOf(source, means))
-  if (means.limits.isQuick) checkGrowth(content.text, text)
+  const { template } = deps.cache.prepare(content.text, { format: 'text', isPlain })
+  const { text, fault } = renderTemplate(template, variables, optionsOf(source, deps))
+  if (deps.limits.isQuick) checkGrowth(content.text, text)
   return { text: withFooter(text, footer), faults: faultsOf('text', fault) }
 }
 
@@ -204,10 +204,10 @@ function withFooter(text: string, footer: Footer | null): string {
   return footer === null ? text : `${text.trimEnd()}\n\n${footerText(footer)}\n`
 }
 
-function subjectOf(source: RenderSource, means: RenderDeps) {
+function subjectOf(source: RenderSource, deps: RenderDeps) {
   const { content, isPlain, variables } = source
-  const { template } = means.cache.prepare(content.subject, { format: 'text', isPlain })
-  const { text, fault } = renderSubject(template, variables, optionsOf(source, means))
+  const { template } = deps.cache.prepare(content.subject, { format: 'text', isPlain })
+  const { text, fault } = renderSubject(template, variables, optionsOf(source, deps))
   return { text, faults: faultsOf('subject', fault) }
 }
 
@@ -219,9 +219,9 @@ function faultsOf(part: PartFault['part'], fault: TemplateFault | undefined): re
   return fault === undefined ? NO_FAULTS : [{ part, ...fault }]
 }
 
-/** Where few is to be done, a template may not have made much of a text. @throws QuickLimitError */
+/** Refuses a rendered text that is too long for quick work. @throws QuickLimitError */
 function checkGrowth(template: string, text: string): void {
-  if (text.length <= template.length + FREE_GROWTH) return
+  if (text.length <= template.length + MAX_UNMEASURED_GROWTH) return
   if (costOfText(text) > MAX_QUICK_COST_US) throw new QuickLimitError()
 }
 
@@ -260,15 +260,15 @@ function offersPreferences(source: MessageSource, html: () => string): boolean {
   return source.preferenceUrls.some((url) => document.includes(url))
 }
 
-/** One click is a promise about our own address: it goes with our List-Unsubscribe. */
+/** List-Unsubscribe-Post promises one-click for our own URL, so it goes if that URL is replaced. */
 function overrideFields(
-  ours: [string, string][],
-  theirs: Readonly<Record<string, string>> | null,
+  generated: [string, string][],
+  custom: Readonly<Record<string, string>> | null,
 ): [string, string][] {
-  if (theirs === null) return ours
-  const given = Object.entries(theirs).filter(([name]) => !/^x-pillarbox-/i.test(name))
-  const names = new Set(given.map(([name]) => name.toLowerCase()))
+  if (custom === null) return generated
+  const allowed = Object.entries(custom).filter(([name]) => !/^x-pillarbox-/i.test(name))
+  const names = new Set(allowed.map(([name]) => name.toLowerCase()))
   if (names.has('list-unsubscribe')) names.add('list-unsubscribe-post')
-  const kept = ours.filter(([name]) => !names.has(name.toLowerCase()))
-  return [...kept, ...given]
+  const kept = generated.filter(([name]) => !names.has(name.toLowerCase()))
+  return [...kept, ...allowed]
 }

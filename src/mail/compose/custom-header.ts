@@ -1,11 +1,11 @@
 /**
- * Header fields that whoever hands in a message may add to it (contract section 0), whichever way
- * it comes. Those that say who wrote it, to whom and by which way, or that its MIME structure and
- * signatures depend on, are ours alone.
+ * Header fields that a caller may add to a message, over HTTP and SMTP alike. Fields that name sender,
+ * recipients or route, and fields that the MIME structure or the signatures depend on, are written
+ * by Pillarbox only.
  */
 import { MAX_HEADER_NAME_LENGTH } from '../limits.ts'
 
-/** RFC 5322 section 2.2: printable ASCII but the colon, narrowed to tokens (RFC 9110). */
+/** A field name of RFC 5322 section 2.2, restricted to a token of RFC 9110. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 const REFUSED_NAMES = [
@@ -23,7 +23,7 @@ const REFUSED_NAMES = [
 ]
 const REFUSED_PREFIXES = ['arc-', 'resent-', 'content-', 'x-pillarbox-']
 
-/** Those that are refused, for people. */
+/** The refused fields, as shown to users. */
 export const REFUSED_HEADERS: readonly string[] = [
   ...REFUSED_NAMES,
   ...REFUSED_PREFIXES.map((one) => `${one}*`),
@@ -35,7 +35,7 @@ export function isHeaderName(name: string): boolean {
   return HEADER_NAME.test(name) && name.length <= MAX_HEADER_NAME_LENGTH
 }
 
-/** Whether only we may write this field. */
+/** Whether only Pillarbox may write this field. */
 export function isRefusedHeader(name: string): boolean {
   const lower = name.toLowerCase()
   return REFUSED_NAME_SET.has(lower) || REFUSED_PREFIXES.some((prefix) => lower.startsWith(prefix))

@@ -1,25 +1,26 @@
 /**
- * Base64 as people hand it in (RFC 4648 sections 4 and 5): either alphabet, white space anywhere,
- * padding optional. All of it is linear in the length of the text, and can be done in stretches.
+ * Base64 as callers submit it (RFC 4648 sections 4 and 5): either alphabet, white space anywhere,
+ * padding optional. Scanning and decoding are linear in the length of the text and can be done in
+ * steps.
  */
 const OTHER = /[^A-Za-z0-9+/_\-\s]/
 const PADDING = /={1,2}\s*$/
 const SPACE = /\s/
-/** Padding and the line ends that some encoders put after it. */
+/** Padding with the line ends that some encoders append. */
 const MAX_PADDING_LENGTH = 64
 
-/** A text that long is looked at in a millisecond or so. */
+/** Characters that are scanned in about a millisecond. */
 export const MAX_QUICK_BASE64_LENGTH = 1024 * 1024
 
-/** Octets of a line of encoded text (RFC 2045 section 6.8: 76 columns). */
+/** Octets in a line of encoded text (RFC 2045 section 6.8: 76 columns). */
 const LINE_OCTETS = 57
-/** Some 1 MB of octets, in whole lines. */
+/** About 1 MB of octets, in whole lines. */
 export const BASE64_CHUNK_OCTETS = LINE_OCTETS * 18_396
 
 export type Base64Scan = {
-  /** Looks at the text up to `end`. */
+  /** Scans the text up to `end`. */
   advance(end: number): void
-  /** Whether the text, as far as it was looked at, decodes to something. */
+  /** Whether the text scanned so far is base64 of at least one octet. */
   isBase64(): boolean
 }
 
@@ -35,7 +36,7 @@ export function scanBase64(text: string): Base64Scan {
       if (isBroken || OTHER.test(stretch)) isBroken = true
       else digits += withoutSpace(stretch).length
     },
-    // One digit alone holds six bits: less than an octet.
+    // A single digit holds six bits, less than an octet.
     isBase64: () => !isBroken && digits >= 2 && digits % 4 !== 1,
   }
 }
@@ -47,8 +48,8 @@ export function isBase64(text: string): boolean {
 }
 
 /**
- * The octets of what `isBase64`, in chunks: each but the last is whole lines of encoded text, and
- * at most `BASE64_CHUNK_OCTETS`.
+ * Decodes a text that `isBase64` in chunks of at most `BASE64_CHUNK_OCTETS`. Each chunk but the last
+ * is a number of whole lines of encoded text.
  */
 export function* decodeInChunks(text: string): Generator<Buffer> {
   const columns = (LINE_OCTETS / 3) * 4

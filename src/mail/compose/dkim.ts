@@ -1,12 +1,11 @@
 /**
- * DKIM signing (RFC 6376; Ed25519 by RFC 8463), relaxed/relaxed, on the hot path of delivery: what
- * is in canonical form already, as our own writer leaves bodies and most fields, is only looked at.
- * A message is a string with CRLF line ends only, each of its characters one octet, and so are the
- * signature fields that go before it. The body hash is computed once for all keys.
+ * DKIM signing (RFC 6376; Ed25519 by RFC 8463), relaxed/relaxed. This is on the hot path of delivery:
+ * text that is already canonical, as our own writer leaves bodies and most fields, is not copied.
+ * A message is a string with CRLF line ends only and one character per octet; so are the signature
+ * fields, which go before it. The body hash is computed once for all keys.
  *
- * From, To and Subject are signed once more than they occur, so that a field added on the way
- * breaks the signature. Of the other signed fields every instance counts, whoever wrote it: a
- * user's own List-Unsubscribe is signed as ours would be.
+ * From, To and Subject are signed once more than they occur, so that a field added in transit breaks
+ * the signature. All instances of the other fields are signed, including those that callers add.
  */
 import { generateKeyPair, hash, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -26,7 +25,8 @@ export type SigningKey<Key extends string | KeyObject = string> = {
 export type DkimKeyPair = { privateKey: string; publicKey: string }
 
 const OVERSIGNED = ['from', 'to', 'subject']
-/** RFC 6376 section 5.4.1, and what one-click unsubscribe (RFC 8058) and feedback loops rest on. */
+/** RFC 6376 section 5.4.1, and the fields that one-click unsubscribe (RFC 8058) and feedback loops
+ * depend on. */
 const SIGNED = [
   ...OVERSIGNED,
   'sender',
@@ -55,7 +55,7 @@ const SIGNED = [
   'precedence',
   'importance',
 ]
-/** By their names as they are mostly written, and in lower case. */
+/** Usual spelling and lower case -> lower case. */
 const SIGNED_NAMES = new Map(
   SIGNED.flatMap((name) => [
     [name, name],
@@ -71,8 +71,9 @@ const SPACE = 0x20
 const ED25519_KEY_OCTETS = 32
 
 /**
- * One DKIM-Signature field for each key, in their order, folded and each ending in CRLF: what must
- * stand before `message`. `signedAt` is epoch ms. Throws when a key is not of its algorithm's type.
+ * One DKIM-Signature field per key, in order, folded, each ending in CRLF, to be put before
+ * `message`. `signedAt` is epoch ms.
+ * @throws TypeError if a key does not match its algorithm
  */
 export function signDkim(
   message: string,
@@ -101,7 +102,7 @@ export function signDkim(
   return fields
 }
 
-/** The text of the TXT record that publishes a key (RFC 6376 section 3.6.1, RFC 8463 section 4). */
+/** The TXT record that publishes a key (RFC 6376 section 3.6.1, RFC 8463 section 4). */
 export function dkimRecord(keyType: DkimKeyType, publicKey: KeyObject): string {
   if (publicKey.asymmetricKeyType !== keyType) throw new TypeError(`not an ${keyType} key`)
   const spki = publicKey.export({ type: 'spki', format: 'der' })
@@ -109,7 +110,7 @@ export function dkimRecord(keyType: DkimKeyType, publicKey: KeyObject): string {
   return `v=DKIM1; k=${keyType}; p=${octets.toString('base64')}`
 }
 
-/** Makes an RSA key of 2048 bits or an Ed25519 key, off the main thread. */
+/** Generates a 2048-bit RSA key or an Ed25519 key, off the main thread. */
 export async function generateDkimKeyPair(keyType: DkimKeyType): Promise<DkimKeyPair> {
   const generate = promisify(generateKeyPair)
   const pair =
@@ -120,7 +121,7 @@ export async function generateDkimKeyPair(keyType: DkimKeyType): Promise<DkimKey
   }
 }
 
-/** RFC 8463 section 3 signs the SHA-256 of the octets, where RSA takes the octets themselves. */
+/** Ed25519 signs the SHA-256 of the octets (RFC 8463 section 3); RSA signing hashes them itself. */
 function signOctets(key: SigningKey<KeyObject>, octets: Buffer): Buffer {
   const keyType = key.algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'
   if (key.privateKey.asymmetricKeyType !== keyType) throw new TypeError(`not an ${keyType} key`)
@@ -128,14 +129,14 @@ function signOctets(key: SigningKey<KeyObject>, octets: Buffer): Buffer {
   return sign(null, hash('sha256', octets, 'buffer'), key.privateKey)
 }
 
-/** The index of the first octet of the body. A message may lack header fields or a body. */
+/** The offset of the body. A message may lack header fields or a body. */
 function findBody(message: string): number {
   if (message.startsWith('\r\n')) return 2
   const separator = message.indexOf('\r\n\r\n')
   return separator === -1 ? message.length : separator + 4
 }
 
-/** ASCII is hashed as it stands; a string of anything else would be hashed as UTF-8. */
+/** Converts octets above 127 to a Buffer, because a string would be hashed as UTF-8. */
 function hashable(octets: string): string | Buffer {
   return Buffer.byteLength(octets) === octets.length ? octets : Buffer.from(octets, 'latin1')
 }
@@ -149,12 +150,12 @@ function canonicalBody(body: string): string {
   return end + 2 === relaxed.length ? relaxed : `${relaxed.slice(0, end)}\r\n`
 }
 
-/** Whether there is white space that relaxing changes, folding aside: three quick searches. */
+/** Whether relaxing would change white space, apart from folding: three quick searches. */
 function isUneven(text: string): boolean {
   return text.includes('\t') || / [ \r]/.test(text) || text.endsWith(' ')
 }
 
-/** The lines with each run of white space as one space, and none at their ends. */
+/** Reduces runs of white space to one space and removes white space at line ends. */
 function relaxLines(body: string): string {
   const lines = body.replace(/[\t ]{2,}|\t/g, ' ')
   const ended = / \r/.test(lines) ? lines.replaceAll(' \r\n', '\r\n') : lines
@@ -213,14 +214,14 @@ function signedName(written: string): string | undefined {
   return SIGNED_NAMES.get(written) ?? SIGNED_NAMES.get(trimSpace(written).toLowerCase())
 }
 
-/** `isEven`: a fold is followed by the one space that is left of it. */
+/** `isEven`: each fold is followed by exactly one space. */
 function canonicalValue(value: string, isEven: boolean): string {
   if (!isEven) return trimSpace(value.replace(/(?:\r\n|[ \t])+/g, ' '))
   const unfolded = value.includes('\r') ? value.replaceAll('\r\n', '') : value
   return unfolded.startsWith(' ') ? unfolded.slice(1) : unfolded
 }
 
-/** Not `trim()`, which would take octets of UTF-8 for spaces. */
+/** `trim()` would take some octets of UTF-8 for spaces. */
 function trimSpace(text: string): string {
   let start = 0
   let end = text.length
@@ -237,7 +238,7 @@ function capitalise(name: string): string {
   return name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 }
 
-/** Joins by colons, breaking lines after one. */
+/** Joins names by colons and folds after a colon. */
 function foldNames(names: string[]): string {
   let text = ''
   let column = 'h='.length + 1

@@ -1,7 +1,6 @@
 /**
- * RFC 2047 encoded words: how text that is not plain ASCII travels in a header section of seven
- * bits. The same alphabet is used everywhere, the narrow one that is legal in a phrase (section
- * 5.3), so that a word may stand in a subject as well as in a display name.
+ * RFC 2047 encoded words, for text outside ASCII in a 7-bit header section. All words use the narrow
+ * alphabet that is legal in a phrase (section 5.3), so that they fit subjects and display names.
  */
 const MAX_WORD_LENGTH = 75
 const WORD_OVERHEAD = '=?UTF-8?Q??='.length
@@ -9,17 +8,17 @@ const MIN_WIDTH = 30
 
 const Q_FORMS = Array.from({ length: 256 }, (_, byte) => qForm(byte))
 
-/** Whether text must not stand in a header as it is: it has more than printable ASCII, space and
- * tab, or what some reader might take for the start of an encoded word. */
+/** Whether a header must not contain the text as it is: because of a character other than printable
+ * ASCII, space and tab, or because a reader could take a part of it for an encoded word. */
 export function needsEncodedWords(text: string): boolean {
   return /[^\t\x20-\x7e]/.test(text) || text.includes('=?')
 }
 
 /**
- * The text as encoded words with one space between them; readers drop that space. No word is
- * longer than 75 characters and none splits a character. Q unless B is shorter by far: what is
- * mostly ASCII stays readable, as RFC 2047 section 4 wants it. `firstWidth` is the room for the first
- * word on a line that has begun; where it is too small to be of use the first word is a full one.
+ * The text as encoded words with one space between them, which readers drop. No word is longer than
+ * 75 characters or splits a character. Q is used unless B is much shorter, so that text that is
+ * mostly ASCII stays readable (RFC 2047 section 4). `firstWidth`: columns left on a line that has
+ * begun; if they are too few, the first word has full length and goes to the next line.
  */
 export function encodeWords(text: string, firstWidth = MAX_WORD_LENGTH): string {
   const wellFormed = text.toWellFormed()
@@ -47,7 +46,7 @@ export function utf8Length(char: string): number {
 
 type Rooms = { first: number; rest: number; cost: (char: string) => number }
 
-/** Cuts text into pieces of whole code points, each costing no more than its room. */
+/** Splits text into pieces of whole code points whose cost is at most `first`, then `rest`. */
 export function split(text: string, { first, rest, cost }: Rooms): string[] {
   const pieces: string[] = []
   let piece = ''

@@ -2,23 +2,23 @@ import { MAX_LINE_OCTETS } from '../limits.ts'
 import { encodeWords, needsEncodedWords } from './encoded-word.ts'
 
 /**
- * Header fields on the wire (RFC 5322 section 2.2): one field is `Name: value` and a CRLF, folded
- * at spaces so that unfolding gives the value back, 76 columns where words allow it (RFC 2047 wants
- * that of lines with encoded words) and never more than 998 octets.
+ * Header fields on the wire (RFC 5322 section 2.2): `Name: value` and CRLF, folded at spaces so that
+ * unfolding restores the value. Lines have at most 76 columns if the words allow it (RFC 2047 requires
+ * this for lines with encoded words), and never more than 998 octets.
  */
 const LINE_WIDTH = 76
 
-/** @throws TypeError when a value bound for a header could end its line. `what` names it. */
+/** @throws TypeError if a header value could end its line; `what` names the value */
 export function assertOneLine(what: string, value: string): void {
   if (/[\r\n\0]/.test(value)) throw new TypeError(`${what} must not contain CR, LF or NUL`)
 }
 
-/** @throws TypeError unless the name is a field-name of RFC 5322 section 3.6.8 that fits a line. */
+/** @throws TypeError unless the name is a field-name (RFC 5322 section 3.6.8) that fits a line */
 export function assertFieldName(name: string): void {
   if (!/^[!-9;-~]{1,997}$/.test(name)) throw new TypeError('header name is not an RFC 5322 token')
 }
 
-/** A field whose value is on the wire as given but for folding; white space at its ends goes. */
+/** A field with its value as given, folded, without white space at its ends. */
 export function formatField(name: string, value: string): string {
   const trimmed = trimBlanks(value)
   if (trimmed === '') return `${name}:\r\n`
@@ -26,14 +26,14 @@ export function formatField(name: string, value: string): string {
   return `${name}:${fold(name.length + 1, trimmed)}\r\n`
 }
 
-/** A field of free text (RFC 5322 section 3.2.5), in encoded words where ASCII does not do. */
+/** A field of free text (RFC 5322 section 3.2.5), in encoded words if ASCII is not enough. */
 export function formatTextField(name: string, text: string): string {
   const trimmed = trimBlanks(text)
   const isPlain = !needsEncodedWords(trimmed) && fitsLines(trimmed)
   return formatField(name, isPlain ? trimmed : encodeWords(trimmed, firstWordWidth(name)))
 }
 
-/** Columns left for the first encoded word beside a field's name. */
+/** Columns left for the first encoded word after a field's name. */
 export function firstWordWidth(name: string): number {
   return LINE_WIDTH - name.length - 2
 }
@@ -44,7 +44,7 @@ export function fitsLines(value: string): boolean {
   return foldableWords(value).every((word) => Buffer.byteLength(word) <= MAX_LINE_OCTETS)
 }
 
-/** Without the spaces and tabs at the ends, which no reader keeps. */
+/** Removes the spaces and tabs at the ends, which readers drop anyway. */
 export function trimBlanks(text: string): string {
   let start = 0
   let end = text.length
@@ -68,14 +68,14 @@ function fold(startColumn: number, value: string): string {
   return folded
 }
 
-/** Some readers dislike an empty first line, so a plain first word leaves it only when it must. */
+/** A plain first word is folded only if it must be: some readers mishandle an empty first line. */
 function widthBefore(word: string, isFirst: boolean): number {
   return isFirst && !word.startsWith(' =?') ? MAX_LINE_OCTETS : LINE_WIDTH
 }
 
 /**
- * Only a single space may begin a line: many readers make one space of a longer run or a tab at a
- * fold, and a line of white space alone would end the header section for some.
+ * Folds only at single spaces: many readers collapse a longer run or a tab at a fold into one space,
+ * and some take a line of white space only for the end of the header section.
  */
 function foldableWords(value: string): string[] {
   return value.split(/(?<![ \t]) (?![ \t])/).map((word) => ` ${word}`)

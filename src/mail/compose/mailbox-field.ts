@@ -18,7 +18,7 @@ const ADDRESS_TOKENS = /"(?:[^"\\]|\\.)*"|<[^<>]*>|[^ \t"<,;:]+|[ \t]+|./gsu
 
 /**
  * A field with one mailbox (RFC 5322 section 3.4).
- * @throws TypeError when the address is not exactly one address, or the name holds CR, LF or NUL
+ * @throws TypeError if the address is not exactly one address, or the name contains CR, LF or NUL
  */
 export function formatMailboxField(field: string, { address, name }: Mailbox): string {
   if (!ADDRESS.test(address) || address.length > MAX_ADDRESS_LENGTH) {
@@ -30,9 +30,8 @@ export function formatMailboxField(field: string, { address, name }: Mailbox): s
 }
 
 /**
- * A field of addresses that somebody else wrote, names in quotes, bare or encoded already: only
- * names are put into encoded words, never what an answer would be sent to. Addresses keep their
- * UTF-8.
+ * A field of addresses given by a caller, whose names are quoted, bare or already encoded. Only names
+ * are put into encoded words; addresses keep their UTF-8, so that replies reach them.
  */
 export function formatAddressField(field: string, value: string): string {
   const isPlain = !/[^\t\x20-\x7e]/.test(value)
@@ -49,7 +48,7 @@ function formatPhrase(name: string, firstWidth: number): string {
   return `"${name.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Neighbouring names become one run: the space between two encoded words is not read. */
+/** Encodes adjacent names together, because readers drop the space between encoded words. */
 function encodeNames(value: string, firstWidth: number): string {
   let encoded = ''
   let name = ''

@@ -1,34 +1,34 @@
 /**
- * How long a message takes to make, told from its content before anybody makes it. The figures are
- * microseconds, of the dearest texts found rather than of usual ones: a machine of 2026 needs about
- * half of them, and a fifth for the second message of a content. Counting is linear, stops as soon as
- * the limit is passed, and is not done at all for what is small.
+ * Estimates from its content how long a message takes to compose. The costs are microseconds of the
+ * most expensive texts found, not of usual ones: a machine of 2026 needs about half of them, and a
+ * fifth for the second message of a content. Counting is linear, stops once the limit is exceeded,
+ * and is skipped for small texts.
  */
 import { attachedBytes } from './attachment.ts'
 import type { MessageContent } from './build-message.ts'
 
-/** What may be made where others wait: some 50 ms of work at most. */
+/** Work up to this cost (about 50 ms) may run on a thread where other work waits. */
 export const MAX_QUICK_COST_US = 50_000
 
 const CHARACTER_US = 0.2
-/** Of markup. */
+/** One tag of HTML. */
 const TAG_US = 1
-/** Found, read, numbered and replaced by an address that counts clicks. */
+/** One link: found, parsed, numbered and replaced by a tracking URL. */
 const LINK_US = 15
-/** `{{` or `{%`: parsed, filled in. */
+/** One `{{` or `{%`: parsed and filled in. */
 const MARKER_US = 8
-/** Base64, decoded, encoded again, hashed; a letter waits in memory for its receiver, too. */
+/** One character of base64: decoded, encoded again, hashed, and kept in memory until it is sent. */
 const ATTACHED_CHARACTER_US = 0.02
-/** However it is written, a text of so many characters is quick to make. */
+/** Shorter texts are quick, whatever they contain. */
 const MAX_UNCOUNTED_LENGTH = 16_384
 
-/** Of one message of this content, as far as it is the content's. */
+/** Cost of one message of this content, in microseconds, without the recipient's values. */
 export function costOfContent({ subject, body, text, attachments }: MessageContent): number {
   const texts = costOfText(body) + costOfText(text ?? '') + costOfText(subject)
   return texts + attachedBytes(attachments) * ATTACHED_CHARACTER_US
 }
 
-/** At least `MAX_QUICK_COST_US` where it is not quick; how much beyond is not counted out. */
+/** Cost of a text in microseconds; beyond `MAX_QUICK_COST_US` it is not exact. */
 export function costOfText(text: string): number {
   let cost = text.length * CHARACTER_US
   if (text.length <= MAX_UNCOUNTED_LENGTH || cost > MAX_QUICK_COST_US) return cost
@@ -37,7 +37,7 @@ export function costOfText(text: string): number {
   return cost + LINK_US * count(text, /href/gi, (MAX_QUICK_COST_US - cost) / LINK_US)
 }
 
-/** Stops one beyond `max`. */
+/** Counts matches, up to one beyond `max`. */
 function count(text: string, pattern: RegExp, max: number): number {
   let found = 0
   while (found <= max && pattern.test(text)) found += 1

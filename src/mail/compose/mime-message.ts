@@ -1,13 +1,13 @@
 /**
- * The one MIME writer: a pure function from what a message says to its octets, which are what the
- * signature covers and what goes on the wire. They are one string, a character an octet: nearly
- * all of a message is ASCII, and strings are joined and searched without copying.
+ * The only MIME writer: a pure function from the parts of a message to the octets that are signed and
+ * sent. The octets are one string with one character per octet, because nearly all of a message is
+ * ASCII, and strings are joined and searched without copying.
  *
  *   mixed( alternative( text/plain, related( text/html, inline files… ) ), files… )
  *
- * with every level left out that would hold one part only. Bodies are always seven bits, so no
- * 8BITMIME is needed; header fields too, unless an address has a local part outside ASCII (RFC 6532).
- * Every line ends in CRLF, no other CR or LF exists, and no line is longer than 998 octets.
+ * Levels with a single part are left out. Bodies are always 7-bit, so 8BITMIME is not needed; so are
+ * header fields, unless an address has a local part outside ASCII (RFC 6532). Every line ends in
+ * CRLF, there is no other CR or LF, and no line is longer than 998 octets.
  */
 import { assertFieldName, assertOneLine, formatField, formatTextField } from './header-field.ts'
 import { formatAddressField, formatMailboxField, type Mailbox } from './mailbox-field.ts'
@@ -33,33 +33,33 @@ export type MessageInput = {
   to: Mailbox
   replyTo: Mailbox | null
   subject: string
-  /** At least one of `html` and `text` is there; text, or a body already encoded. */
+  /** Plain text or an encoded body. At least one of `html` and `text` is not null. */
   html: string | EncodedText | null
   text: string | EncodedText | null
-  /** Further fields in order; one named like one of ours replaces ours. */
+  /** Further fields in order; a field replaces the generated field of the same name. */
   headers: readonly (readonly [name: string, value: string])[]
   attachments: readonly Attachment[]
 }
 
 /**
- * `octets`: the message, each character one octet. `needsSmtputf8`: the header section has some
- * above 127, so the session needs RFC 6531.
+ * `octets`: the message, one character per octet. `needsSmtputf8`: the header section has octets
+ * above 127, so the session needs SMTPUTF8 (RFC 6531).
  */
 export type ComposedMessage = { octets: string; needsSmtputf8: boolean }
 
-/** Fields that only the message itself may decide; the API refuses them before. */
+/** Fields that only the writer sets; the API refuses them earlier. */
 const OWNED_FIELD = /^(?:date|from|to|mime-version|content-.*)$/i
 
-/** Fields of which a message has at most one (RFC 5322 section 3.6, RFC 2369, RFC 8058): the last counts. */
+/** Fields that occur at most once (RFC 5322 section 3.6, RFC 2369, RFC 8058): the last one counts. */
 const SINGLE_FIELD = /^(?:subject|sender|reply-to|message-id|in-reply-to|references|list-.*)$/i
 
 const ADDRESS_FIELD =
   /^(?:reply-to|sender|list-id|errors-to|disposition-notification-to|mail-followup-to|mail-reply-to)$/i
 
 /**
- * The message as octets: the same input gives the same octets.
- * @throws TypeError when a value bound for a header holds CR, LF or NUL, an address, a date or a
- *   header name is malformed, a header is one that the writer owns, or there is no body
+ * The same input gives the same octets.
+ * @throws TypeError if a header value contains CR, LF or NUL; if an address, a date or a header name
+ *   is malformed; if a header belongs to the writer; or if there is no body
  */
 export function composeMessage(input: MessageInput): ComposedMessage {
   const root = composeBody(input)

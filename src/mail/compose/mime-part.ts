@@ -10,7 +10,7 @@ import {
 } from './parameters.ts'
 import { type EncodedText, encodeText } from './text-body.ts'
 
-/** A MIME entity (RFC 2045): its Content-* fields, each with its CRLF, and its body, in octets. */
+/** A MIME entity (RFC 2045): its Content-* fields, each with its CRLF, and its encoded body. */
 export type Part = { fields: string; body: string }
 
 export type Attachment = {
@@ -21,7 +21,7 @@ export type Attachment = {
   disposition: 'attachment' | 'inline'
 }
 
-/** Gives a new boundary each time; all of a message have one length, so none begins another. */
+/** Returns a new boundary each time; no boundary of a message is a prefix of another. */
 export type NextBoundary = () => string
 
 const MAX_CONTENT_ID_LENGTH = 900
@@ -40,7 +40,7 @@ export function textPart(subtype: 'plain' | 'html', text: string | EncodedText):
   return { fields, body }
 }
 
-/** The parts under one boundary (RFC 2046 section 5.1); `type` is that of a related root (RFC 2387). */
+/** Multipart (RFC 2046 section 5.1). `related` names the type of its root part (RFC 2387). */
 export function multipart(
   subtype: 'alternative' | 'related' | 'mixed',
   parts: readonly Part[],
@@ -57,9 +57,9 @@ export function multipart(
 }
 
 /**
- * A file, its octets untouched in base64. A type that is none, or one that base64 is forbidden to
- * (message/* and multipart/*, RFC 2046 section 5), travels as application/octet-stream.
- * @throws TypeError when one of its texts holds CR, LF or NUL, or the content id is not one
+ * A file in base64. An invalid type, or one for which RFC 2046 section 5 forbids base64 (message/*,
+ * multipart/*), is sent as application/octet-stream.
+ * @throws TypeError if a text contains CR, LF or NUL, or the content id is invalid
  */
 export function attachmentPart(attachment: Attachment): Part {
   const { filename, contentId, disposition } = attachment
@@ -91,7 +91,7 @@ function carriedType(contentType: string): { type: string; parameters: string[] 
   }
 }
 
-/** What is not ASCII is percent-encoded, as it is in the cid: URL that names it (RFC 2392). */
+/** Characters outside ASCII are percent-encoded, as in the cid: URL of the part (RFC 2392). */
 function contentIdField(contentId: string): string {
   assertOneLine('attachment content id', contentId)
   if (/[<>]/.test(contentId)) throw new TypeError('attachment content id must not contain < or >')

@@ -2,7 +2,7 @@ import { encodeWords, needsEncodedWords, split, utf8Length } from './encoded-wor
 
 /**
  * Parameters of Content-Type and Content-Disposition: tokens and quoted strings (RFC 2045 section
- * 5.1), percent-encoded UTF-8 in numbered pieces for everything else (RFC 2231).
+ * 5.1), and percent-encoded UTF-8 in numbered pieces for all other values (RFC 2231).
  */
 export type ContentType = { type: string; parameters: ReadonlyMap<string, string> }
 
@@ -13,7 +13,7 @@ const MAX_PLAIN_LENGTH = 60
 const MEDIA_TYPE = /^[ \t]*([\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127})[ \t]*(?=;|$)/
 const PARAMETER = /;[ \t]*([\w!#$&+.^`{|}~-]{1,40})=("(?:[^"\\]|\\.)*"|[^\s";]+)[ \t]*/suy
 
-/** `Name: value; a=b; …` and CRLF; a parameter that does not fit beside the last begins a line. */
+/** `Name: value; a=b; …` and CRLF, folded before a parameter that does not fit its line. */
 export function formatParameterField(
   field: string,
   value: string,
@@ -29,20 +29,20 @@ export function formatParameterField(
   return `${formatted}\r\n`
 }
 
-/** One parameter as the pieces it takes on the wire. */
+/** One parameter as one or several pieces. */
 export function formatParameter(name: string, value: string): string[] {
   if (!isQuotable(value)) return formatExtended(name, value)
   return [/^[\w!#$&+.^`{|}~-]+$/.test(value) ? `${name}=${value}` : `${name}="${value}"`]
 }
 
-/** As `formatParameter`, but in quotes even where a token would do, as every mailer writes it. */
+/** Like `formatParameter`, but always quoted, as mail programs write it. */
 export function formatFilename(filename: string): string[] {
   return isQuotable(filename) ? [`filename="${filename}"`] : formatExtended('filename', filename)
 }
 
 /**
- * The file name once more as `name` of Content-Type, in encoded words: against the letter of
- * RFC 2047 section 5, for the readers that know nothing newer.
+ * The filename as `name` of Content-Type, in encoded words. RFC 2047 section 5 forbids this, but
+ * readers that do not know RFC 2231 depend on it.
  */
 export function formatLegacyName(filename: string): string {
   if (isQuotable(filename)) return `name="${filename}"`
@@ -51,8 +51,8 @@ export function formatLegacyName(filename: string): string {
 }
 
 /**
- * A media type somebody else wrote. Parameters are read up to the first malformed one, names in
- * lower case, the first of a name counts; undefined without a proper `type/subtype`.
+ * Parses a media type given by a caller; undefined without a valid `type/subtype`. Parameters are
+ * read up to the first malformed one; names are in lower case, and the first of a name counts.
  */
 export function parseContentType(value: string): ContentType | undefined {
   const shape = MEDIA_TYPE.exec(value)
@@ -71,7 +71,7 @@ function isQuotable(value: string): boolean {
   return value.length <= MAX_PLAIN_LENGTH && !/["\\\t]/.test(value) && !needsEncodedWords(value)
 }
 
-/** RFC 2231 sections 3 and 4; no piece ends inside a character. */
+/** RFC 2231 sections 3 and 4; no piece splits a character. */
 function formatExtended(name: string, value: string): string[] {
   const rooms = { first: PIECE_WIDTH - "UTF-8''".length, rest: PIECE_WIDTH, cost: percentCost }
   const pieces = split(value.toWellFormed(), rooms).map(percentEncode)

@@ -1,11 +1,8 @@
-/**
- * A message takes longer to make than whoever makes it here may take: it is to be made where nobody
- * waits for it.
- */
+/** The quick limits do not suffice for a message: compose it on a thread where nothing waits. */
 export class QuickLimitError extends Error {
   override readonly name = 'QuickLimitError'
 
   constructor() {
-    super('the message takes long to make')
+    super('the message takes too long to compose here')
   }
 }

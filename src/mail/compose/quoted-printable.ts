@@ -1,7 +1,7 @@
 /**
- * Quoted-printable (RFC 2045 section 6.7) of text as UTF-8, in two steps: octets are escaped, which
- * goes by the character, then lines are broken, which needs to know where they begin. On the path
- * of every message, hence what stays as it is is copied in runs.
+ * Quoted-printable (RFC 2045 section 6.7) of text as UTF-8, in two steps: escaping, which works
+ * character by character, and breaking lines, which depends on their beginnings. Every message
+ * passes through here, so runs of literal characters are copied whole.
  */
 const MAX_COLUMNS = 75 // the 76th column is for the `=` of a soft line break
 const BLOCK_LENGTH = 32_768
@@ -15,7 +15,7 @@ const SPACE = 0x20
 const EQUALS = 0x3d
 const TILDE = 0x7e
 
-/** What `isLiteral` denies: two ways to look for the same. */
+/** Matches the characters for which `isLiteral` is false. */
 const SPECIAL = /[^\t -<>-~]|[\t ](?![\t -\uffff])/g
 
 const ESCAPES = Array.from({ length: 256 }, (_, octet) => {
@@ -23,16 +23,16 @@ const ESCAPES = Array.from({ length: 256 }, (_, octet) => {
 })
 
 /**
- * The text as lines of at most 76 columns, each character one octet. Every line break in it (CRLF,
- * a lone CR, a lone LF) is a CRLF in the result; lone surrogates become U+FFFD.
+ * The text as lines of at most 76 columns, one character per octet. Every line break (CRLF, lone CR,
+ * lone LF) becomes CRLF; lone surrogates become U+FFFD.
  */
 export function encodeQuotedPrintable(text: string): string {
   return breakLines(escapeOctets(text))
 }
 
-/** The first step: escapes and CRLFs, lines as long as they are. */
+/** The first step: escapes octets and converts line breaks, without breaking lines. */
 export function escapeOctets(text: string): string {
-  /** As octets, so that the many pieces of one block are gone before the next is begun. */
+  /** Buffers, so that the many string pieces of a block can be freed before the next one. */
   const blocks: Buffer[] = []
   let escaped = ''
   let isWide = false
@@ -59,12 +59,12 @@ export function escapeOctets(text: string): string {
       blockAt = at
     }
   }
-  // A slice of text in UTF-16 is in UTF-16 too, and would make all that it becomes part of so.
+  // A slice of a UTF-16 string is UTF-16 and would turn every string built from it into UTF-16.
   if (blocks.length === 0 && !isWide) return escaped
   return Buffer.concat([...blocks, Buffer.from(escaped, 'latin1')]).toString('latin1')
 }
 
-/** The second step; each of the lines that end in CRLF, and what follows the last, for itself. */
+/** The second step: breaks lines of more than 75 columns, including the one after the last CRLF. */
 export function breakLines(escaped: string): string {
   let broken = ''
   let copied = 0
@@ -89,7 +89,7 @@ function isLiteral(code: number, text: string, at: number): boolean {
   return next >= SPACE || next === TAB
 }
 
-/** Of what is not literal, the first from `from` on. */
+/** The offset of the first character from `from` on that is not literal. */
 function findSpecial(text: string, from: number): number {
   SPECIAL.lastIndex = from
   return SPECIAL.test(text) ? SPECIAL.lastIndex - 1 : text.length
@@ -117,7 +117,7 @@ function tail(bits: number): string {
   return octet(0x80 | (bits & 0x3f))
 }
 
-/** The last place up to `at` that is not inside a character. */
+/** The last offset up to `at` that is not inside a character. */
 function breakBefore(escaped: string, at: number): number {
   let place = at
   if (escaped.charCodeAt(place - 1) === EQUALS) place -= 1
@@ -126,7 +126,7 @@ function breakBefore(escaped: string, at: number): number {
   return place
 }
 
-/** Whether an octet of UTF-8 comes next that begins no character: 80 to BF. */
+/** Whether the next octet is a UTF-8 continuation octet (80 to BF). */
 function isInside(escaped: string, at: number): boolean {
   if (escaped.charCodeAt(at) !== EQUALS) return false
   const digit = escaped.charAt(at + 1)

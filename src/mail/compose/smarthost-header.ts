@@ -1,9 +1,9 @@
 /**
- * Header fields by which whoever hands in mail could steer the smarthost that it is relayed to:
- * change recipients, sender, tracking or the account's settings (SendGrid, Mandrill, Amazon SES,
- * Mailgun, Postmark, SparkPost, Mailjet, Brevo, SMTP2GO, MailerSend, Elastic Email, Resend,
- * GreenArrow, PowerMTA), or have it send reports to anybody (Sendmail and its kin). They say nothing
- * to the recipient. `Disposition-Notification-To` is not among them: the reader's program obeys that.
+ * Header fields with which a caller could control the smarthost: change recipients, sender, tracking
+ * or account settings (SendGrid, Mandrill, Amazon SES, Mailgun, Postmark, SparkPost, Mailjet, Brevo,
+ * SMTP2GO, MailerSend, Elastic Email, Resend, GreenArrow, PowerMTA), or send reports to any address
+ * (Sendmail and its descendants). They mean nothing to the recipient. `Disposition-Notification-To` is
+ * not among them, because the recipient's mail program handles it.
  */
 const NAMES = new Set([
   'x-smtpapi',
@@ -32,7 +32,7 @@ const PREFIXES = [
   'resend-',
 ]
 
-/** The fields that may go to a smarthost, in their order. */
+/** The fields that may be sent to a smarthost, in their order. */
 export function removeSmarthostHeaders(
   headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {

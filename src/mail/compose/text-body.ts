@@ -2,10 +2,9 @@ import { encodeBase64Lines } from './base64-lines.ts'
 import { encodeQuotedPrintable } from './quoted-printable.ts'
 
 /**
- * Text as the body of a MIME part: seven bits, CRLF at every line end, no long line, whatever the
- * text holds. No encoded body can hold `--=_`, so a boundary that begins with `=_` occurs in none:
- * quoted-printable has only hex digits or a line end after `=`, base64 has no `-`. Each character
- * of `body` is one octet.
+ * Text as the body of a MIME part: 7-bit, CRLF at every line end, no long line. No encoded body
+ * contains `--=_`, so no body contains a boundary that begins with `=_`: in quoted-printable only hex
+ * digits or a line end follow `=`, and base64 has no `-`. One character of `body` is one octet.
  */
 export type EncodedText = {
   transferEncoding: '7bit' | 'quoted-printable' | 'base64'
@@ -13,7 +12,7 @@ export type EncodedText = {
 }
 
 export const MAX_PLAIN_LINE_LENGTH = 78
-/** Shorter texts stay readable as they travel, whatever it costs. */
+/** Only longer texts use base64 because of escaped ASCII; shorter ones stay readable. */
 const LONG_TEXT_LENGTH = 1_000_000
 const PIECE_LENGTH = 65_536
 const CR = 0x0d
@@ -24,7 +23,7 @@ const EQUALS = 0x3d
 const TILDE = 0x7e
 const DELETE = 0x7f
 
-/** UTF-8; lone surrogates become U+FFFD, every line break (CRLF, CR or LF) a CRLF. */
+/** Encodes text as UTF-8; lone surrogates become U+FFFD, every line break becomes CRLF. */
 export function encodeText(text: string): EncodedText {
   if (hasPlainLines(text)) return { transferEncoding: '7bit', body: toCrlf(text) }
   if (isBase64Shorter(Buffer.byteLength(text), text.length) || isMostlyEscaped(text)) {
@@ -34,7 +33,8 @@ export function encodeText(text: string): EncodedText {
   return { transferEncoding: 'quoted-printable', body: encodeQuotedPrintable(text) }
 }
 
-/** Printable ASCII in lines of at most 78 (RFC 5322 section 2.1.1), no white space at their ends. */
+/** Whether all lines are printable ASCII, have at most 78 columns (RFC 5322 section 2.1.1) and do
+ * not end in white space. */
 function hasPlainLines(text: string): boolean {
   let column = 0
   let last = LF
@@ -53,14 +53,14 @@ function hasPlainLines(text: string): boolean {
   return last !== SPACE && last !== TAB && isUntouchable(text)
 }
 
-/** No line that an mbox file would escape, and none that could be a boundary of ours. */
+/** Whether no line would be escaped in an mbox file or could be a boundary. */
 function isUntouchable(text: string): boolean {
   return !/(?:^|[\r\n])From /.test(text) && !text.includes('--=_')
 }
 
 /**
- * Of a long text, whether base64 is shorter by what is escaped of ASCII: each such character takes
- * two columns more, where base64 takes a third more of all.
+ * Whether a long text has so many escaped ASCII characters that base64 is shorter: each escape adds
+ * two columns, base64 adds a third to the whole text.
  */
 function isMostlyEscaped(text: string): boolean {
   if (text.length <= LONG_TEXT_LENGTH) return false
@@ -75,21 +75,22 @@ function isMostlyEscaped(text: string): boolean {
 }
 
 /**
- * A character outside ASCII takes 1 or 2 octets more than UTF-16 units and 3 or 4 times as many
- * columns of quoted-printable: above an eighth of such excess base64's four thirds are less.
+ * Whether base64 is shorter because of characters outside ASCII. Such a character has 1 or 2 octets
+ * more than UTF-16 units, and each of its octets takes 3 columns of quoted-printable. Above one
+ * excess octet in eight, base64's four thirds are less.
  */
 export function isBase64Shorter(octets: number, units: number): boolean {
   return (octets - units) * 8 > octets
 }
 
-/** Piece by piece: many places at once take many times their text in memory. */
+/** Works in pieces: replacing many line ends at once takes many times the memory of the text. */
 function toCrlf(text: string): string {
   if (text.length <= PIECE_LENGTH) return text.replace(/\r\n?|\n/g, '\r\n')
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {
     const end = at + PIECE_LENGTH
     const next = text.charCodeAt(end - 1) === CR ? end - 1 : end
-    // Joined it is one string; what `replace` gives keeps all its pieces.
+    // `join` makes one flat string; the result of `replace` keeps all its pieces in memory.
     pieces.push(
       text
         .slice(at, next)

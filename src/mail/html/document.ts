@@ -1,12 +1,12 @@
 /**
- * Around a body that is only text with some markup, as an editor makes it, goes a document with a
- * plain, typographic style sheet. A body that shows a hand of its own is sent as it is.
+ * Wraps a body of text with simple markup, as editors produce it, in a document with a typographic
+ * style sheet. A body with its own layout is sent unchanged.
  */
 
 import { escapeHtml } from '../template/characters.ts'
 import { eachTag, readAttributes, readMarkup, type Tag } from './tag.ts'
 
-/** What text needs; any other element is somebody's own layout. */
+/** Elements of simple text; any other element means that the body has its own layout. */
 const PLAIN_ELEMENTS = new Set([
   ...['a', 'abbr', 'b', 'blockquote', 'br', 'cite', 'code', 'del', 'em', 'figcaption', 'figure'],
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'i', 'img', 'ins', 'kbd', 'li', 'mark', 'ol', 'p'],
@@ -15,7 +15,7 @@ const PLAIN_ELEMENTS = new Set([
 
 const CUSTOM_ATTRIBUTE = /^(?:id|class|role|data-.*|aria-.*|on.*)$/
 
-/** No two blanks in a row: a body without them is in DKIM's canonical form as it is. */
+/** Without runs of blanks, so that the body is in DKIM's canonical form. */
 const STYLE_SHEET = `
 body { margin: 0; padding: 0; background: #ffffff; color: #1f2328; -webkit-text-size-adjust: 100%;
 font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
@@ -41,7 +41,7 @@ pre { padding: 12px; background: #f6f8fa; white-space: pre-wrap; }
 figcaption, small { font-size: .85em; color: #57606a; }
 `
 
-/** The body as a whole HTML document, or unchanged when it is custom HTML. `lang` is BCP 47. */
+/** The body as a complete HTML document, or unchanged if it is custom HTML. `lang` is BCP 47. */
 export function wrapDocument(html: string, lang: string): string {
   if (isCustomHtml(html)) return html
   return `<!DOCTYPE html>
@@ -61,7 +61,7 @@ ${html}
 `
 }
 
-/** The document with that at its end, where it is read: before the last closing body tag, if any. */
+/** Inserts `addition` at the end of the readable document: before the last closing body tag, if any. */
 export function appendToBody(html: string, addition: string): string {
   const at = endOfBody(html)
   return html.slice(0, at) + addition + html.slice(at)
@@ -75,8 +75,8 @@ function endOfBody(html: string): number {
   return bodyEnd ?? end
 }
 
-/** Whether the markup has its own layout or style: tables, divs, forms, style blocks, media
- * queries, comments for one mail reader, and names for others to find. */
+/** Whether the markup has its own layout or style: tables, divs, forms, style blocks, media queries,
+ * conditional comments, or attributes that scripts and style sheets refer to. */
 function isCustomHtml(html: string): boolean {
   let at = html.indexOf('<')
   while (at !== -1) {

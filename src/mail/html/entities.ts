@@ -1,6 +1,6 @@
 /**
- * Character references of HTML: the numeric ones, and the names of HTML 4 (`&nbsp;`, `&eacute;`,
- * `&euro;`), which are what mail holds. A name of HTML 5 only stays as it is written.
+ * Character references of HTML: numeric ones and the names of HTML 4 (`&nbsp;`, `&eacute;`,
+ * `&euro;`), which are those that occur in mail. Names that only HTML 5 defines stay unchanged.
  */
 
 /** Names of U+00A0 to U+00FF, in order. */
@@ -34,17 +34,17 @@ const OTHER_NAMES =
   'supe 2287 oplus 2295 otimes 2297 perp 22a5 sdot 22c5 lceil 2308 rceil 2309 lfloor 230a ' +
   'rfloor 230b lang 27e8 rang 27e9 loz 25ca spades 2660 clubs 2663 hearts 2665 diams 2666'
 
-/** What browsers read into the references &#128; to &#159; (windows-1252). */
+/** The characters that browsers read for the references &#128; to &#159; (windows-1252). */
 const WINDOWS_1252 =
   '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
   '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
 
-/** Characters of the longest reference read, its ends not counted. */
-const MAX_REFERENCE_LENGTH = 10
+/** Characters of the longest reference that is decoded, with `&` and `;`. */
+export const MAX_REFERENCE_LENGTH = 12
 
 const NAMES = entityNames()
 
-/** The text with its character references replaced; what is none stays as it is. Linear time. */
+/** Replaces the known character references of a text. Linear time. */
 export function decodeEntities(text: string): string {
   let at = text.indexOf('&')
   if (at === -1) return text
@@ -62,8 +62,8 @@ export function decodeEntities(text: string): string {
   return decoded + text.slice(copied)
 }
 
-/** Without its semicolon a name counts only where it is one of the oldest, as in `&copy 2026`, and
- * begins no value, as in `?a=1&copy=2`. */
+/** A name without its semicolon counts only if it is one of the oldest, as in `&copy 2026`, and no
+ * `=` follows, as in `?a=1&copy=2`. */
 function decodeReference(reference: string, next: string | undefined): string | undefined {
   if (reference.startsWith('#')) return decodeNumber(reference)
   const char = NAMES.get(reference)
@@ -71,9 +71,9 @@ function decodeReference(reference: string, next: string | undefined): string | 
   return char <= '\xff' && reference !== 'apos' && next !== '=' ? char : undefined
 }
 
-/** Behind at most ten letters, digits and number signs. */
+/** The offset after at most ten letters, digits and number signs. */
 function referenceEnd(text: string, from: number): number {
-  const limit = Math.min(text.length, from + MAX_REFERENCE_LENGTH)
+  const limit = Math.min(text.length, from + MAX_REFERENCE_LENGTH - 2)
   let at = from
   while (at < limit && isReferenceCharacter(text.charCodeAt(at))) at += 1
   return at

@@ -1,7 +1,7 @@
-/** What the footer of marketing mail says, by language; `{project}` is the sender's project. */
+/** The texts of the footer of marketing mail, by language; `{project}`: the sender's project. */
 import type { Language } from '../languages.ts'
 
-/** Nothing in them means anything in HTML. */
+/** The texts contain no characters that are special in HTML. */
 type Phrases = { sentence: string; link: string }
 
 export const FOOTER_PHRASES: Readonly<Record<Language, Phrases>> = {

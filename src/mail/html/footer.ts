@@ -1,6 +1,6 @@
 /**
- * The end of marketing mail: why it came, from which project, and the way to stop it. It stands
- * before the document's closing body tag, and in a message of plain text below it.
+ * The footer of marketing mail: the reason for the email, the project, and the unsubscribe link. It
+ * goes before the closing body tag of HTML, and at the end of plain text.
  */
 
 import type { Language } from '../languages.ts'
@@ -10,13 +10,13 @@ import { FOOTER_PHRASES } from './footer-phrases.ts'
 export type Footer = {
   language: Language
   projectName: string
-  /** Of the page where its contact unsubscribes. */
+  /** The page where the contact unsubscribes. */
   url: string
 }
 
-/** As wide as the text of a body in our own document, whose margins it shares. */
+/** Same width and margins as the body text of our own document. */
 const BOX_STYLE = 'box-sizing: border-box; max-width: 600px; margin: 24px auto 0; padding: 0 16px'
-/** The rule above the text has its width: the margins are the box's. */
+/** The rule above the text is as wide as the text, because the margins belong to the box. */
 const TEXT_STYLE =
   'padding: 16px 0; border-top: 1px solid #d0d7de; ' +
   'font: 13px/1.5 system-ui, -apple-system, Roboto, Arial, sans-serif; color: #57606a; ' +

@@ -1,15 +1,15 @@
 /**
- * The text alternative of an HTML body: paragraphs and headings with an empty line between them,
- * lists with marks, cells of a row on one line, links as "text (address)", images as their
- * alternative text. Lines are not wrapped. One pass over the markup without a tree, and piece by
- * piece through what is long, so that time and memory are linear for whatever is sent through it.
+ * The text alternative of an HTML body: an empty line between paragraphs and headings, lists with
+ * markers, the cells of a row on one line, links as "text (address)", images as their alternative
+ * text. Lines are not wrapped. It makes one pass over the markup without a tree and handles long
+ * texts piece by piece, so that time and memory are linear for any input.
  */
 
 import { createTextBuilder, type TextBuilder } from '../text-builder.ts'
-import { decodeEntities } from './entities.ts'
+import { decodeEntities, MAX_REFERENCE_LENGTH } from './entities.ts'
 import { afterTag, isRawElement, readAttributes, readMarkup, type Tag } from './tag.ts'
 
-/** Elements that stand on lines of their own; those with 2 have an empty line around them. */
+/** Elements on lines of their own; 2: with an empty line before and after. */
 const BLOCK_ELEMENTS = new Map<string, 1 | 2>([
   ...names('p h1 h2 h3 h4 h5 h6 ul ol dl table blockquote pre figure', 2),
   ...names('address article aside body caption center dd details div dt fieldset', 1),
@@ -17,35 +17,33 @@ const BLOCK_ELEMENTS = new Map<string, 1 | 2>([
   ...names('optgroup section select summary tbody tfoot thead tr', 1),
 ])
 
-/** What keeps lines apart or together and shows nothing: soft hyphens, joiners, zero width. */
+/** Invisible characters: soft hyphen, combining grapheme joiner, zero-width space, BOM. */
 const INVISIBLE = /\xad|\u034f|\u200b|\ufeff/g
 
-/** Text that is not yet words with one space between them. */
+/** Text with white space to collapse or invisible characters to remove. */
 const NEEDS_NORMALISING = /\s\s|[^\S ]|\xad|\u034f|\u200b/
 
-/** Of a text between two tags, what is read at a time. */
+/** Characters of a text between two tags that are read at a time. */
 const PIECE_LENGTH = 32_768
-/** What is kept of the words of a link, which are compared with its address. */
+/** Characters of a link's words that are kept for the comparison with its address. */
 const MAX_LINK_TEXT_LENGTH = 65_536
-/** Characters of the longest character reference, with its ends. */
-const MAX_REFERENCE_LENGTH = 12
 
 /** Deeper lists and quotations are not indented further. */
 const MAX_INDENT_DEPTH = 8
 
 type List = { isOrdered: boolean; count: number }
-/** `address`: as it would be shown; `text`: all that the link says, its words run together. */
+/** `address`: as shown in the text; `text`: the link's words, concatenated. */
 export type Link = { address: string; text: string }
 
 type State = {
   html: string
   written: TextBuilder
-  /** Line ends owed before the next text; on an empty line fewer are paid. */
+  /** Line ends to write before the next text. */
   breaks: 0 | 1 | 2
   hasSpace: boolean
-  /** Written once at the begin of the next line: the mark of a list item. */
+  /** Marker of a list item, written at the beginning of the next line. */
   marker: string
-  /** Written between two cells when the second begins on the same line. */
+  /** Written before the next cell if it begins on the same line. */
   separator: string
   lists: List[]
   quotes: number
@@ -54,7 +52,7 @@ type State = {
   links: Link[] | undefined
 }
 
-/** `links` gets those that have an address to show, in order. */
+/** The text of an HTML document. Adds the links that have an address to show to `links`, in order. */
 export function htmlToText(html: string, links?: Link[]): string {
   const state = startState(html, links)
   let at = 0
@@ -70,7 +68,7 @@ export function htmlToText(html: string, links?: Link[]): string {
   return state.written.text().trimEnd()
 }
 
-/** Of the document, from `from` to `to`, where no markup is. */
+/** Adds the text between two tags, in pieces. */
 function addPieces(state: State, from: number, to: number): void {
   const { html } = state
   let at = from
@@ -82,7 +80,7 @@ function addPieces(state: State, from: number, to: number): void {
   addText(state, decodeEntities(html.slice(at, to)))
 }
 
-/** At `at`, or a little before: not inside of a character reference or a line end. */
+/** `at`, or slightly less if `at` is inside a character reference or a line end. */
 function pieceEnd(html: string, at: number): number {
   const reference = html.slice(at - MAX_REFERENCE_LENGTH, at).lastIndexOf('&')
   if (reference !== -1) return at - MAX_REFERENCE_LENGTH + reference
@@ -95,7 +93,7 @@ function startState(html: string, links: Link[] | undefined): State {
   return { html, written: createTextBuilder(), ...line, ...open, links }
 }
 
-/** Returns where reading goes on. */
+/** Returns the offset at which reading continues. */
 function readTag(state: State, tag: Tag): number {
   const { name, isClosing } = tag
   if (isRawElement(name)) return afterTag(state.html, tag)
@@ -154,7 +152,7 @@ function closeElement(state: State, name: string): void {
   else if (name === 'li') state.marker = ''
 }
 
-/** Paragraphs of an item, and lists in a list, need no empty line. */
+/** Whether the element is a paragraph or a list inside a list, which needs no empty line. */
 function isNested(state: State, { name, isClosing }: Tag): boolean {
   const isList = name === 'ul' || name === 'ol'
   const outer = state.lists.length - (isList && isClosing ? 1 : 0)

@@ -1,9 +1,9 @@
 /**
- * Tags of an HTML document as a browser cuts them (WHATWG HTML, section 13.2.5), as far as reading
- * needs it: no tree, no errors. Every function takes linear time.
+ * Tags of an HTML document as a browser tokenises them (WHATWG HTML, section 13.2.5), without a tree
+ * and without errors. Every function takes linear time.
  */
 
-/** `at` is the offset of its `<`, `end` the one behind its `>`; `name` is in lower case. */
+/** `at`: offset of its `<`; `end`: offset after its `>`; `name` is in lower case. */
 export type Tag = {
   name: string
   isClosing: boolean
@@ -16,12 +16,12 @@ const SPACE = 0x20
 const SLASH = 0x2f
 const EQUALS = 0x3d
 const GREATER_THAN = 0x3e
-/** Blanks of HTML only: others, as U+00A0, are part of a name or value. */
+/** Only HTML's own blanks separate: others, like U+00A0, are part of a name or value. */
 const ATTRIBUTE =
   /[\t\n\f\r /]*([^\t\n\f\r />][^\t\n\f\r />=]*)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r >]*)))?/y
 const COMMENT_END = /--!?>/g
 
-/** Elements whose content is nothing to read, and no markup. */
+/** Elements whose content is neither markup nor text to read. */
 const RAW_TEXT_ELEMENTS = new Set([
   'script',
   'style',
@@ -32,12 +32,12 @@ const RAW_TEXT_ELEMENTS = new Set([
   'noframes',
 ])
 
-/** A value as written; `from` to `to` is where it stands, with its quotes. */
+/** A value as written; `from` and `to` are the offsets of the value with its quotes. */
 export type AttributePlace = { from: number; to: number; value: string }
 
 /**
- * What begins at the `<` at `at`: a tag, the offset behind a comment or declaration, or undefined
- * when it is text. What is not closed is nothing, and reaches to the end of the document.
+ * Reads the markup at the `<` at `at`: returns a tag, the offset after a comment or declaration, or
+ * undefined if it is text. Unclosed markup reaches to the end of the document.
  */
 export function readMarkup(html: string, at: number): Tag | number | undefined {
   const isClosing = html.charCodeAt(at + 1) === SLASH
@@ -53,7 +53,7 @@ export function readMarkup(html: string, at: number): Tag | number | undefined {
   return next === '!' || next === '?' || next === '/' ? behind(html, '>', at + 2) : undefined
 }
 
-/** The attributes of a tag, names in lower case, values as written; of several alike the first. */
+/** The attributes of a tag, names in lower case, values as written; the first of a name counts. */
 export function readAttributes(html: string, tag: Tag): Map<string, string> {
   const attributes = new Map<string, string>()
   ATTRIBUTE.lastIndex = tag.attributesAt
@@ -66,7 +66,7 @@ export function readAttributes(html: string, tag: Tag): Map<string, string> {
   }
 }
 
-/** Where the value of an attribute stands; undefined where it is not there, or has no value. */
+/** The place of an attribute's value; undefined without the attribute or without a value. */
 export function findAttribute(html: string, tag: Tag, wanted: string): AttributePlace | undefined {
   ATTRIBUTE.lastIndex = tag.attributesAt
   for (;;) {
@@ -82,8 +82,8 @@ export function findAttribute(html: string, tag: Tag, wanted: string): Attribute
 }
 
 /**
- * Each tag in order, but for those that stand in comments and in what is no markup. Returns where
- * the document ends for its readers: before markup that is not closed, which hides the rest.
+ * Visits each tag in order, except in comments and in the content of raw elements. Returns the offset
+ * at which the visible document ends: before unclosed markup, which hides the rest.
  */
 export function eachTag(html: string, visit: (tag: Tag) => void): number {
   let at = html.indexOf('<')
@@ -97,17 +97,17 @@ export function eachTag(html: string, visit: (tag: Tag) => void): number {
   return html.length
 }
 
-/** Whether the element holds no markup; its content is nothing to read. */
+/** Whether the element's content is neither markup nor text to read. */
 export function isRawElement(name: string): boolean {
   return RAW_TEXT_ELEMENTS.has(name)
 }
 
-/** Where reading goes on: behind what an element holds that is no markup, too. */
+/** The offset at which reading continues: after the tag, and after the content of a raw element. */
 export function afterTag(html: string, { name, isClosing, end }: Tag): number {
   return RAW_TEXT_ELEMENTS.has(name) && !isClosing ? findClosingTag(html, name, end) : end
 }
 
-/** The offset of the tag that closes an element whose content is no markup (`style`, `script`). */
+/** The offset of the tag that closes a raw element (`style`, `script`). */
 function findClosingTag(html: string, name: string, from: number): number {
   const close = new RegExp(`</${name}(?=[\\t\\n\\f\\r />])`, 'gi')
   close.lastIndex = from
@@ -122,7 +122,7 @@ function nameEnd(html: string, from: number): number {
   return html.length
 }
 
-/** Of markup that reaches to the end: whether it would go on, were there more. */
+/** Whether markup that reaches to the end of the document is unclosed. */
 function isOpen(html: string, at: number, markup: Tag | number | undefined): boolean {
   if (markup === undefined) return false
   if (typeof markup === 'object') return RAW_TEXT_ELEMENTS.has(markup.name) && !markup.isClosing
@@ -130,7 +130,7 @@ function isOpen(html: string, at: number, markup: Tag | number | undefined): boo
   return /^<\/?[a-zA-Z]/.test(html.slice(at, at + 3)) || !html.endsWith('>')
 }
 
-/** Names are in lower case nearly always, and then nothing is copied. */
+/** Names are nearly always in lower case and then are not copied. */
 function lowerCase(name: string): string {
   return /[^a-z\d]/.test(name) ? name.toLowerCase() : name
 }
@@ -140,7 +140,7 @@ function isLetter(code: number): boolean {
   return lower >= 0x61 && lower <= 0x7a
 }
 
-/** Quotes count only where a value begins: in `<p don't>` and `<p a=b="c>` there is none. */
+/** Quotes count only at the beginning of a value, so not in `<p don't>` or `<p a=b="c>`. */
 function tagEnd(html: string, from: number): number {
   let at = from
   while (at < html.length) {
@@ -169,7 +169,7 @@ function skipName(html: string, from: number): number {
   return at
 }
 
-/** Behind a value, its closing quote too; -1 where there is none. */
+/** The offset after a value and its closing quote; -1 if the quote is not closed. */
 function valueEnd(html: string, from: number): number {
   const quote = html[from]
   if (quote === '"' || quote === "'") return html.indexOf(quote, from + 1) + 1 || -1
@@ -195,7 +195,7 @@ function isBlank(code: number): boolean {
   return code <= SPACE && (code === SPACE || (code >= 0x09 && code <= 0x0d && code !== 0x0b))
 }
 
-/** `<!-->` and `<!--->` are whole; undefined for a comment that is not closed. */
+/** The offset after a comment; undefined if it is not closed. `<!-->` and `<!--->` are complete. */
 function behindComment(html: string, at: number): number | undefined {
   if (html.startsWith('>', at + 4)) return at + 5
   if (html.startsWith('->', at + 4)) return at + 6

@@ -1,8 +1,8 @@
 /**
- * What a tracked message has more than another: the addresses of its links lead through
- * `/t/c/<token>`, and a pixel at its end asks for `/t/o/<token>`. The tokens are signed; a click's
- * holds the link's number among those of its content, or the link itself, so that no address leads
- * where we did not. Our own pages and a link too long for a token stay as they are.
+ * Tracking of opens and clicks: links lead through `/t/c/<token>`, and a pixel at the end of the
+ * document requests `/t/o/<token>`. Tokens are signed; a click token contains the number of the link
+ * or the link itself, so a forged URL cannot redirect elsewhere. Links to our own pages and links
+ * that are too long for a token stay unchanged.
  */
 
 import { createClickToken, createOpenToken, type TokenKey } from '../signed-tokens.ts'
@@ -10,28 +10,28 @@ import { escapeHtml } from '../template/characters.ts'
 import { appendToBody } from './document.ts'
 import { findHrefs, type LinkNumbers, readLink } from './links.ts'
 
-/** Where opens and clicks are counted, and what signs their tokens. */
+/** The server that records opens and clicks, and the keys of their tokens. */
 export type Tracker = {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
   openKey: TokenKey
   clickKey: TokenKey
 }
 
-/** The email whose opens and clicks they are, and the links of its content. */
+/** The tracked email and the numbers of its content's links. */
 export type TrackedEmail = { emailId: string; numbers: LinkNumbers }
 
-/** What a click's token holds. */
+/** The link in a click token: its number or its URL. */
 export type TrackedLink = number | string
 
 const MAX_TRACKED_LINK_LENGTH = 1_500
-/** Of UTF-8: more would not be read back from a token. */
+/** UTF-8 octets: a longer link would exceed the maximum length of a token. */
 const MAX_TRACKED_LINK_OCTETS = 2_500
 
-/** Below the base URL: these act for their contact, or count already. */
+/** Paths below the base URL that act for their contact or are tracked already. */
 const UNTRACKED_PATHS = ['unsubscribe', 'subscribe', 'manage', 'contacts/public', 't']
 
-/** The document with its links and opens counted. */
+/** The document with tracked links and the pixel. */
 export function trackDocument(html: string, tracker: Tracker, tracked: TrackedEmail): string {
   const addressOf = createUrlReplacer(tracker, tracked)
   let counted = ''
@@ -46,7 +46,7 @@ export function trackDocument(html: string, tracker: Tracker, tracked: TrackedEm
   return appendToBody(counted + html.slice(copied), formatPixel(tracker, token))
 }
 
-/** From an attribute's value to the address in its place, undefined where it stays. */
+/** Maps an attribute's value to its tracking URL; undefined if it stays unchanged. */
 function createUrlReplacer(tracker: Tracker, { emailId, numbers }: TrackedEmail) {
   const known = new Map<string, string | undefined>()
   return (value: string): string | undefined => {
@@ -58,7 +58,7 @@ function createUrlReplacer(tracker: Tracker, { emailId, numbers }: TrackedEmail)
   }
 }
 
-/** Of an attribute's value; undefined where it stays as it is. */
+/** The tracked link of an attribute's value; undefined if the value stays unchanged. */
 export function toTrackedLink(
   value: string,
   { baseUrl }: Pick<Tracker, 'baseUrl'>,
@@ -73,12 +73,12 @@ export function toTrackedLink(
   return isFit ? link : undefined
 }
 
-/** As it stands between quotes. */
+/** The tracking URL of a link, escaped for a quoted attribute. */
 function createClickUrl(tracker: Tracker, click: { emailId: string; link: TrackedLink }): string {
   return formatClickUrl(tracker, createClickToken(tracker.clickKey, click))
 }
 
-/** As it stands between quotes. */
+/** The URL for a click token, escaped for a quoted attribute. */
 export function formatClickUrl({ baseUrl }: Pick<Tracker, 'baseUrl'>, token: string): string {
   return escapeHtml(`${baseUrl}/t/c/${token}`)
 }

@@ -1,12 +1,12 @@
 /**
- * What all recipients of an HTML template have in common, made once: the document with gaps for
- * the values, its text alternative with the same gaps, both encoded as far as they go. For
- * templates that only fill in placeholders. The footer, and what tracking adds, are part of it.
+ * The part of an HTML message that all recipients of a template share, composed once: the document
+ * with slots for the values, and its text alternative with the same slots, both encoded as far as
+ * possible, footer and tracking included. Only for templates with plain placeholders.
  *
- * The text alternative is made of the document with a mark of Unicode's private use in each gap.
- * That it is what would be made of the filled document rests on where the gaps are (`readSlots`)
- * and on what the values are (`isFit`); template or values beyond that are for the long way. Both
- * ways lead to the same octets.
+ * The text alternative is made from the document with one private-use character of Unicode in each
+ * slot. It equals the text of the filled document only under conditions on the places of the slots
+ * (`readSlots`) and on the values (`isFit`). If a template or a value does not meet them, the message
+ * is rendered in full instead (`build-message.ts`). Both ways give the same octets.
  */
 
 import type { EncodedText } from '../compose/text-body.ts'
@@ -39,7 +39,7 @@ import {
 } from './slotted-text.ts'
 import { addTrackingSlots, fillTrackingSlots, type TrackingSlot } from './tracking-slots.ts'
 
-/** The language of its footer, if it has one, and how it is tracked, if it is. */
+/** The language of the footer and the tracking of the links; undefined without them. */
 export type PrecomposedKind = {
   footer: Language | undefined
   tracking: { baseUrl: string; numbers: LinkNumbers } | undefined
@@ -47,18 +47,18 @@ export type PrecomposedKind = {
 
 export type PrecomposedBody = {
   slots: readonly Slot[]
-  /** Without what tracking adds. */
+  /** Without tracking. */
   document: SlottedText
   html: EncodedSlottedText
   text: EncodedSlottedText
-  /** Links that would say less if address and text came out alike. */
+  /** Links whose text part changes if address and text become equal for a recipient. */
   links: readonly { address: SlottedText; text: SlottedText }[]
-  /** Behind the slots, where the document is tracked. */
-  gaps: readonly TrackingSlot[]
+  /** Slots of tracking tokens, numbered after `slots`; empty without tracking. */
+  trackingSlots: readonly TrackingSlot[]
   numbers: LinkNumbers
 }
 
-/** What is a recipient's own. */
+/** The values of one recipient. */
 export type RecipientValues = {
   emailId: string
   variables: Variables
@@ -66,13 +66,13 @@ export type RecipientValues = {
   footer: Footer | null
 }
 
-/** `html` and `text` for the wire; `document` is what `html` says, untracked. */
+/** `html` and `text`: encoded for the wire; `document`: the untracked HTML. */
 export type FilledBody = { html: EncodedText; text: EncodedText; document: () => string }
 
-/** What a gap is for: the language of the document, two things of the footer, or a value. */
+/** The value of a slot: the document's language, two values of the footer, or a placeholder. */
 type SlotSource = 'language' | 'projectName' | 'url' | Placeholder
 
-/** Where a value stands, in one place at least: between quotes in a tag, in a link's address. */
+/** A value, and whether at least one of its places is in a quoted attribute or a link's address. */
 type Slot = {
   source: SlotSource
   isQuoted: boolean
@@ -87,28 +87,28 @@ const MAX_PLACEHOLDERS = 2_000
 const MAX_LENGTH = 300_000
 const MAX_VALUE_LENGTH = 250
 
-/** Behind these a value could become part of a tag or of a character reference. */
+/** Slots in which a value could become part of a tag or of a character reference. */
 const UNFIT_BEFORE = /(?:<[!/?]?[a-zA-Z]*|&[\w#]*)[\ue000-\uf8ff]/
-/** A tag whose only marks are between quotes, however it is read. */
+/** A tag that every HTML parser reads the same way, so that quoted slots stay quoted. */
 const QUOTED_TAG =
   /^<[a-zA-Z][^\s/>"'<=]*(?:[\s/]+[^\s/>"'<=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s/>"'<=`]+))?)*[\s/]*>$/
 const QUOTED_VALUE = /"[^"]*"|'[^']*'/g
 
-/** In a printed value: markup, or a reference that what follows could go on with. */
+/** In a printed value: markup, or an unfinished character reference. */
 const UNFIT_MARKUP = /<|&[\w#]*$/
-/** In the text of a value: white space that would be reduced or trimmed, and fillers. */
+/** In the text of a value: white space that is collapsed or trimmed, and invisible characters. */
 const UNFIT_TEXT = /^ | $| {2}|[^\S ]|[\0-\x1f\x7f-\x9f\xad\u200b]|\u034f/
 const SPECIAL_ADDRESSES = ['#', 'javascript:', 'data:', 'cid:', 'mailto:']
 const PLAIN_ADDRESS = /^(?:https?:\/\/|[^:#]*@)/i
 
-/** Undefined where the template holds its placeholders in other places than text and attributes. */
+/** Undefined if the template has placeholders elsewhere than in text and quoted attributes. */
 export function precomposeBody(
   pieces: readonly Piece[],
   kind: PrecomposedKind,
 ): PrecomposedBody | undefined {
-  const marked = insertSlotCharacters(pieces, kind.footer)
-  if (marked === undefined) return undefined
-  const { html, sources } = marked
+  const slotted = insertSlotCharacters(pieces, kind.footer)
+  if (slotted === undefined) return undefined
+  const { html, sources } = slotted
   const links: Link[] = []
   const text = htmlToText(html, links)
   const slots = readSlots(html, links, sources)
@@ -124,20 +124,20 @@ export function precomposeBody(
     links: links.filter(mayBecomeAlike).map((link) => {
       return { address: splitAtSlots(link.address), text: splitAtSlots(link.text) }
     }),
-    gaps: tracked?.gaps ?? [],
+    trackingSlots: tracked?.trackingSlots ?? [],
     numbers: kind.tracking?.numbers ?? new Map(),
   }
 }
 
-/** Undefined where a value is not of the plain kind. `tracker` is that of the stencil's kind. */
+/** Undefined if a value is not fit for its slot. `tracker` belongs to the body's kind. */
 export function fillPrecomposedBody(
-  stencil: PrecomposedBody,
+  body: PrecomposedBody,
   recipient: RecipientValues,
   tracker: Tracker,
 ): FilledBody | undefined {
   const printed: Value[] = []
   const shown: Value[] = []
-  for (const slot of stencil.slots) {
+  for (const slot of body.slots) {
     const value = printSlot(slot, recipient)
     const text = value.includes('&') ? decodeEntities(value) : value
     if (!isFit(slot, value, text)) return undefined
@@ -145,16 +145,16 @@ export function fillPrecomposedBody(
     printed.push(pair)
     shown.push(text === value ? pair : toValue(text))
   }
-  const isAlike = stencil.links.some(({ address, text }) => {
+  const isAlike = body.links.some(({ address, text }) => {
     return fillSlottedText(address, shown) === fillSlottedText(text, shown)
   })
   if (isAlike) return undefined
-  const tracked = { emailId: recipient.emailId, numbers: stencil.numbers }
-  const tokens = fillTrackingSlots(stencil.gaps, printed, { tracker, tracked })
+  const tracked = { emailId: recipient.emailId, numbers: body.numbers }
+  const tokens = fillTrackingSlots(body.trackingSlots, printed, { tracker, tracked })
   return {
-    html: fillEncoded(stencil.html, tokens.length === 0 ? printed : [...printed, ...tokens]),
-    text: fillEncoded(stencil.text, shown),
-    document: () => fillSlottedText(stencil.document, printed),
+    html: fillEncoded(body.html, tokens.length === 0 ? printed : [...printed, ...tokens]),
+    text: fillEncoded(body.text, shown),
+    document: () => fillSlottedText(body.document, printed),
   }
 }
 
@@ -165,32 +165,32 @@ function printSlot({ source }: Slot, { variables, language, footer }: RecipientV
 
 type SlottedDocument = { html: string; sources: readonly SlotSource[] }
 
-/** The document with a mark for the source of each value. */
+/** The document with a slot character in place of each value. */
 function insertSlotCharacters(
   pieces: readonly Piece[],
   footer: Language | undefined,
 ): SlottedDocument | undefined {
   const own = footer === undefined ? (['language'] as const) : OWN_SOURCES
-  const marked = joinPieces(pieces, own.length)
-  if (marked === undefined) return undefined
-  const html = wrapDocument(marked.source, slotCharacter(0))
-  const sources = [...own, ...marked.placeholders]
+  const joined = joinPieces(pieces, own.length)
+  if (joined === undefined) return undefined
+  const html = wrapDocument(joined.source, slotCharacter(0))
+  const sources = [...own, ...joined.placeholders]
   if (footer === undefined) return { html, sources }
   const end = footerHtml({ language: footer, projectName: slotCharacter(1), url: slotCharacter(2) })
   return { html: appendToBody(html, end), sources }
 }
 
-/** The template with a mark for each placeholder, the first `ownSlots` marks left out. */
+/** The template with a slot character for each placeholder, numbered from `ownSlots`. */
 function joinPieces(
   pieces: readonly Piece[],
   ownSlots: number,
 ): { source: string; placeholders: Placeholder[] } | undefined {
   const numbers = new Map<Placeholder, number>()
   let source = ''
-  let gaps = 0
+  let places = 0
   for (const piece of pieces) {
     if (typeof piece === 'string') {
-      // As they stand, or as references that the text alternative decodes.
+      // Slot characters of the template itself, written as such or as character references.
       if (hasSlots(decodeEntities(piece)) || !piece.isWellFormed()) return undefined
       source += piece
       continue
@@ -198,14 +198,15 @@ function joinPieces(
     const number = numbers.get(piece) ?? numbers.size
     numbers.set(piece, number)
     source += slotCharacter(ownSlots + number)
-    gaps += 1
+    places += 1
   }
-  if (numbers.size > MAX_VALUES || gaps > MAX_PLACEHOLDERS || source.length > MAX_LENGTH)
+  if (numbers.size > MAX_VALUES || places > MAX_PLACEHOLDERS || source.length > MAX_LENGTH) {
     return undefined
+  }
   return { source, placeholders: [...numbers.keys()] }
 }
 
-/** Undefined where a mark stands in the name of something, in a comment or without quotes. */
+/** Undefined if a slot is in a name, a comment or an unquoted attribute. */
 function readSlots(
   html: string,
   links: readonly Link[],
@@ -224,7 +225,7 @@ function readSlots(
   }))
 }
 
-/** Those inside of tags; reads as `htmlToText` does. */
+/** The slots inside tags, scanned as `htmlToText` does; undefined if one is not quoted. */
 function quotedSlots(html: string): Set<number> | undefined {
   const slots = new Set<number>()
   let at = html.indexOf('<')
@@ -243,13 +244,13 @@ function quotedSlots(html: string): Set<number> | undefined {
   return slots
 }
 
-/** Outside of quotes, blanks that HTML has not part attributes for `\s`, not for `readMarkup`. */
+/** Outside quotes, only HTML's own blanks are allowed: `\s` matches more than `readMarkup` does. */
 function isQuotedTag(tag: string): boolean {
   const rest = tag.replace(QUOTED_VALUE, '')
   return QUOTED_TAG.test(tag) && !hasSlots(rest) && !/[^\S \t\r\n\f]/.test(rest)
 }
 
-/** Whether no value can make a special address of it, or a plain one of a special one. */
+/** Whether no value can turn an ordinary address into a special one, or the reverse. */
 function hasPlainBegin({ address }: Link): boolean {
   const at = address.search(SLOT_CHARACTER)
   if (at <= 0) return true
@@ -257,7 +258,7 @@ function hasPlainBegin({ address }: Link): boolean {
   return !SPECIAL_ADDRESSES.some((special) => special.startsWith(begin))
 }
 
-/** An address has no white space. */
+/** Whether address and text can become equal; an address has no white space. */
 function mayBecomeAlike({ address, text }: Link): boolean {
   return address !== text && hasSlots(address + text) && !/\s/.test(text)
 }

@@ -1,11 +1,11 @@
 /**
- * Marks in a text that say where something is to be filled in later: characters of Unicode's private
- * use, one for each slot.
+ * Slot characters: characters from Unicode's private use area that stand for values in a text until
+ * they are filled in, one character per value.
  */
 import type { SlottedText } from './slotted-text.ts'
 
 export const SLOT_CHARACTER = /[\ue000-\uf8ff]/
-/** How many slots there are marks for. */
+/** Number of available slot characters. */
 export const MAX_SLOTS = 0x1900
 
 const SLOT_CHARACTERS = /[\ue000-\uf8ff]/g
@@ -15,24 +15,24 @@ export function hasSlots(text: string): boolean {
   return SLOT_CHARACTER.test(text)
 }
 
-/** The mark of a slot, counted from 0. */
+/** The character of a slot, numbered from 0. */
 export function slotCharacter(slot: number): string {
   return String.fromCharCode(FIRST_SLOT_CHARACTER + slot)
 }
 
-/** The slots whose marks are in the text, in order. */
+/** The slots in the text, in order. */
 export function listSlots(text: string): number[] {
   return (text.match(SLOT_CHARACTERS) ?? []).map(
-    (mark) => mark.charCodeAt(0) - FIRST_SLOT_CHARACTER,
+    (character) => character.charCodeAt(0) - FIRST_SLOT_CHARACTER,
   )
 }
 
-/** The text with gaps in place of its marks. */
-export function splitAtSlots(marked: string): SlottedText {
-  return { pieces: marked.split(SLOT_CHARACTER).map(compact), slots: listSlots(marked) }
+/** Splits a text at its slot characters. */
+export function splitAtSlots(text: string): SlottedText {
+  return { pieces: text.split(SLOT_CHARACTER).map(compact), slots: listSlots(text) }
 }
 
-/** The marks took UTF-16; without them most text needs one octet a character. */
+/** Slot characters force UTF-16; without them most text needs one octet per character. */
 function compact(piece: string): string {
   const isWide = /[^\0-\xff]/.test(piece)
   return isWide ? piece : Buffer.from(piece, 'latin1').toString('latin1')

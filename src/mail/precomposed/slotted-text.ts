@@ -1,7 +1,6 @@
 /**
- * A text with gaps that are filled for each recipient. Where it travels in quoted-printable, all
- * of it but the lines with gaps is encoded once; what comes out is, octet by octet, the encoding
- * of the filled text.
+ * A text with slots that are filled for each recipient. For quoted-printable, all lines without
+ * slots are encoded once; the result equals the encoding of the filled text, octet by octet.
  */
 import { breakLines, escapeOctets } from '../compose/quoted-printable.ts'
 import {
@@ -11,22 +10,22 @@ import {
   MAX_PLAIN_LINE_LENGTH,
 } from '../compose/text-body.ts'
 
-/** `slots[i]` is which value stands between `pieces[i]` and `pieces[i + 1]`. */
+/** `slots[i]`: the number of the value between `pieces[i]` and `pieces[i + 1]`. */
 export type SlottedText = { pieces: readonly string[]; slots: readonly number[] }
 
-/** `encoded` is absent where another encoding than quoted-printable is due, or may be. */
+/** `encoded`: undefined if the filled text may need another encoding than quoted-printable. */
 export type EncodedSlottedText = SlottedText & { encoded: EncodedPieces | undefined }
 
-/** `octets` of UTF-8 and UTF-16 `units`: without the values. */
+/** `octets` (UTF-8) and `units` (UTF-16): lengths without the values. */
 type EncodedPieces = { octets: number; units: number; lines: readonly Line[] }
 
-/** Whole lines encoded, then one with gaps, in pieces that are only escaped. */
+/** Encoded whole lines, then one line with slots whose pieces are only escaped. */
 type Line = { before: string; pieces: readonly string[]; slots: readonly number[] }
 
-/** A value has no line break, and no white space at its ends. */
+/** A value without line breaks and without white space at its ends. */
 export type Value = { text: string; escaped: string; octets: number }
 
-/** Made once what all fillings have in common. */
+/** Encodes the part that all filled texts share. */
 export function encodeSlottedText({ pieces, slots }: SlottedText): EncodedSlottedText {
   return { pieces, slots, encoded: encodePieces(pieces, slots) }
 }
@@ -39,7 +38,7 @@ export function fillSlottedText({ pieces, slots }: SlottedText, values: readonly
   return join(pieces, slots, (slot) => valueIn(values, slot).text)
 }
 
-/** What `encodeText` makes of the filled text. */
+/** The same as `encodeText` of the filled text. */
 export function fillEncoded(outline: EncodedSlottedText, values: readonly Value[]): EncodedText {
   const { encoded, slots } = outline
   if (encoded === undefined) return encodeText(fillSlottedText(outline, values))
@@ -72,7 +71,7 @@ function valueIn(values: readonly Value[], slot: number): Value {
   return values[slot] as Value
 }
 
-/** Undefined unless the text cannot travel as it is, whatever its values. */
+/** Undefined if, with some values, the text could be sent without an encoding. */
 function encodePieces(
   pieces: readonly string[],
   slots: readonly number[],
@@ -99,7 +98,7 @@ function encodePieces(
   return { octets: Buffer.byteLength(fixed), units: fixed.length, lines }
 }
 
-/** A value begins visibly: a blank before it is not at the end of its line. */
+/** A value begins with a visible character, so a blank before it does not end its line. */
 function escapeBeforeValue(piece: string): string {
   return escapeOctets(`${piece}x`).slice(0, -1)
 }

@@ -1,6 +1,6 @@
 /**
- * Templates made ready, by their text: emails that each have a content of their own often say the
- * same. Bounded by number and by what the templates take in memory.
+ * Compiled templates and precomposed bodies by template text, because emails with contents of their
+ * own often have the same text. Bounded by the number and the memory of the templates.
  */
 import { LRUCache } from 'lru-cache'
 import { type LinkNumbers, numberLinks } from '../html/links.ts'
@@ -16,46 +16,49 @@ import { type PrecomposedBody, precomposeBody } from './body.ts'
 
 export type PreparedTemplate = {
   template: CompiledTemplate
-  /** Of the links in the text itself. */
+  /** The numbers of the links in the template text. */
   numbers(): LinkNumbers
-  /** Of HTML, from the second message of a kind on: a text that is sent once gains nothing by it. */
-  stencil(kind: MessageKind): PrecomposedBody | undefined
+  /** For HTML, from the second message of a kind on: it does not pay for a single message. */
+  precomposed(kind: MessageKind): PrecomposedBody | undefined
 }
 
-/** The language of its footer, if it has one. */
+/** `footer`: the language of the footer; undefined without one. */
 export type MessageKind = { footer: Language | undefined; isTracked: boolean }
 
-/** One a thread; `tracker` is that of all its messages. */
+/** One per thread; all its messages share `tracker`. */
 export type TemplateCache = {
   tracker: Tracker
   prepare(source: string, kind: CompileOptions & { format: TextFormat }): PreparedTemplate
 }
 
-type Entry = { kinds: Map<string, PreparedTemplate>; stencils: number }
+/** `bodies`: the number of precomposed bodies. */
+type Entry = { kinds: Map<string, PreparedTemplate>; bodies: number }
 
 const MAX_TEMPLATES = 200
 const MAX_BYTES = 32 * 1024 * 1024
-/** Of one text: in several languages of the footer it could crowd out all others. */
-const MAX_BYTES_A_TEXT = MAX_BYTES / 8
-/** The document around a body; text, as it is and encoded for two parts; a marker, parsed. */
-const BYTES_A_TEMPLATE = 8_000
-const BYTES_A_CHARACTER = 10
-const BYTES_A_MARKER = 1_000
+/** For one text: with footers in many languages it could evict all others. */
+const MAX_BYTES_PER_TEXT = MAX_BYTES / 8
+/** The document around a body. */
+const BYTES_PER_TEMPLATE = 8_000
+/** Plain, and encoded for two parts. */
+const BYTES_PER_CHARACTER = 10
+/** Parsed. */
+const BYTES_PER_MARKER = 1_000
 
 export function createTemplateCache(tracker: Tracker): TemplateCache {
   const templates = new LRUCache<string, Entry>({
     max: MAX_TEMPLATES,
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ stencils }, source) => sizeOf(source, stencils),
+    sizeCalculation: ({ bodies }, source) => sizeOf(source, bodies),
   })
 
-  /** Whether there is room for another stencil of the text; the first has its place. */
+  /** Reserves memory for another precomposed body; the first one always fits. */
   function reserve(source: string): boolean {
     const entry = templates.get(source)
     if (entry === undefined) return false
-    const stencils = entry.stencils + 1
-    if (stencils > 1 && sizeOf(source, stencils) > MAX_BYTES_A_TEXT) return false
-    templates.set(source, { ...entry, stencils })
+    const bodies = entry.bodies + 1
+    if (bodies > 1 && sizeOf(source, bodies) > MAX_BYTES_PER_TEXT) return false
+    templates.set(source, { ...entry, bodies })
     return true
   }
 
@@ -63,23 +66,23 @@ export function createTemplateCache(tracker: Tracker): TemplateCache {
     tracker,
     prepare(source, { format, isPlain = false }) {
       const kind = isPlain ? `${format} plain` : format
-      const { kinds, stencils } = templates.get(source) ?? { kinds: new Map(), stencils: 0 }
+      const { kinds, bodies } = templates.get(source) ?? { kinds: new Map(), bodies: 0 }
       const known = kinds.get(kind)
       if (known !== undefined) return known
       const template = compileTemplate(source, format, { isPlain })
       const prepared = prepare(template, { tracker, reserve: () => reserve(source) })
       kinds.set(kind, prepared)
-      if (kinds.size === 1) templates.set(source, { kinds, stencils })
+      if (kinds.size === 1) templates.set(source, { kinds, bodies })
       return prepared
     },
   }
 }
 
-type Means = { tracker: Tracker; reserve: () => boolean }
+type PrepareDeps = { tracker: Tracker; reserve: () => boolean }
 
-function prepare(template: CompiledTemplate, { tracker, reserve }: Means): PreparedTemplate {
+function prepare(template: CompiledTemplate, { tracker, reserve }: PrepareDeps): PreparedTemplate {
   const { pieces, format, source } = template
-  const uses = new Map<string, { count: number; stencil: PrecomposedBody | undefined }>()
+  const uses = new Map<string, { count: number; body: PrecomposedBody | undefined }>()
   let known: LinkNumbers | undefined
 
   function numbers(): LinkNumbers {
@@ -97,22 +100,22 @@ function prepare(template: CompiledTemplate, { tracker, reserve }: Means): Prepa
   return {
     template,
     numbers,
-    stencil(kind) {
+    precomposed(kind) {
       const name = `${kind.footer} ${kind.isTracked}`
-      const use = uses.get(name) ?? { count: 0, stencil: undefined }
+      const use = uses.get(name) ?? { count: 0, body: undefined }
       uses.set(name, use)
       use.count += 1
-      if (use.count === 2) use.stencil = make(kind)
-      return use.stencil
+      if (use.count === 2) use.body = make(kind)
+      return use.body
     },
   }
 }
 
-function sizeOf(source: string, stencils: number): number {
-  let bytes = BYTES_A_TEMPLATE + source.length * BYTES_A_CHARACTER
-  bytes *= Math.max(1, stencils)
+function sizeOf(source: string, bodies: number): number {
+  let bytes = BYTES_PER_TEMPLATE + source.length * BYTES_PER_CHARACTER
+  bytes *= Math.max(1, bodies)
   for (let at = source.indexOf('{'); at !== -1; at = source.indexOf('{', at + 1)) {
-    if (source[at + 1] === '{' || source[at + 1] === '%') bytes += BYTES_A_MARKER
+    if (source[at + 1] === '{' || source[at + 1] === '%') bytes += BYTES_PER_MARKER
   }
   return bytes
 }

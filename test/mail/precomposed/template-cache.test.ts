@@ -20,7 +20,7 @@ test('a stencil is made for the second message, of HTML with placeholders only',
   const asked = (source: string, format: 'html' | 'text') => {
     const prepared = cache.prepare(source, { format })
     const kind = { footer: undefined, isTracked: false }
-    return [1, 2, 3].map(() => prepared.stencil(kind) !== undefined)
+    return [1, 2, 3].map(() => prepared.precomposed(kind) !== undefined)
   }
   assert.deepEqual(asked('<p>{{ name }}</p>', 'html'), [false, true, true])
   assert.deepEqual(asked('<p>{{ name | upcase }}</p>', 'html'), [false, false, false])
@@ -36,8 +36,8 @@ test('a text that is sent in many kinds has a stencil for as many as there is ro
       { footer, isTracked: false },
     ])
     return kinds.filter((kind) => {
-      prepared.stencil(kind)
-      return prepared.stencil(kind) !== undefined
+      prepared.precomposed(kind)
+      return prepared.precomposed(kind) !== undefined
     }).length
   }
   assert.equal(made('<p>{{ name }}</p>'), 2 * LANGUAGES.length)
