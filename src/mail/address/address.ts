@@ -1,13 +1,12 @@
 /**
- * The one address parser: what a person types, an API call carries or a listener hears becomes one
- * mailbox, or none. An address is a dot-atom, `@` and a host name (RFC 5321 section 4.1.2 without
- * its quoted local parts and address literals), in ASCII or, by RFC 6531, beyond it. Lists, groups,
- * comments, source routes and display names are not addresses, so nothing here can be read as two
- * recipients, and the envelope and the header fields are written from the same parsed value.
+ * The only address parser, for all sources: people, API calls and SMTP. An address is a dot-atom, `@`
+ * and a host name (RFC 5321 section 4.1.2 without quoted local parts and address literals), in ASCII
+ * or Unicode (RFC 6531). Lists, groups, comments, source routes and display names are refused, so no
+ * text can be read as two recipients. Envelope and header fields use the same parsed value.
  *
- * A domain name is compared as A-labels and shown as U-labels. Of Unicode only what comes back
- * unchanged from A-label form is taken, so that what is shown is what was typed: a full-width
- * letter or an invisible hyphen is refused, not mapped to something else.
+ * Domain names are compared as A-labels and shown as U-labels. Unicode is accepted only if it survives
+ * the conversion to A-labels and back unchanged, so that the shown name is the given one: a
+ * full-width letter or an invisible hyphen is refused, not mapped to another character.
  */
 import { domainToASCII, domainToUnicode } from 'node:url'
 
@@ -19,19 +18,18 @@ export type ParsedAddress = {
   domain: string
   /** `localPart@A-labels`, for SMTP commands and header fields; at most 254 octets. */
   wire: string
-  /** The local part is not ASCII, so the message needs SMTPUTF8 (RFC 6531). */
+  /** The local part is not ASCII, so its messages need SMTPUTF8 (RFC 6531). */
   needsSmtputf8: boolean
 }
 
-/** Longer texts are refused unread: an address in decomposed Unicode still fits well. */
-/** Characters of a text that is read as an address, longer than any spelling of an address. */
+/** Characters of a text that is parsed as an address; longer texts are refused at once. */
 export const MAX_ADDRESS_TEXT_LENGTH = 1024
 const MAX_WIRE_OCTETS = 254
 const MAX_LOCAL_PART_OCTETS = 64
 export const MAX_DOMAIN_LENGTH = 253
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-/** The last label begins with a letter: `1.2.3.4` is a host address, not a name. */
+/** The last label does not begin with a digit: `1.2.3.4` is an IP address, not a name. */
 const HOST = `(?:${LABEL}\\.)+(?![0-9])${LABEL}`
 const ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const ASCII_DOMAIN = new RegExp(`^${HOST}$`)
@@ -39,10 +37,10 @@ const ASCII_ADDRESS = new RegExp(`^${ATOM}(?:\\.${ATOM})*@${HOST}$`, 'i')
 
 const UNICODE_ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~\\u0080-\\u{10ffff}-]+"
 const UNICODE_LOCAL_PART = new RegExp(`^${UNICODE_ATOM}(?:\\.${UNICODE_ATOM})*$`, 'u')
-/** Letters, digits, marks and the few characters that IDNA 2008 (RFC 5892) takes in context. */
+/** Letters, digits, marks and the few characters that IDNA 2008 (RFC 5892) allows in context. */
 const UNICODE_DOMAIN = /^(?:[\p{L}\p{M}\p{Nd}.\u00b7\u0375\u05f3\u05f4\u30fb-]|\u200c|\u200d)+$/u
 
-/** The mailbox that `text` names, spaces around it aside; undefined when it is not exactly one. */
+/** The address in `text`, which may have spaces around it; undefined if it is not exactly one. */
 export function parseAddress(text: string): ParsedAddress | undefined {
   if (text.length > MAX_ADDRESS_TEXT_LENGTH) return undefined
   if (ASCII_ADDRESS.test(text) && !hasALabel(text)) return buildAsciiAddress(text.toLowerCase())
@@ -59,14 +57,14 @@ export function parseAddress(text: string): ParsedAddress | undefined {
   return { address, localPart, domain, wire, needsSmtputf8: !isAscii(localPart) }
 }
 
-/** The A-label form of a host or domain name; undefined when it is none or has a single label. */
+/** The A-label form of a host or domain name; undefined if it is invalid or has a single label. */
 export function parseDomain(text: string): string | undefined {
   if (text.length > MAX_ADDRESS_TEXT_LENGTH) return undefined
   const canonical = canonicalText(text)
   return canonical === undefined ? undefined : readDomain(canonical.replace(/\.$/, ''))?.aLabels
 }
 
-/** A domain name for people: its U-labels. */
+/** A domain name for display: its U-labels. */
 export function displayDomain(aLabel: string): string {
   return hasALabel(aLabel) ? domainToUnicode(aLabel) : aLabel
 }
@@ -78,16 +76,16 @@ function buildAsciiAddress(address: string): ParsedAddress | undefined {
   return { address, localPart, domain: address.slice(at + 1), wire: address, needsSmtputf8: false }
 }
 
-/** Trimmed, NFC, lower case. Line ends and other controls are refused, also around the text. */
+/** Trims, normalises (NFC) and lower-cases; undefined if there are control characters anywhere. */
 function canonicalText(text: string): string | undefined {
   if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text) || !text.isWellFormed()) return undefined
   return text.trim().normalize('NFC').toLowerCase().normalize('NFC')
 }
 
 /**
- * Beyond ASCII: no separators, invisible or unassigned characters, none that compatibility
- * normalisation turns into others (a full-width `@`), and no mark at the beginning, which would
- * combine with the `<` of a header field.
+ * Outside ASCII, refuses separators, invisible and unassigned characters, characters that
+ * compatibility normalisation changes (a full-width `@`), and a combining mark at the beginning,
+ * which would combine with the `<` of a header field.
  */
 function isLocalPart(text: string): boolean {
   if (!UNICODE_LOCAL_PART.test(text) || Buffer.byteLength(text) > MAX_LOCAL_PART_OCTETS)
@@ -96,12 +94,12 @@ function isLocalPart(text: string): boolean {
   return !/^\p{M}|[\p{C}\p{Z}]/u.test(text) && text.normalize('NFKC') === text
 }
 
-/** One name in its two forms. */
+/** A domain name in both forms. */
 type DomainName = { aLabels: string; uLabels: string }
 
 /**
- * `text` is in canonical form. Characters that a URL's host gives a meaning never reach node:url.
- * Its conversions are slow; a name that comes back as it was typed needs no third one.
+ * `text`: in canonical form. Characters with a meaning in URLs never reach node:url. Its conversions
+ * are slow, so a name that survives two of them unchanged skips the third.
  */
 function readDomain(text: string): DomainName | undefined {
   if (isAscii(text) && !hasALabel(text)) {
@@ -116,7 +114,7 @@ function readDomain(text: string): DomainName | undefined {
   return isIt ? { aLabels, uLabels } : undefined
 }
 
-/** Each label of `text` is one of the two forms, and they are forms of each other. */
+/** Whether each label of `text` is an A-label or U-label of the name, and both forms agree. */
 function isSameName(text: string, { aLabels, uLabels }: DomainName): boolean {
   if (!UNICODE_DOMAIN.test(uLabels) || domainToASCII(uLabels) !== aLabels) return false
   const [ascii, unicode] = [aLabels.split('.'), uLabels.split('.')]

@@ -1,10 +1,10 @@
-/** Mailboxes of header fields that somebody else wrote. */
+/** Converts mailparser's addresses to mailboxes. */
 import type { AddressObject, EmailAddress } from 'mailparser'
 import { MAX_DISPLAY_NAME_LENGTH } from '../limits.ts'
 import { parseAddress } from './address.ts'
 import type { NamedMailbox } from './named-mailbox.ts'
 
-/** The mailboxes of a field, those of groups too; what is no address of ours is left out. */
+/** The mailboxes of a field, including those in groups; invalid addresses are left out. */
 export function readMailboxes(field: AddressObject | AddressObject[] | undefined): NamedMailbox[] {
   const objects = field === undefined ? [] : [field].flat()
   return objects.flatMap(({ value }) => value).flatMap(readEntry)

@@ -82,13 +82,13 @@ function isCustomHtml(html: string): boolean {
   while (at !== -1) {
     const markup = readMarkup(html, at)
     if (typeof markup === 'number') return true
-    if (markup !== undefined && isOwn(html, markup)) return true
+    if (markup !== undefined && isCustomTag(html, markup)) return true
     at = html.indexOf('<', markup?.end ?? at + 1)
   }
   return false
 }
 
-function isOwn(html: string, tag: Tag): boolean {
+function isCustomTag(html: string, tag: Tag): boolean {
   if (!PLAIN_ELEMENTS.has(tag.name)) return true
   if (tag.isClosing || tag.end - tag.attributesAt <= 1) return false
   return [...readAttributes(html, tag).keys()].some((name) => CUSTOM_ATTRIBUTE.test(name))

@@ -1,6 +1,5 @@
 /**
- * The header section of a message that came in, as far as processing needs it for every message,
- * also those that nobody will read. Bounded; never throws.
+ * Reads the header fields that the processing of every incoming message needs. Bounded; never throws.
  */
 
 import { MAX_LINE_OCTETS } from '../limits.ts'
@@ -10,15 +9,15 @@ import { findField, listFields, readFields } from '../parse/fields.ts'
 export type IncomingHeader = {
   /** On one line, decoded. */
   subject: string
-  /** The From field as it came, decoded; '' without one. */
+  /** The whole From field, decoded; '' without one. */
   fromField: string
   /** Without its angle brackets. */
   messageId: string | null
-  /** The ids of In-Reply-To, then of References from the last on: what it may answer. */
+  /** Ids of messages that it may reply to: In-Reply-To, then References from the last on. */
   answers: string[]
-  /** Anything but `no` in Auto-Submitted (RFC 3834 section 5). */
+  /** Auto-Submitted is present and not `no` (RFC 3834 section 5). */
   isAutoSubmitted: boolean
-  /** X-Pillarbox-Id: the mark of our own mail, unverified. */
+  /** X-Pillarbox-Id, which our own mail has; unverified. */
   ownToken: string | null
 }
 
@@ -27,7 +26,7 @@ const MAX_ID_LENGTH = 500
 const MAX_ANSWERED_IDS = 20
 
 export function readIncomingHeader(raw: Buffer): IncomingHeader {
-  const fields = readFields(sectionOf(raw))
+  const fields = readFields(headerSection(raw))
   const line = (name: string) => oneLine(decodeHeader(findField(fields, name) ?? ''))
   const autoSubmitted = findField(fields, 'auto-submitted') ?? 'no'
   const references = listIds(listFields(fields, 'references').join(' ')).reverse()
@@ -42,20 +41,20 @@ export function readIncomingHeader(raw: Buffer): IncomingHeader {
   }
 }
 
-function sectionOf(raw: Buffer): string {
+function headerSection(raw: Buffer): string {
   const begin = raw.toString('latin1', 0, MAX_HEADER_OCTETS).replace(/\r\n?/g, '\n')
   const end = begin.indexOf('\n\n')
   return end === -1 ? begin : begin.slice(0, end)
 }
 
-/** Message identifiers (RFC 5322 section 3.6.4); what mail programs write without brackets, too. */
+/** Message identifiers (RFC 5322 section 3.6.4), also without brackets. */
 function listIds(value: string): string[] {
   const bracketed = [...value.matchAll(/<\s{0,9}([^<>\s]{1,500})\s{0,9}>/g)].map(([, id]) => id)
   const ids = bracketed.length > 0 ? bracketed : value.split(/[\s,]+/)
   return ids.filter((id) => id !== undefined && id !== '' && id.length <= MAX_ID_LENGTH) as string[]
 }
 
-/** Without control characters, which have no place in a line. */
+/** Replaces control characters by spaces and bounds the length. */
 export function oneLine(text: string): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')

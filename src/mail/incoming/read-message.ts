@@ -1,8 +1,7 @@
 /**
- * A message that people or programs wrote to a mailbox: who wrote it, what it says, what is
- * attached. Read by mailparser, whose bounds on header sections and parts are set here; what lies
- * behind a bound that was reached is left out. The contents of attachments are not kept: the
- * message itself is.
+ * Reads sender, texts and attachments of a message to a mailbox with mailparser. Content beyond its
+ * bounds on header sections and parts is left out. Contents of attachments are not returned, because
+ * the message itself is stored.
  */
 import { type AttachmentStream, type Headers, MailParser, type MessageText } from 'mailparser'
 import type { ParsedAddress } from '../address/address.ts'
@@ -21,14 +20,14 @@ export type IncomingAttachment = {
 }
 
 export type IncomingMail = {
-  /** The first that is an address; null without one. */
+  /** The first valid mailbox of From; null without one. */
   from: { address: ParsedAddress; name: string | null } | null
   replyTo: ParsedAddress | null
-  /** Safe to show; null without an HTML part. */
+  /** Sanitised; null without an HTML part. */
   html: string | null
   text: string | null
   attachments: IncomingAttachment[]
-  /** A bound was reached: there was more. */
+  /** A bound was exceeded, and content was left out. */
   isPartial: boolean
 }
 
@@ -47,7 +46,7 @@ const PARSER_OPTIONS = {
   skipImageLinks: true,
 }
 
-/** Whatever the octets are, there is a reading. */
+/** Never rejects, for any octets. */
 export function readIncoming(raw: Buffer): Promise<IncomingMail> {
   const mail: IncomingMail = {
     from: null,
@@ -59,10 +58,10 @@ export function readIncoming(raw: Buffer): Promise<IncomingMail> {
   }
   return new Promise((resolve) => {
     const parser = new MailParser(PARSER_OPTIONS)
-    parser.on('headers', (headers: Headers) => takeHeaders(mail, headers))
+    parser.on('headers', (headers: Headers) => setHeaders(mail, headers))
     parser.on('data', (data: AttachmentStream | MessageText) => {
-      if (data.type === 'attachment') takeAttachment(mail, data)
-      else takeText(mail, data)
+      if (data.type === 'attachment') addAttachment(mail, data)
+      else setText(mail, data)
     })
     parser.on('error', () => resolve(withFirstText(mail, raw)))
     parser.on('end', () => resolve(mail))
@@ -70,21 +69,21 @@ export function readIncoming(raw: Buffer): Promise<IncomingMail> {
   })
 }
 
-/** Of a message with too many parts at least what it begins with. */
+/** Adds at least the first text of a message that has too many parts. */
 function withFirstText(mail: IncomingMail, raw: Buffer): IncomingMail {
   const first = readEntities(raw).find(({ type }) => /^text\/(?:plain|html)$/.test(type))
   const text = mail.text ?? (first === undefined ? null : readText(first).toWellFormed())
   return { ...mail, text, isPartial: true }
 }
 
-function takeHeaders(mail: IncomingMail, headers: Headers): void {
+function setHeaders(mail: IncomingMail, headers: Headers): void {
   const from = headers.get('from') as Parameters<typeof readMailboxes>[0]
   const replyTo = headers.get('reply-to') as Parameters<typeof readMailboxes>[0]
   mail.from = readMailboxes(from)[0] ?? null
   mail.replyTo = readMailboxes(replyTo)[0]?.address ?? null
 }
 
-function takeText(mail: IncomingMail, { html, text }: MessageText): void {
+function setText(mail: IncomingMail, { html, text }: MessageText): void {
   const isLong = [html, text].some(
     (part) => typeof part === 'string' && part.length > MAX_TEXT_LENGTH,
   )
@@ -93,7 +92,7 @@ function takeText(mail: IncomingMail, { html, text }: MessageText): void {
   mail.isPartial ||= isLong
 }
 
-function takeAttachment(mail: IncomingMail, part: AttachmentStream): void {
+function addAttachment(mail: IncomingMail, part: AttachmentStream): void {
   const attachment: IncomingAttachment = {
     filename: part.filename ? oneLine(part.filename).slice(0, MAX_NAME_LENGTH) : null,
     contentType: oneLine(part.contentType).slice(0, MAX_NAME_LENGTH).toLowerCase(),

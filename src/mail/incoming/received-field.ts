@@ -1,20 +1,19 @@
 /**
- * The Received field that a server puts before what it takes in (RFC 5321 section 4.4), and how
- * many a message has already: a message that many servers have seen goes round in circles
- * (section 6.3).
+ * Formats the Received field that a server adds to an incoming message (RFC 5321 section 4.4), and
+ * counts those that a message has: a high count means a mail loop (section 6.3).
  */
 
 export type Hop = {
-  /** As the client named itself; anything. */
+  /** The client's EHLO name; may be any text. */
   clientName: string
   clientAddress: string
   hostname: string
   /** `SMTP`, `ESMTP`, `ESMTPS` (RFC 3848). */
   protocol: string
-  /** Version and cipher; null for a session in clear. */
+  /** Version and cipher; null without TLS. */
   tls: string | null
   id: string
-  /** Null when there are several, who shall not learn of each other. */
+  /** Null if there are several, so that they do not learn of each other. */
   recipient: string | null
   /** Epoch ms. */
   at: number
@@ -31,12 +30,12 @@ export function formatReceived(hop: Hop): string {
   return `${lines.join('\r\n\t')};\r\n\t${new Date(hop.at).toUTCString().replace('GMT', '+0000')}\r\n`
 }
 
-/** Received fields of a header section. */
+/** The number of Received fields in a header section. */
 export function countHops(headerSection: string): number {
   return headerSection.match(/^received[ \t]*:/gim)?.length ?? 0
 }
 
-/** What is no host name or address literal is not repeated in a field that programs read. */
+/** `unknown` unless the name is a host name or an address literal. */
 function nameOf(clientName: string): string {
   return /^(?:[\w.-]+|\[[\w.:]+\])$/.test(clientName) ? clientName : 'unknown'
 }

@@ -1,14 +1,14 @@
 /**
- * HTML that strangers wrote, as it may be kept and shown: text and its structure, links, pictures
- * by address. No scripts, styles, forms, frames, event handlers or data; of addresses only http,
- * https and mailto, so that nothing leads into the page that shows it.
+ * Sanitises HTML from strangers for storage and display: keeps text, its structure, links and images
+ * by URL. Removes scripts, styles, forms, frames, event handlers and data, and all URLs except
+ * absolute http, https and mailto ones, so that none refers to the page that shows it.
  */
 import sanitize, { type Attributes, type IOptions } from 'sanitize-html'
 
-/** Longer sources are cut before they are read: hundreds of milliseconds of work. */
+/** Longer sources are cut first: a source of this length takes hundreds of milliseconds. */
 const MAX_LENGTH = 1_000_000
 const MAX_DEPTH = 100
-/** Elements that nobody closes cost the square of their number. */
+/** The cost of unclosed elements is quadratic in their number. */
 const MAX_TAGS = 25_000
 
 const OPTIONS: IOptions = {
@@ -64,7 +64,7 @@ function cut(html: string): string {
   return html.slice(0, end)
 }
 
-/** Without an address that is relative to whatever page shows it. */
+/** Removes the attribute unless its value matches, such as a URL relative to the page. */
 function without(attributes: Attributes, name: string, allowed: RegExp): Attributes {
   const { [name]: value, ...others } = attributes
   return value !== undefined && allowed.test(value.trim()) ? attributes : others

@@ -1,11 +1,11 @@
 /**
- * Octets of a message as text: transfer encodings (RFC 2045 section 6), charsets and encoded words
- * (RFC 2047), read as tolerantly as strangers write them. A message is held as a string of one
- * character an octet ("raw text") until its charset is known. Nothing here throws.
+ * Decodes octets of a message: transfer encodings (RFC 2045 section 6), charsets and encoded words
+ * (RFC 2047), tolerating common errors. Until its charset is known, a message is a string with one
+ * character per octet ("raw text"). Nothing here throws.
  */
 import { isUtf8 } from 'node:buffer'
 
-/** Longer bodies are read up to here: reports are short, what comes back with them need not be. */
+/** Longer bodies are cut: reports are short, only the messages that they return may be long. */
 const MAX_ENCODED_LENGTH = 1_000_000
 
 const CHARSET_ALIASES: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const CHARSET_ALIASES: Readonly<Record<string, string>> = {
   'x-user-defined': 'latin1',
 }
 
-/** The octets of a body under its Content-Transfer-Encoding; an unknown one changes nothing. */
+/** Decodes the Content-Transfer-Encoding of a body; with an unknown encoding it is unchanged. */
 export function decodeTransfer(raw: string, encoding: string): string {
   const name = encoding.trim().toLowerCase()
   const encoded = raw.length > MAX_ENCODED_LENGTH ? raw.slice(0, MAX_ENCODED_LENGTH) : raw
@@ -28,7 +28,7 @@ export function decodeTransfer(raw: string, encoding: string): string {
   return encoded
 }
 
-/** Raw text as Unicode. Without a charset, or with one nobody knows: UTF-8 if it is that. */
+/** Decodes raw text. With a missing or unknown charset, UTF-8 is tried, else it is unchanged. */
 export function decodeCharset(raw: string, charset: string | undefined): string {
   const label = (charset ?? '')
     .trim()
@@ -42,7 +42,7 @@ export function decodeCharset(raw: string, charset: string | undefined): string 
   return isUtf8(octets) ? octets.toString('utf8') : raw
 }
 
-/** The value of a header field: raw UTF-8 (RFC 6532) and encoded words as text. */
+/** Decodes raw UTF-8 (RFC 6532) and encoded words in the value of a header field. */
 export function decodeHeader(value: string): string {
   const text = decodeCharset(value, undefined)
   if (!text.includes('=?')) return text
@@ -52,7 +52,7 @@ export function decodeHeader(value: string): string {
 const ENCODED_WORD = /=\?([\w.:-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,1000})\?=/gi
 const ENCODED_WORDS = new RegExp(`(?:${ENCODED_WORD.source})+`, 'gi')
 
-/** Words that stand side by side: some writers split a character between two of one charset. */
+/** Decodes adjacent words together, because some writers split a character between two words. */
 function decodeWords(words: string): string {
   let decoded = ''
   let charset = ''
@@ -83,7 +83,7 @@ function decodeQuotedPrintable(encoded: string): string {
     )
 }
 
-/** Undefined for a label that the Encoding Standard does not know. */
+/** Undefined for a label that is not in the Encoding Standard. */
 function findDecoder(label: string): InstanceType<typeof TextDecoder> | undefined {
   if (label === '') return undefined
   try {

@@ -1,7 +1,7 @@
 /**
- * The parts of a message, found without building what a sender could make us pay for: one pass,
- * bounded in octets, depth and number of parts, and tolerant of what mail systems send (missing or
- * unclosed boundaries, no header section, mbox lines). Parts stand in order, each before its own.
+ * Reads the parts of a message in one pass, bounded in octets, depth and number of parts, so that no
+ * sender can make it expensive. Tolerates the errors of mail systems (missing or unclosed
+ * boundaries, no header section, mbox lines). A part comes before its own parts.
  */
 import { htmlToText } from '../html/html-to-text.ts'
 import { decodeCharset, decodeTransfer } from './decode-text.ts'
@@ -9,17 +9,17 @@ import { type Field, findField, isFieldLine, readFields } from './fields.ts'
 
 export type Entity = {
   fields: Field[]
-  /** In lower case; `text/plain` where none is told. */
+  /** In lower case; `text/plain` by default. */
   type: string
-  /** The Content-Type as it came, for its parameters. */
+  /** The original Content-Type, for its parameters. */
   contentType: string
-  /** As it came, one character an octet. */
+  /** Undecoded, one character per octet. */
   body: string
-  /** How many messages it lies within: 0 in the report itself, 1 in what it brings back. */
+  /** Number of enclosing messages: 0 in the message itself, 1 in a message that it contains. */
   level: number
 }
 
-/** Of a longer message the begin is read: reports put what matters before what comes back. */
+/** Only this much of a longer message is read: reports begin with the relevant parts. */
 export const MAX_REPORT_OCTETS = 8_388_608
 const MAX_DEPTH = 12
 const MAX_PARTS = 200
@@ -28,11 +28,11 @@ const MAX_TEXT_LENGTH = 200_000
 
 const MEDIA_TYPE = /^[ \t"]*([\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100})/
 
-/** Every part of a message; the first is the message itself. */
+/** All parts of a message; the first is the message itself. */
 export function readEntities(message: Buffer): Entity[] {
   const raw = message.subarray(0, MAX_REPORT_OCTETS).toString('latin1').replace(/\r\n?/g, '\n')
   const entities: Entity[] = []
-  walk(entities, { source: raw.replace(/^\s*\n/, ''), depth: 0, level: 0, parent: '' })
+  collectEntities(entities, { source: raw.replace(/^\s*\n/, ''), depth: 0, level: 0, parent: '' })
   return entities
 }
 
@@ -46,7 +46,7 @@ export function readParameter({ contentType }: Entity, name: string): string {
   return match?.[1] ?? match?.[2] ?? ''
 }
 
-/** What a part says, HTML as plain text; cut when it is long. */
+/** The text of a part, HTML converted to plain text, cut if it is long. */
 export function readText(entity: Entity): string {
   const octets = decodeTransfer(
     entity.body,
@@ -56,34 +56,34 @@ export function readText(entity: Entity): string {
   return entity.type === 'text/html' ? htmlToText(text) : text
 }
 
-type Source = { source: string; depth: number; level: number; parent: string }
+type EntitySource = { source: string; depth: number; level: number; parent: string }
 
-function walk(entities: Entity[], { source, depth, level, parent }: Source): void {
+function collectEntities(entities: Entity[], { source, depth, level, parent }: EntitySource): void {
   if (entities.length >= MAX_PARTS || depth > MAX_DEPTH) return
   const entity = { ...readEntity(source, parent), level }
   entities.push(entity)
   const inner = { depth: depth + 1, parent: entity.type }
   if (entity.type.startsWith('multipart/') || isUnmarkedMultipart(entity, depth)) {
     const count = entities.length
-    for (const part of listParts(entity)) walk(entities, { ...inner, source: part, level })
+    for (const part of listParts(entity)) collectEntities(entities, { ...inner, source: part, level })
     if (entities.length === count) entity.type = 'text/plain'
   } else if (isMessage(entity.type)) {
     const encoding = findField(entity.fields, 'content-transfer-encoding') ?? ''
     const isEncoded = /base64|quoted-printable/i.test(encoding)
     const body = isEncoded ? decodeTransfer(entity.body, encoding) : entity.body
     const message = body.replaceAll('\r\n', '\n').replace(/^\s{0,9}\n/, '')
-    walk(entities, { ...inner, source: message, level: level + 1 })
+    collectEntities(entities, { ...inner, source: message, level: level + 1 })
   }
 }
 
-/** Parts without the field that says so, as where a header section was cut. */
+/** Whether a message has parts but no Content-Type, for example after its header was cut. */
 function isUnmarkedMultipart({ contentType, body }: Entity, depth: number): boolean {
   return (
     depth === 0 && contentType === '' && /^content-type: ?message\//im.test(body.slice(0, 65_536))
   )
 }
 
-/** A message within: RFC 2046 section 5.2.1, RFC 6532, and what old systems call it. */
+/** Whether the part is a message: RFC 2046 section 5.2.1, RFC 6532, and types of old systems. */
 function isMessage(type: string): boolean {
   return /^message\/(?:rfc822|global|news|partial|x-rfc822)$/.test(type)
 }
@@ -122,7 +122,7 @@ function* listParts(entity: Entity): Generator<string> {
 
 type Delimiter = { start: number; end: number; isLast: boolean }
 
-/** RFC 2046 section 5.1.1, blanks before it allowed. `start`: of its line, `end`: of the next. */
+/** RFC 2046 section 5.1.1; blanks before it are allowed. `start`: of its line, `end`: of the next. */
 function findDelimiter(body: string, boundary: string, from: number): Delimiter | undefined {
   const dashed = `--${boundary}`
   for (let at = body.indexOf(dashed, from); at !== -1; at = body.indexOf(dashed, at + 2)) {
@@ -141,7 +141,7 @@ function isBlank(body: string, at: number): boolean {
   return body[at] === ' ' || body[at] === '\t'
 }
 
-/** The first line that could be a delimiter, where the boundary told is none or never comes. */
+/** The first line that could be a delimiter, for a boundary that is missing or never occurs. */
 function guessBoundary(body: string): string | undefined {
   const guess = /^--([^\s-][^\n]{0,199}|-{1,60}[^\s-][^\n]{0,130})$/m.exec(body.slice(0, 65_536))
   return guess?.[1]?.trimEnd().replace(/--$/, '')

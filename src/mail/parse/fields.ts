@@ -1,13 +1,13 @@
 /**
- * A block of header fields (RFC 5322 section 2.2), as in a header section or a delivery status:
- * unfolded, names in lower case, what is no field passed over. Bounded in number and length.
+ * Reads a block of header fields (RFC 5322 section 2.2), as in a header section or a delivery status:
+ * unfolds them, lowers names, and skips lines that are not fields. Bounded in number and length.
  */
 import { decodeCharset } from './decode-text.ts'
 
 export type Field = {
   /** In lower case. */
   name: string
-  /** On one line, ends trimmed, raw UTF-8 decoded; encoded words stand as they came. */
+  /** On one line, trimmed, raw UTF-8 decoded; encoded words are not decoded. */
   value: string
 }
 
@@ -18,8 +18,8 @@ const MAX_VALUE_LENGTH = 16_384
 const FIELD_START = /^([!-9;-~]{1,80})[ \t]{0,8}:(.*)$/s
 
 /**
- * The fields of a block that ends at its end. `joinsOthers`: a line that is neither a field nor
- * folded belongs to the field before it, as where a diagnostic of several lines was not indented.
+ * The fields of a block. `joinsOthers`: a line that is neither a field nor folded belongs to the field
+ * before it, for diagnostics whose further lines are not indented.
  */
 export function readFields(block: string, joinsOthers = false): Field[] {
   const fields: { name: string; lines: string[]; length: number }[] = []

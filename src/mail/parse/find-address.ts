@@ -1,8 +1,8 @@
-/** Addresses as reports write them: in brackets, quotes or bare, with types, labels and comments. */
+/** Finds addresses in free text: in brackets, in quotes or bare, with types, labels and comments. */
 
 const LOCAL_PART = '(?:"[^"\\n]{1,64}"|[^\\s<>"\'(),;:\\[\\]|\\\\@`*\\u0000-\\u001f]{1,128})'
 const DOMAIN = '[a-z0-9\\u0080-\\uffff](?:[a-z0-9.\\u0080-\\uffff-]{0,252}[a-z0-9\\u0080-\\uffff])?'
-/** Whole: what follows a domain is no part of one. */
+/** A whole address: no character of a domain follows. */
 const address = `${LOCAL_PART}@${DOMAIN}(?![a-z0-9\\u0080-\\uffff]|[.-][a-z0-9])`
 
 export const ADDRESS_PATTERN = address
@@ -25,14 +25,14 @@ export function listAddresses(text: string, limit: number): string[] {
   return [...addresses]
 }
 
-/** Lower case, without what an envelope's writing leaves before it. */
+/** Lower-cases an address and removes prefixes such as `rfc822;` and `mailto:`. */
 export function cleanAddress(found: string): string {
   return found.toLowerCase().replace(/^(?:rfc822|mailto|smtp|to|rcpt|for|recipient)[=;:]/, '')
 }
 
 /**
- * The address of `Final-Recipient` and its like (RFC 3464 section 2.3, RFC 6533 section 3): the
- * type, if there is one, dropped, `\x{…}` of the utf-8 type read.
+ * The address in a field such as `Final-Recipient` (RFC 3464 section 2.3, RFC 6533 section 3), without
+ * its type. In addresses of type utf-8, `\x{…}` is decoded.
  */
 export function readTypedAddress(value: string): string | undefined {
   const typed = /^\s*([\w-]{1,40})\s*;(.*)$/s.exec(value)

@@ -1,10 +1,9 @@
 /**
- * What a remote server's answer means: for the message, the recipient and the site. The rules are
- * data (`text-rules.ts`, `code-rules.ts`); this file sets the bounds. In session the first digit rules: a 4yz is
- * never final and never suppresses, whatever its text; a 5yz is tried again only where its class
- * or its rule says so. A late bounce (stage `late`) is always final; the command that it answers
- * counts like a stage. Within the bounds text beats enhanced code, and enhanced code beats the
- * three digits.
+ * The meaning of a remote server's reply for the message, the recipient and the site. The rules are
+ * data (`text-rules.ts`, `code-rules.ts`); this file sets their bounds. In session the first digit
+ * decides: a 4yz is never final and never suppresses, whatever its text; a 5yz is retried only if
+ * its class or its rule says so. A late bounce (stage `late`) is always final, and its command counts
+ * like a stage. Within these bounds text beats enhanced code, and enhanced code beats reply code.
  */
 import { type Match, matchReply } from './match-reply.ts'
 import type { ReplyClass, ReplyContext, SiteAction, Verdict } from './reply.ts'
@@ -27,8 +26,8 @@ const ACCEPTED: Verdict = Object.freeze({
 })
 
 /**
- * The verdict on a reply. For `late` a `code` of 0 stands for a report without one; the class
- * digit is then the enhanced code's.
+ * The verdict on a reply. At stage `late`, `code` 0 means that the report has no reply code; then the
+ * enhanced code gives the first digit.
  */
 export function classifyReply(input: ReplyContext): Verdict {
   return classifyWithBasis(input).verdict
@@ -48,7 +47,7 @@ function basisOf(rule: ReplyRule | undefined): Classification['basis'] {
   return rule.enhanced === undefined ? 'code' : 'enhanced'
 }
 
-/** Why a try ended without a reply that decides. */
+/** The reason why an attempt ended without a decisive reply. */
 export type LocalCause =
   | 'network'
   | 'tls'
@@ -74,7 +73,7 @@ const LOCAL_MEANINGS: Readonly<Record<LocalCause, LocalMeaning>> = {
   '8bit': { class: 'syntax', reason: 'contenterror', isFinal: true },
 }
 
-/** The verdict where we decide ourselves: no answer, DNS, or something the peer does not offer. */
+/** The verdict without a reply: no connection, DNS, or an extension that the server lacks. */
 export function classifyLocally(cause: LocalCause): Verdict {
   const { isHard = false, ...meaning } = LOCAL_MEANINGS[cause]
   const isNetwork = meaning.class === 'network'
@@ -125,13 +124,13 @@ function siteOf({ stage, reply }: ReplyContext, replyClass: ReplyClass, digit: n
   const site = CLASS_MEANINGS[replyClass].site
   const isUnexplained = replyClass === 'unknown' && digit === 4
   if (!isUnexplained && site !== 'slow') return site
-  // A server that ends a session in the middle, for no reason of ours, is only dialled again.
+  // A server that closes an ongoing session with 421 is only connected to again.
   return reply.code === 421 && !BEFORE_MAIL.includes(stage) ? 'reconnect' : 'slow'
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
 
-/** "try again in 5 minutes", "come back in 00:05:00": at least a second, at most six hours. */
+/** The delay of "try again in 5 minutes" or "come back in 00:05:00": one second to six hours. */
 function retryHintMs(text: string): number | null {
   const clock = /\b(?:in|after|for|wait) (\d{1,2}):(\d{2}):(\d{2})\b/.exec(text)
   if (clock) {

@@ -1,4 +1,4 @@
-/** What codes mean where no words decide: enhanced codes first, then the bare three digits. */
+/** Rules on codes, used if no text rule matches: enhanced codes first, then reply codes. */
 import { BEFORE_MAIL, type ReplyRule } from './reply-rule.ts'
 
 export const ENHANCED_RULES: readonly ReplyRule[] = [
@@ -9,7 +9,7 @@ export const ENHANCED_RULES: readonly ReplyRule[] = [
     codes: [501],
     mx: /(?:^|\.)(?:orange|wanadoo)\./,
   },
-  // An address that is refused at MAIL is the sender's.
+  // An address that is refused at MAIL belongs to the sender.
   {
     class: 'syntax',
     reason: 'rejected',
@@ -17,7 +17,7 @@ export const ENHANCED_RULES: readonly ReplyRule[] = [
     digit: 5,
     commands: ['mail'],
   },
-  // What a late report says by a code alone: RFC 3463 and the registry of RFC 5248, narrowly.
+  // Codes of late reports without text: RFC 3463 and the registry of RFC 5248, narrowly interpreted.
   {
     class: 'hard',
     reason: 'userunknown',

@@ -1,46 +1,46 @@
-/** Which rule of the tables a remote server's answer falls under. */
+/** Finds the rule that applies to a reply. */
 import { CODE_RULES, ENHANCED_RULES } from './code-rules.ts'
 import type { ReplyContext, Stage } from './reply.ts'
 import { BEFORE_RECIPIENT, type ReplyRule } from './reply-rule.ts'
 import { TEXT_RULES, WHOLE_TEXT_RULES } from './text-rules.ts'
 
-/** `text`: the words as the rules read them. */
+/** `text`: the normalised text that the rules match. */
 export type Match = { rule: ReplyRule | undefined; digit: number; text: string }
 
 const MAX_MATCHED_LENGTH = 2_000
 const MIN_VERDICT_LENGTH = 8
-/** How advice begins, behind the end of a clause or not. */
+/** The beginning of advice, after a clause or within it. */
 const ADVICE =
   /(?<!: ?(?:please )?)(?<=[.;,!)-] ?| )(?:please (?!(?:re)?try)|kindly |contact |to (?:fix|resolve|correct|learn|prevent|avoid|request) |for (?:more|further|additional|help|assistance|details|instructions)\b|see (?:also |our |the |below|http)|visit |refer to|learn more|set ?up |if you |you (?:should|must|may|can|need) )/
-/** In a rule's `enhanced`: a reply without an enhanced code. */
+/** In a rule's `enhanced`: the reply has no enhanced code. */
 const NO_DETAIL = 'none'
 
-/** `digit`: the first of the reply, or what stands for one. */
+/** `digit`: the first digit of the reply code, or its substitute. */
 export function matchReply(input: ReplyContext, digit: number): Match {
   const raw = input.reply.text.slice(0, MAX_MATCHED_LENGTH).toLowerCase().replace(/\s+/g, ' ')
   const text = dropNames(raw)
   const verdict = dropAdvice(text)
-  const fitting = TEXT_RULES.filter((one) => fits(one, input, digit))
+  const fitting = TEXT_RULES.filter((one) => matchesContext(one, input, digit))
   const rule =
-    WHOLE_TEXT_RULES.find((one) => fits(one, input, digit) && isSaid(one, raw, text)) ??
-    fitting.find((one) => isSaid(one, raw, verdict)) ??
-    (verdict === text ? undefined : fitting.find((one) => isSaid(one, raw, text))) ??
-    ENHANCED_RULES.find((one) => fits(one, input, digit)) ??
-    CODE_RULES.find((one) => fits(one, input, digit))
+    WHOLE_TEXT_RULES.find((one) => matchesContext(one, input, digit) && matchesText(one, raw, text)) ??
+    fitting.find((one) => matchesText(one, raw, verdict)) ??
+    (verdict === text ? undefined : fitting.find((one) => matchesText(one, raw, text))) ??
+    ENHANCED_RULES.find((one) => matchesContext(one, input, digit)) ??
+    CODE_RULES.find((one) => matchesContext(one, input, digit))
   return { rule, digit, text }
 }
 
-function isSaid(rule: ReplyRule, raw: string, text: string): boolean {
+function matchesText(rule: ReplyRule, raw: string, text: string): boolean {
   return rule.raw === undefined ? rule.text?.test(text) === true : rule.raw.test(raw)
 }
 
-/** The verdict without what to do about it, which names other troubles. */
+/** Removes advice after the refusal, because advice mentions other problems. */
 function dropAdvice(text: string): string {
   const start = ADVICE.exec(text)?.index ?? 0
   return start < MIN_VERDICT_LENGTH ? text : `${text.slice(0, start)} …`
 }
 
-/** Without addresses, so that no recipient's name reads as a verdict, and without codes. */
+/** Removes codes, and addresses, so that no recipient's name matches a rule. */
 function dropNames(raw: string): string {
   return raw
     .replace(/(?:\b[245]\d\d[ -])?#?\b[245]\.\d{1,3}\.\d{1,3}\b/g, ' ')
@@ -50,7 +50,7 @@ function dropNames(raw: string): string {
     .trim()
 }
 
-function fits(rule: ReplyRule, input: ReplyContext, digit: number): boolean {
+function matchesContext(rule: ReplyRule, input: ReplyContext, digit: number): boolean {
   const { stage, reply, command } = input
   const detail = reply.enhancedCode?.slice(2) ?? NO_DETAIL
   if (rule.digit !== undefined && rule.digit !== digit) return false
@@ -61,18 +61,18 @@ function fits(rule: ReplyRule, input: ReplyContext, digit: number): boolean {
   if (rule.isForeign === true && input.isForeign !== true) return false
   if (rule.unless?.includes(detail)) return false
   if (rule.enhanced !== undefined && !rule.enhanced.includes(detail)) return false
-  return fitsCommand(rule, command ?? stage) && fitsProvider(rule, input)
+  return matchesCommand(rule, command ?? stage) && matchesProvider(rule, input)
 }
 
-/** No address is at fault before the server has heard of it. */
-function fitsCommand(rule: ReplyRule, command: Stage): boolean {
+/** Before RCPT, no rule that blames the recipient's address applies. */
+function matchesCommand(rule: ReplyRule, command: Stage): boolean {
   const isOfAddress = rule.class === 'hard' && rule.reason !== 'rejected'
   if (isOfAddress && BEFORE_RECIPIENT.includes(command)) return false
   if (rule.commands !== undefined && !rule.commands.includes(command)) return false
   return rule.exceptCommands?.includes(command) !== true
 }
 
-function fitsProvider({ mx }: ReplyRule, { mxHost, recipientDomain }: ReplyContext): boolean {
+function matchesProvider({ mx }: ReplyRule, { mxHost, recipientDomain }: ReplyContext): boolean {
   if (mx === undefined) return true
   return [mxHost, recipientDomain].some((name) => name !== undefined && mx.test(name.toLowerCase()))
 }

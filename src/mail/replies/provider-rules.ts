@@ -1,6 +1,6 @@
 /**
- * What single providers mean by their own numbers, as they publish them: where the words around a
- * number say less than the number, or something else. Tried before the words of everybody.
+ * Rules on the published codes of single providers, for codes whose text says less than the code or
+ * something else. They come before the general text rules.
  */
 import type { ReplyRule } from './reply-rule.ts'
 
@@ -8,8 +8,8 @@ const KDDI = /(?:^|\.)(?:ezweb\.ne\.jp|au\.com)$/
 const DOCOMO = /(?:^|\.)docomo\.ne\.jp$/
 
 export const PROVIDER_RULES: readonly ReplyRule[] = [
-  // KDDI (au) answers RCPT with the address that it does not know; to the end of the data it says
-  // of its filters that a user is unknown, and names none.
+  // KDDI (au): an unknown user is refused at RCPT, with the address in the text. The same words
+  // without an address, after the data, come from its filters.
   {
     class: 'hard',
     reason: 'userunknown',
@@ -25,7 +25,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
     raw: /(?:^|[^>\w]): ?user unknown|\b550[ -]user unknown/,
     isStrike: true,
   },
-  // NTT docomo uses the same words for both.
+  // NTT docomo uses the same text for both.
   {
     class: 'content',
     reason: 'filtered',
@@ -92,26 +92,26 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
     text: /\b(?:hl:ifc|rp:trc|mi:dmc|mi:stc|mi:cel|rp:drc)\b/,
   },
 
-  // Symantec.cloud (MessageLabs): what its filter of spam refuses.
+  // Symantec.cloud (MessageLabs): refusals by its spam filter.
   {
     class: 'content',
     reason: 'spamdetected',
     text: /message filtered\b.{0,60}(?:troubleshoot|spam)/,
   },
-  // Tencent: a mailbox that is closed or takes nothing from others.
+  // Tencent: the mailbox is closed or does not accept external mail.
   { class: 'disabled', reason: 'suspended', text: /mailbox unavailable or access denied/ },
 
   // Outlook.com: `(SC-001)`.
   { class: 'policy', reason: 'policyviolation', text: /\bsc-002\b/ },
 
-  // Microsoft: a sender it has banned, not an address of ours.
+  // Microsoft: a banned sender, not a bad recipient.
   {
     class: 'syntax',
     reason: 'rejected',
     stages: ['late'],
     text: /banned sender(?! ip|ing| ?\[)|spam abuse detected/,
   },
-  // Google: the address is refused for good, not only for now.
+  // Google: a permanent refusal of our IP address.
   {
     class: 'block',
     reason: 'blocked',
@@ -119,7 +119,7 @@ export const PROVIDER_RULES: readonly ReplyRule[] = [
     digit: 5,
     text: /unusual rate of (?:unsolicited )?(?:mail|messages)/,
   },
-  // Yahoo: what it says of a sender it has given up.
+  // Yahoo: a permanent refusal of the sender.
   {
     class: 'syntax',
     reason: 'rejected',

@@ -1,8 +1,7 @@
 /**
- * What a rule on a remote server's answer can say: DELIVERY's table as data, for replies in session
- * and for late bounces alike. The rules on words stand in `text-rules.ts`, those on codes in
- * `code-rules.ts`. `enhanced` holds "subject.detail": the class digit is the reply's own, which
- * bounds the verdict.
+ * Rules on replies of remote servers, in session and in late bounces. Rules on text are in
+ * `text-rules.ts` and `provider-rules.ts`, rules on codes in `code-rules.ts`. `enhanced` contains only
+ * "subject.detail": the first digit is the reply's own and bounds the verdict.
  */
 
 import type { BounceReason, ReplyClass, SiteAction, Stage } from './reply.ts'
@@ -11,40 +10,40 @@ export type ReplyRule = {
   readonly class: ReplyClass
   readonly reason: BounceReason
   readonly text?: RegExp
-  /** As `text`, of the words as they came: addresses and codes are in them. */
+  /** Like `text`, but matches the original text with its addresses and codes. */
   readonly raw?: RegExp
-  /** "subject.detail" of the enhanced code; `none` for a reply without. */
+  /** "subject.detail" of the enhanced code; `none`: the reply has no enhanced code. */
   readonly enhanced?: readonly string[]
   readonly codes?: readonly number[]
   /** First digit of the reply. */
   readonly digit?: 4 | 5
   readonly stages?: readonly Stage[]
-  /** What the server answered to: the stage in session, the command that a late report tells. */
+  /** The command that the reply answers: the stage in session, or the command in a late report. */
   readonly commands?: readonly Stage[]
-  /** Not where it answered to one of these. */
+  /** The rule does not apply to replies to these commands. */
   readonly exceptCommands?: readonly Stage[]
-  /** "subject.detail" that speaks against the rule. */
+  /** The rule does not apply with these values of "subject.detail". */
   readonly unless?: readonly string[]
-  /** As that of a class; it stands before it. */
+  /** Overrides the class. */
   readonly isStrike?: boolean
-  /** The MX host's name or the recipient's domain: the provider. */
+  /** The provider: matches the MX host's name or the recipient's domain. */
   readonly mx?: RegExp
-  /** Only where the recipient's domain is not the own one of who reports. */
+  /** The rule applies only if the reporting system belongs to another organisation. */
   readonly isForeign?: true
   readonly retryAfterMs?: number
   readonly site?: SiteAction
-  /** As that of a class; it stands before it. */
+  /** Overrides the class. */
   readonly isRetried?: boolean
 }
 
 const hour = 3_600_000
-/** Before the server has heard of a message. */
+/** Stages before MAIL. */
 export const BEFORE_MAIL: readonly Stage[] = ['connect', 'greeting', 'ehlo']
-/** Before it has heard of a recipient: what it says is about us. */
+/** Stages before RCPT: a refusal concerns us, not the recipient. */
 export const BEFORE_RECIPIENT: readonly Stage[] = [...BEFORE_MAIL, 'starttls', 'auth', 'mail']
 
 export type ClassMeaning = {
-  /** A 5yz of this class in session is tried again. */
+  /** A 5yz of this class in session is retried. */
   readonly isRetried: boolean
   readonly retryAfterMs: number | null
   readonly site: SiteAction
@@ -58,7 +57,7 @@ const REFUSED: ClassMeaning = {
   isCounted: true,
 }
 
-/** What a class means by itself; what a rule says of its own stands before it. */
+/** The meaning of each class; a rule's own values override it. */
 export const CLASS_MEANINGS: Readonly<Record<ReplyClass, ClassMeaning>> = {
   accepted: { ...REFUSED, isCounted: false },
   hard: REFUSED,

@@ -1,4 +1,4 @@
-/** A report of delivery: from its fields where it has some, else from its prose. */
+/** Reads a bounce: from its delivery status fields if it has any, else from its prose. */
 import { getDomain } from 'tldts'
 import { type Entity, readText } from '../parse/entity.ts'
 import { listFields } from '../parse/fields.ts'
@@ -18,8 +18,8 @@ import { completeReply, reduceTranscript } from './transcript.ts'
 
 export type Bounce = { reportingMta: string | null; recipients: ReportedRecipient[] }
 
-/** What is known of a message by the time its recipients are looked for. */
-export type Findings = {
+/** The parts of a report that were read before its recipients. */
+export type ReportContext = {
   entities: readonly Entity[]
   notice: string
   signs: MessageKind
@@ -29,14 +29,14 @@ export type Findings = {
 /** One more than is reported. */
 const maxRecipients = 51
 
-/** Above the recipients, of each of whom the reply then says no more than `user unknown` (au). */
+/** au (KDDI): the state of all recipients, above the list; each reply says only `user unknown`. */
 const STATE_OF_ALL = /^\s{0,20}the user\(s\) account is\b[^\n]{0,120}/im
 
 const REPLY = /(?<![\d.])[245]\d\d[ -]|[245]\.\d{1,3}\.\d{1,3}|said:|<<</
 
 /**
- * The text of every delivery status: parts of that type, else fields in plain text. `nested`: what
- * the text of a bounce gives back, which may be a report in its turn.
+ * The text of every delivery status: parts of that type, else fields in plain text. `nested`: the
+ * message that a bounce returns in its text, which may be a report itself.
  */
 export function listStatusTexts(
   entities: readonly Entity[],
@@ -45,19 +45,19 @@ export function listStatusTexts(
   const own = entities.filter(({ type, level }) => level === 0 && isDeliveryStatus(type))
   if (own.length > 0) return own.map(readText)
   if (hasStatusFields(notice)) return [notice]
-  // A filter on the way that wraps the report it passes on.
+  // A filter on the way wraps the report that it forwards.
   const inner = entities.filter(({ type, level }) => level === 1 && isDeliveryStatus(type))
   if (inner.length === 0 && hasStatusFields(nested)) return [skipToStatus(nested)]
   return inner.slice(0, 1).map(readText)
 }
 
-/** Past the header sections, whose fields are others'. */
+/** Skips the header sections before the delivery status. */
 function skipToStatus(text: string): string {
   const start = /^[ \t]{0,9}(?:reporting-mta|(?:final|original)-recipient):/im.exec(text)
   return start === null ? text : text.slice(start.index)
 }
 
-export function readStatusBounce(statuses: readonly DeliveryStatus[], findings: Findings): Bounce {
+export function readStatusBounce(statuses: readonly DeliveryStatus[], findings: ReportContext): Bounce {
   const groups = statuses.flatMap((status) => status.groups).slice(0, maxRecipients)
   const known = groups.map(({ recipient }) => recipient).filter((one) => one !== '')
   const actual = groups.map(({ actualRecipient }) => actualRecipient ?? '')
@@ -74,19 +74,19 @@ export function readStatusBounce(statuses: readonly DeliveryStatus[], findings: 
   return { reportingMta: reporter, recipients }
 }
 
-/** `unnamed`: who it was where the group does not say. */
-type Told = {
+/** `unnamed`: the recipient if the group names none. */
+type GroupContext = {
   group: StatusGroup
   prose: Prose
   unnamed: string
   reporter: string | null
-  /** The only recipient, so that all of the prose is about that one. */
+  /** The only recipient, so that all prose refers to it. */
   isAlone: boolean
 }
 
 function evidenceOf(
-  { group, prose, unnamed, reporter, isAlone }: Told,
-  findings: Findings,
+  { group, prose, unnamed, reporter, isAlone }: GroupContext,
+  findings: ReportContext,
 ): Evidence {
   const { notice, signs } = findings
   const find = (name: string | null) => prose.blocks.find(({ recipient }) => recipient === name)
@@ -99,7 +99,7 @@ function evidenceOf(
     action: group.action ?? fallback,
     status: group.status,
     texts: [
-      readState(prose),
+      readStateOfAll(prose),
       completeReply(notice, group.diagnostic),
       session(block?.text ?? ''),
       group.comment,
@@ -111,8 +111,8 @@ function evidenceOf(
   }
 }
 
-/** The prose of a report without fields. Never without a recipient: one '' where none is named. */
-export function readProseBounce(findings: Findings): Bounce {
+/** Reads a bounce in prose. It has at least one recipient, '' if none is named. */
+export function readProseBounce(findings: ReportContext): Bounce {
   const { entities, original, notice, signs } = findings
   const root = entities[0]?.fields ?? []
   const headers = ['x-failed-recipients', 'x-mailer-daemon-recipients']
@@ -139,13 +139,13 @@ function proseEvidence({ recipient, text }: Block, prose: Prose, signs: MessageK
     originalRecipient: null,
     action: signs.isDelay ? 'delayed' : 'failed',
     status: null,
-    texts: [readState({ preamble }), ...pickParagraphs(told), pickAbove(told, preamble)],
+    texts: [readStateOfAll({ preamble }), ...pickParagraphs(told), pickReplyAbove(told, preamble)],
     notice: preamble,
   }
 }
 
-/** By the name of who reports, else by the address that the report comes from. */
-function isForeign(recipient: string, { entities }: Findings, reporter: string | null): boolean {
+/** Whether recipient and reporting system (Reporting-MTA, else From) differ in organisation. */
+function isForeign(recipient: string, { entities }: ReportContext, reporter: string | null): boolean {
   const from = findAddress(listFields(entities[0]?.fields ?? [], 'from')[0] ?? '') ?? ''
   const own = reporter ?? from.slice(from.lastIndexOf('@') + 1)
   const domain = recipient.slice(recipient.lastIndexOf('@') + 1)
@@ -157,24 +157,24 @@ function organisationOf(name: string): string {
   return getDomain(name) ?? name
 }
 
-function readState({ preamble }: Pick<Prose, 'preamble'>): string {
+function readStateOfAll({ preamble }: Pick<Prose, 'preamble'>): string {
   return STATE_OF_ALL.exec(preamble)?.[0] ?? ''
 }
 
-/** The reply above the recipients, where nothing below tells one; '' without. */
-function pickAbove(told: string, preamble: string): string {
+/** The reply above the recipients if the text below contains none; '' without one. */
+function pickReplyAbove(told: string, preamble: string): string {
   if (REPLY.test(told)) return ''
   return preamble.split(/\n\s*\n/, 40).find((one) => REPLY.test(one)) ?? ''
 }
 
-/** The paragraph with a reply in it before the whole, which may end in advice. */
+/** The paragraph with a reply, then the whole text, which may end in advice. */
 function pickParagraphs(text: string): string[] {
   const paragraphs = text.split(/\n\s*\n/, 40)
   const spoken = paragraphs.find((one) => REPLY.test(one))
   return spoken === undefined || spoken === text ? [text] : [spoken, text]
 }
 
-function proseOf({ notice, entities }: Findings, known: readonly string[]): Prose {
+function proseOf({ notice, entities }: ReportContext, known: readonly string[]): Prose {
   const to = listFields(entities[0]?.fields ?? [], 'to')[0] ?? ''
   return readProse(notice, { known, sender: findAddress(to) })
 }

@@ -1,16 +1,16 @@
 /**
- * From the words of a report to a verdict: the same rules as in session, at stage `late`. What the
- * other server said comes first; the prose around it decides only where that says nothing.
+ * Classifies a reported recipient by the same rules as replies in session, at stage `late`. The other
+ * server's reply comes first; the prose around it decides only if the reply matches no text rule.
  */
 import { type Classification, classifyWithBasis } from '../replies/classify-reply.ts'
 import type { Stage, Verdict } from '../replies/reply.ts'
 import {
   type Diagnosis,
   isVague,
-  rankStatus,
+  specificity,
   readCommand,
   readDiagnosis,
-  tellMost,
+  mostSpecific,
 } from './diagnostic.ts'
 import type { ReportedAction, ReportedRecipient } from './reported-recipient.ts'
 
@@ -18,17 +18,17 @@ export type Evidence = {
   recipient: string
   originalRecipient: string | null
   action: ReportedAction
-  /** Of the delivery status. */
+  /** From the delivery status. */
   status: string | null
-  /** What decides, in order: diagnostic, then the prose on the recipient. */
+  /** The texts to classify, in order: the diagnostic, then the prose about the recipient. */
   texts: string[]
-  /** All of the prose: it decides where no code says more than failed. */
+  /** The whole prose: it decides if no code is more specific than "failed". */
   notice: string
-  /** Who answered, where a field says so. */
+  /** The replying server, if a field names it. */
   remoteMta?: string | null
-  /** What was answered to, where a field says so. */
+  /** The command that it replied to, if a field names it. */
   command?: Stage | null
-  /** The recipient's domain is not the own one of who reports. */
+  /** The reporting system belongs to another organisation than the recipient. */
   isForeign?: boolean
 }
 
@@ -36,7 +36,7 @@ const MAX_TEXT_LENGTH = 2_000
 const MAX_PROSE_LENGTH = 8_000
 const MAX_DIAGNOSTIC_LENGTH = 1_000
 
-/** Prose that says what was refused is the address; it counts where no code says otherwise. */
+/** Prose that names the address as the refused part; it counts if no code says otherwise. */
 const ADDRESS_REFUSED =
   /address (?:not found|couldn't be found)|rejected (?:the |your )?address|recipient address rejected/i
 
@@ -45,12 +45,12 @@ export function classifyRecipient(given: Evidence): ReportedRecipient {
   const notice = oneSpaced(given.notice)
   const evidence = {
     ...given,
-    texts: texts.flatMap(unwrap).map(dropHosts),
+    texts: texts.flatMap(unwrapQuote).map(dropHosts),
     notice: dropHosts(notice),
   }
   const { action, recipient, originalRecipient } = evidence
   const diagnosis = diagnose(evidence)
-  const verdict = bound(action, readBest(evidence, diagnosis).verdict)
+  const verdict = limitToAction(action, classifyBest(evidence, diagnosis).verdict)
   return {
     recipient,
     originalRecipient,
@@ -64,7 +64,7 @@ export function classifyRecipient(given: Evidence): ReportedRecipient {
   }
 }
 
-/** A code that the other server told beats that of the system which reports, if it says more. */
+/** The other server's code beats that of the reporting system, if it is more specific. */
 function diagnose({ status, texts: own, notice, command: given }: Evidence): Diagnosis {
   const texts = [...own, notice]
   const diagnoses = texts.map(readDiagnosis)
@@ -77,20 +77,19 @@ function diagnose({ status, texts: own, notice, command: given }: Evidence): Dia
 }
 
 /**
- * Of the code in the delivery status and that in the words of the other server the one that tells
- * more; where they differ in class, that of the words. The prose around counts where both say
- * little.
+ * Chooses the more specific of the delivery status and the code in the other server's reply; if their
+ * first digits differ, the reply's. The surrounding prose counts if both are unspecific.
  */
 function chooseStatus(status: string | null, told: readonly Diagnosis[]): string | null {
   const [first, ...others] = told.map((one) => one.status)
   const isContrary = first && status && first[0] !== status[0] && told[0]?.replyCode !== null
   const own = isContrary ? [first] : [status, first ?? null].filter((code) => code !== null)
-  const best = tellMost(own)
-  if (best !== null && rankStatus(best) > 1) return best
-  return tellMost([best, ...others].filter((code) => code !== null))
+  const best = mostSpecific(own)
+  if (best !== null && specificity(best) > 1) return best
+  return mostSpecific([best, ...others].filter((code) => code !== null))
 }
 
-/** Names of hosts before an IP address are no words: many belong to who filters spam. */
+/** Removes host names before an IP address, because many contain words like "spam" or "filter". */
 function dropHosts(text: string): string {
   return text.replace(
     /(?:(?<![\w.-])host )?(?<![\w.-])(?!(?:\d{3}[ -])?\d\.\d{1,3}\.\d{1,3} ?\[)[\w-]{1,63}(?:\.[\w-]{1,63}){1,8} ?\[(?:ipv6:)?(?=[\da-f]{0,4}[.:])[\d.:a-f]{3,45}\](?::\d{1,5})?/gi,
@@ -98,12 +97,12 @@ function dropHosts(text: string): string {
   )
 }
 
-/** What stands before the words of the other server, and has words of its own that mislead. */
+/** Introductions to the other server's reply whose own words would mislead the rules. */
 const QUOTE_INTRODUCTION =
   /(?:smtp error from remote (?:mail )?server after (?:pipelined )?(?:initial connection|end of data|[a-z]{4}(?: (?:from|to))?(?:\s?:\s?<[^<>]{0,320}>)?(?: [\w.=-]{1,80}){0,3})|from mta\((?:smtp|lmtp)?:?[^()]{0,80}\)|error that the other server returned was|the response (?:from the remote server )?was|with the following (?:error|reply|response)(?: message)?)\s{0,3}:/i
 
-/** `5.1.0 - Unknown address error 550-'…'`: an IronPort's guess, and then what it was told. */
-function unwrap(text: string): string[] {
+/** `5.1.0 - Unknown address error 550-'…'`: an IronPort's guess before the actual reply. */
+function unwrapQuote(text: string): string[] {
   const told = /(?:^|\s)[245]\.\d\.\d{1,3} - [\w (),/-]{1,80}? ([245]\d\d)[ -]'(.+)/s.exec(text)
   if (told !== null) return [`${told[1]} ${told[2]}`]
   const quoted = QUOTE_INTRODUCTION.exec(text)
@@ -111,8 +110,8 @@ function unwrap(text: string): string[] {
   return /\w{3}/.test(rest) ? [rest, text] : [text]
 }
 
-/** The first text that a rule knows; else the reading of the codes alone. */
-function readBest(evidence: Evidence, diagnosis: Diagnosis): Classification {
+/** Classifies the first text that a rule matches, else the codes alone. */
+function classifyBest(evidence: Evidence, diagnosis: Diagnosis): Classification {
   const { action, texts, notice } = evidence
   const { replyCode, status, command } = diagnosis
   const isDelivered = action !== 'failed' && action !== 'delayed'
@@ -139,15 +138,15 @@ function readBest(evidence: Evidence, diagnosis: Diagnosis): Classification {
 
 const PEER_NAME = /\b(?:host:?|talking to|by) ([a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,8})/i
 
-/** Whose words they are. */
+/** The server that replied. */
 function findProvider({ remoteMta, recipient, texts }: Evidence) {
   const mxHost = remoteMta ?? texts.map((text) => PEER_NAME.exec(text)?.[1]).find(Boolean)
   const recipientDomain = recipient.slice(recipient.lastIndexOf('@') + 1)
   return mxHost === undefined ? { recipientDomain } : { mxHost, recipientDomain }
 }
 
-/** Only what failed can end an address. */
-function bound(action: ReportedAction, verdict: Verdict): Verdict {
+/** Only the action `failed` can end an address or count as a strike. */
+function limitToAction(action: ReportedAction, verdict: Verdict): Verdict {
   if (action === 'failed') return verdict
   if (action === 'delayed' && verdict.reason === 'undetermined') {
     return { ...verdict, class: 'network', reason: 'expired', isFinal: false, isStrike: false }
@@ -159,7 +158,7 @@ function oneSpaced(text: string): string {
   return text.slice(0, MAX_PROSE_LENGTH).replace(/\s+/g, ' ').trim()
 }
 
-/** Printable and bounded; control characters as `\x1b`. */
+/** Bounds a line and escapes control characters as `\x1b`. */
 function escapeControls(line: string): string {
   return line
     .slice(0, MAX_DIAGNOSTIC_LENGTH)
@@ -169,7 +168,7 @@ function escapeControls(line: string): string {
     })
 }
 
-/** A recipient whom the message did reach, and what came of it. */
+/** A recipient that the message reached, and that replied automatically or complained. */
 export function classifyReached(
   reason: 'vacation' | 'feedback',
   recipient: string,

@@ -1,6 +1,6 @@
 /**
- * Complaints: feedback reports (RFC 5965, RFC 6650), also those of a provider that sends the message
- * back without one (Microsoft's JMRP), and a mail program that unsubscribes its reader.
+ * Complaints: feedback reports (RFC 5965, RFC 6650), returned messages without a report (Microsoft's
+ * JMRP), and unsubscribe requests of Apple Mail.
  */
 
 import { decodeHeader } from '../parse/decode-text.ts'
@@ -11,22 +11,22 @@ import { findAddress } from '../parse/find-address.ts'
 export type Complaint = {
   /** RFC 5965 section 3.1, in lower case. */
   feedbackType: string
-  /** In the order of the report; one '' where it was taken out. */
+  /** In the order of the report; a removed address is ''. */
   recipients: string[]
-  /** Of the feedback report. */
+  /** The fields of the feedback report. */
   fields: Field[]
 }
 
 /**
- * Reports in the same format that nobody complains in: "this is no spam" (RFC 6430), a failure of
- * DKIM or DMARC (RFC 6591), what a scanner found.
+ * Reports in the same format that are not complaints: "this is not spam" (RFC 6430), a failure of DKIM
+ * or DMARC (RFC 6591), a virus.
  */
 const NOT_COMPLAINTS = new Set(['not-spam', 'auth-failure', 'virus'])
 
 /** One more than is reported. */
 const maxRecipients = 51
 
-/** Fields of the message that came back which name whom it reached. */
+/** Fields of the returned message that name its recipient. */
 const RECIPIENT_FIELDS = [
   'x-hmxmroriginalrecipient',
   'x-original-to',
@@ -38,7 +38,7 @@ const RECIPIENT_FIELDS = [
 const COMPLAINT_SUBJECT =
   /complaint about (?:a )?message|(?:abuse|spam|feedback|junk|fbl) (?:report|complaint|notification)|e-?mail feedback report|spam complaint/i
 
-/** Whether somebody wants no more of such mail. */
+/** Whether a report of this type means that the recipient does not want such mail. */
 export function isComplaint(feedbackType: string | null): boolean {
   return feedbackType === null || !NOT_COMPLAINTS.has(feedbackType)
 }

@@ -1,6 +1,6 @@
 /**
- * Delivery status notifications (RFC 3464, RFC 6533): one group of fields for the message, one for
- * each recipient, also where blank lines, types or Final-Recipient are missing.
+ * Delivery status notifications (RFC 3464, RFC 6533): one group of fields for the message and one for
+ * each recipient. Tolerates missing blank lines, address types and Final-Recipient fields.
  */
 
 import { type Field, findField, readFields } from '../parse/fields.ts'
@@ -12,17 +12,17 @@ import type { ReportedAction } from './reported-recipient.ts'
 export type StatusGroup = {
   recipient: string
   originalRecipient: string | null
-  /** Whom the alias in `recipient` stands for. */
+  /** The address that the alias in `recipient` stands for. */
   actualRecipient: string | null
   action: ReportedAction | null
   status: string | null
-  /** The comment behind the status: prose. */
+  /** The comment after the status: prose. */
   comment: string
-  /** Without its type. */
+  /** Without its type prefix. */
   diagnostic: string
-  /** Who answered; null where the report does not say. */
+  /** The replying server; null if the report does not name it. */
   remoteMta: string | null
-  /** What was answered to, where a field says so. */
+  /** The command that it replied to, if a field implies it. */
   command: Stage | null
 }
 
@@ -48,7 +48,7 @@ const ACTIONS: Readonly<Record<string, ReportedAction>> = {
   expanded: 'expanded',
 }
 
-/** What PowerMTA takes a refusal for (`X-PowerMTA-BounceCategory`), in words that the rules know. */
+/** PowerMTA's category of a refusal (`X-PowerMTA-BounceCategory`) -> text that the rules match. */
 const POWERMTA_CATEGORIES: Readonly<Record<string, string>> = {
   'bad-domain': 'unknown domain',
   'bad-mailbox': 'unknown mailbox',
@@ -65,7 +65,7 @@ export function isDeliveryStatus(type: string): boolean {
   return /^message\/(?:x-)?(?:global-)?delivery-?status$/.test(type)
 }
 
-/** Fields of a delivery status that stand in plain text. */
+/** Whether a plain text contains the fields of a delivery status. */
 export function hasStatusFields(text: string): boolean {
   return (
     /^[ \t]{0,9}(?:final|original)-recipient:/im.test(text) &&
@@ -80,7 +80,7 @@ export function readDeliveryStatus(text: string): DeliveryStatus {
   return { reportingMta: reportingMta?.replace(/^\s*[\w-]{1,20}\s*;\s*/, '') ?? null, groups }
 }
 
-/** Groups as blank lines part them, and again where one holds two recipients. */
+/** Splits at blank lines, and splits a group again if it contains two recipients. */
 function listSets(text: string): Field[][] {
   return text
     .split(/\n[ \t]*\n/)
@@ -142,7 +142,7 @@ function readGroup(fields: Field[]): StatusGroup {
   }
 }
 
-/** A recipient that is no Internet address, such as one of X.400. */
+/** A recipient that is not an Internet address, such as an X.400 address. */
 function rawRecipient(value: string): string {
   const text = value
     .replace(/^\s*[\w-]{1,40}\s*;\s*/, '')

@@ -1,12 +1,12 @@
-/** What a line of diagnosis says in SMTP's terms: reply code, enhanced status code, command. */
+/** Reads reply code, enhanced status code and command from a diagnostic text. */
 import type { Stage } from '../replies/reply.ts'
 
 export type Diagnosis = {
-  /** RFC 5321, 400 to 599, or 2yz of mail that did get through; null where there is none. */
+  /** RFC 5321: 400 to 599, or 2yz for delivered mail; null if the text has none. */
   replyCode: number | null
   /** RFC 3463. */
   status: string | null
-  /** What the other server answered to, where that is told. */
+  /** The command that the other server replied to, if the text names it. */
   command: Stage | null
 }
 
@@ -16,7 +16,7 @@ const STATUS = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/g
 const REPLY_CODE =
   /(?<![\w.=/@-])([245][0-5]\d)(?![ \t]{0,3}(?:[kmg]?b|[kmg]?i?bytes?|kilobytes?|megabytes?|octets?|characters?|chars|lines?|messages?|mails?|e-?mails?|recipients?|rcpts?|users|connections?|sessions?|seconds?|secs?|minutes?|mins?|hours?|days?|times?|attempts?|tries|retries|errors|hops)\b)(?=[ \t]{1,3}["'<([#*:\p{L}]|[ \t]\d{1,3}[ \t]\p{Lu}|[ \t-]{1,3}(?:#?[245]\.\d|[\p{L}<"'([])|[,;:]|[ \t]{0,3}$|[-\t ]{1,3}https?:)/gu
 
-/** Before a number that is a size, a count or a port. */
+/** Words before a number that is a size, a count or a port. */
 const COUNTED =
   /\b(?:limit|limit of|limit is|limited to|size|size of|maximum|max|maximum of|maximum is|is|than|exceeds?|exceeding|exceeded|port|ports|count|count of|after|tried|least|most|up to|every|within|about|of|and|by|has|have|had|for)[ :=]{1,2}$/i
 
@@ -50,31 +50,31 @@ export function readDiagnosis(text: string): Diagnosis {
   return { replyCode: pickCode(bounded, status), status, command: readCommand(bounded) }
 }
 
-/** The code in a text that says most; of success only where nothing was refused. */
+/** The most specific code in a text; a code of success only if there is no other. */
 export function pickStatus(text: string): string | null {
   const codes = Array.from(text.matchAll(STATUS), (match) => match[0])
   const refusals = codes.filter((code) => !code.startsWith('2'))
-  return tellMost(refusals.length > 0 ? refusals : codes)
+  return mostSpecific(refusals.length > 0 ? refusals : codes)
 }
 
-/** The first of the codes that say most; null without any. */
-export function tellMost(codes: readonly string[]): string | null {
-  const most = Math.max(...codes.map(rankStatus))
-  return codes.find((code) => rankStatus(code) === most) ?? null
+/** The first of the most specific codes; null without any. */
+export function mostSpecific(codes: readonly string[]): string | null {
+  const most = Math.max(...codes.map(specificity))
+  return codes.find((code) => specificity(code) === most) ?? null
 }
 
 /**
- * How much a code tells: no more than the class (0); a subject without a detail, or what systems
- * say for want of better: too old, a fault of theirs, of the protocol (1); 5.1.1, which some take
- * for any refusal (2); all others (3).
+ * How specific a code is: only a class (0); a subject without a detail, or a code that systems use
+ * for want of a better one: expired, system fault, protocol fault (1); 5.1.1, which some use for any
+ * refusal (2); all others (3).
  */
-export function rankStatus(code: string): number {
+export function specificity(code: string): number {
   if (isVague(code)) return 0
   if (/^\d\.(?:\d{1,3}\.0|4\.7|5\.[1245])$|^5\.3\./.test(code)) return 1
   return code === '5.1.1' ? 2 : 3
 }
 
-/** `5.0.0` and the like: no more than the first digit. */
+/** Whether a code, such as `5.0.0`, has no more information than its first digit. */
 export function isVague(status: string | null): boolean {
   return status === null || /^[245]\.0\.0$/.test(status)
 }
@@ -91,7 +91,7 @@ function pickCode(text: string, status: string | null): number | null {
   return codes.find((code) => code >= 400) ?? codes[0] ?? null
 }
 
-/** The command of a transcript's first refusal, else what the prose says. */
+/** The command of a transcript's first refusal, else the command that the prose names. */
 export function readCommand(text: string): Stage | null {
   const bounded = text.slice(0, MAX_LENGTH).toLowerCase()
   const refusal = /<<< ?[45]\d\d/.exec(bounded)

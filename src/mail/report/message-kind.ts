@@ -1,4 +1,4 @@
-/** What kind of mail this is, by its header section and its words: bounce, auto-reply, complaint. */
+/** Detects bounces, delay warnings and automatic replies by header section and prose. */
 
 import { decodeHeader } from '../parse/decode-text.ts'
 import type { Entity } from '../parse/entity.ts'
@@ -7,10 +7,10 @@ import { findAddress } from '../parse/find-address.ts'
 
 const DAEMON_ADDRESS =
   /^(?:mailer-?daemon|mailer|mail-?daemon|mail[._-]?delivery(?:[._-]?(?:sub)?system)?|mail[._-]?system|poo?st_?master|mdaemon|bounces?|double-?bounce|smtp-?(?:admin|daemon)|microsoftexchange\w{10,40}|nobody|root)(?:[+@-]|$)/i
-/** Programs that are not only mail systems. */
+/** Addresses of programs that are not necessarily mail systems. */
 const MACHINE_ADDRESS =
   /^(?:[\w.+-]{0,64}[._-])?(?:no-?reply|do-?not-?reply|sys-?admin|admin|administrator|system|server|gateway|filter|mailserver|notifications?|listserv|majordomo|mailman|sympa|lyris|list-?manager)(?:[._+-][\w.+-]{0,64})?@/i
-/** Whom list servers write as; they mark what they write (`X-MLServer`, `X-Mailman-Version`). */
+/** Addresses of list servers; their mail has fields such as `X-MLServer` or `X-Mailman-Version`. */
 const LIST_ADDRESS =
   /^(?:[\w.+-]{1,64}-(?:admin|owner|request|bounces?|ctl|help|errors)|owner-[\w.+-]{1,64}|(?:majordomo|mailman|listserv|listmaster|sympa|lyris|fml|ezmlm)(?:-[\w.+-]{1,64})?)@/i
 const LIST_FIELD =
@@ -25,9 +25,9 @@ const BOUNCE_PHRASE =
   /(?:could|can|did|was|were|is|been|has|has been|wasn.t|couldn.t|can.t|hasn.t)(?: not)? (?:yet )?(?:be(?:en)? )?(?:delivered|relayed)\b|not (?:yet )?(?:be(?:en)? )?deliver|undeliver|unable to deliver|(?:failed|failure) (?:to|in) (?:deliver|send)|deliver\w{0,3} (?:to the following|has failed|failed|failure|problem|errors?|status notification|problems)|had (?:permanent|transient|delivery)|permanent (?:fatal |delivery )?(?:error|failure)|did not reach|was rejected|been (?:automatically )?rejected|not (?:allowed|authori[sz]ed|permitted) to (?:post|send)|returned to (?:you|sender)|not (?:be )?(?:accepted|sent)|giving up|(?:user|recipient|mailbox|account|address) (?:unknown|not found|does not exist|is (?:full|disabled))|unknown (?:user|recipient|or illegal)|no such user|over quota|exceeded the (?:local )?(?:limit|quota)|failure reasons?|remote (?:host|server) (?:said|returned|replied)|smtp error|transcript of session|error message below|trouble delivering|no valid recipients|not a member of|don't have permission|permission to post|detected a loop|invalid final delivery|mail(?:box)? (?:size )?(?:limit|quota)|nicht zugestellt|konnte nicht|unzustellbar|n'a (?:pas )?pu être|n.a pas été remis|non è stato possibile|no se ha podido|no se pudo|não foi possível|не может быть доставлено|не удалось|не было доставлено|не доставлено|无法|無法|退信|送信できません|配信できません|届けられません|エラー|전송하지 못|google groups/i
 
 export type MessageKind = {
-  /** It is a report of delivery. */
+  /** A report about a delivery. */
   isBounce: boolean
-  /** A warning that delivery takes longer. */
+  /** A warning about a delay. */
   isDelay: boolean
   isAutoReply: boolean
 }
@@ -42,17 +42,17 @@ export function detectMessageKind(root: Entity, notice: string): MessageKind {
   }
 }
 
-/** People write of deliveries too: words count where a mail system is the one who speaks. */
+/** People write about deliveries too: words count only if the sender looks like a mail system. */
 function isBounce(root: Entity, { subject, words }: { subject: string; words: string }): boolean {
   if (findField(root.fields, 'x-failed-recipients') !== undefined) return true
   if (/report-type\s{0,9}=\s{0,9}"?delivery-status/i.test(root.contentType)) return true
   const isAnswer = /^\s*(?:re|fwd?|aw|wg|sv|antw|tr|rv|回复|答复)\s?:/i.test(subject)
   const isNamed = !isAnswer && BOUNCE_SUBJECT.test(subject)
-  const speaker = scoreSpeaker(root)
+  const speaker = scoreSender(root)
   return speaker > 0 && speaker + (isNamed ? 2 : 0) + (BOUNCE_PHRASE.test(words) ? 2 : 0) >= 4
 }
 
-function scoreSpeaker({ fields }: Entity): number {
+function scoreSender({ fields }: Entity): number {
   const from = decodeHeader(findField(fields, 'from') ?? findField(fields, 'sender') ?? '')
   const address = findAddress(from) ?? from.trim()
   const isDaemon =
@@ -64,7 +64,7 @@ function scoreSpeaker({ fields }: Entity): number {
   return (isDaemon ? 2 : isMachine ? 1 : 0) + (isNullSender ? 1 : 0)
 }
 
-/** Nothing more will be tried. Exim's warning says that mail will be returned, should it give up. */
+/** There will be no more attempts. Exim's warning says "will be returned" for the future only. */
 const FINAL_FAILURE =
   /permanent|given up|giving up|(?<!will be )returned to you|has failed|failed permanently/i
 
@@ -79,7 +79,7 @@ function isDelayNotice(subject: string, words: string): boolean {
 const AUTO_REPLY_SUBJECT =
   /^(?:\[?auto(?:matic|matische|matica|mática|matisk)?[ .-]?(?:reply|response|replied|antwort|svar)\]?|auto ?:|autoreply|auto-?reply|autoresponder|out of (?:the )?office|out-of-office|ooo:|abwesen|abwesenheit|automatische (?:antwort|abwesen)|réponse automatique|absen(?:ce|t)|absence du bureau|risposta automatica|fuori (?:sede|ufficio)|respuesta autom|fuera de (?:la )?oficina|resposta autom|ausência|automatisch antwoord|afwezig|autosvar|frånvaro|автоответ|автоматический ответ|自动回复|自動回覆|自動応答|自動返信|不在通知|자동 응답|부재중|otomatik yan|odpowiedź automatyczna|automatyczna odpowiedź|autoodpowiedź|automatická odpově|automaattinen vastaus|automatikus válasz|automatsko odgov|samodejni odgovor|automatinis atsak|automātiskā atb|automaatvastus|răspuns automat|αυτόματη απάντηση|автоматична відповідь|自动答复|自動答覆|自動回答|자동 회신|자동 답장|תשובה אוטומטית|رد تلقائي|vacation|on vacation|away from|i am away|away (?:until|from)|on (?:annual )?leave)|(?:is |am )?(?:currently )?out of (?:the )?office|vacation (?:reply|response|message|notice)|automatic reply/iu
 
-/** RFC 3834 section 5, and what older responders write instead. */
+/** RFC 3834 section 5, and the fields and subjects of older responders. */
 function isAutoReply(root: Entity, subject: string): boolean {
   const field = (name: string) => (findField(root.fields, name) ?? '').trim().toLowerCase()
   if (field('auto-submitted').startsWith('auto-replied')) return true
@@ -87,7 +87,7 @@ function isAutoReply(root: Entity, subject: string): boolean {
   if (/report-type\s{0,9}=\s{0,9}"?disposition-notification/i.test(root.contentType)) return true
   if (/^auto.?reply|^auto_reply/.test(field('precedence'))) return true
   if (field('delivered-to') === 'autoresponder') return true
-  const marks = [
+  const names = [
     'x-autoreply',
     'x-autorespond',
     'x-autoreply-from',
@@ -97,6 +97,6 @@ function isAutoReply(root: Entity, subject: string): boolean {
     'x-vacation',
     'x-apple-action',
   ]
-  if (marks.some((name) => !['', 'no', 'false', 'none'].includes(field(name)))) return true
+  if (names.some((name) => !['', 'no', 'false', 'none'].includes(field(name)))) return true
   return field('auto-submitted') !== 'no' && AUTO_REPLY_SUBJECT.test(subject.trim())
 }

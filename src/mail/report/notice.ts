@@ -1,13 +1,13 @@
 /**
- * What a mail system says in prose, and what of the message it gives back below that. The two are
- * parted by MIME, or within one text by a line of words or by a header section that begins.
+ * The prose of a report, and the part of the returned message that follows it in the same text. They
+ * are separated by MIME parts, by a separator line, or by the beginning of a header section.
  */
 import { type Entity, readText } from '../parse/entity.ts'
 
 export type Notice = {
-  /** The prose of every text part, above what comes back. */
+  /** The prose of every text part, without the returned message. */
   text: string
-  /** The begin of the message that came back within the text; '' without. */
+  /** The returned message within the text; '' without one. */
   returned: string
 }
 
@@ -19,11 +19,11 @@ const SEPARATORS = [
   /^[ \t>]{0,9}(?:(?:the |your )?(?:original|returned|undelivered|unsent) (?:message|mail|e-?mail)(?: text| content)?(?: headers?)?(?: follows?| is (?:below|attached|included))?[ .:]{0,5}$|message headers?(?: and body)? follows?|(?:included|below|enclosed|attached|here) is (?:a|the) copy|a copy of (?:the|your) (?:original )?(?:message|headers?)|.{0,20}header of the (?:original )?message)[^\n]{0,60}$/i,
 ]
 
-/** Fields that only a real header section has. */
+/** Fields that occur only in a real header section. */
 const TRACE_FIELD = /^(?:received|message-id|return-path|mime-version|dkim-signature|x-mailer)$/
 const COMMON_FIELD = /^(?:from|to|date|subject|cc|content-type|reply-to|sender)$/
 
-/** The prose of a report. HTML counts only where no plain text stands. */
+/** Reads the prose of a report. HTML counts only if there is no plain text. */
 export function readNotice(entities: readonly Entity[]): Notice {
   const own = entities.filter((entity) => entity.level === 0 && !isReturnedPart(entity, entities))
   const plain = readTexts(own, 'text/plain')
@@ -38,7 +38,7 @@ export function readNotice(entities: readonly Entity[]): Notice {
   }
 }
 
-/** A part without a header section of its own, as some systems put a returned message into one. */
+/** Whether a text part is a returned message whose header section some systems put in the part's. */
 export function isReturnedPart(entity: Entity, entities: readonly Entity[]): boolean {
   if (entity === entities[0] || entity.type !== 'text/plain') return false
   const names = new Set(entity.fields.map(({ name }) => name))
@@ -63,7 +63,7 @@ function isOtherText(type: string): boolean {
   return type === 'text/enriched' || type === 'text/report'
 }
 
-/** The number of the line where the returned message begins; -1 where none does. */
+/** The index of the line at which the returned message begins; -1 without one. */
 function findReturned(lines: readonly string[]): number {
   let names: string[] = []
   for (const [index, line] of lines.entries()) {

@@ -1,4 +1,4 @@
-/** The message that came back: who it says it is, and the marks of ours that it carries. */
+/** The original message in a report: its identifying fields and its signed tokens. */
 
 import { MAX_LINE_OCTETS } from '../limits.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
@@ -10,7 +10,7 @@ import { isReturnedPart } from './notice.ts'
 export type Original = {
   messageId: string | null
   subject: string | null
-  /** Of its To field. */
+  /** From its To field. */
   recipients: string[]
   tokens: string[]
 }
@@ -18,14 +18,14 @@ export type Original = {
 const MAX_TOKENS = 20
 const MAX_RECIPIENTS = 20
 
-/** A local part of ours: its letter and 26 octets in base32 (`mail/signed-tokens.ts`). */
+/** A local part of `signed-tokens.ts`: a letter, a dot and 26 octets in base32. */
 const TOKEN_LOCAL_PART = /(?<![\w.+-])[bu]\.[a-z2-7]{42}(?=@|%40)/gi
 const BARE_TOKEN = /^[a-z2-7]{42}$/i
 
 /**
- * `returned` is what came back inside a text, `reports` are the report's own fields (delivery
- * status, feedback), which also name the return path. The report's header section is not looked
- * at: whoever wrote it chose what stands there.
+ * `returned`: the message within a text part; `reports`: the report's own fields (delivery status,
+ * feedback), which also name the return path. Tokens in the report's header section do not count,
+ * because its author chose them.
  */
 export function readOriginal(
   entities: readonly Entity[],
@@ -50,7 +50,7 @@ function listSections(entities: readonly Entity[]): Field[][] {
   })
 }
 
-/** Past the line that announces the message, and the empty one behind it. */
+/** The header section after the line that announces the message. */
 function skipProse(returned: string): string {
   const start = /^[\w-]{2,60}:/m.exec(returned)
   return start === null ? '' : (returned.slice(start.index).split(/\n[ \t]*\n/, 1)[0] ?? '')

@@ -1,12 +1,12 @@
 /**
- * Bounces in prose: which addresses a mail system speaks of, and what it says of each. A recipient
- * opens a block of lines; what stands before the first is common to all.
+ * Bounces in prose: the recipients that a mail system mentions, and the text about each. A recipient
+ * opens a block of lines; the lines before the first block apply to all recipients.
  */
 import { ADDRESS_PATTERN, cleanAddress } from '../parse/find-address.ts'
 
 export type Block = {
   recipient: string
-  /** The lines from the one that names the recipient to the next that does. */
+  /** The lines from the mention of the recipient to the next mention. */
   text: string
 }
 
@@ -18,15 +18,15 @@ const MAX_MENTIONS = 200
 const MAX_LINES = 1_200
 const MAX_LINE_LENGTH = 1_000
 
-/** How a line names a recipient, the surest way first; the address is the first group. */
+/** Patterns by which a line mentions a recipient, most reliable first; group 1 is the address. */
 const OPENINGS = listOpenings()
-/** `550 <addr>... text`: what the other server said stands above. */
+/** `550 <addr>... text`: the other server's reply is above the mention. */
 const TRANSCRIPT_OPENING = OPENINGS[1]
 
 const SYSTEM_MAILBOX =
   /^(?:poo?stmaster|mailer-?daemon|mail-?daemon|abuse|hostmaster|support|help(?:desk)?|webmaster|no-?reply|.{1,64}-(?:help|ctl|admin|owner|request))@/
 
-/** `known`: recipients told elsewhere; `sender`: whose mail came back, no recipient of it. */
+/** `known`: recipients named elsewhere; `sender`: the sender of the returned mail, not a recipient. */
 export function readProse(
   notice: string,
   { known, sender }: { known: readonly string[]; sender: string | undefined },
@@ -34,9 +34,9 @@ export function readProse(
   const lines = notice.split('\n', MAX_LINES).map((line) => line.slice(0, MAX_LINE_LENGTH))
   if (known.length > 0) return cutBlocks(lines, findKnown(lines, new Set(known)))
   for (const opening of OPENINGS) {
-    const marks = findOpenings(lines, opening).filter(({ recipient }) => recipient !== sender)
-    const others = marks.filter(({ recipient }) => !SYSTEM_MAILBOX.test(recipient))
-    const best = others.length > 0 ? others : marks
+    const mentions = findOpenings(lines, opening).filter(({ recipient }) => recipient !== sender)
+    const others = mentions.filter(({ recipient }) => !SYSTEM_MAILBOX.test(recipient))
+    const best = others.length > 0 ? others : mentions
     if (best.length === 0) continue
     const isBelow = opening === TRANSCRIPT_OPENING || standsBelow(lines, best)
     return isBelow ? cutBefore(lines, best) : cutBlocks(lines, best)
@@ -78,25 +78,25 @@ function listOpenings(): RegExp[] {
 }
 
 function findOpenings(lines: readonly string[], opening: RegExp): Mention[] {
-  const marks: Mention[] = []
+  const mentions: Mention[] = []
   for (const [line, text] of lines.entries()) {
     if (!text.includes('@')) continue
     const found = opening.exec(text)?.[1]
     if (found === undefined || isForHelp(lines, line, found)) continue
-    marks.push({ line, recipient: cleanAddress(found) })
-    if (marks.length === MAX_MENTIONS) break
+    mentions.push({ line, recipient: cleanAddress(found) })
+    if (mentions.length === MAX_MENTIONS) break
   }
-  return marks
+  return mentions
 }
 
 const HELP =
   /\b(?:for (?:further |more |additional |any )?(?:assistance|help|information|questions|details)|contact(?:e[rz])?|contactar|kontakt\w{0,10}|questions|problem report|(?:send|forward|report|write|mail|e-?mail)(?: an?| this| your| the)?(?: e-?mail| mail| message| report| problem| error)? to|write(?: us)? (?:at|to)|support(?: team)?(?: at|:)?|help ?desk(?: at|:)?|get in touch with)\b[^@]{0,60}$/i
 
-/** The same on the lines above, with no end of a sentence between. */
+/** The same on the lines above, within the same sentence. */
 const HELP_ABOVE =
   /\b(?:assistance|help|contact(?:e[rz])?|kontakt\w{0,10}|questions|problem report|write(?: us)? (?:at|to)|get in touch)\b[^.!?@]{0,120}$|\b(?:send|forward)\b[^.!?@]{0,40} to:?\s{0,9}$/i
 
-/** Whether an address is one to turn to, by the words before it on its line or above. */
+/** Whether an address is a contact for help, by the words before it on its line or above. */
 function isForHelp(lines: readonly string[], line: number, found: string): boolean {
   const text = lines[line] ?? ''
   const before = text.slice(0, text.indexOf(found))
@@ -105,22 +105,22 @@ function isForHelp(lines: readonly string[], line: number, found: string): boole
   return HELP_ABOVE.test(above.slice(-2).join(' '))
 }
 
-/** `550 …` above `RCPT TO:<addr>`: nothing is refused below the last recipient. */
-function standsBelow(lines: readonly string[], marks: readonly Mention[]): boolean {
-  const first = marks[0]?.line ?? 0
-  const last = marks.at(-1)?.line ?? 0
+/** Whether refusals come before `RCPT TO:<addr>`: there is none after the last recipient. */
+function standsBelow(lines: readonly string[], mentions: readonly Mention[]): boolean {
+  const first = mentions[0]?.line ?? 0
+  const last = mentions.at(-1)?.line ?? 0
   if (!/^\s{0,20}rcpt to\b/i.test(lines[first] ?? '')) return false
   const isRefusal = (text: string) => /^\s{0,20}[45]\d\d[ -]/.test(text)
   return lines.slice(0, first).some(isRefusal) && !lines.slice(last).some(isRefusal)
 }
 
-/** Where the recipients that are known stand: at the begin of a line if any does, else anywhere. */
+/** Finds the known recipients: at the beginning of a line if possible, else anywhere. */
 function findKnown(lines: readonly string[], known: ReadonlySet<string>): Mention[] {
   const [atBegin] = OPENINGS
-  const marks = atBegin === undefined ? [] : findOpenings(lines, atBegin)
-  const listed = marks.filter(({ recipient }) => known.has(recipient))
+  const mentions = atBegin === undefined ? [] : findOpenings(lines, atBegin)
+  const listed = mentions.filter(({ recipient }) => known.has(recipient))
   const rest = [...known].filter(
-    (recipient) => !listed.some((mark) => mark.recipient === recipient),
+    (recipient) => !listed.some((mention) => mention.recipient === recipient),
   )
   const others = rest.map((recipient) => {
     const line = lines.findIndex((text) => text.toLowerCase().includes(recipient))
@@ -129,9 +129,9 @@ function findKnown(lines: readonly string[], known: ReadonlySet<string>): Mentio
   return [...listed, ...others]
 }
 
-function cutBlocks(lines: readonly string[], marks: readonly Mention[]): Prose {
-  const sorted = marks.toSorted((a, b) => a.line - b.line)
-  const ordered = sorted.filter((mark, at) => mark.recipient !== sorted[at - 1]?.recipient)
+function cutBlocks(lines: readonly string[], mentions: readonly Mention[]): Prose {
+  const sorted = mentions.toSorted((a, b) => a.line - b.line)
+  const ordered = sorted.filter((mention, at) => mention.recipient !== sorted[at - 1]?.recipient)
   const blocks = new Map<string, Block>()
   for (const [index, { line, recipient }] of ordered.entries()) {
     const end = ordered.slice(index + 1).find((next) => next.line > line)?.line
@@ -142,11 +142,11 @@ function cutBlocks(lines: readonly string[], marks: readonly Mention[]): Prose {
   return { preamble: lines.slice(0, ordered[0]?.line).join('\n'), blocks: [...blocks.values()] }
 }
 
-/** Blocks that end with the line of their recipient. */
-function cutBefore(lines: readonly string[], marks: readonly Mention[]): Prose {
+/** Builds blocks that end with the line of their recipient. */
+function cutBefore(lines: readonly string[], mentions: readonly Mention[]): Prose {
   const blocks = new Map<string, Block>()
   let start = 0
-  for (const { line, recipient } of marks) {
+  for (const { line, recipient } of mentions) {
     const text = lines.slice(start, line + 1).join('\n')
     if (!blocks.has(recipient)) blocks.set(recipient, { recipient, text })
     if (blocks.size === maxBlocks) break

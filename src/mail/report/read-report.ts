@@ -1,8 +1,7 @@
 /**
- * What comes back, understood: reports of delivery (RFC 3464, RFC 6533, and the prose of the mail
- * systems that write none), complaints (RFC 5965, RFC 6650) and automatic replies (RFC 3834). Pure:
- * octets in, a report out, in bounded time and memory, for any octets. Nothing in it is proven: who
- * acts on it holds the tokens against their signatures.
+ * Reads reports: delivery status notifications (RFC 3464, RFC 6533), bounces in prose, complaints
+ * (RFC 5965, RFC 6650) and automatic replies (RFC 3834). Pure: any octets give a report, in bounded
+ * time and memory. A report proves nothing; callers must verify the signatures of its tokens.
  */
 
 import { type Entity, MAX_REPORT_OCTETS, readEntities } from '../parse/entity.ts'
@@ -11,7 +10,7 @@ import { findAddress } from '../parse/find-address.ts'
 import { listAliases } from './aliases.ts'
 import {
   type Bounce,
-  type Findings,
+  type ReportContext,
   listStatusTexts,
   readProseBounce,
   readStatusBounce,
@@ -31,26 +30,26 @@ export type Report = {
   /** RFC 5965 section 3.1: `abuse`, `auth-failure`, `opt-out` …; null unless a complaint. */
   feedbackType: string | null
   reportingMta: string | null
-  /** Of the message that came back, when it did. */
+  /** From the returned message, if the report contains it. */
   original: { messageId: string | null; subject: string | null }
   /**
-   * Local parts `b.…` and `u.…` and values of X-Pillarbox-Id that stand inside the message that came
-   * back or in the report's fields, lower case, unverified, at most 20.
+   * Local parts `b.…` and `u.…` and values of X-Pillarbox-Id from the returned message or the report's
+   * fields, in lower case, unverified, at most 20.
    */
   tokens: string[]
-  /** There is more of it: octets beyond the first 8 MiB, or recipients beyond the first 50. */
+  /** The report has more than 8 MiB or more than 50 recipients; the rest was not read. */
   truncated: boolean
-  /** Of a bounce: what its prose calls the way to those who were not reached, lower case. */
+  /** Addresses that a bounce's prose names as aliases of the failed recipients, lower case. */
   aliases: string[]
 }
 
 /** Never throws, whatever the octets are. */
 export function readReport(raw: Buffer): Report {
-  const report = interpret(readEntities(raw))
+  const report = readEntitiesAsReport(readEntities(raw))
   return raw.length > MAX_REPORT_OCTETS ? { ...report, truncated: true } : report
 }
 
-function interpret(entities: readonly Entity[]): Report {
+function readEntitiesAsReport(entities: readonly Entity[]): Report {
   const [root] = entities
   const notice = readNotice(entities)
   const complaint = readComplaint(entities)
@@ -63,7 +62,7 @@ function interpret(entities: readonly Entity[]): Report {
   if (root === undefined || signs === undefined) return reportOf('other', original)
   const ses = readSesNotice(notice.text)
   if (ses !== undefined) return sesReport(ses, original)
-  const findings: Findings = { entities, notice: notice.text, signs, original }
+  const findings: ReportContext = { entities, notice: notice.text, signs, original }
   const statuses = statusTexts.map(readDeliveryStatus)
   if (statuses.some(({ groups }) => groups.length > 0)) {
     return bounceOf(readStatusBounce(statuses, findings), findings)
@@ -80,7 +79,7 @@ function reportOf(kind: Report['kind'], { messageId, subject, tokens }: Original
   return { ...nothing, kind, original, tokens, truncated: false }
 }
 
-type Told = Pick<Findings, 'notice' | 'original'>
+type Told = Pick<ReportContext, 'notice' | 'original'>
 
 function bounceOf(bounce: Bounce, { notice, original }: Told): Report {
   const { recipients } = bounce
@@ -93,10 +92,10 @@ function bounceOf(bounce: Bounce, { notice, original }: Told): Report {
   }
 }
 
-type Complainers = { feedbackType: string; recipients: readonly string[]; fields?: Field[] }
+type ComplaintSource = { feedbackType: string; recipients: readonly string[]; fields?: Field[] }
 
 function complaintOf(
-  { feedbackType, recipients, fields = [] }: Complainers,
+  { feedbackType, recipients, fields = [] }: ComplaintSource,
   original: Original,
 ): Report {
   const reportingMta =

@@ -23,5 +23,5 @@ export type ReportedRecipient = {
 /** Recipients that one report names at most. */
 export const MAX_REPORT_RECIPIENTS = 50
 
-/** Readers look for one more, so that a longer report is recognised. */
+/** Readers read one recipient more, to detect a longer report. */
 export const MAX_READ_RECIPIENTS = MAX_REPORT_RECIPIENTS + 1

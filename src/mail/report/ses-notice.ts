@@ -1,8 +1,7 @@
 /**
- * A notification of Amazon SES that its topic sends on as mail: JSON in the text, wrapped or not
- * into the envelope of the notification service. https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
+ * Amazon SES notifications that their SNS topic forwards as mail: JSON in the text, with or without
+ * the envelope of SNS. https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
  */
-
 import { findAddress } from '../parse/find-address.ts'
 import type { ReportedAction } from './reported-recipient.ts'
 
@@ -48,7 +47,7 @@ function readBounce(bounce: Json): SesNotice {
   return { type: 'delivery', reportingMta: mtaOf(bounce), recipients }
 }
 
-/** Where Amazon refuses by itself there is no diagnostic, only a type. */
+/** If Amazon refuses the mail itself, there is only a type and no diagnostic. */
 function guessDiagnostic(bounce: Json, isTransient: boolean): string {
   const words: Readonly<Record<string, string>> = {
     MailboxFull: 'mailbox full',
@@ -86,7 +85,7 @@ function mtaOf(part: Json): string | null {
   return string(part.reportingMTA).replace(/^\s*[\w-]{1,20}\s*;\s*/, '') || null
 }
 
-/** Mail systems break long lines with `!`, a line end and a space. */
+/** Some mail systems break long lines with `!`, a line end and a space. */
 function parseObject(text: string): Json | undefined {
   const joined = text.slice(0, MAX_LENGTH).replace(/!\n[ \t]/g, '')
   const start = joined.indexOf('{')

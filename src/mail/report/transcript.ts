@@ -1,6 +1,6 @@
 /**
- * Sessions that a report quotes: `>>> RCPT To:<…>` and `<<< 550 …` of Sendmail, `In:` and `Out:` of
- * Postfix, arrows of others. Only what was refused tells anything; of several refusals the last.
+ * SMTP sessions quoted in reports: `>>> RCPT To:<…>` and `<<< 550 …` of Sendmail, `In:` and `Out:` of
+ * Postfix, arrows of others. Only the last refusal matters.
  */
 
 type Exchange = { command: string; code: number; lines: string[] }
@@ -13,12 +13,12 @@ const REPLY_LINE =
   /^[\s>]{0,20}?(?:<<<|<--|<-|Out: |S: |RSP: |Received >>>) {0,3}((\d{3})\b([ -]?)[^\n]{0,1000})/i
 
 const MISSING_RECIPIENT = /need rcpt|no valid recipients|valid rcpt|rcpt first/i
-/** What a server says because it had refused something before. */
+/** Replies that only follow from an earlier refusal. */
 const CONSEQUENCE = /^(?:503|221)/
 
 /**
- * The text with its session cut down to the last refusal, of this recipient where one is his; as
- * it is where it holds no session.
+ * Reduces the session in a text to the last refusal, preferably one of this recipient. A text
+ * without a session is returned unchanged.
  */
 export function reduceTranscript(text: string, recipient: string): string {
   const lines = text.split('\n', MAX_LINES)
@@ -30,7 +30,7 @@ export function reduceTranscript(text: string, recipient: string): string {
   return [...others.slice(0, first), ...told, ...others.slice(first)].join('\n')
 }
 
-/** Every line of the reply that begins with the one given, where a session quotes it. */
+/** The complete reply that begins with `reply`, if a session in the text quotes it. */
 export function completeReply(text: string, reply: string): string {
   const start = reply.replace(/\s+/g, ' ').trim()
   if (start.length < 4) return reply
@@ -50,8 +50,8 @@ function isSession(line: string): boolean {
 }
 
 /**
- * With pipelining (RFC 2920) what was said to RCPT may stand below DATA: who then misses recipients
- * had refused them.
+ * With pipelining (RFC 2920), the reply to RCPT may come after DATA. If the next reply complains about
+ * missing recipients, the refusal was for RCPT.
  */
 function correctPipelined(exchanges: readonly Exchange[]): Exchange[] {
   return exchanges.map((exchange, index) => {
@@ -74,7 +74,7 @@ function pickRefusal(exchanges: readonly Exchange[], recipient: string): Exchang
   return own.at(-1) ?? refusals.at(-1)
 }
 
-/** Replies in order, each with the command that it answers. */
+/** Replies in order, each with its command. */
 function listExchanges(lines: readonly string[]): Exchange[] {
   const exchanges: Exchange[] = []
   let command = ''

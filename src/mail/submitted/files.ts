@@ -1,4 +1,4 @@
-/** The files of a message that was handed in, as the attachments of a send request. */
+/** Converts the files of a submitted message to the attachments of a send request. */
 import type { Attachment, StructuredHeader } from 'mailparser'
 import type { FileAttachment } from '../compose/attachment.ts'
 import { MAX_ATTACHMENT_FIELD_LENGTH } from '../limits.ts'
@@ -12,7 +12,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'text/plain': 'txt',
 }
 
-/** The files in order, or why they are too many or too large. */
+/** The files in order, or the reason for which they are refused. */
 export function collectFiles(
   files: readonly Attachment[],
   html: string,
@@ -40,8 +40,8 @@ function toAttachment(file: Attachment, number: number, html: string): FileAttac
 }
 
 /**
- * Inline is what the HTML shows, whatever the part calls itself; without an id nothing can be. What
- * stands beside the HTML is believed to be shown unless it says otherwise: people would not see it.
+ * A file is inline if the HTML refers to its id, whatever its disposition. A related part is also
+ * inline unless it is declared an attachment, because the HTML probably shows it.
  */
 function isInline(file: Attachment, contentId: string | null, html: string): boolean {
   if (contentId === null || html === '') return false
@@ -63,7 +63,7 @@ function cleanName(name: string): string {
   return clean.slice(0, MAX_ATTACHMENT_FIELD_LENGTH)
 }
 
-/** As declared, with its parameters but the file's name: a charset belongs to the octets. */
+/** The declared type with its parameters, such as the charset, but without the filename. */
 function typeOf({ headers, contentType }: Attachment): string {
   const declared = headers.get('content-type')
   if (!isStructured(declared)) return contentType

@@ -1,19 +1,18 @@
 /**
- * Paragraphs of `format=flowed` text (RFC 3676): lines that end in a space go on in the next one, if
- * that is quoted as deep. A blank line ends a paragraph in any case, and so does the line before a
- * signature.
+ * Joins the lines of `format=flowed` text (RFC 3676): a line that ends in a space continues on the
+ * next one if both have the same quote depth. A blank line or a signature always ends a paragraph.
  */
 type Paragraph = { depth: number; text: string; isOpen: boolean }
 
 const SIGNATURE = '-- '
 
-/** `text` has LF for line ends. `isDelSp`: the space before a line end is no part of the text. */
+/** `text`: with LF line ends. `isDelSp`: the space before a line end is not part of the text. */
 export function unflow(text: string, isDelSp: boolean): string {
   const paragraphs: Paragraph[] = []
   for (const line of text.split('\n')) {
     const next = readLine(line)
     const last = paragraphs.at(-1)
-    if (last !== undefined && goesOn(last, next)) {
+    if (last !== undefined && isContinued(last, next)) {
       last.text = (isDelSp ? last.text.slice(0, -1) : last.text) + next.text
       last.isOpen = next.isOpen
     } else {
@@ -23,14 +22,14 @@ export function unflow(text: string, isDelSp: boolean): string {
   return paragraphs.map(writeParagraph).join('\n')
 }
 
-/** Behind the quote marks a space may have been put (section 4.4). */
+/** A space after the quote marks may be stuffing (section 4.4). */
 function readLine(line: string): Paragraph {
   const depth = /^>*/.exec(line)?.[0].length ?? 0
   const text = line.slice(line[depth] === ' ' ? depth + 1 : depth)
   return { depth, text, isOpen: text.endsWith(' ') && text !== SIGNATURE }
 }
 
-function goesOn(last: Paragraph, { depth, text }: Paragraph): boolean {
+function isContinued(last: Paragraph, { depth, text }: Paragraph): boolean {
   return last.isOpen && last.depth === depth && text !== '' && text !== SIGNATURE
 }
 

@@ -1,25 +1,25 @@
-/** Which header fields of a message that was handed in go on with it, and what they say. */
+/** Selects and decodes the header fields of a submitted message that are sent with it. */
 
 import type { NamedMailbox } from '../address/named-mailbox.ts'
 import { isHeaderName, isRefusedHeader } from '../compose/custom-header.ts'
 import { MAX_HEADER_VALUE_LENGTH, MAX_HEADERS } from '../limits.ts'
 import { decodeHeader } from '../parse/decode-text.ts'
 
-/** `key` is the name in lower case, `line` the field as it came, one character an octet. */
+/** `key`: the name in lower case; `line`: the undecoded field, one character per octet. */
 export type HeaderLine = { key: string; line: string }
 
-/** What the request has fields of its own for. */
+/** Fields that a send request has its own properties for. */
 const READ_ELSEWHERE = new Set(['subject', 'reply-to'])
 
-/** Their encoded words stay: decoded, a comma of a name would part it. */
+/** Encoded words in these fields are kept, because a decoded name could contain a comma. */
 const ADDRESS_FIELD =
   /^(?:list-id|errors-to|disposition-notification-to|mail-followup-to|mail-reply-to)$/
 
 const MESSAGE_ID = /^<[!-;=?-~]{1,900}>$/
 
 /**
- * The fields to send along, or why they cannot be. Of a repeated field the first counts. Those that
- * are ours to write are left out, as is a Message-ID that is none.
+ * The fields to send, or the reason for which they are refused. The first of a repeated field counts.
+ * Fields that Pillarbox writes and an invalid Message-ID are left out.
  */
 export function collectHeaders(
   lines: readonly HeaderLine[],
@@ -55,7 +55,7 @@ function readValue(key: string, line: string): string {
   return key === 'references' ? shortenReferences(value) : value
 }
 
-/** Of a long thread its begin and its newest messages (RFC 5537 section 3.4.4). */
+/** Keeps the first and the newest ids of a long thread (RFC 5537 section 3.4.4). */
 function shortenReferences(value: string): string {
   if (value.length <= MAX_HEADER_VALUE_LENGTH) return value
   const [first = '', ...ids] = value.split(/\s+/)
@@ -67,7 +67,7 @@ function shortenReferences(value: string): string {
   return first + kept
 }
 
-/** Undefined where one address says it all. */
+/** Undefined if a single address without a name is enough. */
 function formatReplyTo(mailboxes: readonly NamedMailbox[]): string | undefined {
   if (mailboxes.length < 2 && !mailboxes[0]?.name) return undefined
   const value = mailboxes.map(formatMailbox).join(', ')

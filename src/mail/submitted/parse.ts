@@ -1,7 +1,7 @@
 /**
- * The parts of a message that was handed in. mailparser 3.9.31 reads them, with some things put
- * right that the tests hold it to: paragraphs of flowed text stay apart, octets of no declared
- * charset are not lost when they are not UTF-8, and a text with a file's name is a file.
+ * Parses a submitted message with mailparser 3.9.31 and corrects some of its results: paragraphs of
+ * flowed text stay separate, octets without a declared charset survive if they are not UTF-8, and a
+ * text part with a filename is a file.
  */
 import { isUtf8 } from 'node:buffer'
 import {
@@ -22,15 +22,15 @@ export type ParsedMessage = {
   cc: AddressObject | AddressObject[] | undefined
   replyTo: AddressObject | undefined
   subject: string
-  /** Empty without an HTML part. */
+  /** '' without an HTML part. */
   html: string
   text: string
-  /** `text` says what `html` says: each HTML part stands beside a text part, as its alternative. */
+  /** Each HTML part has a plain-text alternative, so that `text` is complete. */
   isTextWhole: boolean
   files: Attachment[]
 }
 
-/** A part as its header section describes it. */
+/** A part, as described by its header section. */
 type Part = {
   parentNode: Part | false
   contentType: string | false
@@ -45,7 +45,7 @@ type Entity = { textContent?: string; children: Entity[] }
 
 declare module 'mailparser' {
   interface MailParser {
-    /** False before the header section was read. */
+    /** False until the header section has been read. */
     tree: Entity | false
     headerLines: HeaderLines | false
     createNode(part: Part): Entity
@@ -53,12 +53,12 @@ declare module 'mailparser' {
   }
 }
 
-/** Each octet a character: for text whose charset is found out later. */
+/** One character per octet, for text whose charset is detected later. */
 const OCTETS = 'binary'
-/** They say nothing of octets above 127. */
+/** Charset labels that do not define octets above 127. */
 const UNDECLARED = /^(?:|binary|(?:us-)?ascii|[78]bit)$/i
 
-/** @throws Error with code EMAXLEN when a bound of `options` was reached */
+/** @throws Error with code EMAXLEN if a bound of `options` is exceeded */
 export function parseMessage(raw: Buffer, options: MailParserOptions): Promise<ParsedMessage> {
   return new Promise((resolve, reject) => {
     const parser = new TolerantParser(options)
@@ -72,7 +72,7 @@ export function parseMessage(raw: Buffer, options: MailParserOptions): Promise<P
       message.subject = String(headers.get('subject') ?? '')
     })
     parser.on('data', (data: AttachmentStream | MessageText) => {
-      if (data.type === 'attachment') return takeFile(message, data)
+      if (data.type === 'attachment') return addFile(message, data)
       message.html = data.html ? String(data.html) : ''
       message.text = data.text ?? ''
     })
@@ -85,7 +85,7 @@ export function parseMessage(raw: Buffer, options: MailParserOptions): Promise<P
 class TolerantParser extends MailParser {
   readonly #parents = new Set<Part>()
   readonly #texts = new Map<Entity, (text: string) => string>()
-  /** By the nearest part of type multipart/alternative, if there is one: what stands in it. */
+  /** Content types by their nearest multipart/alternative; undefined: outside of any. */
   readonly #alternatives = new Map<Part | undefined, Set<string>>()
 
   override createNode(part: Part): Entity {
@@ -138,7 +138,7 @@ function alternativeOf({ parentNode }: Part): Part | undefined {
   return part === false ? undefined : part
 }
 
-function takeFile({ files }: ParsedMessage, part: AttachmentStream): void {
+function addFile({ files }: ParsedMessage, part: AttachmentStream): void {
   const chunks: Buffer[] = []
   const file: Attachment = { ...part, related: part.related ?? false, content: Buffer.alloc(0) }
   files.push(file)
@@ -149,13 +149,13 @@ function takeFile({ files }: ParsedMessage, part: AttachmentStream): void {
   })
 }
 
-/** Some mail programs call the text files that they attach inline, or nothing. */
+/** Whether a text part is a file, though its Content-Disposition is inline or missing. */
 function isNamedText({ parentNode, contentType, filename }: Part): boolean {
   if (parentNode === false || parentNode.contentType !== 'multipart/mixed') return false
   return filename !== false && /^text\/(?:plain|html)$/.test(contentType || '')
 }
 
-/** Fields in octets that are not UTF-8 (RFC 6532) are of an age before it. */
+/** Decodes header fields that are not UTF-8 (RFC 6532) line by line as windows-1252. */
 function withReadableHeader(raw: Buffer): Buffer {
   const end = raw.indexOf('\r\n\r\n')
   const head = raw.subarray(0, end === -1 ? raw.length : end)

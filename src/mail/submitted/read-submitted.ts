@@ -1,10 +1,11 @@
 /**
- * A message that a program hands in (RFC 6409), read as what a send request says: one sender, the
- * names of recipients, subject, a body, files, fields to keep. HTML is preferred to text, which goes
- * along where it is its alternative; files keep their octets, and inline images the ids by which the HTML names them.
+ * Converts a message from SMTP submission (RFC 6409) to the data of a send request: one sender, the
+ * names of recipients, subject, body, files and header fields. HTML becomes the body if there is any,
+ * with the plain text as its alternative. Files keep their octets; inline images keep the ids by
+ * which the HTML refers to them.
  *
- * What comes back is plain data, so that reading can be done in a thread. A message that cannot be
- * sent as it is leads to a refusal, with the SMTP reply that says why.
+ * The result is plain data, so that it can cross a thread. A message that cannot be sent gives a
+ * refusal with the SMTP reply.
  */
 import type { ParsedAddress } from '../address/address.ts'
 import type { NamedMailbox } from '../address/named-mailbox.ts'
@@ -24,34 +25,34 @@ export type SubmittedMessage = {
   body: string
   /** `body` is plain text. */
   isText: boolean
-  /** The text part beside an HTML body that says the same; undefined where there is none. */
+  /** The plain-text alternative of an HTML body; undefined without one. */
   text: string | undefined
   headers: Readonly<Record<string, string>>
   attachments: FileAttachment[]
 }
 
-/** `code`: reply code and enhanced code, as in `550 5.6.0`. */
+/** `code`: reply code and enhanced code, such as `550 5.6.0`. */
 export type SubmissionRefusal = { code: string; text: string }
 
 export type SubmissionResult = { submitted: SubmittedMessage } | { refusal: SubmissionRefusal }
 
 export type SubmissionLimits = { attachmentsMaxCount: number; attachmentsMaxBytes: number }
 
-/** Far beyond what mail programs write. */
+/** Far more than mail programs write. */
 const MAX_PARTS = 250
 const MAX_HEADER_BYTES = 256 * 1024
 
 const PARSER_OPTIONS = {
   maxChildNodes: MAX_PARTS,
   maxHeadSize: MAX_HEADER_BYTES,
-  // A forwarded message is a file; what it brought is not ours to send.
+  // A forwarded message is one file; its own attachments are not extracted.
   ignoreEmbedded: true,
   keepDeliveryStatus: true,
   skipHtmlToText: true,
   skipTextLinks: true,
 }
 
-/** Rejects only for faults of our own: whatever the octets are, there is a reading or a refusal. */
+/** Any octets give a message or a refusal; rejects only because of a programming error. */
 export async function readSubmitted(
   raw: Uint8Array,
   limits: SubmissionLimits,
@@ -95,7 +96,7 @@ function hasOwnText({ text, isTextWhole }: ParsedMessage): boolean {
   return isTextWhole && text.trim() !== ''
 }
 
-/** Undefined when a bound was reached. */
+/** Undefined if a bound was exceeded. */
 async function parse(raw: Uint8Array): Promise<ParsedMessage | undefined> {
   try {
     return await parseMessage(
@@ -122,7 +123,7 @@ function countFields(lines: readonly HeaderLine[], name: string): number {
   return lines.filter(({ key }) => key === name).length
 }
 
-/** Programs write the field without a value when nobody was named. */
+/** Some programs write an empty Reply-To, which asks for nothing. */
 function asksForReplies({ key, line }: HeaderLine): boolean {
   return key === 'reply-to' && !/^[^:]*:[\s<>]*$/.test(line)
 }
