@@ -65,7 +65,8 @@ function collectEntities(entities: Entity[], { source, depth, level, parent }: E
   const inner = { depth: depth + 1, parent: entity.type }
   if (entity.type.startsWith('multipart/') || isUnmarkedMultipart(entity, depth)) {
     const count = entities.length
-    for (const part of listParts(entity)) collectEntities(entities, { ...inner, source: part, level })
+    for (const part of listParts(entity))
+      collectEntities(entities, { ...inner, source: part, level })
     if (entities.length === count) entity.type = 'text/plain'
   } else if (isMessage(entity.type)) {
     const encoding = findField(entity.fields, 'content-transfer-encoding') ?? ''
@@ -108,9 +109,9 @@ function splitHeader(source: string): { header: string; body: string } {
 }
 
 function* listParts(entity: Entity): Generator<string> {
-  const told = readParameter(entity, 'boundary').slice(0, MAX_BOUNDARY_LENGTH).trimEnd()
-  const first = told === '' ? undefined : findDelimiter(entity.body, told, 0)
-  const boundary = first === undefined ? guessBoundary(entity.body) : told
+  const declared = readParameter(entity, 'boundary').slice(0, MAX_BOUNDARY_LENGTH).trimEnd()
+  const first = declared === '' ? undefined : findDelimiter(entity.body, declared, 0)
+  const boundary = first === undefined ? guessBoundary(entity.body) : declared
   if (boundary === undefined) return
   let delimiter = first ?? findDelimiter(entity.body, boundary, 0)
   while (delimiter !== undefined && !delimiter.isLast) {

@@ -5,6 +5,7 @@
  * its class or its rule says so. A late bounce (stage `late`) is always final, and its command counts
  * like a stage. Within these bounds text beats enhanced code, and enhanced code beats reply code.
  */
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts'
 import { type Match, matchReply } from './match-reply.ts'
 import type { ReplyClass, ReplyContext, SiteAction, Verdict } from './reply.ts'
 import { BEFORE_MAIL, CLASS_MEANINGS, type ReplyRule } from './reply-rule.ts'
@@ -12,7 +13,7 @@ import { BEFORE_MAIL, CLASS_MEANINGS, type ReplyRule } from './reply-rule.ts'
 /** A verdict and the part of the reply that decided it. */
 export type Classification = { verdict: Verdict; basis: 'text' | 'enhanced' | 'code' | 'none' }
 
-const MAX_HINT_MS = 6 * 3_600_000
+const MAX_HINT_MS = 6 * HOUR_MS
 
 const ACCEPTED: Verdict = Object.freeze({
   isFinal: true,
@@ -128,7 +129,11 @@ function siteOf({ stage, reply }: ReplyContext, replyClass: ReplyClass, digit: n
   return reply.code === 421 && !BEFORE_MAIL.includes(stage) ? 'reconnect' : 'slow'
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: SECOND_MS,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+}
 
 /** The delay of "try again in 5 minutes" or "come back in 00:05:00": one second to six hours. */
 function retryHintMs(text: string): number | null {

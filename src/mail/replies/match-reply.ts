@@ -22,7 +22,9 @@ export function matchReply(input: ReplyContext, digit: number): Match {
   const verdict = dropAdvice(text)
   const fitting = TEXT_RULES.filter((one) => matchesContext(one, input, digit))
   const rule =
-    WHOLE_TEXT_RULES.find((one) => matchesContext(one, input, digit) && matchesText(one, raw, text)) ??
+    WHOLE_TEXT_RULES.find(
+      (one) => matchesContext(one, input, digit) && matchesText(one, raw, text),
+    ) ??
     fitting.find((one) => matchesText(one, raw, verdict)) ??
     (verdict === text ? undefined : fitting.find((one) => matchesText(one, raw, text))) ??
     ENHANCED_RULES.find((one) => matchesContext(one, input, digit)) ??

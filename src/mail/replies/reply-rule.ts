@@ -4,6 +4,7 @@
  * "subject.detail": the first digit is the reply's own and bounds the verdict.
  */
 
+import { HOUR_MS } from '../../clock.ts'
 import type { BounceReason, ReplyClass, SiteAction, Stage } from './reply.ts'
 
 export type ReplyRule = {
@@ -36,7 +37,6 @@ export type ReplyRule = {
   readonly isRetried?: boolean
 }
 
-const hour = 3_600_000
 /** Stages before MAIL. */
 export const BEFORE_MAIL: readonly Stage[] = ['connect', 'greeting', 'ehlo']
 /** Stages before RCPT: a refusal concerns us, not the recipient. */
@@ -63,10 +63,10 @@ export const CLASS_MEANINGS: Readonly<Record<ReplyClass, ClassMeaning>> = {
   hard: REFUSED,
   disabled: REFUSED,
   quota: REFUSED,
-  too_fast: { ...REFUSED, isRetried: true, retryAfterMs: hour },
-  greylist: { ...REFUSED, retryAfterMs: hour / 12 },
-  throttle: { isRetried: true, retryAfterMs: hour / 6, site: 'throttle', isCounted: false },
-  block: { isRetried: true, retryAfterMs: hour, site: 'block', isCounted: true },
+  too_fast: { ...REFUSED, isRetried: true, retryAfterMs: HOUR_MS },
+  greylist: { ...REFUSED, retryAfterMs: HOUR_MS / 12 },
+  throttle: { isRetried: true, retryAfterMs: HOUR_MS / 6, site: 'throttle', isCounted: false },
+  block: { isRetried: true, retryAfterMs: HOUR_MS, site: 'block', isCounted: true },
   policy: REFUSED,
   content: REFUSED,
   size: REFUSED,

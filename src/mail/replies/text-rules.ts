@@ -3,11 +3,11 @@
  * general. A text is matched in lower case, addresses removed, white space single, 2,000 characters
  * at most. Patterns use bounded gaps only, so that a hostile text costs linear time.
  */
+import { HOUR_MS } from '../../clock.ts'
 import { PROVIDER_RULES } from './provider-rules.ts'
 import type { Stage } from './reply.ts'
 import { BEFORE_MAIL, type ReplyRule } from './reply-rule.ts'
 
-const hour = 3_600_000
 const ENVELOPE_STAGES: readonly Stage[] = ['connect', 'greeting', 'ehlo', 'mail', 'rcpt']
 
 /** X.4.300 to X.4.319, without X.4.310, a domain that does not exist. */
@@ -234,7 +234,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     class: 'throttle',
     reason: 'blocked',
     site: 'suspend',
-    retryAfterMs: 6 * hour,
+    retryAfterMs: 6 * HOUR_MS,
     text: anyOf(/\[ts03\]/, /retrying will not succeed/),
   },
   {

@@ -13,7 +13,11 @@ import {
 import type { MessageKind } from './message-kind.ts'
 import type { Original } from './original.ts'
 import { type Block, type Prose, readProse } from './prose.ts'
-import type { ReportedAction, ReportedRecipient } from './reported-recipient.ts'
+import {
+  MAX_READ_RECIPIENTS,
+  type ReportedAction,
+  type ReportedRecipient,
+} from './reported-recipient.ts'
 import { completeReply, reduceTranscript } from './transcript.ts'
 
 export type Bounce = { reportingMta: string | null; recipients: ReportedRecipient[] }
@@ -22,12 +26,9 @@ export type Bounce = { reportingMta: string | null; recipients: ReportedRecipien
 export type ReportContext = {
   entities: readonly Entity[]
   notice: string
-  signs: MessageKind
+  kind: MessageKind
   original: Original
 }
-
-/** One more than is reported. */
-const maxRecipients = 51
 
 /** au (KDDI): the state of all recipients, above the list; each reply says only `user unknown`. */
 const STATE_OF_ALL = /^\s{0,20}the user\(s\) account is\b[^\n]{0,120}/im
@@ -57,18 +58,21 @@ function skipToStatus(text: string): string {
   return start === null ? text : text.slice(start.index)
 }
 
-export function readStatusBounce(statuses: readonly DeliveryStatus[], findings: ReportContext): Bounce {
-  const groups = statuses.flatMap((status) => status.groups).slice(0, maxRecipients)
+export function readStatusBounce(
+  statuses: readonly DeliveryStatus[],
+  context: ReportContext,
+): Bounce {
+  const groups = statuses.flatMap((status) => status.groups).slice(0, MAX_READ_RECIPIENTS)
   const known = groups.map(({ recipient }) => recipient).filter((one) => one !== '')
   const actual = groups.map(({ actualRecipient }) => actualRecipient ?? '')
-  const prose = proseOf(findings, [...known, ...actual.filter((one) => one !== '')])
+  const prose = proseOf(context, [...known, ...actual.filter((one) => one !== '')])
   const isNameless = known.length < groups.length
-  const guess = isNameless ? (proseOf(findings, []).blocks[0]?.recipient ?? '') : ''
-  const unnamed = guess === '' ? (findings.original.recipients[0] ?? '') : guess
+  const guess = isNameless ? (proseOf(context, []).blocks[0]?.recipient ?? '') : ''
+  const unnamed = guess === '' ? (context.original.recipients[0] ?? '') : guess
   const reporter = statuses.map((one) => one.reportingMta).find(Boolean) ?? null
   const recipients = groups.map((group) =>
     classifyRecipient(
-      evidenceOf({ group, prose, unnamed, reporter, isAlone: groups.length === 1 }, findings),
+      evidenceOf({ group, prose, unnamed, reporter, isAlone: groups.length === 1 }, context),
     ),
   )
   return { reportingMta: reporter, recipients }
@@ -86,13 +90,13 @@ type GroupContext = {
 
 function evidenceOf(
   { group, prose, unnamed, reporter, isAlone }: GroupContext,
-  findings: ReportContext,
+  context: ReportContext,
 ): Evidence {
-  const { notice, signs } = findings
+  const { notice, kind } = context
   const find = (name: string | null) => prose.blocks.find(({ recipient }) => recipient === name)
   const block = find(group.actualRecipient) ?? find(group.recipient)
   const session = (text: string) => reduceTranscript(text, group.actualRecipient ?? group.recipient)
-  const fallback: ReportedAction = signs.isDelay ? 'delayed' : 'failed'
+  const fallback: ReportedAction = kind.isDelay ? 'delayed' : 'failed'
   return {
     recipient: group.recipient === '' ? unnamed : group.recipient,
     originalRecipient: group.originalRecipient,
@@ -106,46 +110,54 @@ function evidenceOf(
     ],
     notice: session(isAlone || block === undefined ? notice : prose.preamble),
     remoteMta: group.remoteMta,
-    isForeign: isForeign(group.actualRecipient ?? group.recipient, findings, reporter),
+    isForeign: isForeign(group.actualRecipient ?? group.recipient, context, reporter),
     command: group.command,
   }
 }
 
 /** Reads a bounce in prose. It has at least one recipient, '' if none is named. */
-export function readProseBounce(findings: ReportContext): Bounce {
-  const { entities, original, notice, signs } = findings
+export function readProseBounce(context: ReportContext): Bounce {
+  const { entities, original, notice, kind } = context
   const root = entities[0]?.fields ?? []
   const headers = ['x-failed-recipients', 'x-mailer-daemon-recipients']
-  const told = headers
+  const listed = headers
     .map((name) => listFields(root, name).join(', '))
     .find((value) => value !== '')
-  const prose = proseOf(findings, listAddresses(told ?? '', maxRecipients))
+  const prose = proseOf(context, listAddresses(listed ?? '', MAX_READ_RECIPIENTS))
   const fallback = { recipient: original.recipients[0] ?? '', text: notice }
   const blocks = prose.blocks.length > 0 ? prose.blocks : [fallback]
   const recipients = blocks.map((block) =>
     classifyRecipient({
-      ...proseEvidence(block, prose, signs),
-      isForeign: isForeign(block.recipient, findings, null),
+      ...proseEvidence(block, prose, kind),
+      isForeign: isForeign(block.recipient, context, null),
     }),
   )
   return { reportingMta: null, recipients }
 }
 
-function proseEvidence({ recipient, text }: Block, prose: Prose, signs: MessageKind): Evidence {
+function proseEvidence({ recipient, text }: Block, prose: Prose, kind: MessageKind): Evidence {
   const preamble = reduceTranscript(prose.preamble, recipient)
-  const told = reduceTranscript(text || prose.preamble, recipient)
+  const reduced = reduceTranscript(text || prose.preamble, recipient)
   return {
     recipient,
     originalRecipient: null,
-    action: signs.isDelay ? 'delayed' : 'failed',
+    action: kind.isDelay ? 'delayed' : 'failed',
     status: null,
-    texts: [readStateOfAll({ preamble }), ...pickParagraphs(told), pickReplyAbove(told, preamble)],
+    texts: [
+      readStateOfAll({ preamble }),
+      ...pickParagraphs(reduced),
+      pickReplyAbove(reduced, preamble),
+    ],
     notice: preamble,
   }
 }
 
 /** Whether recipient and reporting system (Reporting-MTA, else From) differ in organisation. */
-function isForeign(recipient: string, { entities }: ReportContext, reporter: string | null): boolean {
+function isForeign(
+  recipient: string,
+  { entities }: ReportContext,
+  reporter: string | null,
+): boolean {
   const from = findAddress(listFields(entities[0]?.fields ?? [], 'from')[0] ?? '') ?? ''
   const own = reporter ?? from.slice(from.lastIndexOf('@') + 1)
   const domain = recipient.slice(recipient.lastIndexOf('@') + 1)
@@ -162,16 +174,16 @@ function readStateOfAll({ preamble }: Pick<Prose, 'preamble'>): string {
 }
 
 /** The reply above the recipients if the text below contains none; '' without one. */
-function pickReplyAbove(told: string, preamble: string): string {
-  if (REPLY.test(told)) return ''
+function pickReplyAbove(text: string, preamble: string): string {
+  if (REPLY.test(text)) return ''
   return preamble.split(/\n\s*\n/, 40).find((one) => REPLY.test(one)) ?? ''
 }
 
 /** The paragraph with a reply, then the whole text, which may end in advice. */
 function pickParagraphs(text: string): string[] {
   const paragraphs = text.split(/\n\s*\n/, 40)
-  const spoken = paragraphs.find((one) => REPLY.test(one))
-  return spoken === undefined || spoken === text ? [text] : [spoken, text]
+  const withReply = paragraphs.find((one) => REPLY.test(one))
+  return withReply === undefined || withReply === text ? [text] : [withReply, text]
 }
 
 function proseOf({ notice, entities }: ReportContext, known: readonly string[]): Prose {

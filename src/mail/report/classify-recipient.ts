@@ -7,10 +7,10 @@ import type { Stage, Verdict } from '../replies/reply.ts'
 import {
   type Diagnosis,
   isVague,
-  specificity,
+  mostSpecific,
   readCommand,
   readDiagnosis,
-  mostSpecific,
+  specificity,
 } from './diagnostic.ts'
 import type { ReportedAction, ReportedRecipient } from './reported-recipient.ts'
 
@@ -72,17 +72,16 @@ function diagnose({ status, texts: own, notice, command: given }: Evidence): Dia
   const best = chooseStatus(status, diagnoses)
   const isAddressNamed = isVague(best) && texts.some((text) => ADDRESS_REFUSED.test(text))
   const replyCode = diagnoses.map((one) => one.replyCode).find((code) => code !== null) ?? null
-  const told = given ?? command
-  return { status: best, replyCode, command: told ?? (isAddressNamed ? 'rcpt' : null) }
+  return { status: best, replyCode, command: given ?? command ?? (isAddressNamed ? 'rcpt' : null) }
 }
 
 /**
  * Chooses the more specific of the delivery status and the code in the other server's reply; if their
  * first digits differ, the reply's. The surrounding prose counts if both are unspecific.
  */
-function chooseStatus(status: string | null, told: readonly Diagnosis[]): string | null {
-  const [first, ...others] = told.map((one) => one.status)
-  const isContrary = first && status && first[0] !== status[0] && told[0]?.replyCode !== null
+function chooseStatus(status: string | null, diagnoses: readonly Diagnosis[]): string | null {
+  const [first, ...others] = diagnoses.map((one) => one.status)
+  const isContrary = first && status && first[0] !== status[0] && diagnoses[0]?.replyCode !== null
   const own = isContrary ? [first] : [status, first ?? null].filter((code) => code !== null)
   const best = mostSpecific(own)
   if (best !== null && specificity(best) > 1) return best
@@ -103,10 +102,10 @@ const QUOTE_INTRODUCTION =
 
 /** `5.1.0 - Unknown address error 550-'…'`: an IronPort's guess before the actual reply. */
 function unwrapQuote(text: string): string[] {
-  const told = /(?:^|\s)[245]\.\d\.\d{1,3} - [\w (),/-]{1,80}? ([245]\d\d)[ -]'(.+)/s.exec(text)
-  if (told !== null) return [`${told[1]} ${told[2]}`]
-  const quoted = QUOTE_INTRODUCTION.exec(text)
-  const rest = quoted === null ? '' : text.slice(quoted.index + quoted[0].length)
+  const quoted = /(?:^|\s)[245]\.\d\.\d{1,3} - [\w (),/-]{1,80}? ([245]\d\d)[ -]'(.+)/s.exec(text)
+  if (quoted !== null) return [`${quoted[1]} ${quoted[2]}`]
+  const introduction = QUOTE_INTRODUCTION.exec(text)
+  const rest = introduction === null ? '' : text.slice(introduction.index + introduction[0].length)
   return /\w{3}/.test(rest) ? [rest, text] : [text]
 }
 

@@ -7,6 +7,7 @@ import { decodeHeader } from '../parse/decode-text.ts'
 import { type Entity, readText } from '../parse/entity.ts'
 import { type Field, findField, listFields, readFields } from '../parse/fields.ts'
 import { findAddress } from '../parse/find-address.ts'
+import { MAX_READ_RECIPIENTS } from './reported-recipient.ts'
 
 export type Complaint = {
   /** RFC 5965 section 3.1, in lower case. */
@@ -22,9 +23,6 @@ export type Complaint = {
  * or DMARC (RFC 6591), a virus.
  */
 const NOT_COMPLAINTS = new Set(['not-spam', 'auth-failure', 'virus'])
-
-/** One more than is reported. */
-const maxRecipients = 51
 
 /** Fields of the returned message that name its recipient. */
 const RECIPIENT_FIELDS = [
@@ -53,10 +51,10 @@ export function readComplaint(entities: readonly Entity[]): Complaint | undefine
 }
 
 function readFeedback(entities: readonly Entity[], fields: Field[]): Complaint {
-  const told = listFields(fields, 'original-rcpt-to').concat(
+  const reported = listFields(fields, 'original-rcpt-to').concat(
     listFields(fields, 'removal-recipient'),
   )
-  const recipients = told.slice(0, maxRecipients).map((value) => findAddress(value) ?? '')
+  const recipients = reported.slice(0, MAX_READ_RECIPIENTS).map((value) => findAddress(value) ?? '')
   const type = findField(fields, 'feedback-type')?.trim().toLowerCase().slice(0, 60)
   return {
     feedbackType: type === undefined || type === '' ? 'abuse' : type,

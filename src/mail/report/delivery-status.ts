@@ -7,7 +7,7 @@ import { type Field, findField, readFields } from '../parse/fields.ts'
 import { findAddress, readTypedAddress } from '../parse/find-address.ts'
 import type { Stage } from '../replies/reply.ts'
 import { isVague } from './diagnostic.ts'
-import type { ReportedAction } from './reported-recipient.ts'
+import { MAX_READ_RECIPIENTS, type ReportedAction } from './reported-recipient.ts'
 
 export type StatusGroup = {
   recipient: string
@@ -28,8 +28,6 @@ export type StatusGroup = {
 
 export type DeliveryStatus = { reportingMta: string | null; groups: StatusGroup[] }
 
-/** One more than is reported. */
-const maxGroups = 51
 const MAX_COMMENT_LENGTH = 500
 
 const ACTIONS: Readonly<Record<string, ReportedAction>> = {
@@ -76,7 +74,7 @@ export function hasStatusFields(text: string): boolean {
 export function readDeliveryStatus(text: string): DeliveryStatus {
   const sets = listSets(text)
   const reportingMta = sets.map((fields) => findField(fields, 'reporting-mta')).find(Boolean)
-  const groups = sets.filter(isRecipientSet).slice(0, maxGroups).map(readGroup)
+  const groups = sets.filter(isRecipientSet).slice(0, MAX_READ_RECIPIENTS).map(readGroup)
   return { reportingMta: reportingMta?.replace(/^\s*[\w-]{1,20}\s*;\s*/, '') ?? null, groups }
 }
 

@@ -3,6 +3,7 @@
  * opens a block of lines; the lines before the first block apply to all recipients.
  */
 import { ADDRESS_PATTERN, cleanAddress } from '../parse/find-address.ts'
+import { MAX_READ_RECIPIENTS } from './reported-recipient.ts'
 
 export type Block = {
   recipient: string
@@ -12,8 +13,6 @@ export type Block = {
 
 export type Prose = { preamble: string; blocks: Block[] }
 
-/** One more than is reported. */
-const maxBlocks = 51
 const MAX_MENTIONS = 200
 const MAX_LINES = 1_200
 const MAX_LINE_LENGTH = 1_000
@@ -137,7 +136,7 @@ function cutBlocks(lines: readonly string[], mentions: readonly Mention[]): Pros
     const end = ordered.slice(index + 1).find((next) => next.line > line)?.line
     const text = lines.slice(line, end).join('\n')
     if (!blocks.has(recipient)) blocks.set(recipient, { recipient, text })
-    if (blocks.size === maxBlocks) break
+    if (blocks.size === MAX_READ_RECIPIENTS) break
   }
   return { preamble: lines.slice(0, ordered[0]?.line).join('\n'), blocks: [...blocks.values()] }
 }
@@ -149,7 +148,7 @@ function cutBefore(lines: readonly string[], mentions: readonly Mention[]): Pros
   for (const { line, recipient } of mentions) {
     const text = lines.slice(start, line + 1).join('\n')
     if (!blocks.has(recipient)) blocks.set(recipient, { recipient, text })
-    if (blocks.size === maxBlocks) break
+    if (blocks.size === MAX_READ_RECIPIENTS) break
     start = line + 1
   }
   return { preamble: '', blocks: [...blocks.values()] }

@@ -10,8 +10,8 @@ import { findAddress } from '../parse/find-address.ts'
 import { listAliases } from './aliases.ts'
 import {
   type Bounce,
-  type ReportContext,
   listStatusTexts,
+  type ReportContext,
   readProseBounce,
   readStatusBounce,
 } from './bounce.ts'
@@ -53,22 +53,22 @@ function readEntitiesAsReport(entities: readonly Entity[]): Report {
   const [root] = entities
   const notice = readNotice(entities)
   const complaint = readComplaint(entities)
-  const signs = root === undefined ? undefined : detectMessageKind(root, notice.text)
-  const nested = signs?.isBounce === true ? notice.returned : ''
+  const kind = root === undefined ? undefined : detectMessageKind(root, notice.text)
+  const nested = kind?.isBounce === true ? notice.returned : ''
   const statusTexts = listStatusTexts(entities, { notice: notice.text, nested })
   const reports = [...statusTexts.map((text) => readFields(text)), complaint?.fields ?? []]
   const original = readOriginal(entities, { returned: notice.returned, reports })
   if (complaint !== undefined) return complaintOf(complaint, original)
-  if (root === undefined || signs === undefined) return reportOf('other', original)
+  if (root === undefined || kind === undefined) return reportOf('other', original)
   const ses = readSesNotice(notice.text)
   if (ses !== undefined) return sesReport(ses, original)
-  const findings: ReportContext = { entities, notice: notice.text, signs, original }
+  const context: ReportContext = { entities, notice: notice.text, kind, original }
   const statuses = statusTexts.map(readDeliveryStatus)
   if (statuses.some(({ groups }) => groups.length > 0)) {
-    return bounceOf(readStatusBounce(statuses, findings), findings)
+    return bounceOf(readStatusBounce(statuses, context), context)
   }
-  if (signs.isBounce) return bounceOf(readProseBounce(findings), findings)
-  if (!signs.isAutoReply) return reportOf('other', original)
+  if (kind.isBounce) return bounceOf(readProseBounce(context), context)
+  if (!kind.isAutoReply) return reportOf('other', original)
   const from = findAddress(findField(root.fields, 'from') ?? '') ?? ''
   return { ...reportOf('auto-reply', original), recipients: [classifyReached('vacation', from)] }
 }
@@ -79,9 +79,10 @@ function reportOf(kind: Report['kind'], { messageId, subject, tokens }: Original
   return { ...nothing, kind, original, tokens, truncated: false }
 }
 
-type Told = Pick<ReportContext, 'notice' | 'original'>
-
-function bounceOf(bounce: Bounce, { notice, original }: Told): Report {
+function bounceOf(
+  bounce: Bounce,
+  { notice, original }: Pick<ReportContext, 'notice' | 'original'>,
+): Report {
   const { recipients } = bounce
   return {
     ...reportOf('bounce', original),

@@ -3,7 +3,7 @@
  * the envelope of SNS. https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html
  */
 import { findAddress } from '../parse/find-address.ts'
-import type { ReportedAction } from './reported-recipient.ts'
+import { MAX_READ_RECIPIENTS, type ReportedAction } from './reported-recipient.ts'
 
 export type SesNotice =
   | { type: 'delivery'; reportingMta: string | null; recipients: SesRecipient[] }
@@ -19,8 +19,6 @@ export type SesRecipient = {
 type Json = Record<string, unknown>
 
 const MAX_LENGTH = 60_000
-/** One more than is reported. */
-const maxRecipients = 51
 
 export function readSesNotice(text: string): SesNotice | undefined {
   if (!/"(?:notificationType|eventType)\\?"|\\"(?:notificationType|eventType)/.test(text))
@@ -64,7 +62,7 @@ function readDelivery(delivery: Json): SesNotice {
   const diagnostic = string(delivery.smtpResponse)
   const status = /2\.\d{1,3}\.\d{1,3}/.exec(diagnostic)?.[0] ?? null
   const addresses = Array.isArray(delivery.recipients) ? delivery.recipients : []
-  const recipients = addresses.slice(0, maxRecipients).map((address) => ({
+  const recipients = addresses.slice(0, MAX_READ_RECIPIENTS).map((address) => ({
     recipient: findAddress(string(address)) ?? '',
     action: 'delivered' as const,
     status,
@@ -117,7 +115,7 @@ function record(value: unknown): Json {
 }
 
 function records(value: unknown): Json[] {
-  return Array.isArray(value) ? value.filter(isRecord).slice(0, maxRecipients) : []
+  return Array.isArray(value) ? value.filter(isRecord).slice(0, MAX_READ_RECIPIENTS) : []
 }
 
 function string(value: unknown): string {

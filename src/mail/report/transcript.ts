@@ -26,8 +26,8 @@ export function reduceTranscript(text: string, recipient: string): string {
   if (first === -1) return text
   const refusal = pickRefusal(correctPipelined(listExchanges(lines)), recipient)
   const others = lines.map((line) => (isSession(line) ? '' : line))
-  const told = refusal === undefined ? [] : [`>>> ${refusal.command}`, ...refusal.lines]
-  return [...others.slice(0, first), ...told, ...others.slice(first)].join('\n')
+  const kept = refusal === undefined ? [] : [`>>> ${refusal.command}`, ...refusal.lines]
+  return [...others.slice(0, first), ...kept, ...others.slice(first)].join('\n')
 }
 
 /** The complete reply that begins with `reply`, if a session in the text quotes it. */
@@ -82,15 +82,15 @@ function listExchanges(lines: readonly string[]): Exchange[] {
   for (const line of lines) {
     const sent = COMMAND_LINE.exec(line)?.[1]
     if (sent !== undefined) command = sent.trim()
-    const answer = sent === undefined ? REPLY_LINE.exec(line) : null
-    if (answer === null) {
+    const reply = sent === undefined ? REPLY_LINE.exec(line) : null
+    if (reply === null) {
       isOpen = false
       continue
     }
-    const [, said = '', digits = ''] = answer
+    const [, text = '', digits = ''] = reply
     const code = Number(digits)
     const last = exchanges.at(-1)
-    const quoted = `<<< ${said.replace(/\s+/g, ' ').trim()}`
+    const quoted = `<<< ${text.replace(/\s+/g, ' ').trim()}`
     if (isOpen && last?.code === code) last.lines.push(quoted)
     else exchanges.push({ command, code, lines: [quoted] })
     isOpen = true

@@ -155,7 +155,7 @@ function isNamedText({ parentNode, contentType, filename }: Part): boolean {
   return filename !== false && /^text\/(?:plain|html)$/.test(contentType || '')
 }
 
-/** Decodes header fields that are not UTF-8 (RFC 6532) line by line as windows-1252. */
+/** Decodes the lines of a header section that are not UTF-8 (RFC 6532) as windows-1252. */
 function withReadableHeader(raw: Buffer): Buffer {
   const end = raw.indexOf('\r\n\r\n')
   const head = raw.subarray(0, end === -1 ? raw.length : end)
