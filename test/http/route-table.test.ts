@@ -180,7 +180,13 @@ function bodyFor(path: string, example: unknown): object | undefined {
 }
 
 function recordFor(path: string, parameter: string): string {
-  const named = { projectId: own.id, field: 'data.plan', eventName: 'signup', file: 'start.js' }
+  const named = {
+    projectId: own.id,
+    field: 'data.plan',
+    eventName: 'signup',
+    file: 'start.js',
+    page: 'contacts',
+  }
   const known = Object.entries({ ...named, token: 'x' }).find(([name]) => name === parameter)
   if (known !== undefined) return known[1]
   if (path.startsWith('/contacts/public/') || path.startsWith('/t/')) return 'x'

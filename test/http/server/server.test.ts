@@ -145,7 +145,7 @@ test('/ leads to the documentation, which comes from here alone', async () => {
   const references = [...page.text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(
     ([, url]) => url ?? '',
   )
-  assert.equal(references.length, 3)
+  assert.equal(references.length, 4)
   for (const reference of references) {
     const file = await supertest(service.url).get(reference)
     assert.equal(file.status, 200, reference)
