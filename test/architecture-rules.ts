@@ -3,6 +3,7 @@
  *
  * A room is a folder of `src/` or one of the files beside them. Type imports count as imports.
  */
+import { globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
 
@@ -44,6 +45,18 @@ const owners: Record<string, string> = {
 
 /** `mail` is pure: no sockets, files, processes or threads. */
 const impure = /^node:(net|tls|dgram|dns|http|https|http2|fs|child_process|worker_threads)(\/|$)/
+
+/** The sources of the program. */
+export function readSources(): Sources {
+  const root = path.join(import.meta.dirname, '..', 'src')
+  const files = globSync('**/*.{ts,tsx}', { cwd: root })
+  return new Map(
+    files.map((file) => [
+      file.replaceAll(path.sep, '/'),
+      readFileSync(path.join(root, file), 'utf8'),
+    ]),
+  )
+}
 
 /** Every breach as one line, sorted; none is right. */
 export function findBreaches(sources: Sources, packages: Packages): string[] {

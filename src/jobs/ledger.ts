@@ -13,7 +13,6 @@
  * lost it changes nothing.
  */
 import { MINUTE_MS } from '../clock.ts'
-import { forClaim } from '../store/dialect.ts'
 import { and, eq, gte, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
 import { newId } from '../store/ids.ts'
 import { type Job, jobProgress, jobs } from '../store/schema/jobs.ts'
@@ -36,7 +35,7 @@ export async function claimJobs(
   tx: Tx,
   { kinds, onePerProject = false, limit, now, leaseUntil }: Claim,
 ): Promise<Claimed[]> {
-  const ids = sql`(${selectDue({ kinds, onePerProject }, { limit, now })} ${forClaim()})`
+  const ids = sql`(${selectDue({ kinds, onePerProject }, { limit, now })})`
   const leaseId = newId()
   const claimed = await tx
     .update(jobs)

@@ -1,19 +1,109 @@
-/** What the database engines write differently; no other file knows which engine runs. */
-import { type SQL, sql, type sqliteTable } from './drizzle.ts'
+/**
+ * SQL that database engines write differently. Statements that need more of one engine than these
+ * functions stand in a file `*.sqlite.ts` beside their verb.
+ */
+import { type SQL, sql } from './drizzle.ts'
 
-type Columns = ReturnType<typeof sqliteTable>['_']['columns']
+/** A column, or any other term of SQL. */
+type Term = { getSQL(): SQL }
+/** A JavaScript list, or a parameter that is given one as JSON text. */
+type List = readonly unknown[] | SQL
+
+/** Indexes that queries name, because the planner would choose a worse one. */
+export const NAMED_INDEXES = [
+  'contacts_address',
+  'contacts_order',
+  'emails_contact',
+  'emails_held',
+  'emails_leased',
+  'emails_ready',
+  'events_contact',
+  'events_named',
+  'events_newest',
+  'segment_members_newest',
+] as const
+export type NamedIndex = (typeof NAMED_INDEXES)[number]
+
+/** The values of a list, to stand behind `in`. */
+export function listOf(list: List): SQL {
+  return sql`(select value from ${eachOf(list)})`
+}
+
+/** A list as a table, to stand behind `from`: one row per element, whose column is `value`. */
+export function eachOf(list: List): SQL {
+  return sql`json_each(${Array.isArray(list) ? JSON.stringify(list) : list})`
+}
+
+/** An element of a JSON array, counted from 0: text, number, or null. */
+export function jsonItem(array: Term, index: number): SQL {
+  return sql`${array} ->> ${sql.raw(String(index))}`
+}
+
+/** Makes the planner read a table by this index. It stands behind the table's name. */
+export function indexedBy(index: NamedIndex): SQL {
+  return sql.raw(`indexed by ${index}`)
+}
+
+/** Makes the planner read a table in the order of its rows. It stands behind the table's name. */
+export function notIndexed(): SQL {
+  return sql.raw('not indexed')
+}
+
+/** A term that the planner does not look up in an index. */
+export function unindexed(term: Term): SQL {
+  return sql`+${term}`
+}
+
+/** The number that the engine gives each row of a table, in the order in which rows were added. */
+export function rowNumber(table?: string): SQL {
+  return sql.raw(table === undefined ? 'rowid' : `${table}.rowid`)
+}
+
+/** The size of a text in octets of UTF-8. */
+export function octets(text: Term): SQL {
+  return sql`octet_length(${text})`
+}
+
+/** Whether a text contains `part`; letter case counts. */
+export function contains(text: Term, part: string | SQL): SQL {
+  return sql`instr(${text}, ${part}) > 0`
+}
+
+/** Whether a text starts with `prefix`, which has none of `*?[`; letter case counts. */
+export function startsWith(text: Term, prefix: string): SQL {
+  return sql`${text} glob ${`${prefix}*`}`
+}
+
+/** Whether a text has the shape YYYY-MM-DD, alone or with a T and anything behind it. */
+export function hasDateShape(text: Term): SQL {
+  const day = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
+  return sql`(${text} glob ${`${day}T*`} or ${text} glob ${day})`
+}
+
+/** Collects the terms of all rows in one JSON array, as text. A `filter` clause may follow. */
+export function jsonListOf(term: Term): SQL {
+  return sql`json_group_array(${term})`
+}
+
+/** A JSON object column without the key at `path` (`jsonPath`). */
+export function jsonWithout(column: Term, path: SQL): SQL {
+  return sql`json_remove(${column}, ${path})`
+}
 
 /**
  * The value of `key` in a JSON object column: text, number or 0/1; objects and arrays as JSON text;
  * null where there is none. The key may be any text.
  */
-export function jsonValue(column: Columns[string] | SQL, key: string): SQL {
+export function jsonValue(column: Term, key: string): SQL {
   return sql`json_extract(${column}, ${jsonPath(key)})`
 }
 
-/** The JSON type of that value: true, false, null, integer, real, text, array, object; null for none. */
-export function jsonType(column: Columns[string] | SQL, key: string): SQL {
-  return sql`json_type(${column}, ${jsonPath(key)})`
+/**
+ * The JSON type of that value: true, false, null, integer, real, text, array, object; null where
+ * there is none. A parameter is given the key as `jsonPath`.
+ */
+export function jsonType(column: Term, key: string | SQL): SQL {
+  return sql`json_type(${column}, ${typeof key === 'string' ? jsonPath(key) : key})`
 }
 
 /** A number to compare a `jsonValue` with: read from text as that one is, so that equals are equal. */
@@ -28,7 +118,7 @@ export function jsonPath(key: string): string {
 }
 
 /** Whether a text contains `part`, letter case aside in every script; unlike LIKE, which folds ASCII. */
-export function containsText(column: { getSQL(): SQL }, part: string): SQL {
+export function containsText(column: Term, part: string): SQL {
   // A pattern ends at its first NUL, and would match everything that begins so.
   if (part.includes('\0')) return sql`false`
   const anyCase = Array.from(part.normalize('NFC'), (char) => {
@@ -46,9 +136,4 @@ export function containsText(column: { getSQL(): SQL }, part: string): SQL {
  */
 export function unseen(value: SQL): SQL {
   return sql`+${value}`
-}
-
-/** Ends a sub-select of rows to claim. With a single writer nobody competes for them. */
-export function forClaim(): SQL {
-  return sql``
 }

@@ -1,5 +1,6 @@
 /** The emails of a page of the feed, as people read them. */
 import type { MessageContent, RenderSource } from '../../mail/compose/build-message.ts'
+import { listOf } from '../../store/dialect.ts'
 import { inArray, sql } from '../../store/drizzle.ts'
 import { contents, type Email, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -64,7 +65,7 @@ const listPlainTexts = statement((db) =>
     .select({ id: contents.id, text: contents.text })
     .from(contents)
     .where(
-      sql`${contents.id} in (select value from json_each(${parameter('ids')}))
+      sql`${contents.id} in ${listOf(parameter('ids'))}
         and ${contents.text} is not null`,
     ),
 )

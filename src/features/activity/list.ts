@@ -3,6 +3,7 @@
  * message as its recipient got it, rendered again from its snapshot, and the base data of its events.
  */
 import { DAY_MS } from '../../clock.ts'
+import { unindexed } from '../../store/dialect.ts'
 import { desc, eq, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
@@ -81,7 +82,7 @@ async function showPage(deps: FeedDeps, rows: readonly FeedRow[], isSummary: boo
 
 type FeedRow = FeedEvent & { seq: number }
 
-/** The rows of a page. The plus keeps the project's indexes out: a foreign contact has no page. */
+/** The rows of a page, by the index of the contact; another project's contact has none. */
 export function selectEvents({ store }: Pick<Base, 'store'>, scope: EventScope, limit: number) {
   return store.scan
     .select({
@@ -98,7 +99,7 @@ export function selectEvents({ store }: Pick<Base, 'store'>, scope: EventScope, 
     .leftJoin(contacts, eq(contacts.id, events.contactId))
     .where(
       sql`${events.seq} in (select seq from (${pageOf(scope, limit)}))
-        and +${events.projectId} = ${scope.projectId}`,
+        and ${unindexed(events.projectId)} = ${scope.projectId}`,
     )
     .orderBy(desc(events.createdAt), desc(events.seq))
 }

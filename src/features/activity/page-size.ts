@@ -1,4 +1,5 @@
 /** How large the emails of a page are: they bring their bodies along. */
+import { listOf, octets } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -9,13 +10,13 @@ const listSizes = statement((db) =>
   db
     .select({
       id: emails.id,
-      bytes: sql<number>`coalesce(octet_length(${contents.body}), 0)
-        + coalesce(octet_length(${contents.text}), 0)
-        + coalesce(octet_length(${emails.variables}), 0)`,
+      bytes: sql<number>`coalesce(${octets(contents.body)}, 0)
+        + coalesce(${octets(contents.text)}, 0)
+        + coalesce(${octets(emails.variables)}, 0)`,
     })
     .from(emails)
     .leftJoin(contents, eq(contents.id, emails.contentId))
-    .where(sql`${emails.id} in (select value from json_each(${parameter('ids')}))`),
+    .where(sql`${emails.id} in ${listOf(parameter('ids'))}`),
 )
 
 /** What the texts of these emails are made of, in bytes, by email; those that are gone are left out. */

@@ -1,6 +1,7 @@
 /** Filters on a contact's own columns. None of them is ever null. */
 import { DAY_MS, parseInstant } from '../../clock.ts'
 import { parseAddress } from '../../mail/address/address.ts'
+import { contains } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { startOfDay } from './instant.ts'
@@ -23,9 +24,9 @@ export function compileEmailFilter(operator: OperatorOf<'email'>, value: string)
     case 'notEquals':
       return sql`${contacts.address} <> ${normalizeAddress(value)}`
     case 'contains':
-      return sql`instr(${contacts.address}, ${text}) > 0`
+      return contains(contacts.address, text)
     case 'notContains':
-      return sql`instr(${contacts.address}, ${text}) = 0`
+      return sql`(not ${contains(contacts.address, text)})`
   }
 }
 

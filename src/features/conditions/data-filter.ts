@@ -3,7 +3,14 @@
  * null, but notExists. What a negation says of a present value is the contrary of the positive, so
  * that the number 1 is notEquals "1" and contains nothing.
  */
-import { jsonNumber, jsonType, jsonValue } from '../../store/dialect.ts'
+import {
+  contains,
+  hasDateShape,
+  jsonNumber,
+  jsonType,
+  jsonValue,
+  startsWith,
+} from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { formatDay, lexicalBound, parseDataDate } from './instant.ts'
@@ -39,9 +46,9 @@ export function compileDataFilter({ key, operator, value, since }: DataFilter): 
     case 'notEquals':
       return sql`(${field.value} is not null and not ${equals(field, value)})`
     case 'contains':
-      return contains(field, value)
+      return hasPart(field, value)
     case 'notContains':
-      return sql`(${field.value} is not null and not ${contains(field, value)})`
+      return sql`(${field.value} is not null and not ${hasPart(field, value)})`
     case 'within':
       return sql`(${field.value} >= ${lexicalBound(since)} and ${isDate(field)})`
     case 'olderThan':
@@ -70,11 +77,11 @@ function equalsNumber(field: Field, value: number): SQL {
 }
 
 function isOnDay({ value }: Field, day: string): SQL {
-  return sql`(${value} = ${day} or ${value} glob ${`${day}T*`})`
+  return sql`(${value} = ${day} or ${startsWith(value, `${day}T`)})`
 }
 
-function contains({ value, type }: Field, part: unknown): SQL {
-  return sql`(instr(${value}, ${String(part)}) > 0 and ${type} = 'text')`
+function hasPart({ value, type }: Field, part: unknown): SQL {
+  return sql`(${contains(value, String(part))} and ${type} = 'text')`
 }
 
 function compare(field: Field, { comparator, value }: { comparator: SQL; value: unknown }): SQL {
@@ -90,6 +97,5 @@ function isNumber({ type }: Field): SQL {
 
 /** Only a text has this shape. */
 function isDate({ value }: Field): SQL {
-  const day = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
-  return sql`(${value} glob ${`${day}T*`} or ${value} glob ${day})`
+  return hasDateShape(value)
 }

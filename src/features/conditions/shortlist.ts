@@ -3,6 +3,7 @@
  * address. Where one of them must hold, the contacts that it names are all that is looked at, and
  * not the whole project. The rows are named by their numbers, which every index ends with.
  */
+import { indexedBy } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
@@ -71,7 +72,7 @@ function findSource(filter: Filter, context: Context): Source | undefined {
   if (!context.segments.get(target.id)?.hasMembers) return undefined
   return {
     // The primary key has those who left, too, who may be many more.
-    table: sql`${segmentMembers} indexed by segment_members_newest`,
+    table: sql`${segmentMembers} ${indexedBy('segment_members_newest')}`,
     contactId: sql`${segmentMembers.contactId}`,
     isMeant: sql`${segmentMembers.segmentId} = ${target.id} and ${segmentMembers.exitedAt} is null`,
   }

@@ -3,6 +3,7 @@
  * follower with a stored cursor sees each once and in order. Service events keep only what their
  * email row does not have.
  */
+import { eachOf, jsonItem } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { newId } from '../../store/ids.ts'
 import { events } from '../../store/schema/events.ts'
@@ -34,9 +35,9 @@ const insertEvent = statement((db) =>
 /** `rows`: pairs of the event's id and its contact's. */
 const insertForContacts = statement(
   () => sql`insert into events (id, project_id, name, contact_id, data, created_at)
-    select row.value ->> 0, ${parameter('projectId')}, ${parameter('name')}, row.value ->> 1,
-      ${parameter('data')}, ${parameter('createdAt')}
-    from json_each(${parameter('rows')}) as row`,
+    select ${jsonItem(sql`row.value`, 0)}, ${parameter('projectId')}, ${parameter('name')},
+      ${jsonItem(sql`row.value`, 1)}, ${parameter('data')}, ${parameter('createdAt')}
+    from ${eachOf(parameter('rows'))} as row`,
 )
 
 /** The new event's id. */

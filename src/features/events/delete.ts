@@ -8,6 +8,7 @@ import { createPace } from '../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../jobs/progress.ts'
 import type { RunningJob } from '../../jobs/run.ts'
 import { findJobStatus, type JobStatus } from '../../jobs/status.ts'
+import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -34,7 +35,7 @@ const findLast = statement<{ last: number | null }>(() => sql`select max(seq) as
 
 export const deleteSome = statement(
   () => sql`delete from events where seq in (
-    select seq from events indexed by events_named
+    select seq from events ${indexedBy('events_named')}
     where project_id = ${parameter('projectId')} and name = ${parameter('name')}
       and seq <= ${parameter('last')}
     order by created_at limit ${parameter('limit')})`,

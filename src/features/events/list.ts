@@ -2,6 +2,7 @@
  * Lists of events, newest first. A page is found by index first (`pageOf`) with the sizes of what
  * it would show, and only what a response can hold is read.
  */
+import { listOf, octets, startsWith } from '../../store/dialect.ts'
 import { desc, eq, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { events } from '../../store/schema/events.ts'
@@ -56,12 +57,15 @@ const selectBySeq = statement((db) =>
     })
     .from(events)
     .leftJoin(contacts, eq(contacts.id, events.contactId))
-    .leftJoin(emails, sql`${emails.id} = ${events.emailId} and ${events.name} glob 'email.*'`)
+    .leftJoin(
+      emails,
+      sql`${emails.id} = ${events.emailId} and ${startsWith(events.name, 'email.')}`,
+    )
     .leftJoin(
       contents,
       sql`${contents.id} = ${emails.contentId} and ${events.name} = 'email.received'`,
     )
-    .where(sql`${events.seq} in (select value from json_each(${parameter('seqs')}))`)
+    .where(sql`${events.seq} in ${listOf(parameter('seqs'))}`)
     .orderBy(desc(events.createdAt), desc(events.seq)),
 )
 
@@ -101,8 +105,8 @@ function findLines({ store }: Deps, scope: EventScope, limit: number): Promise<L
 /** What is read of an event for its size: the heads of its rows, not their texts. */
 export function selectLines(scope: EventScope, limit: number) {
   return sql`select page.seq, page.created_at as at,
-      coalesce(octet_length(events.data), 0) + iif(events.name = 'email.received', coalesce((
-        select octet_length(contents.body) + coalesce(octet_length(contents.text), 0)
+      coalesce(${octets(sql`events.data`)}, 0) + iif(events.name = 'email.received', coalesce((
+        select ${octets(sql`contents.body`)} + coalesce(${octets(sql`contents.text`)}, 0)
         from emails join contents on contents.id = emails.content_id
         where emails.id = events.email_id), 0), 0) as bytes
     from (${pageOf(scope, limit)}) as page cross join events on events.seq = page.seq

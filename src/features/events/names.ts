@@ -3,6 +3,7 @@
  * the next, so that their number counts and not that of the events; how many events bear a name is
  * a range of the same index.
  */
+import { eachOf, indexedBy } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
@@ -12,7 +13,7 @@ export type EventCount = { name: string; count: number }
 /** Epoch ms, both included. */
 export type CountRange = { startAt?: number | undefined; endAt?: number | undefined }
 
-const ofProject = sql`events indexed by events_named where project_id = ${parameter('projectId')}`
+const ofProject = sql`events ${indexedBy('events_named')} where project_id = ${parameter('projectId')}`
 
 export const selectNames = statement<{ name: string }>(
   () => sql`with recursive names (name) as (
@@ -73,9 +74,9 @@ async function countAll({ store }: Pick<Base, 'store'>, question: Question): Pro
 
 export function selectCounts({ projectId, names, range }: Question): SQL {
   return sql`select value as name, (
-      select count(*) from events indexed by events_named
+      select count(*) from events ${indexedBy('events_named')}
       where project_id = ${projectId} and name = value${inRange(range)}
-    ) as count from json_each(${JSON.stringify(names)})`
+    ) as count from ${eachOf(names)}`
 }
 
 function inRange({ startAt, endAt }: CountRange): SQL {

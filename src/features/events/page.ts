@@ -6,6 +6,7 @@
  *   by some names        events_named, the newest of each name, and of these the newest
  *   of a contact         events_contact, whose entries alone are sorted: a contact has few
  */
+import { eachOf, indexedBy, listOf } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 
 /** Where a page ended. */
@@ -32,9 +33,9 @@ export function pageOf(scope: EventScope, limit: number): SQL {
   const names = given === undefined ? undefined : [...new Set(given)]
   if (contactId !== undefined) return newest(scope, limit, ofContact(contactId, scope))
   if (names === undefined) return newest(scope, limit, ofProject(scope))
-  const ofName = sql`indexed by events_named where project_id = ${projectId}
+  const ofName = sql`${indexedBy('events_named')} where project_id = ${projectId}
     and name = wanted.value`
-  return sql`select each.seq, each.created_at from json_each(${JSON.stringify(names)}) as wanted
+  return sql`select each.seq, each.created_at from ${eachOf(names)} as wanted
     cross join events as each on each.seq in
       (select seq from (${newest(scope, limit, ofName)}))
     order by each.created_at desc, each.seq desc limit ${limit}`
@@ -46,21 +47,18 @@ function newest(scope: EventScope, limit: number, source: SQL): SQL {
 }
 
 function ofProject({ projectId, exceptNames }: EventScope): SQL {
-  return sql`indexed by events_newest where project_id = ${projectId}${without(exceptNames)}`
+  return sql`${indexedBy('events_newest')} where project_id = ${projectId}${without(exceptNames)}`
 }
 
 /** The index has no project: whoever asks has seen that the contact is one of it. */
 function ofContact(contactId: string, { names, exceptNames }: EventScope): SQL {
-  const named =
-    names === undefined
-      ? sql``
-      : sql` and name in (select value from json_each(${JSON.stringify(names)}))`
-  return sql`indexed by events_contact where contact_id = ${contactId}${named}${without(exceptNames)}`
+  const named = names === undefined ? sql`` : sql` and name in ${listOf(names)}`
+  return sql`${indexedBy('events_contact')} where contact_id = ${contactId}${named}${without(exceptNames)}`
 }
 
 function without(names: readonly string[] | undefined): SQL {
   if (names === undefined) return sql``
-  return sql` and name not in (select value from json_each(${JSON.stringify(names)}))`
+  return sql` and name not in ${listOf(names)}`
 }
 
 /** The instant stands by itself too: SQLite begins an index with it, not with a pair. */

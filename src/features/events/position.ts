@@ -1,6 +1,7 @@
 /** Where a page of events ended, as clients are told: `<createdAt>_<seq>`, or the bare id of an event. */
 import { MINUTE_MS } from '../../clock.ts'
 import { invalidField } from '../../errors.ts'
+import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { idTime, isUuid } from '../../store/ids.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -16,7 +17,7 @@ const MAX_LOOKED_AT = 10_000
 
 export const findById = statement<EventPosition>(
   () => sql`select created_at as at, seq from
-      (select id, created_at, seq from events indexed by events_newest
+      (select id, created_at, seq from events ${indexedBy('events_newest')}
         where project_id = ${parameter('projectId')} and created_at <= ${parameter('until')}
         order by created_at desc limit ${MAX_LOOKED_AT})
     where id = ${parameter('id')} limit 1`,

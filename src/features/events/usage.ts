@@ -1,4 +1,5 @@
 /** Where a name of events is used, and how much: what may be deleted and what would be lost. */
+import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
@@ -23,20 +24,20 @@ const MAX_GATHERED = 250_000
 const CONTACTS_PER_QUERY = 50_000
 
 export const countNamed = statement<{ count: number }>(
-  () => sql`select count(*) as count from events indexed by events_named
+  () => sql`select count(*) as count from events ${indexedBy('events_named')}
     where project_id = ${parameter('projectId')} and name = ${parameter('name')}`,
 )
 
 export const gatherContacts = statement<{ count: number }>(
-  () => sql`select count(distinct contact_id) as count from events indexed by events_named
+  () => sql`select count(distinct contact_id) as count from events ${indexedBy('events_named')}
     where project_id = ${parameter('projectId')} and name = ${parameter('name')}`,
 )
 
 export const askContacts = statement<{ count: number; last: number | null }>(
   () => sql`select max(number) as last, count(*) filter (where exists (
-      select 1 from events indexed by events_contact
+      select 1 from events ${indexedBy('events_contact')}
       where contact_id = asked.id and name = ${parameter('name')})) as count
-    from (select number, id from contacts indexed by contacts_order
+    from (select number, id from contacts ${indexedBy('contacts_order')}
       where project_id = ${parameter('projectId')} and subscribed = ${parameter('subscribed')}
         and number > ${parameter('after')} order by number limit ${parameter('limit')}) as asked`,
 )

@@ -6,6 +6,7 @@
  */
 import { HOUR_MS } from '../../clock.ts'
 import { enqueueNamed } from '../../jobs/name.ts'
+import { jsonValue } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { idTime, newId } from '../../store/ids.ts'
 import { importChunks } from '../../store/schema/jobs.ts'
@@ -65,7 +66,7 @@ const listUploads = statement<{ uploadId: string }>(
 )
 
 const selectUnfinished = statement<{ uploadId: string }>(
-  () => sql`select json_extract(payload, '$.uploadId') as uploadId from jobs
+  () => sql`select ${jsonValue(sql`payload`, 'uploadId')} as uploadId from jobs
     where state in ('waiting', 'active') and kind in ('import', 'suppressions-import')`,
 )
 

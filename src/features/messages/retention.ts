@@ -8,6 +8,7 @@
  */
 import { DAY_MS, HOUR_MS } from '../../clock.ts'
 import { listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
+import { jsonListOf, listOf, octets, rowNumber } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { contents, emails } from '../../store/schema/messages.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -40,12 +41,12 @@ export const listKept = statement<{ id: string }>(
 )
 
 export const listOld = statement<{ id: string; at: number; number: number; bytes: number }>(
-  () => sql`select id, last_used_at as at, rowid as number,
-      octet_length(body) + coalesce(octet_length(text), 0)
-        + coalesce(octet_length(attachments), 0) as bytes
+  () => sql`select id, last_used_at as at, ${rowNumber()} as number,
+      ${octets(sql`body`)} + coalesce(${octets(sql`text`)}, 0)
+        + coalesce(${octets(sql`attachments`)}, 0) as bytes
     from contents where body is not null and last_used_at < ${parameter('before')}
-      and (last_used_at, rowid) > (${parameter('at')}, ${parameter('number')})
-    order by last_used_at, rowid limit ${PAGE}`,
+      and (last_used_at, ${rowNumber()}) > (${parameter('at')}, ${parameter('number')})
+    order by last_used_at, ${rowNumber()} limit ${PAGE}`,
 )
 
 const clearContent = statement((db) =>
@@ -61,7 +62,7 @@ const clearContent = statement((db) =>
 /** As much of each body as links are listed of. */
 const listHtml = statement<{ id: string; html: string }>(
   () => sql`select id, substr(body, 1, ${MAX_LINK_SCAN_LENGTH}) as html from contents
-    where id in (select value from json_each(${parameter('ids')}))
+    where id in ${listOf(parameter('ids'))}
       and not is_text and body is not null`,
 )
 
@@ -126,7 +127,7 @@ export function toChunks<Row extends { bytes: number }>(rows: readonly Row[]): R
 /** One page of old emails, newest first, and which of them have something to clear. */
 export const listSnapshots = statement<{ oldest: string | null; rows: number; ids: string }>(
   () => sql`select min(id) as oldest, count(*) as rows,
-      json_group_array(id) filter (where is_clearable) as ids
+      ${jsonListOf(sql`id`)} filter (where is_clearable) as ids
     from (select id, (variables is not null or headers is not null)
         and state not in ('queued', 'deferred', 'held', 'sending') as is_clearable
       from emails where id < ${parameter('before')} order by id desc limit ${PAGE})`,
@@ -137,7 +138,7 @@ const clearSnapshot = statement((db) =>
     .update(emails)
     .set({ variables: null, headers: null })
     .where(
-      sql`${emails.id} in (select value from json_each(${parameter('ids')}))
+      sql`${emails.id} in ${listOf(parameter('ids'))}
         and ${emails.state} not in ('queued', 'deferred', 'held', 'sending')`,
     ),
 )

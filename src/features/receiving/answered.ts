@@ -3,6 +3,7 @@
  * begin with the email's id; those that a client chose have an index; a smarthost may have put its
  * own id in their place.
  */
+import { unindexed } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { isUuid } from '../../store/ids.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -20,13 +21,13 @@ export const findByOwnId = statement<Found>(
 
 export const findByCustomId = statement<Found>(
   () => sql`select id from emails where substr(message_id, 1, 36) <> id
-    and message_id = ${parameter('messageId')} and +project_id = ${parameter('projectId')}
+    and message_id = ${parameter('messageId')} and ${unindexed(sql`project_id`)} = ${parameter('projectId')}
     and source_type <> 'INBOUND' limit 1`,
 )
 
 export const findByProviderId = statement<Found>(
   () => sql`select id from emails where provider_id = ${parameter('providerId')}
-    and +project_id = ${parameter('projectId')} limit 1`,
+    and ${unindexed(sql`project_id`)} = ${parameter('projectId')} limit 1`,
 )
 
 /** The first that is known; `messageIds` without their brackets. */

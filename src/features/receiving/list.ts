@@ -4,6 +4,7 @@
  */
 
 import type { RowOf } from '../../store/database.ts'
+import { contains } from '../../store/dialect.ts'
 import { desc, sql } from '../../store/drizzle.ts'
 import { inboundMessages } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -28,7 +29,9 @@ export const selectListed = statement((db) =>
   db
     .select(columns)
     .from(inboundMessages)
-    .where(sql`state = 'failed' or remark is not null or instr(recipients, '"for":"server"') > 0`)
+    .where(
+      sql`state = 'failed' or remark is not null or ${contains(sql`recipients`, sql`'"for":"server"'`)}`,
+    )
     .orderBy(desc(inboundMessages.id))
     .limit(parameter('limit')),
 )

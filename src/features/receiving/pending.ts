@@ -4,6 +4,7 @@
  */
 
 import type { RowOf } from '../../store/database.ts'
+import { contains } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import {
   type InboundMessage,
@@ -39,7 +40,7 @@ export const selectPending = statement((db) =>
     .from(inboundMessages)
     .where(
       sql`state = 'pending' and is_suspect = 0
-        and (instr(recipients, '"for":"mailbox"') > 0) = ${parameter('isMail')}`,
+        and (${contains(sql`recipients`, sql`'"for":"mailbox"'`)}) = ${parameter('isMail')}`,
     )
     .orderBy(inboundMessages.id)
     .limit(parameter('limit')),

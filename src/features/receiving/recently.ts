@@ -4,6 +4,7 @@
  * into a message: what strangers send in a customer's name takes nothing from the customer.
  */
 import { HOUR_MS } from '../../clock.ts'
+import { rowNumber } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -38,8 +39,8 @@ const insertRecent = statement(
 
 /** A few at a time, with each that comes. */
 export const forgetSome = statement(
-  () => sql`delete from received_recently where rowid in (
-    select rowid from received_recently where at <= ${parameter('after')} order by at limit 10)`,
+  () => sql`delete from received_recently where ${rowNumber()} in (
+    select ${rowNumber()} from received_recently where at <= ${parameter('after')} order by at limit 10)`,
 )
 
 /** Counts a message; why it is capped, for people, when its sender has sent enough. */

@@ -4,6 +4,7 @@
  * read stays. The emails that mail has become are records of their own.
  */
 import { DAY_MS } from '../../clock.ts'
+import { listOf, rowNumber } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -18,17 +19,17 @@ const PAGE = 500
 
 /** `isShort`: it goes after the shorter time; `bytes`: whose pages have to be visited for that. */
 export const listAged = statement<Aged>(
-  () => sql`select rowid as number, received_at as at,
+  () => sql`select ${rowNumber()} as number, received_at as at,
       case when raw is null then 0 else size_bytes end as bytes,
       state = 'processed' and (raw is null or kind = 'other') as isShort
     from inbound_messages where state <> 'pending' and received_at < ${parameter('before')}
-      and (received_at, rowid) > (${parameter('at')}, ${parameter('number')})
-    order by received_at, rowid limit ${PAGE}`,
+      and (received_at, ${rowNumber()}) > (${parameter('at')}, ${parameter('number')})
+    order by received_at, ${rowNumber()} limit ${PAGE}`,
 )
 
 const deleteRows = statement(
   () => sql`delete from inbound_messages
-    where rowid in (select value from json_each(${parameter('numbers')}))`,
+    where ${rowNumber()} in ${listOf(parameter('numbers'))}`,
 )
 
 /** How many. */

@@ -15,6 +15,7 @@
  * operator. Processes are killed for reasons of their own, so an interruption says little: only
  * waits that add up to minutes make many of them a reason.
  */
+import { contains } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { inboundMessages, inboundReading } from '../../store/schema/inbound.ts'
 import { parameter, statement } from '../../store/statement.ts'
@@ -42,7 +43,7 @@ export const selectSuspect = statement((db) =>
 export const suspectFirst = statement(
   () => sql`update inbound_messages set is_suspect = 1 where id in (
     select id from inbound_messages where state = 'pending' and is_suspect = 0
-      and (instr(recipients, '"for":"mailbox"') > 0) = ${parameter('isMail')}
+      and (${contains(sql`recipients`, sql`'"for":"mailbox"'`)}) = ${parameter('isMail')}
     order by id limit ${parameter('limit')})`,
 )
 

@@ -2,6 +2,7 @@
  * Who must enter a tracked segment and who must leave it: whom its condition matches now, against its
  * rows. On the scan threads, one range of contact numbers at a time; only differences come back.
  */
+import { indexedBy } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Base } from '../base.ts'
 import { type NumberRange, walkNumberRanges, within } from '../contacts/list/number-ranges.ts'
@@ -27,7 +28,7 @@ async function findDifferences(
 ): Promise<Change[]> {
   const rows = await store.scan.values<[string, number]>(
     sql`select contacts.id, member.contact_id is null
-      from contacts indexed by contacts_order
+      from contacts ${indexedBy('contacts_order')}
       left join segment_members as member on member.segment_id = ${segmentId}
         and member.contact_id = contacts.id and member.exited_at is null
       where contacts.project_id = ${projectId} and contacts.subscribed in (0, 1)

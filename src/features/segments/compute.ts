@@ -11,6 +11,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
+import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -137,7 +138,7 @@ async function tell(
 /** Undefined when the condition has changed, or the segment is gone. */
 async function keepTotal(deps: ComputeDeps, segment: Segment): Promise<number | undefined> {
   const [row] = await deps.store.scan.values<[number]>(
-    sql`select count(*) from segment_members indexed by segment_members_newest
+    sql`select count(*) from segment_members ${indexedBy('segment_members_newest')}
       where segment_id = ${segment.id} and exited_at is null`,
   )
   const memberCount = row?.[0] ?? 0

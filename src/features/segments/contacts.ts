@@ -1,5 +1,6 @@
 /** Who is in a segment, by pages: of a static one as they entered, of a dynamic one as of now. */
 import { invalidField } from '../../errors.ts'
+import { indexedBy } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
@@ -89,7 +90,7 @@ async function findMatching(
 /** The page is cut from the index before contacts are looked at. */
 function selectMembers(segmentId: string, { limit, offset }: Range): SQL {
   return sql`select ${contactColumns} from (
-      select contact_id, entered_at from segment_members indexed by segment_members_newest
+      select contact_id, entered_at from segment_members ${indexedBy('segment_members_newest')}
       where segment_id = ${segmentId} and exited_at is null
       order by entered_at desc, contact_id desc limit ${limit} offset ${offset}
     ) as member cross join contacts on contacts.id = member.contact_id

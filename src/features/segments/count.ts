@@ -2,6 +2,7 @@
  * How many contacts a segment has: of a dynamic one counted now and then, off the main thread; of a
  * static one kept with every change of its members, and only checked here.
  */
+import { indexedBy } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { type Segment, segments } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
@@ -73,7 +74,7 @@ async function correctCount({ store, now }: CountDeps, { id }: Segment): Promise
   const [row] = await store.scan.all<{ counted: number; surplus: number }>(
     sql`select counted, counted - member_count as surplus
       from segments, (select count(*) as counted from segment_members
-        indexed by segment_members_newest where segment_id = ${id} and exited_at is null)
+        ${indexedBy('segment_members_newest')} where segment_id = ${id} and exited_at is null)
       where id = ${id}`,
   )
   const { counted, surplus } = row ?? { counted: 0, surplus: 0 }

@@ -3,6 +3,7 @@
  * it, so a change that was made before is none, whoever made it. Who left keeps the row, and gets it
  * back on coming again.
  */
+import { eachOf, listOf } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -14,7 +15,7 @@ const insertMembers = statement<{ id: string }>(
       (segment_id, contact_id, entered_at, exited_at, created_at, updated_at)
     select ${parameter('segmentId')}, contacts.id, ${parameter('at')}, null,
       ${parameter('at')}, ${parameter('at')}
-    from json_each(${parameter('contactIds')}) as entry
+    from ${eachOf(parameter('contactIds'))} as entry
     join contacts on contacts.id = entry.value
     where true
     on conflict (segment_id, contact_id) do update
@@ -27,7 +28,7 @@ const endMemberships = statement<{ id: string }>(
   () => sql`update segment_members
     set exited_at = ${parameter('at')}, updated_at = ${parameter('at')}
     where segment_id = ${parameter('segmentId')}
-      and contact_id in (select value from json_each(${parameter('contactIds')}))
+      and contact_id in ${listOf(parameter('contactIds'))}
       and exited_at is null
     returning contact_id as id`,
 )

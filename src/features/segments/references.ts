@@ -3,6 +3,7 @@
  * what a condition was compiled against may be another by then.
  */
 import { AppError } from '../../errors.ts'
+import { contains } from '../../store/dialect.ts'
 import { and, asc, eq, sql } from '../../store/drizzle.ts'
 import { segments } from '../../store/schema/segments.ts'
 import type { Tx } from '../../store/write/transaction.ts'
@@ -20,7 +21,7 @@ export async function listReferrers(tx: Tx, target: SegmentTarget): Promise<Segm
     .where(
       and(
         eq(segments.projectId, target.projectId),
-        sql`instr(lower(${segments.condition}), ${target.id}) > 0`,
+        contains(sql`lower(${segments.condition})`, target.id),
       ),
     )
     .orderBy(asc(segments.name), asc(segments.id))

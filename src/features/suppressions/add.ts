@@ -3,6 +3,7 @@
  * with it; who stands on the list already keeps the first reason.
  */
 import type { ParsedAddress } from '../../mail/address/address.ts'
+import { listOf, unindexed } from '../../store/dialect.ts'
 import { sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import type { SuppressionReason } from '../../store/schema/words.ts'
@@ -22,15 +23,15 @@ export type AddedSuppressions = {
   existing: number
 }
 
-/** Behind the plus, the subscription is no way to them: each is found by its address. */
+/** Finds each contact by its address, not by the index of the subscription. */
 export const selectSubscribed = statement((db) =>
   db
     .select({ id: contacts.id })
     .from(contacts)
     .where(
       sql`${contacts.projectId} = ${parameter('projectId')}
-        and ${contacts.address} in (select value from json_each(${parameter('addresses')}))
-        and +${contacts.subscribed} = 1`,
+        and ${contacts.address} in ${listOf(parameter('addresses'))}
+        and ${unindexed(contacts.subscribed)} = 1`,
     ),
 )
 

@@ -7,6 +7,7 @@
  * unsubscribed; an address that people put on the list too, or that complained, stays on it, for
  * that reason.
  */
+import { jsonValue } from '../../store/dialect.ts'
 import { and, asc, eq, gt, gte, inArray, isNotNull, or, sql } from '../../store/drizzle.ts'
 import { projects } from '../../store/schema/accounts.ts'
 import { contacts } from '../../store/schema/contacts.ts'
@@ -53,7 +54,7 @@ const findContact = statement((db) =>
 
 /** The last that became of a contact's subscription. */
 export const findLastFlip = statement<{ name: string; emailId: string | null; reason: unknown }>(
-  () => sql`select name, email_id as emailId, data ->> 'reason' as reason from events
+  () => sql`select name, email_id as emailId, ${jsonValue(sql`data`, 'reason')} as reason from events
     where contact_id = ${parameter('contactId')}
       and name in ('contact.subscribed', 'contact.unsubscribed')
     order by seq desc limit 1`,

@@ -5,7 +5,7 @@
  */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { invalidField } from '../../errors.ts'
-import { containsText } from '../../store/dialect.ts'
+import { containsText, octets } from '../../store/dialect.ts'
 import {
   and,
   asc,
@@ -98,7 +98,7 @@ async function findRows(
   const by = order.dir === 'asc' ? asc : desc
   const skipped = (readCount('page', query.page ?? 1) - 1) * limit
   return deps.store.scan
-    .select({ template: columns, sortKey, bytes: sql<number>`octet_length(${body})` })
+    .select({ template: columns, sortKey, bytes: sql<number>`${octets(body)}` })
     .from(templates)
     .where(and(matches(query), await behindCursor(deps, query, order)))
     .orderBy(by(sortKey), by(templates.id))

@@ -13,6 +13,7 @@
  */
 import { formatInstant } from '../../clock.ts'
 import type { RowOf } from '../../store/database.ts'
+import { listOf } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { emails } from '../../store/schema/messages.ts'
 import type { EmailStatus } from '../../store/schema/words.ts'
@@ -48,7 +49,7 @@ const listHitEmails = statement((db) =>
       machineClicks: emails.machineClicks,
     })
     .from(emails)
-    .where(sql`id in (select value from json_each(${parameter('ids')}))`),
+    .where(sql`id in ${listOf(parameter('ids'))}`),
 )
 
 const updateCounts = statement((db) =>

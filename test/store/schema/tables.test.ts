@@ -6,6 +6,7 @@ import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { silentLog } from '../../../src/log.ts'
+import { NAMED_INDEXES } from '../../../src/store/dialect.ts'
 import { is, sql } from '../../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { makeDatabaseFolder } from '../test-store.ts'
@@ -73,6 +74,17 @@ describe('the schema', () => {
         name,
       )
     }
+  })
+
+  it('has every index that queries name', async () => {
+    const rows = await store.read.all<{ name: string }>(
+      sql`select name from sqlite_schema where type = 'index'`,
+    )
+    const names = rows.map(({ name }) => name)
+    assert.deepEqual(
+      NAMED_INDEXES.filter((name) => !names.includes(name)),
+      [],
+    )
   })
 })
 

@@ -10,6 +10,7 @@ import { AppError } from '../../../errors.ts'
 import { createPace, type Pace } from '../../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../../jobs/run.ts'
+import { listOf, unindexed } from '../../../store/dialect.ts'
 import { max, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -45,10 +46,10 @@ type Candidate = { number: number; id: string; address: string | null }
 const MOST = 100
 const MAX_ERRORS = 1_000
 
-/** Behind the plus, the project is no way to them: each is found by its id. */
+/** Finds each contact by its id, not by the index of the project. */
 export const selectExisting = statement<{ id: string }>(
-  () => sql`select id from contacts where +project_id = ${parameter('projectId')}
-    and id in (select value from json_each(${parameter('ids')}))`,
+  () => sql`select id from contacts where ${unindexed(sql`project_id`)} = ${parameter('projectId')}
+    and id in ${listOf(parameter('ids'))}`,
 )
 
 export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {

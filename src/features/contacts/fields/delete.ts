@@ -8,7 +8,14 @@ import { enqueueNamed } from '../../../jobs/name.ts'
 import { createPace, type Pace } from '../../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
-import { jsonPath } from '../../../store/dialect.ts'
+import {
+  indexedBy,
+  jsonPath,
+  jsonType,
+  jsonWithout,
+  listOf,
+  unindexed,
+} from '../../../store/dialect.ts'
 import { max, sql } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -30,24 +37,24 @@ const MAX_AT_ONCE = 5_000
 const MOST = 500
 
 const holders = (subscribed: 0 | 1) => sql`
-  select number from contacts indexed by contacts_order
+  select number from contacts ${indexedBy('contacts_order')}
   where project_id = ${parameter('projectId')} and subscribed = ${sql.raw(String(subscribed))}
     and number > ${parameter('after')} and number <= ${parameter('last')}
-    and json_type(data, ${parameter('path')}) is not null`
+    and ${jsonType(sql`data`, parameter('path'))} is not null`
 
 /** Either half is in order: they are merged, and read as far as the page goes. */
 export const selectHolders = statement<{ number: number }>(
   () => sql`${holders(0)} union all ${holders(1)} order by number limit ${parameter('size')}`,
 )
 
-/** Behind the plus, the project is no way to them: each is found by its number. */
+/** Finds each contact by its number, not by the index of the project. */
 export const removeKey = statement(
   () => sql`
     update contacts
-    set data = nullif(json_remove(data, ${parameter('path')}), '{}'), updated_at = ${parameter('at')}
-    where number in (select value from json_each(${parameter('numbers')}))
-      and +project_id = ${parameter('projectId')}
-      and json_type(data, ${parameter('path')}) is not null`,
+    set data = nullif(${jsonWithout(sql`data`, parameter('path'))}, '{}'), updated_at = ${parameter('at')}
+    where number in ${listOf(parameter('numbers'))}
+      and ${unindexed(sql`project_id`)} = ${parameter('projectId')}
+      and ${jsonType(sql`data`, parameter('path'))} is not null`,
 )
 
 /**

@@ -3,6 +3,7 @@
  * query takes a range, so that however much a condition asks of a contact, other projects' queries
  * have their turn in between, and a program that stops need not wait for the last.
  */
+import { indexedBy } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Base } from '../../base.ts'
 import { type ContactScope, halvesOf } from './scope.ts'
@@ -86,7 +87,7 @@ export function selectEnd(
 ): SQL {
   const than = dir === 'asc' ? sql`>` : sql`<`
   const halves = halvesOf(scope).map(
-    (subscribed) => sql`select number from contacts indexed by contacts_order
+    (subscribed) => sql`select number from contacts ${indexedBy('contacts_order')}
       where project_id = ${scope.projectId} and subscribed = ${subscribed}
         and number ${than} ${from}`,
   )

@@ -4,6 +4,7 @@
  * for rare parts of addresses (0.1 s a million) and `selectSorted` for lists by address of few
  * contacts among many (as long as it takes to count them).
  */
+import { indexedBy, notIndexed, rowNumber } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { type NumberRange, within } from './number-ranges.ts'
 import { columnsAfter, contactColumns } from './row.ts'
@@ -18,6 +19,7 @@ import {
   scopeCondition,
   sortColumn,
 } from './scope.ts'
+import { isKnownHit } from './search.sqlite.ts'
 import type { Hits } from './search.ts'
 
 /** How many rows or entries the first attempt at a page looks at. */
@@ -36,7 +38,7 @@ export function selectWindow(scope: ContactScope, range: Omit<PageRange, 'limit'
   if (range.sort === 'createdAt') {
     return mergeHalves(scope, { ...range, limit: WINDOW, columns: sql`contacts.number` })
   }
-  return sql`select contacts.number from contacts indexed by contacts_address
+  return sql`select contacts.number from contacts ${indexedBy('contacts_address')}
     where contacts.project_id = ${scope.projectId}${alsoIf(behind(range))}
     order by contacts.email ${inDirection(range)} limit ${WINDOW}`
 }
@@ -76,9 +78,7 @@ export function selectHits(
         behindNumber(number, range),
         scopeCondition(scope),
       )}`
-  const known = sql`contact_search match ${match}
-    and contact_search.rowid not in (select number from contact_search_backlog)`
-  return sql`${select(sql`contact_search`, sql`contact_search.rowid`, known)}
+  return sql`${select(sql`contact_search`, rowNumber('contact_search'), isKnownHit(match))}
     union all ${select(sql`contact_search_backlog`, sql`contact_search_backlog.number`)}
     order by 1 ${inDirection(range)} limit ${range.limit}`
 }
@@ -86,7 +86,7 @@ export function selectHits(
 /** By address, from the index of addresses. */
 export function selectByAddress(scope: ContactScope, range: Omit<PageRange, 'sort'>): SQL {
   const place = { ...range, sort: 'email' as const }
-  return sql`select ${contactColumns} from contacts indexed by contacts_address
+  return sql`select ${contactColumns} from contacts ${indexedBy('contacts_address')}
     where contacts.project_id = ${scope.projectId}${alsoIf(behind(place), scopeCondition(scope))}
     order by contacts.email ${inDirection(range)} limit ${range.limit}`
 }
@@ -94,7 +94,7 @@ export function selectByAddress(scope: ContactScope, range: Omit<PageRange, 'sor
 /** By number, from the index of addresses: every address of the project is looked at. */
 export function selectScanned(scope: ContactScope, range: Omit<PageRange, 'sort'>): SQL {
   const place = { ...range, sort: 'createdAt' as const }
-  const candidates = sql`select contacts.number from contacts indexed by contacts_address
+  const candidates = sql`select contacts.number from contacts ${indexedBy('contacts_address')}
     where contacts.project_id = ${scope.projectId}${alsoIf(scopeCondition(scope), behind(place))}
     order by contacts.number ${inDirection(range)} limit ${range.limit}`
   return sql`select ${contactColumns} from (${candidates}) as candidates
@@ -103,14 +103,14 @@ export function selectScanned(scope: ContactScope, range: Omit<PageRange, 'sort'
 }
 
 export function countScanned(scope: ContactScope): SQL {
-  return sql`select count(*) from contacts indexed by contacts_address
+  return sql`select count(*) from contacts ${indexedBy('contacts_address')}
     where contacts.project_id = ${scope.projectId}${alsoIf(scopeCondition(scope))}`
 }
 
 /** By address, from the rows in the order of their numbers: all that match are looked at. */
 export function selectSorted(scope: ContactScope, range: StretchOfRange): SQL {
   const place = { ...range, sort: 'email' as const }
-  const candidates = sql`select contacts.number from contacts indexed by contacts_order
+  const candidates = sql`select contacts.number from contacts ${indexedBy('contacts_order')}
     where ${inHalves(scope)}${within(range.numberRange)}${alsoIf(behind(place), scopeCondition(scope))}
     order by contacts.email ${inDirection(range)} limit ${range.limit}`
   return sql`select ${contactColumns} from (${candidates}) as candidates
@@ -124,7 +124,7 @@ export function countByNumber(
   { isMost, numberRange }: { isMost: boolean; numberRange?: NumberRange },
 ): SQL {
   const isWhole = isMost && scope.subscribed === undefined
-  const way = isWhole ? sql`not indexed` : sql`indexed by contacts_order`
+  const way = isWhole ? notIndexed() : indexedBy('contacts_order')
   return sql`select count(*) from contacts ${way}
     where ${inHalves(scope)}${within(numberRange)}${alsoIf(scopeCondition(scope))}`
 }
@@ -143,7 +143,7 @@ type Halves = StretchOfRange & { columns: SQL; also?: SQL | undefined }
 function mergeHalves(scope: ContactScope, { columns, also, numberRange, ...range }: Halves): SQL {
   const place = { ...range, sort: 'createdAt' as const }
   const halves = halvesOf(scope).map(
-    (subscribed) => sql`select ${columns} from contacts indexed by contacts_order
+    (subscribed) => sql`select ${columns} from contacts ${indexedBy('contacts_order')}
       where contacts.project_id = ${scope.projectId}
         and contacts.subscribed = ${subscribed}${within(numberRange)}${alsoIf(behind(place), also)}`,
   )

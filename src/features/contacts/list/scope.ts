@@ -1,4 +1,5 @@
 /** Which contacts of a project are meant, and how a query says so. */
+import { contains } from '../../../store/dialect.ts'
 import { and, type SQL, sql } from '../../../store/drizzle.ts'
 
 /** Those that all of it is true of. */
@@ -30,7 +31,7 @@ export function normalizedSearch({ search = '' }: ContactScope): string {
 export function scopeCondition(scope: ContactScope): SQL | undefined {
   const part = normalizedSearch(scope)
   return and(
-    part === '' ? undefined : sql`instr(contacts.email, ${part}) > 0`,
+    part === '' ? undefined : contains(sql`contacts.email`, part),
     scope.subscribed === undefined ? undefined : sql`contacts.subscribed = ${scope.subscribed}`,
     scope.condition === undefined ? undefined : sql`(${scope.condition})`,
   )

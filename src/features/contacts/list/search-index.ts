@@ -15,6 +15,7 @@ import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
+import { enter, forgetGone, mergePieces } from './search-index.sqlite.ts'
 
 type Deps = Pick<Base, 'store' | 'log'>
 
@@ -22,8 +23,6 @@ export type SearchIndexer = { stop(): Promise<void> }
 
 /** 2 to 4 ms. */
 const BATCH = 200
-/** Pages of the index: 2 ms, and enough to keep up with what the batches add. */
-const MERGE_PAGES = 16
 /** Between two batches, of the time that the first took: 20 to 30 ms when nobody else writes. */
 const REST_TIMES = 4
 /** How soon the index begins with what writes owe it, and tries again what failed. */
@@ -37,24 +36,8 @@ const lastOfBatch = statement<{ number: number }>(
     having max(number) is not null`,
 )
 
-const forgetGone = statement(
-  () => sql`delete from contact_search where rowid in
-    (select number from contact_search_backlog where number <= ${parameter('last')})`,
-)
-
-const enter = statement(
-  () => sql`insert into contact_search (rowid, email)
-    select contacts.number, contacts.email from contact_search_backlog
-      cross join contacts on contacts.number = contact_search_backlog.number
-      where contact_search_backlog.number <= ${parameter('last')}`,
-)
-
 const settle = statement(
   () => sql`delete from contact_search_backlog where number <= ${parameter('last')}`,
-)
-
-const mergePieces = statement(
-  () => sql`insert into contact_search (contact_search, rank) values ('merge', ${MERGE_PAGES})`,
 )
 
 /** `onIdle` hears of each time that nothing is owed. */

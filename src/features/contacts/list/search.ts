@@ -10,10 +10,12 @@
  *   nobody   what no address has
  *   none     nothing is searched for
  */
+import { indexedBy } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { type ContactScope, halvesOf, normalizedSearch } from './scope.ts'
+import { countHits, matchAll, SAMPLE, selectHitNumbers, selectSamples } from './search.sqlite.ts'
 
 /** `candidates`: a query of the numbers to look at. */
 export type Source =
@@ -37,35 +39,11 @@ const NEWEST = 20_000
 /** Of a long part, so many trigrams are considered, and the rarest of them asked for. */
 const MAX_TRIGRAMS = 24
 const ASKED_TRIGRAMS = 4
-/** How many entries of a trigram show how often it comes. */
-const SAMPLE = 500
-/** How many hits at either end of the index show the same of them. */
-const ENDS = 1_000
 
 const nobody: Source = { kind: 'nobody', candidates: sql`select 0 as number where false` }
 
 const countProject = statement<{ contacts: number }>(
   () => sql`select contact_count as contacts from projects where id = ${parameter('projectId')}`,
-)
-
-/**
- * Exactly, unless there are more than `most` of either. That there are far more, as of a common
- * part, the first and the last hits tell without counting: both stand close together.
- */
-export const countHits = statement<{ hits: number }>(
-  () => sql`with ends as materialized (select
-      (select max(number) from contacts) as newest,
-      (select max(number) from (select rowid as number from contact_search
-        where contact_search match ${parameter('match')} order by rowid limit ${ENDS})) as old,
-      (select min(number) from (select rowid as number from contact_search
-        where contact_search match ${parameter('match')} order by rowid desc limit ${ENDS})) as young)
-    select case
-      when ${ENDS} * newest / max(old, newest - young) > 2 * ${parameter('most')}
-        then ${parameter('most')} + 1
-      else (select count(*) from (select 1 from contact_search
-          where contact_search match ${parameter('match')} limit ${parameter('most')} + 1)) +
-        (select count(*) from (select 1 from contact_search_backlog limit ${parameter('most')} + 1))
-      end as hits from ends`,
 )
 
 /** `isExact`: short parts are searched for in all contacts, too, however many there are. */
@@ -88,23 +66,18 @@ export async function findSource(
 
 export function newestOf(scope: ContactScope): SQL {
   const halves = halvesOf(scope).map(
-    (subscribed) => sql`select number from contacts indexed by contacts_order
+    (subscribed) => sql`select number from contacts ${indexedBy('contacts_order')}
       where project_id = ${scope.projectId} and subscribed = ${subscribed}`,
   )
   return sql`${sql.join(halves, sql` union all `)} order by 1 desc limit ${NEWEST}`
 }
 
-/** In one statement: what leaves the backlog enters the index in the same moment. */
 export function hitsOf(match: string, count: number): Hits {
-  const candidates = sql`select rowid as number from contact_search
-      where contact_search match ${match}
-        and rowid not in (select number from contact_search_backlog)
-    union all select number from contact_search_backlog`
-  return { kind: 'hits', candidates, match, count }
+  return { kind: 'hits', candidates: selectHitNumbers(match), match, count }
 }
 
 async function askIndex(deps: Deps, trigrams: readonly string[], most: number): Promise<Source> {
-  const match = (await findRarest(deps, trigrams)).map(quote).join(' AND ')
+  const match = matchAll(await findRarest(deps, trigrams))
   const { hits = 0 } = (await deps.store.scan.find(countHits, { match, most })) ?? {}
   return hits > most ? { kind: 'scan' } : hitsOf(match, hits)
 }
@@ -127,18 +100,4 @@ async function findRarest({ store }: Deps, trigrams: readonly string[]): Promise
   }))
   ranked.sort((one, other) => one.share - other.share)
   return ranked.slice(0, ASKED_TRIGRAMS).map(({ trigram }) => trigram)
-}
-
-/** For each trigram in turn: how many of its first entries there are, and the number of the last. */
-export function selectSamples(trigrams: readonly string[]): SQL {
-  const samples = trigrams.map(
-    (trigram) => sql`select count(*), max(number) from (select rowid as number from contact_search
-      where contact_search match ${quote(trigram)} limit ${SAMPLE})`,
-  )
-  return sql.join(samples, sql` union all `)
-}
-
-/** A string of FTS5's query language: nothing in it is an operator. */
-function quote(trigram: string): string {
-  return `"${trigram.replaceAll('"', '""')}"`
 }

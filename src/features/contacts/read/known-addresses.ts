@@ -1,4 +1,5 @@
 /** What is known of some addresses: one look for all of them, within the transaction that writes. */
+import { listOf } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -32,7 +33,7 @@ const lookFor = (addresses: SQL) =>
 
 /** Almost every request has one recipient, who is found in half the time without a list. */
 const findOne = lookFor(sql`= ${parameter('address')}`)
-const findMany = lookFor(sql`in (select value from json_each(${parameter('addresses')}))`)
+const findMany = lookFor(sql`in ${listOf(parameter('addresses'))}`)
 
 export async function findKnownAddresses(
   tx: Tx,

@@ -1,5 +1,6 @@
 /** Which of some addresses are contacts of a project. */
 import { parseAddress } from '../../../mail/address/address.ts'
+import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
@@ -9,7 +10,7 @@ export type LookupResult = { found: string[]; notFound: string[] }
 
 export const selectAddresses = statement<{ address: string }>(
   () => sql`select email as address from contacts where project_id = ${parameter('projectId')}
-    and email in (select value from json_each(${parameter('addresses')}))`,
+    and email in ${listOf(parameter('addresses'))}`,
 )
 
 /** What is no address is not found. */

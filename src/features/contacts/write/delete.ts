@@ -2,6 +2,7 @@
  * Deletes contacts with their history: emails and their attempts, events, memberships. The address
  * may return as a new contact. A suppression stays, because it belongs to the address.
  */
+import { listOf, rowNumber, unindexed } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -13,9 +14,9 @@ type Deps = Pick<Base, 'store'>
 /** Rows of history that one transaction deletes: about 10 ms. */
 const PAGE = 200
 
-/** The unary `+` keeps SQLite off the project index: rows are found by id. */
-const isSelected = sql`id in (select value from json_each(${parameter('ids')}))
-  and +project_id = ${parameter('projectId')}`
+/** Finds each contact by its id, not by the index of the project. */
+const isSelected = sql`id in ${listOf(parameter('ids'))}
+  and ${unindexed(sql`project_id`)} = ${parameter('projectId')}`
 
 export const deleteByIds = statement(() => sql`delete from contacts where ${isSelected}`)
 
@@ -26,7 +27,8 @@ export const history = (['emails', 'events'] as const).map((name) => {
   return {
     hasMore: statement(() => sql`select 1 ${rows} limit 1 offset ${PAGE}`),
     deletePage: statement(
-      () => sql`delete from ${sql.raw(name)} where rowid in (select rowid ${rows} limit ${PAGE})`,
+      () =>
+        sql`delete from ${sql.raw(name)} where ${rowNumber()} in (select ${rowNumber()} ${rows} limit ${PAGE})`,
     ),
   }
 })

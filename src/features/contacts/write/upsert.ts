@@ -4,6 +4,7 @@
  */
 import { AppError } from '../../../errors.ts'
 import type { ParsedAddress } from '../../../mail/address/address.ts'
+import { eachOf, jsonItem } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { type Contact, type ContactData, contacts } from '../../../store/schema/contacts.ts'
@@ -70,9 +71,9 @@ const insertContact = statement((db) =>
  */
 const insertContacts = statement(
   () => sql`insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
-    select value ->> 0, ${parameter('projectId')}, value ->> 1, value ->> 2, value ->> 3,
-      ${parameter('at')}, ${parameter('at')}
-    from json_each(${parameter('rows')})`,
+    select ${jsonItem(sql`value`, 0)}, ${parameter('projectId')}, ${jsonItem(sql`value`, 1)},
+      ${jsonItem(sql`value`, 2)}, ${jsonItem(sql`value`, 3)}, ${parameter('at')}, ${parameter('at')}
+    from ${eachOf(parameter('rows'))}`,
 )
 
 /**

@@ -8,6 +8,7 @@ import { attachedBytes, type SourceAttachment } from '../../../mail/compose/atta
 import type { MessageContent } from '../../../mail/compose/build-message.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RowOf } from '../../../store/database.ts'
+import { listOf, octets } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type Content, contents } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -35,8 +36,8 @@ const CHUNK = 100
 /** Reading that much takes a millisecond or so: others get a turn. */
 const TURN_BYTES = 256 * 1024
 
-const bytes = sql<number>`coalesce(octet_length(body), 0) + coalesce(octet_length(text), 0)
-  + coalesce(octet_length(attachments), 0) + chunk_bytes`
+const bytes = sql<number>`coalesce(${octets(sql`body`)}, 0) + coalesce(${octets(sql`text`)}, 0)
+  + coalesce(${octets(sql`attachments`)}, 0) + chunk_bytes`
 const isSmall = sql`${bytes} <= ${SMALL_BYTES}`
 
 /** With the texts of small contents, and of large ones only how large they are. */
@@ -57,7 +58,7 @@ const listContents = statement((db) =>
       ),
     })
     .from(contents)
-    .where(sql`id in (select value from json_each(${parameter('ids')}))`),
+    .where(sql`id in ${listOf(parameter('ids'))}`),
 )
 
 const findTexts = statement((db) =>

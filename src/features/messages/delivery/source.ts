@@ -12,6 +12,7 @@ import { removeSmarthostHeaders } from '../../../mail/compose/smarthost-header.t
 import { matchLanguage } from '../../../mail/languages.ts'
 import { createPageToken, createUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'
 import type { RowOf } from '../../../store/database.ts'
+import { listOf } from '../../../store/dialect.ts'
 import { eq, sql } from '../../../store/drizzle.ts'
 import { type Project, projects } from '../../../store/schema/accounts.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
@@ -56,7 +57,7 @@ const selectEmails = statement((db) =>
     .from(emails)
     .innerJoin(contacts, eq(contacts.id, emails.contactId))
     .innerJoin(projects, eq(projects.id, emails.projectId))
-    .where(sql`${emails.id} in (select value from json_each(${parameter('ids')}))`),
+    .where(sql`${emails.id} in ${listOf(parameter('ids'))}`),
 )
 
 const selectText = statement((db) =>

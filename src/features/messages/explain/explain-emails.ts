@@ -2,6 +2,7 @@
  * The facts that sentences about emails rest on (`explain.ts`), for any number of emails at once:
  * from the database, and, for what is still on its way, from the running server.
  */
+import { eachOf, indexedBy, jsonItem, listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { attempts, type Hold, holds } from '../../../store/schema/messages.ts'
 import { type Suppression, suppressions } from '../../../store/schema/suppressions.ts'
@@ -44,7 +45,7 @@ export const listLastWords = statement((db) =>
     .from(attempts)
     .where(
       sql`${attempts.id} in (select max(id) from attempts
-        where email_id in (select value from json_each(${parameter('ids')}))
+        where email_id in ${listOf(parameter('ids'))}
           and result not in ('reported-delayed', 'reported-delivered', 'reported-complaint')
         group by email_id)`,
     ),
@@ -63,15 +64,16 @@ export const listSuppressionsOf = statement((db) =>
     .from(suppressions)
     .where(
       sql`(${suppressions.projectId}, ${suppressions.address}) in
-        (select value ->> 0, value ->> 1 from json_each(${parameter('pairs')}))`,
+        (select ${jsonItem(sql`value`, 0)}, ${jsonItem(sql`value`, 1)}
+          from ${eachOf(parameter('pairs'))})`,
     ),
 )
 
 /** Of each domain the first email that is being sent: by it one sees what those behind wait for. */
 export const listAhead = statement<{ domain: string; id: string }>(
-  () => sql`select recipient_domain as domain, min(id) as id from emails indexed by emails_leased
+  () => sql`select recipient_domain as domain, min(id) as id from emails ${indexedBy('emails_leased')}
     where lease_until is not null
-      and recipient_domain in (select value from json_each(${parameter('domains')}))
+      and recipient_domain in ${listOf(parameter('domains'))}
     group by recipient_domain`,
 )
 

@@ -5,6 +5,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
+import { eachOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
@@ -21,7 +22,7 @@ const MAX_REMEMBERED = 50_000
 
 const insertDomains = statement(
   () => sql`insert into known_domains (domain, created_at)
-    select value, ${parameter('at')} from json_each(${parameter('domains')}) where true
+    select value, ${parameter('at')} from ${eachOf(parameter('domains'))} where true
     on conflict do nothing`,
 )
 

@@ -1,5 +1,6 @@
 /** Mail that waits for a destination whose back-off an operator has ended: it is due at once. */
 import { QUEUE_CLASSES } from '../../../queue-class.ts'
+import { eachOf, listOf } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import type { Base } from '../../base.ts'
@@ -45,7 +46,7 @@ export async function bringForward(
 export function waitingDomains(): SQL {
   return sql`with recursive waiting (class, domain) as (
       select value, (select min(recipient_domain) from emails
-        where due_at is not null and queue_class = value) from json_each(${JSON.stringify(QUEUE_CLASSES)})
+        where due_at is not null and queue_class = value) from ${eachOf(QUEUE_CLASSES)}
       union all
       select class, (select min(recipient_domain) from emails
         where due_at is not null and queue_class = waiting.class
@@ -58,7 +59,7 @@ export function waitingDomains(): SQL {
 export function waitingCount(domains: readonly string[]): SQL {
   return sql`select count(*) as count from emails where due_at is not null
     and ${ANY_CLASS}
-    and recipient_domain in (select value from json_each(${JSON.stringify(domains)}))`
+    and recipient_domain in ${listOf(domains)}`
 }
 
 export function laterIds(domain: string, at: number): SQL {

@@ -4,11 +4,12 @@
  */
 
 import type { RowOf } from '../../../store/database.ts'
-import { unseen } from '../../../store/dialect.ts'
+import { rowNumber, unseen } from '../../../store/dialect.ts'
 import { min, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import { sourceColumns } from '../delivery/source.ts'
+import { retryDelay } from './retry-delay.sqlite.ts'
 
 /** An email as its claim left it, with what decides whether it may still be sent. */
 export type ClaimedEmail = RowOf<typeof claimLane>
@@ -21,14 +22,14 @@ export const claimLane = statement((db) =>
       state: 'sending',
       status: 'SENDING',
       dueAt: null,
-      retryAt: sql`${parameter('now')} + ${retryDelaySql()}`,
+      retryAt: sql`${parameter('now')} + ${retryDelay(parameter('delays'), emails.failureCount)}`,
       leaseId: parameter('leaseId'),
       leaseUntil: parameter('leaseUntil'),
       attemptCount: sql`${emails.attemptCount} + 1`,
       updatedAt: parameter('now'),
     })
     .where(
-      sql`rowid in (select rowid from emails where ${isOfLane()}
+      sql`${rowNumber()} in (select ${rowNumber()} from emails where ${isOfLane()}
         and due_at <= ${unseen(parameter('now'))}
         order by due_at limit ${unseen(parameter('limit'))})`,
     )
@@ -60,11 +61,4 @@ function isOfLane() {
     and queue_class = ${unseen(parameter('queueClass'))}
     and recipient_domain = ${unseen(parameter('domain'))}
     and project_id = ${unseen(parameter('projectId'))}`
-}
-
-/** The delay after `failure_count` failures, ±15%; `delays` is the schedule as JSON, in ms. */
-function retryDelaySql() {
-  return sql`cast(json_extract(${parameter('delays')},
-    '$[' || min(${emails.failureCount}, json_array_length(${parameter('delays')}) - 1) || ']')
-    * (85 + abs(random() % 31)) / 100 as integer)`
 }

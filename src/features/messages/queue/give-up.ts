@@ -13,7 +13,7 @@
  * every look at the clock, for ten minutes of this process's own running time.
  */
 
-import { unseen } from '../../../store/dialect.ts'
+import { rowNumber, unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -51,7 +51,7 @@ export const failOverdue = statement((db) =>
       updatedAt: parameter('at'),
     })
     .where(
-      sql`rowid in (select rowid from emails where due_at is not null
+      sql`${rowNumber()} in (select ${rowNumber()} from emails where due_at is not null
         and ${ANY_CLASS} and recipient_domain = ${unseen(parameter('domain'))}
         and give_up_at <= ${unseen(parameter('before'))} limit ${unseen(parameter('limit'))})
         and ${emails.state} in ('queued', 'deferred')`,

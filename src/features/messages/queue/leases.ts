@@ -1,5 +1,6 @@
 /** The leases of emails being sent, and what becomes of them when the clock or a process fails. */
 import { HOUR_MS } from '../../../clock.ts'
+import { listOf } from '../../../store/dialect.ts'
 import { and, eq, gt, isNotNull, lte, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import type { Base } from '../../base.ts'
@@ -83,5 +84,5 @@ function isSending() {
 }
 
 function isAmong(ids: readonly string[]) {
-  return sql`${emails.id} in (select value from json_each(${JSON.stringify(ids)}))`
+  return sql`${emails.id} in ${listOf(ids)}`
 }

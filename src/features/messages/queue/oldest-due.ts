@@ -1,10 +1,8 @@
 /** How long mail has waited that could go: the age of the queue, for those who watch the server. */
-import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Base } from '../../base.ts'
+import { oldestDue } from './oldest-due.sqlite.ts'
 
 type Deps = Pick<Base, 'store' | 'outbound' | 'now'>
-
-const MAX_DOMAINS = 10_000
 
 /**
  * When the email that could have been tried first became due; undefined when none is due. Mail of
@@ -14,29 +12,4 @@ export async function findOldestDue({ store, outbound, now }: Deps): Promise<num
   const rows = await store.scan.all<{ domain: string; dueAt: number }>(oldestDue(now()))
   const isOpen = (domain: string) => outbound.restrictionOf(outbound.siteOf(domain)) === null
   return rows.find(({ domain }) => isOpen(domain))?.dueAt
-}
-
-/**
- * Domains with due mail, the one that has waited longest first. It goes from lane to lane in the
- * index, by one seek each: the next of the domain, else the next domain, else the next class. So a
- * long backlog of few lanes costs nothing.
- */
-export function oldestDue(at: number): SQL {
-  const first = sql`select json_array(queue_class, recipient_domain, project_id, due_at)
-    from emails where due_at is not null`
-  return sql`with recursive lane (it) as (
-      select json_array(0, '', '', 0)
-      union all
-      select coalesce(
-        (${first} and queue_class = it ->> 0 and recipient_domain = it ->> 1
-          and project_id > it ->> 2 order by project_id, due_at limit 1),
-        (${first} and queue_class = it ->> 0 and recipient_domain > it ->> 1
-          order by recipient_domain, project_id, due_at limit 1),
-        (${first} and queue_class > it ->> 0
-          order by queue_class, recipient_domain, project_id, due_at limit 1))
-      from lane where it is not null
-    )
-    select it ->> 1 as domain, min(it ->> 3) as "dueAt" from lane
-    where it ->> 0 > 0 and it ->> 3 <= ${at}
-    group by domain order by "dueAt" limit ${MAX_DOMAINS}`
 }

@@ -3,7 +3,7 @@
  * takes nothing: no attempt is counted. Why the site takes nothing is kept with an email that has
  * no answer of its own yet, and is not written again.
  */
-import { unseen } from '../../../store/dialect.ts'
+import { listOf, rowNumber, unseen } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -25,7 +25,7 @@ const makeDue = statement((db) =>
       attemptCount: sql`${emails.attemptCount} - 1`,
     })
     .where(
-      sql`${emails.id} in (select value from json_each(${parameter('ids')}))
+      sql`${emails.id} in ${listOf(parameter('ids'))}
         and ${emails.state} = 'sending'`,
     )
     .returning({
@@ -58,7 +58,7 @@ export const deferLane = statement((db) =>
       updatedAt: parameter('at'),
     })
     .where(
-      sql`rowid in (select rowid from emails where due_at is not null
+      sql`${rowNumber()} in (select ${rowNumber()} from emails where due_at is not null
         and queue_class = ${unseen(parameter('queueClass'))}
         and recipient_domain = ${unseen(parameter('domain'))}
         and project_id = ${unseen(parameter('projectId'))}

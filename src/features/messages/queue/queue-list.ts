@@ -7,6 +7,7 @@
  */
 
 import { parseDomain } from '../../../mail/address/address.ts'
+import { indexedBy, type NamedIndex, rowNumber } from '../../../store/dialect.ts'
 import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
@@ -43,7 +44,7 @@ export const queueStates: readonly QueueState[] = [
 
 const endStates = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed'] as const
 
-type Part = { index: string; term: string }
+type Part = { index: NamedIndex; term: string }
 
 const WAITING: Part = {
   index: 'emails_ready',
@@ -147,18 +148,18 @@ function listRows(
     .select(columns)
     .from(emails)
     .where(condition)
-    .orderBy(sql`rowid desc`)
+    .orderBy(sql`${rowNumber()} desc`)
     .limit(limit)
     .all()
 }
 
 /** Rows are numbered in the order of their acceptance. */
 export function newestNumber(): SQL {
-  return sql`select max(rowid) as number from emails`
+  return sql`select max(${rowNumber()}) as number from emails`
 }
 
 export function isNumbered({ from, before }: { from: number; before: number }): SQL {
-  return sql`rowid >= ${from} and rowid < ${before}`
+  return sql`${rowNumber()} >= ${from} and ${rowNumber()} < ${before}`
 }
 
 /** The condition of what is on its way, in one of its states or in any. */
@@ -176,9 +177,9 @@ export function recipientCondition(filter: QueueFilter): SQL {
 }
 
 function recipientRows(filter: QueueFilter): SQL {
-  const ofContacts = sql`select emails.rowid as number
-    from contacts indexed by contacts_address
-    cross join emails indexed by emails_contact on emails.contact_id = contacts.id
+  const ofContacts = sql`select ${rowNumber('emails')} as number
+    from contacts ${indexedBy('contacts_address')}
+    cross join emails ${indexedBy('emails_contact')} on emails.contact_id = contacts.id
     where contacts.project_id in (select id from projects) and contacts.email = ${filter.recipient}
       and ${wanted(filter)}`
   const domain = filter.recipient?.split('@').at(-1)
@@ -192,13 +193,13 @@ function onTheWayRows(filter: QueueFilter): SQL[] {
   const known = state === undefined || state === 'ended' ? undefined : onTheWay[state]
   const parts = known === undefined ? [WAITING, SENDING, HELD] : [known]
   return parts.map(
-    ({ index, term }) => sql`select rowid as number from emails indexed by ${sql.raw(index)}
+    ({ index, term }) => sql`select ${rowNumber()} as number from emails ${indexedBy(index)}
       where ${and(sql.raw(term), wanted(filter))}`,
   )
 }
 
 function isAmong(rows: SQL, filter: QueueFilter): SQL {
-  return sql`rowid in (select number from (${rows})
+  return sql`${rowNumber()} in (select number from (${rows})
     order by number desc limit ${limitOf(filter)})`
 }
 

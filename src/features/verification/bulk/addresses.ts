@@ -1,4 +1,5 @@
 /** The addresses of a list, a page at a time, in an order that a run which takes over finds again. */
+import { listOf, unindexed } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
@@ -33,10 +34,10 @@ const selectLast = statement<{ last: number | null }>(
   () => sql`select max(number) as last from contacts`,
 )
 
-/** Behind the plus, the project is no way to them: each is found by its id. */
+/** Finds each contact by its id, not by the index of the project. */
 const selectByIds = statement<{ id: string; address: string }>(
-  () => sql`select id, email as address from contacts where +project_id = ${parameter('projectId')}
-    and id in (select value from json_each(${parameter('ids')}))`,
+  () => sql`select id, email as address from contacts where ${unindexed(sql`project_id`)} = ${parameter('projectId')}
+    and id in ${listOf(parameter('ids'))}`,
 )
 
 export async function measureList(deps: Deps, order: ListPayload): Promise<ListRange> {

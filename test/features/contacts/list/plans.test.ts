@@ -7,13 +7,8 @@ import { chooseQueries } from '../../../../src/features/contacts/list/list.ts'
 import { selectEnd } from '../../../../src/features/contacts/list/number-ranges.ts'
 import { countByNumber, selectByNumber } from '../../../../src/features/contacts/list/queries.ts'
 import type { ContactScope, PageRange } from '../../../../src/features/contacts/list/scope.ts'
-import {
-  countHits,
-  hitsOf,
-  newestOf,
-  type Source,
-  selectSamples,
-} from '../../../../src/features/contacts/list/search.ts'
+import { countHits, selectSamples } from '../../../../src/features/contacts/list/search.sqlite.ts'
+import { hitsOf, newestOf, type Source } from '../../../../src/features/contacts/list/search.ts'
 import { countQuery } from '../../../../src/features/contacts/list/walk.ts'
 import { selectAddresses } from '../../../../src/features/contacts/read/lookup.ts'
 import { deleteByIds, history } from '../../../../src/features/contacts/write/delete.ts'

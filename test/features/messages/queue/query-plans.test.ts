@@ -19,7 +19,7 @@ import {
   strayDomains,
   waitingIds,
 } from '../../../../src/features/messages/queue/holds.ts'
-import { oldestDue } from '../../../../src/features/messages/queue/oldest-due.ts'
+import { oldestDue } from '../../../../src/features/messages/queue/oldest-due.sqlite.ts'
 import { deferLane } from '../../../../src/features/messages/queue/put-back.ts'
 import {
   endedCounts,

@@ -1,0 +1,61 @@
+/** Queries of the trigram index of addresses, `contact_search`, a table of SQLite's FTS5. */
+import { type SQL, sql } from '../../../store/drizzle.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+
+/** How many entries of a trigram show how often it comes. */
+export const SAMPLE = 500
+/** How many hits at either end of the index show the same of them. */
+const ENDS = 1_000
+
+/**
+ * Exactly, unless there are more than `most` of either. That there are far more, as of a common
+ * part, the first and the last hits tell without counting: both stand close together.
+ */
+export const countHits = statement<{ hits: number }>(
+  () => sql`with ends as materialized (select
+      (select max(number) from contacts) as newest,
+      (select max(number) from (select rowid as number from contact_search
+        where contact_search match ${parameter('match')} order by rowid limit ${ENDS})) as old,
+      (select min(number) from (select rowid as number from contact_search
+        where contact_search match ${parameter('match')} order by rowid desc limit ${ENDS})) as young)
+    select case
+      when ${ENDS} * newest / max(old, newest - young) > 2 * ${parameter('most')}
+        then ${parameter('most')} + 1
+      else (select count(*) from (select 1 from contact_search
+          where contact_search match ${parameter('match')} limit ${parameter('most')} + 1)) +
+        (select count(*) from (select 1 from contact_search_backlog limit ${parameter('most')} + 1))
+      end as hits from ends`,
+)
+
+/** In one statement: what leaves the backlog enters the index in the same moment. */
+export function selectHitNumbers(match: string): SQL {
+  return sql`select rowid as number from contact_search
+      where contact_search match ${match}
+        and rowid not in (select number from contact_search_backlog)
+    union all select number from contact_search_backlog`
+}
+
+/** Whether a row of the index matches and the backlog does not hold its contact. */
+export function isKnownHit(match: string): SQL {
+  return sql`contact_search match ${match}
+    and contact_search.rowid not in (select number from contact_search_backlog)`
+}
+
+/** For each trigram in turn: how many of its first entries there are, and the number of the last. */
+export function selectSamples(trigrams: readonly string[]): SQL {
+  const samples = trigrams.map(
+    (trigram) => sql`select count(*), max(number) from (select rowid as number from contact_search
+      where contact_search match ${quote(trigram)} limit ${SAMPLE})`,
+  )
+  return sql.join(samples, sql` union all `)
+}
+
+/** The query of FTS5 for rows that have every trigram. */
+export function matchAll(trigrams: readonly string[]): string {
+  return trigrams.map(quote).join(' AND ')
+}
+
+/** A string of FTS5's query language: nothing in it is an operator. */
+function quote(trigram: string): string {
+  return `"${trigram.replaceAll('"', '""')}"`
+}
