@@ -13,7 +13,7 @@ function runAs(version: string) {
 }
 
 describe('main', () => {
-  it('refuses a Node that is too old with one clear line', () => {
+  it('refuses an old Node with one line', () => {
     for (const version of ['22.18.0', '20.19.4']) {
       const { status, stdout, stderr } = runAs(version)
       assert.equal(status, 1)
@@ -23,7 +23,7 @@ describe('main', () => {
     }
   })
 
-  it('runs on 22.19 and on what comes after', () => {
+  it('runs on Node 22.19 and later', () => {
     for (const version of ['22.19.0', '24.0.0']) assert.equal(runAs(version).status, 0)
   })
 })

@@ -32,7 +32,7 @@ function parseLines(out: string): unknown[] {
     .map((line) => JSON.parse(line))
 }
 
-test('bounce inspect --json prints one JSON line a file, without any configuration', async () => {
+test('bounce inspect --json prints one JSON line per file and needs no configuration', async () => {
   const files = [write('bounce.eml', bounce), write('reply.eml', reply), write('empty.eml', '')]
   const { status, out, err } = await runAt(
     { cwd, env: {} },
@@ -90,7 +90,7 @@ test('bounce inspect --json prints one JSON line a file, without any configurati
   ])
 })
 
-test('bounce inspect prints text that no terminal obeys', async () => {
+test('bounce inspect escapes control characters', async () => {
   const files = [write('bounce.eml', bounce), write('reply.eml', reply), write('empty.eml', '')]
   const { status, out } = await runAt({ cwd, env: {} }, 'bounce', 'inspect', ...files)
   assert.equal(status, 0)
@@ -120,7 +120,7 @@ test('bounce inspect shows no control character of a feedback type', async () =>
   assert.match(out, /^feedback\.eml: complaint \(ab\\x1b\[31muse\)\n/)
 })
 
-test('bounce inspect says truncated of what it does not report to the end', async () => {
+test('bounce inspect marks a report that it has not read to the end as truncated', async () => {
   const many = (count: number) => {
     const lines = Array.from(
       { length: count },
@@ -168,7 +168,7 @@ test('bounce inspect reads standard input as -', async () => {
   assert.deepEqual([line?.file, line?.kind], ['-', 'bounce'])
 })
 
-test('what cannot be read is named, and the others are printed', async () => {
+test('an unreadable file is named, and the others are printed', async () => {
   const files = ['absent.eml', write('reply.eml', reply), '.']
   const { status, out, err } = await runAt({ cwd, env: {} }, 'bounce', 'inspect', ...files)
   assert.equal(status, 1)

@@ -10,7 +10,7 @@ import { runAt } from '../fakes/terminal.ts'
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
 describe('the command line', () => {
-  it('tells its version and opens nothing for it', async () => {
+  it('prints its version without opening the database', async () => {
     const cwd = makeFolder()
     const { status, out } = await runAt({ cwd }, 'version', '--json')
     assert.equal(status, 0)
@@ -29,7 +29,7 @@ describe('the command line', () => {
     assert.throws(() => run('nonsense'), { status: 2 })
   })
 
-  it('tells what there is, also in each group', async () => {
+  it('lists the commands, in each group too', async () => {
     const cwd = makeFolder()
     const { status, out, err } = await runAt({ cwd }, '--help')
     assert.equal(status, 0)

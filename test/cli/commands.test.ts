@@ -64,7 +64,7 @@ before(async () => {
 })
 
 describe('pillarbox user', () => {
-  it('create makes a password when there is nobody to ask', async () => {
+  it('create generates a password without a terminal', async () => {
     const made = await json('user', 'create', '--email', ' Made@Example.test ')
     assert.match(made.id, uuid)
     assert.equal(made.email, 'made@example.test')
@@ -79,7 +79,7 @@ describe('pillarbox user', () => {
     assert.deepEqual(Object.keys(JSON.parse(out)), ['id', 'email'])
   })
 
-  it('create refuses a bad address, a short password and an address that is taken', async () => {
+  it('create refuses an invalid address, a short password and an address in use', async () => {
     const bad = await failure('user', 'create', '--email', 'nobody')
     assert.deepEqual([bad.status, bad.code], [2, 'VALIDATION_ERROR'])
     const taken = await failure('user', 'create', '--email', owner)
@@ -90,7 +90,7 @@ describe('pillarbox user', () => {
     assert.match(err, /warning: --password[\s\S]*password: Must be at least 6/)
   })
 
-  it('password gives a new one', async () => {
+  it('password sets a new password', async () => {
     const changed = await text('user', 'password', '--email', owner)
     assert.match(
       changed,
@@ -100,7 +100,7 @@ describe('pillarbox user', () => {
     assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
   })
 
-  it('list shows them', async () => {
+  it('list shows users', async () => {
     const [first] = await json('user', 'list')
     assert.equal(first.email, owner)
     assert.match(await text('user', 'list'), /^ID +EMAIL +SINCE\n/)
@@ -117,7 +117,7 @@ describe('pillarbox project', () => {
     assert.ok(!(await text('project', 'keys', project.id)).includes(project.secret))
   })
 
-  it('keys --regenerate makes new ones', async () => {
+  it('keys --regenerate creates new keys', async () => {
     const other = await json('project', 'create', '--name', 'Other', '--owner', owner)
     const renewed = await json('project', 'keys', other.id, '--regenerate')
     assert.deepEqual(Object.keys(renewed), ['id', 'name', 'public', 'secret'])
@@ -128,7 +128,7 @@ describe('pillarbox project', () => {
     assert.match(said, /secret key {2}sk_[0-9a-f]{64}\n\nThe secret key is shown only this once/)
   })
 
-  it('create refuses an owner whom nobody knows', async () => {
+  it('create refuses an unknown owner', async () => {
     const { status, code } = await failure(
       'project',
       'create',
@@ -140,7 +140,7 @@ describe('pillarbox project', () => {
     assert.deepEqual([status, code], [1, 'RESOURCE_NOT_FOUND'])
   })
 
-  it('update changes what is named and nothing else', async () => {
+  it('update changes the given fields only', async () => {
     const id = (await json('project', 'create', '--name', 'Change', '--owner', owner)).id
     const changed = await json('project', 'update', id, '--language', 'pt-BR', '--name', 'Changed')
     assert.equal(changed.name, 'Changed')
@@ -158,7 +158,7 @@ describe('pillarbox project', () => {
     assert.equal(both.status, 2)
   })
 
-  it('list shows them, and no secret key', async () => {
+  it('list shows projects without their secret keys', async () => {
     const projects: Project[] = await json('project', 'list')
     const found = projects.find(({ id }) => id === project.id)
     assert.equal(found?.secret, `sk_…${project.secret.slice(-4)}`)
@@ -166,7 +166,7 @@ describe('pillarbox project', () => {
 })
 
 describe('pillarbox domain', () => {
-  it('add prints the records to make', async () => {
+  it('add prints the records to create', async () => {
     const added = await json('domain', 'add', '--project', project.id, 'Bücher.example')
     assert.equal(added.domain, 'bücher.example')
     assert.deepEqual([added.verified, added.trusted], [false, false])
@@ -187,7 +187,7 @@ describe('pillarbox domain', () => {
     assert.match(said, /run: pillarbox domain verify second\.example\n$/)
   })
 
-  it('verify --trust takes it as it is, by name or by id', async () => {
+  it('verify --trust marks a domain as verified, by name or id', async () => {
     const { id } = await json('domain', 'add', '--project', project.id, 'third.example')
     const trusted = await json('domain', 'verify', id, '--trust')
     assert.deepEqual(
@@ -198,7 +198,7 @@ describe('pillarbox domain', () => {
     assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
   })
 
-  it('list shows them, of one project or of all', async () => {
+  it('list shows the domains of one project or of all', async () => {
     assert.match(await text('domain', 'list'), /example\.test +trusted +[0-9a-f-]{36}\n/)
     assert.deepEqual(await json('domain', 'list', '--project', 'nobody'), [])
   })
@@ -242,7 +242,7 @@ describe('pillarbox send and queue', () => {
     })
   })
 
-  it('queue show tells what is wrong with the templates of an email', async () => {
+  it("queue show names the faults of an email's templates", async () => {
     const { id } = await send('fault@example.net')
     assert.deepEqual((await json('queue', 'show', id)).templateFaults, [])
     const [part, line, column] = ['subject', null, null] as const
@@ -259,7 +259,7 @@ describe('pillarbox send and queue', () => {
     assert.match(story, /^ {2}fault in body +line 3, column 7: undefined filter: shout$/m)
   })
 
-  it('send refuses what cannot be sent', async () => {
+  it('send refuses invalid input', async () => {
     const right = ['send', '--project', project.id, '--from', 'a@example.test', '--to', 'b@c.test']
     const subject = ['--subject', 'Hi']
     const cases: [argv: string[], status: number, code: string][] = [
@@ -303,7 +303,7 @@ describe('pillarbox send and queue', () => {
     assert.equal(await text('queue', 'list', '--state', 'delivered'), 'Nothing there.\n')
   })
 
-  it('queue hold, release, cancel and retry change where an email stands', async () => {
+  it("queue hold, release, cancel and retry change an email's state", async () => {
     const { id } = await send('held@held.example')
     const state = async () => (await json('queue', 'show', id)).state
     assert.deepEqual(await json('queue', 'hold', '--domain', 'held.example'), {
@@ -327,7 +327,7 @@ describe('pillarbox send and queue', () => {
     assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
   })
 
-  it('queue show tells what was reported after the session, apart from the attempts', async () => {
+  it('queue show lists later reports apart from the attempts', async () => {
     const { id } = await send('later@story.example')
     const at = Date.UTC(2026, 0, 2, 3, 4, 5)
     const row = { emailId: id, at, durationMs: 0, steps: [] }
@@ -347,7 +347,7 @@ describe('pillarbox send and queue', () => {
     assert.doesNotMatch(story, /Attempt 2/)
   })
 
-  it('queue show tells every attempt with its steps and replies', async () => {
+  it('queue show lists every attempt with its steps and replies', async () => {
     const { id } = await send('story@story.example')
     const at = Date.UTC(2026, 0, 2, 3, 4, 5)
     const reply = { code: 451, enhancedCode: '4.7.1', text: 'Try later\nor \x1b[2Jnever' }
@@ -412,7 +412,7 @@ describe('pillarbox send and queue', () => {
     assert.deepEqual([unknown.status, unknown.code], [1, 'RESOURCE_NOT_FOUND'])
   })
 
-  it('queue list shows a hostile subject harmlessly', async () => {
+  it('queue list escapes a hostile subject', async () => {
     const { id } = await send('s18@example.net')
     await withStore((store) =>
       store.write(async (tx) => {
@@ -428,7 +428,7 @@ describe('pillarbox send and queue', () => {
 describe('pillarbox sandbox', () => {
   const raw = Buffer.from('Subject: b\xfccher\r\n\r\nraw \0 bytes\r\n', 'latin1')
 
-  it('list and show give what arrived, show byte for byte', async () => {
+  it('list and show give the mail that arrived, show byte for byte', async () => {
     assert.deepEqual(await json('sandbox', 'list'), [])
     assert.equal(await text('sandbox', 'list'), 'The sandbox is empty.\n')
     const row = {
@@ -477,7 +477,7 @@ describe('pillarbox sandbox, decoded', () => {
     return String((await json('sandbox', 'list'))[0].id)
   }
 
-  it('shows one part decoded, and says when there is none', async () => {
+  it('shows one decoded part, or reports that it is missing', async () => {
     const id = await keep('text/html', '<p>Grüße</p>')
     assert.equal(await text('sandbox', 'show', id, '--html'), '<p>Grüße</p>\n')
     const none = await failure('sandbox', 'show', id, '--text')
@@ -485,7 +485,7 @@ describe('pillarbox sandbox, decoded', () => {
     assert.equal((await failure('sandbox', 'show', id, '--text', '--html')).status, 2)
   })
 
-  it('open serves the message to whoever knows its address, and nothing of it runs', async () => {
+  it('open serves the message at its secret address without running its scripts', async () => {
     const id = await keep('text/html', '<script>alert(1)</script><p>Grüße</p>')
     const terminal = makeTerminal({ cwd, env })
     const running = runCli(['sandbox', 'open', id, '--json'], terminal)
@@ -508,7 +508,7 @@ describe('pillarbox sandbox, decoded', () => {
     await assert.rejects(fetch(url))
   })
 
-  it('open serves a file whose name is no text, and links leave the frame', async () => {
+  it('open serves a file with a malformed name, and links leave the frame', async () => {
     const disposition = "attachment; filename*=utf-16be''%D8%3D"
     const raw = Buffer.from(
       `Subject: Hi\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n` +
@@ -532,8 +532,8 @@ describe('pillarbox sandbox, decoded', () => {
   })
 })
 
-describe('options of a few words', () => {
-  it('are taken in any case', async () => {
+describe('options with a choice of words', () => {
+  it('accept any letter case', async () => {
     const { tracking } = await json('project', 'update', project.id, '--tracking', 'marketing_only')
     assert.equal(tracking, 'MARKETING_ONLY')
     await json('project', 'update', project.id, '--tracking', 'enabled')

@@ -10,7 +10,7 @@ import { runAt } from '../fakes/terminal.ts'
 const skip = process.platform === 'win32' ? 'Windows has no file modes' : false
 
 describe('pillarbox init', () => {
-  it('writes a file that works, and never over one that exists', async () => {
+  it('writes a valid file and never overwrites one', async () => {
     const cwd = makeFolder()
     const file = path.join(cwd, 'pillarbox.toml')
     const argv = ['init', '--hostname', 'Mail.example.com', '--base-url', 'https://m.example.com/']
@@ -28,7 +28,7 @@ describe('pillarbox init', () => {
     assert.equal((await runAt({ cwd }, 'config', 'check')).status, 0)
   })
 
-  it('writes the sections that its options name, in use', async () => {
+  it('writes the keys of its options uncommented', async () => {
     const cwd = makeFolder()
     const hosts = ['--hostname', 'mail.example.com', '--base-url', 'https://mail.example.com']
     const services = ['--inbound', '--submission', '--mode', 'Direct', '--data-dir', '/var/lib/p']
@@ -55,7 +55,7 @@ describe('pillarbox init', () => {
     assert.match(err, /inbound\.tls_cert: found ENOENT/)
   })
 
-  it('writes a certificate for submission where nothing comes in', async () => {
+  it('writes a certificate for submission without --inbound', async () => {
     const cwd = makeFolder()
     await runAt({ cwd }, 'init', '--submission')
     const { submission } = parse(readFileSync(path.join(cwd, 'pillarbox.toml'), 'utf8'))
@@ -66,7 +66,7 @@ describe('pillarbox init', () => {
     )
   })
 
-  it('writes where --config says, for its owner alone', { skip }, async () => {
+  it('writes the file that --config names, readable by its owner only', { skip }, async () => {
     const cwd = makeFolder()
     const { out } = await runAt({ cwd }, '--config', 'other.toml', 'init')
     assert.match(out, /other\.toml was written/)
@@ -78,7 +78,7 @@ describe('pillarbox init', () => {
 })
 
 describe('pillarbox config', () => {
-  it('check says that all is well, and what to look at', async () => {
+  it('check confirms a valid configuration and prints warnings', async () => {
     const cwd = makeFolder()
     const file = path.join(cwd, 'pillarbox.toml')
     writeFileSync(file, "[delivery]\nmode = 'direct'\nhostname = 'mail.example.com'\n", {
@@ -93,7 +93,7 @@ describe('pillarbox config', () => {
     assert.match(text, /is valid\.\nWarning: base_url is http:\/\/localhost:8080/)
   })
 
-  it('check warns of a certificate that expired or has a wrong name, and refuses a wrong key', async () => {
+  it('check warns about an expired certificate and a wrong name, and refuses a wrong key', async () => {
     const cwd = makeFolder()
     const day = 86_400_000
     const dates = { validFrom: Date.now() - 9 * day, validTo: Date.now() - day }

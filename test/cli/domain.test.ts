@@ -47,7 +47,7 @@ before(async () => {
 after(() => dns.stop())
 
 describe('pillarbox domain', () => {
-  it('add prints the records as lines of a zone file, too, texts cut to 255', async () => {
+  it('add also prints the records as lines of a zone file, with texts split at 255 octets', async () => {
     const out = await add('zone.test')
     const [, zone = ''] = out.split('The same records as lines of a zone file:\n\n')
     const lines = zone.split('\n\n')[0]?.split('\n') ?? []
@@ -82,7 +82,7 @@ describe('pillarbox domain', () => {
     assert.equal(records.at(-1).purpose, 'replies')
   })
 
-  it('shows the record for replies only to who asks, and what it would do', async () => {
+  it('shows the record for replies only with --replies, and its effect', async () => {
     assert.doesNotMatch(await add('plain.test'), /replies/)
     const out = await add('asked.test', '--replies')
     assert.match(out, /replies \(optional\): unknown\n {2}MX {2}asked\.test\n {2}10 mail\.example/)
@@ -93,7 +93,7 @@ describe('pillarbox domain', () => {
     assert.match(await text('domain', 'verify', 'plain.test', '--replies'), /moves all mail/)
   })
 
-  it('--check tells the state of the records of the server itself', async () => {
+  it("--check shows the state of the server's own records", async () => {
     const out = await add('check.test', '--check')
     const [, table = ''] = out.split('Records of the server itself:\n\n')
     const rows = table.split('\n\n')[0]?.split('\n').slice(1) ?? []
@@ -129,7 +129,7 @@ describe('pillarbox domain', () => {
     assert.doesNotMatch(await add('unasked.test'), /server itself/)
   })
 
-  it('remove forgets a domain by its name or its id, while nothing sends from it', async () => {
+  it('remove deletes a domain by name or id unless mail is being sent from it', async () => {
     await add('bücher.test')
     assert.match(await text('domain', 'remove', 'Bücher.test'), /^Removed: bücher\.test of project/)
     assert.match((await run('domain', 'remove', 'bücher.test')).err, /no such domain/i)

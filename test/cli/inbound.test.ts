@@ -53,7 +53,7 @@ const keep = (message: Partial<InboundMessage>) =>
 describe('pillarbox inbound', () => {
   before(() => json('inbound', 'list'))
 
-  it('list shows mail to the server itself and what could not be read, newest first', async () => {
+  it('list shows mail to the server itself and unreadable mail, newest first', async () => {
     assert.deepEqual(await json('inbound', 'list'), [])
     assert.match((await run('inbound', 'list')).out, /^No mail for the server itself/)
     const said = {
@@ -100,7 +100,7 @@ describe('pillarbox inbound', () => {
     assert.match(out, /2026-01-02 03:04:05Z +failed +info@shop\.test +<> +it took too long\n/)
   })
 
-  it('shows what strangers wrote harmlessly', async () => {
+  it('escapes text that strangers wrote', async () => {
     const { out } = await run('inbound', 'list')
     assert.match(out, /Stop \\x1b\[2J it/)
     const gone = await keep({ raw: null, subject: '\x1b]0;x\x07', clientName: 'a\nb' })
@@ -109,7 +109,7 @@ describe('pillarbox inbound', () => {
     assert.match(shown.out, /client +a\\x0ab \[192\.0\.2\.1\], in clear\n/)
   })
 
-  it('show prints the message as it came, and what is known when that is gone', async () => {
+  it('show prints the message unchanged, and its metadata once the text is deleted', async () => {
     const id = await keep({})
     for (const argv of [[], ['--json']]) {
       const shown = await run('inbound', 'show', id, ...argv)
@@ -131,7 +131,7 @@ describe('pillarbox inbound', () => {
     assert.equal(JSON.parse(unknown.err).error.code, 'RESOURCE_NOT_FOUND')
   })
 
-  it('list and show say what was capped, and why', async () => {
+  it('list and show name capped mail and the reason', async () => {
     const remark = 'capped: more than 30 of bob@people.test within an hour'
     const mailbox = { for: 'mailbox' as const, address: 'info@shop.test', projectId: 'p' }
     const id = await keep({ recipients: [mailbox], remark })
@@ -146,7 +146,7 @@ describe('pillarbox inbound', () => {
     assert.equal((await json('inbound', 'show', id, '--facts')).remark, remark)
   })
 
-  it('retry reads again what failed, by its id or all of it', async () => {
+  it('retry reads failed messages again, by id or all of them', async () => {
     const failed = { state: 'failed' as const, error: 'x', attempts: 3, interruptions: 10 }
     const one = await keep(failed)
     const other = await keep(failed)
@@ -173,7 +173,7 @@ describe('pillarbox inbound', () => {
     assert.match((await run('inbound', 'retry', '--failed')).out, /^To be read again: 0\.\n/)
   })
 
-  it('delete forgets messages, but none that waits', async () => {
+  it('delete removes messages, except waiting ones', async () => {
     const id = await keep({})
     const waiting = await keep({ state: 'pending' })
     const refused = await run('inbound', 'delete', id, waiting)
@@ -182,7 +182,7 @@ describe('pillarbox inbound', () => {
     assert.match((await run('inbound', 'show', id)).err, /no inbound message/)
   })
 
-  it('an empty list says how many were read, how many wait, and how to see them', async () => {
+  it('an empty list counts read and waiting messages and names the command that lists them', async () => {
     await withStore((store) => store.write((tx) => tx.delete(inboundMessages)))
     const mailbox = { for: 'mailbox' as const, address: 'info@shop.test', projectId: 'p' }
     const read = await keep({ recipients: [mailbox], kind: 'mail' })

@@ -46,7 +46,7 @@ function curl(line: string, key?: string): Promise<Response> {
 }
 
 describe('pillarbox serve', () => {
-  it('welcomes a newcomer with what it takes to send, once, and shows what arrived', {
+  it('prints keys and a curl line at the first start only, and shows what arrived', {
     timeout: 60_000,
   }, async () => {
     const cwd = makeFolder()
@@ -80,7 +80,7 @@ describe('pillarbox serve', () => {
     assert.equal(await again.stop(), 0)
   })
 
-  it('gives the welcome as JSON, and leaves what it made to config check', async () => {
+  it("prints the welcome as JSON; config check warns about the sandbox's keys in other modes", async () => {
     const cwd = makeFolder()
     const { lines, stop } = await startServer(cwd, '--json')
     const welcome = JSON.parse(lines[1] ?? '')
@@ -114,7 +114,7 @@ describe('pillarbox serve', () => {
     assert.equal(await stop(), 0)
   })
 
-  it('is a process called pillarbox that SIGTERM ends well', async () => {
+  it('runs as a process named pillarbox and stops with status 0 at SIGTERM', async () => {
     const cwd = makeFolder()
     const child = spawn(process.execPath, [main, 'serve'], { cwd, env: { ...process.env, ...env } })
     try {

@@ -89,7 +89,7 @@ describe('pillarbox suppressions', () => {
     )
   })
 
-  it('wrong options and projects that do not exist are named, and nothing is done', async () => {
+  it('wrong options and unknown projects are named, and nothing changes', async () => {
     const [project = ''] = projects
     const total = (await json('list')).total
     const none = '019a0000-0000-7000-8000-000000000000'
@@ -123,7 +123,7 @@ describe('pillarbox suppressions', () => {
   })
 })
 
-it('--since is an instant in UTC where it names no zone, or how long ago', () => {
+it('--since takes an instant, in UTC without a zone, or a time ago', () => {
   const now = Date.UTC(2026, 10, 21, 12)
   const rows: [text: string, at: number][] = [
     ['30m', now - 30 * 60_000],

@@ -50,7 +50,7 @@ describe('assets from source', () => {
     assert.equal(productVersion(), packageJson.version)
   })
 
-  it('leave the addon where its package has it', () => {
+  it('load the addon from its package', () => {
     assert.equal(nativeBindingPath(folder), undefined)
     assert.ok(!existsSync(path.join(folder, 'runtime')))
   })
@@ -65,7 +65,7 @@ describe('worker threads from source', () => {
 describe('unpackAddon', () => {
   const addon = Buffer.from('an addon')
 
-  it('writes the addon once, for nobody else to read', () => {
+  it('writes the addon once, readable by its owner only', () => {
     const file = unpackAddon(folder, addon)
     assert.equal(path.relative(folder, file).split(path.sep)[0], 'runtime')
     assert.deepEqual(readFileSync(file), addon)
@@ -79,7 +79,7 @@ describe('unpackAddon', () => {
     assert.equal(statSync(path.join(folder, 'runtime')).mode & 0o777, 0o700)
   })
 
-  it('replaces an addon that was changed or cut short', () => {
+  it('replaces an addon that was changed or truncated', () => {
     for (const wrong of ['another', 'an add', '']) {
       const file = unpackAddon(folder, addon)
       writeFileSync(file, wrong)

@@ -119,7 +119,7 @@ describe('contradictions', () => {
     it(`leave alone ${name}`, () => assert.deepEqual(dir.problems(toml), []))
   }
 
-  it('are not looked for in keys that are wrong by themselves', () => {
+  it('are not searched among invalid keys', () => {
     const problems = dir.problems(`${relay}host = 'not a host'`)
     assert.deepEqual(
       problems.map(({ key }) => key),
@@ -127,7 +127,7 @@ describe('contradictions', () => {
     )
   })
 
-  it('hand the certificate of inbound on to submission', () => {
+  it('do not arise without submission.tls_cert: submission uses the certificate of inbound', () => {
     const { inbound, submission } = dir.load(
       "[inbound]\ntls_cert = 'cert.pem'\ntls_key = 'key.pem'",
     )

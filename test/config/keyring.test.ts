@@ -11,14 +11,14 @@ test('each purpose has a key of its own, the same after every start', () => {
   assert.ok(!page.equals(createKeyring('two').keys('page')[0]))
 })
 
-test('the previous secret stands second: accepted, not used for anything new', () => {
+test('keys of the previous secret come second: accepted, never used for anything new', () => {
   const [old] = createKeyring('old').keys('page')
   const keys = createKeyring('new', 'old').keys('page')
   assert.equal(keys.length, 2)
   assert.ok(keys[1]?.equals(old))
 })
 
-test('a sealed text tells nothing and opens with the secret that sealed it only', () => {
+test('a sealed text is unreadable and opens only with the secret that sealed it', () => {
   const keyring = createKeyring('one')
   const sealed = keyring.seal('a private key')
   assert.notEqual(sealed, keyring.seal('a private key'))
@@ -28,7 +28,7 @@ test('a sealed text tells nothing and opens with the secret that sealed it only'
   assert.throws(() => createKeyring('two').unseal(sealed), TypeError)
 })
 
-test('a sealed text that was changed or cut does not open', () => {
+test('a sealed text that was changed or truncated does not open', () => {
   const keyring = createKeyring('one')
   const bytes = Buffer.from(keyring.seal('a private key'), 'base64')
   for (let at = 0; at < bytes.length; at += 1) {
@@ -39,7 +39,7 @@ test('a sealed text that was changed or cut does not open', () => {
   }
 })
 
-test('what the previous secret sealed is sealed anew, what the current one sealed stays', () => {
+test('reseal seals texts of the previous secret again and keeps those of the current one', () => {
   const old = createKeyring('old').seal('a private key')
   const keyring = createKeyring('new', 'old')
   const resealed = keyring.reseal(old)

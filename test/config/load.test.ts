@@ -26,7 +26,7 @@ describe('the configuration', () => {
     assert.deepEqual([config.secret, config.delivery.relay, config.billing], [null, null, null])
   })
 
-  it('is that of --config, else of the working folder, else of the system', () => {
+  it('is the file of --config, else of the working folder, else of the system', () => {
     const { folder, file, options } = makeConfigFolder()
     const other = path.join(folder, 'other.toml')
     const system = path.join(folder, 'etc', 'pillarbox.toml')
@@ -60,7 +60,7 @@ describe('the configuration', () => {
     wrong('latin1.toml', /not valid/)
   })
 
-  it('is refused with line and column when it is no TOML', () => {
+  it('is refused with line and column when it is not TOML', () => {
     const { file, problems } = makeConfigFolder()
     const [problem, ...others] = problems("[http]\nlisten = '127.0.0.1:8080\n")
     assert.deepEqual(others, [])
@@ -85,7 +85,7 @@ describe('the configuration', () => {
     ])
   })
 
-  it('says which key was meant by an unknown one', () => {
+  it('suggests an existing key for an unknown one', () => {
     const { problems } = makeConfigFolder()
     const cases: [string, string, string | undefined][] = [
       ['base_ur = "x"', 'base_ur', 'base_url'],
@@ -108,7 +108,7 @@ describe('the configuration', () => {
     }
   })
 
-  it('wants a table where keys of a table are', () => {
+  it('refuses a value in place of a table', () => {
     const { problems } = makeConfigFolder()
     assert.deepEqual(
       problems('http = 1').map(({ key, found, expected }) => [key, found, expected]),
@@ -118,7 +118,7 @@ describe('the configuration', () => {
     assert.equal(problems('[http.listen]\nx = 1')[0]?.key, 'http.listen')
   })
 
-  it('is frozen to the bottom', () => {
+  it('is deeply frozen', () => {
     const config = makeConfigFolder().load("[dns]\nservers = ['127.0.0.1']")
     const isFrozen = (value: unknown): boolean =>
       typeof value !== 'object' ||
@@ -127,7 +127,7 @@ describe('the configuration', () => {
     assert.ok(isFrozen(config))
   })
 
-  it('derives what follows from other settings', () => {
+  it('derives defaults from other settings', () => {
     const { load } = makeConfigFolder()
     const { delivery } = load("[delivery]\nhostname = 'Mail.Example.com.'")
     assert.equal(delivery.hostname, 'mail.example.com')
@@ -155,7 +155,7 @@ describe('the configuration', () => {
 })
 
 describe('the environment', () => {
-  it('counts more than the file, key by key', () => {
+  it('takes precedence over the file, key by key', () => {
     const { load } = makeConfigFolder()
     const config = load(
       "[delivery]\nmode = 'direct'\nhostname = 'mail.example.com'\nport = 2525\n",
@@ -178,7 +178,7 @@ describe('the environment', () => {
     assert.equal(config.accounts.disableSignups, true)
   })
 
-  it('is refused where it names no key, with the variable that was meant', () => {
+  it('suggests an existing variable for an unknown one', () => {
     const { problems } = makeConfigFolder()
     const cases: [string, string | undefined][] = [
       ['PILLARBOX_DELIVERY_MODE', 'PILLARBOX_DELIVERY__MODE'],
@@ -192,11 +192,11 @@ describe('the environment', () => {
     }
   })
 
-  it('may hold the key that the welcome of the sandbox speaks of', () => {
+  it('may hold PILLARBOX_KEY, which is not a setting', () => {
     assert.deepEqual(makeConfigFolder().problems(null, { PILLARBOX_KEY: 'sk_x' }), [])
   })
 
-  it('says in which variable a wrong value is', () => {
+  it('names the variable of an invalid value', () => {
     const [problem] = makeConfigFolder().problems(null, { PILLARBOX_DELIVERY__PORT: '' })
     assert.equal(problem?.where, 'PILLARBOX_DELIVERY__PORT')
     assert.equal(problem?.found, '""')
@@ -206,7 +206,7 @@ describe('the environment', () => {
 describe('a secret', () => {
   const long = 'a'.repeat(40)
 
-  it('can be in a file, whose last line end does not count', () => {
+  it('can be in a file, without the final line end', () => {
     const { folder, load, options, file } = makeConfigFolder()
     writeFileSync(path.join(folder, 'kept'), `${long}\r\n`)
     assert.equal(load("secret_file = 'kept'").secret, long)
@@ -215,7 +215,7 @@ describe('a secret', () => {
     assert.equal(loadSettings(options()).origins.get('secret'), path.join(folder, 'kept'))
   })
 
-  it('is refused when its file cannot be read, is no path, or holds a wrong one', () => {
+  it('is refused when its file is unreadable, not a path, or has an invalid secret', () => {
     const { folder, problems } = makeConfigFolder()
     const relay = "[delivery.relay]\nhost = 'smtp.example.com'\nusername = 'u'\n"
     const [missing] = problems(`${relay}password_file = 'missing'`)
@@ -227,7 +227,7 @@ describe('a secret', () => {
     assert.deepEqual([short?.key, short?.found], ['secret', 'a text of 5 characters'])
   })
 
-  it('is refused when it is given in both ways', () => {
+  it('is refused when both keys are set', () => {
     const { folder, problems, load } = makeConfigFolder()
     writeFileSync(path.join(folder, 'kept'), long)
     const [problem] = problems(`secret = '${long}'\nsecret_file = 'kept'`)

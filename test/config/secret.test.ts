@@ -18,7 +18,7 @@ function refuses(key: string, found: RegExp) {
 }
 
 describe('the data folder', () => {
-  it('is made for us alone, with what lies above it', async () => {
+  it('is created with mode 700, with its parent folders', async () => {
     const dataDir = path.join(makeFolder(), 'a', 'b')
     await prepareDataDir({ dataDir })
     assert.ok(statSync(dataDir).isDirectory())
@@ -26,7 +26,7 @@ describe('the data folder', () => {
     await prepareDataDir({ dataDir })
   })
 
-  it('is refused by its key when it cannot be made', async () => {
+  it('names its key when it cannot be created', async () => {
     const file = path.join(makeFolder(), 'file')
     writeFileSync(file, '')
     await assert.rejects(prepareDataDir({ dataDir: file }), refuses('data_dir', /EEXIST/))
@@ -38,7 +38,9 @@ describe('the data folder', () => {
 })
 
 describe('the secret', () => {
-  it('of another user is refused with the command that mends it', { skip: isWindows }, async () => {
+  it('of another user is refused with the command that repairs it', {
+    skip: isWindows,
+  }, async () => {
     const dataDir = makeFolder()
     writeFileSync(path.join(dataDir, 'secret'), 'x', { mode: 0o000 })
     const user = process.geteuid?.()
@@ -56,14 +58,14 @@ describe('the secret', () => {
     }
   })
 
-  it('is that of the configuration when there is one, and nothing is kept then', async () => {
+  it('comes from the configuration if set there, and nothing is written then', async () => {
     const dataDir = makeFolder()
     const secret = 'x'.repeat(40)
     assert.equal(await loadSecret({ dataDir, secret }), secret)
     assert.deepEqual(readdirSync(dataDir), [])
   })
 
-  it('is made once and kept with mode 0600', async () => {
+  it('is generated once and kept with mode 0600', async () => {
     const dataDir = makeFolder()
     const made = await loadSecret({ dataDir, secret: null })
     assert.match(made, /^[0-9a-f]{64}$/)
@@ -74,7 +76,7 @@ describe('the secret', () => {
     assert.deepEqual(readdirSync(dataDir), ['secret'])
   })
 
-  it('is the same for all who make it at the same time', async () => {
+  it('is the same for all processes that generate it at once', async () => {
     const dataDir = makeFolder()
     const racers = Array.from({ length: 20 }, () => loadSecret({ dataDir, secret: null }))
     const secrets = await Promise.all(racers)
@@ -82,7 +84,7 @@ describe('the secret', () => {
     assert.deepEqual(readdirSync(dataDir), ['secret'])
   })
 
-  it('is refused when the kept one is empty, short or no file, and is not replaced', async () => {
+  it('is refused and not replaced when the kept file is empty, too short or a folder', async () => {
     for (const text of ['', '\n', 'short\n']) {
       const dataDir = makeFolder()
       const file = path.join(dataDir, 'secret')

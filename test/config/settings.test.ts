@@ -173,7 +173,7 @@ describe('every setting', () => {
     }
   })
 
-  it('reads what is right and shows it so that it reads the same again', () => {
+  it('reads valid values and writes them so that they read back the same', () => {
     for (const key of settingKeys) {
       const { kind } = settingOf(key)
       for (const value of cases[key].right) {
@@ -184,7 +184,7 @@ describe('every setting', () => {
     }
   })
 
-  it('is refused with its name, what was found and what was expected when it is wrong', () => {
+  it('names the key, the found and the expected value when it is invalid', () => {
     const dir = makeConfigFolder()
     for (const key of settingKeys) {
       for (const value of cases[key].wrong) {
@@ -216,7 +216,7 @@ describe('every setting', () => {
     }
   })
 
-  it('is refused by the name of its variable when the environment has it wrong', () => {
+  it('names the variable when the environment has an invalid value', () => {
     const dir = makeConfigFolder()
     for (const key of settingKeys) {
       const { kind } = settingOf(key)
@@ -230,7 +230,7 @@ describe('every setting', () => {
     }
   })
 
-  it('has a _file beside it when it is a secret, and only then', () => {
+  it('has a <key>_file exactly when it is a secret', () => {
     const secrets = settingKeys.filter((key) => secretKeyOfFile(`${key}_file`) === key)
     assert.deepEqual(secrets, [
       'secret',
@@ -241,7 +241,7 @@ describe('every setting', () => {
     ])
   })
 
-  it('takes any value or names its key, whatever stands there', () => {
+  it('accepts any value or names its key', () => {
     const dir = makeConfigFolder()
     const scalar = fc.oneof(fc.string(), fc.integer(), fc.double({ noNaN: true }), fc.boolean())
     const anyValue = fc.oneof(scalar, fc.array(fc.string(), { maxLength: 3 }))
@@ -255,7 +255,7 @@ describe('every setting', () => {
     )
   })
 
-  it('counts paths from the folder of the file', () => {
+  it('resolves paths from the folder of the file', () => {
     const dir = makeConfigFolder()
     const config = dir.load("data_dir = 'here'\n[database]\nurl = 'sqlite:x/y.db'")
     assert.equal(config.dataDir, path.join(dir.folder, 'here'))

@@ -38,7 +38,7 @@ const cases: [toml: string, warning: RegExp | null][] = [
 ]
 
 describe('warnings', () => {
-  it('come with what may surprise an operator, and only then', () => {
+  it('appear for risky settings only', () => {
     const dir = makeConfigFolder()
     for (const [toml, warning] of cases) {
       const warnings = warningsOf(dir, toml)
@@ -48,7 +48,7 @@ describe('warnings', () => {
     }
   })
 
-  it('name a file that holds secrets and is open to every user', { skip }, () => {
+  it('name a file with secrets that every user can read', { skip }, () => {
     const dir = makeConfigFolder()
     const secret = `secret = '${'x'.repeat(40)}'`
     assert.deepEqual(warningsOf(dir, secret, 0o600), [])
@@ -59,7 +59,7 @@ describe('warnings', () => {
     assert.match(warningsOf(dir, "secret_file = 'kept'").join(), /kept holds secrets/)
   })
 
-  it('name a data folder and a kept secret that are open to others', { skip }, () => {
+  it('name a data folder and a secret that other users can read', { skip }, () => {
     const dir = makeConfigFolder()
     const dataDir = path.join(dir.folder, 'data')
     mkdirSync(dataDir, { mode: 0o755 })

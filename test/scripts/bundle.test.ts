@@ -8,7 +8,7 @@ import * as drizzle from '../../src/store/drizzle.ts'
 const file = path.join(import.meta.dirname, '..', '..', 'src', 'store', 'drizzle.ts')
 
 describe('the bundled drizzle.ts', () => {
-  it('exports the same names as the one it stands in for', () => {
+  it('exports the same names as the original', () => {
     const text = reexport(readFileSync(file, 'utf8'))
     const lists = [...text.matchAll(/\{([^}]*)\}/g)].map(([, names = '']) => names)
     const names = lists.flatMap((list) => list.split(',').map((name) => name.trim()))
@@ -16,12 +16,12 @@ describe('the bundled drizzle.ts', () => {
     assert.deepEqual(exported.sort(), Object.keys(drizzle).sort())
   })
 
-  it('renames as the original does', () => {
+  it('renames exports as the original does', () => {
     const source = "const m = require('p')\nexport const { a, b: c } = m\n"
     assert.equal(reexport(source), "export { a, b as c } from 'p'")
   })
 
-  it('is refused when an export is not understood', () => {
+  it('is refused when an export has an unknown form', () => {
     assert.throws(() => reexport('export const x = 1'), /not understood/)
     assert.throws(() => reexport('export const { x } = y\n'), /y is no required package/)
   })

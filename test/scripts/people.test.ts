@@ -31,7 +31,7 @@ describe('the seeded database', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('has as many rows as were asked for, none of which refers to nothing', () => {
+  it('has the requested number of rows without dangling references', () => {
     const count = (table: string) => seeded.prepare(`select count(*) from ${table}`).pluck().get()
     assert.equal(count('contacts'), 500)
     assert.equal(count('events'), 2_500)
@@ -77,7 +77,7 @@ describe('the seeded database', () => {
     assert.equal(owed.get(), 0)
   })
 
-  it('is in the order of time, and the same again', () => {
+  it('is in the order of time, and the same in every run', () => {
     const ids = (database: Database.Database, table: string, order: string) =>
       database.prepare(`select id, created_at from ${table} order by ${order}`).raw().all() as [
         string,

@@ -22,7 +22,7 @@ const busy = Object.assign(new Error('listen EADDRINUSE: address already in use 
 const problem = { key: 'delivery.mode', found: '"x"', expected: 'one of a, b', where: 'F' }
 
 describe('a failure', () => {
-  it('of a verb has its code, text and suggestion, and status 1', () => {
+  it('of a feature has its code, text and suggestion, and status 1', () => {
     const { status, text, json } = report(new AppError('PROJECT_DISABLED', 'It is disabled.'))
     assert.equal(status, 1)
     assert.match(text, /^pillarbox: It is disabled\.\nAsk the operator.*\n$/)
@@ -30,7 +30,7 @@ describe('a failure', () => {
     assert.equal(json.error.message, 'It is disabled.')
   })
 
-  it('of the database names the file and the reason, which strangers do not learn', () => {
+  it('of the database names the file and the reason', () => {
     const full = new Error('database or disk is full')
     const cause = Object.assign(full, { code: 'SQLITE_FULL' })
     const { status, text, json } = report(databaseError(cause, '/srv/mail.db'))
@@ -67,7 +67,7 @@ describe('a failure', () => {
     assert.match(text, /EADDRINUSE.*\nAnother program listens there; .*\n$/)
   })
 
-  it('of our own shows where it happened', () => {
+  it('of the program itself shows a stack trace', () => {
     const { status, text, json } = report(new TypeError('of undefined'))
     assert.equal(status, 1)
     assert.match(text, /^pillarbox: of undefined\n +at /)
@@ -75,7 +75,7 @@ describe('a failure', () => {
     assert.equal(report('thrown').json.error.message, 'thrown')
   })
 
-  it('cannot send commands to the terminal', () => {
+  it('has its control characters escaped', () => {
     const { text } = report(new AppError('CONFLICT', 'no \x1b[2J such'))
     assert.match(text, /no \\x1b\[2J such/)
   })

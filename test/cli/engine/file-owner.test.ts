@@ -38,14 +38,14 @@ function fakeUsers(uid: number) {
   return { users, calls }
 }
 
-test('another user than root works as itself', async () => {
+test('a user other than root keeps its identity', async () => {
   const { users, calls } = fakeUsers(1_000)
   const dataDir = makeFolder()
   assert.equal(await asFileOwner({ file: null, dataDir }, async () => 7, { users }), 7)
   assert.deepEqual(calls, [])
 })
 
-test('root works as the owner of data_dir, and is root again afterwards', { skip }, async () => {
+test('root acts as the owner of data_dir and becomes root again afterwards', { skip }, async () => {
   const { users, calls } = fakeUsers(0)
   const dataDir = makeFolder()
   chownSync(dataDir, STRANGER, STRANGER)
@@ -58,7 +58,7 @@ test('root works as the owner of data_dir, and is root again afterwards', { skip
   assert.deepEqual(calls, [...before, 'act', 'user 0', 'group 0', 'groups 0,7'])
 })
 
-test('a process that is one command gives root up for good', { skip }, async () => {
+test('a process that runs one command gives up root for good', { skip }, async () => {
   const { users, calls } = fakeUsers(0)
   const dataDir = makeFolder()
   chownSync(dataDir, STRANGER, STRANGER)
@@ -69,7 +69,9 @@ test('a process that is one command gives root up for good', { skip }, async () 
   assert.deepEqual(calls, [groups, ...ids, 'act'])
 })
 
-test('what the groups of root may read is not read as the owner', { skip }, async (t) => {
+test("root's supplementary groups grant no access while it acts as the owner", {
+  skip,
+}, async (t) => {
   const own = (process.getgroups?.() ?? []).filter((gid) => gid !== 0)
   t.after(() => process.setgroups?.(own))
   process.setgroups?.([0, 7])
@@ -87,7 +89,7 @@ test('what the groups of root may read is not read as the owner', { skip }, asyn
   assert.deepEqual(process.getgroups?.(), before)
 })
 
-test('folders on the way to a new data_dir are passable for its owner', { skip }, async () => {
+test('the parent folders of a new data_dir can be entered by its owner', { skip }, async () => {
   const cwd = makeFolder()
   chmodSync(cwd, 0o755)
   const dataDir = path.join(cwd, 'srv/pillarbox/data')
@@ -100,7 +102,7 @@ test('folders on the way to a new data_dir are passable for its owner', { skip }
   assert.deepEqual([uid, mode & 0o777], [STRANGER, 0o700])
 })
 
-test('root makes and gives away nothing below a folder of another user', { skip }, async () => {
+test("root creates and gives away nothing below another user's folder", { skip }, async () => {
   const cwd = makeFolder()
   chmodSync(cwd, 0o755)
   const home = path.join(cwd, 'home')
@@ -114,13 +116,13 @@ test('root makes and gives away nothing below a folder of another user', { skip 
   assert.equal(await asFileOwner({ file, dataDir }, act, { makesDataDir: true }), false)
 })
 
-test('root leaves its own files alone', { skip }, async () => {
+test('files that belong to root keep their owner', { skip }, async () => {
   const { users, calls } = fakeUsers(0)
   await asFileOwner({ file: null, dataDir: makeFolder() }, async () => undefined, { users })
   assert.deepEqual(calls, [])
 })
 
-test('a command of root before the first start leaves files of the configured user', {
+test('a command of root before the first start leaves files that the configured user owns', {
   skip,
 }, async () => {
   const cwd = makeFolder()

@@ -10,7 +10,7 @@ import {
 } from '../../../src/cli/engine/text.ts'
 
 describe('text for a terminal', () => {
-  it('shows control and direction characters instead of sending them', () => {
+  it('shows control and direction characters as escapes', () => {
     const cases: [string, string][] = [
       ['\x1b]0;owned\x07', '\\x1b]0;owned\\x07'],
       ['a\r\nb\tc', 'a\\x0d\\x0ab\\x09c'],
@@ -23,7 +23,7 @@ describe('text for a terminal', () => {
     for (const [text, escaped] of cases) assert.equal(escapeControls(text), escaped)
   })
 
-  it('lets no text break out of its cell', () => {
+  it('keeps every text inside its cell', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         assert.doesNotMatch(escapeControls(text), /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u)
@@ -33,7 +33,7 @@ describe('text for a terminal', () => {
     )
   })
 
-  it('puts cells under their heads, also wide ones', () => {
+  it('aligns cells below their heads, with wide characters too', () => {
     const rows = [
       ['日本', 'x'],
       ['abc', 'y'],

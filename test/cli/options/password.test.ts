@@ -15,7 +15,7 @@ function given(options: Record<string, string | true>): Input {
 }
 
 describe('a password', () => {
-  it('comes from standard input, its last line end aside', async () => {
+  it('is read from standard input without the final line end', async () => {
     const terminal = makeTerminal({ cwd: '/', input: ' pass word \r\n' })
     assert.equal(await choosePassword(terminal, given({ passwordStdin: true })), ' pass word ')
   })
@@ -26,16 +26,16 @@ describe('a password', () => {
     assert.match(terminal.err(), /^pillarbox: warning: --password .*--password-stdin\n$/)
   })
 
-  it('comes from one of them only', async () => {
+  it('is refused when both options are given', async () => {
     const both = given({ password: 'x', passwordStdin: true })
     await assert.rejects(choosePassword(makeTerminal({ cwd: '/' }), both), UsageError)
   })
 
-  it('is left to be made when nobody is there to ask', async () => {
+  it('is left undefined without a terminal, so that one is generated', async () => {
     assert.equal(await choosePassword(makeTerminal({ cwd: '/', input: '' }), given({})), undefined)
   })
 
-  it('is asked for twice at a terminal, and never shown', async () => {
+  it('is asked for twice at a terminal and never echoed', async () => {
     const terminal = makeTerminal({ cwd: '/', isTTY: true })
     terminal.stdin.write('secret word\rsecret word\r')
     assert.equal(await choosePassword(terminal, given({})), 'secret word')
@@ -49,13 +49,13 @@ describe('a password', () => {
     assert.equal(await choosePassword(terminal, given({})), 'word')
   })
 
-  it('is left to be made when nothing is typed', async () => {
+  it('is left undefined after an empty answer, so that one is generated', async () => {
     const terminal = makeTerminal({ cwd: '/', isTTY: true })
     terminal.stdin.write('\r')
     assert.equal(await choosePassword(terminal, given({})), undefined)
   })
 
-  it('is refused when both answers differ, or the person goes away', async () => {
+  it('is refused when the answers differ or the input ends', async () => {
     for (const typed of ['one\rtwo\r', 'one\r\x03', '\x04']) {
       const terminal = makeTerminal({ cwd: '/', isTTY: true })
       terminal.stdin.write(typed)

@@ -72,7 +72,7 @@ before(async () => {
 })
 
 describe('pillarbox queue list', () => {
-  it('says how many ended, after what is there and after nothing, and how to list them', async () => {
+  it('counts finished mail below a full and an empty list, and names the command that lists it', async () => {
     assert.equal(await text('queue', 'list'), 'Nothing there.\n')
     const delivered = await send(first, 'one@ended.test', 'a@first.example')
     const bounced = await send(first, 'two@ended.test', 'a@first.example')
@@ -96,7 +96,7 @@ describe('pillarbox queue list', () => {
     assert.doesNotMatch(await text('queue', 'list', '--state', 'bounced'), /Ended/)
   })
 
-  it('--to lists all mail to an address, of every project, whatever became of it', async () => {
+  it('--to lists all mail to an address, of every project and in every state', async () => {
     const old = await send(first, 'Ada@Bücher.example', 'a@first.example')
     const other = await send(second, 'ada@bücher.example', 'b@second.example')
     const newest = await send(first, 'ada@bücher.example', 'a@first.example')
@@ -126,7 +126,7 @@ describe('pillarbox queue list', () => {
     assert.deepEqual(ids(await json('queue', 'list', '--to', 'after@moved.test')), [])
   })
 
-  it('--to tells of suppression, also where nothing was sent', async () => {
+  it('--to names a suppression, even when nothing was sent', async () => {
     const row = { projectId: first, address: 'gone@list.test', emailId: null, createdAt: AT }
     await withStore((store) =>
       store.write(async (tx) => {
@@ -153,7 +153,7 @@ describe('pillarbox queue list', () => {
     assert.deepEqual(await json('queue', 'list', '--project', 'nobody'), [])
   })
 
-  it('--limit lists the newest, and says how many more there are', async () => {
+  it('--limit lists the newest emails and counts the others', async () => {
     const sent = []
     for (const name of ['a', 'b', 'c']) {
       sent.push(await send(first, `${name}@many.test`, 'a@first.example'))
@@ -175,7 +175,7 @@ describe('pillarbox queue list', () => {
     assert.match(wrong.err, /--limit: expected a number from 1 to 10000/)
   })
 
-  it('refuses a state, an address and a domain that are none', async () => {
+  it('refuses an invalid state, address and domain', async () => {
     const wrong = [
       ['--state', 'lost'],
       ['--to', 'nobody'],
@@ -196,7 +196,7 @@ describe('pillarbox queue show', () => {
     assert.match(await text('queue', 'show', id), /^ {2}next attempt +2100-01-01 00:00:00Z$/m)
   })
 
-  it('keeps the lease of mail that is being sent apart from its next attempt', async () => {
+  it('shows the lease of mail that is being sent, not a next attempt', async () => {
     const id = await send(first, 'sending@now.test', 'a@first.example')
     const lease = { leaseId: 'x', leaseUntil: Date.UTC(2100, 0, 1) }
     await change(id, { ...lease, state: 'sending', dueAt: null, retryAt: Date.UTC(2101, 0, 1) })
@@ -216,7 +216,7 @@ describe('pillarbox queue show', () => {
     assert.equal((await json('queue', 'show', id)).nextAttemptAt, null)
   })
 
-  it('tells no time of giving up of what is held: that clock stands still', async () => {
+  it('shows no give-up time for held mail, whose clock stands still', async () => {
     const id = await send(first, 'ada@still.test', 'a@first.example')
     await text('queue', 'hold', '--domain', 'still.test')
     assert.doesNotMatch(await text('queue', 'show', id), /gives up/)
@@ -224,7 +224,7 @@ describe('pillarbox queue show', () => {
     assert.match(await text('queue', 'show', id), /^ {2}gives up +\d{4}-/m)
   })
 
-  it('tells a late bounce with its code, its final address and its text, harmlessly', async () => {
+  it('shows a late bounce with its code, its final address and its escaped text', async () => {
     const id = await send(first, 'later@now.test', 'a@first.example')
     await withStore((store) =>
       store.write(async (tx) => {
@@ -258,7 +258,7 @@ describe('pillarbox queue show', () => {
 })
 
 describe('pillarbox queue holds', () => {
-  it('lists what is held, since when, how much waits and how to release it', async () => {
+  it('lists held domains with the time, the waiting mail and the command that releases them', async () => {
     assert.equal(await text('queue', 'holds'), 'No mail is held.\n')
     await send(first, 'a@büro.test', 'a@first.example')
     await send(first, 'b@büro.test', 'a@first.example')
@@ -278,7 +278,7 @@ describe('pillarbox queue holds', () => {
 })
 
 describe('pillarbox queue sites', () => {
-  it('says that no server runs, and that there is nothing to lift', async () => {
+  it('reports that no server runs and that no back-off can be lifted', async () => {
     assert.match(await text('queue', 'sites'), /^No server runs on this database: /)
     assert.deepEqual(await json('queue', 'sites'), [])
     assert.match(
@@ -292,7 +292,7 @@ describe('pillarbox queue sites', () => {
 })
 
 describe('a server that runs and does not answer', () => {
-  it('is told of, and what the database knows is shown', async (t) => {
+  it('is reported, and the facts in the database are shown', async (t) => {
     const id = await send(first, 'silent@now.test', 'a@first.example')
     const lock = await takeServeLock(path.join(cwd, 'data', 'pillarbox.db'), {
       log: silentLog(),

@@ -48,7 +48,7 @@ describe('the faults of a certificate', () => {
     assert.deepEqual(faultsOf('inbound', ['mail.example.test'], { validTo: NOW + 7 * DAY }), [])
   })
 
-  it('are its dates: over, to come, over within a week', () => {
+  it('are its dates: expired, not yet valid, expiring within a week', () => {
     const names = ['mail.example.test']
     const start = 'The certificate cert.pem of inbound'
     const cases: [number, number, string][] = [
@@ -75,12 +75,12 @@ describe('the faults of a certificate', () => {
     assert.equal(faultsOf('submission', ['c.test']).length, 1)
   })
 
-  it('are no name behind a proxy, who alone meets it', () => {
+  it('ignore the name behind a proxy', () => {
     const config = { trustedProxies: ['10.0.0.1'] }
     assert.deepEqual(faultsOf('http', ['inside.local'], config), [])
   })
 
-  it('are a name where base_url has an address that it is not for', () => {
+  it('are a wrong address in base_url', () => {
     const config = { baseUrl: 'https://[2001:db8::1]:8443' }
     const [fault] = faultsOf('http', ['app.example.test'], config)
     assert.match(fault ?? '', /is not for 2001:db8::1 but/)
@@ -134,8 +134,8 @@ async function openWatch(t: TestContext, first: Certificate) {
 
 const names = ['app.example.test', 'mail.example.test']
 
-describe('certificates that are followed', () => {
-  it('are renewed for every listener within ten seconds, and only when they are others', async (t) => {
+describe('watched certificates', () => {
+  it('are renewed for every listener within ten seconds, and only when they have changed', async (t) => {
     const { write, given, look, errors, certificates } = await openWatch(
       t,
       makeCertificate(names, long),
@@ -156,7 +156,7 @@ describe('certificates that are followed', () => {
     ])
   })
 
-  it('are renewed when a symbolic link turns', async (t) => {
+  it('are renewed when a symbolic link changes', async (t) => {
     const { folder, certFile, keyFile, given, look } = await openWatch(
       t,
       makeCertificate(names, long),
@@ -175,7 +175,7 @@ describe('certificates that are followed', () => {
     assert.equal(String(given[0]?.[1].cert), second.cert)
   })
 
-  it('keep the pair before a broken one, which is logged once and stands in health', async (t) => {
+  it('keep the previous pair when a new one is broken, which is logged once and shown in health', async (t) => {
     const { write, keyFile, given, look, errors, health } = await openWatch(
       t,
       makeCertificate(names, long),
@@ -199,7 +199,7 @@ describe('certificates that are followed', () => {
     assert.deepEqual(health.reasons(), [])
   })
 
-  it('are not called broken for files between two writes', async (t) => {
+  it('are not reported as broken between two writes', async (t) => {
     const { certFile, keyFile, given, errors } = await openWatch(t, makeCertificate(names, long))
     const { cert, key } = makeCertificate(names, long)
     await writeFile(certFile, cert)
@@ -211,7 +211,7 @@ describe('certificates that are followed', () => {
     assert.deepEqual(errors(), [])
   })
 
-  it('are told of once when they expire while they are used', async (t) => {
+  it('are reported once when they expire in use', async (t) => {
     const { clock, look, errors, health } = await openWatch(t, makeCertificate(names, long))
     clock.now += 54 * DAY
     await look()

@@ -22,7 +22,7 @@ describe('durations', () => {
     }
   })
 
-  it('are written so that they read back as the same', () => {
+  it('are written so that they read back the same', () => {
     fc.assert(
       fc.property(fc.nat(999_999_999), (durationMs) => {
         assert.equal(parseDuration(formatDuration(durationMs)), durationMs)

@@ -8,7 +8,7 @@ import {
 } from '../../../src/config/values/listen-address.ts'
 
 describe('listen addresses', () => {
-  it('are a host and a port, with tls:// before them for implicit TLS', () => {
+  it('consist of host and port, with tls:// in front for implicit TLS', () => {
     const cases: [string, string, number, boolean][] = [
       ['0.0.0.0:25', '0.0.0.0', 25, false],
       ['127.0.0.1:0', '127.0.0.1', 0, false],
@@ -45,7 +45,7 @@ describe('listen addresses', () => {
     for (const text of wrong) assert.equal(parseListenAddress(text), undefined, text)
   })
 
-  it('are known to be loopback, however they are written', () => {
+  it('are recognised as loopback in every spelling', () => {
     const loopback = ['127.0.0.1', '127.9.9.9', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1']
     for (const host of [...loopback, 'localhost']) assert.ok(isLoopbackHost(host), host)
     for (const host of ['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', 'localhost.example.com']) {

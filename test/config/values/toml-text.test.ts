@@ -7,12 +7,12 @@ import { formatEffective, formatNewFile } from '../../../src/config/values/toml-
 import { makeConfigFolder } from '../config-folder.ts'
 
 describe('a new configuration file', () => {
-  it('changes nothing as it is', () => {
+  it('changes no default', () => {
     const dir = makeConfigFolder()
     assert.deepEqual({ ...dir.load(formatNewFile({})), file: null }, dir.load(null))
   })
 
-  it('holds what it was given, and every key with its meaning', () => {
+  it('has the given values, and every key with its description', () => {
     const dir = makeConfigFolder()
     const text = formatNewFile({ base_url: 'https://x.example', 'delivery.hostname': 'x.example' })
     const config = dir.load(text)
@@ -26,7 +26,7 @@ describe('a new configuration file', () => {
     for (const line of text.split('\n')) assert.ok(line.length <= 100, line)
   })
 
-  it('is still right when each line with a default is taken in', () => {
+  it('stays valid when every line with a default is uncommented', () => {
     const dir = makeConfigFolder()
     const uncommented = formatNewFile({}).replace(/^# (?=[a-z_]+ = )/gm, '')
     const withoutOptional = uncommented
@@ -39,7 +39,7 @@ describe('a new configuration file', () => {
 })
 
 describe('the effective values', () => {
-  it('are TOML that gives the same configuration, and say who set them', () => {
+  it('are TOML that loads as the same configuration and names the origins', () => {
     const dir = makeConfigFolder()
     writeFileSync(dir.file, "[delivery]\nhostname = 'mail.example.com'\nretry_schedule = ['90s']\n")
     const options = dir.options({ PILLARBOX_DELIVERY__PORT: '2525' })
