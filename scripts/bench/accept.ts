@@ -1,7 +1,8 @@
 /**
- * `npm run bench:accept`: how many messages a second POST /v1/send takes durably, over 50
- * connections, distinct recipients, 2 KB bodies, beside Postfix's intake from smtp-source in the
- * same minutes. Delivery is held on both sides. Floor: 4 times Postfix, p99 under 100 ms.
+ * `npm run bench:accept`: measures how many messages POST /v1/send accepts durably per second over 50
+ * connections, with distinct recipients and bodies of 2 KB. Postfix accepts mail from smtp-source in
+ * the same minutes for comparison. Delivery is held on both sides. Required: 4 times Postfix, and a
+ * p99 below 100 ms.
  */
 import { isPostfixInstalled, measureIntake, startPostfix } from './postfix.ts'
 import { makeProject, prose, runLoad } from './sender.ts'

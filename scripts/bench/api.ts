@@ -1,4 +1,4 @@
-/** Calls of the API as one client makes them, over kept-open connections, each timed. */
+/** Timed API calls of one client over persistent connections. */
 import { Agent, type IncomingMessage, request } from 'node:http'
 
 export type Answer = { status: number; body: unknown; ms: number }
@@ -6,11 +6,11 @@ export type Answer = { status: number; body: unknown; ms: number }
 export type Api = {
   /** A path with its query; an object is sent as JSON. */
   call(method: string, path: string, body?: object): Promise<Answer>
-  /** As `call`. @throws Error for a status from 400 */
+  /** Like `call`. @throws Error for a status of 400 or above */
   ask(method: string, path: string, body?: object): Promise<unknown>
-  /** A file as the form's field `file`. */
+  /** Uploads a file as the form field `file`. */
   upload(path: string, file: { name: string; content: Buffer }): Promise<Answer>
-  /** Reads an answer without keeping it. */
+  /** Reads a response and discards it. */
   drain(path: string): Promise<{ status: number; bytes: number; lines: number; ms: number }>
   close(): void
 }

@@ -1,14 +1,14 @@
 /**
- * `npm run bench:contacts`: the calls of contacts over HTTP with a million of them in the database,
- * one after another, while another client sends 50 emails a second. Every row stands beside what
- * it may take; sends beside it may take 100 ms. The times are the client's.
+ * `npm run bench:contacts`: calls the contacts API over HTTP, one call after another, with a million
+ * contacts in the database, while another client sends 50 emails per second. Each row shows the time
+ * allowed; the sends may take 100 ms. Times are measured at the client.
  */
 import type { Api } from './api.ts'
 import { type People, withPeople } from './people-server.ts'
 import { printPlans } from './plans.ts'
 import { measure, printRows, type Row } from './rows.ts'
 
-/** Of the big project. */
+/** A contact of the big project. */
 type Known = { id: string; email: string }
 type Page = { data: { id: string }[]; cursor?: string | null; total: number }
 
@@ -38,7 +38,7 @@ await withPeople(async (people) => {
   }
 })
 
-/** Some from everywhere, in the order of their coming. */
+/** A sample of the big project, in the order of creation. */
 function listKnown({ look }: People): Known[] {
   return look((database) =>
     database
@@ -52,7 +52,7 @@ function listKnown({ look }: People): Known[] {
 
 function listRows(big: Api, known: readonly Known[]): Row[] {
   const list = (query: string) => big.call('GET', `/contacts?limit=100${query}`)
-  /** A bare id is a cursor, too. */
+  /** A bare id is a valid cursor. */
   const cursor = (index: number) => `&cursor=${at(known, index * 7_919).id}`
   return [
     { name: 'first page of 100', wantedMs: PAGE_MS, call: () => list('') },
@@ -135,7 +135,7 @@ function newData(index: number): object {
   return { plan: 'free', age: 20 + (index % 50), city: 'Berlin', vip: index % 2 === 0 }
 }
 
-/** A first page has its `total` with it, later pages have none. */
+/** Only first pages contain `total`. */
 async function searchRows({ api }: People): Promise<Row[]> {
   const [big, small, middle] = [api('big'), api('small'), api('first')]
   const list = (of: Api, query: string) => of.call('GET', `/contacts?limit=100&search=${query}`)

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:deliver`: 20,000 queued messages of 5 KB, each rendered with contact data and
- * signed with RSA-2048, to smtp-sink; beside Postfix emptying as many of the same size, unsigned,
- * into the same sink. Meanwhile POST /v1/send at 50 a second. Floor: 3 times Postfix, resident
- * memory under 350 MB, p99 of the sends under 150 ms.
+ * `npm run bench:deliver`: delivers 20,000 queued messages of 5 KB to smtp-sink, each rendered with
+ * contact data and signed with RSA-2048, while POST /v1/send runs at 50 requests per second. Postfix
+ * delivers as many unsigned messages of the same size to the same sink for comparison. Required: 3
+ * times Postfix, resident memory below 350 MB, and a p99 of the sends below 150 ms.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -15,7 +15,7 @@ import { median, printTable, show } from './table.ts'
 
 const ROUNDS = 3
 const MESSAGES = 20_000
-/** So that the message on the wire, text and HTML, has about 5 KB. */
+/** With this body, the message on the wire (text and HTML) has about 5 KB. */
 const HTML_BYTES = 2_300
 const WIRE_BYTES = 5_500
 
@@ -111,7 +111,7 @@ function message(to: string): string {
   })
 }
 
-/** A trusted domain signs with both keys; one that was found verified by its RSA key only with that. */
+/** A trusted domain signs with both keys; a domain verified by its RSA key signs with that key only. */
 function verifyInsteadOfTrust(database: string): void {
   const db = new Database(database)
   db.prepare(
@@ -120,7 +120,7 @@ function verifyInsteadOfTrust(database: string): void {
   db.close()
 }
 
-/** When the last of the messages was delivered, epoch ms. */
+/** The time of the last delivery in epoch ms. */
 async function waitForDelivery(database: string): Promise<number> {
   const db = new Database(database, { readonly: true })
   const delivered = db.prepare<[], { count: number; lastAt: number }>(

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:import`: a CSV of 5 MB, half of its 50,000 rows of contacts that are there already,
- * imported; the million exported; a thousand contacts by id and some 100,000 by a query
- * unsubscribed; while another client sends 50 emails a second. Wanted: the import in 10 s. Beginnings
- * of rows' names behind `--` choose among them.
+ * `npm run bench:import`: imports a CSV of 5 MB with 50,000 rows, half of them existing contacts;
+ * exports a million contacts; unsubscribes a thousand contacts by id and about 100,000 by a query.
+ * Another client sends 50 emails per second meanwhile. Required: the import in 10 s. Arguments after
+ * `--` select rows by the beginning of their names.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Api } from './api.ts'
@@ -43,7 +43,7 @@ function isChosen(name: string): boolean {
 
 type Work = { name: string; wanted: string; work: () => Promise<Done> }
 
-/** The row of the table. */
+/** A row of the result table. */
 async function measure(people: People, { name, wanted, work }: Work): Promise<string[]> {
   process.stderr.write(`${name}\n`)
   forgetPeak(people.server.pid)
@@ -55,7 +55,7 @@ async function measure(people: People, { name, wanted, work }: Work): Promise<st
   return [name, String(rows), show(ms / 1_000, 2), wanted, speed, ...figures]
 }
 
-/** About 100 bytes a row; every other one of a contact that is there, with other data. */
+/** About 100 bytes per row; every other row is an existing contact with different data. */
 function makeCsv({ look }: People, part: number): Buffer {
   const known = look((database) =>
     database
@@ -112,7 +112,7 @@ async function unsubscribeIds(big: Api): Promise<Done> {
   return unsubscribe(big, { mode: 'ids', contactIds })
 }
 
-/** Some 70,000 of 90,000 at that provider are subscribed. */
+/** About 70,000 of 90,000 contacts at that provider are subscribed. */
 function unsubscribeQuery(big: Api): Promise<Done> {
   return unsubscribe(big, { mode: 'query', filter: { search: '@outlook.com' } })
 }
@@ -126,7 +126,7 @@ async function unsubscribe(big: Api, body: object): Promise<Done> {
   return { rows: Number(totalRequested), ms: performance.now() - startedAt, note }
 }
 
-/** The result of a job, as soon as it has one. */
+/** Waits for the result of a job. */
 async function finish(big: Api, path: string): Promise<Record<string, unknown>> {
   for (;;) {
     const { state, result, failedReason } = (await big.ask('GET', path)) as Status

@@ -1,4 +1,4 @@
-/** The load of `bench:inbound`: bounces handed in over kept-open SMTP sessions, one at a time each. */
+/** The load of `bench:inbound`: sends bounces over persistent SMTP sessions, one at a time on each. */
 import { connect, type Socket } from 'node:net'
 import type { InboundLoadRequest, InboundLoadResult } from './inbound.ts'
 

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:inbound`: bounces of sent emails come in over 20 SMTP sessions, each accepted
- * durably, then read and applied by the same server: at 500 a second, and as fast as they go.
- * Floor: 500 a second with a p99 of the 250 under 250 ms, and no backlog that grows.
+ * `npm run bench:inbound`: sends bounces of sent emails over 20 SMTP sessions, at 500 per second and
+ * as fast as possible. The server accepts each bounce durably, then reads and applies it. Required: 500
+ * per second with a p99 of the 250 reply below 250 ms, and no growing backlog.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,10 +19,10 @@ export type Bounce = { id: string; to: string; returnPath: string }
 export type InboundLoadRequest = {
   port: number
   connections: number
-  /** Null: as fast as they go. */
+  /** Null: as fast as possible. */
   perSecond: number | null
   bounces: Bounce[]
-  /** With `@@ID@@` and `@@TO@@`. */
+  /** The template of a bounce, with `@@ID@@` and `@@TO@@`. */
   message: string
 }
 
@@ -38,7 +38,7 @@ type Round = InboundLoadResult & { backlog: number; drainMs: number }
 
 const PER_SECOND = 500
 const CONNECTIONS = 20
-/** Of a round. */
+/** The number of bounces in a round. */
 const BOUNCES = 10_000
 const HOSTNAME = 'bench.example.test'
 const SECRET = 'the secret of the benchmark, which is long enough'
@@ -60,7 +60,7 @@ api_requests_per_minute = 0
 level = "error"
 `
 
-/** As Postfix writes them. */
+/** A bounce in the format of Postfix. */
 const report = [
   'From: MAILER-DAEMON@mx.example.org (Mail Delivery System)',
   'To: b.return@bounce.example.test',
@@ -154,7 +154,7 @@ try {
   bench.remove()
 }
 
-/** As many emails as bounces, held. */
+/** Creates a held email for each bounce. */
 async function sendAll(): Promise<void> {
   const secret = await makeProject(bench)
   await bench.command('queue', 'hold', '--domain', 'example.org')
@@ -180,7 +180,7 @@ function withDatabase<T>(act: (database: Database.Database) => T): T {
   }
 }
 
-/** They were delivered, as far as the server can tell. */
+/** Marks the emails as delivered in the database. */
 function markDelivered(): void {
   withDatabase((database) =>
     database.exec(`update emails set state = 'delivered', status = 'DELIVERED', due_at = null,
@@ -199,7 +199,7 @@ function listBounces(): Bounce[] {
   })
 }
 
-/** The load in a process of its own, and how far reading falls behind meanwhile. */
+/** Runs the load in its own process and measures the backlog of unread mail meanwhile. */
 async function measure(request: InboundLoadRequest): Promise<Round> {
   const child = fork(path.join(import.meta.dirname, 'inbound-load.ts'), {
     serialization: 'advanced',

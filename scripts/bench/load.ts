@@ -1,6 +1,7 @@
 /**
- * The load itself: HTTP/1.1 over kept-open raw sockets, one request at a time on each. A first
- * message tells what to do, a second one to end; it says when it begins, and what came of it.
+ * The process that makes the load: HTTP/1.1 over persistent raw sockets, one request at a time on
+ * each. The first message from the parent describes the load, the second one ends it. The process
+ * reports its start and its results.
  */
 import { connect, type Socket } from 'node:net'
 import type { LoadRequest, LoadResult } from './sender.ts'
@@ -65,7 +66,7 @@ function encode(request: LoadRequest, host: string, number: number): string {
   return `POST /v1/send HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${request.secret}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
 }
 
-/** The status of each response, by Content-Length framing. */
+/** Reads the status of each response, framed by Content-Length. */
 async function* readResponses(socket: Socket): AsyncGenerator<number> {
   let text = ''
   for await (const chunk of socket) {

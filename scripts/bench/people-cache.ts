@@ -1,6 +1,6 @@
 /**
- * Where the seeded database is kept: beside the installed packages, built once a week, or when its
- * tables or its filling have changed. Benchmarks work on copies.
+ * The cache of the seeded database, in node_modules. The database is built once a week, and whenever
+ * its tables or its seeding code have changed. Benchmarks work on copies.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -23,7 +23,7 @@ import { showProgress } from './people/progress.ts'
 const root = path.join(import.meta.dirname, '../..')
 const cacheFolder = path.join(root, 'node_modules/.cache/bench')
 
-/** The file of the seeded database, built when there is none of this week. */
+/** Returns the file of the seeded database; builds it if there is none of this week. */
 export async function preparePeople(): Promise<string> {
   const plan = { ...fullSize, at: startOfWeek(Date.now()) }
   const file = path.join(cacheFolder, `people-${fingerprint(plan)}.db`)
@@ -39,8 +39,8 @@ export async function preparePeople(): Promise<string> {
 }
 
 /**
- * A copy, where a benchmark's configuration expects its database. It is on the disk before this
- * returns: gigabytes still on their way would hold up every commit.
+ * Copies the database to the place that a benchmark's configuration names. The copy is synced before
+ * this returns, because gigabytes of unwritten data would delay every commit.
  */
 export function copyPeople(file: string, target: string): void {
   mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 })
@@ -50,7 +50,7 @@ export function copyPeople(file: string, target: string): void {
   closeSync(copy)
 }
 
-/** Of everything that the database's content depends on. */
+/** A digest of everything that determines the contents of the database. */
 function fingerprint(plan: Plan): string {
   const sources = globSync(['migrations/sqlite/*.sql', 'scripts/bench/people/*.ts'], { cwd: root })
   const hash = createHash('sha256').update(JSON.stringify(plan))

@@ -1,4 +1,4 @@
-/** The server under measurement on a copy of the seeded database, and mail that is sent meanwhile. */
+/** Runs the measured server on a copy of the seeded database, and sends mail meanwhile. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { type Api, createApi } from './api.ts'
@@ -9,11 +9,11 @@ import { createBench, type Running } from './server.ts'
 
 export type People = {
   server: Running
-  /** The API as a project's owner calls it. */
+  /** The API with the key of a project. */
   api(project: ProjectName): Api
-  /** Looks into the database itself. */
+  /** Queries the database directly. */
   look<T>(query: (database: Database.Database) => T): T
-  /** Runs `work` while the big project sends 50 emails a second; how these fared. */
+  /** Runs `work` while the big project sends 50 emails per second; returns the times of the sends. */
   besideSends<T>(work: () => Promise<T>): Promise<{ result: T; sends: LoadResult }>
   stop(): Promise<void>
 }
@@ -73,11 +73,11 @@ async function startPeople(): Promise<People> {
   }
 }
 
-/** A server of its own on a fresh copy, for as long as `work` takes. */
+/** Runs `work` with its own server on a fresh copy. */
 export async function withPeople(work: (people: People) => Promise<void>): Promise<void> {
   const people = await startPeople()
   try {
-    // A server that has just started is slower, and sending takes memory of its own.
+    // Warms up: a fresh server is slower, and the first sends allocate memory.
     await people.besideSends(() => sleep(WARM_UP_MS))
     await work(people)
   } finally {
@@ -85,7 +85,7 @@ export async function withPeople(work: (people: People) => Promise<void>): Promi
   }
 }
 
-/** Each load goes on where the one before ended. */
+/** Each load continues where the previous one ended. */
 function createSender({ url }: Running) {
   const { domain, keys } = planOf('big')
   let from = 0

@@ -1,4 +1,4 @@
-/** How SQLite finds the pages of lists of contacts: `EXPLAIN QUERY PLAN` of the queries themselves. */
+/** Shows the query plans (`EXPLAIN QUERY PLAN`) of the contact lists. */
 import { chooseQueries } from '../../src/features/contacts/list/list.ts'
 import type { ContactOrder, ContactScope } from '../../src/features/contacts/list/scope.ts'
 import { hitsOf, type Source } from '../../src/features/contacts/list/search.ts'

@@ -1,7 +1,7 @@
 /**
- * Postfix beside us, for the ratios: its default main.cf in a configuration folder, a queue and a
- * data folder of its own, on a free loopback port. Needs root, as Postfix does; touches no
- * installed Postfix's queue or configuration.
+ * Runs Postfix for comparison: the default main.cf, with its own configuration, queue and data folder,
+ * on a free loopback port. Needs root, as Postfix does. Does not touch the queue or the configuration
+ * of an installed Postfix.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,9 +20,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Postfix = {
   port: number
-  /** Messages in the queue, held ones too. */
+  /** Number of messages in the queue, including held ones. */
   queued(): number
-  /** Lets the held messages go. */
+  /** Releases the held messages. */
   release(): void
   stop(): void
 }
@@ -79,7 +79,7 @@ function configure(folder: string, port: number, relayTo: number): string {
   return conf
 }
 
-/** Debian's master.cf without chroot, its SMTP service on our port. */
+/** Debian's master.cf without chroot, with the SMTP service on the chosen port. */
 export function masterLines(port: number, host = '127.0.0.1'): string[] {
   const unix = (name: string, wakeup: string, limit: string, program = name) =>
     `${name} unix - - n ${wakeup} ${limit} ${program}`
@@ -110,7 +110,7 @@ export function masterLines(port: number, host = '127.0.0.1'): string[] {
   ]
 }
 
-/** Counts files below a queue folder, whose hashed sub-folders are one letter long. */
+/** Counts the files of a queue folder, whose hashed sub-folders have names of one letter. */
 function countFiles(folder: string): number {
   if (!existsSync(folder)) return 0
   let count = 0
@@ -140,7 +140,7 @@ export async function waitForPort(port: number, host = '127.0.0.1'): Promise<voi
   throw new Error(`nobody listens on ${host}:${port}`)
 }
 
-/** Messages a second at which this Postfix takes mail. */
+/** Measures how many messages per second this Postfix accepts. */
 export function measureIntake(port: number, messages: number, bytes: number): number {
   const startedAt = performance.now()
   const args = ['-s', '50', '-l', String(bytes), '-m', String(messages), '-N']
@@ -151,7 +151,7 @@ export function measureIntake(port: number, messages: number, bytes: number): nu
 
 export type SmtpSink = { port: number; stop(): void }
 
-/** Postfix's own sink, which throws all mail away. */
+/** Starts Postfix's smtp-sink, which discards all mail. */
 export async function startSmtpSink(): Promise<SmtpSink> {
   const port = await findFreePort()
   const child = spawn('smtp-sink', ['-u', 'postfix', `127.0.0.1:${port}`, '1000'], {

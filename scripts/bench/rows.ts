@@ -1,13 +1,13 @@
-/** Rows of the tables of people's benchmarks: what was asked for, how long it took, what it may take. */
+/** Rows of the result tables: the call, the time that it took, the time allowed. */
 import type { Answer } from './api.ts'
 import type { People } from './people-server.ts'
 import { percentile, printTable, show } from './table.ts'
 
 export type Row = {
   name: string
-  /** The highest allowed p99, in milliseconds; null = only to be known. */
+  /** The highest allowed p99 in milliseconds; null: for information only. */
   wantedMs: number | null
-  /** How often it is asked, at most; one round lasts some seconds at most. */
+  /** The maximum number of calls; a round also ends after some seconds. */
   times?: number
   call(index: number): Promise<Answer>
 }
@@ -20,7 +20,7 @@ const ROUND_MS = 4_000
 const WARM_UPS = 3
 const SENDS_WANTED_MS = 100
 
-/** @throws Error for an answer from 400 */
+/** @throws Error for a status of 400 or above */
 export async function measure(people: People, rows: readonly Row[]): Promise<Measured[]> {
   const measured: Measured[] = []
   for (const row of rows) {
@@ -47,7 +47,7 @@ export function printRows(title: string, measured: readonly Measured[]): void {
   ])
 }
 
-/** What was not reached. */
+/** The rows that exceeded their limits. */
 function judge(row: Pick<Measured, 'wantedMs' | 'timesMs' | 'sendsP99Ms'>): string {
   const isSlow = row.wantedMs !== null && percentile(row.timesMs, 0.99) >= row.wantedMs
   const areSendsSlow = row.sendsP99Ms >= SENDS_WANTED_MS

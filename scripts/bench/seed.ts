@@ -1,6 +1,6 @@
 /**
- * `npm run bench:seed`: the database of the benchmarks of people, built when there is none; its
- * file. The benchmarks do it themselves when they need it.
+ * `npm run bench:seed`: builds the database of the contact benchmarks if there is none, and prints its
+ * file. The benchmarks build it themselves when they need it.
  */
 import { preparePeople } from './people-cache.ts'
 

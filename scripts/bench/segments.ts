@@ -1,9 +1,9 @@
 /**
- * `npm run bench:segments`: conditions of every kind counted over a million contacts, pages of what
- * they match, and the computation of a tracked segment that 300,000 contacts enter and leave; while
- * another client sends 50 emails a second. Wanted: a count with data, an event window and email
- * activity in 1.5 s, pages in 50 ms, 300,000 changes in 15 s and 300 MB. Behind `--`, `conditions`
- * or `changes` alone.
+ * `npm run bench:segments`: counts conditions of every kind over a million contacts, lists pages of
+ * their matches, and computes a tracked segment that 300,000 contacts enter and leave, while another
+ * client sends 50 emails per second. Required: a count with data, an event window and email activity in
+ * 1.5 s, pages in 50 ms, 300,000 changes in 15 s and 300 MB. `-- conditions` or `-- changes` runs one
+ * part.
  */
 import type { Api } from './api.ts'
 import { segmentNames } from './people/segments.ts'
@@ -33,7 +33,7 @@ const hasViewed = within('event.page.viewed', 'triggeredWithin', 60)
 const hasOpened = within('email.opened', 'triggeredWithin', 60)
 
 const chosen = process.argv.slice(2).filter((name) => !name.startsWith('--'))
-// Each on a server of its own: memory is measured.
+// Each part has its own server, because memory is measured.
 if (isChosen('changes')) {
   await withPeople(async (people) => printChanges(await computeChanges(people, people.api('big'))))
 }
@@ -105,7 +105,7 @@ async function conditionRows({ look }: People, big: Api): Promise<Row[]> {
   ]
 }
 
-/** (pro, or viewed and opened of late) and not in Berlin, or asked for a refund. */
+/** (pro, or viewed and opened recently) and not in Berlin, or asked for a refund. */
 function nested(): object {
   const inside = {
     logic: 'OR',
@@ -119,7 +119,7 @@ function nested(): object {
   }
 }
 
-/** Some 300,000 enter, and then leave. */
+/** About 300,000 contacts enter and then leave. */
 async function computeChanges(people: People, big: Api): Promise<Change[]> {
   const condition = all({ field: 'data.age', operator: 'greaterThanOrEqual', value: 33 })
   const created = (await big.ask('POST', '/segments', {

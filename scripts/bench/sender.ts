@@ -1,6 +1,6 @@
 /**
- * Who sends in the benchmarks: a project with a trusted domain, made by the commands; and the load,
- * raw sockets in a process of its own so that it costs little and is measured apart.
+ * The sender of the benchmarks: a project with a trusted domain, and the load, which runs on raw
+ * sockets in its own process so that it costs little and is not measured with the server.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,19 +12,19 @@ export type LoadRequest = Load & (Sends | Visits)
 type Load = {
   url: string
   connections: number
-  /** Stops after so many requests ... */
+  /** Stops after this number of requests ... */
   requests?: number
-  /** ... or after so long, at so many a second. */
+  /** ... or after this time, at this rate per second. */
   seconds?: number
   perSecond?: number
-  /** The number of the first request; each has one of its own. */
+  /** The number of the first request; requests are numbered consecutively. */
   from: number
 }
 
-/** POST /v1/send. In `body`, the JSON, `@@` becomes the request's number. */
+/** POST /v1/send; in the JSON of `body`, `@@` becomes the number of the request. */
 type Sends = { secret: string; body: string }
 
-/** GET, one path after another, over and over. */
+/** GET of each path in turn, repeatedly. */
 type Visits = { paths: readonly string[]; userAgent: string }
 
 export type LoadResult = {
@@ -35,7 +35,7 @@ export type LoadResult = {
   p99Ms: number
 }
 
-/** The secret key of a new project that may send from `example.test`. */
+/** Creates a project that may send from `example.test` and returns its secret key. */
 export async function makeProject(bench: Bench): Promise<string> {
   await bench.command('user', 'create', '--email', 'bench@example.test')
   const project = await bench.command(
@@ -57,7 +57,7 @@ export async function runLoad(request: LoadRequest): Promise<LoadResult> {
   return result
 }
 
-/** Resolves when it has begun. `stop` ends it before its time. */
+/** Resolves when the load has begun. `stop` ends the load early. */
 export async function startLoad(
   request: LoadRequest,
 ): Promise<{ result: Promise<LoadResult>; stop(): Promise<LoadResult> }> {
@@ -77,7 +77,7 @@ export async function startLoad(
   }
 }
 
-/** HTML of just so many bytes: paragraphs of ordinary prose with contact data. */
+/** HTML of exactly this size: paragraphs of prose with contact data. */
 export function prose(bytes: number): string {
   const paragraph =
     '<p>Hello {{ name }}, your order number {{ order }} has left our house in {{ city }} today and should reach you soon.</p>\n'

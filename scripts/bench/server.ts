@@ -1,6 +1,6 @@
 /**
- * The program under measurement: its folder, its commands, its process. It is the packaged
- * executable, or with `-- --source` behind the benchmark's name the sources of this folder.
+ * The measured program: its folder, its commands, its process. It is the packaged executable or, with
+ * `-- --source` after the benchmark's name, the sources.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,10 +15,10 @@ const run = promisify(execFile)
 
 export type Running = {
   url: string
-  /** Where mail comes in, as bound. */
+  /** The bound addresses of the inbound listeners. */
   inbound: readonly string[]
   pid: number
-  /** From the start of the process to its ready line. */
+  /** Time from the start of the process to its ready line. */
   readyMs: number
   stop(): Promise<void>
 }
@@ -26,13 +26,13 @@ export type Running = {
 export type Bench = {
   folder: string
   database: string
-  /** Runs a command and gives what it printed with --json; others go on meanwhile. */
+  /** Runs a command with --json and returns its output, without blocking this process. */
   command(...argv: string[]): Promise<unknown>
   serve(): Promise<Running>
   remove(): void
 }
 
-/** @throws Error when `npm run build` has not been run */
+/** @throws Error when the executable has not been built */
 export function findExecutable(): string {
   const name = `${process.platform}-${process.arch}`
   const target = targets.find((each) => each.name === name)
@@ -46,7 +46,7 @@ function findProgram(): [string, ...string[]] {
   return [process.execPath, path.join(import.meta.dirname, '../../src/main.ts')]
 }
 
-/** A fresh folder with this configuration (TOML). */
+/** Creates a folder with this configuration (TOML). */
 export function createBench(configuration: string): Bench {
   const [executable, ...first] = findProgram()
   const folder = mkdtempSync(path.join(tmpdir(), 'pillarbox-bench-'))
@@ -92,7 +92,7 @@ async function readReadyLine(child: ChildProcess): Promise<Ready> {
   throw new Error('serve ended before it was ready')
 }
 
-/** Resident memory of a process in MB: now, and at its highest. */
+/** Current and peak resident memory of a process in MB. */
 export function residentMegabytes(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const read = (name: string) =>
@@ -100,7 +100,7 @@ export function residentMegabytes(pid: number): { now: number; peak: number } {
   return { now: read('VmRSS'), peak: read('VmHWM') }
 }
 
-/** From now on the highest is that of what follows. */
+/** Resets the peak. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }

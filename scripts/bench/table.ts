@@ -1,17 +1,17 @@
-/** Medians of the rounds, and a table that fits a terminal. */
+/** Medians of rounds, and a table for a terminal. */
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
 }
 
-/** The value below which `share` (0 to 1) of them are. */
+/** The quantile of the values at `share` (0 to 1). */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.ceil((sorted.length - 1) * share)] ?? Number.NaN
 }
 
-/** Rows of cells, the first row the heads; numbers stand right. */
+/** Formats rows of cells; the first row is the head, numbers are aligned right. */
 export function printTable(rows: readonly (readonly string[])[]): void {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),

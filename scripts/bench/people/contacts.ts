@@ -1,6 +1,6 @@
 /**
- * The seeded contacts: three in four at a handful of providers, the rest at some thousand companies;
- * about four in five subscribed; six data fields, each of which some lack.
+ * The seeded contacts: three in four at a few providers, the others at about a thousand companies;
+ * about four in five are subscribed; each of the six data fields is missing in some contacts.
  */
 import type Database from 'better-sqlite3'
 import { insertRows, loadTables } from './loading.ts'
@@ -10,7 +10,7 @@ import type { ProjectIds } from './projects.ts'
 import { createChoice, createIds, createRandom, pick, type Random } from './random.ts'
 import { cities, firstNames, lastNames, toAscii } from './words.ts'
 
-/** By index, which is the order of their coming. */
+/** A contact by index; the order of the indexes is the order of creation. */
 export type SeededContacts = { ids: string[]; emails: string[] }
 
 type Person = { first: string; last: string }
@@ -19,7 +19,7 @@ const COMPANIES = 8_000
 const SUBSCRIBED = 0.78
 const columns = ['id', 'project_id', 'email', 'subscribed', 'data', 'created_at', 'updated_at']
 
-/** Contacts, and what triggers keep beside them. */
+/** Inserts contacts, and the figures that triggers would maintain. */
 export function fillContacts(
   database: Database.Database,
   plan: Plan,
@@ -49,7 +49,7 @@ export function fillContacts(
   return seeded
 }
 
-/** `anna.keller123@gmail.com`: the number makes it the only one. */
+/** `anna.keller123@gmail.com`: the number makes the address unique. */
 function createAddresses(random: Random): (person: Person, index: number) => string {
   const ascii = new Map([...firstNames, ...lastNames].map((name) => [name, toAscii(name)]))
   const provider = createChoice(random, [

@@ -1,6 +1,6 @@
 /**
- * The seeded database: a million contacts, five million events, five million emails in several
- * projects, as the program itself would have made them.
+ * Builds the seeded database: a million contacts, five million events and five million emails in
+ * several projects, in the form in which the program would have written them.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -13,10 +13,10 @@ import type { Progress } from './progress.ts'
 import { makeProjects } from './projects.ts'
 import { fillSegments } from './segments.ts'
 
-/** Of the events, those that emails leave. */
+/** The share of the events that emails cause. */
 const EMAIL_EVENTS = 0.4
 
-/** Builds it in a folder of its own; the file. The same plan gives the same people. */
+/** Builds the database in its own folder and returns the file. The same plan gives the same rows. */
 export async function buildPeople(folder: string, plan: Plan, progress: Progress): Promise<string> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const configFile = path.join(folder, 'pillarbox.toml')
@@ -24,7 +24,7 @@ export async function buildPeople(folder: string, plan: Plan, progress: Progress
   const { file, projects } = await makeProjects(configFile)
   const database = new Database(file)
   try {
-    // Nobody else has the file, and it is thrown away when this fails.
+    // Unsafe settings are fine here: a failed build is deleted.
     database.unsafeMode()
     database.exec(`pragma journal_mode = delete; pragma journal_mode = off;
       pragma synchronous = off; pragma locking_mode = exclusive; pragma foreign_keys = off;

@@ -1,7 +1,7 @@
 /**
- * The seeded emails: of the last year, more from month to month; most of them of campaigns, whose
- * recipients share a content, the others of some templates. Nearly all were delivered; two in five
- * of those opened, one in twenty clicked.
+ * The seeded emails: from the last year, with more in each month; most belong to campaigns, whose
+ * recipients share a content, the others to some templates. Nearly all were delivered; two in five of
+ * those were opened, and one in twenty had a click.
  */
 import type Database from 'better-sqlite3'
 import { newId } from '../../../src/store/ids.ts'
@@ -13,7 +13,7 @@ import type { Progress } from './progress.ts'
 import type { ProjectIds } from './projects.ts'
 import { createChoice, createIds, createRandom, type Random } from './random.ts'
 
-/** What an email leaves in the events. Instants are epoch milliseconds; null = it did not happen. */
+/** The events of an email. Instants are epoch milliseconds; null: did not happen. */
 export type Trace = {
   emailId: string
   contact: number
@@ -25,7 +25,7 @@ export type Trace = {
 }
 
 const YEAR_MS = 365 * DAY_MS
-/** Bodies are not kept for longer. */
+/** The retention of bodies. */
 const BODY_MS = 90 * DAY_MS
 const CAMPAIGN_EMAILS = 20_000
 const TEMPLATES = 20
@@ -39,7 +39,7 @@ const columns = (
 
 type Deps = { projects: ProjectIds; contacts: SeededContacts; progress: Progress }
 
-/** The traces of the newest `traced` emails, in their order. */
+/** Returns the traces of the newest `traced` emails, in order. */
 export function fillEmails(
   database: Database.Database,
   plan: Plan,
@@ -79,7 +79,7 @@ export function fillEmails(
   return traces
 }
 
-/** A contact of that time. `heavyShare` of the picks fall on few of them, by a power law. */
+/** Picks a contact that exists at that time. A share `heavyShare` falls on few, by a power law. */
 export function pickContact(
   random: Random,
   plan: Plan,
@@ -89,13 +89,13 @@ export function pickContact(
   if (random() >= heavyShare) return Math.floor(known * random())
   for (;;) {
     const rank = Math.floor(plan.contacts * random() ** 3)
-    // A prime: who is heavy stands anywhere among the others.
+    // A prime spreads the heavy contacts over the whole range.
     const contact = (rank * 7_919) % plan.contacts
     if (contact < known) return contact
   }
 }
 
-/** When an email was accepted: each later than the one before. */
+/** The acceptance time of an email; later for each index. */
 function emailTime({ emails, at }: Plan, index: number): number {
   return Math.floor(at - YEAR_MS + YEAR_MS * ((index + 0.5) / emails) ** 0.8)
 }
@@ -137,8 +137,8 @@ function standing(trace: Trace): [string, string, number, number, number] {
 type Content = { id: string; subject: string; source: 'CAMPAIGN' | 'TRANSACTIONAL' }
 
 /**
- * Makes them, and tells an email's: of a campaign by the email's index (an integer above 0), of a
- * template by a chance below 1.
+ * Inserts contents and returns the content of an email: of a campaign by the email's index (an integer
+ * above 0), of a template by a random number below 1.
  */
 function fillContents(
   database: Database.Database,

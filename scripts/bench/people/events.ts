@@ -1,6 +1,6 @@
 /**
- * The seeded events: what contacts did during the last year, most of it by few of them, and what
- * the newest emails met with; `seq` in the order of time.
+ * The seeded events: actions of contacts during the last year, most of them by few contacts, and events
+ * of the newest emails. `seq` follows the order of time.
  */
 import type Database from 'better-sqlite3'
 import type { SeededContacts } from './contacts.ts'
@@ -11,7 +11,7 @@ import type { Progress } from './progress.ts'
 import type { ProjectIds } from './projects.ts'
 import { createChoice, createIds, createRandom, type Random } from './random.ts'
 
-/** Of an email that came well: sent, delivery, open, click. */
+/** Mean number of events of a delivered email: sent, delivery, open, click. */
 export const EVENTS_OF_AN_EMAIL = 2.4
 
 type Deps = {
@@ -24,7 +24,7 @@ type Deps = {
 type Happening = { contact: number; emailId: string | null; name: string; data: string | null }
 
 const YEAR_MS = 365 * DAY_MS
-/** Instants are sorted together with where they belong: 30 bits of these, 23 of that. */
+/** Sort keys hold the instant in 30 bits and the index of its row in 23 bits. */
 const TICK_MS = 32
 const ROWS = 2 ** 23
 const HEAVY_SHARE = 0.7
@@ -73,7 +73,7 @@ const sides = [
   ],
 ] as const satisfies [string, keyof Trace, (at: string) => object | null][]
 
-/** Their instants, and what the row of each of them is. */
+/** The events of emails: the instant, the kind and the trace of each. */
 function listEmailEvents(traces: readonly Trace[]) {
   const at: number[] = []
   const side: number[] = []
@@ -98,7 +98,7 @@ function listEmailEvents(traces: readonly Trace[]) {
   return { at, find }
 }
 
-/** What contacts do by themselves. */
+/** Events that contacts cause. */
 function createTracked(random: Random, plan: Plan): (at: number) => Happening {
   const name = createChoice(random, [
     ['page.viewed', 55],

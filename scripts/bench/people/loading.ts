@@ -1,4 +1,4 @@
-/** Filling tables by the million. */
+/** Fills tables with millions of rows. */
 import type Database from 'better-sqlite3'
 import type { Progress } from './progress.ts'
 
@@ -7,30 +7,29 @@ type Kept = { type: 'index' | 'trigger'; name: string; sql: string }
 const ROWS_BETWEEN_REPORTS = 20_000
 
 /**
- * Runs `fill` while the tables have none of their indexes and triggers, which are made again, as
- * they were, when the rows are there: one sort instead of millions of look-ups. What triggers would
- * have kept, `fill` has to write itself.
+ * Runs `fill` without the indexes and triggers of the tables and creates them again afterwards: one
+ * sort replaces millions of look-ups. `fill` must write the figures that triggers would maintain.
  */
 export function loadTables(
   database: Database.Database,
   tables: readonly string[],
   { fill, progress }: { fill(): void; progress: Progress },
 ): void {
-  const kept = database
+  const dropped = database
     .prepare(
       `select type, name, sql from sqlite_master where type in ('index', 'trigger')
         and sql is not null and tbl_name in (select value from json_each(?)) order by type, name`,
     )
     .all(JSON.stringify(tables)) as Kept[]
-  for (const { type, name } of kept) database.exec(`drop ${type} ${name}`)
+  for (const { type, name } of dropped) database.exec(`drop ${type} ${name}`)
   fill()
-  for (const { type, name, sql } of kept) {
+  for (const { type, name, sql } of dropped) {
     if (type === 'index') progress.step(name)
     database.exec(sql)
   }
 }
 
-/** Inserts `count` rows of values in the order of `columns`. */
+/** Inserts `count` rows with values in the order of `columns`. */
 export function insertRows(
   database: Database.Database,
   into: { table: string; columns: readonly string[]; count: number; progress: Progress },

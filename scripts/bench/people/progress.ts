@@ -1,9 +1,9 @@
-/** What is going on, on one line of a terminal; elsewhere a line for each step. */
+/** Shows progress: on one line of a terminal, elsewhere one line for each step. */
 
 export type Progress = {
   /** Begins a step. */
   step(name: string): void
-  /** How far it is. */
+  /** Updates the progress of the step. */
   at(done: number, total: number): void
   end(): void
 }

@@ -1,4 +1,4 @@
-/** The projects of the seeded database, made by the program itself. */
+/** Creates the projects of the seeded database with the program itself. */
 import path from 'node:path'
 import { now } from '../../../src/clock.ts'
 import { loadConfig } from '../../../src/config/load.ts'
@@ -12,7 +12,7 @@ import { type ProjectName, projectPlans } from './plan.ts'
 
 export type ProjectIds = Record<ProjectName, string>
 
-/** Makes the database of a configuration file, with a user and the projects that may send. */
+/** Creates the database of a configuration file, with a user and projects that may send. */
 export async function makeProjects(
   configFile: string,
 ): Promise<{ file: string; projects: ProjectIds }> {

@@ -1,6 +1,6 @@
-/** Chance that comes out the same every time. */
+/** Reproducible random numbers. */
 
-/** A number from 0 up to 1, exclusive. */
+/** A number from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number
 
 /** Marsaglia's xorshift on 32 bits. `seed`: any integer but 0. */
@@ -15,7 +15,7 @@ export function createRandom(seed: number): Random {
   }
 }
 
-/** Gives each value as often as its weight says. */
+/** Returns each value with a frequency according to its weight. */
 export function createChoice<T>(
   random: Random,
   weighted: readonly (readonly [value: T, weight: number])[],
@@ -31,12 +31,12 @@ export function createChoice<T>(
   }
 }
 
-/** One of `values`; `power` above 1 prefers the first ones. */
+/** Picks one of `values`; a `power` above 1 prefers the first ones. */
 export function pick<T>(random: Random, values: readonly T[], power = 1): T {
   return values[Math.floor(values.length * random() ** power)] as T
 }
 
-/** UUIDv7 of given instants (epoch milliseconds): they sort as these do. */
+/** UUIDv7 for given instants (epoch milliseconds); the ids sort like the instants. */
 export function createIds(random: Random): (at: number) => string {
   const hex = (digits: number) =>
     Math.floor(random() * 16 ** digits)

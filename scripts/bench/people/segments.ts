@@ -10,13 +10,13 @@ type SegmentPlan = {
   type: 'STATIC' | 'DYNAMIC'
   isTracked: boolean
   condition: object | null
-  /** SQL that says the same of a row of `contacts`. */
+  /** The same condition as SQL on a row of `contacts`. */
   members: string
 }
 
 const filters = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] })
 
-/** Names, by which benchmarks find them. */
+/** The names by which benchmarks find the segments. */
 export const segmentNames = { static: 'Pilot group', tracked: 'Business', plain: 'On Pro' } as const
 
 const plans: readonly SegmentPlan[] = [

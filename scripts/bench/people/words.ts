@@ -34,7 +34,7 @@ export const cities = (
   'Toronto Montreal Vancouver Sydney Melbourne Auckland Tokyo Osaka Singapore Mumbai Delhi'
 ).split(' ')
 
-/** As a local part has it: letters of ASCII. */
+/** The ASCII spelling for a local part. */
 export function toAscii(name: string): string {
   return name
     .toLowerCase()
