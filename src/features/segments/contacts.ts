@@ -4,11 +4,11 @@ import { indexedBy } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import type { Segment } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
+import { countInRange } from '../contacts/list/count.ts'
 import { type NumberRange, walkNumberRanges } from '../contacts/list/number-ranges.ts'
 import { selectByNumber } from '../contacts/list/queries.ts'
 import { type ContactRow, contactColumns, toContact } from '../contacts/list/row.ts'
 import type { ContactScope } from '../contacts/list/scope.ts'
-import { countStretch } from '../contacts/list/walk.ts'
 import { type ContactView, toContactView } from '../contacts/read/view.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../limits.ts'
 import { type CountDeps, totalOf } from './count.ts'
@@ -71,7 +71,7 @@ async function findMatching(
   const rows: ContactRow[] = []
   let before = offset
   const look = async (numberRange: NumberRange): Promise<void> => {
-    const passed = before === 0 ? 0 : await countStretch(deps, scope, { numberRange })
+    const passed = before === 0 ? 0 : await countInRange(deps, scope, { numberRange })
     if (passed <= before && before > 0) {
       before -= passed
       return

@@ -3,7 +3,7 @@ import type { Segment } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
 import { compileCondition } from '../conditions/compile.ts'
 import type { Condition } from '../conditions/condition.ts'
-import type { ContactScope } from '../contacts/list/walk.ts'
+import type { ContactScope } from '../contacts/list/scope.ts'
 
 /**
  * Who is in it, for walks and counts: of a static one its members, of a dynamic one whom its

@@ -1,6 +1,6 @@
 /**
- * Where a page of contacts ended, sealed: its number is nobody's business, and an address has none
- * in the URLs that proxies and logs keep. The id of a contact stands for its own place.
+ * A cursor is the sealed sort key of the last contact of a page: numbers are internal, and addresses
+ * must not appear in URLs, which proxies and logs keep. The id of a contact is a cursor too.
  */
 import { invalidField } from '../../../errors.ts'
 import { and, eq } from '../../../store/drizzle.ts'
@@ -13,7 +13,7 @@ import type { ContactSort, SortKey } from './scope.ts'
 
 type Deps = Pick<Base, 'store' | 'keyring'>
 
-const selectPlace = statement((db) =>
+const selectSortKey = statement((db) =>
   db
     .select({ number: contacts.number, address: contacts.address })
     .from(contacts)
@@ -25,39 +25,39 @@ export function formatCursor(
   sort: ContactSort,
   last: Pick<NumberedContact, 'number' | 'address'>,
 ): string {
-  const text = JSON.stringify(['contacts', sort, placeOf(sort, last)])
+  const text = JSON.stringify(['contacts', sort, sortKeyOf(sort, last)])
   return Buffer.from(keyring.seal(text), 'base64').toString('base64url')
 }
 
-/** @throws AppError VALIDATION_ERROR for what is neither, or of another order or project */
+/** @throws AppError VALIDATION_ERROR for other texts, and for a cursor of another order or project */
 export async function parseCursor(
   deps: Deps,
   { projectId, sort, cursor }: { projectId: string; sort: ContactSort; cursor: string },
 ): Promise<SortKey> {
-  if (!isUuid(cursor)) return unsealPlace(deps, sort, cursor)
-  const contact = await deps.store.read.find(selectPlace, { projectId, id: cursor })
-  if (contact === undefined) throw noCursor()
-  return placeOf(sort, contact)
+  if (!isUuid(cursor)) return unsealSortKey(deps, sort, cursor)
+  const contact = await deps.store.read.find(selectSortKey, { projectId, id: cursor })
+  if (contact === undefined) throw invalidCursor()
+  return sortKeyOf(sort, contact)
 }
 
-function placeOf(sort: ContactSort, { number, address }: { number: number; address: string }) {
+function sortKeyOf(sort: ContactSort, { number, address }: { number: number; address: string }) {
   return sort === 'email' ? address : number
 }
 
-function unsealPlace({ keyring }: Pick<Base, 'keyring'>, sort: ContactSort, cursor: string) {
-  const [kind, sortedBy, place] = openSeal(keyring, cursor)
-  if (kind !== 'contacts' || sortedBy !== sort) throw noCursor()
+function unsealSortKey({ keyring }: Pick<Base, 'keyring'>, sort: ContactSort, cursor: string) {
+  const [kind, sortedBy, place] = unseal(keyring, cursor)
+  if (kind !== 'contacts' || sortedBy !== sort) throw invalidCursor()
   return place as SortKey
 }
 
-function openSeal(keyring: Base['keyring'], cursor: string): unknown[] {
+function unseal(keyring: Base['keyring'], cursor: string): unknown[] {
   try {
     return JSON.parse(keyring.unseal(cursor)) as unknown[]
   } catch {
-    throw noCursor()
+    throw invalidCursor()
   }
 }
 
-function noCursor() {
+function invalidCursor() {
   return invalidField('cursor', 'custom', 'The cursor is not one that this list gave out')
 }

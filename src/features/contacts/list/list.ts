@@ -1,13 +1,33 @@
 /**
- * A project's contacts by cursor, newest first unless asked otherwise. The count comes with the
- * first page only. Of one or two characters, a large project's newest 20,000 contacts are searched,
- * and the count is of those.
+ * A page of a project's contacts, newest first by default. Only the first page comes with the total.
+ * A search for one or two characters covers the 20,000 newest contacts of a large project; its total
+ * does too.
+ *
+ * The query of a page depends on the order, on the source of the search (search.ts) and on the filter
+ * (`subscribed`, `condition`):
+ *
+ * | order     | source           | filter       | query (queries.ts)                              |
+ * |-----------|------------------|--------------|-------------------------------------------------|
+ * | createdAt | none             | no condition | selectByNumber                                  |
+ * | createdAt | none             | condition    | selectByNumber, one range of numbers at a time  |
+ * | createdAt | scan             | any          | selectByNumber, one range of numbers at a time  |
+ * | createdAt | scan             | none         | window, then selectScanned                      |
+ * | createdAt | hits             | any or none  | selectHits                                      |
+ * | either    | newest, nothing  | any or none  | selectAmong the candidates                      |
+ * | email     | none             | none         | selectByAddress                                 |
+ * | email     | none             | any          | window, then selectSorted, one range at a time  |
+ * | email     | scan             | any or none  | selectByAddress                                 |
+ * | email     | hits, to 2,000   | any or none  | selectAmong the candidates                      |
+ * | email     | hits, over 2,000 | any or none  | selectByAddress                                 |
+ *
+ * `window` is selectAmong the next 2,000 contacts of the order (selectWindow). The query behind it
+ * runs only where these contacts do not fill the page and are not the last ones.
  */
-
 import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
 import type { Condition } from '../../conditions/condition.ts'
 import { type ContactView, toContactView } from '../read/view.ts'
+import { countFrom } from './count.ts'
 import { formatCursor, parseCursor } from './cursor.ts'
 import { type NumberRange, walkNumberRanges } from './number-ranges.ts'
 import {
@@ -25,17 +45,17 @@ import { type ContactRow, type NumberedContact, toContact } from './row.ts'
 import {
   type ContactOrder,
   type ContactScope,
-  isAddressOnly,
+  needsAddressOnly,
   type PageRange,
   scopeCondition,
 } from './scope.ts'
 import { findSource, type Source } from './search.ts'
-import { countFrom, findByNumber } from './walk.ts'
+import { findByNumber } from './walk.ts'
 
 export type ContactQuery = Omit<ContactScope, 'condition'> & {
   condition?: Condition | undefined
   limit: number
-  /** As a page before gave it, or the id of its last item. */
+  /** The cursor of the previous page, or the id of its last contact. */
   cursor?: string | undefined
 } & Partial<ContactOrder>
 
@@ -43,13 +63,16 @@ export type ContactPage = {
   data: ContactView[]
   cursor: string | null
   hasMore: boolean
-  /** 0 behind a cursor. */
+  /** 0 after the first page. */
   total: number
 }
 
 type Deps = Pick<Base, 'store' | 'keyring' | 'now'>
 
-/** @throws AppError VALIDATION_ERROR for a cursor that is none of ours; as `compileCondition` */
+/** Above this, hits are not sorted per page: a walk of the address index meets one soon enough. */
+const MAX_SORTED_HITS = 2_000
+
+/** @throws AppError VALIDATION_ERROR for an invalid cursor; as `compileCondition` */
 export async function listContacts(deps: Deps, query: ContactQuery): Promise<ContactPage> {
   const { projectId, cursor, limit, sort = 'createdAt', dir = 'desc' } = query
   const after =
@@ -102,17 +125,17 @@ async function findRows(deps: Deps, plan: PagePlan): Promise<ContactRow[]> {
 
 function isByNumber({ scope, source, range }: PagePlan): boolean {
   if (range.sort !== 'createdAt' || 'candidates' in source) return false
-  return source.kind === 'none' || !isAddressOnly(scope)
+  return source.kind === 'none' || !needsAddressOnly(scope)
 }
 
-/** By address: the first of each range, and of those the first. */
+/** By address: the first contacts of each range, merged. */
 async function findSorted(deps: Deps, { scope, range }: PagePlan): Promise<ContactRow[]> {
   const direction = range.dir === 'asc' ? 1 : -1
-  const look = (numberRange: NumberRange) =>
+  const visit = (numberRange: NumberRange) =>
     deps.store.scan.values<ContactRow>(selectSorted(scope, { ...range, numberRange }))
   let first: ContactRow[] = []
-  for await (const rows of walkNumberRanges(deps, { scope, range: {} }, look)) {
-    // As SQLite compares texts: by their octets.
+  for await (const rows of walkNumberRanges(deps, { scope, range: {} }, visit)) {
+    // SQLite compares texts by their octets.
     first = [...first, ...rows]
       .sort((one, other) => direction * Buffer.compare(addressOf(one), addressOf(other)))
       .slice(0, range.limit)
@@ -124,15 +147,12 @@ function addressOf([, , , address]: ContactRow): Buffer {
   return Buffer.from(address)
 }
 
-/** More hits are not sorted by address for each page: one in so many of the next addresses is one. */
-const MAX_SORTED = 2_000
-
-/** `near` looks at the next few contacts, and `far` at all, for when those do not make a page. */
+/** `near` is the first query; `far` runs where `near` read its window without filling the page. */
 export function chooseQueries({ scope, source, range }: PagePlan) {
   if (source.kind === 'hits' && range.sort === 'createdAt') {
     return { near: selectHits(source, scope, range) }
   }
-  if (source.kind === 'hits' && source.count > MAX_SORTED) {
+  if (source.kind === 'hits' && source.count > MAX_SORTED_HITS) {
     return { near: selectByAddress(scope, range) }
   }
   if ('candidates' in source) return { near: selectAmong(source.candidates, scope, range) }

@@ -1,92 +1,92 @@
 /**
- * A project's contacts in stretches of their numbers, for what has to look at many of them: each
- * query takes a range, so that however much a condition asks of a contact, other projects' queries
- * have their turn in between, and a program that stops need not wait for the last.
+ * Divides a project's contacts into ranges of their numbers, one query per range. However expensive a
+ * condition is, queries of other projects run in between, and a stopping program waits for one range
+ * only.
  */
 import { indexedBy } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Base } from '../../base.ts'
-import { type ContactScope, halvesOf } from './scope.ts'
+import { type ContactScope, subscribedValues } from './scope.ts'
 
-/** The numbers above one and up to the other. */
+/** The numbers n with `above` < n <= `upTo`. */
 export type NumberRange = { above: number; upTo: number }
 
 export type RangeWalk = {
   /** Ascending if absent. */
   dir?: 'asc' | 'desc' | undefined
-  /** Behind this number; from the first if absent. */
+  /** Starts after this number; with the first contact if absent. */
   after?: number | undefined
-  /** How many contacts a range may have. */
+  /** Maximum contacts of a range. */
   most?: number
-  /** Milliseconds that only rise. */
+  /** Monotonic, in milliseconds. */
   clock?: () => number
 }
 
 type Deps = Pick<Base, 'store'>
-type Look<T> = (numberRange: NumberRange) => Promise<T>
+type Visit<T> = (numberRange: NumberRange) => Promise<T>
 
-/** Contacts: of an ordinary condition 10 ms, and half a second of one with a hundred events. */
-const FIRST = 10_000
-const LEAST = 2_000
-const MOST = 1_000_000
-/** Less is too little for a query, more too long for those who wait. */
+/** Contacts of the first range: 10 ms with an ordinary condition, 0.5 s with a hundred events. */
+const FIRST_SIZE = 10_000
+const MIN_SIZE = 2_000
+const MAX_SIZE = 1_000_000
+/** A range that is faster than this grows; one that is slower shrinks. */
 const QUICK_MS = 60
 const SLOW_MS = 240
-/** Of that, so little that a shortlist or an index had the answer. */
+/** So fast that a shortlist or an index had the answer: the range grows tenfold. */
 const INSTANT_MS = 20
 
-/** What `look` makes of each range in turn; what the caller does meanwhile takes no part in it. */
+/** Yields the result of `visit` for each range. The caller's own time does not count as slowness. */
 export async function* walkNumberRanges<T>(
   deps: Deps,
   { scope, range }: { scope: Pick<ContactScope, 'projectId' | 'subscribed'>; range: RangeWalk },
-  look: Look<T>,
+  visit: Visit<T>,
 ): AsyncGenerator<T> {
-  const { dir = 'asc', most = MOST, clock = () => performance.now() } = range
-  let size = Math.min(FIRST, most)
+  const { dir = 'asc', most = MAX_SIZE, clock = () => performance.now() } = range
+  let size = Math.min(FIRST_SIZE, most)
   let from = range.after ?? (dir === 'asc' ? 0 : Number.MAX_SAFE_INTEGER)
   for (;;) {
     const end = await findEnd(deps, scope, { dir, from, size })
     const began = clock()
-    const found = await look(toStretch(dir, from, end))
+    const found = await visit(toNumberRange(dir, from, end))
     const tookMs = clock() - began
     yield found
     if (end === undefined) return
     if (tookMs < INSTANT_MS) size = Math.min(most, size * 10)
     else if (tookMs < QUICK_MS) size = Math.min(most, size * 3)
-    else if (tookMs > SLOW_MS) size = Math.max(LEAST, Math.floor(size / 3))
+    else if (tookMs > SLOW_MS) size = Math.max(MIN_SIZE, Math.floor(size / 3))
     from = end
   }
 }
 
-/** ` and …`: no further than the range. */
+/** SQL ` and …` that limits a query to the range. */
 export function within(numberRange: NumberRange | undefined): SQL {
   if (numberRange === undefined) return sql``
   return sql` and contacts.number > ${numberRange.above} and contacts.number <= ${numberRange.upTo}`
 }
 
-function toStretch(dir: 'asc' | 'desc', from: number, end: number | undefined): NumberRange {
+function toNumberRange(dir: 'asc' | 'desc', from: number, end: number | undefined): NumberRange {
   if (dir === 'asc') return { above: from, upTo: end ?? Number.MAX_SAFE_INTEGER }
   return { above: (end ?? 1) - 1, upTo: from - 1 }
 }
 
-type Begin = { dir: 'asc' | 'desc'; from: number; size: number }
+type RangeStart = { dir: 'asc' | 'desc'; from: number; size: number }
 
-/** The number of the range's last contact; undefined when there is less than a range left. */
+/** Returns the number of the last contact of the range; undefined for the last range. */
 async function findEnd(
   { store }: Deps,
   scope: Pick<ContactScope, 'projectId' | 'subscribed'>,
-  begin: Begin,
+  start: RangeStart,
 ): Promise<number | undefined> {
-  const [row] = await store.scan.values<[number]>(selectEnd(scope, begin))
+  const [row] = await store.scan.values<[number]>(selectEnd(scope, start))
   return row?.[0]
 }
 
 export function selectEnd(
   scope: Pick<ContactScope, 'projectId' | 'subscribed'>,
-  { dir, from, size }: Begin,
+  { dir, from, size }: RangeStart,
 ): SQL {
   const than = dir === 'asc' ? sql`>` : sql`<`
-  const halves = halvesOf(scope).map(
+  const halves = subscribedValues(scope).map(
     (subscribed) => sql`select number from contacts ${indexedBy('contacts_order')}
       where project_id = ${scope.projectId} and subscribed = ${subscribed}
         and number ${than} ${from}`,

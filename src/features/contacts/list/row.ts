@@ -1,11 +1,11 @@
-/** Contacts as raw queries read them: columns in one fixed order, for queries that give arrays. */
+/** Contacts as raw queries return them: arrays of columns in a fixed order. */
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
 
-/** `number`: its place in lists and walks; nobody outside sees it. */
+/** `number`: the position in lists and walks; the API does not show it. */
 export type NumberedContact = Contact & { number: number }
 
-/** In the order of `contactColumns`. */
+/** Values in the order of `contactColumns`. */
 export type ContactRow = [
   number: number,
   id: string,
@@ -17,14 +17,22 @@ export type ContactRow = [
   updatedAt: number,
 ]
 
-const otherColumns = ['id', 'project_id', 'email', 'subscribed', 'data', 'created_at', 'updated_at']
+const OTHER_COLUMNS = [
+  'id',
+  'project_id',
+  'email',
+  'subscribed',
+  'data',
+  'created_at',
+  'updated_at',
+]
 
-/** Of the table `contacts`, unaliased. */
+/** The columns of the unaliased table `contacts`. */
 export const contactColumns: SQL = columnsAfter(sql`contacts.number`)
 
-/** `number`: the same of another table, in whose order they come. */
+/** As `contactColumns`, with the number from another table, whose order the query follows. */
 export function columnsAfter(number: SQL): SQL {
-  return sql`${number}, ${sql.raw(otherColumns.map((column) => `contacts.${column}`).join(', '))}`
+  return sql`${number}, ${sql.raw(OTHER_COLUMNS.map((column) => `contacts.${column}`).join(', '))}`
 }
 
 export function toContact(row: ContactRow): NumberedContact {

@@ -2,32 +2,32 @@
 import { contains } from '../../../store/dialect.ts'
 import { and, type SQL, sql } from '../../../store/drizzle.ts'
 
-/** Those that all of it is true of. */
+/** A contact must match all of it. */
 export type ContactScope = {
   projectId: string
   subscribed?: boolean | undefined
-  /** Part of the address, letter case aside; empty is as good as none. */
+  /** Part of the address, ignoring case; an empty text selects all. */
   search?: string | undefined
-  /** As `compileCondition` made it. */
+  /** As `compileCondition` returns it. */
   condition?: SQL | undefined
 }
 
-/** Lists by `createdAt` are in the order of creation, which `contacts.number` keeps. */
+/** A list by `createdAt` follows `contacts.number`, which is the order of creation. */
 export type ContactSort = 'createdAt' | 'email'
 
 export type ContactOrder = { sort: ContactSort; dir: 'asc' | 'desc' }
 
-/** Where a page ended: a number, or an address in lists by address. */
+/** The sort key of the last contact of a page: its number or, in lists by address, its address. */
 export type SortKey = number | string
 
 export type PageRange = ContactOrder & { after?: SortKey | undefined; limit: number }
 
-/** What is searched for as addresses are stored; '' when nothing is. */
+/** The searched part in the form in which addresses are stored; '' where there is none. */
 export function normalizedSearch({ search = '' }: ContactScope): string {
   return search.trim().normalize('NFC').toLowerCase().normalize('NFC')
 }
 
-/** What is left to say of a row of the project. */
+/** The SQL condition on a row of the project; undefined where all rows match. */
 export function scopeCondition(scope: ContactScope): SQL | undefined {
   const part = normalizedSearch(scope)
   return and(
@@ -37,18 +37,18 @@ export function scopeCondition(scope: ContactScope): SQL | undefined {
   )
 }
 
-/** Nothing of a contact but its address counts: an index has the answer without the row. */
-export function isAddressOnly({ subscribed, condition }: ContactScope): boolean {
+/** Whether an index of addresses has the answer without the row. */
+export function needsAddressOnly({ subscribed, condition }: ContactScope): boolean {
   return subscribed === undefined && condition === undefined
 }
 
-/** The values of `subscribed` that a scope has: each is a range of the index `contacts_order`. */
-export function halvesOf({ subscribed }: ContactScope): boolean[] {
+/** The values of `subscribed` in the scope; each is one range of the index `contacts_order`. */
+export function subscribedValues({ subscribed }: ContactScope): boolean[] {
   return subscribed === undefined ? [false, true] : [subscribed]
 }
 
-/** ` and …` for each that is there. */
-export function alsoIf(...conditions: (SQL | undefined)[]): SQL {
+/** SQL ` and …` for the conditions that are present. */
+export function andAll(...conditions: (SQL | undefined)[]): SQL {
   const condition = and(...conditions)
   return condition === undefined ? sql`` : sql` and ${condition}`
 }
@@ -58,15 +58,15 @@ export function sortColumn({ sort }: ContactOrder): SQL {
   return sort === 'email' ? sql`contacts.email` : sql`contacts.number`
 }
 
-/** Behind the page before. */
-export function behind(range: Pick<PageRange, 'sort' | 'dir' | 'after'>): SQL | undefined {
+/** The SQL condition that starts after the previous page. */
+export function afterKey(range: Pick<PageRange, 'sort' | 'dir' | 'after'>): SQL | undefined {
   if (range.after === undefined) return undefined
   const than = range.dir === 'asc' ? sql`>` : sql`<`
   return sql`${sortColumn(range)} ${than} ${range.after}`
 }
 
-/** The same of a number that stands for it in another table, as an integer. */
-export function behindNumber(
+/** As `afterKey`, for the number of a contact in another table, as an integer. */
+export function afterNumber(
   number: SQL,
   { dir, after }: Pick<PageRange, 'dir' | 'after'>,
 ): SQL | undefined {

@@ -1,12 +1,12 @@
 /**
- * Fills the search index behind the writes that owe it. Triggers note each contact that came, went
- * or got another address in `contact_search_backlog`; a batch enters what the contacts are now and
- * takes their numbers off the backlog in one transaction, so a crash between the two is no loss and
- * a search is right at any moment: it looks at what stands in the backlog by itself.
+ * Fills the search index in the background. Triggers write the number of each contact that was
+ * created, deleted or given another address to `contact_search_backlog`. A batch indexes the present
+ * addresses of these contacts and deletes their numbers from the backlog in one transaction. A search
+ * is right at any moment, because it reads the contacts in the backlog directly.
  *
- * An entry costs 10 to 20 us, so batches are small and far enough apart to leave the writer to
- * others: the longer a batch waited for them, the longer is the rest behind it. What batches leave
- * behind is merged in steps as small, for a search reads each piece.
+ * An entry costs 10 to 20 us, so batches are small and pause in between to leave the writer to others:
+ * the longer a batch waited for other writes, the longer the pause. FTS5 keeps the entries of each
+ * batch as a segment, and a search reads every segment; small steps merge them.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../../../errors.ts'
@@ -15,20 +15,20 @@ import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { enter, forgetGone, mergePieces } from './search-index.sqlite.ts'
+import { deleteEntries, insertEntries, mergeSegments } from './search-index.sqlite.ts'
 
 type Deps = Pick<Base, 'store' | 'log'>
 
 export type SearchIndexer = { stop(): Promise<void> }
 
-/** 2 to 4 ms. */
+/** Contacts of a batch: 2 to 4 ms. */
 const BATCH = 200
-/** Between two batches, of the time that the first took: 20 to 30 ms when nobody else writes. */
+/** Pause after a batch, in multiples of its duration: 20 to 30 ms without other writes. */
 const REST_TIMES = 4
-/** How soon the index begins with what writes owe it, and tries again what failed. */
+/** Wait before the next look at an empty backlog, and before the next try after a failure. */
 const IDLE_MS = 500
 
-const findOwed = statement(() => sql`select 1 from contact_search_backlog limit 1`)
+const findBacklog = statement(() => sql`select 1 from contact_search_backlog limit 1`)
 
 const lastOfBatch = statement<{ number: number }>(
   () => sql`select max(number) as number from
@@ -36,11 +36,11 @@ const lastOfBatch = statement<{ number: number }>(
     having max(number) is not null`,
 )
 
-const settle = statement(
+const deleteFromBacklog = statement(
   () => sql`delete from contact_search_backlog where number <= ${parameter('last')}`,
 )
 
-/** `onIdle` hears of each time that nothing is owed. */
+/** `onIdle`: called each time the backlog is empty. */
 export function startSearchIndexer(
   deps: Deps,
   { idleMs = IDLE_MS, onIdle }: { idleMs?: number; onIdle?: () => void } = {},
@@ -67,27 +67,27 @@ export function startSearchIndexer(
   }
 }
 
-/** The search is slower without the index, and as right: nobody but the log hears of a failure. */
+/** A failure is only logged: without the index, searches are slower but right. */
 async function tryBatch({ store, log }: Deps): Promise<boolean> {
   try {
-    const owed = await store.read.find(findOwed)
-    if (owed === undefined || !(await indexBatch({ store }))) return false
-    await store.write((tx) => tx.execute(mergePieces))
+    const entry = await store.read.find(findBacklog)
+    if (entry === undefined || !(await indexBatch({ store }))) return false
+    await store.write((tx) => tx.execute(mergeSegments))
     return true
   } catch (error) {
-    log.warn({ error: describeError(error) }, 'the search index could not be filled')
+    log.warn({ error: describeError(error) }, 'the search index could not be updated')
     return false
   }
 }
 
-/** Enters the next contacts of the backlog; false when there was none. */
+/** Indexes the next contacts of the backlog. Returns false when it was empty. */
 export async function indexBatch({ store }: Pick<Deps, 'store'>): Promise<boolean> {
   return store.write(async (tx: Tx) => {
     const last = await tx.find(lastOfBatch)
     if (last === undefined) return false
-    await tx.execute(forgetGone, { last: last.number })
-    await tx.execute(enter, { last: last.number })
-    await tx.execute(settle, { last: last.number })
+    await tx.execute(deleteEntries, { last: last.number })
+    await tx.execute(insertEntries, { last: last.number })
+    await tx.execute(deleteFromBacklog, { last: last.number })
     return true
   })
 }

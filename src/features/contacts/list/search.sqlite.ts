@@ -2,14 +2,14 @@
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 
-/** How many entries of a trigram show how often it comes. */
+/** Entries that are read to estimate how common a trigram is. */
 export const SAMPLE = 500
-/** How many hits at either end of the index show the same of them. */
+/** Hits sampled at each end of the index to estimate how common the search text is. */
 const ENDS = 1_000
 
 /**
- * Exactly, unless there are more than `most` of either. That there are far more, as of a common
- * part, the first and the last hits tell without counting: both stand close together.
+ * Counts hits and backlog exactly, up to `most` of each. The first and the last hits show without
+ * counting that a text is far more common: their numbers are close together.
  */
 export const countHits = statement<{ hits: number }>(
   () => sql`with ends as materialized (select
@@ -27,7 +27,7 @@ export const countHits = statement<{ hits: number }>(
       end as hits from ends`,
 )
 
-/** In one statement: what leaves the backlog enters the index in the same moment. */
+/** One statement, because a contact moves from the backlog to the index at any time. */
 export function selectHitNumbers(match: string): SQL {
   return sql`select rowid as number from contact_search
       where contact_search match ${match}
@@ -41,7 +41,7 @@ export function isKnownHit(match: string): SQL {
     and contact_search.rowid not in (select number from contact_search_backlog)`
 }
 
-/** For each trigram in turn: how many of its first entries there are, and the number of the last. */
+/** For each trigram: the count of its first entries, and the number of the last of them. */
 export function selectSamples(trigrams: readonly string[]): SQL {
   const samples = trigrams.map(
     (trigram) => sql`select count(*), max(number) from (select rowid as number from contact_search
@@ -55,7 +55,7 @@ export function matchAll(trigrams: readonly string[]): string {
   return trigrams.map(quote).join(' AND ')
 }
 
-/** A string of FTS5's query language: nothing in it is an operator. */
+/** A string of the FTS5 query language, in which nothing is an operator. */
 function quote(trigram: string): string {
   return `"${trigram.replaceAll('"', '""')}"`
 }

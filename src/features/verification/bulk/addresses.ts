@@ -4,7 +4,9 @@ import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
-import { type ContactScope, countContacts, walkContacts } from '../../contacts/list/walk.ts'
+import { countContacts } from '../../contacts/list/count.ts'
+import type { ContactScope } from '../../contacts/list/scope.ts'
+import { walkContacts } from '../../contacts/list/walk.ts'
 import type { ListPayload } from './start.ts'
 
 export type ListedAddress = { text: string; contactId: string | null }
