@@ -1,4 +1,4 @@
-/** Turns the runner's events into text: each failure whole, each skip with its reason, the sums. */
+/** Prints what the test runner reports: each failure, each skipped test with its reason, the sums. */
 import path from 'node:path'
 import type { run } from 'node:test'
 import { inspect } from 'node:util'
@@ -9,14 +9,30 @@ type Failure = Extract<TestEvent, { type: 'test:fail' }>['data']
 type Pass = Extract<TestEvent, { type: 'test:pass' }>['data']
 type Summary = Extract<TestEvent, { type: 'test:summary' }>['data']
 
-/** Writes to stdout as it goes; true when every test passed. */
+const SLOWEST = 10
+
+/** Writes to stdout as the tests run; true when every test passed. */
 export async function report(events: TestEvents): Promise<boolean> {
   let isPassing = true
+  const durations = new Map<string, number>()
   for await (const event of events) {
     if (event.type === 'test:fail') isPassing = false
+    noteDuration(durations, event)
     process.stdout.write(describe(event))
   }
+  process.stdout.write(describeSlowest(durations))
   return isPassing
+}
+
+/** A file of a batch is a suite at the top; a file with a process to itself has a summary. */
+function noteDuration(durations: Map<string, number>, { type, data }: TestEvent): void {
+  if (type === 'test:summary' && data.file?.endsWith('.test.ts')) {
+    durations.set(path.relative('', data.file), data.duration_ms)
+  }
+  if (type !== 'test:pass' && type !== 'test:fail') return
+  if (data.nesting === 0 && data.details.type === 'suite' && data.name.endsWith('.test.ts')) {
+    durations.set(data.name, data.details.duration_ms)
+  }
 }
 
 function describe(event: TestEvent): string {
@@ -55,4 +71,10 @@ function describeSums({ counts, duration_ms, file }: Summary): string {
   const sums = { tests, suites, pass: passed, fail: failed, cancelled, skipped, todo, duration_ms }
   const lines = Object.entries(sums).map(([word, count]) => `ℹ ${word} ${count}\n`)
   return lines.join('')
+}
+
+function describeSlowest(durations: ReadonlyMap<string, number>): string {
+  const slowest = [...durations].sort(([, a], [, b]) => b - a).slice(0, SLOWEST)
+  const lines = slowest.map(([file, ms]) => `ℹ ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}\n`)
+  return slowest.length === 0 ? '' : `ℹ the slowest files:\n${lines.join('')}`
 }

@@ -1,35 +1,73 @@
 /**
  * `npm test`: types and lint, then every test outside `test/interop`.
  * `npm run test:interop`: `test/interop` only, against other people's software.
- * `npm test -- FILE…`: these test files only. Passing tests are counted, the rest is shown.
+ * `npm test -- FILE…`: these test files only, each in a process of its own.
+ *
+ * Test files of the folders SHARED run many to a process, one after the other (`test-batch.ts`):
+ * they start nothing but sockets and threads, and close these. All others, which start and kill
+ * programs or fill the disk, have a process to themselves.
  */
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { report } from './test-report.ts'
 
-/** For one file; the crash and queue tests of `interop` are the longest. */
-const timeoutMs = 300_000
+const SHARED = ['config', 'features', 'http', 'inbound', 'jobs', 'mail', 'outbound']
+const BATCH_FILES = 12
+
+/** For one process; the crash and queue tests of `interop` are the longest. */
+const TIMEOUT_MS = 300_000
+
+/** A file system in memory, on Linux: databases of tests lie there, so that no commit waits for a disk. */
+const MEMORY_FOLDER = '/dev/shm'
+const MEMORY_BYTES = 2 * 1024 ** 3
+
+/** Kept between runs: compiled TypeScript and the state of tsc. */
+const cache = path.join('node_modules', '.cache', 'pillarbox-tests')
 
 process.chdir(path.join(import.meta.dirname, '..'))
 process.exitCode = (await runAll(process.argv.slice(2))) ? 0 : 1
 
 async function runAll(argv: string[]): Promise<boolean> {
-  if (argv[0] === 'interop') return runTests(globSync('test/interop/**/*.test.ts'), 1)
-  const inParallel = os.availableParallelism()
-  if (argv.length > 0) return runTests(argv, inParallel)
-  const checks = await Promise.all([
-    check('tsc', ['--noEmit']),
+  prepareEnvironment()
+  if (argv[0] === 'interop') return runTests(globSync('test/interop/**/*.test.ts').sort(), 1)
+  if (hasMemoryFolder()) process.env.TMPDIR ??= MEMORY_FOLDER
+  const cores = os.availableParallelism()
+  if (argv.length > 0) return runTests(argv, cores)
+  const tests = globSync('test/**/*.test.ts', { exclude: ['test/interop/**'] }).sort()
+  const isShared = (file: string) => SHARED.includes(file.split(path.sep)[1] ?? '')
+  const own = tests.filter((file) => !isShared(file))
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-batches-'))
+  const batches = writeBatches(folder, tests.filter(isShared))
+  const buildInfo = path.join(cache, 'tsc.tsbuildinfo')
+  const results = await Promise.all([
+    check('tsc', ['--noEmit', '--incremental', '--tsBuildInfoFile', buildInfo]),
     check('biome', ['check', '--error-on-warnings', '.']),
+    // Many of the tests wait most of the time.
+    runTests([...own, ...batches], cores + 1),
   ])
-  if (checks.includes(false)) return false
-  const files = globSync('test/**/*.test.ts', { exclude: ['test/interop/**'] })
-  return runTests(files, inParallel)
+  rmSync(folder, { recursive: true })
+  return !results.includes(false)
 }
 
-/** Runs a tool of node_modules/.bin and shows what it has to say. */
+/** Writes one program for each batch of files into the folder, and returns the paths. */
+function writeBatches(folder: string, files: string[]): string[] {
+  const runner = path.join(import.meta.dirname, 'test-batch.ts')
+  const batches: string[] = []
+  for (let at = 0; at < files.length; at += BATCH_FILES) {
+    const batch = path.join(folder, `${batches.length + 1}.mjs`)
+    const text = JSON.stringify(files.slice(at, at + BATCH_FILES), null, 2)
+    const url = JSON.stringify(pathToFileURL(runner).href)
+    writeFileSync(batch, `import { describeFiles } from ${url}\ndescribeFiles(${text})\n`)
+    batches.push(batch)
+  }
+  return batches
+}
+
+/** Runs a tool of node_modules/.bin beside the tests and prints its output. */
 function check(tool: string, argv: string[]): Promise<boolean> {
   const startedAt = performance.now()
   const shell = process.platform === 'win32'
@@ -49,13 +87,19 @@ async function runTests(files: string[], concurrency: number): Promise<boolean> 
     console.log('✖ no test files')
     return false
   }
-  forgetSettings()
-  return report(run({ files: files.sort(), concurrency, timeout: timeoutMs }))
+  return report(run({ files, concurrency, timeout: TIMEOUT_MS }))
 }
 
-/** An operator's environment must not reach the tests. */
-function forgetSettings(): void {
+/** An operator's environment must not reach the tests; compiled modules are kept for the next run. */
+function prepareEnvironment(): void {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('PILLARBOX_')) delete process.env[name]
   }
+  process.env.NODE_COMPILE_CACHE ??= path.resolve(cache, 'compiled')
+}
+
+function hasMemoryFolder(): boolean {
+  if (!existsSync(MEMORY_FOLDER)) return false
+  const { bavail, bsize } = statfsSync(MEMORY_FOLDER)
+  return bavail * bsize >= MEMORY_BYTES
 }

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { beforeEach, type TestContext, test } from 'node:test'
 import { createBodyAllowance } from '../../../src/http/body/body-allowance.ts'
 
 const MB = 1024 * 1024
 const limits = { totalBytes: 10 * MB, addressBytes: 4 * MB, keyBytes: 10 * MB }
+
+/** The wait for space ends only when a test moves the clock. */
+beforeEach((t) => {
+  ;(t as TestContext).mock.timers.enable({ apis: ['setTimeout'] })
+})
 
 const from = (address: string, key = 'any') => ({ address, key })
 
@@ -73,7 +78,6 @@ for (const [whose, held, code, status] of [
   ['all together have', '192.0.2.2', 'EXTERNAL_SERVICE_ERROR', 503],
 ] as const) {
   test(`who waits for ten seconds because ${whose} too much is refused with ${status}`, async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
     const bodies = createBodyAllowance({ ...limits, totalBytes: 6 * MB })
     bodies.open(from(held)).growTo(4 * MB)
     const refused = assert.rejects(
@@ -95,7 +99,6 @@ for (const [whose, held, code, status] of [
 }
 
 test('who waited behind a body that found no room in time has its turn', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
   const bodies = createBodyAllowance({ ...limits, totalBytes: 6 * MB })
   bodies.open(from('192.0.2.1')).growTo(4 * MB)
   const refused = assert.rejects(bodies.open(from('192.0.2.2')).growTo(3 * MB) ?? Promise.resolve())

@@ -376,9 +376,9 @@ test('a stop waits for a client for two seconds, and longer for what is done her
   const body = JSON.stringify({ email: 'a@dest.test', event: 'signup' })
   const tracked = fetch(`${stopping.url}/v1/track`, { method: 'POST', headers, body })
   await begun
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const slow = await beginSend(stopping.url, secret)
   const isCut = once(slow, 'close')
-  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const stopped = stopping.stopHttp(60_000)
   t.mock.timers.tick(2_000)
   await isCut

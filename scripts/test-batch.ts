@@ -1,0 +1,102 @@
+/**
+ * Runs test files in this process, one after the other, each as a suite with the name of the file.
+ * A file must leave the process as it was: no open handle or timer, the same folder and environment.
+ */
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { after, before, describe } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+
+/** Sockets and threads take a moment to close after `close()` has returned. */
+const CLOSING_MS = 2_000
+const POLL_MS = 5
+
+/**
+ * Kinds of `getActiveResourcesInfo` that end by themselves. The count of timers there is not exact:
+ * `watchTimers` has them.
+ */
+const PASSING = new Set([
+  'Immediate',
+  'TickObject',
+  'Timeout',
+  'FSReqPromise',
+  'FSReqCallback',
+  'CloseReq',
+])
+
+type ProcessState = { folder: string; env: NodeJS.ProcessEnv; handles: readonly string[] }
+
+export function describeFiles(files: readonly string[]): void {
+  const timers = watchTimers()
+  const listHandles = () => [
+    ...process.getActiveResourcesInfo().filter((kind) => !PASSING.has(kind)),
+    ...timers.list(),
+  ]
+  // An open handle has failed its file by now; it must not keep the process alive for ever.
+  after(() => void setTimeout(() => process.exit(1), CLOSING_MS).unref())
+  for (const file of files) {
+    describe(file, async () => {
+      let start: ProcessState
+      before(() => {
+        start = { folder: process.cwd(), env: { ...process.env }, handles: listHandles() }
+      })
+      await import(pathToFileURL(path.resolve(file)).href)
+      after(async () => {
+        assert.deepEqual(await waitForClosing(start, listHandles), [], `${file} leaves them open`)
+        assert.equal(process.cwd(), start.folder, `${file} changes the working directory`)
+        assert.deepEqual({ ...process.env }, start.env, `${file} changes the environment`)
+      })
+    })
+  }
+}
+
+/** Resolves with the handles that were opened since `start` and stay open. */
+async function waitForClosing(start: ProcessState, listHandles: () => string[]): Promise<string[]> {
+  const deadline = performance.now() + CLOSING_MS
+  for (;;) {
+    const closed = [...start.handles]
+    const open = listHandles().filter((kind) => {
+      const at = closed.indexOf(kind)
+      if (at >= 0) closed.splice(at, 1)
+      return at < 0
+    })
+    if (open.length === 0 || performance.now() > deadline) return open
+    await sleep(POLL_MS)
+  }
+}
+
+/** Lists the timers of `setTimeout` and `setInterval` that keep the process alive, with their origin. */
+function watchTimers(): { list(): string[] } {
+  type Made = { timer: WeakRef<NodeJS.Timeout>; origin: Error }
+  let made: Made[] = []
+  const isAlive = ({ timer }: Made) => {
+    const timeout = timer.deref()
+    return timeout?.hasRef() === true && Reflect.get(timeout, '_destroyed') !== true
+  }
+  const watch = <Set extends typeof setTimeout | typeof setInterval>(set: Set): Set => {
+    const watched = (...args: Parameters<typeof setTimeout>) => {
+      const timer = set(...args)
+      made.push({ timer: new WeakRef(timer), origin: new Error('Timeout') })
+      return timer
+    }
+    return Object.assign(watched, {
+      [promisify.custom]: Reflect.get(set, promisify.custom),
+    }) as unknown as Set
+  }
+  globalThis.setTimeout = watch(globalThis.setTimeout)
+  globalThis.setInterval = watch(globalThis.setInterval)
+  return {
+    list: () => {
+      made = made.filter(isAlive)
+      return made.map(({ origin }) => describeOrigin(origin))
+    },
+  }
+}
+
+/** `Timeout, createPace (src/http/pace.ts:12:5)`: the caller of `setTimeout`. */
+function describeOrigin({ stack = '' }: Error): string {
+  const caller = stack.split('\n')[2]?.trim().replace(/^at /, '') ?? ''
+  return `Timeout, ${caller.replace(`${pathToFileURL(process.cwd()).href}/`, '')}`
+}
