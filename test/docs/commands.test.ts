@@ -113,7 +113,7 @@ it('every entry of the table of blocks that are not run belongs to a block', () 
 })
 
 it('every block names its language', () => {
-  const known = ['sh', 'json', 'toml', 'ini', 'text']
+  const known = ['sh', 'json', 'toml', 'ini', 'js', 'text']
   for (const { file, blocks } of pages) {
     for (const { language, text } of blocks) assert.ok(known.includes(language), `${file}: ${text}`)
   }

@@ -6,6 +6,7 @@ import { it } from 'node:test'
 import { parse } from 'smol-toml'
 import { commands } from '../../src/cli/commands.ts'
 import { isSettingKey, settingKeys, settingOf } from '../../src/config/settings.ts'
+import type { TomlValue } from '../../src/config/values/kinds.ts'
 import { ROOT, readPage, readPages } from './pages.ts'
 
 it('the README has at most 10,000 bytes', () => {
@@ -36,7 +37,7 @@ it('the configuration page has the default and the description of every key', ()
   const rows = text.split('\n').filter((line) => /^\| `[a-z_.]+` \|/.test(line))
   const expected = settingKeys.map((key) => {
     const { default: value, otherwise = '', description } = settingOf(key)
-    const shown = value === null ? otherwise : `\`${JSON.stringify(value)}\``
+    const shown = value === null ? otherwise : `\`${toToml(value)}\``
     return `| \`${key}\` | ${shown} | ${description} |`
   })
   assert.deepEqual(rows, expected)
@@ -60,6 +61,11 @@ for (const { file, blocks } of readPages()) {
       })
     }
   }
+}
+
+/** On one line, with spaces between the entries of a list. */
+function toToml(value: TomlValue): string {
+  return Array.isArray(value) ? `[${value.map(toToml).join(', ')}]` : JSON.stringify(value)
 }
 
 function flatten(table: object, prefix = ''): string[] {
