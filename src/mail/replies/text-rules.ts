@@ -1,7 +1,7 @@
 /**
- * What the words of an answer mean. The first rule that fits wins, so the special stand before the
- * general. A text is matched in lower case, addresses removed, white space single, 2,000 characters
- * at most. Patterns use bounded gaps only, so that a hostile text costs linear time.
+ * Rules on the text of a reply. The first matching rule wins, so specific rules come before general
+ * ones. They match the text in lower case, without addresses, with single spaces, cut at 2,000
+ * characters. Patterns have bounded gaps only, so that a hostile text takes linear time.
  */
 import { HOUR_MS } from '../../clock.ts'
 import { PROVIDER_RULES } from './provider-rules.ts'
@@ -10,7 +10,7 @@ import { BEFORE_MAIL, type ReplyRule } from './reply-rule.ts'
 
 const ENVELOPE_STAGES: readonly Stage[] = ['connect', 'greeting', 'ehlo', 'mail', 'rcpt']
 
-/** X.4.300 to X.4.319, without X.4.310, a domain that does not exist. */
+/** X.4.300 to X.4.319 except X.4.310, which means that the domain does not exist. */
 const MICROSOFT_EXPIRED = Array.from({ length: 20 }, (_, n) => `4.${300 + n}`).filter(
   (one) => one !== '4.310',
 )
@@ -19,7 +19,7 @@ const MAILBOX_WORDS =
   '\\b(?:mail ?box|mailbox|inbox|user|account|recipient|maildir|mailfolder|folder|customer)\\b'
 const STORAGE_WORDS = '(?:\\b(?:disk|storage|space|room|full)\\b)'
 
-/** The same in other languages. */
+/** "Unknown user" in languages other than English. */
 const UNKNOWN_USER_ABROAD = anyOf(
   /non r.pertori./,
   /no se encuentra en el directorio/,
@@ -60,7 +60,7 @@ const UNKNOWN_USER_ABROAD = anyOf(
   /존재하지 않는 (?:사용자|수신자|메일|주소|계정)/,
 )
 
-/** Nobody there. */
+/** "Unknown user". */
 const UNKNOWN_USER = anyOf(
   UNKNOWN_USER_ABROAD,
   /(?:user|mail ?box|account|recipient) \S{1,80} does(?:n't| not) exist/,
@@ -125,9 +125,9 @@ const UNKNOWN_USER = anyOf(
   /(?:address|account|user|mail ?box|recipient|e-?mail)\b.{0,30} no longer (?:valid|exists?|available|active|in use)/,
 )
 
-/** Read whole, advice included: providers put their numbers and links at the end. */
+/** Matched against the whole text, because providers put codes and links into the advice. */
 export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
-  // Our own credentials or the way there, not this message: it waits until that is put right.
+  // Our credentials or TLS fail, not this message: it waits until the operator corrects them.
   {
     class: 'network',
     reason: 'securityerror',
@@ -136,7 +136,7 @@ export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
     isRetried: true,
   },
 
-  // A group that may be gone, or closed to the sender: Google says both in one text.
+  // A group that does not exist or is closed to the sender: Google uses one text for both.
   {
     class: 'policy',
     reason: 'rejected',
@@ -159,7 +159,7 @@ export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
 
   ...PROVIDER_RULES,
 
-  // Microsoft's family of mail that was given up; an error of a socket beside it is only the cause.
+  // Microsoft's codes for expired mail; a socket error in the text is only the cause.
   {
     class: 'network',
     reason: 'expired',
@@ -169,9 +169,9 @@ export const WHOLE_TEXT_RULES: readonly ReplyRule[] = [
   },
 ]
 
-/** Read without the advice behind the verdict; where that says nothing, with it. */
+/** Matched against the text without advice; if no rule matches, against the whole text. */
 export const TEXT_RULES: readonly ReplyRule[] = [
-  // Of the sender, not of the recipient.
+  // About the sender's domain, not the recipient's.
   {
     class: 'syntax',
     reason: 'rejected',
@@ -183,8 +183,8 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // A domain that takes no mail at all is told by its DNS before any list. To a report of another
-  // system that is a refusal, though no address there will ever work.
+  // A domain that accepts no mail, by its DNS, before any blocklist. In a report of another system
+  // this is a refusal, although no address of the domain will ever work.
   {
     class: 'dns',
     reason: 'rejected',
@@ -218,7 +218,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // The mailbox takes mail too fast: 5.2.1 here is not a disabled account.
+  // The mailbox receives mail too fast: 5.2.1 does not mean a disabled account here.
   {
     class: 'too_fast',
     reason: 'ratelimited',
@@ -229,7 +229,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // Throttles by name, before the words "complaints", "blocked" and "spam" in them mislead.
+  // Throttles with specific texts, before rules on the words "complaints", "blocked" and "spam".
   {
     class: 'throttle',
     reason: 'blocked',
@@ -296,16 +296,16 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // Mimecast: a rule of the receiver, which trying again does not change.
+  // Mimecast: a policy of the receiver; retrying does not help.
   { class: 'policy', reason: 'policyviolation', text: /\bhost network not allowed\b/ },
-  // Microsoft's own numbers for a refused address.
+  // Microsoft's codes for a refused IP address.
   {
     class: 'block',
     reason: 'blocked',
     text: anyOf(/\b(?:sc|dy|ou)-00\d\b/, /messages from \S{1,60} weren't sent/),
   },
 
-  // What is wrong with the sending domain's authentication or our host's names.
+  // Errors in header fields, in the domain's authentication, or in our host's names.
   {
     class: 'content',
     reason: 'contenterror',
@@ -431,7 +431,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // Nobody has seen a message yet: spam is then what our address is known for.
+  // No message has been sent yet, so "spam" refers to our IP address.
   {
     class: 'block',
     reason: 'blocked',
@@ -440,7 +440,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /\bspam/,
   },
 
-  // Content: URL lists before the lists of addresses.
+  // Content: blocklists of URLs before blocklists of IP addresses.
   {
     class: 'content',
     reason: 'virusdetected',
@@ -514,7 +514,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // The envelope's sender is what they refuse, by its name.
+  // The envelope sender is refused, with specific texts.
   {
     class: 'syntax',
     reason: 'rejected',
@@ -547,7 +547,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // The recipient's own list, not the receiver's.
+  // The recipient's own blocklist, not the provider's.
   {
     class: 'content',
     reason: 'filtered',
@@ -557,7 +557,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // A control panel's guess when it can route the mail nowhere.
+  // A control panel's text for mail that it cannot route.
   {
     class: 'hard',
     reason: 'hostunknown',
@@ -565,7 +565,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /(?:account|user) or domain may not exist/,
   },
 
-  // Our address or domain on somebody's list.
+  // Our IP address or domain is on a blocklist.
   {
     class: 'block',
     reason: 'blocked',
@@ -672,7 +672,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // The envelope's sender is what they refuse.
+  // The envelope sender is refused.
   {
     class: 'syntax',
     reason: 'rejected',
@@ -718,7 +718,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // Said to MAIL FROM, so of the sender.
+  // A reply to MAIL FROM refers to the sender.
   {
     class: 'syntax',
     reason: 'rejected',
@@ -733,7 +733,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
 
   { class: 'syntax', reason: 'rejected', commands: ['mail'], text: /\baccess denied\b/ },
 
-  // The policies of the receiver.
+  // Policies of the receiver.
   {
     class: 'unknown',
     reason: 'policyviolation',
@@ -837,7 +837,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /(?<!rejected: )\baccess denied\b(?!, banned recip)/,
   },
 
-  // The host takes no mail at all (RFC 7504, RFC 3463), unless the code speaks of us or a mailbox.
+  // The host accepts no mail (RFC 7504, RFC 3463), unless the code refers to us or to a mailbox.
   {
     class: 'hard',
     reason: 'rejected',
@@ -855,7 +855,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /^/,
   },
 
-  // Room: of the system, of the mailbox that is named, and of nobody, which is the system again.
+  // Storage: of the system, then of a mailbox, then unspecified, which means the system.
   {
     class: 'unknown',
     reason: 'systemerror',
@@ -938,7 +938,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /megtelt|betelt/,
     ),
   },
-  // What a program told the mail system that started it, whatever else its words say.
+  // Output of a delivery program, whatever else it says.
   {
     class: 'unknown',
     reason: 'mailererror',
@@ -1023,7 +1023,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // The domain.
+  // The domain does not exist.
   {
     class: 'hard',
     reason: 'hostunknown',
@@ -1037,7 +1037,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /no address associated with/,
     ),
   },
-  // Postfix's tables of users, not the DNS.
+  // Postfix's user tables, not the DNS.
   {
     class: 'unknown',
     reason: 'systemerror',
@@ -1066,7 +1066,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
   {
     class: 'hard',
     reason: 'hostunknown',
-    // Codes of SPF and of reverse DNS: it is our host that they mean.
+    // Codes of SPF and reverse DNS: the host is ours.
     unless: ['7.23', '7.24', '7.25', '7.27'],
     text: anyOf(
       /(?:host|domain)(?: or domain)?(?: name)? (?:is )?(?:unknown|not found|does(?:n't| not) exist|invalid)/,
@@ -1095,7 +1095,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // What the reporting system found out by itself, without asking anybody.
+  // Findings of the reporting system itself, without a reply of another server.
   {
     class: 'hard',
     reason: 'hostunknown',
@@ -1122,7 +1122,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // RFC 5321: 450 is a mailbox that is busy, not one that is absent.
+  // RFC 5321: 450 means that a mailbox is busy, not that it does not exist.
   {
     class: 'unknown',
     reason: 'systemerror',
@@ -1131,20 +1131,20 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /mail ?box (?:is )?(?:temporarily )?(?:unavailable|busy)/,
   },
 
-  // Microsoft's answer for who is in no directory. Under X.7.1 it is an access list that speaks.
+  // Microsoft's text for an address that is not in the directory; with X.7.1 it is an access list.
   {
     class: 'hard',
     reason: 'userunknown',
     unless: ['7.0', '7.1'],
     text: /address rejected: access denied/,
   },
-  // Nobody there.
+  // Unknown user.
   {
     class: 'hard',
     reason: 'userunknown',
     text: anyOf(/this user doesn't have an? /, /recip(?:ient)? ?notfound/),
   },
-  // A code of policy speaks against the words, unless it is known that the address was refused.
+  // A policy code outweighs the text, unless the reply is known to refuse the address.
   {
     class: 'content',
     reason: 'filtered',
@@ -1159,7 +1159,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /recipient (?:address )?rejected/,
     ),
   },
-  // X.2.1: the mailbox exists and takes nothing (RFC 3463).
+  // X.2.1: the mailbox exists but accepts no mail (RFC 3463).
   {
     class: 'disabled',
     reason: 'filtered',
@@ -1168,7 +1168,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     enhanced: ['2.1'],
     text: UNKNOWN_USER,
   },
-  // Said of the content: this is what filters of the receiver say to hide behind.
+  // After the content: a disguise that some receivers' filters use.
   {
     class: 'content',
     reason: 'filtered',
@@ -1183,7 +1183,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: UNKNOWN_USER,
   },
 
-  // Not of a user, so of a host.
+  // A host name, not a user.
   {
     class: 'hard',
     reason: 'hostunknown',
@@ -1192,7 +1192,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /(?:^| )[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,5} does(?:n't| not) exist/,
   },
 
-  // What stopped them stands before the fact that they gave up.
+  // The cause of a failure comes before the fact that the mail expired.
   {
     class: 'unknown',
     reason: 'systemerror',
@@ -1232,7 +1232,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     ),
   },
 
-  // They gave up on a host that was never there.
+  // Expired because the host never accepted a connection.
   {
     class: 'network',
     reason: 'expired',
@@ -1240,7 +1240,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     enhanced: ['4.1', '4.7'],
     text: anyOf(/connection refused(?! by [a-z])/, /network is unreachable/, /could not connect/),
   },
-  // The other host hangs up on them.
+  // The other host closes the connection.
   {
     class: 'network',
     reason: 'blocked',
@@ -1252,7 +1252,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /closing transmission channel/,
     ),
   },
-  // Who answers with a code has let them connect: it is the server that refuses them.
+  // A reply code proves that there was a connection, so the server itself refuses it.
   {
     class: 'block',
     reason: 'blocked',
@@ -1282,7 +1282,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
       /\btls\b.{0,40}(?:handshake|fail)/,
     ),
   },
-  // Reports of other systems that gave up.
+  // Expired mail, in reports of other systems.
   {
     class: 'network',
     reason: 'expired',
@@ -1395,7 +1395,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
     text: /(?:try|retry)(?: it| this| sending)? (?:again )?(?:later|in \d|after)/,
   },
 
-  // Who names only an address of ours and whom to write to refuses that address.
+  // A text with only an IP address and a contact refuses that IP address.
   {
     class: 'block',
     reason: 'blocked',
@@ -1404,7 +1404,7 @@ export const TEXT_RULES: readonly ReplyRule[] = [
   },
 ]
 
-/** One pattern of many, each of which decides alone. */
+/** A pattern that matches if any of the given patterns does. */
 function anyOf(...patterns: RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'))
 }
