@@ -34,7 +34,7 @@ const message = [
   '',
 ].join('\r\n')
 
-test('a message is decoded: fields, HTML with its pictures, attachments', async () => {
+test('fields, HTML with embedded images, and attachments are decoded', async () => {
   const decoded = await decodeMessage(Buffer.from(message))
   assert.equal(decoded.subject, 'Grüße')
   assert.match(decoded.from, /shop@example\.test/)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LANGUAGES, matchLanguage } from '../../src/mail/languages.ts'
 
-test('a locale finds the language that its reader understands', () => {
+test('a locale matches the language of its texts', () => {
   const cases: [string | null | undefined, string | undefined][] = [
     ...LANGUAGES.map((language): [string, string] => [language, language]),
     ['EN', 'en'],

@@ -55,7 +55,7 @@ function base32(bytes: Buffer): string {
   return groups.map((group) => 'abcdefghijklmnopqrstuvwxyz234567'[digit(group)]).join('')
 }
 
-test('a token gives its payload back, in either case, under the current or the previous key', () => {
+test('a token gives its payload back, in either case, with the current or the previous key', () => {
   const payload = fc.uint8Array({ maxLength: 80 }).map((octets) => Buffer.from(octets))
   fc.assert(
     fc.property(payload, (octets) => {

@@ -64,7 +64,7 @@ function cut(html: string): string {
   return html.slice(0, end)
 }
 
-/** Removes the attribute unless its value matches, such as a URL relative to the page. */
+/** Removes the attribute unless its value is `allowed`; relative URLs would refer to the page. */
 function without(attributes: Attributes, name: string, allowed: RegExp): Attributes {
   const { [name]: value, ...others } = attributes
   return value !== undefined && allowed.test(value.trim()) ? attributes : others

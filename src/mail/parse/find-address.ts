@@ -3,11 +3,9 @@
 const LOCAL_PART = '(?:"[^"\\n]{1,64}"|[^\\s<>"\'(),;:\\[\\]|\\\\@`*\\u0000-\\u001f]{1,128})'
 const DOMAIN = '[a-z0-9\\u0080-\\uffff](?:[a-z0-9.\\u0080-\\uffff-]{0,252}[a-z0-9\\u0080-\\uffff])?'
 /** A whole address: no character of a domain follows. */
-const address = `${LOCAL_PART}@${DOMAIN}(?![a-z0-9\\u0080-\\uffff]|[.-][a-z0-9])`
+export const ADDRESS_PATTERN = `${LOCAL_PART}@${DOMAIN}(?![a-z0-9\\u0080-\\uffff]|[.-][a-z0-9])`
 
-export const ADDRESS_PATTERN = address
-
-const FIRST_ADDRESS = new RegExp(address, 'iu')
+const FIRST_ADDRESS = new RegExp(ADDRESS_PATTERN, 'iu')
 
 /** The first address in a text, lower case; undefined without one. */
 export function findAddress(text: string): string | undefined {
@@ -18,7 +16,7 @@ export function findAddress(text: string): string | undefined {
 /** Up to `limit` addresses of a list, each once, in order. */
 export function listAddresses(text: string, limit: number): string[] {
   const addresses = new Set<string>()
-  for (const [found] of text.slice(0, 16_384).matchAll(new RegExp(address, 'giu'))) {
+  for (const [found] of text.slice(0, 16_384).matchAll(new RegExp(ADDRESS_PATTERN, 'giu'))) {
     addresses.add(cleanAddress(found))
     if (addresses.size === limit) break
   }

@@ -54,7 +54,7 @@ function makeSource(
 const build = (source: MessageSource) => buildMessage(source, createTemplateCache(tracker)).octets
 const head = (message: string) => message.slice(0, message.indexOf('\r\n\r\n'))
 
-test('the same source gives the same bytes, whatever was built before', () => {
+test('the same source gives the same octets, whatever was built before', () => {
   const cache = createTemplateCache(tracker)
   const source = makeSource({}, '<p>{{ "now" | date: "%s" }} {{ name }}</p>')
   const first = buildMessage(source, cache).octets
@@ -63,7 +63,7 @@ test('the same source gives the same bytes, whatever was built before', () => {
   assert.equal(buildMessage(source, createTemplateCache(tracker)).octets, first)
 })
 
-test('a text part of its own takes the place of the one made of the HTML, for everybody', async () => {
+test('a text part of the content replaces the one made from the HTML, for every recipient', async () => {
   const cache = createTemplateCache(tracker)
   const own = 'Dear {{ name | upcase }},\n\n  by hand <b>\n'
   // The third is made the short way.
@@ -80,7 +80,7 @@ test('a text part of its own takes the place of the one made of the HTML, for ev
   }
 })
 
-test('a text part of its own ends with the footer that marketing has', () => {
+test('a text part of the content ends with the marketing footer', () => {
   const footer: Footer = { language: 'en', projectName: 'Shop', url: unsubscribe }
   const source = makeSource({ footer })
   const message = { ...source, content: { ...source.content, text: 'By hand\n' } }
@@ -88,7 +88,7 @@ test('a text part of its own ends with the footer that marketing has', () => {
   assert.match(text, /^By hand\n\n[^\n]+Shop[^\n]*\n.*unsubscribe\/token\)\n$/s)
 })
 
-test('faults are told by the part that has them', () => {
+test('each fault names its part', () => {
   const source = makeSource({}, '<p>{{ name | shout }}</p>')
   const content = { ...source.content, subject: '{% if %}', text: 'x\n{{ y' }
   const cache = createTemplateCache(tracker)
@@ -120,7 +120,7 @@ test('a value with line breaks cannot add a header field', () => {
   assert.doesNotMatch(head(build(makeSource({ variables }))), /^Bcc:/im)
 })
 
-test('mail that links its unsubscribe page says so in the header, other mail does not', () => {
+test('mail that links its unsubscribe page has List-Unsubscribe, other mail does not', () => {
   assert.doesNotMatch(head(build(makeSource())), /List-Unsubscribe/)
   const linked = head(build(makeSource({}, '<p><a href="{{ unsubscribeUrl }}">Stop</a></p>')))
   assert.match(linked, /List-Unsubscribe: <https:\/\/mail\.example\.test\/unsubscribe\/token>/)
@@ -132,7 +132,7 @@ test('mail that links its unsubscribe page says so in the header, other mail doe
 
 const mailbox = 'u.token@bounce.example.test'
 
-test('a mailbox that unsubscribes stands beside the page, or alone where no click can come', () => {
+test('List-Unsubscribe has the mailbox beside the page, or alone without one-click', () => {
   const both = head(build(makeSource({ isMarketing: true, unsubscribeMailbox: mailbox })))
   assert.match(
     both.replaceAll('\r\n ', ' '),
@@ -146,14 +146,14 @@ test('a mailbox that unsubscribes stands beside the page, or alone where no clic
   assert.doesNotMatch(head(build(makeSource({ unsubscribeMailbox: mailbox }))), /List-Unsubscribe/)
 })
 
-test('with a List-Unsubscribe of the caller\u2019s own nothing is promised about one click', () => {
+test('a caller\u2019s own List-Unsubscribe removes List-Unsubscribe-Post', () => {
   const headers = { 'list-unsubscribe': '<mailto:stop@example.test>' }
   const fields = head(build(makeSource({ isMarketing: true, headers })))
   assert.match(fields, /^list-unsubscribe: <mailto:stop@example\.test>\r$/m)
   assert.doesNotMatch(fields, /List-Unsubscribe-Post|One-Click/)
 })
 
-test('every message names its email, and no caller\u2019s field can', () => {
+test('every message has X-Pillarbox-Id, and callers cannot set it', () => {
   const headers = { 'x-pillarbox-id': 'forged', 'X-Pillarbox-Other': 'forged' }
   for (const change of [{}, { headers }, { isTracked: true }, { isMarketing: true }]) {
     const fields = head(build(makeSource(change)))
@@ -164,7 +164,7 @@ test('every message names its email, and no caller\u2019s field can', () => {
 
 const shop = '<p><a href="https://shop.example/a?b=1&amp;c=2">Shop</a> {{ name }}</p>'
 
-test('a tracked message has its links and opens counted, its text has the links themselves', async () => {
+test('a tracked message has tracking links and a pixel in HTML, and the original links in text', async () => {
   const source = makeSource({ isTracked: true }, shop)
   const mail = await simpleParser(build(source))
   const html = String(mail.html)
@@ -180,13 +180,13 @@ test('a tracked message has its links and opens counted, its text has the links 
   assert.doesNotMatch(mail.text ?? '', /\/t\//)
 })
 
-test('an untracked message has no pixel, and its links as they were', async () => {
+test('an untracked message has no pixel and unchanged links', async () => {
   const mail = await simpleParser(build(makeSource({}, shop)))
   assert.match(String(mail.html), /<a href="https:\/\/shop\.example\/a\?b=1&amp;c=2">/)
   assert.doesNotMatch(build(makeSource({}, shop)), /\/t\/|<img/)
 })
 
-test('what is looked at holds no token that counts', () => {
+test('a preview contains no tracking token', () => {
   const source = makeSource({ isTracked: true }, shop)
   const rendered = renderMessage(source, createTemplateCache(tracker))
   assert.doesNotMatch(JSON.stringify(rendered), /\/t\/[co]\//)
@@ -204,7 +204,7 @@ test('marketing ends with its footer, which is never tracked', async () => {
   assert.doesNotMatch(build(makeSource({}, shop)), /abonn/)
 })
 
-test('marketing of text alone has its footer in lines', () => {
+test('plain-text marketing ends with the footer as text', () => {
   const source = makeSource({ isTracked: true, isMarketing: true, footer }, 'Dear {{ name }}\n\n')
   const { html, text } = renderMessage(
     { ...source, content: { ...source.content, isText: true } },
@@ -214,7 +214,7 @@ test('marketing of text alone has its footer in lines', () => {
   assert.match(text, /^Dear Ada <3\n\nVous .* Pots & <Pans>\.\nSe [^\n]+ \(https:[^\n]+\)\n$/)
 })
 
-test('bulk mail asks that no robot answers', () => {
+test('bulk mail asks autoresponders not to reply', () => {
   const bulk = head(build(makeSource({ isBulk: true })))
   for (const field of [
     'Precedence: bulk',
@@ -226,7 +226,7 @@ test('bulk mail asks that no robot answers', () => {
   assert.doesNotMatch(head(build(makeSource())), /Precedence/)
 })
 
-test('the caller\u2019s fields replace ours of the same name', () => {
+test('the caller\u2019s fields replace generated fields of the same name', () => {
   const headers = { precedence: 'first-class', 'X-Order': '7' }
   const fields = head(build(makeSource({ isBulk: true, headers })))
   assert.equal(fields.match(/^precedence:/gim)?.length, 1)
@@ -243,7 +243,7 @@ test('a text message stays text', async () => {
   assert.equal(parsed.html, false)
 })
 
-test('attachments arrive as they were given', async () => {
+test('attachments keep their octets', async () => {
   const source = makeSource()
   const attachment = {
     filename: 'b\u00fccher.bin',

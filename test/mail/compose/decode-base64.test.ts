@@ -18,7 +18,7 @@ for (const text of [...bad, 'data:text/plain;base64,aGk=', '<p>Hi</p>']) {
   test(`${JSON.stringify(text)} is not base64`, () => assert.equal(isBase64(text), false))
 }
 
-test('whatever was encoded is base64, in either alphabet and in lines', () => {
+test('encoded octets are base64, in either alphabet and in lines', () => {
   const octets = fc.uint8Array({ minLength: 1, maxLength: 300 })
   fc.assert(
     fc.property(octets, (bytes) => {
@@ -30,7 +30,7 @@ test('whatever was encoded is base64, in either alphabet and in lines', () => {
   )
 })
 
-test('a text looked at in stretches is judged as if it were looked at whole', () => {
+test('scanning in steps gives the same result as scanning at once', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'B', '9', '/', '_', ' ', '=', '!', '\n') })
   const stretch = fc.integer({ min: 1, max: 5 })
   fc.assert(
@@ -43,7 +43,7 @@ test('a text looked at in stretches is judged as if it were looked at whole', ()
 })
 
 for (const size of [1, 57, 58, BASE64_CHUNK_OCTETS - 57, BASE64_CHUNK_OCTETS, 2_500_001]) {
-  test(`${size} octets come back in chunks of whole lines, however they were written`, () => {
+  test(`${size} octets are decoded in chunks of whole lines, with any line breaks`, () => {
     const octets = Buffer.from(Uint8Array.from({ length: size }, (_, at) => (at * 7919) >> 3))
     const plain = octets.toString('base64')
     const unpadded = octets.toString('base64url')

@@ -110,7 +110,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text, 'latin1').digest('base64')
 }
 
-test('the canonicalisation example of RFC 6376 section 3.4.5 comes out as printed there', () => {
+test('the canonicalisation example of RFC 6376 section 3.4.5 gives the printed result', () => {
   const message = 'Subject: X\r\nTo : Y\t\r\n\tZ  \r\n\r\n C \r\nD \t E\r\n\r\n\r\n'
   const signature = sign(message, [rsa])
   assert.equal(tags(signature).bh, sha256(' C\r\nD E\r\n'))
@@ -118,7 +118,7 @@ test('the canonicalisation example of RFC 6376 section 3.4.5 comes out as printe
   assert.ok(isSignatureOf('to:Y Z\r\nsubject:X\r\n', signature, rsaPair.publicKey))
 })
 
-test('a body is canonicalised as RFC 6376 section 3.4.4 says', () => {
+test('a body is canonicalised by RFC 6376 section 3.4.4', () => {
   const bodies: [body: string, canonical: string][] = [
     ['', ''],
     ['\r\n', ''],
@@ -141,7 +141,7 @@ test('a body is canonicalised as RFC 6376 section 3.4.4 says', () => {
   }
 })
 
-test('a body agrees with the plain reading of the rules, whatever its white space', () => {
+test('any body is canonicalised like a plain implementation of the rules does', () => {
   const piece = fc.constantFrom(
     ' ',
     '\t',
@@ -167,7 +167,7 @@ test('a body agrees with the plain reading of the rules, whatever its white spac
   )
 })
 
-test('a message without a body, or without header fields, is signed as it stands', () => {
+test('a message without a body or without header fields can be signed', () => {
   assert.equal(bodyHash('From: a@b.c\r\n'), sha256(''))
   assert.equal(bodyHash('From: a@b.c'), sha256(''))
   assert.equal(bodyHash('\r\nbody\r\n'), sha256('body\r\n'))
@@ -208,7 +208,7 @@ test('each key gets its own field, in the order given, and no key gives none', (
   assert.equal(sign(dinner, []), '')
 })
 
-test('From, To and Subject are signed once more than they occur, the others as they occur', () => {
+test('From, To and Subject are signed once more than they occur, other fields as often as they occur', () => {
   const header = [
     'List-Unsubscribe: <https://one.example>',
     'Reply-To: one@football.example.com',
@@ -279,7 +279,7 @@ test('UTF-8 in header fields (SMTPUTF8) is signed as octets', async () => {
   assert.ok(isSignatureOf(fields, signature, rsaPair.publicKey))
 })
 
-test('a very long field, folded or not, is signed whole', async () => {
+test('a very long field is signed completely, folded or not', async () => {
   const words = Array.from({ length: 4000 }, (_, index) => `<${index}@football.example.com>`)
   for (const glue of ['\r\n ', '\r\n\t \t', ' ']) {
     const message = `From: a@b.c\r\nReferences: ${words.join(glue)}\r\nSubject: x\r\n\r\nbody\r\n`
@@ -308,7 +308,7 @@ const body = fc
   })
   .map((pieces) => pieces.join(''))
 
-test('an independent verifier accepts what is signed, however nasty the message', async () => {
+test('an independent verifier accepts the signatures of any message', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(field, { maxLength: 10 }), body, async (fields, text) => {
       const header = ['From: a@football.example.com', ...fields].map((each) => `${each}\r\n`)
@@ -319,7 +319,7 @@ test('an independent verifier accepts what is signed, however nasty the message'
   )
 })
 
-test('a key pair is made as PEM and its record is what a verifier reads', async () => {
+test('a key pair is generated as PEM, and a verifier accepts its record', async () => {
   for (const keyType of ['rsa', 'ed25519'] as const) {
     const pair = await generateDkimKeyPair(keyType)
     assert.match(pair.privateKey, /^-----BEGIN PRIVATE KEY-----\n/)
@@ -339,7 +339,7 @@ test('a key pair is made as PEM and its record is what a verifier reads', async 
   }
 })
 
-test('a key of another type than its algorithm says is a TypeError', () => {
+test('a key that does not match its algorithm is a TypeError', () => {
   const swapped: SigningKey<KeyObject> = { ...rsa, privateKey: ed25519Key }
   assert.throws(() => sign(dinner, [swapped]), TypeError)
   assert.throws(() => dkimRecord('rsa', createPublicKey(ed25519Key)), TypeError)

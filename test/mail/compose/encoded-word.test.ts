@@ -5,7 +5,7 @@ import { encodeWords, needsEncodedWords } from '../../../src/mail/compose/encode
 import { nastyLine } from '../nasty-text.ts'
 import { decodeWords } from '../read-message.ts'
 
-test('text that is printable ASCII needs no encoded words, all other text and lookalikes do', () => {
+test('printable ASCII needs no encoded words; other text and lookalikes do', () => {
   for (const text of ['', 'plain', 'https://x.example/?a=b?=', 'tab\there', '= ?utf-8?Q?']) {
     assert.equal(needsEncodedWords(text), false, text)
   }
@@ -14,18 +14,18 @@ test('text that is printable ASCII needs no encoded words, all other text and lo
   }
 })
 
-test('the names of RFC 2047 section 8 are encoded as there, in UTF-8', () => {
+test('the names of RFC 2047 section 8 are encoded as in the RFC, in UTF-8', () => {
   assert.equal(encodeWords('Keld Jørn Simonsen'), '=?UTF-8?Q?Keld_J=C3=B8rn_Simonsen?=')
   assert.equal(encodeWords('André'), '=?UTF-8?Q?Andr=C3=A9?=')
   assert.equal(encodeWords('please (a_b)?"'), '=?UTF-8?Q?please_=28a=5Fb=29=3F=22?=')
 })
 
-test('B is taken where most of the text is not ASCII', () => {
+test('B is used if most of the text is not ASCII', () => {
   assert.equal(encodeWords('你好'), '=?UTF-8?B?5L2g5aW9?=')
   assert.match(encodeWords('Grüße aus Köln'), /^=\?UTF-8\?Q\?/)
 })
 
-test('the first word keeps to the room left on its line', () => {
+test('the first word fits the rest of its line', () => {
   const words = encodeWords('é'.repeat(60), 40).split(' ')
   assert.ok((words[0] as string).length <= 40)
   assert.ok(words.slice(1).every((word) => word.length <= 75))
@@ -36,7 +36,7 @@ test('a lone surrogate becomes U+FFFD', () => {
   assert.equal(decodeWords(encodeWords('a\ud800b')), 'a\ufffdb')
 })
 
-test('any text comes back, in words of at most 75 characters that each hold whole characters', () => {
+test('any text survives, in words of at most 75 characters that do not split characters', () => {
   fc.assert(
     fc.property(nastyLine, fc.integer({ min: 0, max: 80 }), (text, width) => {
       const words = encodeWords(text, width)

@@ -34,7 +34,7 @@ test('a header name is a token that fits a line', () => {
   for (const name of ['X-A', 'a', '!#$%', 'x'.repeat(997)]) assertFieldName(name)
 })
 
-test('a short value stands beside its name, an empty one leaves the name alone', () => {
+test('a short value stays on the line of its name; an empty value leaves only the name', () => {
   assert.equal(formatField('X-A', 'b'), 'X-A: b\r\n')
   assert.equal(formatField('X-A', ''), 'X-A:\r\n')
   assert.equal(formatField('X-A', ' \t b \t'), 'X-A: b\r\n')
@@ -52,7 +52,7 @@ test('a long value is folded at single spaces only', () => {
   assert.equal(read(field).value, `${'one two '.repeat(20)} three\tfour`.trim())
 })
 
-test('a long first word stays beside its name while the line is legal', () => {
+test('a long first word stays on the line of its name as long as the line is legal', () => {
   assert.equal(read(formatField('X-A', 'u'.repeat(990))).lines.length, 1)
   assert.equal(read(formatField('X-A', 'u'.repeat(997))).lines.length, 2)
 })
@@ -63,14 +63,14 @@ test('a word too long for any line is cut into encoded words', () => {
   assert.equal(decodeWords(read(field).value), 'u'.repeat(998))
 })
 
-test('what begins like an encoded word travels in encoded words, however long', () => {
+test('text that looks like an encoded word is encoded, at any length', () => {
   const text = `=?utf-8?${'x'.repeat(80)}`
   const { value, lines } = read(formatTextField('Subject', text))
   assert.ok(lines.every((line) => line.length <= 76))
   assert.equal(decodeWords(value), text)
 })
 
-test('any text comes back, in lines that are legal', () => {
+test('any text survives, in legal lines', () => {
   const name = fc.constantFrom('Subject', 'X', `X-${'long-'.repeat(14)}Name`, 'x'.repeat(997))
   fc.assert(
     fc.property(name, nastyLine, (field, text) => {

@@ -12,7 +12,7 @@ function format(name: string | null): string {
   return formatMailboxField('From', { address, name }).slice('From: '.length, -2)
 }
 
-test('a name is a phrase, a quoted string or encoded words, whichever it needs', () => {
+test('a name is written as a phrase, a quoted string or encoded words, as needed', () => {
   const table: [string | null, string][] = [
     [null, 'joe@example.com'],
     ['', 'joe@example.com'],
@@ -49,7 +49,7 @@ test('a name with CR, LF or NUL is refused', () => {
   }
 })
 
-test('whatever the name, a reader finds exactly the one address', () => {
+test('with any name, a reader finds exactly the one address', () => {
   fc.assert(
     fc.property(nastyLine, (name) => {
       const value = format(name).replaceAll('\r\n', '')
@@ -79,7 +79,7 @@ test('in a field of addresses only names are encoded', () => {
   }
 })
 
-test('a field of addresses stays legal whatever is in it', () => {
+test('a field of addresses stays legal with any content', () => {
   fc.assert(
     fc.property(nastyLine, (value) => {
       const field = formatAddressField('Reply-To', value)

@@ -17,7 +17,7 @@ const row =
   '<tr><td style="padding: 0 12px">Some words of text that go on for a while, and ' +
   '<a href="https://shop.test/item/1?utm=1">a link</a>.</td></tr>\n'
 
-test('usual mail is quick to make', () => {
+test('usual mail is quick to compose', () => {
   assert.ok(isQuick({}))
   assert.ok(
     isQuick({ body: row.repeat(Math.floor(102_000 / row.length)) }),
@@ -27,7 +27,7 @@ test('usual mail is quick to make', () => {
   assert.ok(isQuick({ attachments: [attachment(2_000_000)] }), 'an invoice')
 })
 
-test('what takes longer than some 50 ms is not, whatever makes it so', () => {
+test('mail that takes longer than about 50 ms is not quick, whatever the reason', () => {
   const heavy: [why: string, content: Parameters<typeof makeSource>[0]][] = [
     ['its length', { body: 'x'.repeat(300_000) }],
     ['its text part', { text: 'x'.repeat(300_000) }],

@@ -113,7 +113,7 @@ function expectedMailbox(box: MessageInput['from'] | null) {
   return { address, name: trimmed(box.name) }
 }
 
-test('every message is lines of at most 998 octets with CRLF, in seven bits where it can be', () => {
+test('every message has lines of at most 998 octets with CRLF, and is 7-bit if possible', () => {
   fc.assert(
     fc.property(message(nastyLine, nastyBody), (input) => {
       const { octets, needsSmtputf8 } = composeMessage(input)
@@ -132,7 +132,7 @@ test('every message is lines of at most 998 octets with CRLF, in seven bits wher
   )
 })
 
-test('every field of the header section is one that was meant', () => {
+test('the header section has no unexpected field', () => {
   const ours = 'Date From To Subject Message-ID MIME-Version Content-Type'.split(' ')
   fc.assert(
     fc.property(message(nastyLine, nastyBody), (input) => {
@@ -152,7 +152,7 @@ test('every field of the header section is one that was meant', () => {
   )
 })
 
-test('mailparser reads back what went in', async () => {
+test('mailparser reads the original content', async () => {
   await fc.assert(
     fc.asyncProperty(message(nastyLine, nastyBody, tameLine), async (input) => {
       const mail = await read(toBuffer(composeMessage(input)))
@@ -258,7 +258,7 @@ function meaning(mail: ParsedMail) {
   }
 }
 
-test('nodemailer would have said the same', async () => {
+test('nodemailer composes an equivalent message', async () => {
   const types = new Set(['nonsense', 'application/x-odd; a="b c"; d=é'])
   const both = message(tameLine, tameBody).map((input) => ({
     ...input,
@@ -276,7 +276,7 @@ test('nodemailer would have said the same', async () => {
   )
 })
 
-test('mailauth signs and verifies a message and finds its one author', async () => {
+test('mailauth signs and verifies a message and finds its single author', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const record = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64')
   const key = {

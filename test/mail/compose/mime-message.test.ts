@@ -57,7 +57,7 @@ function describe(entity: string): string {
   return `${type}(${parts.slice(1).map(describe).join(', ')})`
 }
 
-test('a plain message is what RFC 5322 shows', () => {
+test('a plain message looks like the example of RFC 5322', () => {
   assert.equal(
     compose({}).toString('latin1'),
     [
@@ -77,7 +77,7 @@ test('a plain message is what RFC 5322 shows', () => {
   )
 })
 
-test('the parts nest as far as there is something to nest', () => {
+test('multipart levels exist only if they have several parts', () => {
   const html = '<img src="cid:logo">'
   const table: [Partial<MessageInput>, string][] = [
     [{}, 'plain'],
@@ -99,11 +99,11 @@ test('the parts nest as far as there is something to nest', () => {
   for (const [changes, expected] of table) assert.equal(structure(compose(changes)), expected)
 })
 
-test('a message without html and text is misuse', () => {
+test('a message without HTML and text is a TypeError', () => {
   assert.throws(() => compose({ html: null, text: null }), TypeError)
 })
 
-test('the message ends in a CRLF, and in one only where the text has none', () => {
+test('the message ends in CRLF, which is added only if the text has none', () => {
   for (const text of ['', 'a', 'a\n', 'a\r', 'é', '你好', 'a\n\n']) {
     const body = compose({ text }).toString('latin1').split('\r\n\r\n').slice(1).join('\r\n\r\n')
     assert.ok(text === '' || body.endsWith('\r\n'), text)
@@ -111,14 +111,14 @@ test('the message ends in a CRLF, and in one only where the text has none', () =
   }
 })
 
-test('the same input gives the same octets, another message id other boundaries', () => {
+test('the same input gives the same octets; another message id gives other boundaries', () => {
   const changes = { html: '<p>é</p>', attachments: [png, pdf] }
   assert.deepEqual(compose(changes), compose(changes))
   const boundary = (message: Buffer) => /boundary="([^"]+)"/.exec(message.toString())?.[1]
   assert.notEqual(boundary(compose(changes)), boundary(compose({ ...changes, messageId: 'b@c' })))
 })
 
-test('a body that quotes a boundary is no boundary', () => {
+test('a boundary in a body does not end its part', () => {
   const changes = { html: '<p>a</p>', attachments: [pdf] }
   const boundaries = [
     ...compose(changes)
@@ -133,7 +133,7 @@ test('a body that quotes a boundary is no boundary', () => {
   }
 })
 
-test('a field named like one of ours replaces it, and of a single field the last counts', () => {
+test("a caller's field replaces the generated one; the last of a single field counts", () => {
   const message = compose({
     headers: [
       ['subject', 'first'],
@@ -158,7 +158,7 @@ test('a field named like one of ours replaces it, and of a single field the last
   ])
 })
 
-test('fields that the message itself decides cannot be given', () => {
+test('fields that belong to the writer are refused', () => {
   const owned = ['Date', 'from', 'TO', 'MIME-Version', 'Content-Type', 'content-language']
   for (const name of owned) {
     assert.throws(() => compose({ headers: [[name, 'x']] }), TypeError, name)
@@ -173,7 +173,7 @@ test('there is no Reply-To field without an address for it', () => {
   assert.equal(readField(compose({ replyTo: null }), 'Reply-To'), undefined)
 })
 
-test('the octets stay seven bits unless an address has a local part beyond ASCII', () => {
+test('a message is 7-bit unless an address has a local part outside ASCII', () => {
   const changes = {
     subject: 'Ünï',
     html: '<p>é</p>',
@@ -196,7 +196,7 @@ test('the octets stay seven bits unless an address has a local part beyond ASCII
   )
 })
 
-test('CR, LF and NUL are refused in everything bound for a header', () => {
+test('CR, LF and NUL are refused in every header value', () => {
   for (const bad of ['a\r\nBcc: eve@example.org', 'a\rb', 'a\nb', 'a\0b']) {
     const wrong: Partial<MessageInput>[] = [
       { subject: bad },
@@ -222,7 +222,7 @@ test('CR, LF and NUL are refused in everything bound for a header', () => {
   }
 })
 
-test('a message id, a date or a content id that is none is refused', () => {
+test('an invalid message id, date or content id is refused', () => {
   const wrong: Partial<MessageInput>[] = [
     { messageId: '' },
     { messageId: '<a@b>' },
@@ -237,7 +237,7 @@ test('a message id, a date or a content id that is none is refused', () => {
   for (const changes of wrong) assert.throws(() => compose(changes), TypeError)
 })
 
-test('an attachment says its name twice, for readers old and new', () => {
+test('an attachment has its filename twice, for old and new readers', () => {
   const message = compose({ attachments: [{ ...pdf, filename: 'Überweisung.pdf' }] }).toString()
   assert.ok(
     message.includes(
@@ -252,7 +252,7 @@ test('an attachment says its name twice, for readers old and new', () => {
   )
 })
 
-test('an attachment keeps its type and parameters, and is an octet stream where it has none', () => {
+test('an attachment keeps its type and parameters; without a valid type it is an octet stream', () => {
   const octets = 'application/octet-stream'
   const table: [string, string][] = [
     [
@@ -274,7 +274,7 @@ test('an attachment keeps its type and parameters, and is an octet stream where 
   }
 })
 
-test('a content id beyond ASCII is percent-encoded, as in the URL that names it', () => {
+test('a content id outside ASCII is percent-encoded, as in its cid: URL', () => {
   const message = compose({ html: '<p>', attachments: [{ ...png, contentId: 'лого 1' }] })
   assert.ok(message.toString().includes('\r\nContent-ID: <%D0%BB%D0%BE%D0%B3%D0%BE 1>\r\n'))
 })

@@ -57,7 +57,7 @@ test('a media type is read with its parameters, up to the first malformed one', 
   }
 })
 
-test('what is no media type gives none', () => {
+test('an invalid media type gives undefined', () => {
   for (const value of [
     '',
     'image',
@@ -85,19 +85,19 @@ test('a parameter is a token, a quoted string or percent-encoded', () => {
   ])
 })
 
-test('a field puts a parameter on a new line when it does not fit', () => {
+test('a parameter that does not fit begins a new line', () => {
   const field = formatParameterField('Content-Type', 'text/plain', ['a=b', `c=${'d'.repeat(50)}`])
   assert.equal(field, `Content-Type: text/plain; a=b;\r\n c=${'d'.repeat(50)}\r\n`)
 })
 
-test('a file name is plain where that is safe', () => {
+test('a filename is written plainly if that is safe', () => {
   assert.deepEqual(formatFilename('report 1.pdf'), ['filename="report 1.pdf"'])
   assert.equal(formatLegacyName('report 1.pdf'), 'name="report 1.pdf"')
   assert.deepEqual(formatFilename('résumé.pdf'), ["filename*=UTF-8''r%C3%A9sum%C3%A9.pdf"])
   assert.equal(formatLegacyName('résumé.pdf'), 'name="=?UTF-8?Q?r=C3=A9sum=C3=A9=2Epdf?="')
 })
 
-test('any file name comes back, and none is split inside a character', () => {
+test('any filename survives, and no piece splits a character', () => {
   fc.assert(
     fc.property(nastyLine, (filename) => {
       const pieces = formatFilename(filename)

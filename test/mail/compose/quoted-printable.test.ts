@@ -42,7 +42,7 @@ test('a soft break never falls inside a character', () => {
   }
 })
 
-test('long texts come back whole, wherever they are cut into blocks', () => {
+test('long texts survive, wherever they are cut into blocks', () => {
   for (const text of [
     '😀'.repeat(50_001),
     '\0'.repeat(50_000),
@@ -53,7 +53,7 @@ test('long texts come back whole, wherever they are cut into blocks', () => {
   }
 })
 
-test('any text comes back with its line ends as CRLF, in lines of at most 76 columns', () => {
+test('any text survives with CRLF line ends, in lines of at most 76 columns', () => {
   fc.assert(
     fc.property(nastyBody, (text) => {
       const encoded = encode(text)

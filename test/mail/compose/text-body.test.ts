@@ -3,7 +3,7 @@ import test from 'node:test'
 import { encodeBase64Lines } from '../../../src/mail/compose/base64-lines.ts'
 import { encodeText } from '../../../src/mail/compose/text-body.ts'
 
-test('the cheapest encoding that keeps the text is chosen', () => {
+test('the shortest safe encoding is chosen', () => {
   const table: [string, string][] = [
     ['', '7bit'],
     ['Hello,\n\nall is well.\n', '7bit'],
@@ -49,7 +49,7 @@ test('base64 is in lines of 76 columns, CRLF between them', () => {
   }
 })
 
-test('base64 reads only the octets it is given of a larger buffer', () => {
+test('base64 of a view encodes only the view, not its buffer', () => {
   const whole = Buffer.from('not this, this, nor this')
   assert.equal(encodeBase64Lines(whole.subarray(10, 14)), 'dGhpcw==')
 })

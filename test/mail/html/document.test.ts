@@ -26,7 +26,7 @@ const custom = [
   '<center>x</center>',
 ]
 
-test('a body of text and plain markup is wrapped in a whole document', () => {
+test('a body of text and simple markup is wrapped in a complete document', () => {
   for (const html of plain) {
     const document = wrapDocument(html, 'nl')
     assert.match(document, /^<!DOCTYPE html>\n<html lang="nl">/)
@@ -36,7 +36,7 @@ test('a body of text and plain markup is wrapped in a whole document', () => {
   }
 })
 
-test('a body with a layout of its own is sent as it is', () => {
+test('a body with its own layout is sent unchanged', () => {
   for (const html of custom) assert.equal(wrapDocument(html, 'en'), html)
 })
 
@@ -45,7 +45,7 @@ test('a document is not wrapped twice', () => {
   assert.equal(wrapDocument(document, 'en'), document)
 })
 
-test('a language cannot leave its attribute', () => {
+test('a language cannot break out of its attribute', () => {
   assert.match(wrapDocument('x', 'en"><script>'), /lang="en&#34;&gt;&lt;script&gt;"/)
 })
 

@@ -9,7 +9,7 @@ import { LANGUAGES } from '../../../src/mail/languages.ts'
 
 const url = 'https://mail.example.test/unsubscribe/token'
 
-test('every language names the project once, and none says the same as another', () => {
+test('every language names the project once, and no two languages have the same text', () => {
   const said = new Set<string>()
   for (const language of LANGUAGES) {
     const { sentence, link } = FOOTER_PHRASES[language]
@@ -20,7 +20,7 @@ test('every language names the project once, and none says the same as another',
   assert.equal(said.size, 2 * LANGUAGES.length)
 })
 
-test('its rule is as wide as its text: the margins are outside of it', () => {
+test('the rule is as wide as the text, because the margins are outside', () => {
   const html = footerHtml({ language: 'en', projectName: 'Shop', url })
   const [box = '', text = ''] = [...html.matchAll(/style="([^"]*)"/g)].map(([, style]) => style)
   assert.match(box, /max-width: 600px; .*padding: 0 16px/)
@@ -29,14 +29,14 @@ test('its rule is as wide as its text: the margins are outside of it', () => {
   assert.match(text, /padding: 16px 0;/)
 })
 
-test('HTML and text say the same', () => {
+test('HTML and text have the same words', () => {
   for (const language of LANGUAGES) {
     const footer = { language, projectName: 'Pots $& <Pans>', url }
     assert.equal(htmlToText(footerHtml(footer)), footerText(footer), language)
   }
 })
 
-test('a name cannot become markup or a link of its own', () => {
+test("a project's name cannot become markup or a link", () => {
   const projectName = '"><a href="https://evil.example">x</a></body>'
   const html = footerHtml({ language: 'en', projectName, url })
   assert.deepEqual(
@@ -45,7 +45,7 @@ test('a name cannot become markup or a link of its own', () => {
   )
 })
 
-test('it stands before the closing body tag, else at the end', () => {
+test('the footer is inserted before the closing body tag, else at the end', () => {
   const table: [html: string, expected: string][] = [
     ['<p>a</p>', '<p>a</p>!'],
     ['', '!'],

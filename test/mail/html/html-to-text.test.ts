@@ -71,12 +71,12 @@ for (const [html, text] of documents) {
   })
 }
 
-test('a wrapped document reads as its body', () => {
+test('the text of a wrapped document is the text of its body', () => {
   const body = '<h1>Hi</h1><p>text</p>'
   assert.equal(htmlToText(wrapDocument(body, 'en')), htmlToText(body))
 })
 
-test('all names of HTML 4 are known, and numbers as browsers read them', () => {
+test('all names of HTML 4 are decoded, and numeric references as browsers do', () => {
   const names = [
     'nbsp',
     'yuml',
@@ -140,7 +140,7 @@ const { block } = fc.letrec<{ block: string }>((tie) => ({
   ),
 }))
 
-test('words and their order are those of html-to-text', () => {
+test('words and their order match those of the package html-to-text', () => {
   fc.assert(
     fc.property(fc.array(block, { maxLength: 4 }), (blocks) => {
       const html = `<html><head><title>t</title></head><body>${blocks.join('')}</body></html>`
@@ -150,7 +150,7 @@ test('words and their order are those of html-to-text', () => {
   )
 })
 
-test('any text gives text without markup of ours, in lines that do not end in blanks', () => {
+test('any text gives lines that do not end in blanks, without added markup', () => {
   const fragment = fc.constantFrom(
     ...[
       '<',

@@ -4,13 +4,13 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { linkNumber, listLinks, numberLinks, readLink } from '../../../src/mail/html/links.ts'
 
-test('a number is the first four octets of the link\u2019s SHA-256', () => {
+test('a link number is the first four octets of the link\u2019s SHA-256', () => {
   const octets = createHash('sha256').update('https://shop.example/').digest()
   assert.equal(linkNumber('https://shop.example/'), octets.readUInt32BE())
   assert.equal(linkNumber('https://shop.example/'), 0x0e_bc_ee_a5)
 })
 
-test('the links of a content come once each, in order, decoded', () => {
+test('the links of a content are listed once each, in order, decoded', () => {
   const body = `<p><a href="https://a.example/?x=1&amp;y=2">a</a>
     <A class=x HREF='HTTP://b.example/%20'>b</A> <map><area href=https://c.example/></map>
     <a href="https://a.example/?x=1&#38;y=2">again</a>
@@ -25,7 +25,7 @@ test('the links of a content come once each, in order, decoded', () => {
   ])
 })
 
-test('what is no link to the web has no number', () => {
+test('an address that is not http or https has no number', () => {
   const bodies = [
     ...['mailto:a@b.example', 'tel:+49123', 'sms:1', '#top', '', 'cid:logo', 'data:text/html,x'],
     ...['javascript:alert(1)', 'java\nscript:x', '//a.example/', '/path', 'page.html', 'ftp://a.b'],
@@ -94,7 +94,7 @@ test('tags and comments end where a browser ends them', () => {
   for (const [body, links] of table) assert.deepEqual(listLinks(body), links, body)
 })
 
-test('a list has an end, and what is behind it no number', () => {
+test('links beyond the scanned length have no number', () => {
   const link = (at: number) => `<a href="https://a.example/${at}">x</a>\n`
   const many = Array.from({ length: 10_000 }, (_, at) => link(at)).join('')
   assert.equal(numberLinks(many).size, 10_000)
@@ -128,7 +128,7 @@ test('hostile markup takes linear time', () => {
   assert.ok(performance.now() - start < 2_000)
 })
 
-test('whatever the markup, what is listed is a link of the web, and the same each time', () => {
+test('for any markup, every listed link is http or https, and the list is the same each time', () => {
   const piece = fc.constantFrom(
     ...[
       '<a ',

@@ -30,7 +30,7 @@ function clicks(html: string): (number | string | undefined)[] {
 
 const link = (address: string) => `<a href="${address}">x</a>`
 
-test('a link of the content travels as its number, one that a template made as itself', () => {
+test('a link of the content is sent as its number, a link with values as itself', () => {
   const html = link('https://a.example/?x=1&amp;y=2') + link('https://b.example/?id=7&amp;n=8')
   assert.deepEqual(clicks(track(html, link('https://a.example/?x=1&amp;y=2'))), [
     linkNumber('https://a.example/?x=1&y=2'),
@@ -38,7 +38,7 @@ test('a link of the content travels as its number, one that a template made as i
   ])
 })
 
-test('everything around the addresses stays as it was', () => {
+test('the text around the addresses is unchanged', () => {
   const html = `<A Class=x HREF = 'https://a.example/' title="b">c</A><map><area href=https://b.example/></map>`
   const tracked = track(html)
   const [first = '', second = ''] = findHrefs(tracked).map(({ value }) => value)
@@ -50,12 +50,12 @@ test('everything around the addresses stays as it was', () => {
   assert.equal(readOpenToken([tracker.openKey], pixelTag.exec(tracked)?.[1] ?? ''), emailId)
 })
 
-test('the pixel stands before the closing body tag, once', () => {
+test('the pixel is inserted once, before the closing body tag', () => {
   const tracked = track('<body><p>a</p></body></html>')
   assert.match(tracked, /^<body><p>a<\/p><img [^>]*>\n<\/body><\/html>$/)
 })
 
-test('what leads nowhere on the web, and our own pages, are left', () => {
+test('addresses outside the web and links to our own pages are unchanged', () => {
   const own = ['unsubscribe', 'subscribe', 'manage', 't/c', 't/o', 'contacts/public']
   const addresses = [
     ...['mailto:a@b.example', 'tel:+49', '#top', 'cid:x', 'javascript:x', '/a', '//a.example/'],
@@ -70,7 +70,7 @@ test('what leads nowhere on the web, and our own pages, are left', () => {
   }
 })
 
-test('other addresses of ours, and those that only begin like it, are counted', () => {
+test('other URLs of our host, and URLs that only begin like it, are tracked', () => {
   const addresses = [`${baseUrl}/terms`, `${baseUrl}.evil.example/unsubscribe/x`, baseUrl]
   for (const address of addresses) {
     assert.deepEqual(clicks(track(link(address))), [linkNumber(address)], address)
@@ -86,7 +86,7 @@ test('a link is never rewritten twice', () => {
   )
 })
 
-test('a link that differs per recipient fits up to 1,500 characters, and is left beyond', () => {
+test("a recipient's own link is tracked up to 1,500 characters, and unchanged beyond", () => {
   const long = (length: number) => `https://a.example/${'b'.repeat(length - 18)}`
   assert.deepEqual(clicks(track(link(long(1_500)), '')), [long(1_500)])
   assert.deepEqual(clicks(track(link(long(1_501)), '')), [undefined])
@@ -95,7 +95,7 @@ test('a link that differs per recipient fits up to 1,500 characters, and is left
   assert.deepEqual(clicks(track(link(wide), '')), [undefined])
 })
 
-test('each token is its email\u2019s own, and none names another address', () => {
+test('each token names its own email and link', () => {
   const html = link('https://a.example/') + link('https://b.example/')
   const other = '019a0000-0000-7000-8000-000000000002'
   const tokens = new Set<string>()
@@ -115,7 +115,7 @@ test('each token is its email\u2019s own, and none names another address', () =>
   }
 })
 
-test('10,000 links are counted in linear time', () => {
+test('10,000 links are tracked in linear time', () => {
   const html = Array.from({ length: 10_000 }, (_, at) => link(`https://a.example/${at}`)).join('')
   const start = performance.now()
   const found = clicks(track(html))
@@ -144,7 +144,7 @@ const piece = fc.constantFrom(
   ...['\u00a0', 'javascript:', 'mailto:', '/', '=', '`', '<', 'text'],
 )
 
-test('whatever the markup, links keep their number, order and meaning', () => {
+test('for any markup, links keep their number, order and meaning', () => {
   let counted = 0
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {

@@ -5,7 +5,7 @@ import { readIncomingHeader } from '../../../src/mail/incoming/header.ts'
 const read = (...lines: string[]) =>
   readIncomingHeader(Buffer.from([...lines, '', 'x'].join('\r\n')))
 
-test('what is needed of a header section', () => {
+test('the fields of a header section are read', () => {
   const header = read(
     'Received: from a by b;',
     '\tSat, 21 Nov 2026 12:00:00 +0000',
@@ -29,7 +29,7 @@ test('what is needed of a header section', () => {
   })
 })
 
-test('a message without a header section has none of it', () => {
+test('a message without a header section has no field', () => {
   const nothing = {
     ...{ subject: '', fromField: '', messageId: null, answers: [] },
     ...{ isAutoSubmitted: false, ownToken: null },

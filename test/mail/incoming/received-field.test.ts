@@ -14,7 +14,7 @@ const hop: Hop = {
   at: Date.UTC(2026, 10, 21, 7, 8, 9),
 }
 
-test('tells from where, by whom, how, as what, for whom and when (RFC 5321 section 4.4)', () => {
+test('the field has all clauses of RFC 5321 section 4.4', () => {
   const lines = [
     'Received: from mx.sender.test ([192.0.2.1])',
     '\t(TLSv1.3 TLS_AES_256_GCM_SHA384)',
@@ -28,7 +28,7 @@ test('tells from where, by whom, how, as what, for whom and when (RFC 5321 secti
   assert.doesNotMatch(other, /TLS_|for </)
 })
 
-test('whatever a client calls itself, the field is one of ASCII with lines that fold', () => {
+test('with any client name, the field is ASCII and folded', () => {
   const anything = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) })
   fc.assert(
     fc.property(anything, anything, (name, address) => {
@@ -44,7 +44,7 @@ test('whatever a client calls itself, the field is one of ASCII with lines that 
   assert.match(formatReceived({ ...hop, clientName: '[192.0.2.9]' }), /from \[192\.0\.2\.9\] \(/)
 })
 
-test('counts the fields of that name and nothing else', () => {
+test('only Received fields are counted', () => {
   const section =
     'Received: a\r\nRECEIVED : b\r\n received: folded\r\nX-Received: c\r\nReceived-SPF: d'
   assert.equal(countHops(section), 2)

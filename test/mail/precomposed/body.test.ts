@@ -100,7 +100,7 @@ const prose =
 const values = { name: "Ada O'Neil", order: 4711, product: 'Tea & Co = 1', city: 'Zürich' }
 const stored = { ...values, email: 'ada@example.org' }
 
-test('ordinary mail goes the short way and says what the long way says', async () => {
+test('ordinary mail is filled into a precomposed body, with the same octets as a full rendering', async () => {
   assert.ok(isFilled({ body: prose, stored }))
   const octets = assertSame({ body: prose, stored })
   const { subject, html, text } = renderMessage(
@@ -114,7 +114,7 @@ test('ordinary mail goes the short way and says what the long way says', async (
   assert.match(octets, /^List-Unsubscribe: <https:/m)
 })
 
-test('tracked mail and marketing go the short way too', () => {
+test('tracked mail and marketing use precomposed bodies too', () => {
   for (const isTracked of [true, false]) {
     for (const end of [footer, null]) {
       assert.ok(isFilled({ body: prose, stored, isTracked, footer: end }))
@@ -127,7 +127,7 @@ test('tracked mail and marketing go the short way too', () => {
   assert.doesNotMatch(html, /shop\.example/)
 })
 
-test('links that only their values make are counted, or left, as on the long way', () => {
+test('links that consist of values are tracked, or not, as in a full rendering', () => {
   const body = `${'<p>plain English words</p>\n'.repeat(9)}<a href='{{ a }}'>x</a><a href="https://{{ b }}?{{ a }}">y</a>`
   const long = 'x'.repeat(240)
   for (const a of [
@@ -144,7 +144,7 @@ test('links that only their values make are counted, or left, as on the long way
   }
 })
 
-test('a document that cannot be tracked the short way goes the long way', () => {
+test('a document whose links cannot be precomposed is rendered in full', () => {
   const lines = '<a href="https://shop.example/\n{{ name }}">x</a>'
   const many = Array.from({ length: 6_500 }, (_, n) => `<a href="https://s.example/${n}">x</a>`)
   for (const body of [lines, `{{ name }}${many.join('')}`]) {
@@ -155,7 +155,7 @@ test('a document that cannot be tracked the short way goes the long way', () => 
   }
 })
 
-test('templates with placeholders in other places than text and attributes go the long way', () => {
+test('templates with placeholders elsewhere than in text and attributes are rendered in full', () => {
   const bodies = [
     '<{{ name }}>',
     '</{{ name }}>',
@@ -178,7 +178,7 @@ test('templates with placeholders in other places than text and attributes go th
   }
 })
 
-test('values that could change what is around them go the long way', () => {
+test('values that could change their surroundings are rendered in full', () => {
   const table: [body: string, value: string][] = [
     ['<p>a {{ name }} b</p>', ''],
     ['<p>a {{ name }} b</p>', ' x'],
@@ -204,7 +204,7 @@ test('values that could change what is around them go the long way', () => {
   }
 })
 
-test('a short body stays seven bits, a foreign one goes in base64, as on the long way', () => {
+test('a short body stays 7-bit, and non-Latin text uses base64, as in a full rendering', () => {
   const custom = '<div>Dear {{ name }}</div>'
   assert.match(assertSame({ body: custom, stored: { name: 'Ada' } }), /html.*\r\n.*: 7bit/)
   assert.match(assertSame({ body: custom, stored: { name: '你好世界' } }), /html.*\r\n.*: base64/)
@@ -219,7 +219,7 @@ test('a short body stays seven bits, a foreign one goes in base64, as on the lon
   )
 })
 
-test('a language that is none is written as on the long way', () => {
+test('an invalid language is written as in a full rendering', () => {
   for (const language of ['', 'de-AT', '"><script>', ' en ', 'x'.repeat(300)]) {
     assertSame({ body: prose, stored, language })
   }
@@ -306,7 +306,7 @@ const body = fc
   .map((pieces) => pieces.join(''))
 const record = fc.record({ a: value, b: value, c: value }, { requiredKeys: [] })
 
-test('whatever the template and the values, both ways lead to the same octets', () => {
+test('for any template and values, both ways give the same octets', () => {
   let filled = 0
   fc.assert(
     fc.property(body, record, record, kind, (text, stored, request, how) => {

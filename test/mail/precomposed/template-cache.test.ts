@@ -4,7 +4,7 @@ import { LANGUAGES } from '../../../src/mail/languages.ts'
 import { createTemplateCache } from '../../../src/mail/precomposed/template-cache.ts'
 import { testTracker } from '../tracker.ts'
 
-test('equal texts are compiled once, for each use that is made of them', () => {
+test('equal texts are compiled once for each format', () => {
   const cache = createTemplateCache(testTracker())
   const html = cache.prepare('Dear {{ name }}', { format: 'html' })
   assert.equal(cache.prepare(['Dear ', '{{ name }}'].join(''), { format: 'html' }), html)
@@ -15,7 +15,7 @@ test('equal texts are compiled once, for each use that is made of them', () => {
   assert.equal(cache.prepare('Dear {{ name }}', { format: 'html' }), html)
 })
 
-test('a stencil is made for the second message, of HTML with placeholders only', () => {
+test('a body is precomposed for the second message, of HTML with plain placeholders only', () => {
   const cache = createTemplateCache(testTracker())
   const asked = (source: string, format: 'html' | 'text') => {
     const prepared = cache.prepare(source, { format })
@@ -27,7 +27,7 @@ test('a stencil is made for the second message, of HTML with placeholders only',
   assert.deepEqual(asked('{{ name }}', 'text'), [false, false, false])
 })
 
-test('a text that is sent in many kinds has a stencil for as many as there is room for', () => {
+test('a text sent in many kinds has as many precomposed bodies as fit its share of memory', () => {
   const cache = createTemplateCache(testTracker())
   const made = (source: string) => {
     const prepared = cache.prepare(source, { format: 'html' })
@@ -46,7 +46,7 @@ test('a text that is sent in many kinds has a stencil for as many as there is ro
   assert.equal(made(`<p>{{ name }}</p>${'x'.repeat(290_000)}`), 1)
 })
 
-test('what is not used gives way, by number and by size', () => {
+test('unused templates are evicted, by number and by size', () => {
   const cache = createTemplateCache(testTracker())
   const small = cache.prepare('small', { format: 'text' })
   for (let n = 0; n < 200; n += 1) cache.prepare(`other ${n}`, { format: 'text' })

@@ -51,8 +51,10 @@ function listDead(rule: ReplyRule): string[] {
   const { branches, sample } = readPattern((rule.raw ?? rule.text)?.source ?? '')
   return branches
     .filter((branch) => {
-      const texts = seeds.map((seed) => sample(branch, seed))
-      return !texts.some((text) => wins(rule, text) || wins(rule, `q ${text} q`))
+      return !seeds.some((seed) => {
+        const text = sample(branch, seed)
+        return wins(rule, text) || wins(rule, `q ${text} q`)
+      })
     })
     .map(({ source }) => source)
 }

@@ -591,7 +591,7 @@ for (const [reason, lines] of Object.entries(phrases)) {
   })
 }
 
-test('an unknown user is filtered where a code of policy or the end of the data speaks against it', () => {
+test('"unknown user" means filtered with a policy code or after the data', () => {
   const late = (enhancedCode: string | null, command?: 'rcpt' | 'message') => {
     const reply = { code: 550, enhancedCode, text: 'User unknown' }
     const { verdict } = classifyWithBasis({ stage: 'late', reply, ...(command ? { command } : {}) })
@@ -608,7 +608,7 @@ test('an unknown user is filtered where a code of policy or the end of the data 
   assert.deepEqual(late('5.1.1', 'message'), ['userunknown', true, false])
 })
 
-test('what was said to EHLO or MAIL FROM is no word on the recipient', () => {
+test('a reply to EHLO or MAIL FROM does not blame the recipient', () => {
   for (const [command, text, reason] of [
     ['ehlo', 'Rejected', 'blocked'],
     ['greeting', 'no', 'blocked'],
@@ -621,7 +621,7 @@ test('what was said to EHLO or MAIL FROM is no word on the recipient', () => {
   }
 })
 
-test('the basis tells how sure a reading is', () => {
+test('the basis names the part of the reply that decided', () => {
   const basisOf = (code: number, enhancedCode: string | null, text: string) =>
     classifyWithBasis({ stage: 'late', reply: { code, enhancedCode, text } }).basis
   assert.equal(basisOf(550, '5.1.1', 'Mailbox full'), 'text')

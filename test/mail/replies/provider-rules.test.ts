@@ -10,7 +10,7 @@ const late = (code: number, enhancedCode: string | null, text: string, command?:
   return verdict
 }
 
-test('the numbers of providers say more than the words beside them', () => {
+test('the codes of providers outweigh their text', () => {
   for (const [text, reason] of [
     ['Service refused, please try later. OFR006_103 192.0.2.1', 'blocked'],
     ['Service refused, please try later. LPN001_108', 'undetermined'],
@@ -33,13 +33,13 @@ test('the numbers of providers say more than the words beside them', () => {
   }
 })
 
-test('a number within a word or of another kind means nothing', () => {
+test("a provider's code within a word or of another form is ignored", () => {
   for (const text of ['xib110x', 'sofr_103', 'pol-p55', 'aup#i-99999']) {
     assert.equal(late(550, null, text).reason, 'undetermined', text)
   }
 })
 
-test('a late report with a code alone is read by the registry of codes', () => {
+test('a late report without text is classified by its enhanced code', () => {
   for (const [enhancedCode, reason, isHard] of [
     ['5.1.0', 'userunknown', true],
     ['5.1.9', 'systemerror', false],
@@ -69,11 +69,11 @@ test('a late report with a code alone is read by the registry of codes', () => {
   }
 })
 
-test('a switched-off mailbox told by code alone still counts as a strike', () => {
+test('a disabled mailbox without text counts as a strike', () => {
   assert.equal(late(550, '5.2.1', 'xyzzy').isStrike, true)
 })
 
-test('a domain without mail is hard only when nothing says that it may come back', () => {
+test('a domain without mail is hard unless the failure is temporary', () => {
   for (const text of ['No MX found for domain', 'the domain has a null MX record']) {
     assert.deepEqual(
       [late(550, null, text).reason, late(550, null, text).isHard],

@@ -49,7 +49,7 @@ test('an unknown user under X.2.1 is filtered, unless the address itself was ref
   ])
 })
 
-test('"no such user" quoted from the other server is believed where nothing speaks against it', () => {
+test('"no such user" quoted from the other server counts unless a code contradicts it', () => {
   const said = [
     '550 User unknown',
     '550 No such user here',
@@ -83,7 +83,7 @@ test('"no such user" quoted from the other server is believed where nothing spea
   ])
 })
 
-test('KDDI names the address that it does not know, and names none where its filter refuses', () => {
+test('KDDI names the address of an unknown user, and no address if its filter refuses', () => {
   const carrier = { recipient: 'ann@ezweb.ne.jp', remote: 'lsean.ezweb.ne.jp' }
   const unknown = '550 <ann@ezweb.ne.jp>: User unknown'
   assertAll([
@@ -103,7 +103,7 @@ test('KDDI names the address that it does not know, and names none where its fil
   ])
 })
 
-test('docomo says of its filters that the user is unknown, too', () => {
+test('docomo says "unknown user" for refusals by its filters too', () => {
   const carrier = { recipient: 'ann@docomo.ne.jp', remote: 'mfsmax.docomo.ne.jp' }
   const said = '550 Unknown user ann@docomo.ne.jp'
   assertAll([
@@ -115,7 +115,7 @@ test('docomo says of its filters that the user is unknown, too', () => {
   ])
 })
 
-test("qmail-remote's phrases tell what was answered to", () => {
+test("qmail-remote's phrases imply the command", () => {
   const after = (phrase: string, said: string) => qmail(`${phrase}\nRemote host said: ${said}`)
   assertAll([
     [
@@ -165,7 +165,7 @@ test("qmail-remote's phrases tell what was answered to", () => {
   ])
 })
 
-test('a domain that is unknown at HELO is ours, never the one of the recipient', () => {
+test("a domain that is unknown at HELO is ours, not the recipient's", () => {
   assertAll([
     [postfix({ said: '550 Unknown domain', command: 'EHLO' }), 'soft blocked 5.0.0'],
     [postfix({ said: '550 5.1.2 Host not found', command: 'HELO' }), 'soft blocked 5.1.2'],
@@ -197,7 +197,7 @@ test('the state of the account above the recipients counts beside status fields 
   ])
 })
 
-test('a host that takes no mail at all is hard, whatever it answers to', () => {
+test('a host that accepts no mail is hard, at any command', () => {
   assertAll([
     [postfix({ said: '521 5.3.2 this host accepts no mail' }), 'hard rejected 5.3.2'],
     [postfix({ said: '521 mx.reader.test does not accept mail' }), 'hard rejected 5.0.0'],
@@ -223,7 +223,7 @@ test('a host that takes no mail at all is hard, whatever it answers to', () => {
   ])
 })
 
-test('a quota of the sender or of the system is no full mailbox', () => {
+test('a quota of the sender or of the system is not a full mailbox', () => {
   const cases: [said: string, reason: string][] = [
     ['552 5.2.2 Mailbox full', 'mailboxfull'],
     ['552 ann has exceeded her mailbox quota', 'mailboxfull'],
@@ -260,7 +260,7 @@ test('a quota of the sender or of the system is no full mailbox', () => {
   }
 })
 
-test('a bracket that is dropped with the name of a host holds an IP address', () => {
+test('a host name is removed only before an IP address in brackets', () => {
   assertAll([
     [fieldsOnly({ said: '550 5.1.1 [ab12] No such user' }), 'hard userunknown 5.1.1'],
     [
@@ -280,7 +280,7 @@ test('a bracket that is dropped with the name of a host holds an IP address', ()
   ])
 })
 
-test('of a transcript only what was refused counts, the last refusal most', () => {
+test('only refusals in a transcript count, the last one first', () => {
   assertAll([
     [
       prose(`Could not deliver to <ann@reader.test>:
@@ -332,7 +332,7 @@ Out: 221 2.0.0 Bye`),
   ])
 })
 
-test('who misses recipients at DATA had refused them, wherever the refusal stands', () => {
+test('missing recipients at DATA mean that RCPT was refused, wherever the refusal stands', () => {
   assertAll([
     [
       sendmail({ said: '550 no such user\n554 5.5.1 Error: no valid recipients' }),
@@ -352,7 +352,7 @@ test('who misses recipients at DATA had refused them, wherever the refusal stand
   ])
 })
 
-test('a size or a count is no reply code', () => {
+test('a size or a count is not a reply code', () => {
   const codeOf = (said: string) =>
     readReport(Buffer.from(fieldsOnly({ said }))).recipients[0]?.replyCode
   for (const said of [
@@ -370,7 +370,7 @@ test('a size or a count is no reply code', () => {
   assert.equal(codeOf('after 500 attempts: 450 no'), 450)
 })
 
-test('an error above the line of RCPT belongs to that recipient', () => {
+test('an error above the RCPT line belongs to that recipient', () => {
   assert.deepEqual(
     brief(
       prose(`The following errors occurred:
@@ -385,7 +385,7 @@ RCPT TO:<bob@reader.test>`),
   )
 })
 
-test('an address to turn to for help is never the recipient', () => {
+test('a contact address for help is not the recipient', () => {
   for (const body of [
     'Your message was refused: 550 5.7.1 Your IP is blocked.\nFor further assistance, please contact <desk@mx.test>.',
     'Your message was refused: 550 5.7.1 Your IP is blocked.\n\nFor help, contact desk@mx.test',
@@ -459,7 +459,7 @@ test("all lines of a reply decide where sendmail's field keeps the first", () =>
   ])
 })
 
-test('prose on the actual recipient counts where the final one is an alias', () => {
+test('prose about the actual recipient counts if the final recipient is an alias', () => {
   const report = dsn(
     `   ----- The following addresses had permanent fatal errors -----
 <ann@elsewhere.test>
@@ -481,7 +481,7 @@ Status: 5.0.0`,
   assert.deepEqual(brief(report), ['soft mailboxfull 5.2.2', 'hard userunknown 5.1.1'])
 })
 
-test('an unrouteable address is an unknown host, unless the domain is the own one of who reports', () => {
+test("an unrouteable address is an unknown host, unless it is the reporting system's own domain", () => {
   assertAll([
     [exim('Unrouteable address', 'ann@nowhere.test'), 'hard hostunknown null'],
     [exim('Unrouteable address', 'ann@reader.test', 'mx.reader.test'), 'hard userunknown null'],
@@ -536,7 +536,7 @@ test('notices of list managers are bounces', () => {
   )
 })
 
-test('what speaks of our address or host without naming a list is a block', () => {
+test('a text about our IP address or host that names no blocklist is a block', () => {
   const blocks = [
     '550 Mail from 192.0.2.9 is refused. Contact postmaster@reader.test',
     '554 192.0.2.9: please contact postmaster@reader.test',
@@ -557,7 +557,7 @@ test('what speaks of our address or host without naming a list is a block', () =
   }
 })
 
-test('a line that is too long for SMTP is an error of the content', () => {
+test('a line that is too long for SMTP is a content error', () => {
   for (const said of [
     '500 5.5.2 Line too long',
     '550 maximum allowed line length is 998 octets, got 1200',
@@ -573,7 +573,7 @@ test('a line that is too long for SMTP is an error of the content', () => {
   )
 })
 
-test('mail that Microsoft gave up has expired, whatever error of a socket it quotes', () => {
+test("Microsoft's codes for expired mail outweigh the socket error that they quote", () => {
   for (const [status, words] of [
     ['5.4.300', 'Message expired'],
     ['5.4.312', 'Message expired, DNS query failed(ErrorRetry)'],
@@ -603,7 +603,7 @@ test('mail that Microsoft gave up has expired, whatever error of a socket it quo
   ])
 })
 
-test('an address that the reporting system itself finds malformed will never work', () => {
+test('an address that the reporting system finds malformed is hard', () => {
   assertAll([
     [
       exim('malformed address: domain missing or malformed', 'ann@reader.test'),
@@ -620,7 +620,7 @@ test('an address that the reporting system itself finds malformed will never wor
   ])
 })
 
-test('advice behind the verdict does not decide', () => {
+test('advice after the refusal does not decide', () => {
   const cases: [said: string, expected: string][] = [
     [
       '550 5.1.1 No such user. Please set up SPF and DKIM before you write again',
@@ -648,7 +648,7 @@ test('advice behind the verdict does not decide', () => {
     assert.deepEqual(brief(fieldsOnly({ said })), [expected], said)
 })
 
-test('what was said of one recipient does not decide on another', () => {
+test('a refusal of one recipient does not decide about another', () => {
   const notice = `<ann@reader.test>: host mx.reader.test[192.0.2.7] said: 550 no such user (in
     reply to end of DATA command)
 

@@ -17,7 +17,7 @@ type Score = { right: number; of: number; least: number }
 const folder = path.join(import.meta.dirname, '../../../../shared/corpus/bounces')
 const skip = existsSync(folder) ? false : 'the corpus ../shared/corpus is not there'
 
-test('real bounces are understood', { skip }, (t) => {
+test('real bounces are classified as expected', { skip }, (t) => {
   const names: [string, Expected[]][] = Object.entries(
     JSON.parse(readFileSync(path.join(folder, 'expected.json'), 'utf8')),
   )

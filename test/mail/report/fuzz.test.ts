@@ -35,7 +35,7 @@ function listMessages(): Buffer[] {
   return own.concat(real.map((name) => readFileSync(path.join(corpus, name)).subarray(0, 30_000)))
 }
 
-test('no octets at all make it throw', () => {
+test('no octets make readReport throw', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 4_000 }), (octets) => {
       assertSound(Buffer.from(octets))
@@ -80,7 +80,7 @@ const words = [
   '@@@@',
 ]
 
-test('no order of the words of reports makes it throw', () => {
+test('no sequence of phrases from reports makes readReport throw', () => {
   const message = fc.array(fc.constantFrom(...words), { maxLength: 60 })
   fc.assert(
     fc.property(message, fc.constantFrom('\n', '', ' '), (list, between) => {
@@ -113,7 +113,7 @@ function mutate(raw: Buffer, { kind, at, length, octet }: Mutation): Buffer {
   return Buffer.concat([head, middle.map((one) => one ^ octet), tail])
 }
 
-test('mutated reports are read or passed over', () => {
+test('mutated reports are read without an error', () => {
   const messages = listMessages()
   const chosen = fc.constantFrom(...messages)
   fc.assert(
@@ -229,7 +229,7 @@ for (const [name, text] of bombs) {
   })
 }
 
-test('charsets that nobody knows, and bodies that are not what theirs says, are read', () => {
+test('unknown charsets and wrongly labelled bodies are read', () => {
   for (const charset of [
     'x-unknown',
     '',

@@ -64,7 +64,7 @@ Diagnostic-Code: smtp; 550 5.1.1 User unknown
 `
 
 describe('a delivery status (RFC 3464)', () => {
-  it('tells every recipient in the order of the report', () => {
+  it('lists every recipient in the order of the report', () => {
     const report = read(
       dsn({
         status: `Reporting-MTA: dns; cs.utk.edu
@@ -102,7 +102,7 @@ Remote-MTA: dns; sdcc13.ucsd.edu
     assert.match(first?.diagnostic ?? '', /is not a registered gateway user$/)
   })
 
-  it('is never hard unless something failed, whatever its words', () => {
+  it('is hard only if the action is failed, whatever its text', () => {
     for (const action of ['delayed', 'delivered', 'relayed', 'expanded']) {
       const [one] = read(dsn({ status: oneFailed.replace('failed', action) })).recipients
       assert.ok(one)
@@ -115,7 +115,7 @@ Remote-MTA: dns; sdcc13.ucsd.edu
     }
   })
 
-  it('goes by what the other server said where the reporting system says less', () => {
+  it("prefers the other server's reply if it is more specific than the reporting system's status", () => {
     for (const [status, diagnostic, expected] of [
       ['5.0.0', 'smtp; 554 5.7.1 Relay access denied', '5.7.1'],
       ['5.1.1', 'smtp; 552 5.2.2 over quota', '5.2.2'],
@@ -133,7 +133,7 @@ Remote-MTA: dns; sdcc13.ucsd.edu
     }
   })
 
-  it('believes who found out by itself that there is no such user, and who was told', () => {
+  it('accepts "no such user" from the reporting system itself and from another server', () => {
     const prose = 'From: Mailer-Daemon@mx.test\nSubject: Mail delivery failed\n\n'
     const fields = 'Final-Recipient: rfc822;ann@reader.test\nAction: failed\nStatus: 5.0.0'
     const told = `${fields}\nDiagnostic-Code: smtp; 550 unknown user`
@@ -142,7 +142,7 @@ Remote-MTA: dns; sdcc13.ucsd.edu
     assert.equal(read(dsn({ status: told })).recipients[0]?.class, 'hard')
   })
 
-  it('reads what an IronPort was told, not what it guesses', () => {
+  it('reads the reply that an IronPort quotes, not its own guess', () => {
     const diagnostic = `5.1.0 - Unknown address error 550-'5.7.1 Client host blocked using zen.spamhaus.org'`
     const status = `Final-Recipient: rfc822;a@b.test\nAction: failed\nStatus: 5.0.0\nDiagnostic-Code: smtp; ${diagnostic}`
     assert.deepEqual(brief(read(dsn({ status }))), [
@@ -150,7 +150,7 @@ Remote-MTA: dns; sdcc13.ucsd.edu
     ])
   })
 
-  it('takes types, brackets, names, missing blank lines and lines that were not folded', () => {
+  it('accepts types, brackets, names, missing blank lines and unfolded lines', () => {
     const report = read(
       dsn({
         status: `Reporting-MTA: dns; mx.test
@@ -172,14 +172,14 @@ Status: 5.2.2`,
     assert.equal(report.recipients[0]?.diagnostic, '550-no 550-such 550 user here')
   })
 
-  it('takes Original-Recipient where Final-Recipient is missing or no address', () => {
+  it('uses Original-Recipient if Final-Recipient is missing or not an address', () => {
     const status = `Original-Recipient: <ann@reader.test>\nAction: failed\nDiagnostic-Code: smtp; 550 5.1.1 no`
     assert.equal(read(dsn({ status })).recipients[0]?.recipient, 'ann@reader.test')
     const rewritten = `Final-Recipient: rfc822; @mx.test\nAction: failed\nStatus: 5.1.2`
     assert.equal(read(dsn({ status: rewritten })).recipients[0]?.recipient, 'ann@reader.test')
   })
 
-  it('keeps the address that the sender used beside the final one', () => {
+  it('returns the original recipient beside the final one', () => {
     const status = `${oneFailed}Original-Recipient: rfc822;info@reader.test\n`
     const [one] = read(dsn({ status })).recipients
     assert.deepEqual(
@@ -196,7 +196,7 @@ Status: 5.2.2`,
     }
   })
 
-  it('is found in plain text, in base64 and where its boundary never comes', () => {
+  it('is found in plain text, in base64 and with a boundary that never occurs', () => {
     const head = 'From: MAILER-DAEMON@mx.test\nSubject: Returned mail\n'
     const base64 = Buffer.from(oneFailed).toString('base64')
     for (const text of [
@@ -215,12 +215,12 @@ Status: 5.2.2`,
     }
   })
 
-  it('is read in the report that a filter on the way has wrapped', () => {
+  it('is read if a filter on the way wrapped the report', () => {
     const wrapped = `From: MAILER-DAEMON@filter.test\nSubject: Returned mail\nContent-Type: multipart/mixed; boundary=w\n\n--w\nContent-Type: text/plain\n\nThe following could not be delivered\n--w\nContent-Type: message/rfc822\n\n${dsn({ status: oneFailed })}\n--w--`
     assert.equal(read(wrapped).recipients[0]?.recipient, 'ann@reader.test')
   })
 
-  it('escapes what a terminal would obey and bounds what it shows', () => {
+  it('escapes control characters and bounds the diagnostic', () => {
     const status = oneFailed.replace('User unknown', `\x1b[31mred\x07 ${'long '.repeat(1_000)}`)
     const { diagnostic = '' } = read(dsn({ status })).recipients[0] ?? {}
     assert.match(diagnostic, /^550 5\.1\.1 \\x1b\[31mred\\x07 long/)
@@ -253,14 +253,14 @@ describe('a bounce in prose', () => {
     })
   }
 
-  it('names the recipient of the message that came back where it names nobody', () => {
+  it('takes the recipient of the returned message if the prose names none', () => {
     const text = `From: MAILER-DAEMON@mx.test\nSubject: Undeliverable\n\nMailbox full.\n\n--- Original message ---\n${originalHead}\n`
     assert.deepEqual(brief(read(text)), [
       ['ann@reader.test', 'failed', null, 'soft', 'mailboxfull'],
     ])
   })
 
-  it('of Amazon SES in JSON is one too', () => {
+  it('may be a notification of Amazon SES in JSON', () => {
     const notice = {
       notificationType: 'Bounce',
       bounce: {
@@ -322,7 +322,7 @@ describe('a complaint', () => {
     assert.equal(report.recipients[0]?.verdict.isHard, false)
   })
 
-  it('names all recipients and the return path of a full report (RFC 5965 appendix B.2)', () => {
+  it('has all recipients and the return path of a full report (RFC 5965 appendix B.2)', () => {
     const report = read(
       feedback(
         `Feedback-Type: fraud
@@ -345,13 +345,13 @@ Source-IP: 192.0.2.1`,
     assert.deepEqual(report.tokens, [token])
   })
 
-  it('keeps a place for a recipient who was taken out', () => {
+  it('has an empty recipient for a removed address', () => {
     const report = read(feedback('Feedback-Type: not-spam', 'From: a@b.test\nTo: <redacted>'))
     assert.deepEqual([report.feedbackType, report.recipients.length], ['not-spam', 1])
     assert.equal(report.recipients[0]?.recipient, '')
   })
 
-  it('comes without a feedback report too', () => {
+  it('is recognised without a feedback report', () => {
     const jmrp = `From: staff@hotmail.com\nSubject: complaint about message from 192.0.2.1\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: message/rfc822\n\nX-HmXmrOriginalRecipient: ann@hotmail.test\n${originalHead}\n\nhi\n--b--`
     const report = read(jmrp)
     assert.deepEqual([report.kind, report.feedbackType], ['complaint', 'abuse'])
@@ -391,7 +391,7 @@ describe('an automatic reply (RFC 3834)', () => {
     })
   }
 
-  it('is a receipt as well (RFC 8098)', () => {
+  it('may be a receipt (RFC 8098)', () => {
     const head = 'Content-Type: multipart/report; report-type=disposition-notification; boundary=b'
     assert.equal(
       read(`From: ann@reader.test\nSubject: Read: Our letter\n${head}\n\n--b--`).kind,
@@ -409,7 +409,7 @@ describe('mail of people', () => {
     ['', ''],
     ['Subject: spam report', 'the numbers of this month'],
   ]) {
-    it(`is no report: ${head}`, () => {
+    it(`is not a report: ${head}`, () => {
       const report = read(`From: Ann <ann@reader.test>\nTo: info@sender.test\n${head}\n\n${body}`)
       assert.deepEqual([report.kind, report.recipients], ['other', []])
     })
@@ -417,13 +417,13 @@ describe('mail of people', () => {
 })
 
 describe('tokens', () => {
-  it('come from inside the message that came back', () => {
+  it('come from the returned message', () => {
     const { tokens, original } = read(dsn({ status: oneFailed }))
     assert.deepEqual(tokens, [token, mailInToken, token.slice(2)])
     assert.deepEqual(original, { messageId: '<letter-1@sender.test>', subject: 'Caf\u00e9 news' })
   })
 
-  it('come from headers alone and from text below a line of words', () => {
+  it('come from a header section alone and from text after a separator line', () => {
     const head = 'From: MAILER-DAEMON@mx.test\nSubject: failure notice\n'
     for (const text of [
       `${head}Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/rfc822-headers\n\n${originalHead}\n--b--`,
@@ -433,7 +433,7 @@ describe('tokens', () => {
     }
   })
 
-  it('of the report itself, of prose or of a body, count for nothing', () => {
+  it("in the report's own header, in prose or in a body are ignored", () => {
     const elsewhere = `From: ann@reader.test
 To: ${token}@bounce.sender.test
 Return-Path: <${token}@bounce.sender.test>
@@ -448,7 +448,7 @@ ${token}@bounce.sender.test`
     assert.deepEqual(read(dsn({ status: oneFailed, returned })).tokens, [])
   })
 
-  it('are at most twenty, of their own form', () => {
+  it('are at most twenty and well-formed', () => {
     const many = Array.from({ length: 60 }, (_, n) => {
       const letter = String.fromCharCode(97 + (n % 26))
       return `X-A: b.${letter.repeat(41)}${n % 2 ? 'a' : 'c'}@h.test`
@@ -460,7 +460,7 @@ ${token}@bounce.sender.test`
 })
 
 describe('text of any charset', () => {
-  it('is decoded by its label', () => {
+  it('is decoded by its charset label', () => {
     const prose = 'メールボックスが一杯です。'
     const iso2022 = Buffer.from('\x1b$B%a!<%k%\\%C%/%9$,0lGU$G$9!#\x1b(B', 'latin1')
     for (const [charset, octets] of [

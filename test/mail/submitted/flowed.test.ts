@@ -20,14 +20,14 @@ for (const [title, text, expected] of table) {
   test(title, () => assert.equal(unflow(text, false), expected))
 }
 
-test('with DelSp the space before a line end is no part of the text', () => {
+test('with DelSp the space before a line end is not part of the text', () => {
   assert.equal(
     unflow('https://example.test/a \nb\n> 日 \n> 本', true),
     'https://example.test/ab\n> 日本',
   )
 })
 
-test('no word is lost or made', () => {
+test('no word is lost or added', () => {
   const line = fc.stringMatching(/^>{0,2} ?[ab]{0,3} ?$/)
   fc.assert(
     fc.property(fc.array(line, { maxLength: 12 }), fc.boolean(), (lines, isDelSp) => {

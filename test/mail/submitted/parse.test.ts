@@ -24,7 +24,7 @@ test('flowed text keeps its paragraphs and quotes, also beside a file', async ()
   assert.equal((await read(...mixed)).body, expected)
 })
 
-test('octets of no declared charset are UTF-8, or else as old programs wrote them', async () => {
+test('octets without a declared charset are UTF-8, else windows-1252', async () => {
   const html = ['Content-Type: text/html', '', '<p>caf\xe9</p>']
   assert.equal((await read(...html)).body, '<p>café</p>')
   assert.equal((await read('', 'caf\xc3\xa9 \xe2\x9c\x93')).body, 'café ✓')
@@ -37,7 +37,7 @@ test('octets of no declared charset are UTF-8, or else as old programs wrote the
   assert.equal(body, '€ 5\n✓')
 })
 
-test('so are header fields, each for itself', async () => {
+test('header fields are UTF-8, else windows-1252, each by itself', async () => {
   const octets = Buffer.from(
     'From: Jos\xe9 <shop@example.test>\r\nSubject: \x93Caf\xe9\x94\r\nX-Old: \xe9\r\nX-New: \xc3\xa9\r\n\r\nx',
     'latin1',
@@ -49,7 +49,7 @@ test('so are header fields, each for itself', async () => {
   assert.deepEqual(headers, { 'X-Old': 'é', 'X-New': 'é' })
 })
 
-test('a text with the name of a file is a file, unless the message begins with it', async () => {
+test('a text part with a filename is a file, unless the message begins with it', async () => {
   const part = (name: string, text: string, ...fields: string[]) => [
     ...['--b', `Content-Type: text/plain; name=${name}`, ...fields, '', text],
   ]
@@ -69,7 +69,7 @@ test('a text with the name of a file is a file, unless the message begins with i
   assert.deepEqual(octets, ['one', 'caf\xe9'])
 })
 
-test('a file that the HTML does not show is no inline image, whatever it stands beside', async () => {
+test('a file that the HTML does not refer to is not an inline image', async () => {
   const file = (id: string, type: string, disposition: string) => [
     ...['--b', `Content-Type: ${type}`, `Content-ID: <${id}>`],
     ...[`Content-Disposition: ${disposition}; filename=${id}`, '', 'x'],
@@ -87,7 +87,7 @@ test('a file that the HTML does not show is no inline image, whatever it stands 
   )
 })
 
-test('a Reply-To without a value asks for nothing', async () => {
+test('a Reply-To without a value is ignored', async () => {
   for (const value of ['', ' ', '<>']) {
     const { reply, headers } = await read(`Reply-To:${value}`, '', 'x')
     assert.deepEqual([reply, headers], [undefined, {}])

@@ -21,7 +21,7 @@ async function refusalOf(...lines: string[]): Promise<string> {
   return reading.refusal.code
 }
 
-describe('the body of a message handed in', () => {
+describe('the body of a submitted message', () => {
   const html = ['--b', 'Content-Type: text/html', '', '<p>html</p>']
   const text = ['--b', 'Content-Type: text/plain', '', 'text']
   const multipart = (type: string) => [`Content-Type: multipart/${type}; boundary=b`, '']
@@ -77,7 +77,7 @@ describe('the body of a message handed in', () => {
   }
 })
 
-describe('the text part beside the HTML of a message handed in', () => {
+describe('the text alternative of a submitted message', () => {
   const part = (type: string, ...lines: string[]) => [`Content-Type: ${type}`, '', ...lines]
   const text = part('text/plain', 'by hand')
   const html = part('text/html', '<p>html</p>')
@@ -118,8 +118,8 @@ describe('the text part beside the HTML of a message handed in', () => {
   }
 })
 
-describe('the header section of a message handed in', () => {
-  it('gives sender, names, subject and where to answer', async () => {
+describe('the header section of a submitted message', () => {
+  it('gives sender, names, subject and Reply-To', async () => {
     const { from, names, subject, reply } = await read(
       'Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?= =?utf-8?B?4pyT?=',
       'To: "Ada, L" <ADA@dest.test>, bob@dest.test',
@@ -140,7 +140,7 @@ describe('the header section of a message handed in', () => {
     assert.equal(reply?.address, 'help@example.test')
   })
 
-  it('goes on without what is ours to write', async () => {
+  it('loses the fields that Pillarbox writes', async () => {
     const { headers } = await read(
       ...['Sender: x@evil.test', 'Return-Path: <x@evil.test>', 'Received: by x', 'Date: now'],
       ...[
@@ -160,7 +160,7 @@ describe('the header section of a message handed in', () => {
     assert.deepEqual(headers, { 'X-Kept': 'yes' })
   })
 
-  it('keeps what others read: one value a name, unfolded, encoded words as text', async () => {
+  it('keeps other fields: the first of a name, unfolded, encoded words decoded', async () => {
     const { headers } = await read(
       ...[
         'X-Tag: one',
@@ -190,7 +190,7 @@ describe('the header section of a message handed in', () => {
     assert.deepEqual(headers, { 'Reply-To': '"A, B" <a@x.test>, c@x.test' })
   })
 
-  it('keeps of long References the first and the newest', async () => {
+  it('keeps the first and the newest ids of long References', async () => {
     const ids = Array.from({ length: 100 }, (_, n) => `<message.${n}@thread.test>`)
     const { headers } = await read(`References: ${ids.join('\r\n ')}`, '', 'x')
     const kept = headers.References?.split(' ') ?? []
@@ -198,7 +198,7 @@ describe('the header section of a message handed in', () => {
     assert.deepEqual(kept, [ids[0], ...ids.slice(1 - kept.length)])
   })
 
-  it('holds no line break, whatever was folded or encoded', async () => {
+  it('has no line break, even from folded or encoded text', async () => {
     const { headers, subject, from } = await read(
       'Subject: =?utf-8?Q?a=0D=0ABcc:_x@y.test?=',
       'X-Note: =?utf-8?Q?a=0D=0ABcc:_x@y.test=00?=',
@@ -246,7 +246,7 @@ describe('a message is refused', () => {
   }
 })
 
-test('a forwarded message is a file, as it came', async () => {
+test('a forwarded message is an unchanged file', async () => {
   const inner = 'From: x@y.test\r\nSubject: inner\r\n\r\ninner text'
   const { attachments, body } = await read(
     'Content-Type: multipart/mixed; boundary=b',
@@ -264,7 +264,7 @@ test('a forwarded message is a file, as it came', async () => {
   ])
 })
 
-test('an image is inline where the HTML shows it, and a file where there is no HTML', async () => {
+test('an image is inline if the HTML shows it, and a file without HTML', async () => {
   const image = (...fields: string[]) => ['--b', 'Content-Type: image/png', ...fields, '', 'x']
   const parts = [
     ...image('Content-ID: <a>', 'Content-Disposition: attachment; filename=a.png'),
@@ -291,7 +291,7 @@ test('an image is inline where the HTML shows it, and a file where there is no H
   ])
 })
 
-test('whatever the octets are, there is a reading or a refusal', async () => {
+test('any octets give a message or a refusal', async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       ...[

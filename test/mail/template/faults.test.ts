@@ -45,7 +45,7 @@ const faulty: [source: string, text: string, fault: TemplateFault][] = [
   ],
 ]
 
-test('a fault is told with its place, beside the text that is sent all the same', () => {
+test('a fault is reported with its position, and the text is sent all the same', () => {
   for (const [source, text, fault] of faulty) {
     const rendered = render(source, { name: 'Ada', bad: '%zz' })
     assert.equal(rendered.text, text, source)
@@ -56,7 +56,7 @@ test('a fault is told with its place, beside the text that is sent all the same'
   assert.equal(renderSubject(subject, variables).fault?.message, 'undefined filter: shout')
 })
 
-test('what is as it should be has no fault, whatever its text looks like', () => {
+test('a correct template has no fault, whatever its text looks like', () => {
   const sources = [
     'Hello',
     '{{ name }}',
@@ -70,14 +70,14 @@ test('what is as it should be has no fault, whatever its text looks like', () =>
   assert.deepEqual([many.text.length, many.fault], [20_000, undefined])
 })
 
-test('a rendering that was stopped before says so, where something was lost by it', () => {
+test('a template rendered as plain has a fault if its rendering lost something', () => {
   const lost = render('{% if name %}{{ name }}{% endif %}', { name: 'Ada' }, { isPlain: true })
   assert.equal(lost.text, '{% if name %}Ada{% endif %}')
   assert.match(lost.fault?.message ?? '', /took longer than a second/)
   assert.equal(render('{{ name }}', { name: 'Ada' }, { isPlain: true }).fault, undefined)
 })
 
-test('of more placeholders than the limit the first are filled in, the rest stays', () => {
+test('placeholders up to the limit are filled in, the rest is unchanged', () => {
   const { text, fault } = render('{{ name }}'.repeat(20_001), { name: 'x' })
   assert.equal(text, `${'x'.repeat(20_000)}{{ name }}`)
   assert.equal(fault?.message, 'too many or too long placeholders and tags')
@@ -88,7 +88,7 @@ test('a text without placeholders is never cut', () => {
   assert.equal(render(source).text.length, source.length)
 })
 
-test('placeholders are counted as they begin, one beyond the limit at most', () => {
+test('markers are counted by their beginnings, up to one beyond the limit', () => {
   assert.equal(countMarkers('{{ a }} {% if b %} { { %} }}'), 2)
   assert.equal(countMarkers('{{'.repeat(30_000)), 20_001)
 })
@@ -99,7 +99,7 @@ const tooMuch: [why: string, source: string, request: Record<string, unknown>][]
   ['a search', '{% if a contains b %}{% endif %}', { a: 'x'.repeat(60_000), b: 'x'.repeat(6_000) }],
 ]
 
-test('what is more than quick work is left to others, who have no trouble with it', () => {
+test('a rendering beyond the quick limits throws, and succeeds with the full limits', () => {
   for (const [why, source, request] of tooMuch) {
     const variables = { stored: {}, request, system: {} }
     const compiled = compileTemplate(source, 'html')
@@ -109,7 +109,7 @@ test('what is more than quick work is left to others, who have no trouble with i
   }
 })
 
-test('a loop that takes long, or much memory, is left to others', () => {
+test('a loop that takes long, or much memory, exceeds the quick limits', () => {
   const sources = [
     '{% for i in (1..900) %}{% for j in (1..900) %}{{ x }}{% endfor %}{% endfor %}',
     '{% for i in (1..20) %}{% assign b = b | append: a %}{% endfor %}',
@@ -124,7 +124,7 @@ test('a loop that takes long, or much memory, is left to others', () => {
   }
 })
 
-test('a fault of the template itself is no reason to leave it to others', () => {
+test('a fault of the template itself does not throw with the quick limits', () => {
   const variables = { stored: {}, request: { bad: '%zz' }, system: {} }
   const compiled = compileTemplate('{{ bad | url_decode }}', 'html')
   const { text, fault } = renderTemplate(compiled, variables, { at, limits: QUICK_LIMITS })

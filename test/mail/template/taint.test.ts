@@ -15,7 +15,7 @@ function html(source: string, stored: unknown, request: unknown = null): string 
   return render(source, { stored: { s: stored }, request: { r: request }, system: {} })
 }
 
-test('text that is built keeps the mark of each of its parts', () => {
+test('concatenated text keeps the taint of each of its parts', () => {
   const stored = `<x> 'y'`
   const escaped = '&lt;x&gt; &#39;y&#39;'
   assert.equal(html('{{ s | append: "<br>" | prepend: r }}', stored, '<r>'), `<r>${escaped}<br>`)
@@ -60,7 +60,7 @@ test('conditions see plain values', () => {
   assert.equal(html('{{ s | uniq | size }}', ['<', '<']), '1')
 })
 
-test('raw takes the mark away, escape leaves nothing to escape twice', () => {
+test('raw removes the taint, and escape does not escape twice', () => {
   assert.equal(html('{{ s | raw }}', '<b>'), '<b>')
   assert.equal(html('{{ s | raw | append: s }}', '<'), '<&lt;')
   assert.equal(html('{{ s | raw }}', ['<b>']), '<li><b></li>')
@@ -72,14 +72,14 @@ test('raw takes the mark away, escape leaves nothing to escape twice', () => {
   )
 })
 
-test('what was escaped and is decoded again is marked again', () => {
+test('text that was escaped and is decoded again is tainted again', () => {
   assert.equal(html('{{ s | url_decode }}', '%3Cb%3E'), '&lt;b&gt;')
   assert.equal(html('{{ s | escape | url_decode }}', '%3Cb%3E'), '&lt;b&gt;')
   assert.equal(html('{% capture c %}{{ s }}{% endcapture %}{{ c | url_decode }}', '%3Cb'), '&lt;b')
   assert.equal(html('{{ r | url_decode }}', '', '%3Cb%3E'), '<b>')
 })
 
-test("keys, pairs, letters and dates carry the mark where they are a stranger's", () => {
+test('keys, pairs, letters and dates of stored values are tainted', () => {
   assert.equal(
     html('{% for p in s %}{{p[0]}}{{p.last}}{% endfor %}', { '<k>': '<v>' }),
     '&lt;k&gt;&lt;v&gt;',
@@ -95,7 +95,7 @@ test("keys, pairs, letters and dates carry the mark where they are a stranger's"
   )
 })
 
-test("an expression inside a filter is never a stranger's", () => {
+test('a tainted expression of a filter is not evaluated', () => {
   const items = [{ a: 1 }, { a: 2 }]
   assert.equal(html('{{ r | where_exp: "i", "i.a == 2" | size }}', '', items), '1')
   assert.equal(html('{{ r | where_exp: "i", s | size }}', 'i.a == 2', items), '2')
@@ -238,7 +238,7 @@ test('no template without raw prints stored markup', () => {
   )
 })
 
-test('values without markup give what the library gives by itself', () => {
+test("values without markup give the library's own result", () => {
   fc.assert(
     fc.property(
       templateOf([...textFilters, ...otherFilters]),
@@ -253,7 +253,7 @@ test('values without markup give what the library gives by itself', () => {
   )
 })
 
-test('what a template adds to text is never escaped', () => {
+test('text that the template adds is never escaped', () => {
   const additions = textFilters.flatMap((filter) => [filter, filter.replaceAll('"q"', '"<b>&"')])
   additions.push('append: "<br>"', 'prepend: "\'"', 'replace: "q", "<i>"', 'truncate: 2, "<s>"')
   const template = fc
@@ -270,7 +270,7 @@ test('what a template adds to text is never escaped', () => {
   )
 })
 
-test('in text any values give what the library gives by itself', () => {
+test("in text format any values give the library's own result", () => {
   fc.assert(
     fc.property(
       templateOf([...textFilters, ...otherFilters]),
@@ -285,7 +285,7 @@ test('in text any values give what the library gives by itself', () => {
   )
 })
 
-test('placeholders alone are filled in as the whole language fills them in', () => {
+test('plain substitution gives the same result as the full language', () => {
   const value = fc.oneof(
     storedText,
     fc.integer(),

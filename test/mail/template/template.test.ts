@@ -92,12 +92,12 @@ for (const [source, expected] of language) {
   })
 }
 
-test('an unknown filter is passed over', () => {
+test('an unknown filter is ignored', () => {
   const source = '{{name | nosuch}} {{name | nosuch: 1 | upcase}}'
   assert.equal(html(source, { stored: contact }), 'Ada ADA')
 })
 
-test('system values win over the request, and the request over stored values', () => {
+test('system values override the request, and the request overrides stored values', () => {
   const given = {
     stored: { a: 1, b: 1, c: 1, data: 'x' },
     request: { b: 2, c: 2 },
@@ -107,7 +107,7 @@ test('system values win over the request, and the request over stored values', (
   assert.equal(html('{{a | plus: 0}}{{b}}{{c}} {{data.a}}{{data.b}}{{data.c}}', given), '123 122')
 })
 
-test('a value is never read as a template', () => {
+test('a value is never parsed as a template', () => {
   const stored = { a: '{{ b }}{% if b %}x{% endif %}', b: 'secret' }
   assert.equal(html('{{a}}', { stored }), stored.a)
   assert.equal(html('{% assign c = a %}{{c | append: ""}}', { stored }), stored.a)
@@ -125,7 +125,7 @@ test('in HTML stored and system values are escaped, values of the request are no
   assert.equal(html('{{data.a}} {{data.r}}', given), '&lt;b&gt;&amp;&#34;&#39; <i>&')
 })
 
-test('in text nothing is escaped, and a list has one item a line', () => {
+test('in text nothing is escaped, and a list has one item per line', () => {
   const given = { stored: { a: `<b>&"'`, list: ['<1>', '<2>'] } }
   assert.equal(text('{{a}} {{list}}', given), `<b>&"' <1>\n<2>`)
   assert.equal(text('{{ a | upcase }} {{ list }}{% echo a %}', given), `<B>&"' <1>\n<2><b>&"'`)
@@ -144,19 +144,19 @@ test('a template that cannot be parsed still has its placeholders filled in', ()
   assert.equal(html('a{{color:red}} {{name}}', given), 'a &lt;Ada&gt;')
 })
 
-test('a template compiled as plain has nothing but its placeholders filled in', () => {
+test('a template compiled as plain only fills in its placeholders', () => {
   const source = '{% if name %}{{ name | upcase }}{% endif %}'
   const compiled = compileTemplate(source, 'html', { isPlain: true })
   const rendered = renderTemplate(compiled, variables({ stored: { name: '<a>' } }))
   assert.equal(rendered.text, '{% if name %}&lt;a&gt;{% endif %}')
 })
 
-test('a template that fails while it is rendered falls back as well', () => {
+test('a template that fails while rendering falls back as well', () => {
   const source = '{{ name }} {{ bad | url_decode }}'
   assert.equal(html(source, { request: { name: 'Ada', bad: '%zz' } }), 'Ada %zz')
 })
 
-test('rendering again gives the same, whatever was assigned or drawn', () => {
+test('rendering again gives the same text, with any assignment or sample', () => {
   const compiled = compileTemplate(
     '{% increment n %}{% assign a = a | append: "x" %}{{a}}{{ list | sample }}{{ "now" | date: "%s" }}',
     'html',
@@ -181,7 +181,7 @@ test('a subject is one line of at most 998 characters', () => {
   assert.ok(cut.isWellFormed() && cut.length <= 998)
 })
 
-test('the tags that read files are refused when saving, and never read when sending', () => {
+test('tags that read files are refused on saving, and never read on sending', () => {
   for (const name of ['include', 'render', 'layout', 'block']) {
     const source = `a\n{% ${name} "package.json" %}`
     const fault = { message: `the tag "${name}" is not available`, line: 2, column: 1 }
