@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import packageJson from '../package.json' with { type: 'json' }
 import { findBreaches, listImports, readSources } from './architecture-rules.ts'
+import { findEngineSql } from './engine-sql.ts'
 
 const packages = {
   dependencies: Object.keys(packageJson.dependencies),
@@ -43,6 +44,12 @@ describe('the rooms of src/', () => {
       breaches.filter((breach) => !KNOWN_CIRCLES.has(breach)),
       [],
     )
+  })
+})
+
+describe('SQL of one engine', () => {
+  it('stands in store/dialect.ts and in files *.sqlite.ts only', () => {
+    assert.deepEqual(findEngineSql(readSources()), [])
   })
 })
 

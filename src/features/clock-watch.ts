@@ -1,27 +1,27 @@
 /**
- * Tells the log when the clock of the machine jumps by more than an hour: give-up times, schedules
- * and dates of mail go by that clock. Time in which the machine slept is a jump, too.
+ * Logs when the clock of the machine jumps by more than an hour: give-up times, schedules and dates
+ * of mail depend on it. Sleep of the machine counts as a jump, too.
  */
 import { formatInstant, HOUR_MS } from '../clock.ts'
 import type { Base } from './base.ts'
 
 export type ClockWatchOptions = {
   everyMs?: number
-  /** Milliseconds of a clock that never jumps. */
+  /** A monotonic clock in milliseconds. */
   elapsed?: () => number
 }
 
 const EVERY_MS = 10_000
 const JUMP_MS = HOUR_MS
 
-/** What it returns ends it. */
+/** Starts the watch; the returned function ends it. */
 export function watchClock(
   { now, log }: Pick<Base, 'now' | 'log'>,
   { everyMs = EVERY_MS, elapsed = () => performance.now() }: ClockWatchOptions = {},
 ): () => void {
   let last = { clock: now(), elapsed: elapsed() }
 
-  function look(): void {
+  function check(): void {
     const current = { clock: now(), elapsed: elapsed() }
     const expected = last.clock + current.elapsed - last.elapsed
     const jumpMs = Math.round(current.clock - expected)
@@ -32,6 +32,6 @@ export function watchClock(
     log.warn(facts, `the clock of the machine jumped ${direction} by more than an hour`)
   }
 
-  const timer = setInterval(look, everyMs).unref()
+  const timer = setInterval(check, everyMs).unref()
   return () => clearInterval(timer)
 }

@@ -1,12 +1,12 @@
 /**
- * How one part tells another that something waits for it: after the commit, so that the row is
- * there (`tx.afterCommit(() => queueNotifier.notify())`). Ringing while nobody listens is no error: whoever
- * does the work looks for itself when it starts.
+ * Wakes a loop when there is work. Notify after the commit, so that the row is visible
+ * (`tx.afterCommit(() => jobNotifier.notify())`). A notification without listeners is no error: each
+ * loop checks for work when it starts.
  */
 
 export type Notifier = {
   notify(): void
-  /** The function returned ends it. */
+  /** Returns a function that removes the listener. */
   listen(listener: () => void): () => void
 }
 

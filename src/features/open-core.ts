@@ -1,4 +1,4 @@
-/** Opens what every command and the server stand on: the data folder, its secret, the database. */
+/** Opens the parts that all commands and the server share: data folder, secret, database, resolver. */
 import path from 'node:path'
 import { now } from '../clock.ts'
 import { nativeBindingPath } from '../config/assets.ts'
@@ -26,15 +26,17 @@ export type OpenCore = CommandCore & { close(): Promise<void> }
 
 export type OpenOptions = {
   log: Log
-  /** Whether to look for changes of other processes. */
+  /** Whether to watch for changes by other processes. */
   watch?: boolean
-  /** Where somebody counts already. */
+  /** Existing counters; new ones if absent. */
   counters?: Counters | undefined
 }
 
 /**
- * Everything but delivery; commands work beside a running server, which `watch`es for them.
- * @throws AppError DATABASE_ERROR, ConfigError for a secret that is not this database's, Error when the data folder cannot be used
+ * Opens the core without delivery. Commands open it beside a running server, which `watch`es for
+ * their changes.
+ * @throws AppError DATABASE_ERROR; ConfigError when the secret is not the database's; Error when the
+ * data folder cannot be used
  */
 export async function openCore(
   config: Config,

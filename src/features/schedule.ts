@@ -1,12 +1,12 @@
-/** The server's work by the clock (UTC) and on request: which job, when, and which verb does it. */
+/** The table of jobs: those that run by the clock (UTC), and those that requests enqueue. */
 import type { CronEntry } from '../jobs/cron.ts'
-import type { JobHandler } from '../jobs/jobs.ts'
+import type { JobHandler } from '../jobs/run.ts'
 import { deleteExpiredChunks } from './chunks.ts'
 import { runBulk } from './contacts/bulk/run.ts'
 import { runFieldDeletion } from './contacts/fields/delete.ts'
 import type { Core } from './core.ts'
 import { checkDueDomains } from './domains/due.ts'
-import { deleteLapsedClaims } from './domains/lapse.ts'
+import { deleteExpiredClaims } from './domains/lapse.ts'
 import { runEventDeletion } from './events/delete.ts'
 import { importContacts } from './imports/import-contacts.ts'
 import { deleteExpiredImportFiles } from './imports/import-file.ts'
@@ -15,12 +15,12 @@ import { recheckDomains } from './messages/outcome/recheck-domains.ts'
 import { deleteExpiredStrikes } from './messages/outcome/strikes.ts'
 import { deleteExpiredContent } from './messages/retention.ts'
 import { deleteExpiredSandboxMessages } from './messages/sandbox.ts'
-import { deleteOldArrivals } from './receiving/retention.ts'
-import { sweepKeys } from './requests/idempotency.ts'
-import { deleteOldRequests } from './requests/retention.ts'
+import { deleteExpiredInboundMessages } from './receiving/retention.ts'
+import { deleteExpiredIdempotencyKeys } from './requests/idempotency.ts'
+import { deleteExpiredRequests } from './requests/retention.ts'
 import { clearMembers } from './segments/delete.ts'
 import { refreshSegments } from './segments/refresh.ts'
-import { forgetNotifications } from './sns/once.ts'
+import { deleteExpiredNotifications } from './sns/once.ts'
 import { runListVerification } from './verification/bulk/run.ts'
 import { LIST_JOB_KIND } from './verification/bulk/start.ts'
 
@@ -31,8 +31,8 @@ export type Schedule = {
 }
 
 /**
- * `atOnce`: how many run, of what takes no places from the others and may be interrupted. Of a
- * project one does, so a kind that requests ask for has two at least.
+ * `atOnce` marks long, interruptible work with slots of its own, and is their number. One job per
+ * project runs at a time, so kinds that requests enqueue need at least two.
  */
 type Task = { name: string; schedule: string; atOnce?: number; run: JobHandler }
 
@@ -44,22 +44,26 @@ export function createSchedule(core: Core): Schedule {
       schedule: '*/5 * * * *',
       run: ({ signal }) => checkDueDomains(core, signal),
     },
-    { name: 'lapse-domain-claims', schedule: '20 3 * * *', run: () => deleteLapsedClaims(core) },
-    { name: 'delete-old-requests', schedule: '0 3 * * *', run: () => deleteOldRequests(core) },
+    { name: 'lapse-domain-claims', schedule: '20 3 * * *', run: () => deleteExpiredClaims(core) },
+    { name: 'delete-old-requests', schedule: '0 3 * * *', run: () => deleteExpiredRequests(core) },
     { name: 'clear-old-bodies', schedule: '0 4 * * *', run: () => deleteExpiredContent(core) },
     {
       name: 'sweep-idempotency-keys',
       schedule: '17 * * * *',
-      run: () => store.write((tx) => sweepKeys(tx, now())),
+      run: () => store.write((tx) => deleteExpiredIdempotencyKeys(tx, now())),
     },
     { name: 'sweep-chunks', schedule: '27 * * * *', run: () => deleteExpiredChunks(core) },
     { name: 'sweep-uploads', schedule: '47 * * * *', run: () => deleteExpiredImportFiles(core) },
     {
       name: 'forget-notifications',
       schedule: '40 3 * * *',
-      run: () => forgetNotifications(core),
+      run: () => deleteExpiredNotifications(core),
     },
-    { name: 'delete-old-arrivals', schedule: '20 4 * * *', run: () => deleteOldArrivals(core) },
+    {
+      name: 'delete-old-arrivals',
+      schedule: '20 4 * * *',
+      run: () => deleteExpiredInboundMessages(core),
+    },
     {
       name: 'recheck-domains',
       schedule: '*/10 * * * *',
@@ -69,7 +73,7 @@ export function createSchedule(core: Core): Schedule {
     {
       name: 'refresh-segments',
       schedule: '*/5 * * * *',
-      // A round may take minutes, and whoever stops the program does not wait for it.
+      // A run may take minutes, and a stop of the program does not wait for it.
       atOnce: 1,
       run: ({ signal }) => refreshSegments(core, signal),
     },
@@ -89,7 +93,7 @@ export function createSchedule(core: Core): Schedule {
   }
 }
 
-/** What requests ask for and no clock: it saves how far it has come. */
+/** The kinds that requests enqueue. Their jobs save their progress. */
 function longWork(core: Core): Required<Omit<Task, 'schedule'>>[] {
   return [
     { name: 'import', atOnce: 2, run: (job) => importContacts(core, job) },

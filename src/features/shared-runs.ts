@@ -1,35 +1,35 @@
 /**
- * Long work that must not run twice at a time: a caller who comes while it runs waits for the next
- * run, which begins when that one has ended, and shares it with all who came meanwhile. So everybody
- * gets what a run made that began after they asked, and no crowd makes more than one run wait.
+ * Runs long work once at a time. Callers that arrive during a run share the next one, which begins
+ * when that run has ended. So each caller gets the result of a run that began after its call, and at
+ * most one run waits.
  */
 
 export type SharedRuns = {
-  /** Runs `act`, now or as the next one of that name. The name tells what the result is. */
+  /** Runs `act` now, or as the next run of that name. Equal names stand for equal results. */
   take<T>(name: string, act: () => Promise<T>): Promise<T>
 }
 
-type Turn = { ended: Promise<unknown>; next: Promise<unknown> | undefined }
+type Run = { ended: Promise<unknown>; next: Promise<unknown> | undefined }
 
 export function createSharedRuns(): SharedRuns {
-  const turns = new Map<string, Turn>()
+  const runs = new Map<string, Run>()
 
   function start(name: string, act: () => Promise<unknown>): Promise<unknown> {
     const running = act()
-    const leave = () => {
-      if (turn.next === undefined) turns.delete(name)
+    const end = () => {
+      if (run.next === undefined) runs.delete(name)
     }
-    const turn: Turn = { ended: running.then(leave, leave), next: undefined }
-    turns.set(name, turn)
+    const run: Run = { ended: running.then(end, end), next: undefined }
+    runs.set(name, run)
     return running
   }
 
   return {
     take<T>(name: string, act: () => Promise<T>) {
-      const turn = turns.get(name)
-      if (turn === undefined) return start(name, act) as Promise<T>
-      turn.next ??= turn.ended.then(() => start(name, act))
-      return turn.next as Promise<T>
+      const run = runs.get(name)
+      if (run === undefined) return start(name, act) as Promise<T>
+      run.next ??= run.ended.then(() => start(name, act))
+      return run.next as Promise<T>
     },
   }
 }

@@ -4,8 +4,8 @@ const FIRST_DELAY_MS = MINUTE_MS
 const MAX_DELAY_MS = HOUR_MS
 
 /**
- * How long to wait after the `attempts`-th failure: a minute, doubling up to an hour, each a
- * quarter shorter or longer at random, so that jobs that failed together do not return together.
+ * Returns the delay after the given number of failures: a minute, doubling up to an hour. Each is up
+ * to a quarter shorter or longer at random, so that jobs that failed together do not return together.
  */
 export function retryDelayMs(attempts: number, random: () => number = Math.random): number {
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** Math.max(0, attempts - 1), MAX_DELAY_MS)

@@ -7,14 +7,14 @@ export type CronEntry = {
   name: string
   /** Five or six fields, in UTC. */
   schedule: string
-  /** The kind of job that a tick makes. */
+  /** The kind of job that a tick enqueues. */
   kind: string
   payload?: unknown
 }
 
 type Deps = { log: Log; tick(entry: CronEntry): Promise<void> }
 
-/** Calls `tick` at the times of each entry. @throws TypeError for a schedule that means nothing. */
+/** Calls `tick` at the times of each entry. @throws TypeError for an invalid schedule */
 export function startCron({ log, tick }: Deps, entries: readonly CronEntry[]): { stop(): void } {
   const clocks = entries.map((entry) => {
     const report = (error: unknown) =>
@@ -22,7 +22,7 @@ export function startCron({ log, tick }: Deps, entries: readonly CronEntry[]): {
     const options = { timezone: 'UTC', catch: report, unref: true, paused: true }
     return new Cron(entry.schedule, options, () => tick(entry))
   })
-  // None ticks before all of them are known to mean something.
+  // Nothing ticks before all schedules have been parsed.
   for (const clock of clocks) clock.resume()
   return {
     stop: () => {

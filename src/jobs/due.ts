@@ -1,9 +1,8 @@
 /**
- * Which jobs may be claimed now, and in what order.
+ * Selects the jobs that may be claimed now, and their order.
  *
- * Of long work a project has one job of a kind at a time, however many it has asked for, and the
- * project that was served longest ago goes first: who asks for little does not wait until who asked
- * for much has had it all.
+ * A project runs one job of a long kind at a time, however many it has enqueued. The project that was
+ * served longest ago goes first, so that a project with many jobs does not hold up the others.
  */
 import { and, inArray, lte, type SQL, sql } from '../store/drizzle.ts'
 import { jobs } from '../store/schema/jobs.ts'
@@ -11,13 +10,13 @@ import type { Store } from '../store/store.ts'
 
 export type DueKinds = {
   kinds: readonly string[]
-  /** A project has one active job of each of them at most; those of no project are not counted. */
+  /** A project has at most one active job of each kind. Jobs without a project are not limited. */
   onePerProject: boolean
 }
 
 /**
- * Literal, and where the index is that of the unfinished in its own words beside: SQLite cannot tell
- * that something else means the same.
+ * Literal conditions. Where a query needs the partial index of unfinished jobs, that index's own
+ * condition stands beside its narrower one: the planner does not derive one from the other.
  */
 const isWaiting = sql`state = 'waiting'`
 export const isActive = sql`state = 'active'`
@@ -28,7 +27,7 @@ const hasNoneActive = sql`not exists (
   where other.kind = jobs.kind and other.project_id = jobs.project_id
     and other.state in ('waiting', 'active') and other.state = 'active')`
 
-/** Of the due jobs of its kind and project; a window function would take twice as long. */
+/** Whether a job goes first among the due jobs of its kind and project. A window function takes twice as long. */
 const isFirst = (now: number) => sql`not exists (
   select 1 from jobs as other
   where other.kind = jobs.kind and other.project_id = jobs.project_id
@@ -41,21 +40,21 @@ const lastEnd = (state: 'completed' | 'failed') => sql`coalesce((
     and ended.state = ${sql.raw(`'${state}'`)} and ended.completed_at is not null), 0)`
 const lastServed = sql`max(${lastEnd('completed')}, ${lastEnd('failed')})`
 
-/** Whether a claim would find anything; costs no transaction. */
+/** Returns whether a claim would find a job, without a transaction. */
 export async function isWorkDue(
   store: Pick<Store, 'read'>,
-  lanes: readonly DueKinds[],
+  groups: readonly DueKinds[],
   now: number,
 ): Promise<boolean> {
   for (const onePerProject of [false, true]) {
-    const meant = lanes.filter((lane) => lane.onePerProject === onePerProject)
-    const kinds = meant.flatMap((lane) => lane.kinds)
+    const some = groups.filter((group) => group.onePerProject === onePerProject)
+    const kinds = some.flatMap((group) => group.kinds)
     if (kinds.length > 0 && (await isAny(store, isDue({ kinds, onePerProject }, now)))) return true
   }
   return isAny(store, and(isActive, lte(jobs.leaseUntil, now)))
 }
 
-/** The ids of up to `limit` due jobs, those that go first: a sub-select. */
+/** A sub-select of the ids of the first `limit` due jobs. */
 export function selectDue(
   { kinds, onePerProject }: DueKinds,
   { limit, now }: { limit: number; now: number },

@@ -8,17 +8,17 @@ import type { Tx } from '../store/write/transaction.ts'
 export type NewJob = {
   /** A UUID if absent. */
   id?: string
-  /** Names the handler. */
+  /** The name of the handler. */
   kind: string
   /** Anything that JSON can carry. */
   payload: unknown
   now: number
   projectId?: string
-  /** Not before this instant; at once if absent. */
+  /** The job does not run before this instant; at once if absent. */
   runAt?: number
-  /** While a job with this key waits or runs, no second one is made. */
+  /** While a job with this key waits or runs, no second one is enqueued. */
   uniqueKey?: string
-  /** Smaller goes first; 0 if absent. */
+  /** Smaller numbers go first; 0 if absent. */
   priority?: number
   /** 10 if absent. */
   maxAttempts?: number
@@ -47,8 +47,8 @@ const insertJob = statement((db) =>
 )
 
 /**
- * Makes a job in the caller's transaction, so that it exists exactly if the rest does. False when
- * its unique key is taken.
+ * Enqueues a job in the caller's transaction, so that the job exists if and only if the transaction
+ * commits. Enqueues nothing while a job has the same unique key.
  */
 export async function enqueueJob(
   tx: Tx,

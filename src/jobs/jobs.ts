@@ -1,15 +1,15 @@
 /**
- * Background jobs: work that outlives the request that asked for it. Knows no product: what a kind
- * of job does arrives as a handler.
+ * Background jobs: work that outlives the request that asked for it. The engine knows no feature:
+ * each kind of job comes with a handler.
  *
- * A job is claimed under a lease that a heartbeat renews. A handler that fails is tried again after
- * a growing delay until its attempts are used up; what remains is the dead letter with its last
- * error. A process that dies lets go of its jobs when their leases end, which is no attempt of
- * theirs (ledger.ts). A job may therefore run twice, never not at all: handlers are written so that a second run does no harm.
+ * A job is claimed under a lease, which a heartbeat renews. A job whose handler fails is tried again
+ * after a growing delay until its attempts are used up; then it stays as failed, with its last error.
+ * When a process dies, its jobs become free as their leases end, which does not count as an attempt
+ * (job-row.ts). So a job runs at least once and may run twice: a second run of a handler does no harm.
  *
- * Kinds with a limit of their own are long work. They take no places from the others, take turns
- * between projects (due.ts), save how far they have come (progress.ts), and are therefore
- * interrupted at once when the program stops.
+ * Kinds with their own limit are long work. They take no slots from the others, alternate between
+ * projects (due.ts) and save their progress (progress.ts); the program interrupts them at once when
+ * it stops.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Now } from '../clock.ts'
 import { describeError } from '../errors.ts'
@@ -21,19 +21,17 @@ import { enqueueJob } from './enqueue.ts'
 import {
   type Claimed,
   claimJobs,
+  deleteExpiredJobs,
   extendLease,
-  handBackJob,
-  pruneJobs,
-  returnLostJobs,
-} from './ledger.ts'
+  putBackJob,
+  putBackLostJobs,
+} from './job-row.ts'
 import { type JobHandler, runJob } from './run.ts'
 
-export type { JobHandler, RunningJob } from './run.ts'
-
 export type Jobs = {
-  /** Looks for work now, as after enqueuing; the loop looks by itself once a second. */
+  /** Polls for due jobs now, for example after enqueuing; the loop polls by itself once a second. */
   wake(): void
-  /** Claims nothing more, waits up to `graceMs` for what runs, then aborts it and hands it back. */
+  /** Claims no more jobs, waits up to `graceMs` for running ones, then aborts and puts them back. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -43,22 +41,22 @@ export type JobsOptions = {
   now: Now
   handlers: Record<string, JobHandler>
   cron?: readonly CronEntry[]
-  /** Jobs at a time, those of kinds with a limit of their own not counted; 4 if absent. */
+  /** How many jobs run at a time, without the kinds that have their own limit; 4 if absent. */
   concurrency?: number
-  /** By kind: how many of it run at a time, beside the others; of a project, one. */
+  /** By kind: how many jobs of it run at a time, beside the others. Each project has one at a time. */
   limits?: Readonly<Record<string, number>>
-  /** How long a job stays with a process that says nothing more. */
+  /** How long a job stays with a process that no longer renews its lease. */
   leaseMs?: number
 }
 
 type Running = { job: Claimed; abort: AbortController; done: Promise<void> }
-/** Kinds that share a number of places. */
-type Lane = DueKinds & { places: number }
+/** Kinds of jobs that share slots. */
+type SlotGroup = DueKinds & { slots: number }
 type State = Required<Omit<JobsOptions, 'cron'>> & {
-  lanes: Lane[]
+  groups: SlotGroup[]
   running: Map<string, Running>
   isStopping: boolean
-  looking: Promise<void> | undefined
+  polling: Promise<void> | undefined
   isWoken: boolean
   prunedAt: number
 }
@@ -81,16 +79,16 @@ export function startJobs(options: JobsOptions): Jobs {
     concurrency,
     limits,
     leaseMs: options.leaseMs ?? DEFAULT_LEASE_MS,
-    lanes: toLanes(kinds, { concurrency, limits }),
+    groups: toGroups(kinds, { concurrency, limits }),
     running: new Map(),
     isStopping: false,
-    looking: undefined,
+    polling: undefined,
     isWoken: false,
     prunedAt: 0,
   }
-  const wake = () => look(state)
+  const wake = () => poll(state)
   const clocks = startCron({ log: state.log, tick: (entry) => tick(state, entry) }, cron)
-  const poll = setInterval(wake, POLL_MS)
+  const timer = setInterval(wake, POLL_MS)
   const heartbeat = setInterval(() => beat(state), state.leaseMs / 3)
   const unwatch = state.store.onExternalChange(wake)
   wake()
@@ -100,86 +98,86 @@ export function startJobs(options: JobsOptions): Jobs {
       state.isStopping = true
       clocks.stop()
       unwatch()
-      clearInterval(poll)
-      await state.looking
+      clearInterval(timer)
+      await state.polling
       await finish(state, graceMs)
       clearInterval(heartbeat)
     },
   }
 }
 
-/** One look at a time; a call during a look makes it look again. */
-function look(state: State): void {
+/** Polls once at a time; a call during a poll makes it poll again. */
+function poll(state: State): void {
   state.isWoken = true
-  if (state.looking || state.isStopping) return
-  state.looking = lookWhileWoken(state)
+  if (state.polling || state.isStopping) return
+  state.polling = pollWhileWoken(state)
     .catch((error) => state.log.error({ error: describeError(error) }, 'no jobs can be claimed'))
     .finally(() => {
-      state.looking = undefined
-      if (state.isWoken) look(state)
+      state.polling = undefined
+      if (state.isWoken) poll(state)
     })
 }
 
-async function lookWhileWoken(state: State): Promise<void> {
+async function pollWhileWoken(state: State): Promise<void> {
   while (state.isWoken && !state.isStopping) {
     state.isWoken = false
-    await prune(state)
-    const free = freeLanes(state)
+    await deleteExpired(state)
+    const free = freeGroups(state)
     if (free.length > 0 && (await isWorkDue(state.store, free, state.now()))) {
       await claim(state, free)
     }
   }
 }
 
-/** Those with places left, and how many. */
-function freeLanes({ lanes, running }: State): Lane[] {
-  const takes = new Map<string, number>()
-  for (const { job } of running.values()) takes.set(job.kind, (takes.get(job.kind) ?? 0) + 1)
-  return lanes
-    .map((lane) => {
-      const taken = lane.kinds.reduce((sum, kind) => sum + (takes.get(kind) ?? 0), 0)
-      return { ...lane, places: lane.places - taken }
+/** Returns the groups that have free slots, with the number of free slots. */
+function freeGroups({ groups, running }: State): SlotGroup[] {
+  const active = new Map<string, number>()
+  for (const { job } of running.values()) active.set(job.kind, (active.get(job.kind) ?? 0) + 1)
+  return groups
+    .map((group) => {
+      const taken = group.kinds.reduce((sum, kind) => sum + (active.get(kind) ?? 0), 0)
+      return { ...group, slots: group.slots - taken }
     })
-    .filter(({ places }) => places > 0)
+    .filter(({ slots }) => slots > 0)
 }
 
-function toLanes(
+function toGroups(
   kinds: readonly string[],
   { concurrency, limits }: Required<Pick<JobsOptions, 'concurrency' | 'limits'>>,
-): Lane[] {
+): SlotGroup[] {
   const shared = kinds.filter((kind) => !Object.hasOwn(limits, kind))
   const own = kinds.flatMap((kind) => {
-    const places = Object.hasOwn(limits, kind) ? limits[kind] : undefined
-    return places === undefined ? [] : [{ kinds: [kind], places, onePerProject: true }]
+    const slots = Object.hasOwn(limits, kind) ? limits[kind] : undefined
+    return slots === undefined ? [] : [{ kinds: [kind], slots, onePerProject: true }]
   })
   if (shared.length === 0) return own
-  return [{ kinds: shared, places: concurrency, onePerProject: false }, ...own]
+  return [{ kinds: shared, slots: concurrency, onePerProject: false }, ...own]
 }
 
-async function claim(state: State, free: readonly Lane[]): Promise<void> {
+async function claim(state: State, free: readonly SlotGroup[]): Promise<void> {
   const now = state.now()
   const leaseUntil = now + state.leaseMs
   const claimed = await state.store.write(async (tx) => {
-    await returnLostJobs(tx, now)
+    await putBackLostJobs(tx, now)
     const taken: Claimed[] = []
-    for (const { places, ...due } of free) {
-      taken.push(...(await claimJobs(tx, { ...due, limit: places, now, leaseUntil })))
+    for (const { slots, ...due } of free) {
+      taken.push(...(await claimJobs(tx, { ...due, limit: slots, now, leaseUntil })))
     }
     return taken
   })
   for (const job of claimed) {
-    // Its lease ended under a handler of ours that did not notice, as after a long suspension.
+    // The lease of a running handler may have ended unnoticed, for example while the machine slept.
     state.running.get(job.id)?.abort.abort(lostLease())
     const abort = new AbortController()
     const done = runJob(state, job, abort.signal).then(() => {
       if (state.running.get(job.id)?.abort === abort) state.running.delete(job.id)
-      look(state)
+      poll(state)
     })
     state.running.set(job.id, { job, abort, done })
   }
 }
 
-/** Renews the leases of what runs; whoever lost one is told to stop. */
+/** Renews the leases of running jobs and aborts those that have lost theirs. */
 async function beat(state: State): Promise<void> {
   const running = [...state.running.values()]
   if (running.length === 0) return
@@ -211,10 +209,10 @@ async function finish(state: State, graceMs: number): Promise<void> {
   try {
     const now = state.now()
     await state.store.write(async (tx) => {
-      for (const { job } of left) await handBackJob(tx, job, now)
+      for (const { job } of left) await putBackJob(tx, job, now)
     })
   } catch (error) {
-    state.log.error({ error: describeError(error) }, 'running jobs could not be handed back')
+    state.log.error({ error: describeError(error) }, 'running jobs could not be put back')
   }
 }
 
@@ -234,18 +232,18 @@ async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   return isDone
 }
 
-/** A tick finds the last one's job still waiting or running: it adds nothing. */
+/** Enqueues the job of a cron entry, unless the previous one still waits or runs. */
 async function tick(state: State, { name, kind, payload = {} }: CronEntry): Promise<void> {
   const now = state.now()
   const job = { kind, payload, now, uniqueKey: `cron:${name}`, maxAttempts: 1 }
   await state.store.write((tx) => enqueueJob(tx, job))
-  look(state)
+  poll(state)
 }
 
-async function prune(state: State): Promise<void> {
+async function deleteExpired(state: State): Promise<void> {
   const now = state.now()
   if (now - state.prunedAt < PRUNE_EVERY_MS) return
   state.prunedAt = now
   const before = { completed: now - KEEP_COMPLETED_MS, failed: now - KEEP_FAILED_MS }
-  await state.store.write((tx) => pruneJobs(tx, before))
+  await state.store.write((tx) => deleteExpiredJobs(tx, before))
 }

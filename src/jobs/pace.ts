@@ -1,18 +1,18 @@
 /**
- * How fast long work goes, so that requests do not feel it. They wait behind a batch: each takes as
- * many rows as hold the writer for about as long, whatever the rows are. And a batch is followed by
- * a rest twice as long as it took: the disk has to keep up, or the log of the database would grow
- * until writers have to wait for it.
+ * Limits the speed of long work, so that requests stay fast. A request waits behind at most one
+ * batch; the number of rows in a batch adapts so that each holds the writer for about the same time.
+ * A rest of twice the batch's duration follows, so that the disk keeps up: otherwise the write-ahead
+ * log would grow until writers have to wait.
  */
 export type Pace = {
-  /** How many rows the next batch takes. */
+  /** The number of rows for the next batch. */
   size(): number
   /**
-   * Runs the transaction of so many rows and measures it: within the closure of `store.write`, so
-   * that the wait for its turn does not count.
+   * Runs the transaction of a batch and measures it. Call it inside the closure of `store.write`, so
+   * that the wait for the writer does not count.
    */
   measure<T>(rows: number, work: () => Promise<T>): Promise<T>
-  /** `withRest`, twice as long. */
+  /** Runs a batch, then rests twice as long. */
   batch<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
@@ -41,7 +41,7 @@ export function createPace({
       const from = clock()
       const result = await work()
       const tookMs = Math.max(clock() - from, 0.01)
-      // At most twofold: the rows of one batch may have been unlike the others.
+      // At most doubles: the rows of one batch may differ from the others.
       size = Math.max(1, Math.min(most, size * 2, Math.floor((rows * targetMs) / tookMs)))
       return result
     },
@@ -52,8 +52,8 @@ export function createPace({
 type Rest = { times: number; signal?: AbortSignal | undefined; clock?: (() => number) | undefined }
 
 /**
- * Runs a batch with all that belongs to it, then rests so many times as long, a second at most; not
- * once `signal` has aborted.
+ * Runs a batch, then rests `times` times as long, at most a second. The rest ends when `signal`
+ * aborts.
  */
 export async function withRest<T>(
   act: () => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * How far long work has come. What a batch does and the state that counts it are one transaction,
- * so that a run which takes over goes on behind the last batch that was kept:
+ * Saves the progress of long work. A batch and the state that counts it share one transaction, so
+ * that a later run continues after the last batch that was committed:
  *
  *   const state = await loadProgress<State>(deps.store.read, job.id) ?? { … }
  *   while (there is more) {
@@ -11,15 +11,15 @@
  *     })
  *   }
  *
- * Saving asks for the job's lease: a run that has lost it cannot commit another batch, whatever it
- * has noticed, so no batch is applied by two runs.
+ * Saving checks the job's lease: a run that has lost it cannot commit another batch, so no batch is
+ * applied twice.
  */
 import { eq } from '../store/drizzle.ts'
 import { jobProgress } from '../store/schema/jobs.ts'
 import { parameter, statement } from '../store/statement.ts'
 import type { Reader } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
-import { reportAdvance } from './ledger.ts'
+import { reportAdvance } from './job-row.ts'
 import type { RunningJob } from './run.ts'
 
 const selectState = statement((db) =>
@@ -39,7 +39,7 @@ const upsertState = statement((db) =>
     }),
 )
 
-/** What was saved last; undefined when nothing was. `State` is what the kind of job saves. */
+/** Returns the state that was saved last, if any. `State` is the type that the kind of job saves. */
 export async function loadProgress<State>(
   reader: Pick<Reader, 'find'>,
   jobId: string,
@@ -49,9 +49,9 @@ export async function loadProgress<State>(
 }
 
 /**
- * Saves the state, and what the job's status shows (`percent` from 0 to 100; unchanged if absent).
- * However often the program dies, a job that gets further each time does not run out of tries.
- * @throws Error when this run was aborted or has lost its lease: the batch must not stay
+ * Saves the state and the percentage that the job's status shows (0 to 100; unchanged if absent). A
+ * job that advances in each run does not run out of attempts, however often the process dies.
+ * @throws Error when this run was aborted or has lost its lease, to roll the batch back
  */
 export async function saveProgress(
   tx: Tx,

@@ -3,34 +3,34 @@ import { AppError, describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Store } from '../store/store.ts'
 import { retryDelayMs } from './backoff.ts'
-import { type Claimed, completeJob, failJob, reportProgress, trimFinished } from './ledger.ts'
+import { type Claimed, completeJob, deleteSurplusJobs, failJob, reportProgress } from './job-row.ts'
 
 export type RunningJob = {
   id: string
-  /** What proves that the job is still this run's: `saveProgress`. */
+  /** Proves in `saveProgress` that the job still belongs to this run. */
   leaseId: string
   kind: string
   projectId: string | null
   payload: unknown
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   attempt: number
   /**
-   * Aborts when the program stops (at once for kinds with a limit of their own, else when it cannot
-   * wait any longer), or when the lease was lost.
+   * Aborts when the program stops (at once for kinds with their own limit, otherwise after the grace
+   * time) and when the lease is lost.
    */
   signal: AbortSignal
   reportProgress(percent: number): Promise<void>
 }
 
 /**
- * Thrown by a handler that knows why no other try would end better: the job has failed at once. Its
- * text is shown to whoever asked for the work, as that of an `AppError` is.
+ * A handler throws this error when another attempt would end in the same way; the job fails at once.
+ * As with `AppError`, the project sees the text.
  */
 export class FinalFailure extends Error {
   override readonly name = 'FinalFailure'
 }
 
-/** Does the work; what it resolves to is stored as the job's result. */
+/** Does the work of a kind of job and returns the job's result. */
 export type JobHandler = (job: RunningJob) => Promise<unknown>
 
 const INTERNAL = 'Something went wrong inside the server, whose log has the details.'
@@ -38,14 +38,14 @@ const INTERNAL = 'Something went wrong inside the server, whose log has the deta
 type Deps = { store: Store; log: Log; now: Now; handlers: Record<string, JobHandler> }
 type Outcome = { result: unknown } | { error: string; isFinal: boolean }
 
-/** Runs one claimed job and records how it ended; an aborted one is not this process's any more. */
+/** Runs a claimed job and records its result. Records nothing once the signal has aborted. */
 export async function runJob(deps: Deps, job: Claimed, signal: AbortSignal): Promise<void> {
   const outcome = await attempt(deps, job, signal)
   if (signal.aborted) return
   try {
     await record(deps, job, outcome)
   } catch (error) {
-    // The lease ends by itself, and the job runs again.
+    // The lease ends, and the job runs again.
     deps.log.error({ error: describeError(error), job: job.id }, 'a job could not be recorded')
   }
 }
@@ -63,13 +63,13 @@ async function attempt(deps: Deps, job: Claimed, signal: AbortSignal): Promise<O
     const work = () => handler({ ...running, reportProgress: report })
     return { result: await deps.store.scanFor(caller, work) }
   } catch (error) {
-    // Interrupted, it has not failed.
+    // An interrupted job has not failed.
     if (!signal.aborted) logFailure(deps.log, job, error)
     return { error: reasonOf(error, projectId), isFinal: error instanceof FinalFailure }
   }
 }
 
-/** What could not be as it was asked for is no fault of the program. */
+/** A final failure is the project's, so it is logged as information. */
 function logFailure(log: Log, { id, kind, attempts }: Claimed, error: unknown): void {
   const run = { job: id, kind, attempt: attempts }
   if (error instanceof FinalFailure)
@@ -77,7 +77,7 @@ function logFailure(log: Log, { id, kind, attempts }: Claimed, error: unknown): 
   else log.warn({ ...run, error }, 'a job failed')
 }
 
-/** A project is shown why its job failed: what was not said to it is for the log alone. */
+/** The reason that the project sees. Internal errors stay in the log. */
 function reasonOf(error: unknown, projectId: string | null): string {
   const isPublic = error instanceof AppError || error instanceof FinalFailure
   return isPublic || projectId === null ? describeError(error) : INTERNAL
@@ -89,7 +89,7 @@ async function record({ store, now }: Deps, job: Claimed, outcome: Outcome): Pro
     const { result } = outcome
     await store.write(async (tx) => {
       await completeJob(tx, job, { result, now: endedAt })
-      await trimFinished(tx, job)
+      await deleteSurplusJobs(tx, job)
     })
     return
   }
@@ -97,6 +97,6 @@ async function record({ store, now }: Deps, job: Claimed, outcome: Outcome): Pro
   const retryAt = isLast ? null : endedAt + retryDelayMs(job.attempts)
   await store.write(async (tx) => {
     await failJob(tx, job, { error: outcome.error, retryAt, now: endedAt })
-    if (isLast) await trimFinished(tx, job)
+    if (isLast) await deleteSurplusJobs(tx, job)
   })
 }

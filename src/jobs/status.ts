@@ -4,25 +4,25 @@ import { and, eq, inArray } from '../store/drizzle.ts'
 import { type Job, jobs } from '../store/schema/jobs.ts'
 import type { Store } from '../store/store.ts'
 
-/** A job as those who asked for it see it (contract 3.3). */
+/** A job as the API shows it to its project. */
 export type JobStatus = {
   id: string
-  /** `delayed`: tried in vain, and waiting for its next try. */
+  /** `delayed`: waiting for another attempt. */
   state: 'waiting' | 'active' | 'completed' | 'failed' | 'delayed'
   /** From 0 to 100. */
   progress: number
-  /** Null until it is completed. */
+  /** Null until the job is completed. */
   result: unknown
-  /** What was asked for. */
+  /** The payload of the request. */
   data: unknown
-  /** Of a try that failed. */
+  /** The error of the latest failed attempt. */
   failedReason: string | null
 }
 
 export type JobQuestion = {
   projectId: string
   id: string
-  /** The kinds that are shown here; a job of another kind is not found. */
+  /** The kinds to look for; jobs of other kinds are not found. */
   kinds: readonly string[]
 }
 

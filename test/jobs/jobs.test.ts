@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { retryDelayMs } from '../../src/jobs/backoff.ts'
 import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
+import { claimJobs, deleteExpiredJobs, putBackLostJobs } from '../../src/jobs/job-row.ts'
 import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
-import { claimJobs, pruneJobs, returnLostJobs } from '../../src/jobs/ledger.ts'
 import { FinalFailure } from '../../src/jobs/run.ts'
 import { silentLog } from '../../src/log.ts'
 import { eq } from '../../src/store/drizzle.ts'
@@ -93,7 +93,7 @@ test('a job runs with its payload and keeps its result', async (t) => {
   assert.equal(job.error, null)
 })
 
-test('a job that is added while the loop rests runs when it is woken', async (t) => {
+test('a job that is enqueued while the loop rests runs when the loop is woken', async (t) => {
   const { run, add, reaches } = await setUp(t)
   const running = run({ handlers: { work: async () => 'done' } })
   const id = await add({})
@@ -111,7 +111,7 @@ test('a job does not exist when the transaction that made it fails', async (t) =
   assert.equal(await store.read.$count(jobs), 0)
 })
 
-test('a job has failed at once when its handler knows that no other try would end better', async (t) => {
+test('a job whose handler throws FinalFailure fails at once', async (t) => {
   const { run, add, reaches } = await setUp(t)
   const id = await add({ maxAttempts: 5 })
   const work = async () => {
@@ -134,7 +134,7 @@ test('a job waits for its time', async (t) => {
   await reaches(later, 'completed')
 })
 
-test('urgent jobs go first, then those that are due longest', async (t) => {
+test('urgent jobs go first, then those that have been due longest', async (t) => {
   const { run, add, reaches } = await setUp(t)
   const order: unknown[] = []
   const last = await add({ payload: 'c', priority: 5 })
@@ -173,7 +173,7 @@ test('no more jobs run at a time than allowed, and none twice', async (t) => {
   assert.equal(runs, 12)
 })
 
-test('a job of a kind without a handler is left for who has one', async (t) => {
+test('a job of a kind without a handler stays for a process that has one', async (t) => {
   const { run, add, find, reaches } = await setUp(t)
   const other = await add({ kind: 'other' })
   const mine = await add({})
@@ -182,7 +182,7 @@ test('a job of a kind without a handler is left for who has one', async (t) => {
   assert.equal((await find(other)).state, 'waiting')
 })
 
-test('a failing job is tried again after a growing delay and ends as a dead letter', async (t) => {
+test('a failing job is tried again after a growing delay and ends as failed', async (t) => {
   const { run, add, find, clock, reaches } = await setUp(t)
   const id = await add({ maxAttempts: 3 })
   let failures = 0
@@ -266,11 +266,11 @@ async function dieOverJob({ store, clock, find }: Bench, id: string): Promise<nu
   const claimed = await store.write((tx) => claimJobs(tx, claim))
   assert.equal(claimed.length, 1)
   clock.at = leaseUntil
-  await store.write((tx) => returnLostJobs(tx, clock.at))
+  await store.write((tx) => putBackLostJobs(tx, clock.at))
   return (await find(id)).runAt
 }
 
-test('processes that are killed in a loop use up no attempt of a job, whatever it may have', async (t) => {
+test('processes that are killed in a loop use up no attempt of a job', async (t) => {
   const bench = await setUp(t)
   const { run, add, clock, find, reaches } = bench
   const id = await add({ maxAttempts: 1 })
@@ -288,7 +288,7 @@ test('processes that are killed in a loop use up no attempt of a job, whatever i
   assert.equal((await reaches(id, 'completed')).result, 1)
 })
 
-test('a job over which five processes have died is taken for the cause', async (t) => {
+test('a job fails when five processes have died while running it', async (t) => {
   const bench = await setUp(t)
   const { run, add, clock, reaches } = bench
   const id = await add({})
@@ -313,7 +313,7 @@ test('a heartbeat keeps the lease of a long job', async (t) => {
   assert.equal((await reaches(id, 'completed')).attempts, 1)
 })
 
-test('who has lost the lease is told to stop, and what it says does not count', async (t) => {
+test('a run that has lost its lease is aborted, and its result does not count', async (t) => {
   const { run, store, add, find, reaches } = await setUp(t)
   const id = await add({})
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -339,7 +339,7 @@ test('who has lost the lease is told to stop, and what it says does not count', 
   assert.equal(job.leaseId, 'another')
 })
 
-test('stop waits for what runs and claims nothing more', async (t) => {
+test('stop waits for running jobs and claims no more', async (t) => {
   const { run, add, find, reaches } = await setUp(t)
   const first = await add({ runAt: start - 1 })
   const second = await add({})
@@ -353,7 +353,7 @@ test('stop waits for what runs and claims nothing more', async (t) => {
   assert.equal((await find(second)).state, 'waiting')
 })
 
-test('stop aborts what does not end in time and hands it back, the attempt uncounted', async (t) => {
+test('stop aborts a job that does not end in time and puts it back without counting the attempt', async (t) => {
   const { run, add, find, reaches } = await setUp(t)
   const id = await add({})
   let reason: unknown
@@ -395,7 +395,7 @@ test('progress can be read while the job runs', async (t) => {
   await reaches(id, 'completed')
 })
 
-test('a cron tick makes one job, and the next tick none while that one runs', async (t) => {
+test('a cron tick enqueues one job, and the next tick none while that job runs', async (t) => {
   const { run, store } = await setUp(t)
   const { promise, resolve } = Promise.withResolvers<void>()
   const ticks: number[] = []
@@ -426,7 +426,7 @@ test('a cron tick makes one job, and the next tick none while that one runs', as
   assert.equal(job?.state, 'completed')
 })
 
-test('a cron entry without a handler or with a wrong schedule is a mistake of ours', async (t) => {
+test('a cron entry without a handler or with a wrong schedule is a TypeError', async (t) => {
   const { run } = await setUp(t)
   const cron = [{ name: 'x', schedule: '* * * * *', kind: 'nobody' }]
   assert.throws(() => run({ cron }), TypeError)
@@ -434,7 +434,7 @@ test('a cron entry without a handler or with a wrong schedule is a mistake of ou
   assert.throws(() => run({ handlers: { work: async () => null }, cron: wrong }), TypeError)
 })
 
-test('old jobs are forgotten, dead letters later', async (t) => {
+test('old jobs are deleted, failed ones later', async (t) => {
   const { run, store, add, reaches } = await setUp(t)
   const done = await add({})
   const dead = await add({ kind: 'bad', maxAttempts: 1 })
@@ -443,10 +443,10 @@ test('old jobs are forgotten, dead letters later', async (t) => {
   run({ handlers: { work: async () => null, bad } })
   await Promise.all([reaches(done, 'completed'), reaches(dead, 'failed')])
   const left = async () => (await store.read.select({ id: jobs.id }).from(jobs)).map((j) => j.id)
-  await store.write((tx) => pruneJobs(tx, { completed: start, failed: start }))
+  await store.write((tx) => deleteExpiredJobs(tx, { completed: start, failed: start }))
   assert.deepEqual(await left(), [done, dead, waiting])
-  await store.write((tx) => pruneJobs(tx, { completed: start + 1, failed: start }))
+  await store.write((tx) => deleteExpiredJobs(tx, { completed: start + 1, failed: start }))
   assert.deepEqual(await left(), [dead, waiting])
-  await store.write((tx) => pruneJobs(tx, { completed: start + 1, failed: start + 1 }))
+  await store.write((tx) => deleteExpiredJobs(tx, { completed: start + 1, failed: start + 1 }))
   assert.deepEqual(await left(), [waiting])
 })

@@ -1,11 +1,11 @@
-/** Work that requests ask for: its ids, its places, its progress, its end. */
+/** Long work that requests enqueue: ids, slots, progress, end. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { AppError } from '../../src/errors.ts'
 import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
+import { enqueueForProject } from '../../src/jobs/enqueue-for-project.ts'
+import { putBackLostJobs } from '../../src/jobs/job-row.ts'
 import { type JobsOptions, startJobs } from '../../src/jobs/jobs.ts'
-import { returnLostJobs } from '../../src/jobs/ledger.ts'
-import { enqueueNamed } from '../../src/jobs/name.ts'
 import { createPace } from '../../src/jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../src/jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../src/jobs/run.ts'
@@ -81,7 +81,7 @@ function gate() {
   return { handler, open: resolve, active, most: () => most }
 }
 
-test('a kind with a limit of its own runs that many at a time', async (t) => {
+test('a kind with its own limit runs that many jobs at a time', async (t) => {
   const { run, add, find, reaches } = await setUp(t)
   const ids = [await add(), await add(), await add(), await add(), await add()]
   const { handler, open, most, active } = gate()
@@ -95,7 +95,7 @@ test('a kind with a limit of its own runs that many at a time', async (t) => {
   assert.equal(most(), 2)
 })
 
-test('long work takes no places from the rest, nor the rest from it', async (t) => {
+test('long work and other jobs take no slots from each other', async (t) => {
   const { run, add, reaches } = await setUp(t)
   const { handler, open } = gate()
   const short = gate()
@@ -117,7 +117,7 @@ test('long work takes no places from the rest, nor the rest from it', async (t) 
   await Promise.all(long.map((id) => reaches(id, 'completed')))
 })
 
-test('stop interrupts long work at once and hands it back, the attempt uncounted', async (t) => {
+test('stop interrupts long work at once and puts it back without counting the attempt', async (t) => {
   const { run, add, find, reaches } = await setUp(t)
   const id = await add()
   const { handler } = gate()
@@ -131,7 +131,7 @@ test('stop interrupts long work at once and hands it back, the attempt uncounted
   assert.equal(job.leaseId, null)
 })
 
-test('what is saved is found by whoever runs the job next, and goes with its completion', async (t) => {
+test('saved progress is found by the next run and deleted when the job completes', async (t) => {
   const bench = await setUp(t)
   const { store, add, find, run, reaches, clock } = bench
   const id = await add()
@@ -158,7 +158,7 @@ test('what is saved is found by whoever runs the job next, and goes with its com
   assert.equal(await store.read.$count(jobProgress), 0)
 })
 
-test('a job that gets further each time may be cut off more often than it may fail', async (t) => {
+test('a job that advances in each run may be lost more often than it may fail', async (t) => {
   const bench = await setUp(t)
   const { store, add, find, clock } = bench
   const id = await add()
@@ -170,14 +170,14 @@ test('a job that gets further each time may be cut off more often than it may fa
   }
   // The last loss of those is the first of a run that comes no further.
   for (let losses = 1; losses < 5; losses += 1) {
-    await store.write((tx) => returnLostJobs(tx, clock.at))
+    await store.write((tx) => putBackLostJobs(tx, clock.at))
     const { state, runAt } = await find(id)
     assert.equal(state, 'waiting')
     clock.at = Math.max(clock.at, runAt)
     await claimJob(bench, 'long')
     clock.at += 60_000
   }
-  await store.write((tx) => returnLostJobs(tx, clock.at))
+  await store.write((tx) => putBackLostJobs(tx, clock.at))
   assert.equal((await find(id)).state, 'failed')
 })
 
@@ -204,11 +204,17 @@ test('a run that has lost its lease commits nothing more', async (t) => {
   assert.equal(await store.read.$count(jobs, eq(jobs.kind, 'row 3')), 0)
 })
 
-test('named jobs of one millisecond have the ids of the next ones', async (t) => {
+test('jobs enqueued in one millisecond get the ids of the next milliseconds', async (t) => {
   const { store } = await setUp(t)
   const name = (projectId: string) =>
     store.write((tx) =>
-      enqueueNamed(tx, { prefix: 'bulk-delete', kind: 'bulk', payload: {}, projectId, now: start }),
+      enqueueForProject(tx, {
+        prefix: 'bulk-delete',
+        kind: 'bulk',
+        payload: {},
+        projectId,
+        now: start,
+      }),
     )
   assert.deepEqual(
     [await name('p'), await name('p'), await name('q'), await name('p')],
@@ -221,7 +227,7 @@ test('named jobs of one millisecond have the ids of the next ones', async (t) =>
   )
 })
 
-test('the status of a job is that of its project and kind', async (t) => {
+test('the status of a job is found by its project and kind only', async (t) => {
   const bench = await setUp(t)
   const { add, run, clock, reaches, find } = bench
   const id = await add({ projectId: 'p', payload: { what: 1 }, maxAttempts: 2 })
@@ -251,7 +257,7 @@ test('the status of a job is that of its project and kind', async (t) => {
   })
 })
 
-test('a project is told the reasons that were meant for it, the operator all of them', async (t) => {
+test('a project sees public reasons only, the operator all of them', async (t) => {
   const { add, run, reaches } = await setUp(t)
   const thrown = [
     new AppError('BAD_REQUEST', 'public', { cause: new Error('private') }),
@@ -319,7 +325,7 @@ test('a project keeps its last 50 completed and 100 failed jobs of each kind', a
   assert.equal(await store.read.$count(jobs, eq(jobs.id, 'other')), 1)
 })
 
-test('batches grow while they are quick, at most twofold, and shrink when they are not', async () => {
+test('batches at most double while they are quick, and shrink when they are slow', async () => {
   const clock = { at: 0 }
   const pace = createPace({ first: 10, most: 60, targetMs: 10, clock: () => clock.at })
   const sizes: number[] = []
@@ -333,7 +339,7 @@ test('batches grow while they are quick, at most twofold, and shrink when they a
   assert.deepEqual([...sizes, pace.size()], [10, 20, 40, 60, 10, 10, 1, 2])
 })
 
-test('a batch is followed by a rest of twice its time, which an abort ends', async (t) => {
+test('a rest of twice its time follows a batch, and an abort ends it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const clock = { at: 0 }
   const pace = createPace({ first: 1, most: 1, clock: () => clock.at })

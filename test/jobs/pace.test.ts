@@ -15,7 +15,7 @@ function batchOf(ms: number) {
 /** What has been resolved has told its callbacks. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('behind a batch is a rest, so many times as long', async (t) => {
+test('a rest of the given multiple of its time follows a batch', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { act, clock } = batchOf(40)
   let result: string | undefined

@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isWorkDue } from '../../src/jobs/due.ts'
-import { claimJobs, pruneJobs, returnLostJobs, trimFinished } from '../../src/jobs/ledger.ts'
-import { countUnfinished } from '../../src/jobs/name.ts'
+import { countUnfinished } from '../../src/jobs/enqueue-for-project.ts'
+import {
+  claimJobs,
+  deleteExpiredJobs,
+  deleteSurplusJobs,
+  putBackLostJobs,
+} from '../../src/jobs/job-row.ts'
 import { silentLog } from '../../src/log.ts'
 import { StoreDb } from '../../src/store/database.ts'
 import { sql } from '../../src/store/drizzle.ts'
@@ -11,7 +16,7 @@ import { openStore, type Store } from '../../src/store/store.ts'
 import type { Tx } from '../../src/store/write/transaction.ts'
 import { makeDatabaseFolder } from '../store/test-store.ts'
 
-test('no question of the job loop reads the whole table', async (t) => {
+test('no query of the job loop reads the whole table', async (t) => {
   const { path } = await makeDatabaseFolder(t)
   const store = await openStore({ path, log: silentLog() })
   t.after(() => store.close())
@@ -21,17 +26,17 @@ test('no question of the job loop reads the whole table', async (t) => {
     return shape === 'rows' ? [] : undefined
   }) as unknown as Tx
   const kinds = ['work']
-  const lanes = [
+  const groups = [
     { kinds, onePerProject: false },
     { kinds: ['long', 'other-long'], onePerProject: true },
   ]
-  await isWorkDue({ read: recorder } as unknown as Store, lanes, 1)
-  for (const lane of lanes) {
-    await claimJobs(recorder, { ...lane, limit: 1, now: 1, leaseUntil: 2 })
+  await isWorkDue({ read: recorder } as unknown as Store, groups, 1)
+  for (const group of groups) {
+    await claimJobs(recorder, { ...group, limit: 1, now: 1, leaseUntil: 2 })
   }
-  await returnLostJobs(recorder, 1)
-  await pruneJobs(recorder, { completed: 1, failed: 1 })
-  await trimFinished(recorder, { projectId: 'p', kind: 'work' })
+  await putBackLostJobs(recorder, 1)
+  await deleteExpiredJobs(recorder, { completed: 1, failed: 1 })
+  await deleteSurplusJobs(recorder, { projectId: 'p', kind: 'work' })
   await recorder.find(countUnfinished, { kind: 'work', projectId: 'p' })
   assert.equal(asked.length, 12)
   for (const text of asked) {

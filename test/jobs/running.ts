@@ -1,7 +1,7 @@
 /** A job as its handler is given it, for tests that call the handler themselves. */
 import assert from 'node:assert/strict'
 import type { Now } from '../../src/clock.ts'
-import { claimJobs, reportProgress, returnLostJobs } from '../../src/jobs/ledger.ts'
+import { claimJobs, putBackLostJobs, reportProgress } from '../../src/jobs/job-row.ts'
 import type { RunningJob } from '../../src/jobs/run.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -18,7 +18,7 @@ export async function claimJob(
 ): Promise<ClaimedJob> {
   const at = now()
   const [job] = await store.write(async (tx) => {
-    await returnLostJobs(tx, at)
+    await putBackLostJobs(tx, at)
     return claimJobs(tx, { kinds: [kind], limit: 1, now: at, leaseUntil: at + leaseMs })
   })
   assert.ok(job, `a job of kind ${kind} waits`)

@@ -5,17 +5,17 @@ import fc from 'fast-check'
 import { AppError } from '../../src/errors.ts'
 import { isWorkDue, selectDue } from '../../src/jobs/due.ts'
 import { enqueueJob, findJob, type NewJob } from '../../src/jobs/enqueue.ts'
-import { type JobHandler, startJobs } from '../../src/jobs/jobs.ts'
+import { enqueueForProject, MAX_UNFINISHED } from '../../src/jobs/enqueue-for-project.ts'
 import {
   type Claimed,
   claimJobs,
   completeJob,
   failJob,
-  handBackJob,
-  returnLostJobs,
-} from '../../src/jobs/ledger.ts'
-import { enqueueNamed, MAX_UNFINISHED } from '../../src/jobs/name.ts'
-import { FinalFailure } from '../../src/jobs/run.ts'
+  putBackJob,
+  putBackLostJobs,
+} from '../../src/jobs/job-row.ts'
+import { startJobs } from '../../src/jobs/jobs.ts'
+import { FinalFailure, type JobHandler } from '../../src/jobs/run.ts'
 import { createLog, type Log, silentLog } from '../../src/log.ts'
 import { sql } from '../../src/store/drizzle.ts'
 import { type Job, jobs } from '../../src/store/schema/jobs.ts'
@@ -46,15 +46,15 @@ async function setUp(t: TestContext) {
     },
     claim: (limit: number) =>
       store.write(async (tx) => {
-        await returnLostJobs(tx, clock.at)
+        await putBackLostJobs(tx, clock.at)
         const leaseUntil = clock.at + 60_000
         return claimJobs(tx, { ...long, limit, now: clock.at, leaseUntil })
       }),
     complete: (job: Claimed) =>
       store.write((tx) => completeJob(tx, job, { result: null, now: clock.at })),
-    run(handler: JobHandler, { places = 1, log = silentLog() }: { places?: number; log?: Log }) {
+    run(handler: JobHandler, { slots = 1, log = silentLog() }: { slots?: number; log?: Log }) {
       const handlers = { long: handler }
-      const loop = { store, log, now: () => clock.at, handlers, limits: { long: places } }
+      const loop = { store, log, now: () => clock.at, handlers, limits: { long: slots } }
       started.push(startJobs(loop))
     },
     async ends(ids: readonly string[]) {
@@ -69,7 +69,7 @@ const hasEnded = (state?: string) => state === 'completed' || state === 'failed'
 const projectsOf = (claimed: readonly Pick<Job, 'projectId'>[]) =>
   claimed.map(({ projectId }) => projectId)
 
-test('a project has one job of a kind at a time, whatever places are free', async (t) => {
+test('a project runs one job of a kind at a time, even when slots are free', async (t) => {
   const { store, add, claim, complete, clock } = await setUp(t)
   const [first, second] = [await add('p'), await add('p', { runAt: start + 1 })]
   await add('p', { kind: 'other' })
@@ -92,7 +92,7 @@ test('a project has one job of a kind at a time, whatever places are free', asyn
   )
 })
 
-test('who asks for little does not wait for all that others have asked for before', async (t) => {
+test('a project with one job does not wait for all jobs of another project', async (t) => {
   const { add, run, ends, clock } = await setUp(t)
   const ids = [await add('p'), await add('p'), await add('p'), await add('q'), await add('q')]
   clock.at += 1
@@ -103,7 +103,7 @@ test('who asks for little does not wait for all that others have asked for befor
     clock.at += 1
     if (served.length === 2) throw new FinalFailure('A turn all the same.')
   }
-  run(handler, { places: 1 })
+  run(handler, { slots: 1 })
   await ends(ids)
   assert.deepEqual(served.slice(0, 2).sort(), ['p', 'q'])
   assert.equal(served[2], 'r')
@@ -111,7 +111,7 @@ test('who asks for little does not wait for all that others have asked for befor
   assert.equal(served[5], 'p')
 })
 
-test('free places go to as many projects', async (t) => {
+test('free slots go to different projects', async (t) => {
   const { add, claim } = await setUp(t)
   for (const project of ['p', 'p', 'p', 'q', 'q', 'r']) await add(project)
   const served = [...projectsOf(await claim(2)), ...projectsOf(await claim(3))]
@@ -119,7 +119,7 @@ test('free places go to as many projects', async (t) => {
   assert.deepEqual(await claim(3), [])
 })
 
-test('what waits for its next try holds nobody back, what a dead process left neither', async (t) => {
+test('a job that waits for its retry, or was lost, holds up no other job of its project', async (t) => {
   const { store, add, claim, clock } = await setUp(t)
   const first = await add('p')
   clock.at += 1
@@ -141,7 +141,7 @@ test('what waits for its next try holds nobody back, what a dead process left ne
   )
 })
 
-test('a job that is handed back goes on before the later ones of its project', async (t) => {
+test('a job that is put back runs before the later ones of its project', async (t) => {
   const { store, add, claim, clock } = await setUp(t)
   const id = await add('p')
   clock.at += 1
@@ -149,7 +149,7 @@ test('a job that is handed back goes on before the later ones of its project', a
   const [held] = await claim(1)
   assert.equal(held?.id, id)
   clock.at += 1
-  await store.write((tx) => handBackJob(tx, held, clock.at))
+  await store.write((tx) => putBackJob(tx, held, clock.at))
   assert.equal((await claim(1))[0]?.id, id)
 })
 
@@ -192,7 +192,7 @@ function keyOf(rows: readonly Row[], one: Row): string {
   return `${one.priority} ${Math.max(0, ...ended.map(({ end }) => end))} ${one.runAt}`
 }
 
-test('whatever waits, runs and has ended, the next are those whose turn it is', async (t) => {
+test('in any state of the table, the jobs claimed next are those whose turn it is', async (t) => {
   const { store } = await setUp(t)
   const fill = (rows: readonly Row[]) =>
     store.write(async (tx) => {
@@ -223,12 +223,12 @@ test('whatever waits, runs and has ended, the next are those whose turn it is', 
   )
 })
 
-test('a project may have twenty unfinished jobs of a kind, and the next leaves nothing', async (t) => {
+test('a project may have twenty unfinished jobs of a kind; the next is refused and leaves no row', async (t) => {
   const { store, claim, complete, clock } = await setUp(t)
   const name = (projectId = 'p', kind = 'long') =>
     store.write(async (tx) => {
       await enqueueJob(tx, { kind: 'written before', payload: {}, now: clock.at })
-      return enqueueNamed(tx, { prefix: kind, kind, payload: {}, projectId, now: clock.at })
+      return enqueueForProject(tx, { prefix: kind, kind, payload: {}, projectId, now: clock.at })
     })
   const asked = await Promise.allSettled(Array.from({ length: 25 }, () => name()))
   const refused = asked.filter(({ status }) => status === 'rejected')
@@ -252,7 +252,7 @@ test('a project may have twenty unfinished jobs of a kind, and the next leaves n
   await assert.rejects(name(), { code: 'CONFLICT' })
 })
 
-test('what could not be as it was asked for is a line of the log, what went wrong a stack', async (t) => {
+test('a final failure is logged as a line, a fault with its stack', async (t) => {
   const { add, run, ends } = await setUp(t)
   const lines: string[] = []
   const log = createLog('info', { write: (line: string) => lines.push(line) })
@@ -264,7 +264,7 @@ test('what could not be as it was asked for is a line of the log, what went wron
   const fail: JobHandler = async ({ projectId }) => {
     throw thrown[projectId ?? '']
   }
-  run(fail, { places: 2, log })
+  run(fail, { slots: 2, log })
   await ends(ids)
   const [vain, failed] = ids.map((id) =>
     lines.map((line) => JSON.parse(line)).find(({ job }) => job === id),

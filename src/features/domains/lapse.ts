@@ -13,7 +13,7 @@ import type { Base } from '../base.ts'
 const CLAIM_MS = 30 * DAY_MS
 
 /** How many lapsed. */
-export async function deleteLapsedClaims({
+export async function deleteExpiredClaims({
   store,
   now,
 }: Pick<Base, 'store' | 'now'>): Promise<number> {

@@ -3,7 +3,7 @@
  * which goes on after a crash where it was. What is tracked after the call stays.
  */
 import { AppError } from '../../errors.ts'
-import { enqueueNamed } from '../../jobs/name.ts'
+import { enqueueForProject } from '../../jobs/enqueue-for-project.ts'
 import { createPace } from '../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../jobs/progress.ts'
 import type { RunningJob } from '../../jobs/run.ts'
@@ -113,5 +113,5 @@ async function enqueueDeletion(
   const last = (await tx.find(findLast))?.last ?? 0
   tx.afterCommit(() => jobNotifier.notify())
   const work: Work = { projectId, name, total, last }
-  return enqueueNamed(tx, { prefix: KIND, kind: KIND, payload: work, projectId, now: now() })
+  return enqueueForProject(tx, { prefix: KIND, kind: KIND, payload: work, projectId, now: now() })
 }

@@ -5,7 +5,7 @@
  * the process died, the sweep.
  */
 import { HOUR_MS } from '../../clock.ts'
-import { enqueueNamed } from '../../jobs/name.ts'
+import { enqueueForProject } from '../../jobs/enqueue-for-project.ts'
 import { jsonValue } from '../../store/dialect.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { idTime, newId } from '../../store/ids.ts'
@@ -108,7 +108,7 @@ export function createImportFile(
       return store.write(async (tx) => {
         await keep(tx, last)
         tx.afterCommit(() => jobNotifier.notify())
-        return enqueueNamed(tx, job)
+        return enqueueForProject(tx, job)
       })
     },
     // Whoever gives up has a reason of its own to tell.

@@ -33,7 +33,7 @@ const deleteRows = statement(
 )
 
 /** How many. */
-export async function deleteOldArrivals({ store, config, now }: Deps): Promise<number> {
+export async function deleteExpiredInboundMessages({ store, config, now }: Deps): Promise<number> {
   const mailBefore = now() - config.retention.bodyDays * DAY_MS
   const reportsBefore = Math.max(mailBefore, now() - REPORT_DAYS * DAY_MS)
   let position = { at: Number.MIN_SAFE_INTEGER, number: 0 }

@@ -122,7 +122,7 @@ export async function keepKey(
 }
 
 /** Forgets the keys whose time is over. */
-export async function sweepKeys(tx: Tx, at: number): Promise<void> {
+export async function deleteExpiredIdempotencyKeys(tx: Tx, at: number): Promise<void> {
   await tx.delete(idempotencyKeys).where(lte(idempotencyKeys.expiresAt, at))
 }
 

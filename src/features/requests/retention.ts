@@ -23,7 +23,7 @@ const deleteChunk = statement((db) => {
 })
 
 /** Deletes the lines whose time is over, a chunk a transaction; resolves to how many. */
-export async function deleteOldRequests({
+export async function deleteExpiredRequests({
   store,
   config,
   now,

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { enqueueJob } from '../../jobs/enqueue.ts'
-import type { RunningJob } from '../../jobs/jobs.ts'
+import type { RunningJob } from '../../jobs/run.ts'
 import { eq, sql } from '../../store/drizzle.ts'
 import { segmentMembers, segments } from '../../store/schema/segments.ts'
 import { parameter, statement } from '../../store/statement.ts'

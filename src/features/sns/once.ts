@@ -41,7 +41,7 @@ export async function isTaken({ store }: Pick<Base, 'store'>, messageId: string)
 }
 
 /** Forgets the ids of messages that would be too old by now. */
-export async function forgetNotifications({
+export async function deleteExpiredNotifications({
   store,
   now,
 }: Pick<Base, 'store' | 'now'>): Promise<void> {

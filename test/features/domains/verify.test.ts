@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addDomain } from '../../../src/features/domains/add.ts'
 import { checkDueDomains } from '../../../src/features/domains/due.ts'
-import { deleteLapsedClaims } from '../../../src/features/domains/lapse.ts'
+import { deleteExpiredClaims } from '../../../src/features/domains/lapse.ts'
 import { listDomains } from '../../../src/features/domains/list.ts'
 import { verifyDomain } from '../../../src/features/domains/verify.ts'
 import type { DomainView } from '../../../src/features/domains/view.ts'
@@ -274,18 +274,18 @@ test('claims lapse after 30 days; verified domains and those that templates need
     }),
   )
   core.clock.now += 29 * DAY
-  assert.equal(await deleteLapsedClaims(core), 0)
+  assert.equal(await deleteExpiredClaims(core), 0)
   core.dns.set(keyName(lost), undefined)
   for (let check = 0; check < 3; check += 1) {
     await verifyDomain(core, { id: lost.id })
     core.clock.now += 30 * MINUTE
   }
   core.clock.now += 2 * DAY
-  assert.equal(await deleteLapsedClaims(core), 1)
+  assert.equal(await deleteExpiredClaims(core), 1)
   const names = async () => (await listDomains(core)).map(({ domain }) => domain).sort()
   assert.deepEqual(await names(), ['lost.test', 'trusted.test', 'used.test'])
   core.clock.now += 29 * DAY
-  assert.equal(await deleteLapsedClaims(core), 1)
+  assert.equal(await deleteExpiredClaims(core), 1)
   assert.deepEqual(await names(), ['trusted.test', 'used.test'])
 })
 

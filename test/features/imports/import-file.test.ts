@@ -5,7 +5,7 @@ import {
   deleteExpiredImportFiles,
 } from '../../../src/features/imports/import-file.ts'
 import { findImport } from '../../../src/features/imports/status.ts'
-import { failJob } from '../../../src/jobs/ledger.ts'
+import { failJob } from '../../../src/jobs/job-row.ts'
 import { importChunks, jobs } from '../../../src/store/schema/jobs.ts'
 import { addProject, openTestCore } from '../../core.ts'
 import { claim, countChunks, handIn } from './run-import.ts'

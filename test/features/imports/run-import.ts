@@ -6,7 +6,7 @@ import {
   type ImportKind,
   type ImportOptions,
 } from '../../../src/features/imports/import-file.ts'
-import { completeJob } from '../../../src/jobs/ledger.ts'
+import { completeJob } from '../../../src/jobs/job-row.ts'
 import { sql } from '../../../src/store/drizzle.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { importChunks } from '../../../src/store/schema/jobs.ts'

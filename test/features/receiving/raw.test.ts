@@ -6,7 +6,7 @@ import { keepInbound } from '../../../src/features/receiving/keep.ts'
 import { findRaw } from '../../../src/features/receiving/pending.ts'
 import { MailboxFull } from '../../../src/features/receiving/quota.ts'
 import { readRaw } from '../../../src/features/receiving/raw.ts'
-import { deleteOldArrivals } from '../../../src/features/receiving/retention.ts'
+import { deleteExpiredInboundMessages } from '../../../src/features/receiving/retention.ts'
 import { getInbound } from '../../../src/features/receiving/show.ts'
 import { asc, eq, sql } from '../../../src/store/drizzle.ts'
 import {
@@ -167,7 +167,7 @@ test('chunks go with their message: by an operator at once, by retention with th
   assert.equal(await countChunks(box), 0)
   await box.arrive({ to: [box.mailbox()], raw: large })
   box.clock.now += 91 * DAY
-  assert.equal(await deleteOldArrivals(box.core), 1)
+  assert.equal(await deleteExpiredInboundMessages(box.core), 1)
   await sweepLater(box)
   assert.equal(await countChunks(box), 0)
 })

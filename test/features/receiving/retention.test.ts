@@ -13,7 +13,10 @@ import {
 } from '../../../src/features/receiving/answered.ts'
 import { selectPending } from '../../../src/features/receiving/pending.ts'
 import { countRecent, forgetSome } from '../../../src/features/receiving/recently.ts'
-import { deleteOldArrivals, listAged } from '../../../src/features/receiving/retention.ts'
+import {
+  deleteExpiredInboundMessages,
+  listAged,
+} from '../../../src/features/receiving/retention.ts'
 import { selectSuspect, suspectFirst } from '../../../src/features/receiving/suspects.ts'
 import { selectSubscribed } from '../../../src/features/suppressions/add.ts'
 import type { Statement } from '../../../src/store/database.ts'
@@ -51,7 +54,7 @@ test('reports go after 30 days, mail and what could not be read after retention,
       .values(rows.map(([, row]) => row))
       .run(),
   )
-  assert.equal(await deleteOldArrivals(core), 4)
+  assert.equal(await deleteExpiredInboundMessages(core), 4)
   const left = await core.store.read.select().from(inboundMessages).all()
   const names = new Map(rows.map(([name, { id }]) => [id, name]))
   assert.deepEqual(
@@ -66,7 +69,7 @@ test('many old rows go in chunks', async (t) => {
     rowOf(40, index % 2 === 0 ? { raw: null, kind: 'bounce' } : { kind: 'mail' }),
   )
   await core.store.write((tx) => tx.insert(inboundMessages).values(rows).run())
-  assert.equal(await deleteOldArrivals(core), 310)
+  assert.equal(await deleteExpiredInboundMessages(core), 310)
   assert.equal(await core.store.read.$count(inboundMessages), 310)
 })
 
@@ -76,7 +79,7 @@ test('large rows go one by one, so that nobody waits for long', async (t) => {
   const rows = [0, 1, 2].map(() => rowOf(100, large))
   await core.store.write((tx) => tx.insert(inboundMessages).values(rows).run())
   const write = t.mock.method(core.store, 'write')
-  assert.equal(await deleteOldArrivals(core), 3)
+  assert.equal(await deleteExpiredInboundMessages(core), 3)
   assert.equal(write.mock.callCount(), 3)
 })
 

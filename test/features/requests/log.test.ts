@@ -5,7 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import type { Core } from '../../../src/features/core.ts'
 import { type RequestLogEntry, startRequestLog } from '../../../src/features/requests/log.ts'
-import { deleteOldRequests } from '../../../src/features/requests/retention.ts'
+import { deleteExpiredRequests } from '../../../src/features/requests/retention.ts'
 import { silentLog } from '../../../src/log.ts'
 import { asc } from '../../../src/store/drizzle.ts'
 import { apiRequests } from '../../../src/store/schema/service.ts'
@@ -95,7 +95,7 @@ test('old requests are deleted, in as many chunks as it takes, and newer ones st
     requests.record(entry({ createdAt: 40 * day }))
     await requests.stop()
     const config = { retention: { requestLogDays: 30 } } as Core['config']
-    const deleted = await deleteOldRequests({ store, config, now: () => 50 * day })
+    const deleted = await deleteExpiredRequests({ store, config, now: () => 50 * day })
     assert.equal(deleted, 2100)
     assert.deepEqual(
       (await rows(store)).map((row) => row.createdAt),

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { AppError } from '../../../src/errors.ts'
 import { insertInbound } from '../../../src/features/receiving/keep.ts'
 import { findByMessageId, findByProviderId } from '../../../src/features/sns/match.ts'
-import { forgetNotifications } from '../../../src/features/sns/once.ts'
+import { deleteExpiredNotifications } from '../../../src/features/sns/once.ts'
 import { createSnsReceiver, type SnsReceiver } from '../../../src/features/sns/receive.ts'
 import { eq, sql } from '../../../src/store/drizzle.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
@@ -688,7 +688,7 @@ test('ids are forgotten once a message would be too old to be believed', async (
       { id: 'new', receivedAt: START - 3 * DAY },
     ])
   })
-  await forgetNotifications(sender.core)
+  await deleteExpiredNotifications(sender.core)
   const rows = await store.read.select().from(snsNotifications).all()
   assert.deepEqual(
     rows.map(({ id }) => id),

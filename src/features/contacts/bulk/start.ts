@@ -1,5 +1,5 @@
 /** Subscribing, unsubscribing or deleting many contacts: asked for here, done by a job (bulk-run.ts). */
-import { enqueueNamed } from '../../../jobs/name.ts'
+import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'
 import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
 import type { Base } from '../../base.ts'
 import { compileCondition } from '../../conditions/compile.ts'
@@ -40,7 +40,7 @@ export async function startBulk(
     tx.afterCommit(() => jobNotifier.notify())
     const payload: BulkPayload = { operation, projectId, ...target }
     const prefix = `bulk-${operation}`
-    return enqueueNamed(tx, { prefix, kind: 'bulk', payload, projectId, now: now() })
+    return enqueueForProject(tx, { prefix, kind: 'bulk', payload, projectId, now: now() })
   })
 }
 

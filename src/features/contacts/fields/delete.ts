@@ -4,7 +4,7 @@
  * keep the key, and so do those that are given it anew behind it: it goes through them once.
  */
 import { AppError, invalidField } from '../../../errors.ts'
-import { enqueueNamed } from '../../../jobs/name.ts'
+import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'
 import { createPace, type Pace } from '../../../jobs/pace.ts'
 import { loadProgress, saveProgress } from '../../../jobs/progress.ts'
 import type { RunningJob } from '../../../jobs/run.ts'
@@ -107,7 +107,7 @@ async function enqueueDeletion(
 ): Promise<FieldDeletion> {
   const jobId = await store.write((tx) => {
     tx.afterCommit(() => jobNotifier.notify())
-    return enqueueNamed(tx, {
+    return enqueueForProject(tx, {
       prefix: 'delete-field',
       kind: 'delete-field',
       payload: { ...target, deletedFrom },

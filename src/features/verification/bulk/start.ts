@@ -1,5 +1,5 @@
 /** Verifying many addresses: asked for here, done by a job (list-run.ts). No contact changes by it. */
-import { enqueueNamed } from '../../../jobs/name.ts'
+import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'
 import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
 import type { Base } from '../../base.ts'
 import type { Condition } from '../../conditions/condition.ts'
@@ -35,7 +35,7 @@ export async function startListVerification(
   const job = { kind: LIST_JOB_KIND, projectId, payload, maxAttempts: MAX_ATTEMPTS }
   return deps.store.write((tx) => {
     tx.afterCommit(() => deps.jobNotifier.notify())
-    return enqueueNamed(tx, { prefix: 'verify', ...job, now: deps.now() })
+    return enqueueForProject(tx, { prefix: 'verify', ...job, now: deps.now() })
   })
 }
 

@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { after, before, beforeEach, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { createSchedule } from '../../../../src/features/schedule.ts'
+import { enqueueForProject } from '../../../../src/jobs/enqueue-for-project.ts'
 import { startJobs } from '../../../../src/jobs/jobs.ts'
-import { enqueueNamed } from '../../../../src/jobs/name.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { importChunks, jobs } from '../../../../src/store/schema/jobs.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
@@ -218,7 +218,7 @@ test('a project with twenty unfinished imports waits, and the next file leaves n
   const { store, now } = service.core
   for (let count = 0; count < 20; count += 1) {
     const job = { prefix: 'import', kind: 'import', projectId: mine.id, payload: {}, now: now() }
-    await store.write((tx) => enqueueNamed(tx, job))
+    await store.write((tx) => enqueueForProject(tx, job))
   }
   const answer = await post([['file', csv(big), 'a.csv']])
   assert.equal(answer.status, 409)

@@ -6,13 +6,13 @@ import type { Tx } from '../store/write/transaction.ts'
 import { isUnfinished } from './due.ts'
 import { enqueueJob, type NewJob } from './enqueue.ts'
 
-export type NamedJob = Omit<NewJob, 'id' | 'uniqueKey' | 'projectId'> & {
-  /** What the id begins with: `import`, `bulk-delete`. */
+export type ProjectJob = Omit<NewJob, 'id' | 'uniqueKey' | 'projectId'> & {
+  /** The beginning of the id: `import`, `bulk-delete`. */
   prefix: string
   projectId: string
 }
 
-/** A project's jobs of one kind that wait or run. */
+/** The limit of a project's jobs of one kind that wait or run. */
 export const MAX_UNFINISHED = 20
 
 export const countUnfinished = statement((db) =>
@@ -29,11 +29,11 @@ export const countUnfinished = statement((db) =>
 )
 
 /**
- * `enqueueJob` under the id that people are shown: `<prefix>-<projectId>-<epoch ms>`, the next free
- * millisecond where another has it.
+ * Enqueues a job with the id that the API shows, `<prefix>-<projectId>-<epoch ms>`. Where the id is
+ * taken, the next free millisecond is used.
  * @throws AppError CONFLICT when the project has too many unfinished jobs of the kind
  */
-export async function enqueueNamed(tx: Tx, { prefix, ...job }: NamedJob): Promise<string> {
+export async function enqueueForProject(tx: Tx, { prefix, ...job }: ProjectJob): Promise<string> {
   await refuseTooMany(tx, job)
   for (let at = job.now; ; at += 1) {
     const made = await enqueueJob(tx, { ...job, id: `${prefix}-${job.projectId}-${at}` })
@@ -43,7 +43,7 @@ export async function enqueueNamed(tx: Tx, { prefix, ...job }: NamedJob): Promis
 
 async function refuseTooMany(
   tx: Tx,
-  { kind, projectId }: Pick<NamedJob, 'kind' | 'projectId'>,
+  { kind, projectId }: Pick<ProjectJob, 'kind' | 'projectId'>,
 ): Promise<void> {
   const found = await tx.find(countUnfinished, { kind, projectId })
   if (found === undefined || found.unfinished < MAX_UNFINISHED) return

@@ -1,16 +1,16 @@
 /**
- * The jobs table as the loop uses it:
+ * The states of a job's row and the changes between them:
  *
  *   waiting --claim--> active --complete--> completed
- *      ^                  |---fail, attempts left (later), hand back (at once), lost
+ *      ^                  |---fail, attempts left (later), put back (at once), lost
  *      |__________________|
- *                         |---fail, none left; lost too often ------> failed (the dead letter)
+ *                         |---fail, none left; lost too often ------> failed
  *
- * A job is lost when its lease ends: the process died, or fell silent, for whatever reason. That is
- * no attempt of the job's. A lost job runs again at once, then later each time, so that processes
- * that are killed in a loop find it resting; one that was lost five times over minutes, and came no
- * further in between, is taken for the cause. Every change of an active job asks for its lease: who
- * lost it changes nothing.
+ * A job is lost when its lease ends because the process died or hung. A loss does not count as an
+ * attempt. A lost job runs again at once after the first loss, and after a growing delay later, so
+ * that processes that are killed in a loop do not start it each time. A job that is lost five times
+ * without progress fails, because it is the likely cause. Every change of an active job checks its
+ * lease: without the lease nothing changes.
  */
 import { MINUTE_MS } from '../clock.ts'
 import { and, eq, gte, inArray, isNotNull, lt, lte, sql } from '../store/drizzle.ts'
@@ -20,17 +20,17 @@ import type { Tx } from '../store/write/transaction.ts'
 import { isActive, selectDue } from './due.ts'
 
 export type Claimed = Job & { leaseId: string }
-/** Which active job is meant, as the one who claimed it knows it. */
+/** Identifies an active job and proves that the caller holds its lease. */
 export type Held = Pick<Claimed, 'id' | 'leaseId'>
 
 const MAX_ERROR_LENGTH = 2000
 const MAX_LOSSES = 5
-/** After the second loss, doubled with each. */
+/** The delay after the second loss; each further loss doubles it. */
 const FIRST_REST_MS = MINUTE_MS
 const KEPT_JOBS = { completed: 50, failed: 100 }
 const LOST_TEXT = 'The process ended while the job was running.'
 
-/** Takes up to `limit` due jobs, most urgent first. */
+/** Claims up to `limit` due jobs, most urgent first. */
 export async function claimJobs(
   tx: Tx,
   { kinds, onePerProject = false, limit, now, leaseUntil }: Claim,
@@ -60,8 +60,8 @@ export type Claim = {
   leaseUntil: number
 }
 
-/** Puts back what processes have left behind, its attempt uncounted, or buries what was lost too often. */
-export async function returnLostJobs(tx: Tx, now: number): Promise<void> {
+/** Puts back lost jobs without counting the attempt; jobs that were lost too often fail. */
+export async function putBackLostJobs(tx: Tx, now: number): Promise<void> {
   const isLost = and(isActive, lte(jobs.leaseUntil, now))
   const lost = {
     leaseId: null,
@@ -83,8 +83,8 @@ export async function returnLostJobs(tx: Tx, now: number): Promise<void> {
 }
 
 /**
- * Ends all leases: for a program that knows itself to be the only one, and has claimed nothing yet.
- * What another left behind is then due at once.
+ * Ends all leases, so that the jobs of an earlier process are due at once. For a process that is the
+ * only one and has claimed nothing yet.
  */
 export async function endLeases(tx: Tx, now: number): Promise<void> {
   await tx.update(jobs).set({ leaseUntil: now }).where(isActive)
@@ -103,7 +103,7 @@ export async function completeJob(tx: Tx, held: Held, end: { result: unknown; no
   return isDone
 }
 
-/** Another try at `retryAt`, or none. */
+/** Makes the job due again at `retryAt`, or final where that is null. */
 export async function failJob(
   tx: Tx,
   held: Held,
@@ -116,8 +116,8 @@ export async function failJob(
   return change(tx, held, { ...text, state: 'waiting', runAt: retryAt, ...released(now) })
 }
 
-/** Gives an unfinished job back, to where it stood; this attempt does not count. */
-export async function handBackJob(tx: Tx, held: Held, now: number): Promise<boolean> {
+/** Puts back an unfinished job; the attempt does not count. */
+export async function putBackJob(tx: Tx, held: Held, now: number): Promise<boolean> {
   const attempts = sql`${jobs.attempts} - 1`
   return change(tx, held, { state: 'waiting', attempts, ...released(now) })
 }
@@ -127,17 +127,17 @@ export async function reportProgress(tx: Tx, held: Held, percent: number): Promi
   return change(tx, held, { progress: Math.round(percent) })
 }
 
-/** As `reportProgress`, of work that is kept: tries and losses before it count no more. */
+/** As `reportProgress`, once the work is durable: earlier attempts and losses no longer count. */
 export async function reportAdvance(tx: Tx, held: Held, percent?: number): Promise<boolean> {
   const progress = percent === undefined ? sql`${jobs.progress}` : Math.round(percent)
   return change(tx, held, { progress, attempts: 1, losses: 0 })
 }
 
 /**
- * Of the finished jobs of a project only so many of each kind are kept (contract 3.3), the last:
- * forgets those of this one's kind that ended before them in the same way.
+ * Deletes the finished jobs of this job's project and kind beyond the newest 50 completed and 100
+ * failed ones.
  */
-export async function trimFinished(
+export async function deleteSurplusJobs(
   tx: Tx,
   { projectId, kind }: Pick<Job, 'projectId' | 'kind'>,
 ): Promise<void> {
@@ -151,8 +151,8 @@ export async function trimFinished(
   }
 }
 
-/** Forgets finished jobs: completed ones before one instant, failed ones before another. */
-export async function pruneJobs(
+/** Deletes jobs that completed or failed before the given instants. */
+export async function deleteExpiredJobs(
   tx: Tx,
   before: { completed: number; failed: number },
 ): Promise<void> {
