@@ -1,10 +1,11 @@
 /**
- * Values that are too large to be written or read at a stretch are kept in chunks: attachments
- * (messages/accept/attachment-chunks.ts) and received mail (receiving/raw.ts). Each chunk is durable before
- * the row that names it, its owner, is written; that row is refused where chunks are missing.
- * Where the row is refused, or a chunk cannot be written, `discardChunks` deletes the chunks. The sweep
- * deletes what a process that died left, and the chunks of owners that were cleared or deleted. The
- * chunks that a row names are never deleted, whatever the caller takes for refused.
+ * Chunks of values that are too large to write or read at once: attachments
+ * (messages/accept/attachment-chunks.ts) and received mail (receiving/raw.ts).
+ *
+ * The chunks are durable before their owner, the row that refers to them, is written; the owner is
+ * refused where chunks are missing. `discardChunks` deletes the chunks of an owner that was not
+ * written. `deleteExpiredChunks` deletes the chunks that a dead process left, and those of owners that
+ * were cleared or deleted. The SQL never deletes chunks that a row refers to.
  */
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -18,11 +19,11 @@ import type { Store } from '../store/store.ts'
 import type { Tx } from '../store/write/transaction.ts'
 import type { Base } from './base.ts'
 
-/** `ownerId`: a UUIDv7; `first`: how many chunks the owner has before these. */
+/** `ownerId`: a UUIDv7; `first`: the number of the first chunk. */
 type Place = { ownerId: string; first: number }
 
-/** No request, and no session, takes as long. */
-const ABANDONED_MS = HOUR_MS
+/** Longer than any request or session lasts. */
+const EXPIRES_AFTER_MS = HOUR_MS
 
 const insertChunk = statement((db) =>
   db.insert(chunks).values({
@@ -39,8 +40,8 @@ const findChunk = statement((db) =>
     .where(and(eq(chunks.ownerId, parameter('ownerId')), eq(chunks.number, parameter('number')))),
 )
 
-/** Whether a row that names chunks has that id. */
-const isNamed = (id: ReturnType<typeof sql>) => sql`(
+/** SQL: whether the row with this id refers to chunks. */
+const hasOwner = (id: ReturnType<typeof sql>) => sql`(
   exists (select 1 from contents where id = ${id} and attachments is not null)
   or exists (select 1 from inbound_messages where id = ${id} and raw is not null))`
 
@@ -48,23 +49,23 @@ const countChunks = statement<{ count: number }>(
   () => sql`select count(*) as "count" from chunks where owner_id = ${parameter('ownerId')}`,
 )
 
-const findUnnamed = statement<{ number: number }>(
+const findUnowned = statement<{ number: number }>(
   () => sql`select number from chunks where owner_id = ${parameter('ownerId')}
-    and not ${isNamed(sql`${parameter('ownerId')}`)} limit 1`,
+    and not ${hasOwner(sql`${parameter('ownerId')}`)} limit 1`,
 )
 
 const deleteLast = statement(
   () => sql`delete from chunks where owner_id = ${parameter('ownerId')}
     and number = (select max(number) from chunks where owner_id = ${parameter('ownerId')})
-    and not ${isNamed(sql`${parameter('ownerId')}`)}`,
+    and not ${hasOwner(sql`${parameter('ownerId')}`)}`,
 )
 
 export const selectExpiredOwners = statement<{ ownerId: string }>(
   () => sql`select distinct owner_id as "ownerId" from chunks
-    where owner_id < ${parameter('before')} and not ${isNamed(sql`owner_id`)}`,
+    where owner_id < ${parameter('before')} and not ${hasOwner(sql`owner_id`)}`,
 )
 
-/** The number of chunks, all durable when it resolves. `heavyFor`: as of `store.write`. */
+/** Writes chunks and returns their number; all are durable. `heavyFor`: as in `store.write`. */
 export async function writeChunks(
   store: Store,
   { ownerId, first, heavyFor }: Place & { heavyFor: string },
@@ -80,19 +81,19 @@ export async function writeChunks(
 }
 
 /**
- * For the transaction that writes their owner: the sweep may have taken them, if the clock was set
- * forward meanwhile. @throws AppError DATABASE_ERROR
+ * Checks within the transaction that writes the owner that all chunks exist: `deleteExpiredChunks` may
+ * have deleted them if the clock was set forward. @throws AppError DATABASE_ERROR
  */
 export async function requireChunks(
   tx: Tx,
   { ownerId, count }: Pick<Place, 'ownerId'> & { count: number },
 ): Promise<void> {
-  const kept = (await tx.find(countChunks, { ownerId }))?.count
-  if (kept === count) return
-  throw new AppError('DATABASE_ERROR', 'Not all of the message could be kept.')
+  const stored = (await tx.find(countChunks, { ownerId }))?.count
+  if (stored === count) return
+  throw new AppError('DATABASE_ERROR', 'The message could not be stored completely.')
 }
 
-/** Ends early where one is missing: the owner has been cleared meanwhile. */
+/** Reads chunks; ends early where one is missing, because the owner was cleared meanwhile. */
 export async function* readChunks(
   { read }: Pick<Store, 'read'>,
   { ownerId, first, count }: Place & { count: number },
@@ -105,25 +106,28 @@ export async function* readChunks(
   }
 }
 
-/** Of an owner that was not written, or names them no more. The sweep deletes what this cannot. */
+/**
+ * Deletes the chunks of an owner that was not written or no longer refers to them. Never rejects:
+ * `deleteExpiredChunks` deletes what remains.
+ */
 export async function discardChunks(store: Store, ownerId: string): Promise<void> {
   await deleteChunks(store, ownerId).catch(() => undefined)
 }
 
-/** One by one: freeing one takes about as long as writing it did. */
+/** Deletes one chunk per transaction, because that takes about as long as writing it. */
 async function deleteChunks(store: Store, ownerId: string): Promise<void> {
   const write = (tx: Tx) => tx.execute(deleteLast, { ownerId })
-  while ((await store.read.find(findUnnamed, { ownerId })) !== undefined) {
+  while ((await store.read.find(findUnowned, { ownerId })) !== undefined) {
     await store.write(write, { heavyFor: 'retention' })
   }
 }
 
-/** Deletes the chunks that no owner names. */
+/** Deletes the chunks that no owner refers to. */
 export async function deleteExpiredChunks({
   store,
   now,
 }: Pick<Base, 'store' | 'now'>): Promise<void> {
-  const before = firstIdAt(now() - ABANDONED_MS)
+  const before = firstIdAt(now() - EXPIRES_AFTER_MS)
   for (const { ownerId } of await store.scan.list(selectExpiredOwners, { before })) {
     await deleteChunks(store, ownerId)
   }

@@ -1,10 +1,10 @@
 /**
- * The job behind bulk work. A batch of contacts, the events of those that changed and the count of
- * them are one transaction, so that after a crash the work goes on behind the last batch, does
- * nothing twice and counts nothing twice.
+ * The job that subscribes, unsubscribes or deletes many contacts. One transaction changes a batch of
+ * contacts, appends their events and stores the counts. After a crash, the job continues after the
+ * last batch: it does and counts nothing twice.
  *
- * By query, the contacts are those that match as the walk comes to them, of those that existed when
- * it began: in the order of their numbers, which a change of `subscribed` leaves alone.
+ * A job by query covers the contacts that existed when it started and that match when the walk reaches
+ * them. The walk follows their numbers, which a change of `subscribed` does not affect.
  */
 import { AppError } from '../../../errors.ts'
 import { createPace, type Pace } from '../../../jobs/pace.ts'
@@ -29,23 +29,23 @@ export type BulkFailure = { contactId: string; email: string | null; error: stri
 export type BulkResult = {
   operation: BulkOperation
   totalRequested: number
-  /** Those that changed. */
+  /** Contacts that changed. */
   successCount: number
-  /** Those that were so already. */
+  /** Contacts that had the state already. */
   unchangedCount: number
   failureCount: number
-  /** The first of the failures. */
+  /** The first failures. */
   errors: BulkFailure[]
 }
 
 type Deps = Pick<Base, 'store' | 'now'>
 type Tally = Omit<BulkResult, 'operation' | 'totalRequested'>
-/** `after`: the number of the last contact done (in a list of ids, how many of them are). */
+/** `after`: the number of the last contact done; in a list of ids, how many are done. */
 type Progress = { startedAt: number; after: number; last: number; total: number; tally: Tally }
-/** `number`: what `after` is told by. */
+/** `number`: the value of `after` once the contact is done. */
 type Candidate = { number: number; id: string; address: string | null }
 
-const MOST = 100
+const MAX_BATCH_SIZE = 100
 const MAX_ERRORS = 1_000
 
 /** Finds each contact by its id, not by the index of the project. */
@@ -56,7 +56,7 @@ export const selectExisting = statement<{ id: string }>(
 
 export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> {
   const order = job.payload as BulkPayload
-  const pace = createPace({ first: 10, most: MOST })
+  const pace = createPace({ first: 10, most: MAX_BATCH_SIZE })
   let state = (await loadProgress<Progress>(deps.store.read, job.id)) ?? (await begin(deps, order))
   for await (const page of candidatesOf(deps, order, state)) {
     let done = 0
@@ -65,8 +65,8 @@ export async function runBulk(deps: Deps, job: RunningJob): Promise<BulkResult> 
       const batch = page.slice(done, done + pace.size())
       done += batch.length
       const before = state
-      const act = () => applyBatch(deps, { job, order, state: before, batch, pace })
-      state = await pace.batch(act, job.signal)
+      const apply = () => applyBatch(deps, { job, order, state: before, batch, pace })
+      state = await pace.batch(apply, job.signal)
     }
   }
   const { tally } = state
@@ -89,7 +89,7 @@ async function begin(deps: Deps, order: BulkPayload): Promise<Progress> {
   return { startedAt, after: 0, last: row?.last ?? 0, total, tally }
 }
 
-/** What is left to do. */
+/** Yields the contacts that are not done yet, page by page. */
 async function* candidatesOf(
   deps: Deps,
   order: BulkPayload,
@@ -122,7 +122,7 @@ async function toScope(
       condition: await compileCondition(deps, { projectId, condition }),
     }
   } catch (error) {
-    // A segment that was there when the work was asked for.
+    // The condition refers to a segment that has been deleted since the request.
     if (error instanceof AppError && error.code === 'BAD_REQUEST') {
       throw new FinalFailure(error.message, { cause: error })
     }
@@ -150,7 +150,10 @@ async function applyBatch(
       const at = deps.now()
       const known = await tx.list(selectExisting, { projectId, ids: JSON.stringify(ids) })
       const knownIds = new Set(known.map(({ id }) => id))
-      const changed = await apply(tx, order, { ids: ids.filter((id) => knownIds.has(id)), at })
+      const changed = await applyOperation(tx, order, {
+        ids: ids.filter((id) => knownIds.has(id)),
+        at,
+      })
       const missing = batch.filter(({ id }) => !knownIds.has(id))
       const tally = addUp(state.tally, { changed, unchanged: known.length - changed, missing })
       const after = batch.at(-1)?.number ?? state.after
@@ -161,8 +164,8 @@ async function applyBatch(
   )
 }
 
-/** How many of them changed. */
-async function apply(
+/** Applies the operation and returns how many contacts changed. */
+async function applyOperation(
   tx: Tx,
   { projectId, operation }: BulkPayload,
   { ids, at }: { ids: readonly string[]; at: number },

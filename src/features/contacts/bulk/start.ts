@@ -1,4 +1,4 @@
-/** Subscribing, unsubscribing or deleting many contacts: asked for here, done by a job (bulk-run.ts). */
+/** Enqueues the job that subscribes, unsubscribes or deletes many contacts (run.ts). */
 import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'
 import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
 import type { Base } from '../../base.ts'
@@ -7,44 +7,44 @@ import { type Condition, parseCondition } from '../../conditions/condition.ts'
 
 export type BulkOperation = 'subscribe' | 'unsubscribe' | 'delete'
 
-export type BulkFilter<Given = Condition> = {
+export type BulkFilter<RawCondition = Condition> = {
   subscribed?: boolean | undefined
-  /** Part of the address. */
+  /** A part of the address. */
   search?: string | undefined
-  condition?: Given | undefined
+  condition?: RawCondition | undefined
 }
 
-/** Which contacts: those named, or those that match when the job begins. */
-export type BulkSelection<Given = Condition> =
+/** The contacts of a bulk job: given by id, or those that match when the job starts. */
+export type BulkSelection<RawCondition = Condition> =
   | { mode: 'ids'; contactIds: readonly string[] }
-  | { mode: 'query'; filter: BulkFilter<Given>; excludeIds: readonly string[] }
+  | { mode: 'query'; filter: BulkFilter<RawCondition>; excludeIds: readonly string[] }
 
-/** The payload of the job, which its status shows. */
+/** The payload of the job; its status shows it. */
 export type BulkPayload = BulkSelection & { operation: BulkOperation; projectId: string }
 
 type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
 
 /**
- * The id of the job. `condition` is given as it came.
- * @throws AppError VALIDATION_ERROR for a condition that is none; BAD_REQUEST for one that refers to
- * an unknown segment; CONFLICT when the project has too many such jobs unfinished
+ * Returns the id of the job. `condition` is the unparsed condition of the request.
+ * @throws AppError VALIDATION_ERROR for an invalid condition; BAD_REQUEST for a condition that refers
+ *   to an unknown segment; CONFLICT when the project has too many unfinished jobs of this kind
  */
 export async function startBulk(
   deps: Deps,
-  input: { projectId: string; operation: BulkOperation; target: BulkSelection<unknown> },
+  input: { projectId: string; operation: BulkOperation; selection: BulkSelection<unknown> },
 ): Promise<string> {
   const { projectId, operation } = input
-  const target = await checkSelection(deps, projectId, input.target)
+  const selection = await checkSelection(deps, projectId, input.selection)
   const { store, now, jobNotifier } = deps
   return store.write((tx) => {
     tx.afterCommit(() => jobNotifier.notify())
-    const payload: BulkPayload = { operation, projectId, ...target }
+    const payload: BulkPayload = { operation, projectId, ...selection }
     const prefix = `bulk-${operation}`
     return enqueueForProject(tx, { prefix, kind: 'bulk', payload, projectId, now: now() })
   })
 }
 
-/** Also of a field's deletion. @throws AppError RESOURCE_NOT_FOUND */
+/** Finds the status of a bulk job or of a field's deletion. @throws AppError RESOURCE_NOT_FOUND */
 export function findBulkStatus(
   deps: Pick<Base, 'store' | 'now'>,
   { projectId, jobId }: { projectId: string; jobId: string },
@@ -52,16 +52,17 @@ export function findBulkStatus(
   return findJobStatus(deps, { projectId, id: jobId, kinds: ['bulk', 'delete-field'] })
 }
 
-/** As it will be kept: each id once, the condition parsed. @throws AppError as `startBulk` */
+/** Returns the selection with each id once and the condition parsed. @throws AppError as `startBulk` */
 export async function checkSelection(
   deps: Pick<Base, 'store' | 'now'>,
   projectId: string,
-  target: BulkSelection<unknown>,
+  selection: BulkSelection<unknown>,
 ): Promise<BulkSelection> {
-  if (target.mode === 'ids') return { ...target, contactIds: [...new Set(target.contactIds)] }
-  const { condition: given, ...filter } = target.filter
-  if (given === undefined) return { ...target, filter }
+  if (selection.mode === 'ids')
+    return { ...selection, contactIds: [...new Set(selection.contactIds)] }
+  const { condition: given, ...filter } = selection.filter
+  if (given === undefined) return { ...selection, filter }
   const condition = parseCondition(given, 'filter.condition')
   await compileCondition(deps, { projectId, condition })
-  return { ...target, filter: { ...filter, condition } }
+  return { ...selection, filter: { ...filter, condition } }
 }

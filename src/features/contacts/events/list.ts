@@ -3,7 +3,7 @@ import { listContactEvents } from '../../events/list.ts'
 import type { EventView } from '../../events/view.ts'
 import { type ContactKey, getContact } from '../read/get.ts'
 
-/** The newest events of a contact. @throws AppError CONTACT_NOT_FOUND, also for another project's */
+/** Lists the newest events of a contact. @throws AppError CONTACT_NOT_FOUND, also for another project's */
 export async function listEventsOfContact(
   deps: Pick<Base, 'store'>,
   { projectId, id, limit }: ContactKey & { limit: number },

@@ -1,7 +1,7 @@
 /**
- * Tracking: something that a contact did, told by the project. One transaction holds the contact
- * (made, changed, or left as it was), the event and the request's idempotency key; when the promise
- * resolves, all of it is durable, and followers of events see it.
+ * Records a client's event about a contact, given by its address. One transaction creates or changes
+ * the contact, appends the event and stores the idempotency key. When the promise resolves, all of it
+ * is durable and visible to followers of events.
  */
 import { formatInstant } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
@@ -23,14 +23,14 @@ import { upsertContacts } from '../write/upsert.ts'
 export type AddressEventRequest = {
   event: string
   address: ParsedAddress
-  /** Undefined keeps an existing contact's state; a new one is subscribed. */
+  /** Undefined keeps the state of an existing contact; a new contact is subscribed. */
   subscribed?: boolean | undefined
   /**
-   * `subscribed` then speaks of new contacts alone, so that a form of a double opt-in, filled in
-   * once more, does not take back what was confirmed.
+   * Applies `subscribed` to new contacts only, so that a double opt-in form that is filled in again
+   * does not undo the confirmation.
    */
   preserveExistingSubscription?: boolean | undefined
-  /** Kept with the event as it is, and with the contact by the rules of `parseData`. */
+  /** Stored with the event unchanged, and with the contact by the rules of `parseData`. */
   data?: unknown
 }
 
@@ -40,7 +40,7 @@ export type AddressEventInput = {
   idempotency?: Pick<IdempotentRequest, 'key' | 'method' | 'path'> | undefined
 }
 
-/** Ids of the contact and of the event; when it happened. */
+/** The API's answer: the ids of the contact and of the event, and its time. */
 export type RecordedEvent = { contact: string; event: string; timestamp: string }
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'> & { claims: IdempotencyClaims }
@@ -57,7 +57,7 @@ export async function recordEventByAddress(
     refuseReservedName('event', request.event)
     const data = parseData(request.data)
     return deps.store.write(async (tx) => {
-      const ids = await keepEvent(tx, { projectId, request, data, at })
+      const ids = await recordEvent(tx, { projectId, request, data, at })
       const answer: RecordedEvent = { ...ids, timestamp: formatInstant(at) }
       const hours = deps.config.limits.idempotencyHours
       if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
@@ -66,7 +66,7 @@ export async function recordEventByAddress(
   })
 }
 
-/** `field`: where the request has the name. @throws AppError VALIDATION_ERROR */
+/** `field`: the field of the request with the name. @throws AppError VALIDATION_ERROR */
 export function refuseReservedName(field: string, name: string): void {
   if (!isReservedEvent(name)) return
   const message = `The name ${name} is reserved: only the service itself emits such events`
@@ -76,7 +76,7 @@ export function refuseReservedName(field: string, name: string): void {
 
 type Plan = Pick<AddressEventInput, 'projectId' | 'request'> & { data: ParsedData; at: number }
 
-async function keepEvent(tx: Tx, plan: Plan): Promise<Pick<RecordedEvent, 'contact' | 'event'>> {
+async function recordEvent(tx: Tx, plan: Plan): Promise<Pick<RecordedEvent, 'contact' | 'event'>> {
   const { projectId, request, at } = plan
   const contactId = await upsertSubject(tx, plan)
   const event = await appendEvent(tx, {

@@ -1,4 +1,4 @@
-/** An event by the ids of what it is about (contract 3.8), which changes nothing of either. */
+/** Records a client's event about a contact and an email, given by their ids. It changes neither. */
 import { formatInstant } from '../../../clock.ts'
 import { notFound } from '../../../errors.ts'
 import { and, eq } from '../../../store/drizzle.ts'
@@ -28,6 +28,7 @@ const findEmail = statement((db) =>
 )
 
 /**
+ * Returns the recorded event.
  * @throws AppError VALIDATION_ERROR (a reserved name, data that breaks a limit), CONTACT_NOT_FOUND and
  *   RESOURCE_NOT_FOUND for a contact and an email that the project does not have
  */

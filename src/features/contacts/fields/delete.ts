@@ -1,7 +1,7 @@
 /**
- * Takes a key out of the data of all contacts of a project. Few contacts change while the caller
- * waits; many are a job, which goes on after a crash where it was. Contacts that come while it runs
- * keep the key, and so do those that are given it anew behind it: it goes through them once.
+ * Deletes a key from the data of all contacts of a project: up to 5,000 contacts while the caller
+ * waits, more in a job that resumes after a crash. The job visits each contact once. Contacts that
+ * are created while it runs keep the key, as do contacts that receive the key again after their turn.
  */
 import { AppError, invalidField } from '../../../errors.ts'
 import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'
@@ -24,17 +24,17 @@ import type { Base } from '../../base.ts'
 import { countContactsWithKey, dataKeyOf } from './list.ts'
 import { listSegmentsWith } from './usage.ts'
 
-/** With the id of the job that does it, when it is not done yet. */
+/** `jobId`: the job that deletes the key, where the deletion is not done yet. */
 export type FieldDeletion = { deletedFrom: number; jobId?: string }
 
-type Target = { projectId: string; key: string }
-/** `last`: the highest number when it began. */
+type Field = { projectId: string; key: string }
+/** `last`: the highest number of a contact at the start. */
 type Progress = { after: number; last: number; deletedFrom: number }
 type Deps = Pick<Base, 'store' | 'now'>
 
-/** What is done while the caller waits: a tenth of a second. */
+/** Contacts that change while the caller waits: 0.1 s. */
 const MAX_AT_ONCE = 5_000
-const MOST = 500
+const MAX_BATCH_SIZE = 500
 
 const holders = (subscribed: 0 | 1) => sql`
   select number from contacts ${indexedBy('contacts_order')}
@@ -42,7 +42,7 @@ const holders = (subscribed: 0 | 1) => sql`
     and number > ${parameter('after')} and number <= ${parameter('last')}
     and ${jsonType(sql`data`, parameter('path'))} is not null`
 
-/** Either half is in order: they are merged, and read as far as the page goes. */
+/** Both index ranges are ordered by number, so SQLite merges them and stops after one page. */
 export const selectHolders = statement<{ number: number }>(
   () => sql`${holders(0)} union all ${holders(1)} order by number limit ${parameter('size')}`,
 )
@@ -58,8 +58,9 @@ export const removeKey = statement(
 )
 
 /**
- * @throws AppError VALIDATION_ERROR for a field that is not `data.<key>`; BAD_REQUEST while a
- * segment refers to it; CONFLICT when the project has too many such jobs unfinished
+ * Deletes a field, or enqueues the job that does.
+ * @throws AppError VALIDATION_ERROR for a field that is not `data.<key>`; BAD_REQUEST while a segment
+ *   refers to the field; CONFLICT when the project has too many unfinished jobs of this kind
  */
 export async function deleteField(
   deps: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
@@ -77,9 +78,9 @@ export async function deleteField(
   return { deletedFrom: end.deletedFrom }
 }
 
-/** The job. */
+/** Runs the job. */
 export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<FieldDeletion> {
-  const { deletedFrom: total, ...target } = job.payload as Target & { deletedFrom: number }
+  const { deletedFrom: total, ...target } = job.payload as Field & { deletedFrom: number }
   const saved = await loadProgress<Progress>(deps.store.read, job.id)
   const end = await removeFromAll(deps, target, {
     from: saved,
@@ -92,7 +93,7 @@ export async function runFieldDeletion(deps: Deps, job: RunningJob): Promise<Fie
   return { deletedFrom: end.deletedFrom }
 }
 
-async function refuseUsed({ store }: Deps, { projectId, key }: Target): Promise<void> {
+async function refuseUsed({ store }: Deps, { projectId, key }: Field): Promise<void> {
   const usedInSegments = await listSegmentsWith(store.scan, { projectId, name: { key } })
   if (usedInSegments.length === 0) return
   throw new AppError('BAD_REQUEST', 'The field is used by a segment.', {
@@ -103,7 +104,7 @@ async function refuseUsed({ store }: Deps, { projectId, key }: Target): Promise<
 
 async function enqueueDeletion(
   { store, now, jobNotifier }: Pick<Base, 'store' | 'now' | 'jobNotifier'>,
-  { deletedFrom, ...target }: Target & { deletedFrom: number },
+  { deletedFrom, ...target }: Field & { deletedFrom: number },
 ): Promise<FieldDeletion> {
   const jobId = await store.write((tx) => {
     tx.afterCommit(() => jobNotifier.notify())
@@ -118,26 +119,26 @@ async function enqueueDeletion(
   return { deletedFrom, jobId }
 }
 
-type Course = {
+type DeletionOptions = {
   from?: Progress | undefined
   signal?: AbortSignal
-  /** In the transaction of each batch. */
+  /** Called within the transaction of each batch. */
   onBatch?(tx: Tx, state: Progress): Promise<void>
 }
 
 async function removeFromAll(
   deps: Deps,
-  target: Target,
-  { from, signal, onBatch }: Course = {},
+  target: Field,
+  { from, signal, onBatch }: DeletionOptions = {},
 ): Promise<Progress> {
-  const pace = createPace({ first: 50, most: MOST })
+  const pace = createPace({ first: 50, most: MAX_BATCH_SIZE })
   let state = from ?? { after: 0, last: await findLast(deps), deletedFrom: 0 }
   for (;;) {
     signal?.throwIfAborted()
     const numbers = await listHolders(deps, { ...target, ...state, size: pace.size() })
     if (numbers.length === 0) return state
     const before = state
-    const act = () =>
+    const removeBatch = () =>
       deps.store.write(async (tx) => {
         const deleted = await removeFrom(deps, tx, { ...target, numbers, pace })
         const after = numbers.at(-1) ?? before.after
@@ -145,7 +146,7 @@ async function removeFromAll(
         await onBatch?.(tx, next)
         return next
       })
-    state = await pace.batch(act, signal)
+    state = await pace.batch(removeBatch, signal)
   }
 }
 
@@ -157,11 +158,11 @@ async function findLast({ store }: Pick<Base, 'store'>): Promise<number> {
   return row?.last ?? 0
 }
 
-type Question = Target & Progress & { size: number }
+type PageQuery = Field & Progress & { size: number }
 
 async function listHolders(
   { store }: Pick<Base, 'store'>,
-  { projectId, key, after, last, size }: Question,
+  { projectId, key, after, last, size }: PageQuery,
 ): Promise<number[]> {
   const values = { projectId, path: jsonPath(key), after, last, size }
   return (await store.scan.list(selectHolders, values)).map(({ number }) => number)
@@ -170,7 +171,7 @@ async function listHolders(
 async function removeFrom(
   { now }: Pick<Base, 'now'>,
   tx: Tx,
-  { projectId, key, numbers, pace }: Target & { numbers: readonly number[]; pace: Pace },
+  { projectId, key, numbers, pace }: Field & { numbers: readonly number[]; pace: Pace },
 ): Promise<number> {
   const values = { projectId, path: jsonPath(key), numbers: JSON.stringify(numbers), at: now() }
   return pace.measure(numbers.length, () => tx.execute(removeKey, values))

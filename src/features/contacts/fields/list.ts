@@ -1,7 +1,6 @@
 /**
- * The fields that contacts of a project have (contract 3.1): four standard ones, and the keys of
- * their data as `data.<key>`. How many contacts have a key is kept by the writer, so that nothing is
- * counted here.
+ * Lists the fields of a project's contacts: four standard fields, and the keys of their data as
+ * `data.<key>`. Triggers count the contacts of each key, so that nothing is counted here.
  */
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { projects } from '../../../store/schema/accounts.ts'
@@ -16,25 +15,25 @@ export type FieldType = 'string' | 'number' | 'boolean' | 'date'
 export type Field = {
   /** `email`, `data.plan` */
   field: string
-  /** What most of the values are; lists and objects count as strings. */
+  /** The type of most values; lists and objects count as strings. */
   type: FieldType
-  /** Percent of the contacts that have it, a whole number. */
+  /** The share of contacts that have the field, as a whole percentage. */
   coverage: number
 }
 
-/** What a name in a path means. */
+/** A parsed field name. */
 export type FieldName = { standard: StandardField } | { key: string }
-export type StandardField = keyof typeof standardFields
+export type StandardField = keyof typeof STANDARD_FIELDS
 
-const standardFields = {
+const STANDARD_FIELDS = {
   email: 'string',
   subscribed: 'boolean',
   createdAt: 'date',
   updatedAt: 'date',
 } as const satisfies Record<string, FieldType>
 
-const DATA = 'data.'
-/** More keys than that are a mistake of whoever made them; the first by name are listed. */
+const DATA_PREFIX = 'data.'
+/** Keys that are listed, in the order of their names. A project with more has a mistake in its keys. */
 const MAX_KEYS = 10_000
 
 const selectKinds = statement((db) =>
@@ -69,7 +68,7 @@ const selectHolders = statement((db) =>
     ),
 )
 
-/** By name. */
+/** Lists the fields in the order of their names. */
 export async function listFields(
   { store }: Pick<Base, 'store'>,
   projectId: string,
@@ -80,7 +79,7 @@ export async function listFields(
   ])
   const byKey = Map.groupBy(kinds, ({ key }) => key)
   const custom = [...byKey].map(([key, counts]) => describeKey(key, counts, total))
-  const standard = Object.entries(standardFields).map(([field, type]) => ({
+  const standard = Object.entries(STANDARD_FIELDS).map(([field, type]) => ({
     field,
     type,
     coverage: 100,
@@ -95,9 +94,9 @@ export function parseFieldName(field: string): FieldName {
   return { key: dataKeyOf(field) ?? field }
 }
 
-/** The key that `data.<key>` names; undefined for other names. */
+/** Returns the key of `data.<key>`; undefined for other names. */
 export function dataKeyOf(field: string): string | undefined {
-  return field.startsWith(DATA) ? field.slice(DATA.length) : undefined
+  return field.startsWith(DATA_PREFIX) ? field.slice(DATA_PREFIX.length) : undefined
 }
 
 export async function countProjectContacts(
@@ -108,7 +107,7 @@ export async function countProjectContacts(
   return row?.contacts ?? 0
 }
 
-/** How many contacts of the project have the key. */
+/** Counts the contacts of the project that have the key. */
 export async function countContactsWithKey(
   reader: Pick<Reader, 'find'>,
   { projectId, key }: { projectId: string; key: string },
@@ -121,13 +120,13 @@ type Counts = readonly { kind: FieldKind; contacts: number }[]
 
 function describeKey(key: string, counts: Counts, total: number): Field {
   const contacts = counts.reduce((sum, each) => sum + each.contacts, 0)
-  // The two were not read in one moment.
+  // The two counts are not from one transaction.
   const share = total === 0 ? 0 : Math.min(1, contacts / total)
   const coverage = Math.round(100 * share)
-  return { field: `${DATA}${key}`, type: commonType(counts), coverage }
+  return { field: `${DATA_PREFIX}${key}`, type: commonType(counts), coverage }
 }
 
-/** Of as many values each, the type that is named first: what is read as text is always right. */
+/** Returns the most frequent type; among equals the first, because a string is always a safe reading. */
 function commonType(counts: Counts): FieldType {
   const sums: Record<FieldType, number> = { string: 0, number: 0, boolean: 0, date: 0 }
   for (const { kind, contacts } of counts) sums[kind === 'other' ? 'string' : kind] += contacts
@@ -136,5 +135,5 @@ function commonType(counts: Counts): FieldType {
 }
 
 function isStandard(field: string): field is StandardField {
-  return Object.hasOwn(standardFields, field)
+  return Object.hasOwn(STANDARD_FIELDS, field)
 }

@@ -1,4 +1,4 @@
-/** Where a field is referred to: it cannot be deleted as long as it is (contract 3.1). */
+/** Finds what refers to a field of contacts. A field cannot be deleted while something refers to it. */
 import { and, asc, eq, isNotNull } from '../../../store/drizzle.ts'
 import { segments } from '../../../store/schema/segments.ts'
 import type { Reader } from '../../../store/store.ts'
@@ -17,7 +17,7 @@ export type FieldUsage = {
   usedInSegments: FieldUse[]
   usedInCampaigns: FieldUse[]
   usedInWorkflows: FieldUse[]
-  /** How many contacts have it. */
+  /** Contacts that have the field. */
   contactCount: number
   /** False for a standard field. */
   canDelete: boolean
@@ -43,7 +43,7 @@ export async function findFieldUsage(
   }
 }
 
-/** Segments whose condition refers to the field, oldest first. */
+/** Lists the segments whose condition refers to the field, oldest first. */
 export async function listSegmentsWith(
   reader: Pick<Reader, 'select'>,
   { projectId, name }: { projectId: string; name: FieldName },

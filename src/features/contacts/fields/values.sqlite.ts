@@ -2,15 +2,14 @@ import { indexedBy } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 
-/** As long as a condition's own values may be. */
+/** Characters of a value in a condition. */
 const MAX_LENGTH = 1000
-/** Of such a text in quotes, where nothing in it is escaped. */
+/** Characters of the JSON of such a text without escapes, with its quotes. */
 const MAX_PLAIN = MAX_LENGTH + 2
 
 /**
- * Of one half of a project (`subscribed`), which the index has in the order of its numbers, until
- * there are enough. Each value is taken out of its data once, as JSON: without the inner limit
- * SQLite would do that again for every term outside.
+ * Values of the contacts with one value of `subscribed`, in the order of the index. `limit -1` makes
+ * SQLite extract each value once; without it, SQLite would repeat that for each outer term.
  */
 export const selectValues = statement<{ json: string }>(
   () => sql`

@@ -1,7 +1,7 @@
 /**
- * Distinct values of a field, for whoever builds a condition: those that a condition can compare
- * with. Lists, objects and long texts are left out, and so are the fields that differ from contact
- * to contact (`email`, `createdAt`, `updatedAt`).
+ * Lists the distinct values of a field that a condition can compare with. Lists, objects and long
+ * texts are omitted. `email`, `createdAt` and `updatedAt` have no values here, because they differ from
+ * contact to contact.
  */
 import { jsonPath } from '../../../store/dialect.ts'
 import type { Base } from '../../base.ts'
@@ -14,7 +14,7 @@ export type FieldValues = { field: string; values: FieldValue[]; count: number; 
 
 type Deps = Pick<Base, 'store'>
 
-/** At most `limit` of them, in order; of more, those of the oldest contacts, subscribed ones first. */
+/** At most `limit` values, sorted. Where there are more: those of the oldest contacts, subscribed first. */
 export async function listFieldValues(
   deps: Deps,
   { projectId, field, limit }: { projectId: string; field: string; limit: number },
@@ -33,39 +33,39 @@ function standardValues(field: StandardField): FieldValue[] {
 
 type Search = { projectId: string; key: string; limit: number }
 
-/** Nothing is read where the writer knows of nobody who has the key. */
+/** Reads no contacts where the counters say that none has the key. */
 async function findValues(deps: Deps, search: Search): Promise<FieldValue[]> {
   const { limit } = search
   if ((await countContactsWithKey(deps.store.scan, search)) === 0) return []
-  const first = await readHalves(deps, search, limit)
-  // A text and the number that it spells are one value: of twice as many there are enough.
+  const first = await readBoth(deps, search, limit)
+  // A text and the number that it spells are one value, so twice as many rows are enough.
   const isShort = first.found.size < limit && first.hasMore
-  const { found } = isShort ? await readHalves(deps, search, 2 * limit) : first
+  const { found } = isShort ? await readBoth(deps, search, 2 * limit) : first
   return [...found].slice(0, limit).sort(compareValues)
 }
 
-/** At most so many of either half, both at the same time. */
-async function readHalves({ store }: Deps, { projectId, key }: Search, most: number) {
+/** Reads at most `most` values of subscribed and of unsubscribed contacts, concurrently. */
+async function readBoth({ store }: Deps, { projectId, key }: Search, most: number) {
   const values = { projectId, path: jsonPath(key), most }
-  const halves = await Promise.all(
+  const both = await Promise.all(
     [1, 0].map((subscribed) => store.scan.list(selectValues, { ...values, subscribed })),
   )
-  const found = new Set(halves.flat().map(({ json }) => toValue(JSON.parse(json) as FieldValue)))
-  return { found, hasMore: halves.some((rows) => rows.length === most) }
+  const found = new Set(both.flat().map(({ json }) => toValue(JSON.parse(json) as FieldValue)))
+  return { found, hasMore: both.some((rows) => rows.length === most) }
 }
 
 function toValue(value: FieldValue): FieldValue {
   return typeof value === 'string' ? typed(value) : value
 }
 
-/** Texts that spell a boolean or a number are that, where nothing of the text is lost. */
+/** Converts a text that spells a boolean or a number, where the conversion loses nothing. */
 function typed(text: string): FieldValue {
   if (text === 'true' || text === 'false') return text === 'true'
   const isNumber = /^-?\d+(?:\.\d+)?$/.test(text) && String(Number(text)) === text
   return isNumber ? Number(text) : text
 }
 
-/** Booleans (true first), numbers, texts. */
+/** Orders booleans (true first) before numbers before texts. */
 function compareValues(a: FieldValue, b: FieldValue): number {
   if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : 1
   if (typeof a === 'number' && typeof b === 'number') return a - b

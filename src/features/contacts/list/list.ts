@@ -20,7 +20,7 @@
  * | email     | hits, to 2,000   | any or none  | selectAmong the candidates                      |
  * | email     | hits, over 2,000 | any or none  | selectByAddress                                 |
  *
- * `window` is selectAmong the next 2,000 contacts of the order (selectWindow). The query behind it
+ * `window` is selectAmong the next 2,000 contacts of the order (selectWindow). The second query
  * runs only where these contacts do not fill the page and are not the last ones.
  */
 import type { Base } from '../../base.ts'

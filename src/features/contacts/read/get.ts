@@ -1,4 +1,4 @@
-/** One contact of a project, by its id. */
+/** Finds one contact of a project by its id. */
 
 import type { Statements } from '../../../store/database.ts'
 import { and, eq, getTableColumns } from '../../../store/drizzle.ts'
@@ -25,7 +25,7 @@ export async function getContact(
   return getContactIn(store.read, target)
 }
 
-/** As `getContact`, as a transaction sees it. */
+/** As `getContact`, within a transaction or on a given reader. @throws AppError CONTACT_NOT_FOUND */
 export async function getContactIn(
   reader: Pick<Statements, 'find'>,
   target: ContactKey,

@@ -1,4 +1,4 @@
-/** What is known of some addresses: one look for all of them, within the transaction that writes. */
+/** Finds the contacts and suppressions of some addresses in one query of the transaction that writes. */
 import { listOf } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
@@ -6,13 +6,13 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
 export type KnownAddresses = {
-  /** By address. */
+  /** Existing contacts by address. */
   contacts: ReadonlyMap<string, Contact>
-  /** Addresses that the project does not send to. */
+  /** The suppressed addresses. */
   suppressed: ReadonlySet<string>
 }
 
-/** Of a contact or, with nulls, of a suppression. */
+/** A contact; a suppression has null in all columns but the address. */
 type Row = {
   address: string
   id: string | null
@@ -22,7 +22,7 @@ type Row = {
   updatedAt: number | null
 }
 
-const lookFor = (addresses: SQL) =>
+const selectKnown = (addresses: SQL) =>
   statement<Row>(
     () => sql`select email as address, id, subscribed, data,
         created_at as createdAt, updated_at as updatedAt
@@ -31,9 +31,9 @@ const lookFor = (addresses: SQL) =>
       from suppressions where project_id = ${parameter('projectId')} and email ${addresses}`,
   )
 
-/** Almost every request has one recipient, who is found in half the time without a list. */
-const findOne = lookFor(sql`= ${parameter('address')}`)
-const findMany = lookFor(sql`in ${listOf(parameter('addresses'))}`)
+/** Almost every request has one recipient; without a list, the query takes half the time. */
+const findOne = selectKnown(sql`= ${parameter('address')}`)
+const findMany = selectKnown(sql`in ${listOf(parameter('addresses'))}`)
 
 export async function findKnownAddresses(
   tx: Tx,

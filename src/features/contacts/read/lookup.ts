@@ -1,11 +1,11 @@
-/** Which of some addresses are contacts of a project. */
+/** Tells which of the given addresses are contacts of a project. */
 import { parseAddress } from '../../../mail/address/address.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
-/** Each as it was given, in the order given. */
+/** The texts as they were given, in the order given. */
 export type LookupResult = { found: string[]; notFound: string[] }
 
 export const selectAddresses = statement<{ address: string }>(
@@ -13,7 +13,7 @@ export const selectAddresses = statement<{ address: string }>(
     and email in ${listOf(parameter('addresses'))}`,
 )
 
-/** What is no address is not found. */
+/** A text that is not an address counts as not found. */
 export async function lookUpAddresses(
   { store }: Pick<Base, 'store'>,
   { projectId, emails }: { projectId: string; emails: readonly string[] },

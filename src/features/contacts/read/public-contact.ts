@@ -1,7 +1,7 @@
 /**
- * A contact as the holder of its page token sees it: on the hosted pages, and through the public
- * contact calls. A token speaks for its contact only, so nothing else of the project is shown but
- * its name. A disabled project's contacts are still found: what a recipient wants is heard always.
+ * A contact as the holder of its page token sees it, on the hosted pages and in the public contact
+ * calls. A token gives access to its contact and the name of the project only. The contacts of a
+ * disabled project are found too, so that recipients can always unsubscribe.
  */
 import { type Language, matchLanguage } from '../../../mail/languages.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
@@ -15,13 +15,13 @@ export type PublicContact = {
   id: string
   address: string
   subscribed: boolean
-  /** The one that its pages are shown in. */
+  /** The language of its hosted pages. */
   language: Language
 }
 
 export type PageContact = PublicContact & {
   projectName: string
-  /** Nothing is sent to the address, whatever the contact wishes. */
+  /** Whether the address is suppressed, whatever the contact wishes. */
   isSuppressed: boolean
 }
 
@@ -48,7 +48,7 @@ const selectContact = statement((db) =>
     .where(eq(contacts.id, parameter('id'))),
 )
 
-/** Undefined when there is no such contact any more. */
+/** Returns undefined when the contact no longer exists. */
 export async function findPublicContact(
   deps: Pick<Base, 'store'>,
   contactId: string,
@@ -59,7 +59,7 @@ export async function findPublicContact(
   return { id, address, subscribed, language }
 }
 
-/** As `findPublicContact`, with what a page says besides. */
+/** As `findPublicContact`, with the other facts that a page shows. */
 export async function findPageContact(
   { store }: Pick<Base, 'store'>,
   contactId: string,

@@ -1,4 +1,4 @@
-/** A contact as the API shows it. */
+/** The API's representation of a contact. */
 import { formatInstant } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
@@ -26,7 +26,7 @@ export function toContactView(contact: Contact): ContactView {
   }
 }
 
-/** The same for another project's: nobody learns that there is one. */
+/** The error is the same for a contact of another project, so that it does not reveal one. */
 export function contactNotFound(id: string): AppError {
   return new AppError('CONTACT_NOT_FOUND', 'No contact of this project has that id.', {
     details: { resource: 'contact', id },

@@ -16,7 +16,7 @@ import { mergeData, parseData } from './data.ts'
 import { type SubscriptionReason, writeContact } from './set-subscribed.ts'
 import { recordUnsubscribeWish } from './unsubscribe-wish.ts'
 
-/** What a call does to all of its contacts. */
+/** The change that a call makes to all of its contacts. */
 export type ContactChange = {
   projectId: string
   /** Undefined keeps the state of an existing contact. */
@@ -30,7 +30,7 @@ export type ContactChange = {
   known?: Pick<KnownAddresses, 'contacts'> & Partial<KnownAddresses>
 }
 
-/** What a call does to one contact. */
+/** The change of one contact. */
 export type ContactEntry = {
   address: ParsedAddress
   /** As `parseData` returns them; null deletes a key. */

@@ -113,7 +113,7 @@ function bulkOperation({ core }: RouteDeps, operation: BulkOperation, shape: Bul
     responses: { 202: { description: 'Queued', schema: queuedJob } },
     refusals: [400, 409],
     handle: async ({ project, body }) => {
-      const jobId = await startBulk(core, { projectId: project.id, operation, target: body })
+      const jobId = await startBulk(core, { projectId: project.id, operation, selection: body })
       return json(202, { message: `The bulk ${operation} is queued.`, jobId })
     },
   })

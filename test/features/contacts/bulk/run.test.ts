@@ -62,7 +62,7 @@ async function addPeople(projectId: string, people: readonly Person[]): Promise<
 const crowd = (size: number, person: Person = {}) => Array.from({ length: size }, () => person)
 
 const order = (projectId: string, operation: BulkOperation, target: BulkSelection<unknown>) =>
-  startBulk(core, { projectId, operation, target })
+  startBulk(core, { projectId, operation, selection: target })
 
 const byIds = (contactIds: string[]): BulkSelection<unknown> => ({ mode: 'ids', contactIds })
 
