@@ -1,7 +1,12 @@
 /**
- * Every error that a stranger may see: a stable code, its HTTP status, its SMTP reply where mail
- * is handed in, and what to do about it. Edges turn an `AppError` into a response in one place
- * each; whatever else is thrown is an INTERNAL_SERVER_ERROR, logged whole and shown to nobody.
+ * Every error that clients see: a stable code, the HTTP status, the SMTP reply of submission, and a
+ * suggestion. Each edge turns an `AppError` into a response in one place. Any other thrown value
+ * becomes an INTERNAL_SERVER_ERROR; its details go to the log only.
+ *
+ * No code throws these yet, because they belong to features that are not built. Clients of this API
+ * family know them: UNAUTHORIZED, INVALID_CREDENTIALS, PROJECT_ACCESS_DENIED and
+ * EMAIL_VERIFICATION_REQUIRED (accounts), CAMPAIGN_NOT_FOUND, WORKFLOW_NOT_FOUND,
+ * BILLING_LIMIT_EXCEEDED and UPGRADE_REQUIRED.
  */
 type ErrorMeaning = { status: number; smtp: string; suggestion?: string }
 
@@ -75,7 +80,8 @@ const MEANINGS = {
   INTERNAL_SERVER_ERROR: {
     status: 500,
     smtp: '451 4.3.0',
-    suggestion: 'Try again; if it goes on, give the operator the requestId.',
+    suggestion:
+      'Try again. If the error persists, give the requestId to the operator of this server.',
   },
   DATABASE_ERROR: {
     status: 503,
@@ -86,24 +92,24 @@ const MEANINGS = {
     status: 503,
     smtp: '452 4.3.1',
     suggestion:
-      'Nothing was accepted: the disk of this server is nearly full. Reading and deleting go on.',
+      'Nothing was accepted: the disk of this server is nearly full. Reading and deleting still work.',
   },
   EXTERNAL_SERVICE_ERROR: { status: 503, smtp: '451 4.4.3', suggestion: 'Try again in a moment.' },
 } as const satisfies Record<string, ErrorMeaning>
 
 export type ErrorCode = keyof typeof MEANINGS
 
-/** One wrong field: its dot path, a text for people, a code for programs. */
+/** One invalid field: its dot path, a text for people, a code for programs. */
 export type FieldError = { field: string; message: string; code: string; received?: unknown }
 
 export type ErrorContext = {
-  /** What really happened; logged, never shown. */
+  /** The underlying error; logged, never shown. */
   cause?: unknown
   fields?: FieldError[]
   /** Facts for programs beside the text (`error.details`). */
   details?: Record<string, unknown>
   suggestion?: string
-  /** Where the code's own status does not fit (malformed JSON is a VALIDATION_ERROR of status 400). */
+  /** Overrides the status of the code: malformed JSON is a VALIDATION_ERROR with status 400. */
   status?: number
 }
 
@@ -129,12 +135,12 @@ export class AppError extends Error {
   }
 }
 
-/** A breach of a declared shape or limit: 422 with one entry a field. */
+/** A VALIDATION_ERROR (422) with one entry for each field that breaks a declared shape or limit. */
 export function invalid(fields: FieldError[], text = 'The request is not valid.'): AppError {
   return new AppError('VALIDATION_ERROR', text, { fields })
 }
 
-/** Nothing of that kind has that id, for whoever asks; programs find both in `error.details`. */
+/** No such resource is visible to the caller. `error.details` holds its kind and id. */
 export function notFound(resource: string, id: string | number, publicText: string): AppError {
   return new AppError('RESOURCE_NOT_FOUND', publicText, { details: { resource, id } })
 }
@@ -144,7 +150,7 @@ export function invalidField(field: string, code: string, message: string): AppE
   return invalid([{ field, message, code }])
 }
 
-/** What a thrown value says of itself, for logs and stored error texts. */
+/** The message of a thrown value, for logs and stored error texts. */
 export function describeError(error: unknown): string {
   if (error instanceof Error) return error.message || error.name
   return String(error)

@@ -1,8 +1,18 @@
-/** The numbers of `/metrics` that are read when they are asked for. */
-import type { Core } from '../../features/core.ts'
-import { findOldestDue } from '../../features/messages/queue/oldest-due.ts'
-import { countQueue } from '../../features/messages/queue/queue-list.ts'
-import type { Gauge } from './metrics.ts'
+/** The gauges of `/metrics`: figures that are read at each scrape. Counters stand in `counters.ts`. */
+import type { Core } from './core.ts'
+import { findOldestDue } from './messages/queue/oldest-due.ts'
+import { countQueue } from './messages/queue/queue-list.ts'
+
+/** A gauge with one value, or with one for each set of labels. */
+export type Gauge = {
+  /** `pillarbox_queue_emails` */
+  name: string
+  help: string
+  labelNames?: readonly string[]
+  read(): GaugeValue[] | Promise<GaugeValue[]>
+}
+
+export type GaugeValue = { value: number; labels?: Record<string, string> }
 
 export type GaugeDeps = Pick<Core, 'store' | 'outbound' | 'hits' | 'certificates' | 'disk' | 'now'>
 
@@ -14,14 +24,14 @@ function queueGauges(core: GaugeDeps): Gauge[] {
   return [
     {
       name: 'pillarbox_queue_emails',
-      help: 'Emails on their way, by queue state',
+      help: 'Emails in the queue, by state',
       labelNames: ['state'],
       read: async () =>
         (await countQueue(core)).map(({ state, count }) => ({ value: count, labels: { state } })),
     },
     {
       name: 'pillarbox_queue_oldest_due_seconds',
-      help: 'For how long the email that has waited longest could have been tried; 0 when none is due. Mail of destinations in back-off is left out',
+      help: 'Seconds that the oldest due email has waited to be tried; 0 when none is due. Emails to destinations in back-off do not count',
       read: async () => {
         const dueAt = await findOldestDue(core)
         const waitedMs = dueAt === undefined ? 0 : core.now() - dueAt
@@ -35,12 +45,12 @@ function deliveryGauges({ outbound, hits }: GaugeDeps): Gauge[] {
   return [
     {
       name: 'pillarbox_deliveries_in_flight',
-      help: 'Messages with the delivery workers',
+      help: 'Emails in the hands of the delivery threads',
       read: () => [{ value: outbound.inFlight() }],
     },
     {
       name: 'pillarbox_sites_in_backoff',
-      help: 'Destinations that take nothing now (blocked), or less than they could (slowed)',
+      help: 'Destinations in back-off: nothing is sent (blocked), or less than usual (slowed)',
       labelNames: ['state'],
       read: () => {
         const sites = outbound.sites()
@@ -54,7 +64,7 @@ function deliveryGauges({ outbound, hits }: GaugeDeps): Gauge[] {
     },
     {
       name: 'pillarbox_tracking_hits',
-      help: 'Opens and clicks that wait to be written, and those that were lost',
+      help: 'Opens and clicks that wait to be written, and that were lost',
       labelNames: ['state'],
       read: () => {
         const { waiting, lost } = hits.counts()
@@ -71,12 +81,12 @@ function serverGauges({ store, certificates, disk }: GaugeDeps): Gauge[] {
   return [
     {
       name: 'pillarbox_database_wal_bytes',
-      help: 'Size of the write-ahead log',
+      help: 'Size of the write-ahead log of the database',
       read: () => [{ value: store.walBytes() }],
     },
     {
       name: 'pillarbox_disk_free_bytes',
-      help: 'Free bytes of the disk that the database is on',
+      help: 'Free bytes of the disk that holds the database',
       read: () => {
         const free = disk.freeBytes()
         return free === null ? [] : [{ value: free }]

@@ -1,21 +1,11 @@
 /**
- * `/metrics` in Prometheus' text format. prom-client, and what it watches of the process, is loaded
- * by the first scrape: a server that nobody scrapes pays nothing for it.
+ * `/metrics` in the text format of Prometheus: counters, gauges, the traffic of each route, and the
+ * figures of the process. prom-client is loaded by the first scrape.
  */
 import type { Registry } from 'prom-client'
-import { COUNTER_TEXTS, type CounterName, type Counters } from '../../counters.ts'
-import type { Traffic } from '../exchange/traffic.ts'
-
-/** A number that another part of the server tells; with several lines, each by its labels. */
-export type Gauge = {
-  /** `pillarbox_queue_emails` */
-  name: string
-  help: string
-  labelNames?: readonly string[]
-  read(): GaugeValue[] | Promise<GaugeValue[]>
-}
-
-export type GaugeValue = { value: number; labels?: Record<string, string> }
+import { COUNTER_TEXTS, type CounterName, type Counters } from '../counters.ts'
+import type { Gauge } from '../features/metrics.ts'
+import type { Traffic } from './exchange/traffic.ts'
 
 export type Metrics = { text(): Promise<string>; contentType: string }
 
@@ -50,7 +40,7 @@ async function buildRegistry({ traffic, gauges, counters }: MetricsDeps) {
   })
   new Counter({
     name: 'pillarbox_http_request_seconds_total',
-    help: 'Time that requests took until their response was ready, added up',
+    help: 'Total seconds from the arrival of requests until their responses were ready',
     labelNames: requestLabels,
     registers,
     collect() {

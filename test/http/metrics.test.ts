@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCounters } from '../../../src/counters.ts'
-import { createTraffic } from '../../../src/http/exchange/traffic.ts'
-import { type GaugeDeps, listGauges } from '../../../src/http/metrics/gauges.ts'
-import { createMetrics } from '../../../src/http/metrics/metrics.ts'
-import { address, openSender, START } from '../../features/messages/sender.ts'
+import { createCounters } from '../../src/counters.ts'
+import { type GaugeDeps, listGauges } from '../../src/features/metrics.ts'
+import { createTraffic } from '../../src/http/exchange/traffic.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { address, openSender, START } from '../features/messages/sender.ts'
 
 const site = (name: string, blockedUntil: number | null, restrictedSince: number | null) =>
   ({ site: name, blockedUntil, restrictedSince }) as never
