@@ -1,6 +1,6 @@
 /**
- * The OpenAPI description, made from the routes themselves when it is first asked for (its
- * generator is not loaded before).
+ * The OpenAPI description, generated from the routes. The generator is loaded at the first request
+ * for it.
  */
 import type { z } from 'zod'
 import { MAX_IDEMPOTENCY_KEY_LENGTH } from '../features/requests/idempotency.ts'
@@ -11,18 +11,18 @@ import type { Route } from './route.ts'
 
 type Server = { url: string; version: string }
 
-const refusalTexts: Readonly<Record<number, string>> = {
-  400: 'Malformed, or not possible in the present state',
+const REFUSAL_TEXTS: Readonly<Record<number, string>> = {
+  400: 'Malformed, or not possible in the current state',
   401: 'No key, an unknown key, or a key of the wrong kind',
   403: 'Not allowed, or the project is disabled',
   404: 'Not found in this project',
   408: 'The request came too slowly',
   409: 'In conflict with what exists',
   413: 'The body is too large',
-  415: 'The Content-Encoding of the body is none of gzip, deflate and br',
-  422: 'Breaches the declared shape; `error.errors` names the fields',
+  415: 'The Content-Encoding of the body is not gzip, deflate or br',
+  422: 'Does not match the declared shape; `error.errors` names the fields',
   429: 'Too many requests; see Retry-After',
-  503: 'Not possible right now; nothing was done',
+  503: 'Not possible at the moment; nothing was done',
 }
 
 /** The document as JSON text. */
@@ -30,11 +30,11 @@ export async function describeApi(routes: readonly Route[], server: Server): Pro
   const { OpenAPIHono } = await import('@hono/zod-openapi')
   const document = new OpenAPIHono()
   const registry = document.openAPIRegistry
-  for (const [name, scheme] of Object.entries(securitySchemes)) {
+  for (const [name, scheme] of Object.entries(SECURITY_SCHEMES)) {
     registry.registerComponent('securitySchemes', name, scheme)
   }
-  registry.registerComponent('schemas', 'Error', errorSchema)
-  registry.registerComponent('schemas', 'PublicApiError', publicApiErrorSchema)
+  registry.registerComponent('schemas', 'Error', ERROR_SCHEMA)
+  registry.registerComponent('schemas', 'PublicApiError', PUBLIC_API_ERROR_SCHEMA)
   for (const route of routes.filter(({ isHidden }) => !isHidden)) {
     registry.registerPath(describeRoute(route))
   }
@@ -43,7 +43,7 @@ export async function describeApi(routes: readonly Route[], server: Server): Pro
     info: {
       title: 'Pillarbox',
       version: server.version,
-      description: introduction,
+      description: INTRODUCTION,
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     servers: [{ url: server.url }],
@@ -52,10 +52,10 @@ export async function describeApi(routes: readonly Route[], server: Server): Pro
   return JSON.stringify(description)
 }
 
-/** In the order of the table; each has its description. */
+/** The tags with their descriptions, in the order of the table. */
 function listTags(routes: readonly Route[]) {
   const names = new Set(routes.filter(({ isHidden }) => !isHidden).map(({ tag }) => tag))
-  return [...names].map((name) => ({ name, description: tagTexts[name] ?? name }))
+  return [...names].map((name) => ({ name, description: TAG_TEXTS[name] ?? name }))
 }
 
 function describeRoute(route: Route) {
@@ -106,7 +106,7 @@ function idempotencyHeader({ takesIdempotencyKey }: Route) {
       name: 'Idempotency-Key',
       in: 'header' as const,
       required: false,
-      description: 'A request with the same key takes effect once; a second one is refused (409).',
+      description: 'Requests with the same key take effect once; further ones are refused (409).',
       schema: { type: 'string' as const, minLength: 1, maxLength: MAX_IDEMPOTENCY_KEY_LENGTH },
     },
   ]
@@ -156,7 +156,7 @@ function refusals(route: Route) {
   const content = { 'application/json': { schema } }
   const entries = refusalStatuses(route).map((status) => [
     status,
-    { description: refusalTexts[status] ?? 'Refused', content },
+    { description: REFUSAL_TEXTS[status] ?? 'Refused', content },
   ])
   return Object.fromEntries(entries)
 }
@@ -172,30 +172,30 @@ function refusalStatuses(route: Route): number[] {
   return [...statuses].sort((one, other) => one - other)
 }
 
-const tagTexts: Readonly<Record<string, string>> = {
-  'Public API': 'What applications call: send an email, track an event, verify an address.',
-  Templates: 'Subjects and bodies in Liquid, to send by their id.',
-  Domains: 'Domains to send from, and the DNS records that they need.',
-  Segments: 'Contacts chosen by a condition, or by hand.',
+const TAG_TEXTS: Readonly<Record<string, string>> = {
+  'Public API': 'Calls for applications: send an email, record an event, verify an address.',
+  Templates: 'Subjects and bodies in Liquid, which emails refer to by id.',
+  Domains: 'Domains to send from, with the DNS records that they need.',
+  Segments: 'Groups of contacts, selected by a condition or by hand.',
   Suppressions: 'Addresses that the project does not send to.',
-  Events: 'What was tracked, and what the service saw.',
-  Activity: 'What happened, newest first, and figures of it.',
-  Contacts: 'People with their data: one by one, in lists, as files and in bulk.',
-  Service: 'The server itself.',
+  Events: 'Events that applications recorded and that the service emitted.',
+  Activity: 'The history of emails and contacts, with figures.',
+  Contacts: 'Contacts with their data: one by one, in lists, in files and in bulk.',
+  Service: 'The state of the server.',
 }
 
-const introduction = `Every call carries \`Authorization: Bearer <API_KEY>\`; the key names the project. Secret keys \
-(\`sk_\`) open every endpoint and stay on servers, public keys (\`pk_\`) open event tracking only. Instants are ISO 8601 \
-in UTC, ids are UUIDs. Every response has an \`X-Request-ID\`; refusals carry it too, with a code for programs and \
-a text for people. Besides what each operation lists, a path answers other methods with 405 and \`Allow\`, and header \
-fields of more than 16 KB are 431. Bodies may be compressed: \`Content-Encoding: gzip\`, \`deflate\` or \`br\`.`
+const INTRODUCTION = `Every call carries \`Authorization: Bearer <API_KEY>\`; the key names the project. Secret keys \
+(\`sk_\`) open every endpoint and belong on servers only, public keys (\`pk_\`) open event tracking only. Instants are \
+ISO 8601 in UTC, ids are UUIDs. Every response has an \`X-Request-ID\`; errors have it in their body too, with a code \
+for programs and a text for people. In addition to the responses listed, other methods of a path are refused with 405 \
+and \`Allow\`, and header fields of more than 16 KB with 431. Bodies may be compressed: \`Content-Encoding: gzip\`, \`deflate\` or \`br\`.`
 
-const securitySchemes = {
+const SECURITY_SCHEMES = {
   secretKey: { type: 'http', scheme: 'bearer', description: 'The secret key of a project (sk_…)' },
   publicKey: { type: 'http', scheme: 'bearer', description: 'The public key of a project (pk_…)' },
 } as const
 
-const errorSchema = {
+const ERROR_SCHEMA = {
   type: 'object' as const,
   required: ['success', 'error', 'timestamp'],
   properties: {
@@ -217,7 +217,7 @@ const errorSchema = {
               field: { type: 'string' as const, description: 'Dot path' },
               message: { type: 'string' as const },
               code: { type: 'string' as const, examples: ['invalid_string'] },
-              received: { description: 'What stood there, where the code is invalid_type' },
+              received: { description: 'The type of the value, if the code is invalid_type' },
             },
           },
         },
@@ -229,11 +229,11 @@ const errorSchema = {
   },
 }
 
-const publicApiErrorSchema = {
-  ...errorSchema,
-  required: [...errorSchema.required, 'code', 'message', 'time'],
+const PUBLIC_API_ERROR_SCHEMA = {
+  ...ERROR_SCHEMA,
+  required: [...ERROR_SCHEMA.required, 'code', 'message', 'time'],
   properties: {
-    ...errorSchema.properties,
+    ...ERROR_SCHEMA.properties,
     code: { type: 'integer' as const, description: 'HTTP status' },
     message: { type: 'string' as const },
     time: { type: 'integer' as const, description: 'Epoch milliseconds' },

@@ -1,6 +1,6 @@
 /**
- * A project's two keys: a prefix and 256 random bits in hexadecimal. The public one is stored as it
- * is, of the secret one a digest and its last four characters.
+ * The two keys of a project: a prefix and 256 random bits in hexadecimal. The public key is stored in
+ * full, the secret key as a digest and its last four characters.
  */
 import { randomBytes } from 'node:crypto'
 import { digestSecret } from '../directory.ts'
@@ -16,8 +16,8 @@ export type StoredKeys = { publicKey: string; secretDigest: string; secretHint: 
 const KEY_BYTES = 32
 const HINT_LENGTH = 4
 
-export const secretKeyPattern = /^sk_[0-9a-f]{64}$/
-export const publicKeyPattern = /^pk_[0-9a-f]{64}$/
+export const SECRET_KEY = /^sk_[0-9a-f]{64}$/
+export const PUBLIC_KEY = /^pk_[0-9a-f]{64}$/
 
 export function makeKeys(): ProjectKeys {
   const random = () => randomBytes(KEY_BYTES).toString('hex')
@@ -29,7 +29,7 @@ export function toStoredKeys({ publicKey, secretKey }: ProjectKeys): StoredKeys 
   return { publicKey, secretDigest: digestSecret(secretKey), secretHint }
 }
 
-/** What is shown of a secret key after its making. */
+/** The form in which a secret key is shown after its creation. */
 export function maskSecret(secretHint: string): string {
   return `sk_…${secretHint}`
 }

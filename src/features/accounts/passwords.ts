@@ -1,7 +1,7 @@
 /**
- * Passwords at rest: argon2id with a salt of its own each, in the PHC string format, by the
- * parameters that OWASP gives for servers. The parameters stand in the hash, so that they can be
- * raised without invalidating what is stored.
+ * Stores and checks passwords: argon2id with a salt for each, in the PHC string format, with the
+ * parameters that OWASP recommends. The hash contains its parameters, so they can be raised without
+ * invalidating stored passwords.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -13,7 +13,7 @@ const MIN_LENGTH = 6
 const MAX_LENGTH = 1000
 const SALT_BYTES = 16
 const HASH_BYTES = 32
-const MADE_BYTES = 15
+const RANDOM_BYTES = 15
 /** `memory` in KiB. */
 const COST: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/
@@ -21,14 +21,14 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Z
 const derive = promisify(argon2)
 
 /**
- * The end of the last computation. Module state for once: the four threads that argon2 shares with
- * signing and files are the process's, so that the limit of one at a time is the process's too.
+ * The end of the last computation. This is module state because the process has one pool of four
+ * threads, which argon2 shares with signing and files: one computation at a time in the process.
  */
-let lastTurn: Promise<unknown> = Promise.resolve()
+let lastComputation: Promise<unknown> = Promise.resolve()
 
-/** 20 characters that can be typed, 120 random bits. */
+/** Makes a password of 20 typable characters with 120 random bits. */
 export function makePassword(): string {
-  return randomBytes(MADE_BYTES).toString('base64url')
+  return randomBytes(RANDOM_BYTES).toString('base64url')
 }
 
 /** @throws AppError VALIDATION_ERROR: fewer than 6 characters, or more than 1,000 */
@@ -48,7 +48,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(hash)}`
 }
 
-/** @throws TypeError when `stored` is no hash of ours */
+/** @throws TypeError when `stored` is not an argon2id hash */
 export async function isPassword(password: string, stored: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt = '', hash = ''] = PHC.exec(stored) ?? []
   if (hash === '') throw new TypeError('not an argon2id hash')
@@ -68,14 +68,14 @@ function compute(
   { salt, cost, length }: { salt: Buffer; cost: Cost; length: number },
 ): Promise<Buffer> {
   const message = password.normalize('NFC')
-  const turn = lastTurn.then(() =>
+  const computation = lastComputation.then(() =>
     derive('argon2id', { message, nonce: salt, tagLength: length, ...cost }),
   )
-  lastTurn = turn.catch(() => undefined)
-  return turn
+  lastComputation = computation.catch(() => undefined)
+  return computation
 }
 
-/** The PHC format wants base64 without padding. */
+/** Base64 without padding, as in the PHC format. */
 function encode(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '')
 }

@@ -1,6 +1,6 @@
 /**
- * Projects: what owns contacts, mail and keys. Both keys are made together; the secret one is
- * shown at its making only. Every change drops the directory, so that an old key is dead at once.
+ * Projects, which own contacts, emails and keys. Both keys are made together; the secret key is shown
+ * only then. Every change drops the directory's cache, so that old keys stop working at once.
  */
 import { formatInstant } from '../../clock.ts'
 import { type AppError, invalidField, notFound } from '../../errors.ts'
@@ -16,7 +16,7 @@ import { getUserId } from './users.ts'
 
 export type { DisabledReason, TrackingMode } from '../../store/schema/words.ts'
 
-/** `secret` is whole when the keys were just made, else masked. */
+/** `secret` is complete when the keys were just made, masked otherwise. */
 export type ProjectKeysView = { id: string; name: string; public: string; secret: string }
 
 export type ProjectView = ProjectKeysView & {
@@ -33,7 +33,7 @@ export type ProjectChange = {
   tracking?: string | undefined
   /** `xx` or `xx-XX` */
   language?: string | undefined
-  /** Why it is disabled. */
+  /** Disables the project, for this reason. */
   disable?: string | undefined
   enable?: boolean | undefined
 }
@@ -48,16 +48,16 @@ export type NewProject = {
 
 type ProjectDeps = Pick<Base, 'store' | 'directory' | 'now'>
 
-export const disabledReasons: readonly DisabledReason[] = [
+export const DISABLED_REASONS: readonly DisabledReason[] = [
   'PAYMENT_FAILED',
   'EMAIL_REPUTATION',
   'PHISHING_DETECTED',
   'CARD_VERIFICATION_FAILED',
   'MANUAL',
 ]
-export const trackingModes: readonly TrackingMode[] = ['ENABLED', 'DISABLED', 'MARKETING_ONLY']
+export const TRACKING_MODES: readonly TrackingMode[] = ['ENABLED', 'DISABLED', 'MARKETING_ONLY']
 
-const languagePattern = /^[a-z]{2}(?:-[A-Z]{2})?$/
+const LANGUAGE = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
 /** @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user */
 export async function createProject(
@@ -109,7 +109,7 @@ export async function updateProject(
   return toProjectView(project)
 }
 
-/** New keys in place of both old ones, which are refused from now on. @throws AppError RESOURCE_NOT_FOUND */
+/** Replaces both keys; the old ones stop working. @throws AppError RESOURCE_NOT_FOUND */
 export async function regenerateKeys(
   { store, directory, now }: ProjectDeps,
   id: string,
@@ -125,7 +125,7 @@ export async function regenerateKeys(
   return { id, name: project.name, public: keys.publicKey, secret: keys.secretKey }
 }
 
-/** The public key, and how the secret one ends. @throws AppError RESOURCE_NOT_FOUND */
+/** Shows the public key and the end of the secret key. @throws AppError RESOURCE_NOT_FOUND */
 export async function describeKeys(
   { store }: Pick<Base, 'store'>,
   id: string,
@@ -135,7 +135,7 @@ export async function describeKeys(
   return toKeysView(project)
 }
 
-/** A project and its owner's membership; the new id. */
+/** Inserts a project with its owner's membership; returns the id of the project. */
 export async function insertProject(tx: Tx, project: NewProject): Promise<string> {
   const { name, ownerId, keys, areKeysSandbox, at } = project
   const id = newId()
@@ -150,19 +150,19 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<string
 function readChange(change: ProjectChange): Partial<Project> {
   const { name, tracking, language, disable, enable } = change
   if (disable !== undefined && enable === true) {
-    throw invalidField('enable', 'custom', 'Either disable or enable, not both')
+    throw invalidField('enable', 'custom', 'Give either disable or enable, not both')
   }
-  if (language !== undefined && !languagePattern.test(language)) {
+  if (language !== undefined && !LANGUAGE.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }
   return {
     ...(name === undefined ? {} : { name: readProjectName(name) }),
-    ...(tracking === undefined ? {} : { tracking: oneOf(trackingModes, 'tracking', tracking) }),
+    ...(tracking === undefined ? {} : { tracking: oneOf(TRACKING_MODES, 'tracking', tracking) }),
     ...(language === undefined ? {} : { language }),
     ...(enable === true ? { isDisabled: false, disabledReason: null } : {}),
     ...(disable === undefined
       ? {}
-      : { isDisabled: true, disabledReason: oneOf(disabledReasons, 'disable', disable) }),
+      : { isDisabled: true, disabledReason: oneOf(DISABLED_REASONS, 'disable', disable) }),
   }
 }
 

@@ -1,8 +1,9 @@
 /**
- * A first start with nothing configured: a user, a project and a trusted domain, so that a message
- * can be sent at once. They are made in sandbox mode only, in an empty database, and only while the
- * API listens on loopback, where nobody else can find them. They are marked: what was printed on a
- * terminal must not open a server that sends to the world (`authenticate`, `sandboxLeftovers`).
+ * The first start without configuration: creates a user, a project and a trusted domain, so that a
+ * first email can be sent at once. This happens only in sandbox mode, in an empty database, and while
+ * the API listens on loopback. The rows are marked as sandbox rows, because credentials that were
+ * printed on a terminal must not work on a server that delivers mail (`authenticate`,
+ * `sandboxLeftovers`).
  */
 import type { Config } from '../../config/config.ts'
 import { isLoopback } from '../../outbound/routing/addresses.ts'
@@ -18,7 +19,7 @@ import { hashPassword, makePassword } from './passwords.ts'
 import { insertProject } from './projects.ts'
 import { insertUser } from './users.ts'
 
-/** What a newcomer is told; secrets are there the first time only. */
+/** The printed introduction; it contains secrets the first time only. */
 export type SandboxWelcome = { domain: string; project: { id: string; name: string } } & (
   | {
       kind: 'created'
@@ -39,7 +40,7 @@ export const SANDBOX_DOMAIN = 'example.test'
 const USER_ADDRESS = `admin@${SANDBOX_DOMAIN}`
 const PROJECT_NAME = 'Sandbox'
 
-/** Null when there is nothing to tell: another mode, a public address, a database in use. */
+/** Null in other modes, on public addresses, and in databases without a sandbox project. */
 export async function prepareSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> {
   if (deps.config.delivery.mode !== 'sandbox') return null
   if (await isEmpty(deps.store.read)) {
@@ -49,7 +50,7 @@ export async function prepareSandbox(deps: SandboxDeps): Promise<SandboxWelcome 
   return findSandbox(deps)
 }
 
-/** What the sandbox made and nobody has renewed: its user and keys are refused in other modes. */
+/** Users and projects with credentials of the sandbox, which are refused in other modes. */
 export async function sandboxLeftovers({ store }: Pick<Base, 'store'>): Promise<SandboxLeftovers> {
   return {
     users: await store.read
@@ -63,7 +64,7 @@ export async function sandboxLeftovers({ store }: Pick<Base, 'store'>): Promise<
   }
 }
 
-/** Null when another process was faster. */
+/** Null when another process has filled the database meanwhile. */
 async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> {
   const password = makePassword()
   const [passwordHash, domainKeys] = await Promise.all([
@@ -94,7 +95,7 @@ async function createSandbox(deps: SandboxDeps): Promise<SandboxWelcome | null> 
   })
 }
 
-/** The project that can send from the sandbox's domain, whoever made it. */
+/** The project that has verified the sandbox's domain. */
 async function findSandbox({ store }: SandboxDeps): Promise<SandboxWelcome | null> {
   const project = await store.read
     .select({ id: projects.id, name: projects.name })

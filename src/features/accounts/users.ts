@@ -1,4 +1,4 @@
-/** Users: who may log in. Made by operators; what a user may do is a membership's matter. */
+/** Users, who may log in. Operators create them; memberships say which projects they may use. */
 import { formatInstant, type Now } from '../../clock.ts'
 import { AppError, invalidField, notFound } from '../../errors.ts'
 import { parseAddress } from '../../mail/address/address.ts'
@@ -11,17 +11,17 @@ import { checkPassword, hashPassword, makePassword } from './passwords.ts'
 
 export type UserInput = {
   email: string
-  /** Made when absent. */
+  /** Generated when absent. */
   password?: string | undefined
 }
 
-/** `password` only when it was made here: it is shown this once. */
+/** `password` is present only if it was generated; it is shown only once. */
 export type CreatedUser = { id: string; email: string; password?: string }
 
 export type UserView = {
   id: string
   email: string
-  /** Made by the sandbox: refused in other modes until it has a password of its own. */
+  /** Created by the sandbox; refused in other modes until the user gets a new password. */
   isSandbox: boolean
   createdAt: string
 }
@@ -40,7 +40,7 @@ export async function createUser(deps: UserDeps, input: UserInput): Promise<Crea
 }
 
 /**
- * Gives a user a new password, which also renews one that the sandbox made.
+ * Sets a new password, which also replaces one of the sandbox.
  * @throws AppError VALIDATION_ERROR, RESOURCE_NOT_FOUND
  */
 export async function setPassword(deps: UserDeps, input: UserInput): Promise<CreatedUser> {
@@ -65,7 +65,7 @@ export async function listUsers({ store }: Pick<Base, 'store'>): Promise<UserVie
   }))
 }
 
-/** The new id. @throws AppError CONFLICT */
+/** Returns the id of the new user. @throws AppError CONFLICT */
 export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<string> {
   const id = newId()
   const [inserted] = await tx
@@ -74,7 +74,7 @@ export async function insertUser(tx: Tx, { at, ...user }: NewUser): Promise<stri
     .onConflictDoNothing({ target: users.address })
     .returning({ id: users.id })
   if (inserted === undefined) {
-    throw new AppError('CONFLICT', 'A user with this email address exists already.')
+    throw new AppError('CONFLICT', 'A user with this email address already exists.')
   }
   return id
 }

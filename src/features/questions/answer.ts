@@ -1,6 +1,6 @@
 /**
- * The server's side of `server_questions`: looks when another process has written, answers what is
- * open, and deletes what is left of old questions. It costs nothing while nobody asks.
+ * The server's side of `server_questions`: after another process has written to the database, it
+ * answers the open questions and later deletes old ones. Without questions it does no work.
  */
 import { describeError } from '../../errors.ts'
 import { isNull, sql } from '../../store/drizzle.ts'
@@ -20,7 +20,7 @@ export type AnswerDeps = Pick<Base, 'store' | 'outbound' | 'now' | 'log'> & {
   queueNotifier: QueueNotifier
 }
 
-/** Whoever asked has read the answer by then, or has given up: nothing is answered or done after it. */
+/** After this time the command has read the answer or has given up, so the question is not answered. */
 const KEPT_MS = 10_000
 
 const listOpen = statement((db) =>
@@ -61,7 +61,7 @@ export function startAnswering(deps: AnswerDeps, keptMs = KEPT_MS): Answering {
     lift: (question) => liftSite(deps, question),
   }
   const running = new Set<Promise<void>>()
-  const inHand = new Set<string>()
+  const beingAnswered = new Set<string>()
   let sweeping: NodeJS.Timeout | undefined
   let isStopped = false
 
@@ -70,13 +70,13 @@ export function startAnswering(deps: AnswerDeps, keptMs = KEPT_MS): Answering {
     if (open.length > 0) sweepLater()
     const fresh = open.filter(({ askedAt }) => askedAt > now() - keptMs)
     for (const { id, question } of fresh) {
-      if (inHand.has(id)) continue
-      inHand.add(id)
+      if (beingAnswered.has(id)) continue
+      beingAnswered.add(id)
       try {
         const answer = await answerOne(question)
         await store.write((tx) => tx.execute(setAnswer, { id, answer }))
       } finally {
-        inHand.delete(id)
+        beingAnswered.delete(id)
       }
     }
   }
@@ -105,14 +105,14 @@ export function startAnswering(deps: AnswerDeps, keptMs = KEPT_MS): Answering {
     if (isStopped) return
     const work = act()
       .catch((error: unknown) => {
-        log.warn({ error: describeError(error) }, 'questions of commands could not be dealt with')
+        log.warn({ error: describeError(error) }, 'questions of commands could not be answered')
       })
       .finally(() => running.delete(work))
     running.add(work)
   }
 
   const unwatch = store.onExternalChange(() => run(answerAll))
-  // What an earlier server left.
+  // Questions that an earlier server left.
   run(answerAll)
   return {
     stop: async () => {

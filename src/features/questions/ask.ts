@@ -1,7 +1,6 @@
 /**
- * Asking the server that runs beside a command: a row with the question, which the server notices as
- * every change of another process and answers in place. Whoever asked only reads from then on; the
- * server sweeps the row.
+ * Asks the running server from a command. The question is a row, which the server notices like any
+ * write of another process; the server writes its answer into the row and deletes the row later.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nativeBindingPath } from '../../config/assets.ts'
@@ -13,7 +12,7 @@ import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 import type { AnswerOf, QuestionKind, QuestionOf, StoredAnswer } from './questions.ts'
 
-/** `none`: no server runs. `silent`: one does, and has not answered. */
+/** `none`: no server runs. `silent`: a server runs and has not answered in time. */
 export type Asked<Answer> =
   | { server: 'running'; answer: Answer }
   | { server: 'none' }
@@ -22,7 +21,7 @@ export type Asked<Answer> =
 export type AskDeps = Pick<Base, 'store' | 'config' | 'now'>
 
 const TIMEOUT_MS = 2_000
-const LOOK_EVERY_MS = 10
+const POLL_MS = 10
 
 const findAnswer = statement((db) =>
   db
@@ -61,6 +60,6 @@ async function waitForAnswer(
     const row = await store.read.find(findAnswer, { id })
     if (row?.answer != null) return row.answer as StoredAnswer
     if (row === undefined || performance.now() >= until) return undefined
-    await sleep(LOOK_EVERY_MS)
+    await sleep(POLL_MS)
   }
 }

@@ -1,32 +1,32 @@
 /**
- * What a command may ask the running server: what stands in no row. Question and answer travel as
- * JSON through `server_questions`; each kind has its own shape of both.
+ * Questions of commands to the running server, about state that is only in its memory. Question and
+ * answer are JSON in `server_questions`; each kind has its own shapes.
  */
 import type { SiteStatus } from '../../outbound/sites/site-status.ts'
 import type { LiveStatus, LiveStatusQuery } from '../messages/explain/live-status.ts'
 
 export type Questions = {
-  /** What holds up these emails. */
+  /** Why these emails wait. */
   queue: { question: LiveStatusQuery; answer: LiveStatus }
-  /** The destinations that something is known of, those in trouble first. */
+  /** The sites that the server knows, those with problems first. */
   sites: { question: Record<string, never>; answer: { sites: SiteStatus[]; left: number } }
-  /** Ends the back-off of a destination. */
+  /** Ends the back-off of a site. */
   lift: {
     question: {
-      /** A destination, or a domain (A-labels) whose mail goes there. */
+      /** A site, or a domain (A-labels) whose mail goes there. */
       site: string
-      /** Domains that mail waits for. */
+      /** Recipient domains with waiting emails. */
       domains: readonly string[]
     }
     answer: {
       site: string
-      /** Whether anything is known of the destination. */
+      /** Whether the server knows the site. */
       isKnown: boolean
-      /** Whether there was anything to lift. */
+      /** Whether the site was in back-off. */
       isLifted: boolean
-      /** Those of the given domains whose mail goes there. */
+      /** The given domains whose mail goes to the site. */
       domains: string[]
-      /** How many emails waited for these when it was lifted, due or not: they go at once. */
+      /** The number of emails that waited for these domains and are tried at once. */
       waiting: number
     }
   }
@@ -36,5 +36,5 @@ export type QuestionKind = keyof Questions
 export type QuestionOf<Kind extends QuestionKind> = Questions[Kind]['question']
 export type AnswerOf<Kind extends QuestionKind> = Questions[Kind]['answer']
 
-/** As it stands in the row. */
+/** The answer as stored in the row. */
 export type StoredAnswer = { answer: unknown } | { error: string }

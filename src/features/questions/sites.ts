@@ -1,4 +1,4 @@
-/** The server's destinations, for whoever asks about them. */
+/** Answers questions about the sites that the server delivers to. */
 import type { SiteStatus } from '../../outbound/sites/site-status.ts'
 import type { Base } from '../base.ts'
 import { countWaiting } from '../messages/queue/bring-forward.ts'
@@ -14,7 +14,7 @@ export function listSites({ outbound }: Pick<Deps, 'outbound'>): AnswerOf<'sites
   return { sites: sites.slice(0, MAX_SITES), left: Math.max(0, sites.length - MAX_SITES) }
 }
 
-/** Those in trouble first, longest; then the busiest. */
+/** Sites with problems first, the longest first; then the busiest. */
 function byTrouble(one: SiteStatus, other: SiteStatus): number {
   const since = ({ restrictedSince }: SiteStatus) => restrictedSince ?? Number.MAX_SAFE_INTEGER
   return (
@@ -29,10 +29,10 @@ export async function liftSite(
   const known = new Set(outbound.sites().map(({ site }) => site))
   const site = known.has(given.site) ? given.site : outbound.siteOf(given.site)
   const domains = given.domains.filter((domain) => outbound.siteOf(domain) === site)
-  // Afterwards it leaves, and could not be counted.
+  // Counted before the lift, after which these emails leave the queue.
   const waiting = await countWaiting({ store }, domains)
   const isLifted = outbound.liftSite(site)
-  // The queue remembers when it wanted to look at its mail again: all of that is looked at anew.
+  // Wakes the queue for all lanes, because it remembers when to try each lane again.
   if (isLifted) queueNotifier.notify('anywhere')
   return { site, isKnown: known.has(site), isLifted, domains, waiting }
 }

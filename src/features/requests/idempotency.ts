@@ -1,9 +1,9 @@
 /**
- * An `Idempotency-Key` makes a request take effect once. The claim is in memory while the request
- * is in flight and becomes a row in the same transaction as what the request wrote: after a crash,
- * the key of a request that was not accepted is free. A key is refused, never replayed; the refusal
- * names what the first request was answered with, for a client that never heard the answer. Only the
- * same operation is told: a public key opens tracking, and must not learn whom mail was sent to.
+ * An `Idempotency-Key` makes a request take effect once. The claim of a key is in memory while the
+ * request runs and becomes a row in the transaction of the request's own writes, so after a crash the
+ * key of a request that was not accepted is free. A used key is refused, never replayed. The refusal
+ * contains the first response, for a client that did not receive it, but only for the same operation:
+ * a public key opens event tracking and must not reveal the recipients of emails.
  */
 import { HOUR_MS } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
@@ -24,7 +24,7 @@ export type IdempotentRequest = {
 /** Characters of a key, which are printable ASCII. */
 export const MAX_IDEMPOTENCY_KEY_LENGTH = 255
 
-/** The claims of requests in flight; one for the whole server. */
+/** The claims of running requests, shared by the whole server. */
 export type IdempotencyClaims = Map<string, IdempotentRequest>
 
 const findKey = statement((db) =>
@@ -39,7 +39,7 @@ const findKey = statement((db) =>
     ),
 )
 
-/** Takes the key unless it is taken; one whose time is over is free. */
+/** Inserts the key unless an unexpired row has it. */
 const takeKey = statement((db) =>
   db
     .insert(idempotencyKeys)
@@ -68,7 +68,7 @@ const takeKey = statement((db) =>
 )
 
 /**
- * Refuses a key that is taken, before anything else of the request is looked at.
+ * Refuses a key that is in use, before the rest of the request is checked.
  * @throws AppError IDEMPOTENCY_KEY_REUSED
  */
 export async function refuseUsedKey(
@@ -82,7 +82,7 @@ export async function refuseUsedKey(
 }
 
 /**
- * Runs `act` as the only holder of the key; without a key it just runs.
+ * Runs `act` while this request holds the key; without a key it only runs `act`.
  * @throws AppError IDEMPOTENCY_KEY_REUSED while another request holds it
  */
 export async function claimKey<T>(
@@ -106,7 +106,7 @@ export async function claimKey<T>(
 type KeptAnswer = { statusCode: number; answer: Record<string, unknown> }
 
 /**
- * Makes the claim durable, within the transaction of what the request does.
+ * Stores the claim in the transaction of the request's own writes.
  * @throws AppError IDEMPOTENCY_KEY_REUSED when an earlier request took effect under it
  */
 export async function keepKey(
@@ -121,7 +121,7 @@ export async function keepKey(
   refuseKnown(await tx.find(findKey, { projectId, key }), request)
 }
 
-/** Forgets the keys whose time is over. */
+/** Deletes expired keys. */
 export async function deleteExpiredIdempotencyKeys(tx: Tx, at: number): Promise<void> {
   await tx.delete(idempotencyKeys).where(lte(idempotencyKeys.expiresAt, at))
 }

@@ -1,6 +1,6 @@
 /**
- * The log of API requests: one row each, written in batches that no request waits for. It is a
- * record for people, so it may lose what the database cannot take; what is waiting is bounded.
+ * The log of API requests, one row each, written in batches after the responses. The log is for
+ * people: lines are dropped when too many wait, and when the database cannot write.
  */
 
 import { describeError } from '../../errors.ts'
@@ -14,7 +14,7 @@ export type RequestLogEntry = {
   /** The request id. */
   id: string
   method: string
-  /** Without its query, which may hold what is nobody's business. */
+  /** Without the query, which may contain personal data. */
   path: string
   statusCode: number
   durationMs: number
@@ -30,7 +30,7 @@ export type RequestLogEntry = {
 
 export type RequestLog = {
   record(entry: RequestLogEntry): void
-  /** Writes what is waiting. */
+  /** Writes the lines that wait. */
   stop(): Promise<void>
 }
 
@@ -111,7 +111,7 @@ async function insertBatch(tx: Tx, batch: readonly RequestLogEntry[]): Promise<v
   }
 }
 
-/** Paths and user agents are as long as strangers like. */
+/** Clients send paths and user agents of any length. */
 function cut(text: string): string {
   return text.length <= MAX_TEXT_LENGTH ? text : text.slice(0, MAX_TEXT_LENGTH)
 }

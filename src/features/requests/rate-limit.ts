@@ -1,7 +1,7 @@
 /**
- * Requests a minute, per project and kind of key, over a window that slides by the second: what was
- * allowed in the current second and the 59 before it counts. A refused request does not count. One
- * window is 60 numbers, and windows of callers who have been gone for a minute are forgotten.
+ * Limits requests per minute for each caller, over a window that slides by the second: the requests
+ * allowed in the current second and the 59 before it count. Refused requests do not count. A window
+ * is 60 numbers, and is deleted after a minute without requests.
  */
 import type { Now } from '../../clock.ts'
 
@@ -9,16 +9,16 @@ export type RateVerdict = {
   isAllowed: boolean
   limit: number
   remaining: number
-  /** Seconds until the window is empty again, if nothing more is asked. */
+  /** Seconds until the window is empty if no further request comes. */
   resetSeconds: number
-  /** Seconds until one more is allowed; 0 when one is allowed now. */
+  /** Seconds until the next request is allowed; 0 when one is allowed now. */
   retryAfterSeconds: number
 }
 
 export type RateLimiter = {
   /** Undefined when there is no limit. */
   take(caller: string): RateVerdict | undefined
-  /** Windows kept at the moment. */
+  /** The number of windows in memory. */
   size(): number
 }
 
@@ -47,7 +47,7 @@ export function createRateLimiter(limit: number, now: Now): RateLimiter {
     advance(window, second)
     const isAllowed = window.total < limit
     if (isAllowed) countIn(window)
-    return judge(window, { isAllowed, limit })
+    return verdictOf(window, { isAllowed, limit })
   }
 
   return { take, size: () => windows.size }
@@ -57,7 +57,7 @@ function emptyWindow(second: number): Window {
   return { counts: new Uint32Array(WINDOW_SECONDS), total: 0, newestSecond: second }
 }
 
-/** Moves the window on; a clock set back by more than a window begins a new one. */
+/** Moves the window to `second`. A clock that is set back by more than a window starts a new one. */
 function advance(window: Window, second: number): void {
   const passed = second - window.newestSecond
   if (Math.abs(passed) >= WINDOW_SECONDS) {
@@ -80,7 +80,7 @@ function countIn(window: Window): void {
   window.total += 1
 }
 
-function judge(window: Window, verdict: { isAllowed: boolean; limit: number }): RateVerdict {
+function verdictOf(window: Window, verdict: { isAllowed: boolean; limit: number }): RateVerdict {
   const isFull = window.total >= verdict.limit
   return {
     ...verdict,
@@ -90,7 +90,7 @@ function judge(window: Window, verdict: { isAllowed: boolean; limit: number }): 
   }
 }
 
-/** When the oldest or the newest second that counts leaves the window. */
+/** Seconds until the oldest or the newest second with requests leaves the window. */
 function secondsUntilGone(window: Window, which: 'oldest' | 'newest'): number {
   for (let step = 0; step < WINDOW_SECONDS; step += 1) {
     const age = which === 'newest' ? step : WINDOW_SECONDS - 1 - step

@@ -5,10 +5,10 @@ import { apiRequests } from '../../store/schema/service.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
 
-/** One write, far below the 20 ms that the writer is to be held for. */
+/** The rows of one write, which takes far less than 20 ms. */
 const CHUNK_ROWS = 1000
 
-/** Up to the instant of the oldest line but 999, so that no row needs an identity of its own. */
+/** Deletes up to the instant of the 1,000th oldest line, so that rows need no key. */
 const deleteChunk = statement((db) => {
   const isOld = lt(apiRequests.createdAt, parameter('before'))
   const last = db

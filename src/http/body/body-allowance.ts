@@ -1,51 +1,50 @@
 /**
- * The memory that request bodies may take, all together, those of one address and those with one
- * key. A body that says how long it is takes its share before anything of it is read; any other
- * takes more as it comes. Who finds no room waits for it unread, in the order of coming, and is
- * refused after a while. What is short needs no share: there is no more of it than there are
- * connections.
+ * The memory for request bodies, limited in total, by client address and by key. A body with a
+ * Content-Length takes its share before it is read; any other takes more as it arrives. When no
+ * memory is left a body waits unread, in order of arrival, and is refused after a while. Short
+ * bodies need no share, because the number of connections limits them.
  *
- * Who has a share and wants more goes before those who have none. Where all that have one wait,
- * the last of them is refused at once: nobody else would make room.
+ * Bodies that have a share and need more go before those that have none. If all bodies with a share
+ * wait, none would free memory, so the last of them is refused at once.
  */
 import { AppError } from '../../errors.ts'
 import { addressGroup } from '../server/client-address.ts'
 
 export type BodyAllowance = {
-  /** The share of one body; it is empty at first. */
+  /** The share of one body, empty at first. */
   open(owner: BodyOwner): BodyShare
 }
 
-/** Whose body it is. `key`: null without one, and all of those are together one key's. */
+/** The sender of a body. `key`: null without a key; all such bodies share one limit. */
 export type BodyOwner = { address: string | null; key: string | null }
 
 export type BodyShare = {
   /**
-   * Makes room for a body of so many bytes; undefined where there is room at once. Rejects with
-   * AppError RATE_LIMIT_EXCEEDED (the address or the key has too much under way) or
-   * EXTERNAL_SERVICE_ERROR (all together have), both with `details.retryAfter`.
+   * Grows the share to `bytes`; undefined when that is possible at once. Rejects with AppError
+   * RATE_LIMIT_EXCEEDED (limit of the address or the key) or EXTERNAL_SERVICE_ERROR (limit of the
+   * total), both with `details.retryAfter`.
    */
   growTo(bytes: number): Promise<void> | undefined
-  /** Gives all of it back. */
+  /** Frees the whole share. */
   release(): void
 }
 
 export type AllowanceLimits = { totalBytes: number; addressBytes: number; keyBytes: number }
 
-/** A body of so many bytes needs no share. */
+/** A body up to this size needs no share. */
 export const FREE_BODY_BYTES = 64 * 1024
 const WAIT_MS = 10_000
 const RETRY_AFTER_SECONDS = 10
 
 type Bound = { name: string; maxBytes: number; refusal(): AppError }
-type Wish = {
+type Growth = {
   bytes: number
-  /** What there was no room in when it was last looked at. */
+  /** The limit that prevented the growth at the last check. */
   blockedBy: Bound | undefined
   grant(): void
   refuse(): void
 }
-type Share = { bounds: readonly Bound[]; bytes: number; wish: Wish | undefined }
+type Share = { bounds: readonly Bound[]; bytes: number; growth: Growth | undefined }
 
 export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   const taken = new Map<string, number>()
@@ -66,34 +65,34 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
   const isFull = ({ name, maxBytes }: Bound, bytes: number): boolean =>
     (taken.get(name) ?? 0) + bytes > maxBytes
 
-  /** Who waits for others of its own address or key holds up nobody else. */
-  function grantWishes(): void {
+  /** A body that waits for its own address or key does not delay bodies of others. */
+  function grantGrowths(): void {
     const blocked = new Set<string>()
     const growing = [...waiting].filter(({ bytes }) => bytes > 0)
-    for (const { bounds, wish } of new Set([...growing, ...waiting])) {
-      if (wish === undefined) continue
-      wish.blockedBy =
+    for (const { bounds, growth } of new Set([...growing, ...waiting])) {
+      if (growth === undefined) continue
+      growth.blockedBy =
         bounds.find(({ name }) => blocked.has(name)) ??
-        bounds.find((bound) => isFull(bound, wish.bytes))
-      if (wish.blockedBy === undefined) wish.grant()
-      else blocked.add(wish.blockedBy.name)
+        bounds.find((bound) => isFull(bound, growth.bytes))
+      if (growth.blockedBy === undefined) growth.grant()
+      else blocked.add(growth.blockedBy.name)
     }
-    growing.findLast(isHopeless)?.wish?.refuse()
+    growing.findLast(isDeadlocked)?.growth?.refuse()
   }
 
-  /** Nobody who holds what is missing is going to give it back. */
-  function isHopeless({ wish }: Share): boolean {
-    const name = wish?.blockedBy?.name
+  /** Whether all holders of the missing memory are waiting themselves. */
+  function isDeadlocked({ growth }: Share): boolean {
+    const name = growth?.blockedBy?.name
     if (name === undefined) return false
     return ![...holding].some(
-      (other) => other.wish === undefined && other.bounds.some((bound) => bound.name === name),
+      (other) => other.growth === undefined && other.bounds.some((bound) => bound.name === name),
     )
   }
 
   function wait(share: Share, bytes: number): Promise<void> | undefined {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     let isGranted = false
-    const wish: Wish = {
+    const growth: Growth = {
       bytes,
       blockedBy: undefined,
       grant() {
@@ -104,38 +103,38 @@ export function createBodyAllowance(limits: AllowanceLimits): BodyAllowance {
       },
       refuse() {
         end()
-        reject((wish.blockedBy?.refusal ?? tooMuchInAll)())
+        reject((growth.blockedBy?.refusal ?? tooMuchInAll)())
       },
     }
     function end(): void {
       clearTimeout(timer)
-      share.wish = undefined
+      share.growth = undefined
       waiting.delete(share)
     }
     const timer = setTimeout(() => {
-      wish.refuse()
-      // Those behind it may want less.
-      grantWishes()
+      growth.refuse()
+      // The bodies behind it may need less.
+      grantGrowths()
     }, WAIT_MS)
-    share.wish = wish
+    share.growth = growth
     waiting.add(share)
-    grantWishes()
+    grantGrowths()
     return isGranted ? undefined : promise
   }
 
   return {
     open(owner) {
-      const share: Share = { bounds: boundsOf(owner, limits), bytes: 0, wish: undefined }
+      const share: Share = { bounds: boundsOf(owner, limits), bytes: 0, growth: undefined }
       return {
         growTo(bytes) {
           if (bytes <= FREE_BODY_BYTES || bytes <= share.bytes) return undefined
           return wait(share, bytes - share.bytes)
         },
         release() {
-          share.wish?.refuse()
+          share.growth?.refuse()
           if (share.bytes === 0) return
           take(share, -share.bytes)
-          grantWishes()
+          grantGrowths()
         },
       }
     },
@@ -148,7 +147,7 @@ function boundsOf({ address, key }: BodyOwner, limits: AllowanceLimits): Bound[]
     {
       name: `address ${addressGroup(address)}`,
       maxBytes: addressBytes,
-      refusal: () => tooMuch('Too many large requests of this address at once.'),
+      refusal: () => tooMuch('Too many large requests from this address at once.'),
     },
     {
       name: `key ${key ?? ''}`,

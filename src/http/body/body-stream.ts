@@ -1,4 +1,4 @@
-/** A body that its route reads itself, piece by piece: never whole in memory. */
+/** A body that the route reads itself, piece by piece, so that it is never in memory as a whole. */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../errors.ts'
@@ -7,34 +7,34 @@ import { decodedBody, toBodyError } from './content-encoding.ts'
 import { createPace } from './pace.ts'
 
 export type BodyStream = {
-  /** As the request says it. */
+  /** The Content-Type header. */
   contentType: string | undefined
   /**
-   * The next piece is asked of the socket when the last one is done with.
-   * @throws AppError PAYLOAD_TOO_LARGE above `maxBytes`, before anything is read where the request
-   * says how long it is; UNSUPPORTED_MEDIA_TYPE; VALIDATION_ERROR 400 where it cannot be decoded;
-   * BAD_REQUEST when the connection ends before the body does; REQUEST_TIMEOUT when it comes too
-   * slowly; EXTERNAL_SERVICE_ERROR at once when the server stops
+   * Reads the next piece from the socket when the consumer asks for it.
+   * @throws AppError PAYLOAD_TOO_LARGE above `maxBytes`, before the first piece if Content-Length
+   * exceeds it; UNSUPPORTED_MEDIA_TYPE; VALIDATION_ERROR 400 when decoding fails; BAD_REQUEST when
+   * the connection ends before the body; REQUEST_TIMEOUT when the body comes too slowly;
+   * EXTERNAL_SERVICE_ERROR at once when the server stops
    */
   read(maxBytes: number): AsyncIterable<Buffer>
-  /** What has been read so far, decoded. */
+  /** Decoded bytes read so far. */
   sizeBytes(): number
 }
 
 /**
- * `stopping`: aborted when the server begins to stop. `invite` is called when the body is about to
- * be read.
+ * `stopping` is aborted when the server begins to stop. `sendContinue` is called before the first
+ * read.
  */
 export function openBody(
   incoming: IncomingMessage,
-  { stopping, invite }: { stopping: AbortSignal; invite(): void },
+  { stopping, sendContinue }: { stopping: AbortSignal; sendContinue(): void },
 ): BodyStream {
   let sizeBytes = 0
 
   async function* read(maxBytes: number): AsyncGenerator<Buffer> {
     if ((announcedLength(incoming) ?? 0) > maxBytes) throw tooLarge(maxBytes)
     const source = decodedBody(incoming)
-    invite()
+    sendContinue()
     try {
       for await (const chunk of until(stopping, pieces(incoming, source))) {
         sizeBytes += chunk.length
@@ -49,16 +49,16 @@ export function openBody(
   return { contentType: incoming.headers['content-type'], read, sizeBytes: () => sizeBytes }
 }
 
-/** The same pieces, without waiting for the next one when the server stops or it is too slow. */
+/** The same pieces; throws instead of waiting when the server stops or the sender is too slow. */
 async function* until(
   stopping: AbortSignal,
   pieces: AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer> {
   const pace = createPace()
   const { promise: stopped, reject } = Promise.withResolvers<never>()
-  const stop = (): void => reject(leaving())
+  const stop = (): void => reject(serverStopping())
   stopping.addEventListener('abort', stop)
-  // What comes first is thrown; the other may come when nobody listens any more.
+  // A second rejection may come after the first one was thrown.
   stopped.catch(() => undefined)
   try {
     if (stopping.aborted) stop()
@@ -73,12 +73,12 @@ async function* until(
   } finally {
     pace.rest()
     stopping.removeEventListener('abort', stop)
-    // Not awaited: where a piece is being waited for, it is done with when that has come.
+    // Not awaited: a pending read ends only when its piece arrives.
     void pieces.return(undefined)
   }
 }
 
-/** The request outlives a reader that stops early: it is still to be answered. */
+/** Keeps the request open when the reader stops early, because a response is still to be sent. */
 async function* pieces(incoming: IncomingMessage, source: Readable): AsyncGenerator<Buffer> {
   try {
     yield* source.iterator({ destroyOnReturn: false })
@@ -87,6 +87,6 @@ async function* pieces(incoming: IncomingMessage, source: Readable): AsyncGenera
   }
 }
 
-function leaving(): AppError {
+function serverStopping(): AppError {
   return new AppError('EXTERNAL_SERVICE_ERROR', 'The server is stopping. Nothing was accepted.')
 }

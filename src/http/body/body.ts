@@ -1,7 +1,7 @@
 /**
- * A request's body, read from the socket itself and counted as it comes, whatever Content-Length
- * says. It takes its share of the memory for bodies, and is given up when it comes too slowly. The
- * content type is not looked at: clients of this API family do not all set it.
+ * Reads the body of a request from the socket and counts its bytes, whatever Content-Length says. A
+ * body takes a share of the memory for bodies, and is refused when it comes too slowly. The content
+ * type is ignored, because some clients of this API family do not set it.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -11,42 +11,42 @@ import { decodedBody, toBodyError } from './content-encoding.ts'
 import { parseJson } from './json.ts'
 import { createPace } from './pace.ts'
 
-/** What a body of unknown length is given at a time. */
+/** The share of a body of unknown length grows by this much. */
 const GROWTH_BYTES = 1024 * 1024
 
 export type ReadBody = { value: unknown; sizeBytes: number }
 
 export type BodyLimits = {
-  /** Of the body as it is when it is decoded. */
+  /** Of the decoded body. */
   maxBytes: number
   share: BodyShare
-  /** Is called when the body is about to be read. */
-  invite(): void
+  /** Called before the first read. */
+  sendContinue(): void
 }
 
 /**
- * @throws AppError PAYLOAD_TOO_LARGE above `maxBytes`; VALIDATION_ERROR 400 for what is not JSON,
- * 422 for more than can be handled; UNSUPPORTED_MEDIA_TYPE; REQUEST_TIMEOUT; BAD_REQUEST when the
- * connection ends before the body does; what `share` throws
+ * @throws AppError PAYLOAD_TOO_LARGE above `maxBytes`; VALIDATION_ERROR 400 for invalid JSON, 422
+ * for JSON that exceeds the limits; UNSUPPORTED_MEDIA_TYPE; REQUEST_TIMEOUT; BAD_REQUEST when the
+ * connection ends before the body; the errors of `share`
  */
 export async function readJson(incoming: IncomingMessage, limits: BodyLimits): Promise<ReadBody> {
   const bytes = await readBytes(incoming, limits)
   const sizeBytes = bytes.length
   const value = await parseJson(bytes)
-  giveUp(bytes)
+  freeBuffer(bytes)
   return { value, sizeBytes }
 }
 
-/** Large bodies need not wait for a garbage collection, which takes no notice of their size. */
-function giveUp({ buffer, length }: Buffer): void {
-  const isItsOwn = length > FREE_BODY_BYTES && buffer.byteLength === length
-  if (isItsOwn && buffer instanceof ArrayBuffer) buffer.transfer(0)
+/** Frees a large body at once: the garbage collector does not see the size of its buffer. */
+function freeBuffer({ buffer, length }: Buffer): void {
+  const ownsBuffer = length > FREE_BODY_BYTES && buffer.byteLength === length
+  if (ownsBuffer && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /**
- * The fields of a form, whatever its content type says; of a body that is no such form, or larger
- * than `maxBytes`, none: what a form's caller wants is in its path, and is done anyway (RFC 8058).
- * @throws AppError BAD_REQUEST when the connection ends before the body does; REQUEST_TIMEOUT
+ * The fields of an HTML form, whatever its content type. A body that is not a form, or is larger than
+ * `maxBytes`, has no fields: a one-click unsubscribe works whatever its body is (RFC 8058).
+ * @throws AppError BAD_REQUEST when the connection ends before the body; REQUEST_TIMEOUT
  */
 export async function readForm(incoming: IncomingMessage, limits: BodyLimits): Promise<ReadBody> {
   try {
@@ -54,31 +54,31 @@ export async function readForm(incoming: IncomingMessage, limits: BodyLimits): P
     const value = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')))
     return { value, sizeBytes: bytes.length }
   } catch (error) {
-    if (error instanceof AppError && noForm.has(error.code)) return { value: {}, sizeBytes: 0 }
+    if (error instanceof AppError && NOT_A_FORM.has(error.code)) return { value: {}, sizeBytes: 0 }
     throw error
   }
 }
 
-const noForm: ReadonlySet<string> = new Set([
+const NOT_A_FORM: ReadonlySet<string> = new Set([
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'VALIDATION_ERROR',
 ])
 
-/** Undefined where the request does not say. */
+/** Content-Length, or undefined without that header. */
 export function announcedLength({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length']
   return length === undefined ? undefined : Number(length)
 }
 
 async function readBytes(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  const { maxBytes, share, invite } = limits
+  const { maxBytes, share, sendContinue } = limits
   const announced = announcedLength(incoming) ?? 0
   if (announced > maxBytes) throw tooLarge(maxBytes)
   const source = decodedBody(incoming)
   const room = share.growTo(announced)
   if (room !== undefined) await room
-  invite()
+  sendContinue()
   return collect(incoming, source, limits)
 }
 
@@ -91,7 +91,7 @@ function collect(
     const pace = createPace()
     const announced = source === incoming ? announcedLength(incoming) : undefined
     const bytes = openCollection(announced)
-    // What is compressed is longer than it says.
+    // A compressed body is longer than its Content-Length.
     let room = Math.max(FREE_BODY_BYTES, announcedLength(incoming) ?? 0)
     pace.hold(room)
     const onData = (chunk: Buffer): void => {
@@ -101,7 +101,7 @@ function collect(
       if (size > maxBytes) fail(tooLarge(maxBytes))
       else if (size > room) grow(size)
     }
-    /** By more than a piece, so that not every one waits for others. */
+    /** Grows by more than the piece, so that not every piece waits for its share. */
     function grow(size: number): void {
       room = Math.min(maxBytes, size + GROWTH_BYTES)
       pace.hold(room)
@@ -127,7 +127,7 @@ function collect(
       isOver = true
       pace.rest()
       source.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
-      // Whoever answers decides what becomes of the rest; an error of it is no news any more.
+      // The response decides how the rest is read; later errors of the request do not matter.
       source.on('error', ignore)
       incoming.on('error', ignore)
       if (source !== incoming) source.destroy()
@@ -141,7 +141,7 @@ function collect(
 
 type Collection = { add(chunk: Buffer): void; size(): number; take(): Buffer }
 
-/** Large bodies of known length have one place from the start: pieces put together take two. */
+/** A large body of known length gets one buffer at the start: joining pieces needs twice the memory. */
 function openCollection(announced = 0): Collection {
   const isLarge = announced > FREE_BODY_BYTES
   const whole = isLarge ? Buffer.allocUnsafeSlow(announced) : undefined

@@ -1,10 +1,10 @@
-/** Bodies that their senders have compressed (RFC 9110, section 8.4). */
+/** Compressed request bodies (RFC 9110, section 8.4). */
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { AppError } from '../../errors.ts'
 
-/** What `Accept-Encoding` of a refusal says. */
+/** Named in `Accept-Encoding` of a refusal. */
 const KNOWN_ENCODINGS = 'gzip, deflate, br'
 
 const decoders: Readonly<Record<string, () => Transform>> = {
@@ -15,10 +15,9 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 }
 
 /**
- * The body as it was before it was compressed, no faster than it is read. It ends with an error
- * where the request does, and where it cannot be decoded. What has not been read when it is
- * destroyed is left in `incoming`.
- * @throws AppError UNSUPPORTED_MEDIA_TYPE for an encoding that is not known here
+ * The decoded body, produced no faster than it is read. The stream fails when the request is cut off
+ * and when decoding fails. Destroying it leaves the unread rest in `incoming`.
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE for an unknown encoding
  */
 export function decodedBody(incoming: IncomingMessage): Readable {
   const encoding = encodingOf(incoming)
@@ -34,13 +33,14 @@ export function decodedBody(incoming: IncomingMessage): Readable {
   return incoming.pipe(decoder)
 }
 
-/** What a reader of `decodedBody` tells of an error that came instead of more. */
+/** The error for clients when the stream of `decodedBody` fails. */
 export function toBodyError(incoming: IncomingMessage, error?: unknown): AppError {
   if (!isEncoded(incoming) || isCut(incoming)) return cutOff(error)
-  return new AppError('VALIDATION_ERROR', 'The body is not what its Content-Encoding says.', {
+  return new AppError('VALIDATION_ERROR', 'The body does not match its Content-Encoding.', {
     status: 400,
     cause: error,
-    suggestion: 'Compress the whole body as Content-Encoding says, or leave that header out.',
+    suggestion:
+      'Compress the whole body with the encoding that Content-Encoding names, or leave that header out.',
   })
 }
 
@@ -62,8 +62,8 @@ function cutOff(cause?: unknown): AppError {
 }
 
 function unknownEncoding(): AppError {
-  return new AppError('UNSUPPORTED_MEDIA_TYPE', 'This Content-Encoding is not known here.', {
+  return new AppError('UNSUPPORTED_MEDIA_TYPE', 'This Content-Encoding is not supported.', {
     details: { accepted: KNOWN_ENCODINGS.split(', ') },
-    suggestion: `Send the body as it is, or with one of: ${KNOWN_ENCODINGS}.`,
+    suggestion: `Send the body uncompressed, or with one of: ${KNOWN_ENCODINGS}.`,
   })
 }

@@ -1,4 +1,4 @@
-/** A CSV handed in as a form: its fields, and where its file goes while they are read. */
+/** The upload of a CSV file as a form: its fields, and the file as it is stored piece by piece. */
 import { z } from 'zod'
 import { MAX_KEY_LENGTH } from '../../features/contacts/write/data.ts'
 import type { Core } from '../../features/core.ts'
@@ -19,7 +19,7 @@ const field = z
   .trim()
   .min(1)
   .max(MAX_KEY_LENGTH)
-  .refine(isImportable, 'No contact can have such a field')
+  .refine(isImportable, 'Contacts cannot have a field with this name')
 
 const mapping = z
   .record(z.string(), field.nullable())
@@ -38,7 +38,7 @@ const mappingText = z
       context.addIssue({ code: 'custom', message: 'Not JSON' })
       return z.NEVER
     }
-    // Counted before they are looked at: each wrong one is an issue.
+    // Counted before validation, which makes an issue of each invalid column.
     if (Object.keys(columns ?? {}).length > MAX_COLUMNS) {
       const message = `More than ${MAX_COLUMNS} columns`
       context.addIssue({ code: 'custom', message, params: { code: 'too_big' } })
@@ -59,19 +59,19 @@ const optional = {
 
 const readFields = z.object(optional)
 
-/** For the description: a form has texts and files only. */
+/** The fields in the API's description, where a form has only texts and files. */
 const described = {
   file: z.string().meta({
     format: 'binary',
     description:
-      'text/csv, or named *.csv; at most 5 MB. UTF-8, UTF-16 or Windows-1252; fields are divided by comma, semicolon, tab or |',
+      'text/csv, or named *.csv; at most 5 MB. UTF-8, UTF-16 or Windows-1252; fields are separated by comma, semicolon, tab or |',
   }),
   mapping: z
     .string()
     .optional()
     .meta({
       description:
-        'JSON: header -> field (`email`, `subscribed`, or a key of data); null leaves the column out',
+        'JSON: header -> field (`email`, `subscribed`, or a key of `data`); null leaves the column out',
       examples: ['{"E-Mail":"email","Tarif":"plan","Notes":null}'],
     }),
 }
@@ -82,10 +82,10 @@ export const contactsForm = {
     ...described,
     types: z.enum(['values', 'strings']).optional().meta({
       description:
-        'values (default): true, yes, false, no and plain decimal numbers are what they say. strings: all data is text',
+        'values (default): true, yes, false, no and plain decimal numbers become booleans and numbers. strings: all data stays text',
     }),
     subscribed: z.enum(['true', 'false']).optional().meta({
-      description: 'The state of new contacts for whom the file has none; true if absent',
+      description: 'The state of new contacts for which the file has none; true if absent',
     }),
   }),
 }
@@ -95,7 +95,7 @@ export const suppressionsForm = {
   schema: z.object(described),
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if the text is not JSON. */
 function parseColumns(text: string): object | null | undefined {
   try {
     return JSON.parse(text)
@@ -108,7 +108,7 @@ function parseColumns(text: string): object | null | undefined {
 type Form = { kind: ImportKind; fields: readonly (keyof typeof optional)[] }
 
 /**
- * Takes the file in and queues its import; the job's id. What is refused leaves nothing.
+ * Stores the file and queues its import; returns the id of the job. A refused file leaves nothing.
  * @throws AppError VALIDATION_ERROR, PAYLOAD_TOO_LARGE, BAD_REQUEST, CONFLICT, DATABASE_ERROR
  */
 export async function takeCsv(

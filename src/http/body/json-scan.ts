@@ -1,32 +1,32 @@
 /**
- * What it would cost to parse a JSON text, found in one pass over its bytes, in which nothing is
- * built: values, names and levels are counted, texts are stepped over whole. The pass takes the
- * grammar for granted, which the parser checks later: of bytes that are no JSON the counts mean
- * nothing. The pass can be made in stretches, so that other work gets its turn in between.
+ * Estimates the cost of parsing a JSON text in one pass over its bytes: counts values, names and
+ * levels, and skips texts, without building anything. The pass does not check the grammar, which is
+ * the parser's task; for invalid JSON the counts mean nothing. The pass can be made in steps, so
+ * that other work runs in between.
  */
 import { type AppError, invalidField } from '../../errors.ts'
 
-/** All values of a text, those in arrays and objects too. */
+/** Values of the text, including those in arrays and objects. */
 export const MAX_JSON_VALUES = 200_000
-/** All names of fields: each new one costs a parser more than any value does. */
+/** Names of fields: each new name costs a parser more than a value. */
 export const MAX_JSON_NAMES = 25_000
-/** All names together. */
+/** Bytes of all names together. */
 export const MAX_JSON_NAME_BYTES = 1_000_000
-/** Deeper than any data that makes sense, far from where recursion ends. */
+/** Deeper than any reasonable data, and far from the limit of recursion. */
 export const MAX_JSON_LEVELS = 100
 
-/** A text value of at least that many bytes is listed. */
+/** Text values of at least this size are listed in `texts`. */
 export const LISTED_TEXT_BYTES = 64
 
 export type JsonScan = {
   /**
-   * Looks at the bytes up to `end`; a text that lies across it is finished later.
-   * @throws AppError VALIDATION_ERROR 422 `too_big`, with the field of the outermost object
+   * Scans the bytes up to `end`; a text that crosses `end` is finished by the next call.
+   * @throws AppError VALIDATION_ERROR 422 `too_big`, naming the field of the outermost object
    */
   advance(end: number): void
-  /** The bytes end within a text. */
+  /** Whether the scanned bytes end within a text. */
   isCutOff(): boolean
-  /** The long text values that were found: where each begins and ends, without its quotes. */
+  /** Start and end of each long text value, without its quotes. */
   texts: readonly number[]
 }
 
@@ -34,7 +34,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
 const COMMA = 0x2c
-/** So many bytes of a text are looked at here before the end is searched for by native code. */
+/** Bytes of a text that are scanned here before native code searches for its end. */
 const SHORT_TEXT = 64
 const SHOWN_NAME_BYTES = 100
 
@@ -45,10 +45,10 @@ export function scanJson(bytes: Buffer): JsonScan {
   let values = 0
   let names = 0
   let nameBytes = 0
-  /** Where the text begins that has not ended yet. */
+  /** Start of the text that has not ended yet, or -1. */
   let textFrom = -1
   let isWord = false
-  /** The name of the outermost object that came last. */
+  /** The last name in the outermost object. */
   let field = { from: 0, to: 0 }
 
   function advance(end: number): void {
@@ -77,13 +77,13 @@ export function scanJson(bytes: Buffer): JsonScan {
     } else if (byte === 0x5d || byte === 0x7d) {
       level -= 1
     } else {
-      // A number, true, false, null, or whatever stands in their place.
+      // A number, true, false, null, or an invalid word.
       isWord = true
       if (!wasWord) addValue()
     }
   }
 
-  /** `at` is where its closing quote stands. */
+  /** Called with `at` on the closing quote. */
   function endText(): void {
     const [from, to] = [textFrom, at]
     textFrom = -1
@@ -116,8 +116,8 @@ export function scanJson(bytes: Buffer): JsonScan {
 }
 
 /**
- * The quote that ends a text, or how far the text is known to go on: `at` is never within an
- * escape. Short texts are walked, of long ones native code finds the next quote.
+ * The quote that ends a text, or the position up to which the text is known to continue. `at` is
+ * never within an escape. Short texts are scanned here; in long texts native code finds the quote.
  */
 function findQuote(bytes: Buffer, from: number, end: number): { at: number; isFound: boolean } {
   let at = from
@@ -135,7 +135,7 @@ function findQuote(bytes: Buffer, from: number, end: number): { at: number; isFo
   return { at, isFound: false }
 }
 
-/** Whether the backslashes before `at` are an odd number; `from` is not within an escape. */
+/** Whether an odd number of backslashes precedes `at`; `from` must not be within an escape. */
 export function isEscaped(bytes: Buffer, from: number, at: number): boolean {
   let first = at
   while (first > from && bytes[first - 1] === BACKSLASH) first -= 1

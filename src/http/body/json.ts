@@ -1,71 +1,72 @@
 /**
- * JSON from bytes, without holding up others. What would be slow to parse is refused before
- * (`json-scan.ts`). A large body is worked on in turns: its long texts, such as attachments and
- * bodies of mail, are cut out, decoded piece by piece and put back into what was parsed without
- * them. Measured with 50 MB: JSON.parse of the whole takes 60 to 150 ms at a stretch, each turn of
- * this under 30 ms. Keys named `__proto__`, which would change an object when copied, are dropped.
+ * Parses JSON without blocking the event loop for long. `json-scan.ts` refuses bodies that would be
+ * slow to parse. A large body is parsed in steps, with other work between them: its long texts, such
+ * as attachments, are cut out, decoded piece by piece, and inserted into the value that was parsed
+ * without them. Measured with 50 MB: JSON.parse of the whole blocks for 60 to 150 ms, each step for
+ * less than 30 ms. Keys named `__proto__` are dropped, because copying them changes an object's
+ * prototype.
  */
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
-import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import { isEscaped, scanJson } from './json-scan.ts'
 
-/** Smaller ones are parsed at once. */
+/** Smaller bodies are parsed in one step. */
 const LARGE_BYTES = 2 * 1024 * 1024
-/** What is done of a large one before others get their turn. */
-const TURN_BYTES = 1024 * 1024
-const TURN_TEXTS = 5_000
+/** The work of one step. */
+const STEP_BYTES = 1024 * 1024
+const STEP_TEXTS = 5_000
 
 const BACKSLASH = 0x5c
 /** \uXXXX */
 const LONGEST_ESCAPE = 6
 
-/** @throws AppError VALIDATION_ERROR: 400 for what is not JSON, 422 for more than can be handled */
+/** @throws AppError VALIDATION_ERROR: 400 for invalid JSON, 422 for JSON that exceeds the limits */
 export async function parseJson(body: Buffer): Promise<unknown> {
   if (body.length === 0) throw malformed('The body is empty.')
-  const bytes = withoutMark(body)
+  const bytes = withoutByteOrderMark(body)
   if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.')
-  if (bytes.length >= LARGE_BYTES) return parseInTurns(bytes)
+  if (bytes.length >= LARGE_BYTES) return parseInSteps(bytes)
   scanJson(bytes).advance(bytes.length)
   const value = parseText(bytes.toString('utf8'))
-  tame(value)
+  dropPrototypeKeys(value)
   return value
 }
 
 /** Without the byte order mark. */
-function withoutMark(bytes: Buffer): Buffer {
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  return hasMark ? bytes.subarray(3) : bytes
+function withoutByteOrderMark(bytes: Buffer): Buffer {
+  const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return hasByteOrderMark ? bytes.subarray(3) : bytes
 }
 
-async function parseInTurns(bytes: Buffer): Promise<unknown> {
+async function parseInSteps(bytes: Buffer): Promise<unknown> {
   const scan = scanJson(bytes)
   for (let end = 0; end < bytes.length; ) {
-    end = Math.min(end + TURN_BYTES, bytes.length)
+    end = Math.min(end + STEP_BYTES, bytes.length)
     scan.advance(end)
-    await othersTurn()
+    await nextTurn()
   }
   if (scan.isCutOff()) throw malformed('The body is not valid JSON.')
-  // Nobody can guess the sign, so that no text of the body's own is taken for a cut one.
-  const sign = randomBytes(9).toString('base64')
-  const text = await cutTexts(bytes, scan.texts, sign)
+  // The marker is random, so no text of the body can be mistaken for one that was cut out.
+  const marker = randomBytes(9).toString('base64')
+  const text = await cutTexts(bytes, scan.texts, marker)
   const texts = await decodeTexts(bytes, scan.texts)
   const value = parseText(text)
-  await othersTurn()
-  tame(value)
-  await othersTurn()
-  return putBack(value, { sign, texts })
+  await nextTurn()
+  dropPrototypeKeys(value)
+  await nextTurn()
+  return insertTexts(value, { marker, texts })
 }
 
-/** The JSON with `<sign><number>` in place of each long text. */
-async function cutTexts(bytes: Buffer, ranges: readonly number[], sign: string): Promise<string> {
+/** The JSON with `<marker><number>` in place of each long text. */
+async function cutTexts(bytes: Buffer, ranges: readonly number[], marker: string): Promise<string> {
   const parts: string[] = []
   let at = 0
   for (let index = 0; index < ranges.length; index += 2) {
-    parts.push(bytes.toString('utf8', at, ranges[index]), `${sign}${index / 2}`)
+    parts.push(bytes.toString('utf8', at, ranges[index]), `${marker}${index / 2}`)
     at = ranges[index + 1] as number
-    if (index % TURN_TEXTS === 0) await othersTurn()
+    if (index % STEP_TEXTS === 0) await nextTurn()
   }
   parts.push(bytes.toString('utf8', at))
   return parts.join('')
@@ -73,22 +74,22 @@ async function cutTexts(bytes: Buffer, ranges: readonly number[], sign: string):
 
 async function decodeTexts(bytes: Buffer, ranges: readonly number[]): Promise<string[]> {
   const texts: string[] = []
-  let inTurn = 0
+  let inStep = 0
   for (let index = 0; index < ranges.length; index += 2) {
     const [from = 0, to = 0] = [ranges[index], ranges[index + 1]]
-    const isLong = to - from > TURN_BYTES
+    const isLong = to - from > STEP_BYTES
     texts.push(isLong ? await decodeLong(bytes, from, to) : decode(bytes, from, to))
-    inTurn += to - from
-    if (inTurn < TURN_BYTES && texts.length % TURN_TEXTS > 0) continue
-    inTurn = 0
-    await othersTurn()
+    inStep += to - from
+    if (inStep < STEP_BYTES && texts.length % STEP_TEXTS > 0) continue
+    inStep = 0
+    await nextTurn()
   }
   return texts
 }
 
 /**
- * Its pieces are kept only from where a text is more than plain ASCII: what comes before, in base64
- * all of it, is copied whole in the end.
+ * Decodes one long text piece by piece. The plain ASCII at its beginning, which is all of a base64
+ * text, is copied as a whole at the end.
  */
 async function decodeLong(bytes: Buffer, from: number, to: number): Promise<string> {
   const pieces: string[] = []
@@ -96,20 +97,20 @@ async function decodeLong(bytes: Buffer, from: number, to: number): Promise<stri
   for (let at = from; at < to; ) {
     const end = endOfPiece(bytes, at, to)
     const piece = decode(bytes, at, end)
-    // Escapes, and characters of several bytes, are shorter when they are decoded.
+    // Decoding shortens escapes and characters of several bytes.
     const isPlain = piece.length === end - at
     if (isPlain && plainEnd === at) plainEnd = end
     else pieces.push(piece)
     at = end
-    await othersTurn()
+    await nextTurn()
   }
   const plain = bytes.toString('latin1', from, plainEnd)
   return pieces.length === 0 ? plain : plain + pieces.join('')
 }
 
-/** Where a piece of a text may end: within no character and no escape. */
+/** The end of a piece: never within a character or an escape. */
 function endOfPiece(bytes: Buffer, from: number, to: number): number {
-  let end = from + TURN_BYTES
+  let end = from + STEP_BYTES
   if (end >= to) return to
   while (((bytes[end] as number) & 0xc0) === 0x80) end -= 1
   const tail = end - LONGEST_ESCAPE + 1
@@ -131,22 +132,22 @@ function parseText(text: string): unknown {
 }
 
 /** Removes keys that would change an object's prototype when copied. */
-function tame(value: unknown): void {
+function dropPrototypeKeys(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__')
-  for (const part of Object.values(value)) tame(part)
+  for (const part of Object.values(value)) dropPrototypeKeys(part)
 }
 
-type Cut = { sign: string; texts: readonly string[] }
+type Cut = { marker: string; texts: readonly string[] }
 
-/** The value with the texts that were cut out. */
-function putBack(value: unknown, cut: Cut): unknown {
+/** Inserts the texts that were cut out. */
+function insertTexts(value: unknown, cut: Cut): unknown {
   if (typeof value === 'string') {
-    return value.startsWith(cut.sign) ? cut.texts[Number(value.slice(cut.sign.length))] : value
+    return value.startsWith(cut.marker) ? cut.texts[Number(value.slice(cut.marker.length))] : value
   }
   if (typeof value !== 'object' || value === null) return value
   const parts = value as Record<string, unknown>
-  for (const [name, part] of Object.entries(parts)) parts[name] = putBack(part, cut)
+  for (const [name, part] of Object.entries(parts)) parts[name] = insertTexts(part, cut)
   return value
 }
 
@@ -154,6 +155,6 @@ function malformed(text: string, cause?: unknown): AppError {
   return new AppError('VALIDATION_ERROR', text, {
     status: 400,
     cause,
-    suggestion: 'Send one JSON object, as UTF-8, with "Content-Type: application/json".',
+    suggestion: 'Send one JSON object in UTF-8 with "Content-Type: application/json".',
   })
 }

@@ -1,8 +1,8 @@
 /**
- * A form with one file (multipart/form-data, RFC 7578), read as it comes: the file goes to a sink
- * piece by piece, and the form is read no faster than the sink takes it; the fields beside it are
- * short and come back as texts. A form that is wrong is read to its end all the same, within its
- * limit, so that its sender hears the answer.
+ * Reads a form with one file (multipart/form-data, RFC 7578) as it arrives. The file goes to `write`
+ * piece by piece, no faster than `write` takes them. The other fields are short and returned as
+ * texts. An invalid form is still read to its end, within its limit, so that the client receives
+ * the response.
  */
 import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
@@ -13,17 +13,17 @@ import type { BodyStream } from './body-stream.ts'
 export type FormOptions = {
   /** The name of the field with the file. */
   fileField: string
-  /** The names of the text fields that are wanted; others are read over. */
+  /** The names of the text fields to return; others are skipped. */
   fields: readonly string[]
   maxFileBytes: number
-  /** What is wrong with such a file, if anything. */
+  /** The reason to refuse a file, if there is one. */
   refuse(file: FormFile): string | undefined
-  /** Takes the next piece of the file; never called again before it has settled. */
+  /** Takes the next piece of the file; not called again before it has settled. */
   write(bytes: Uint8Array): Promise<void>
 }
 
 export type FormFile = {
-  /** Without folders; '' where it has none. */
+  /** Without folders; '' if the part has no filename. */
   filename: string
   /** Lower case, without parameters. */
   contentType: string
@@ -34,13 +34,14 @@ export type ReadForm = { file: FormFile; fields: Record<string, string> }
 const MAX_FIELD_BYTES = 256 * 1024
 const MAX_PARTS = 20
 const MAX_PART_HEADER_BYTES = 16 * 1024
-/** All fields, and what surrounds the parts. */
+/** All fields, and everything around the parts. */
 export const MAX_OTHER_BYTES = 512 * 1024
 const SHOWN_NAME_LENGTH = 100
 
 /**
- * @throws AppError VALIDATION_ERROR: 400 for what is no such form, 422 for one with the wrong fields;
- * PAYLOAD_TOO_LARGE; BAD_REQUEST when it is cut off; what `write` throws. By then `write` has settled
+ * @throws AppError VALIDATION_ERROR: 400 for a body that is not such a form, 422 for invalid fields;
+ * PAYLOAD_TOO_LARGE; BAD_REQUEST when the body is cut off; the errors of `write`. `write` has settled
+ * before this throws
  */
 export async function readForm(body: BodyStream, options: FormOptions): Promise<ReadForm> {
   const form = openForm(createParser(body), options)
@@ -76,23 +77,23 @@ function createParser({ contentType = '' }: BodyStream): InstanceType<typeof Bus
 }
 
 type Form = {
-  /** Resolves when there is room for more; what comes after a failure is not looked at. */
+  /** Resolves when the parser takes more; input after a failure is ignored. */
   push(piece: Uint8Array): Promise<void>
   end(): Promise<ReadForm>
-  /** Resolves when the sink is left alone. */
+  /** Resolves when no write is running any more. */
   abandon(): Promise<void>
 }
 
-/** What of a form has been read. */
-type Reading = {
+/** The parts of a form that have been read. */
+type FormState = {
   options: FormOptions
   file: { info: FormFile; stream: Readable; written: Promise<void> } | undefined
   fields: Map<string, string>
-  wrong: FieldError[]
+  faults: FieldError[]
 }
 
 function openForm(parser: InstanceType<typeof Busboy>, options: FormOptions): Form {
-  const reading: Reading = { options, file: undefined, fields: new Map(), wrong: [] }
+  const state: FormState = { options, file: undefined, fields: new Map(), faults: [] }
   const { promise: parsed, resolve, reject } = Promise.withResolvers<void>()
   let hasFailed = false
   let goOn: (() => void) | undefined
@@ -101,13 +102,13 @@ function openForm(parser: InstanceType<typeof Busboy>, options: FormOptions): Fo
     reject(error)
     goOn?.()
   }
-  // Whoever is told of a failure is told by `end`; until then nobody may be waiting.
+  // `end` reports a failure; until it is called nothing awaits the promise.
   parsed.catch(() => undefined)
   parser.on('file', (name, stream, filename, _encoding, type) => {
     const info = { filename: filename ?? '', contentType: type.toLowerCase() }
-    takeFile(reading, { name, stream, info })?.catch(fail)
+    takeFile(state, { name, stream, info })?.catch(fail)
   })
-  parser.on('field', (name, value, _isNameCut, isCut) => takeField(reading, { name, value, isCut }))
+  parser.on('field', (name, value, _isNameCut, isCut) => takeField(state, { name, value, isCut }))
   parser.on('partsLimit', () => fail(malformed(`The form has more than ${MAX_PARTS} parts.`)))
   parser.on('error', (error) => fail(malformed('The form cannot be read.', error)))
   parser.on('finish', resolve)
@@ -123,33 +124,33 @@ function openForm(parser: InstanceType<typeof Busboy>, options: FormOptions): Fo
     async end() {
       if (!hasFailed) parser.end()
       await parsed
-      await reading.file?.written
-      return finish(reading)
+      await state.file?.written
+      return finish(state)
     },
     async abandon() {
-      reading.file?.stream.destroy()
-      await Promise.allSettled([reading.file?.written])
+      state.file?.stream.destroy()
+      await Promise.allSettled([state.file?.written])
     },
   }
 }
 
 type FilePart = { name: string | undefined; stream: Readable; info: FormFile }
 
-/** Undefined for one that is not wanted. */
-function takeFile(reading: Reading, { name, stream, info }: FilePart): Promise<void> | undefined {
-  const refusal = whyNot(reading, name, info)
+/** Undefined for a file that is refused. */
+function takeFile(state: FormState, { name, stream, info }: FilePart): Promise<void> | undefined {
+  const refusal = refusalOf(state, name, info)
   if (refusal !== undefined) {
-    reading.wrong.push(refusal)
+    state.faults.push(refusal)
     stream.on('error', ignore).resume()
     return undefined
   }
-  const written = writeFile(stream, reading.options)
-  reading.file = { info, stream, written }
+  const written = writeFile(stream, state.options)
+  state.file = { info, stream, written }
   return written
 }
 
-function whyNot(
-  { options, file }: Reading,
+function refusalOf(
+  { options, file }: FormState,
   name: string | undefined,
   info: FormFile,
 ): FieldError | undefined {
@@ -174,22 +175,22 @@ async function writeFile(stream: Readable, { maxFileBytes, write }: FormOptions)
 
 type FieldPart = { name: string | undefined; value: string; isCut: boolean }
 
-function takeField({ options, fields, wrong: list }: Reading, part: FieldPart): void {
+function takeField({ options, fields, faults }: FormState, part: FieldPart): void {
   const { name, value, isCut } = part
-  if (name === options.fileField) list.push(wrong(name, 'Must be a file, with a filename'))
+  if (name === options.fileField) faults.push(wrong(name, 'Must be a file, with a filename'))
   else if (name === undefined || !options.fields.includes(name)) return
-  else if (fields.has(name)) list.push(wrong(name, 'Given twice'))
-  else if (isCut) list.push(wrong(name, `Longer than ${MAX_FIELD_BYTES} bytes`, 'too_big'))
+  else if (fields.has(name)) faults.push(wrong(name, 'Given twice'))
+  else if (isCut) faults.push(wrong(name, `Longer than ${MAX_FIELD_BYTES} bytes`, 'too_big'))
   else fields.set(name, value)
 }
 
 /** @throws AppError VALIDATION_ERROR */
-function finish({ options, file, fields, wrong: list }: Reading): ReadForm {
+function finish({ options, file, fields, faults }: FormState): ReadForm {
   const { fileField } = options
-  if (file === undefined && !list.some(({ field }) => field === fileField)) {
-    list.push({ ...wrong(fileField, 'Required', 'invalid_type'), received: 'undefined' })
+  if (file === undefined && !faults.some(({ field }) => field === fileField)) {
+    faults.push({ ...wrong(fileField, 'Required', 'invalid_type'), received: 'undefined' })
   }
-  if (file === undefined || list.length > 0) throw invalid(list)
+  if (file === undefined || faults.length > 0) throw invalid(faults)
   return { file: file.info, fields: Object.fromEntries(fields) }
 }
 

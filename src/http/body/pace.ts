@@ -1,22 +1,22 @@
 /**
- * How slowly a body may come: less than a kilobyte a second, over ten seconds in which it was
- * waited for, and its sender is given up; where memory is held for it, less than half of what would
- * fill that in the time a request has. Time in which we ourselves do not read does not count.
+ * The least speed of a request body: a kilobyte a second over ten seconds of waiting. A body for
+ * which memory is reserved must come at least half as fast as would fill that memory within the
+ * time limit of a request. Time in which the server itself does not read does not count.
  */
 import { AppError } from '../../errors.ts'
 
 export type Pace = {
-  /** From now on we wait for the sender, `onSlow` is called once if it is too slow. */
+  /** Starts waiting for the sender; `onSlow` is called once if the sender is too slow. */
   watch(onSlow: (error: AppError) => void): void
-  /** So many bytes have come. */
+  /** Bytes have arrived. */
   count(bytes: number): void
-  /** So many bytes are held for what comes. */
+  /** Memory is reserved for the body. */
   hold(bytes: number): void
-  /** We do not wait for the sender now. */
+  /** Stops waiting for the sender. */
   rest(): void
 }
 
-/** A whole request, body and all, arrives within that. */
+/** The time limit of a whole request, body included. */
 export const REQUEST_TIMEOUT_MS = 120_000
 const WINDOW_MS = 10_000
 const LEAST_BYTES = 10 * 1024

@@ -9,7 +9,7 @@ import type { BodyAllowance, BodyShare } from '../body/body-allowance.ts'
 import { type BodyStream, openBody } from '../body/body-stream.ts'
 import type { Route } from '../route.ts'
 import { type AddressList, clientAddress } from '../server/client-address.ts'
-import { inviteBody } from '../server/expectation.ts'
+import { sendContinueFor } from '../server/expectation.ts'
 import { commonHeaders } from './response-headers.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -72,7 +72,7 @@ export function openExchange(
   const headers = commonHeaders(isPublicApi)
   headers['x-request-id'] = id
   const address = clientAddress(incoming, proxies)
-  const invite = () => inviteBody(incoming, outgoing)
+  const sendContinue = () => sendContinueFor(incoming, outgoing)
   return {
     ...request,
     id,
@@ -83,7 +83,8 @@ export function openExchange(
     caller: null,
     requestBytes: 0,
     share: undefined,
-    stream: route.takesStream === undefined ? undefined : openBody(incoming, { stopping, invite }),
+    stream:
+      route.takesStream === undefined ? undefined : openBody(incoming, { stopping, sendContinue }),
     headers,
     within: (act) => act(),
   }

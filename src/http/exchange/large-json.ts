@@ -1,40 +1,40 @@
 /**
- * Replies of JSON that may be large: a page of emails or templates has their bodies. What is large is
- * made piece by piece while it is sent, so that nobody waits for the whole of it.
+ * JSON responses that may be large, such as a page of templates with their bodies. A large response
+ * is serialized chunk by chunk while it is sent, so that it does not block the event loop.
  */
-import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type HttpResponse, json } from '../response.ts'
 
-/** Characters that are made at a stretch: milliseconds. */
-const STRETCH = 256 * 1024
-/** A page, its lists, their items, what an item has, texts in that. Below, values are small. */
+/** Characters serialized in one step, which takes milliseconds. */
+const CHUNK_LENGTH = 256 * 1024
+/** The page, its lists, their items, the fields of an item, and their parts. Deeper values are small. */
 const LEVELS = 4
 
 export function largeJson(status: number, value: unknown): HttpResponse {
-  const stretches = stretchesOf(value)
-  const first = stretches.next().value ?? ''
-  const second = stretches.next().value
+  const chunks = chunksOf(value)
+  const first = chunks.next().value ?? ''
+  const second = chunks.next().value
   const { headers } = json(status, null)
   if (second === undefined) return { status, headers, body: first }
-  return { status, headers, body: inTurns([first, second], stretches) }
+  return { status, headers, body: inSteps([first, second], chunks) }
 }
 
-async function* inTurns(
+async function* inSteps(
   begun: readonly string[],
   rest: Iterable<string>,
 ): AsyncGenerator<Uint8Array> {
-  for (const stretch of begun) yield Buffer.from(stretch)
-  for (const stretch of rest) {
-    yield Buffer.from(stretch)
-    await othersTurn()
+  for (const chunk of begun) yield Buffer.from(chunk)
+  for (const chunk of rest) {
+    yield Buffer.from(chunk)
+    await nextTurn()
   }
 }
 
-function* stretchesOf(value: unknown): Generator<string, undefined> {
+function* chunksOf(value: unknown): Generator<string, undefined> {
   let made = ''
   for (const piece of piecesOf(value, LEVELS)) {
     made += piece
-    if (made.length < STRETCH) continue
+    if (made.length < CHUNK_LENGTH) continue
     yield made
     made = ''
   }
@@ -67,11 +67,11 @@ function* piecesOfObject(object: object, levels: number): Generator<string> {
   yield '}'
 }
 
-/** A pair of surrogates that is cut in two is written as two escapes, which mean the same. */
+/** A surrogate pair that is cut in two is written as two escapes with the same meaning. */
 function* piecesOfText(text: string): Generator<string> {
   yield '"'
-  for (let at = 0; at < text.length; at += STRETCH) {
-    yield JSON.stringify(text.slice(at, at + STRETCH)).slice(1, -1)
+  for (let at = 0; at < text.length; at += CHUNK_LENGTH) {
+    yield JSON.stringify(text.slice(at, at + CHUNK_LENGTH)).slice(1, -1)
   }
   yield '"'
 }

@@ -15,7 +15,7 @@ import { type BodyLimits, readForm, readJson } from '../body/body.ts'
 import type { RawCall } from '../operation.ts'
 import type { HttpResponse } from '../response.ts'
 import type { Route } from '../route.ts'
-import { inviteBody } from '../server/expectation.ts'
+import { sendContinueFor } from '../server/expectation.ts'
 import { isLongUnderWay, type LastResponse, respondAndLinger } from '../server/linger.ts'
 import { refuseUnreadableTarget } from '../server/request-target.ts'
 import { errorResponse, logError, toAppError } from './error-response.ts'
@@ -161,7 +161,11 @@ function bodyLimits({ bodies }: ExchangeDeps, exchange: Exchange, maxBytes: numb
   const { address, caller, incoming, outgoing } = exchange
   const key = caller === null ? null : callerName(caller)
   exchange.share ??= bodies.open({ address, key })
-  return { maxBytes, share: exchange.share, invite: () => inviteBody(incoming, outgoing) }
+  return {
+    maxBytes,
+    share: exchange.share,
+    sendContinue: () => sendContinueFor(incoming, outgoing),
+  }
 }
 
 function toCall(

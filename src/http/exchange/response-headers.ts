@@ -1,4 +1,4 @@
-/** The headers that every response carries, and the ones that only `/v1/` has. */
+/** Headers of every response, and those of responses under `/v1/` only. */
 
 const EVERYWHERE = {
   'x-content-type-options': 'nosniff',
@@ -8,7 +8,7 @@ const EVERYWHERE = {
   'cache-control': 'no-store',
 } as const
 
-/** Contract 1.6: the public API may be called from any page, everything else from none. */
+/** Pages of any origin may call the public API; no other page may call the rest. */
 const PUBLIC_API = {
   ...EVERYWHERE,
   'access-control-allow-origin': '*',

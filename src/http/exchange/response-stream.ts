@@ -1,21 +1,21 @@
 /**
- * A response's body that is made while it is sent: a piece when the client has taken the last one.
- * A client that takes nothing for two minutes is cut off: it would keep what is made for it.
+ * A response body that is produced while it is sent, one piece after the client has taken the last
+ * one. A client that takes nothing for two minutes is disconnected, because it holds resources.
  */
 
 export type StreamEnd = {
-  /** What the client was given. */
+  /** Bytes that were sent. */
   sizeBytes: number
-  /** Why there is no more; undefined when it was all, or the client has gone. */
+  /** The error that ended the body; undefined when it was complete or the client disconnected. */
   error: unknown
 }
 
 export type StreamOut = {
   /** Called once. */
   onEnd(end: StreamEnd): void
-  /** Breaks the connection off: the only way left to say that what was sent is not all. */
+  /** Closes the connection: the only way left to show that the body is incomplete. */
   cut(): void
-  /** Runs what makes a piece. */
+  /** Wraps the production of each piece. */
   within?<T>(make: () => T): T
 }
 

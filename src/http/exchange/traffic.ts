@@ -1,6 +1,6 @@
 /**
- * How many requests each route had, by status, and the time they took: plain numbers, since they
- * are counted on every request and read once in a while.
+ * Counts requests and their durations by route and status. The counts are plain numbers, because
+ * every request adds to them and only scrapes read them.
  */
 export type TrafficLine = {
   method: string
@@ -15,7 +15,7 @@ export type Traffic = {
   lines(): TrafficLine[]
 }
 
-/** Counts by route object: routes are made once, so there are no more lines than routes x statuses. */
+/** Counts by route object. Routes are created once, so there is at most one line per route and status. */
 export function createTraffic(): Traffic {
   const routes = new Map<{ method: string; path: string }, Map<number, TrafficLine>>()
   return {

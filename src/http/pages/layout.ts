@@ -1,6 +1,6 @@
 /**
- * What all hosted pages have around their content. A page works without scripts, loads nothing,
- * stands in no frame, posts only to where it came from, and tells nobody which link led to it.
+ * The frame around the content of all hosted pages. A page works without scripts, loads nothing,
+ * cannot be framed, posts only to its own origin, and sends no referrer.
  */
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
@@ -13,7 +13,7 @@ export type Page = {
   status: number
   language: Language
   title: string
-  /** Null where it is not known whose page it would be. */
+  /** Null on error pages, whose project is not known. */
   projectName: string | null
   content: Html
 }
@@ -37,7 +37,7 @@ export function createLayout(extraStyle = ''): Layout {
   })
 }
 
-/** The icon is an empty one, so that browsers ask for none. */
+/** The pages have an empty icon, so that browsers do not request one. */
 function policy(sheet: string): string {
   return [
     "default-src 'none'",

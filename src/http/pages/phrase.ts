@@ -1,6 +1,6 @@
 /**
- * Sentences with names in them. A name is escaped, and kept apart from the direction of the text
- * around it (`bdi`); braces in a name are no placeholders.
+ * Sentences with names in them. A name is escaped, and isolated from the direction of the text around
+ * it (`bdi`). Braces in a name are not placeholders.
  */
 import { html } from 'hono/html'
 
@@ -8,7 +8,7 @@ export type Html = ReturnType<typeof html>
 
 export type Names = { project: string; email: string }
 
-/** `text` with the names where `{project}` and `{email}` stand. */
+/** `text` with the names in place of `{project}` and `{email}`. */
 export function phrase(text: string, names: Names): Html {
   const parts = text.split(/\{(project|email)\}/)
   return html`${parts.map((part, index) => (index % 2 === 0 ? part : named(part, names)))}`

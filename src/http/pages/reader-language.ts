@@ -1,10 +1,10 @@
-/** The language of a reader of whom nothing is known but what the browser says (RFC 9110 12.5.4). */
+/** The language of an unknown reader, by the browser's `Accept-Language` (RFC 9110, section 12.5.4). */
 import { type Language, matchLanguage } from '../../mail/languages.ts'
 
-/** Of a header that was made to be long, the rest is not read. */
+/** The rest of a longer header is ignored. */
 const MAX_LENGTH = 500
 
-/** The best of ours for an `Accept-Language`; English when there is none. */
+/** The best supported language for an `Accept-Language`; English if none matches. */
 export function readerLanguage(acceptLanguage: string | undefined): Language {
   const wanted = (acceptLanguage ?? '').slice(0, MAX_LENGTH).split(',').map(readRange)
   const known = wanted

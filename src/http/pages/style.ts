@@ -1,7 +1,7 @@
 /**
- * The one style sheet of the hosted pages. It stands in the page itself, so that nothing is loaded
- * from anywhere and the policy can name it by its hash. Text has a contrast of 7:1 and more in both
- * colour schemes, whatever is pressed is 44 pixels high, nothing is wider than 320 pixels.
+ * The style sheet of the hosted pages. It is part of each page, so that pages load nothing and the
+ * policy can name it by its hash. Text has a contrast of at least 7:1 in both colour schemes,
+ * buttons and links are 44 pixels high, and the pages fit into a width of 320 pixels.
  */
 export const style = `
 :root {

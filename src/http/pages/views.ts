@@ -1,7 +1,7 @@
 /**
- * The hosted pages (contract 6.6). Each shows what is the case: who is not subscribed any more sees
- * that instead of a question, after pressing the button as on every later visit. So a page is a
- * function of its contact, and going back, reloading and pressing twice are all harmless.
+ * The hosted pages. Each shows the current state: a contact that has unsubscribed sees that instead
+ * of a question, on this and every later visit. A page is a function of its contact, so going back,
+ * reloading and pressing a button twice do no harm.
  */
 import { html } from 'hono/html'
 import type { PageContact } from '../../features/contacts/read/public-contact.ts'
@@ -15,11 +15,11 @@ export type View = (visit: Visit) => Page
 
 export type Visit = {
   contact: PageContact
-  /** What follows `/manage/` and the like in this contact's links: token and query. */
+  /** The last part of this contact's links: token and query. */
   link: string
 }
 
-/** What a page's own form says in its field `wish`. */
+/** The values of the field `wish` in the forms of the pages. */
 export type Wished = 'subscribe' | 'unsubscribe'
 
 export const unsubscribeView: View = (visit) => {
@@ -28,7 +28,7 @@ export const unsubscribeView: View = (visit) => {
   if (contact.subscribed) {
     const { title, ask, button } = unsubscribe
     return page(visit, title, [
-      sign(envelope),
+      sign(ENVELOPE),
       heading(title),
       paragraph(ask, contact),
       form('unsubscribe', button),
@@ -37,7 +37,7 @@ export const unsubscribeView: View = (visit) => {
   }
   const { title, text, note, again } = unsubscribed
   return page(visit, title, [
-    sign(tick, 'done'),
+    sign(TICK, 'done'),
     heading(title),
     paragraph(text, contact),
     html`<p class="muted">${note}</p>`,
@@ -55,7 +55,7 @@ export const subscribeView: View = (visit) => {
   if (contact.subscribed) {
     const { title, text } = texts.subscribed
     return page(visit, title, [
-      sign(tick, 'done'),
+      sign(TICK, 'done'),
       heading(title),
       paragraph(text, contact),
       suppressionNote(contact, texts),
@@ -64,7 +64,7 @@ export const subscribeView: View = (visit) => {
   }
   const { title, ask, button } = texts.subscribe
   return page(visit, title, [
-    sign(envelope),
+    sign(ENVELOPE),
     heading(title),
     paragraph(ask, contact),
     form('subscribe', button),
@@ -91,7 +91,7 @@ ${button}
   ])
 }
 
-/** What stands where there is no page, or where it cannot be shown. */
+/** The page for an invalid link or an error. */
 export function errorView(status: number, language: Language): Page {
   const { notFound, failed } = TRANSLATIONS[language]
   const { title, text } = status === 404 ? notFound : failed
@@ -125,7 +125,7 @@ function links(items: readonly { href: string; text: string }[]): Html {
   return html`<nav><ul>${list}</ul></nav>\n`
 }
 
-/** Who subscribes is not promised mail that will not be sent. */
+/** Tells a subscribed contact whose address is suppressed that no mail will be sent. */
 function suppressionNote(contact: PageContact, { suppressed }: PageTexts): Html {
   if (!contact.isSuppressed || !contact.subscribed) return html``
   return html`<p class="note">${phrase(suppressed, namesOf(contact))}</p>\n`
@@ -135,8 +135,8 @@ function namesOf({ projectName, address }: PageContact) {
   return { project: projectName, email: address }
 }
 
-const envelope = 'M3 6.5h18v11H3zM3.5 7l8.5 6.5L20.5 7'
-const tick = 'M5 12.5l4.5 4.5L19 7.5'
+const ENVELOPE = 'M3 6.5h18v11H3zM3.5 7l8.5 6.5L20.5 7'
+const TICK = 'M5 12.5l4.5 4.5L19 7.5'
 
 function sign(path: string, kind: 'asking' | 'done' = 'asking'): Html {
   return html`<div class="sign ${kind}" aria-hidden="true"><svg viewBox="0 0 24 24" fill="none" \

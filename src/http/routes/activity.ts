@@ -1,4 +1,4 @@
-/** `GET /activity` and its siblings: what happened to the project's emails and contacts (contract 15.1). */
+/** `GET /activity` and the figures beside it: the history of the project's emails and contacts. */
 import { z } from 'zod'
 import { listActivity } from '../../features/activity/list.ts'
 import { countRecent } from '../../features/activity/recent.ts'
@@ -23,7 +23,7 @@ const activityQuery = z.object({
   fields: z
     .enum(['summary'])
     .optional()
-    .meta({ description: 'summary: emails without their bodies, which makes the feed quick' }),
+    .meta({ description: 'summary: emails without their bodies, for a fast feed' }),
   startDate: instantParameter('first'),
   endDate: instantParameter('last'),
 })
@@ -66,8 +66,8 @@ const activityStats = z
     totalEmailsOpened: z.int(),
     totalEmailsClicked: z.int(),
     totalWorkflowsStarted: z.int(),
-    openRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
-    clickRate: z.number().meta({ description: 'Percent of the emails sent, two decimals' }),
+    openRate: z.number().meta({ description: 'Percentage of the emails sent, with two decimals' }),
+    clickRate: z.number().meta({ description: 'Percentage of the emails sent, with two decimals' }),
   })
   .meta({ id: 'ActivityStats' })
 
@@ -76,7 +76,7 @@ const shared = { tag: 'Activity' } as const
 export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'What happened, newest first; the last 30 days unless told otherwise',
+    summary: 'List activities, newest first; by default of the last 30 days',
     query: activityQuery,
     responses: { 200: { description: 'A page of the feed', schema: activityPage } },
     handle: async ({ project, query }) => {
@@ -98,7 +98,7 @@ export const showStats = ({ core }: RouteDeps) => {
   const findStats = createActivityStats(core)
   return projectOperation({
     ...shared,
-    summary: 'Figures of the last 30 days, or of a range; up to five minutes old',
+    summary: 'Show figures for the last 30 days or for a range; up to five minutes old',
     query: statsQuery,
     responses: { 200: { description: 'The figures', schema: activityStats } },
     handle: async ({ project, query: { startDate, endDate } }) =>
@@ -109,11 +109,11 @@ export const showStats = ({ core }: RouteDeps) => {
 export const countRecentActivity = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'How much happened in the last minutes',
+    summary: 'Count the activities of the last minutes',
     query: recentQuery,
     responses: {
       200: {
-        description: 'Events, emails and executions together',
+        description: 'The number of events, emails and executions',
         schema: z.object({ count: z.int(), minutes: z.int() }),
       },
     },
@@ -124,9 +124,9 @@ export const countRecentActivity = ({ core }: RouteDeps) =>
 export const listTypes = () =>
   projectOperation({
     ...shared,
-    summary: 'Every type that an activity can have',
+    summary: 'List the types of activities',
     responses: {
-      200: { description: 'All of them', schema: z.object({ types: z.array(z.string()) }) },
+      200: { description: 'All types', schema: z.object({ types: z.array(z.string()) }) },
     },
     handle: () => json(200, { types: activityTypes }),
   })
@@ -134,11 +134,11 @@ export const listTypes = () =>
 export const listUpcomingActivity = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'What is going to be sent, soonest first',
+    summary: 'List what is going to be sent, soonest first',
     query: upcomingQuery,
     responses: {
       200: {
-        description: 'Scheduled campaigns, and scheduled emails of workflows',
+        description: 'Scheduled campaigns and scheduled emails of workflows',
         schema: z.object({ activities: z.array(activity) }),
       },
     },
@@ -146,7 +146,7 @@ export const listUpcomingActivity = ({ core }: RouteDeps) =>
       json(200, { activities: await listUpcoming(core, project.id, { limit, daysAhead }) }),
   })
 
-/** Nothing between the commas is no type, and no type at all is no wish. */
+/** Undefined when the text names no types, which selects all. */
 function listOf(text: string | undefined): string[] | undefined {
   const types = (text ?? '').split(',').map((type) => type.trim())
   const named = types.filter((type) => type !== '')

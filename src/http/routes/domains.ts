@@ -1,4 +1,4 @@
-/** Sender domains of a project (contract 3.9), with the DNS records that each asks for. */
+/** Sender domains of a project, with the DNS records that each needs. */
 import { z } from 'zod'
 import { notFound } from '../../errors.ts'
 import { addDomain } from '../../features/domains/add.ts'
@@ -12,13 +12,16 @@ import type { RouteDeps } from '../route-deps.ts'
 import { instant } from '../shapes/fields.ts'
 
 const newDomain = z.object({
-  projectId: z.string().optional().meta({ description: "The key's own project; may be left out" }),
+  projectId: z
+    .string()
+    .optional()
+    .meta({ description: "The id of the key's own project; may be absent" }),
   domain: z
     .string()
     .trim()
     .min(3)
     .max(MAX_DOMAIN_LENGTH)
-    .meta({ description: 'A host name: example.com' }),
+    .meta({ description: 'A host name such as example.com' }),
 })
 
 const dnsRecord = z
@@ -30,8 +33,8 @@ const dnsRecord = z
     required: z.boolean(),
     state: z
       .enum(['found', 'missing', 'different', 'unknown'])
-      .meta({ description: 'What the last check saw of it' }),
-    found: z.array(z.string()).meta({ description: 'What stands there instead' }),
+      .meta({ description: 'The state of the record at the last check' }),
+    found: z.array(z.string()).meta({ description: 'The values that the check found instead' }),
   })
   .meta({ id: 'DnsRecord' })
 
@@ -68,8 +71,8 @@ const shared = { tag: 'Domains' } as const
 export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: "The project's domains, newest first",
-    responses: { 200: { description: 'All of them', schema: z.array(domain) } },
+    summary: "List the project's domains, newest first",
+    responses: { 200: { description: 'All domains', schema: z.array(domain) } },
     refusals: [404],
     handle: async ({ project, params }) => {
       refuseOthers(params.projectId, project.id)
@@ -82,7 +85,7 @@ export const add = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Add a domain',
     description:
-      'The answer has the DNS records to create; mail is signed with the keys made here.',
+      'The response has the DNS records to create. Emails are signed with the keys made here.',
     body: newDomain,
     responses: { 201: { description: 'Added, not verified yet', schema: domain } },
     refusals: [400, 403, 404],
@@ -96,8 +99,8 @@ export const add = ({ core }: RouteDeps) =>
 export const verify = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: "Check the domain's DNS records now",
-    responses: { 200: { description: 'What the check found', schema: verification } },
+    summary: 'Check the DNS records of a domain now',
+    responses: { 200: { description: 'The result of the check', schema: verification } },
     refusals: [404],
     handle: async ({ project, params }) => {
       const of = { projectId: project.id, id: params.id ?? '' }
@@ -109,7 +112,7 @@ export const verify = ({ core }: RouteDeps) =>
 export const remove = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Delete a domain that nothing refers to',
+    summary: 'Delete a domain that nothing uses',
     responses: {
       200: { description: 'Deleted', schema: z.object({ success: z.literal(true) }) },
     },
@@ -120,8 +123,8 @@ export const remove = ({ core }: RouteDeps) =>
     },
   })
 
-/** Another project's id is always 404, whether or not there is one (section 0). */
+/** Responds with 404 to any other project's id, whether the project exists or not. */
 function refuseOthers(named: string | undefined, own: string): void {
   if (named?.toLowerCase() === own) return
-  throw notFound('project', named ?? '', 'This key belongs to no project with that id.')
+  throw notFound('project', named ?? '', 'The key does not belong to the project with this id.')
 }

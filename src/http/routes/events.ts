@@ -1,4 +1,4 @@
-/** `/events`: what was tracked, and what the service itself saw, by contact and by name (contract 3.8). */
+/** Events that clients recorded and that the service emitted, by contact and by name. */
 import { z } from 'zod'
 import { listEventsOfContact } from '../../features/contacts/events/list.ts'
 import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
@@ -53,7 +53,7 @@ const event = z
   .object({
     id: z.string(),
     name: z.string(),
-    data: z.unknown().meta({ description: 'As the client gave it; null without any' }),
+    data: z.unknown().meta({ description: 'The data as the client gave it, or null' }),
     projectId: z.string(),
     contactId: z.string().nullable(),
     emailId: z.string().nullable(),
@@ -75,7 +75,7 @@ const usage = z.object({
   usedInSegments: uses,
   usedInWorkflows: uses,
   totalCount: z.int(),
-  uniqueContacts: z.int().meta({ description: 'How many contacts have one' }),
+  uniqueContacts: z.int().meta({ description: 'The number of contacts with such an event' }),
   canDelete: z.boolean(),
 })
 
@@ -94,11 +94,11 @@ export const record = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Record an event',
     description:
-      'Either `name`, with the ids of a contact and of an email that it is about; or what ' +
-      '`POST /v1/track` takes, which then does the same.',
+      'Takes either `name` with the ids of a contact and of an email, or the body of ' +
+      '`POST /v1/track`, with the same effect.',
     body: trackBody,
     responses: {
-      200: { description: 'As of POST /v1/track', schema: tracked },
+      200: { description: 'Like the response of POST /v1/track', schema: tracked },
       201: { description: 'The event', schema: event },
     },
     refusals: [404],
@@ -120,10 +120,10 @@ export const record = ({ core }: RouteDeps) =>
 export const showUsage = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Show what refers to a name of events',
+    summary: 'Show what uses the events of a name',
     params: nameParam,
     responses: {
-      200: { description: 'What refers to it, and how many there are', schema: usage },
+      200: { description: 'The uses, and the number of events', schema: usage },
     },
     handle: async ({ project, params }) => {
       const target = { projectId: project.id, name: params.eventName ?? '' }
@@ -136,11 +136,11 @@ export const removeByName = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Delete all events of a name',
     description:
-      'Events of the service itself stay, and those that a segment or a workflow refers to.',
+      'Refused for events that the service emits and for events that a segment or workflow uses.',
     params: nameParam,
     responses: {
       200: {
-        description: 'How many; with `jobId` they are going to be deleted, without they are',
+        description: 'The number of events: deleted, or to be deleted by the job `jobId`',
         schema: deletion,
       },
     },
@@ -154,7 +154,7 @@ export const removeByName = ({ core }: RouteDeps) =>
 export const showDeletion = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Show how far the deletion of many events is',
+    summary: 'Show the progress of a deletion',
     responses: { 200: { description: 'The job', schema: deletionStatus } },
     refusals: [404],
     handle: async ({ project, params: { jobId = '' } }) =>
@@ -174,11 +174,11 @@ export const list = ({ core }: RouteDeps) =>
 export const countNames = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Count events by name, the most frequent first',
+    summary: 'Count events by name, most frequent first',
     query: statsQuery,
     responses: {
       200: {
-        description: 'Names that have events in the range',
+        description: 'The names with events in the range',
         schema: z.array(z.object({ name: z.string(), count: z.int() })),
       },
     },
@@ -189,7 +189,7 @@ export const countNames = ({ core }: RouteDeps) =>
 export const listNames = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'List the names of events, the most frequent first',
+    summary: 'List the names of events, most frequent first',
     responses: {
       200: { description: 'The names', schema: z.object({ eventNames: z.array(z.string()) }) },
     },

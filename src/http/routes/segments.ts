@@ -1,4 +1,4 @@
-/** Segments of a project (contract 3.6): by a condition or by hand, and who is in them. */
+/** Segments of a project, defined by a condition or by hand, and their contacts. */
 import { z } from 'zod'
 import {
   DEFAULT_PAGE_SIZE,
@@ -53,7 +53,7 @@ const emails = z
 const newMembers = z.object({
   emails,
   createMissing: z.boolean().default(false),
-  subscribed: z.boolean().default(true).meta({ description: 'Of contacts that are created' }),
+  subscribed: z.boolean().default(true).meta({ description: 'State of contacts that are created' }),
 })
 
 const pageQuery = z.object({
@@ -67,9 +67,11 @@ const segment = z
     name: z.string(),
     description: z.string().nullable(),
     type,
-    condition: z.unknown().meta({ description: 'Null of a STATIC one' }),
+    condition: z.unknown().meta({ description: 'Null in a STATIC segment' }),
     trackMembership: z.boolean(),
-    memberCount: z.int().meta({ description: 'Of a DYNAMIC one as of the last count' }),
+    memberCount: z
+      .int()
+      .meta({ description: 'In a DYNAMIC segment, the result of the last count' }),
     projectId: z.string(),
     createdAt: instant,
     updatedAt: instant,
@@ -87,9 +89,11 @@ const contactPage = z
   .meta({ id: 'SegmentMemberPage' })
 
 const added = z.object({
-  added: z.int().meta({ description: 'Contacts of these addresses, earlier members too' }),
+  added: z.int().meta({
+    description: 'The number of contacts with these addresses, including earlier members',
+  }),
   created: z.int(),
-  notFound: z.array(z.string()).meta({ description: 'As given' }),
+  notFound: z.array(z.string()).meta({ description: 'The addresses as given' }),
 })
 
 const computed = z.object({ added: z.int(), removed: z.int(), total: z.int() })
@@ -100,7 +104,7 @@ export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'List all segments, newest first',
-    responses: { 200: { description: 'All of them', schema: z.array(segment) } },
+    responses: { 200: { description: 'All segments', schema: z.array(segment) } },
     handle: async ({ project }) => json(200, await listSegments(core, { projectId: project.id })),
   })
 
@@ -108,9 +112,9 @@ export const create = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Create a segment',
-    description: 'A DYNAMIC one needs a condition, a STATIC one takes none.',
+    description: 'A DYNAMIC segment needs a condition, a STATIC segment takes none.',
     body: newSegment,
-    responses: { 201: { description: 'Created, its members counted', schema: segment } },
+    responses: { 201: { description: 'Created, with its members counted', schema: segment } },
     handle: async ({ project, body }) =>
       json(201, await createSegment(core, { projectId: project.id, ...body })),
   })
@@ -129,10 +133,11 @@ export const update = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Change a segment',
     description:
-      'Its type stays; a condition for a STATIC one is ignored. A new condition is counted at ' +
-      'once; contacts enter and leave a tracked segment with the next compute.',
+      'The type cannot change, and a condition for a STATIC segment is ignored. The members of a ' +
+      'new condition are counted at once; contacts enter and leave a tracked segment at the next ' +
+      'computation.',
     body: changes,
-    responses: { 200: { description: 'As it is now', schema: segment } },
+    responses: { 200: { description: 'The segment after the change', schema: segment } },
     refusals: [404],
     handle: async (call) =>
       json(200, await updateSegment(core, { ...targetOf(call), changes: call.body })),
@@ -141,7 +146,7 @@ export const update = ({ core }: RouteDeps) =>
 export const remove = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Delete a segment that nothing refers to',
+    summary: 'Delete a segment that nothing uses',
     responses: { 204: { description: 'Deleted' } },
     refusals: [404, 409],
     handle: async (call) => {
@@ -153,8 +158,9 @@ export const remove = ({ core }: RouteDeps) =>
 export const listContacts = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'List who is in a segment',
-    description: 'Of a STATIC one as they entered, of a DYNAMIC one as they were created.',
+    summary: 'List the contacts of a segment',
+    description:
+      'A STATIC segment lists contacts by the time they entered, a DYNAMIC segment by the time they were created.',
     query: pageQuery,
     responses: { 200: { description: 'A page, newest first', schema: contactPage } },
     refusals: [400, 404],
@@ -167,7 +173,7 @@ export const addContacts = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Add members to a STATIC segment',
     body: newMembers,
-    responses: { 200: { description: 'How many', schema: added } },
+    responses: { 200: { description: 'The numbers of contacts', schema: added } },
     refusals: [404],
     handle: async (call) => json(200, await addMembers(core, { ...targetOf(call), ...call.body })),
   })
@@ -178,7 +184,10 @@ export const removeContacts = ({ core }: RouteDeps) =>
     summary: 'Remove members from a STATIC segment',
     body: z.object({ emails }),
     responses: {
-      200: { description: 'How many were members', schema: z.object({ removed: z.int() }) },
+      200: {
+        description: 'The number of contacts that were members',
+        schema: z.object({ removed: z.int() }),
+      },
     },
     refusals: [404],
     handle: async (call) =>
@@ -190,9 +199,11 @@ export const compute = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Compute a tracked segment',
     description:
-      'Contacts enter and leave as its condition says, each with its event. Of a STATIC one ' +
-      'only the count is checked. It happens by itself every five minutes.',
-    responses: { 200: { description: 'How many did', schema: computed } },
+      'Contacts enter and leave by the condition, each with an event. A STATIC segment is only ' +
+      'counted. The server does this itself every five minutes.',
+    responses: {
+      200: { description: 'The numbers of contacts that entered and left', schema: computed },
+    },
     refusals: [400, 404],
     handle: async (call) => json(200, await computeSegment(core, targetOf(call))),
   })
@@ -202,7 +213,7 @@ export const refresh = ({ core }: RouteDeps) =>
     ...shared,
     growsDisk: false,
     summary: 'Count a segment again',
-    description: 'Fires no events. It happens by itself every five minutes.',
+    description: 'Emits no events. The server does this itself every five minutes.',
     responses: {
       200: { description: 'The count', schema: z.object({ memberCount: z.int() }) },
     },

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/send`: the shape of a send request (contract 1.1). What depends on the project's data
- * (sender domain, template, subscriptions) is `acceptMessage`'s.
+ * `POST /v1/send`: the shape of a send request. `acceptMessage` checks whatever depends on the
+ * project's data, such as the sender domain, the template and subscriptions.
  */
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
@@ -28,7 +28,7 @@ import { warnOfUnknownFields } from '../validation/unknown-fields.ts'
 
 type Limits = Config['limits']
 
-/** Of body and text: they are written as one value, for which everybody waits. */
+/** Of body and text together: they are stored as one value, and a long write delays all others. */
 const MAX_TEXT_BYTES = 10 * 1024 * 1024
 
 const sender = describedMailbox('from must be an email address or an object {name, email}')
@@ -41,17 +41,19 @@ export function sendBody(limits: Limits) {
       subject: lineOfText(MAX_SUBJECT_LENGTH).min(1).optional(),
       body: z.string().min(1).optional().meta({ description: 'HTML' }),
       text: z.string().min(1).optional().meta({
-        description: 'The text part beside the HTML, a template too; made of the HTML if left out',
+        description:
+          'The text part beside the HTML, which may be a template too; by default made from the HTML',
       }),
       template: id.optional(),
       from: sender.optional(),
       name: displayName.optional().meta({
         deprecated: true,
-        description: 'Display name of the sender; use `from: {name, email}`',
+        description: 'Display name of the sender; use `from: {name, email}` instead',
       }),
       subscribed: z.boolean().optional(),
       data: z.unknown().optional().meta({
-        description: 'Variables, stored with the contact unless {value, persistent: false}',
+        description:
+          'Variables; stored with the contact unless given as {value, persistent: false}',
       }),
       headers: customHeaders.optional(),
       reply: emailAddress.optional(),
@@ -74,7 +76,7 @@ export function sendBody(limits: Limits) {
     })
 }
 
-/** A message of the largest size, and a quarter for what is beside it and for JSON's escapes. */
+/** A quarter more than the largest message, for the other fields and for JSON's escapes. */
 function maxBodyBytes({ messageMaxBytes }: Limits): number {
   return Math.max(DEFAULT_BODY_BYTES, Math.ceil(messageMaxBytes * 1.25))
 }
@@ -97,8 +99,8 @@ const sent = z.object({
   timestamp: instant.meta(againAtTopLevel),
 })
 
-/** What other mail services call a field of ours. */
-const aliases = {
+/** The names that other mail services use for our fields. */
+const FIELD_ALIASES = {
   html: 'body',
   htmlBody: 'body',
   html_body: 'body',
@@ -129,13 +131,14 @@ export const send = ({ core }: RouteDeps) => {
     tag: 'Public API',
     summary: 'Send an email to one or more recipients',
     description:
-      'Either `template`, or both `subject` and `body`; `from` unless the template has a sender. ' +
-      'One request is one transaction: a refusal leaves nothing queued. An address on the ' +
-      "project's suppression list gets an email with status SUPPRESSED, which is never sent.",
+      'Needs either `template`, or both `subject` and `body`; and `from` unless the template has a ' +
+      'sender. One request is one transaction: a refused request leaves nothing queued. For an ' +
+      "address on the project's suppression list the email gets the status SUPPRESSED and is " +
+      'never sent.',
     takesIdempotencyKey: true,
     body: schema,
     maxBodyBytes: maxBodyBytes(core.config.limits),
-    responses: { 200: { description: 'Accepted: durable and queued', schema: sent } },
+    responses: { 200: { description: 'Accepted: stored and queued', schema: sent } },
     refusals: [400, 404, 409],
     handle: async ({ project, body, givenBody, path, idempotencyKey }) => {
       await checkLongContents(body.attachments ?? [])
@@ -145,7 +148,7 @@ export const send = ({ core }: RouteDeps) => {
         idempotency:
           idempotencyKey === undefined ? undefined : { key: idempotencyKey, method: 'POST', path },
       })
-      const warnings = warnOfUnknownFields(schema, givenBody, aliases)
+      const warnings = warnOfUnknownFields(schema, givenBody, FIELD_ALIASES)
       return json(200, { success: true, data: { ...accepted, warnings }, ...accepted })
     },
   })

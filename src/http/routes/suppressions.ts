@@ -1,4 +1,4 @@
-/** A project's suppression list (contract section 0): addresses that get no mail from it. */
+/** A project's suppression list: addresses that the project does not send to. */
 import { z } from 'zod'
 import {
   DEFAULT_PAGE_SIZE,
@@ -39,11 +39,11 @@ const suppression = z
     id: z.string(),
     email: z.string(),
     reason,
-    source: z.string().meta({ description: 'What led to it, for people' }),
+    source: z.string().meta({ description: 'What led to the suppression, as text for people' }),
     emailId: z
       .string()
       .nullable()
-      .meta({ description: 'The email that bounced or was complained of' }),
+      .meta({ description: 'The email that bounced or that the recipient complained about' }),
     createdAt: instant,
   })
   .meta({ id: 'Suppression' })
@@ -53,7 +53,7 @@ const page = z
     data: z.array(suppression),
     cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
     hasMore: z.boolean(),
-    total: z.int().meta({ description: '0 where a cursor was given' }),
+    total: z.int().meta({ description: '0 when a cursor was given' }),
   })
   .meta({ id: 'SuppressionPage' })
 
@@ -72,14 +72,15 @@ export const list = ({ core }: RouteDeps) =>
 export const add = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    // It is small, and protects people.
+    // The write is small and protects people.
     growsDisk: false,
     summary: 'Suppress addresses',
-    description: 'Their contacts are unsubscribed. Who is on the list keeps the first reason.',
+    description:
+      'Contacts with these addresses are unsubscribed. An address that is on the list keeps its first reason.',
     body: additions,
     responses: {
       200: {
-        description: 'How many are new, how many were there',
+        description: 'The numbers of new and of existing entries',
         schema: z.object({ added: z.int(), existing: z.int() }),
       },
     },
@@ -93,7 +94,7 @@ export const add = ({ core }: RouteDeps) =>
 export const remove = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Let an address be sent to again',
+    summary: 'Remove an address from the list',
     responses: { 204: { description: 'Removed' } },
     refusals: [404],
     handle: async ({ project, params }) => {
@@ -105,10 +106,13 @@ export const remove = ({ core }: RouteDeps) =>
 export const removeMany = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Let addresses be sent to again',
+    summary: 'Remove addresses from the list',
     body: removals,
     responses: {
-      200: { description: 'How many were on the list', schema: z.object({ removed: z.int() }) },
+      200: {
+        description: 'The number of addresses that were on the list',
+        schema: z.object({ removed: z.int() }),
+      },
     },
     handle: async ({ project, body }) => {
       const { emails: addresses } = body

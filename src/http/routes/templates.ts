@@ -1,4 +1,4 @@
-/** Templates of a project (contract 3.5). Lists answer in both shapes and take both ways of paging. */
+/** Templates of a project. Their list takes both ways of paging and responds in both shapes. */
 import { z } from 'zod'
 import {
   DEFAULT_PAGE_SIZE,
@@ -27,7 +27,7 @@ import type { RouteDeps } from '../route-deps.ts'
 import { emailAddress, id, instant, lineOfText } from '../shapes/fields.ts'
 import { choiceParameter, countParameter, cursorParameter } from '../shapes/paging.ts'
 
-/** JSON may write each character as \uXXXX; the other fields are short. */
+/** JSON may write each character as \uXXXX. The other fields are short. */
 const MAX_REQUEST_BYTES = MAX_TEMPLATE_LENGTH * 6 + 64 * 1024
 
 const type = z.enum(['TRANSACTIONAL', 'MARKETING', 'HEADLESS'])
@@ -68,7 +68,7 @@ const listQuery = z.object({
     .string()
     .max(MAX_SEARCH_LENGTH)
     .optional()
-    .meta({ description: 'Part of name, description, subject' }),
+    .meta({ description: 'Part of the name, description or subject' }),
   sort: choiceParameter(['name', 'createdAt', 'updatedAt'], 'createdAt'),
   dir: choiceParameter(['asc', 'desc'], 'desc'),
 })
@@ -93,8 +93,8 @@ const template = z
 const templatePage = z
   .object({
     templates: z.array(template),
-    data: z.array(template).meta({ description: 'The same again' }),
-    total: z.int().meta({ description: '0 where a cursor was given' }),
+    data: z.array(template).meta({ description: 'The same as `templates`' }),
+    total: z.int().meta({ description: '0 when a cursor was given' }),
     page: z.int(),
     pageSize: z.int(),
     totalPages: z.int(),
@@ -121,8 +121,8 @@ export const list = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'List templates',
     description:
-      'By `limit` and `cursor`, where a page ends early if its bodies are large, or by `page` and ' +
-      '`pageSize`.',
+      'Pages by `limit` and `cursor`, or by `page` and `pageSize`. By cursor a page ends early if ' +
+      'its bodies are large.',
     query: listQuery,
     responses: { 200: { description: 'A page', schema: templatePage } },
     handle: async ({ project, query }) => largeJson(200, await listPage(core, project.id, query)),
@@ -143,9 +143,9 @@ export const bulkUpdate = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     growsDisk: false,
-    summary: 'Delete several templates, all of them or none',
+    summary: 'Delete all of the given templates or none',
     body: bulkChange,
-    responses: { 200: { description: 'How many', schema: bulkResult } },
+    responses: { 200: { description: 'The number of templates', schema: bulkResult } },
     refusals: [404, 409],
     handle: async ({ project, body }) =>
       json(200, await bulkUpdateTemplates(core, { projectId: project.id, ...body })),
@@ -164,10 +164,10 @@ export const update = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
     summary: 'Change a template',
-    description: 'Emails accepted before keep what they were accepted with.',
+    description: 'Emails that were accepted before the change keep the earlier texts.',
     body: changes,
     maxBodyBytes: MAX_REQUEST_BYTES,
-    responses: { 200: { description: 'As it is now', schema: template } },
+    responses: { 200: { description: 'The template after the change', schema: template } },
     refusals: [404],
     handle: async (call) =>
       largeJson(200, await updateTemplate(core, { ...targetOf(call), changes: call.body })),
@@ -176,7 +176,7 @@ export const update = ({ core }: RouteDeps) =>
 export const remove = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Delete a template that nothing refers to',
+    summary: 'Delete a template that nothing uses',
     responses: { 204: { description: 'Deleted' } },
     refusals: [404, 409],
     handle: async (call) => {
@@ -197,8 +197,8 @@ export const duplicate = ({ core }: RouteDeps) =>
 export const showUsage = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'What refers to a template',
-    responses: { 200: { description: 'Counts and references', schema: usage } },
+    summary: 'Show what uses a template',
+    responses: { 200: { description: 'The uses and their numbers', schema: usage } },
     refusals: [404],
     handle: async (call) => json(200, await templateUsage(core, targetOf(call))),
   })

@@ -1,4 +1,4 @@
-/** `POST /v1/track`: something a contact did (contract 1.2). What it leads to is `recordEventByAddress`'s. */
+/** `POST /v1/track`: records an event of a contact. */
 import { z } from 'zod'
 import { recordEventByAddress } from '../../features/contacts/events/record-by-address.ts'
 import { MAX_EVENT_NAME_LENGTH } from '../../features/limits.ts'
@@ -9,8 +9,8 @@ import { againAtTopLevel, emailAddress, instant, warnings } from '../shapes/fiel
 import { warnOfUnknownFields } from '../validation/unknown-fields.ts'
 
 /**
- * Any text that can stand in a path, percent-encoded: no control characters, no half characters, and
- * not what a path takes for a step (RFC 3986, section 5.2.4), however it is encoded.
+ * Any text that fits into a path when percent-encoded: no control characters, no lone surrogates,
+ * and neither `.` nor `..`, which clients resolve even when encoded (RFC 3986, section 5.2.4).
  */
 export const eventName = z
   .string()
@@ -25,13 +25,14 @@ export const trackFields = {
   email: emailAddress,
   subscribed: z.boolean().optional().meta({
     description:
-      'A new contact is subscribed unless this is false; others keep their state without it',
+      'A new contact is subscribed unless this is false; an existing contact keeps its state if this is absent',
   }),
   data: z.unknown().optional().meta({
-    description: 'Kept with the event; stored with the contact unless {value, persistent: false}',
+    description:
+      'Stored with the event, and with the contact unless given as {value, persistent: false}',
   }),
   preserveExistingSubscription: z.boolean().optional().meta({
-    description: 'With true, `subscribed` applies only where this call makes the contact',
+    description: 'If true, `subscribed` applies only when this call creates the contact',
   }),
 }
 
@@ -50,8 +51,8 @@ export const tracked = z.object({
 
 const trackBody = z.object(trackFields)
 
-/** What other services call a field of ours. */
-const aliases = {
+/** The names that other services use for our fields. */
+const FIELD_ALIASES = {
   name: 'event',
   eventName: 'event',
   event_name: 'event',
@@ -65,14 +66,14 @@ const aliases = {
 export const track = ({ core }: RouteDeps) =>
   projectOperation({
     tag: 'Public API',
-    summary: 'Track an event of a contact, who is made if need be',
+    summary: 'Record an event of a contact, which is created if necessary',
     description:
-      'Takes either key. Names of events that the service itself emits are refused: `email.*`, ' +
+      'Takes either key. Names of events that the service emits are refused: `email.*`, ' +
       '`contact.subscribed`, `contact.unsubscribed`, `segment.*.entry`, `segment.*.exit`.',
     takesIdempotencyKey: true,
     body: trackBody,
     responses: {
-      200: { description: 'Tracked: contact and event are durable', schema: tracked },
+      200: { description: 'Recorded: the contact and the event are stored', schema: tracked },
     },
     refusals: [400, 409],
     handle: async ({ project, body, givenBody, path, idempotencyKey: key }) => {
@@ -82,7 +83,7 @@ export const track = ({ core }: RouteDeps) =>
         request: { ...request, address },
         idempotency: key === undefined ? undefined : { key, method: 'POST', path },
       })
-      const warnings = warnOfUnknownFields(trackBody, givenBody, aliases)
+      const warnings = warnOfUnknownFields(trackBody, givenBody, FIELD_ALIASES)
       return json(200, { success: true, data: { ...tracked, warnings }, ...tracked })
     },
   })

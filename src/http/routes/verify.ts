@@ -1,8 +1,6 @@
 /**
- * `POST /v1/verify` (contract 1.3, 14). The specification asks for the format of an email address,
- * the algorithm calls what has none of it not valid. Both hold: a body without a text of an address's
- * length is refused with 422; any text of that length gets an answer, and one that is no address is
- * `valid: false`.
+ * `POST /v1/verify`: verifies one address. Only a missing, empty or over-long text is refused (422);
+ * any other text gets a result, and one that is not an address is `valid: false`.
  */
 import { z } from 'zod'
 import { verifyAddress } from '../../features/verification/verify.ts'
@@ -11,7 +9,7 @@ import { projectOperation } from '../operation.ts'
 import { json } from '../response.ts'
 import type { RouteDeps } from '../route-deps.ts'
 
-/** A text that is to be looked at as an address. */
+/** A text to verify as an address. */
 export const addressText = z
   .string()
   .min(1, 'Must not be empty')
@@ -20,18 +18,24 @@ export const addressText = z
 
 const verification = z
   .object({
-    email: z.string().meta({ description: 'As given' }),
-    valid: z.boolean().meta({ description: 'An address, of a domain that has MX records' }),
+    email: z.string().meta({ description: 'The text as given' }),
+    valid: z
+      .boolean()
+      .meta({ description: 'The text is an address, and its domain has MX records' }),
     isDisposable: z.boolean(),
-    isAlias: z.boolean().meta({ description: 'Of a service that forwards to a hidden address' }),
+    isAlias: z
+      .boolean()
+      .meta({ description: 'The domain belongs to a service that forwards to a hidden address' }),
     isTypo: z.boolean(),
     isPlusAddressed: z.boolean(),
-    isPersonalEmail: z.boolean().meta({ description: 'Of a free mail provider' }),
+    isPersonalEmail: z
+      .boolean()
+      .meta({ description: 'The domain belongs to a free mail provider' }),
     domainExists: z.boolean(),
     hasWebsite: z.boolean().meta({ description: 'The domain has an A or AAAA record' }),
     hasMxRecords: z.boolean().meta({ description: 'False for a null MX too (RFC 7505)' }),
-    reasons: z.array(z.string()).meta({ description: 'English, for people' }),
-    suggestedEmail: z.string().optional().meta({ description: 'Where a typo is suspected' }),
+    reasons: z.array(z.string()).meta({ description: 'English texts for people' }),
+    suggestedEmail: z.string().optional().meta({ description: 'Present when a typo is likely' }),
   })
   .meta({ id: 'Verification' })
 
@@ -41,14 +45,14 @@ export const verify = ({ core }: RouteDeps) =>
     tag: 'Public API',
     summary: 'Verify an email address',
     description:
-      'Looks at the format, the lists of disposable, free and forwarding domains, and DNS; no ' +
-      'mail server is asked. Only a bad format, a domain that does not exist and one without MX ' +
-      'records make an address invalid. Name servers that give no answer are an error 503, never ' +
-      'a domain that does not exist.',
+      'Checks the format, the lists of disposable, free and forwarding domains, and DNS; it ' +
+      'contacts no mail server. An address is invalid only if its format is wrong, or if its ' +
+      'domain does not exist or has no MX records. If name servers do not respond, the call fails ' +
+      'with 503.',
     body: z.object({ email: addressText }),
     responses: {
       200: {
-        description: 'What is known of it',
+        description: 'The result',
         schema: z.object({ success: z.literal(true), data: verification }),
       },
     },

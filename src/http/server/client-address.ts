@@ -1,14 +1,14 @@
 /**
- * Whose request it is. `X-Forwarded-For` counts only as far as the proxies that wrote it are
- * trusted (`http.trusted_proxies`), read from the nearest one outwards: what stands further left
- * was written by strangers.
+ * Finds the address of the client. `X-Forwarded-For` is read from right to left, as long as the
+ * addresses are those of trusted proxies (`http.trusted_proxies`): anyone can write the entries
+ * further left.
  */
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 
 export type AddressList = { has(address: string | null): boolean }
 
-/** Addresses and networks as the configuration has them: `10.0.0.1`, `fd00::/8`, `loopback`. */
+/** `entries` are addresses and networks in the configuration's form: `10.0.0.1`, `fd00::/8`, `loopback`. */
 export function createAddressList(entries: readonly string[]): AddressList {
   const list = new BlockList()
   for (const entry of entries.flatMap(namedNetwork)) {
@@ -41,8 +41,8 @@ export function clientAddress(incoming: IncomingMessage, proxies: AddressList): 
 }
 
 /**
- * Who shares a bound with an address: an IPv4 address has its own, of IPv6 addresses a whole /64 is
- * somebody's (RFC 6177).
+ * The name of the group whose limits an address shares: an IPv4 address is its own group, IPv6
+ * addresses are grouped by /64, which one client usually has (RFC 6177).
  */
 export function addressGroup(address: string | null | undefined): string {
   const plain = plainAddress(address ?? undefined)
@@ -58,8 +58,8 @@ export function addressGroup(address: string | null | undefined): string {
 }
 
 /**
- * Whether the address is the caller's own: a proxy that nobody declared makes all the world look
- * like the machine it runs on, and only its headers give it away.
+ * Whether the client's address can be believed. Behind a proxy that is not in the configuration all
+ * clients have the proxy's address, and only its headers reveal it.
  */
 export function isDirect(incoming: IncomingMessage, proxies: AddressList): boolean {
   const { headers, socket } = incoming
@@ -67,7 +67,7 @@ export function isDirect(incoming: IncomingMessage, proxies: AddressList): boole
   return headers['x-forwarded-for'] === undefined && headers.forwarded === undefined
 }
 
-/** Without an IPv6 wrapping, port or brackets; null when it is no address. */
+/** The address without IPv6 mapping, port and brackets; null if the text is not an address. */
 export function plainAddress(text: string | undefined): string | null {
   const bare = (text ?? '').replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1')
   const plain = bare.replace(/^::ffff:(?=\d+\.)/i, '')

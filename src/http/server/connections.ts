@@ -1,7 +1,7 @@
 /**
- * The connections of a listener: how many there may be, in all and from one address, and whom a
- * stop waits for. Where there are too many, the one without a request in hand that was used least
- * lately is closed for the new one; where all are busy, the new one is refused.
+ * Limits the connections of a listener, in total and from one address. When a limit is reached, the
+ * least recently used connection without a running request is closed for the new one; if all are
+ * busy, the new one is refused. Also closes connections when the server stops.
  */
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -9,8 +9,8 @@ import { addressGroup } from './client-address.ts'
 
 export type Connections = {
   /**
-   * Breaks off those that wait for their clients: whose request has not come whole, or whose
-   * response has begun.
+   * Closes connections that wait for their client: those without a complete request, and those
+   * whose response has begun.
    */
   cutWaiting(): void
   cutAll(): void
@@ -19,29 +19,29 @@ export type Connections = {
 export type ConnectionLimits = {
   max: number
   maxPerAddress: number
-  /** Whose connections are many people's: they count in all only. */
+  /** Connections of a proxy serve many clients and count towards the total only. */
   isProxy(address: string | undefined): boolean
-  /** Is given a connection that is one too many. */
+  /** Called with a connection that exceeds a limit. */
   refuse(socket: Socket, isOfAddress: boolean): void
 }
 
-type Connection = { socket: Socket; group: string; inHand: Set<ServerResponse> }
+type Connection = { socket: Socket; group: string; running: Set<ServerResponse> }
 
 export function watchConnections(server: Server, limits: ConnectionLimits): Connections {
-  // By peer, the least lately used first. Below TLS, where its handshake is not over yet: nobody
-  // else knows of those.
+  // By peer, the least recently used first. Includes connections whose TLS handshake is not over,
+  // which no other part of the server knows.
   const connections = new Map<string, Connection>()
   const counts = new Map<string, number>()
 
   server.on('connection', (socket: Socket) => {
-    // Gone again already.
+    // The client has disconnected already.
     if (socket.remoteAddress === undefined) {
       socket.destroy()
       return
     }
     const peer = peerOf(socket)
     const group = addressGroup(socket.remoteAddress)
-    connections.set(peer, { socket, group, inHand: new Set() })
+    connections.set(peer, { socket, group, running: new Set() })
     counts.set(group, (counts.get(group) ?? 0) + 1)
     socket.once('close', () => forget(peer, socket))
     makeRoom(socket, group)
@@ -50,9 +50,9 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
     const peer = peerOf(incoming.socket)
     const connection = connections.get(peer)
     if (connection === undefined) return
-    connection.inHand.add(outgoing)
+    connection.running.add(outgoing)
     outgoing.once('close', () => {
-      connection.inHand.delete(outgoing)
+      connection.running.delete(outgoing)
       if (!connections.delete(peer)) return
       connections.set(peer, connection)
     })
@@ -77,9 +77,9 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
   }
 
   function findIdle(except: Socket, group: string | undefined): Socket | undefined {
-    for (const { socket, inHand, group: own } of connections.values()) {
+    for (const { socket, running, group: own } of connections.values()) {
       const isCandidate = group === undefined || own === group
-      if (isCandidate && inHand.size === 0 && socket !== except) return socket
+      if (isCandidate && running.size === 0 && socket !== except) return socket
     }
     return undefined
   }
@@ -91,8 +91,8 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
 
   return {
     cutWaiting() {
-      for (const { socket, inHand } of connections.values()) {
-        if (![...inHand].some(isOurTurn)) socket.destroy()
+      for (const { socket, running } of connections.values()) {
+        if (![...running].some(isServerWorking)) socket.destroy()
       }
     },
     cutAll() {
@@ -101,11 +101,11 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
   }
 }
 
-function isOurTurn({ req, headersSent }: ServerResponse): boolean {
+function isServerWorking({ req, headersSent }: ServerResponse): boolean {
   return req.complete && !headersSent
 }
 
-/** Names a connection as long as it lasts, also above TLS. */
+/** Names a connection while it lasts, the same below and above TLS. */
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }

@@ -1,14 +1,14 @@
 /**
- * `Expect: 100-continue` (RFC 9110, section 10.1.1): its sender keeps the body back until it is
- * asked for. The listener would ask at once; here whoever reads the body does, so that a request
- * that is refused before gets its refusal alone. Other expectations are ignored.
+ * `Expect: 100-continue` (RFC 9110, section 10.1.1): the client waits for a 100 before it sends the
+ * body. Node would send it at once. Here the reader of the body sends it, so that a request that is
+ * refused earlier gets only the refusal. Other expectations are ignored.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
-/** As the listener recognises it. */
+/** The pattern that Node uses. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
-/** Requests with an expectation become requests like others. */
+/** Handles requests with an expectation like all others. */
 export function leaveBodiesToReaders(server: Server): void {
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     server.emit('request', incoming, outgoing)
@@ -16,8 +16,8 @@ export function leaveBodiesToReaders(server: Server): void {
   server.on('checkContinue', pass).on('checkExpectation', pass)
 }
 
-/** Asks for the body where its sender waits for that. */
-export function inviteBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
+/** Sends the 100 if the client waits for it. */
+export function sendContinueFor(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const { httpVersion, headers } = incoming
   if (httpVersion !== '1.1' || outgoing.headersSent) return
   if (CONTINUE.test(headers.expect ?? '')) outgoing.writeContinue()

@@ -1,19 +1,19 @@
 /**
- * The response to a request whose body is still on its way and is not wanted: the connection is to
- * be closed. A connection that is closed on a sender takes the response with it, and many clients
- * look for one only when they have sent everything. So the rest is read and thrown away first, within
- * bounds.
+ * Responds to a request whose body is still arriving but is not needed. The connection must be
+ * closed, but closing it while the client sends would lose the response, and many clients read a
+ * response only after they have sent everything. So the rest of the body is read and discarded
+ * first, up to a limit.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 
-/** Beyond what the route would have read of a body. */
+/** Bytes discarded beyond the route's own limit. */
 const MAX_EXTRA_BYTES = 20 * 1024 * 1024
 const MAX_MS = 5_000
-/** A rest that may be as long as that is left to the listener, and the connection is kept. */
+/** The listener itself discards a rest of up to this size, and the connection is kept. */
 const SHORT_BYTES = 64 * 1024
 
-/** Whether more is coming than the listener should read on its own. */
+/** Whether the rest of the body is too long for the listener to discard. */
 export function isLongUnderWay({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false
   return !(Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= SHORT_BYTES)
@@ -25,7 +25,7 @@ export type LastResponse = {
   body: string | Uint8Array
 }
 
-/** Resolves when the connection may be closed, and closes it. `maxBytes`: what the route takes. */
+/** Sends the response and closes the connection. `maxBytes` is the limit of the route. */
 export async function respondAndLinger(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -34,14 +34,14 @@ export async function respondAndLinger(
   const { status, headers, body } = response
   const sizeBytes = Buffer.byteLength(body)
   outgoing.writeHead(status, { ...headers, connection: 'close', 'content-length': sizeBytes })
-  // Not ended: the listener would close the connection at once.
+  // Not ended yet, because the listener would close the connection at once.
   outgoing.write(body)
-  await throwAway(incoming, maxBytes + MAX_EXTRA_BYTES)
+  await discard(incoming, maxBytes + MAX_EXTRA_BYTES)
   outgoing.end()
 }
 
-/** Resolves at the end of `incoming`, or when that is too long in coming. */
-export function throwAway(incoming: Readable, maxBytes: number): Promise<void> {
+/** Reads and discards `incoming` until its end, the limit, or a timeout. */
+export function discard(incoming: Readable, maxBytes: number): Promise<void> {
   return new Promise((resolve) => {
     let sizeBytes = 0
     const onData = (chunk: Buffer): void => {

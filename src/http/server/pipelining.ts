@@ -1,109 +1,114 @@
 /**
- * Requests of one connection, one after the other. A client may send requests without waiting for
- * responses (RFC 9112, section 9.3.2): each is parsed and begins when the response before it is
- * sent, so that effects keep their order and no more than one response of a connection is kept in
- * memory. Until then nothing more is read of the connection.
+ * Handles pipelined requests of a connection one after the other. A client may send requests without
+ * waiting for responses (RFC 9112, section 9.3.2). Each request is parsed and begins after the
+ * response before it was sent, so that effects keep their order and at most one response of a
+ * connection is in memory. Until then the connection is not read.
  *
- * Node parses whatever it reads, up to 64 KB at once, and thousands of requests are in that, each
- * of which costs something again when the connection breaks. So it is handed what was read in pieces
- * that end with the head of a request.
+ * Node parses everything it reads, up to 64 KB at once, which may hold thousands of requests, and
+ * each costs again when the connection breaks. So the parser gets the input in pieces that end with
+ * the head of a request.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-export type Turns = {
-  /** For the server to call. */
+export type Pipelines = {
+  /** The request listener of the server. */
   listener: RequestListener
-  /** To be called before the server listens. */
+  /** Must be called before the server listens. */
   watch(server: Server): void
-  /** The requests of a connection without a whole response, the oldest first. */
+  /** The requests of a connection without a complete response, oldest first. */
   unanswered(socket: Socket): readonly Waiting[]
 }
 
 export type Waiting = { incoming: IncomingMessage; outgoing: ServerResponse }
 
 /**
- * Of a body a piece is at least that long, or the last: it may hold any number of empty lines. Where
- * the body ends within it, a few more requests are parsed.
+ * The least size of a piece of a body, which may hold any number of empty lines. If the body ends
+ * within the piece, a few more requests are parsed with it.
  */
 const BODY_PIECE_BYTES = 512
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 const [CR, LF] = END_OF_HEAD
 
-type Line = {
+type Pipeline = {
   waiting: Waiting[]
-  /** The last request that was parsed. */
+  /** The request that was parsed last. */
   last: IncomingMessage | undefined
-  /** A request has begun, or its response has ended in this turn of the event loop. */
+  /** A request is running, or its response ended in this turn of the event loop. */
   isBusy: boolean
-  /** Reads on where reading has stopped. */
+  /** Continues to read after a stop. */
   readOn(): void
 }
 
-export function createTurns(answer: RequestListener): Turns {
-  const lines = new WeakMap<Socket, Line>()
+export function createPipelines(answer: RequestListener): Pipelines {
+  const pipelines = new WeakMap<Socket, Pipeline>()
 
   function listener(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const line = lines.get(incoming.socket)
-    // Nobody can hear a response to it any more.
-    if (line === undefined || !incoming.socket.writable) return
-    line.last = incoming
-    line.waiting.push({ incoming, outgoing })
-    beginNext(line)
+    const pipeline = pipelines.get(incoming.socket)
+    // A response could not be sent any more.
+    if (pipeline === undefined || !incoming.socket.writable) return
+    pipeline.last = incoming
+    pipeline.waiting.push({ incoming, outgoing })
+    beginNext(pipeline)
   }
 
-  function beginNext(line: Line): void {
-    const [next] = line.waiting
-    if (next === undefined || line.isBusy) return
-    line.isBusy = true
+  function beginNext(pipeline: Pipeline): void {
+    const [next] = pipeline.waiting
+    if (next === undefined || pipeline.isBusy) return
+    pipeline.isBusy = true
     next.outgoing.once('close', () => {
-      line.waiting.shift()
-      // Not at once: other connections would wait for all that one has sent.
+      pipeline.waiting.shift()
+      // Not at once, so that other connections need not wait for all requests of this one.
       setImmediate(() => {
-        line.isBusy = false
-        beginNext(line)
+        pipeline.isBusy = false
+        beginNext(pipeline)
       })
-      line.readOn()
+      pipeline.readOn()
     })
     void answer(next.incoming, next.outgoing)
   }
 
   function open(socket: Socket): void {
-    const line: Line = { waiting: [], last: undefined, isBusy: false, readOn: () => undefined }
-    lines.set(socket, line)
-    line.readOn = readInPieces(socket, {
-      isInBody: () => line.last?.complete === false,
-      mayRead: () => line.waiting.length === 0 || line.last?.complete === false,
+    const pipeline: Pipeline = {
+      waiting: [],
+      last: undefined,
+      isBusy: false,
+      readOn: () => undefined,
+    }
+    pipelines.set(socket, pipeline)
+    pipeline.readOn = readInPieces(socket, {
+      isInBody: () => pipeline.last?.complete === false,
+      mayRead: () => pipeline.waiting.length === 0 || pipeline.last?.complete === false,
     })
     socket.once('close', () => {
-      line.waiting = []
+      pipeline.waiting = []
     })
   }
 
   return {
     listener,
     watch: (server) => {
-      // Above TLS the event of the connection itself comes too early: nothing is decrypted yet.
+      // With TLS the event `connection` comes before decryption, which is too early.
       server.on('setSecureContext' in server ? 'secureConnection' : 'connection', open)
     },
-    unanswered: (socket) => lines.get(socket)?.waiting ?? [],
+    unanswered: (socket) => pipelines.get(socket)?.waiting ?? [],
   }
 }
 
-type Reading = {
-  /** Of a request that has begun to be parsed more is to come. */
+type ReadControl = {
+  /** Whether the body of the last request is incomplete. */
   isInBody(): boolean
   mayRead(): boolean
 }
 
-/** Hands on what is read while `mayRead`; the result reads on after it was false. */
-function readInPieces(socket: Socket, { isInBody, mayRead }: Reading): () => void {
+/** Passes input to the parser while `mayRead`; the returned function continues after it was false. */
+function readInPieces(socket: Socket, { isInBody, mayRead }: ReadControl): () => void {
   const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[]
   if (parse === undefined) throw new TypeError('nothing reads this connection')
   let rest: Buffer | undefined
   let isStopped = false
 
-  function handOn(): void {
+  function passOn(): void {
     while (rest !== undefined && !socket.isPaused() && socket.writable) {
       if (!mayRead()) {
         isStopped = true
@@ -120,10 +125,10 @@ function readInPieces(socket: Socket, { isInBody, mayRead }: Reading): () => voi
   socket.off('data', parse)
   socket.on('data', (bytes: Buffer) => {
     rest = rest === undefined ? bytes : Buffer.concat([rest, bytes])
-    handOn()
+    passOn()
   })
-  // The parser stops and resumes reading too, as it is able to.
-  socket.on('resume', handOn)
+  // The parser pauses and resumes the socket too.
+  socket.on('resume', passOn)
   return () => {
     if (!isStopped || !mayRead()) return
     isStopped = false
@@ -137,7 +142,7 @@ function endOfPiece(bytes: Buffer, isInBody: boolean): number {
   return head === -1 ? bytes.length : head + END_OF_HEAD.length
 }
 
-/** Any number of empty lines may stand before a request: they are no pieces of their own. */
+/** Empty lines before a request do not end a piece. */
 function countBlanks(bytes: Buffer): number {
   const first = bytes.findIndex((byte) => byte !== CR && byte !== LF)
   return first === -1 ? bytes.length : first

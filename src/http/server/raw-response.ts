@@ -1,4 +1,4 @@
-/** A refusal written to a connection itself, where there is no request that could be answered. */
+/** Writes a refusal to a connection that has no request to respond to. */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -6,12 +6,12 @@ import type { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
 import { errorResponse } from '../exchange/error-response.ts'
 import { commonHeaders } from '../exchange/response-headers.ts'
-import { throwAway } from './linger.ts'
+import { discard } from './linger.ts'
 
-/** As long as that is what may still be coming. */
+/** Bytes that are read and discarded while the refusal is sent. */
 const MAX_REST_BYTES = 20 * 1024 * 1024
 
-/** Writes the envelope, reads on for a while for its sake (`linger.ts`) and closes. */
+/** Writes the envelope, discards input for a while (see `linger.ts`), and closes the connection. */
 export async function writeRefusal(
   { now }: Pick<Core, 'now'>,
   socket: Socket,
@@ -29,6 +29,6 @@ export async function writeRefusal(
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.removeAllListeners('data')
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
-  await throwAway(socket, MAX_REST_BYTES)
+  await discard(socket, MAX_REST_BYTES)
   socket.destroy()
 }

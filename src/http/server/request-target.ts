@@ -1,8 +1,8 @@
-/** Path and query of a request as they were sent, before anything is made of them. */
+/** Checks the path and query of a request as they were sent, before routing decodes them. */
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../errors.ts'
 
-/** @throws AppError BAD_REQUEST where the percent-encoding of path or query is broken */
+/** @throws AppError BAD_REQUEST for broken percent-encoding in the path or query */
 export function refuseUnreadableTarget({ url = '' }: IncomingMessage): void {
   if (!url.includes('%')) return
   const [path = ''] = url.split('?', 1)

@@ -1,7 +1,7 @@
 /**
- * The HTTP listener. `stop` stops accepting and lets requests in hand finish (their connections close
- * after the response). It waits for clients for a short while only, for what is done here until its
- * time is over, and cuts what is left then.
+ * The HTTP listener. `stop` stops accepting connections and lets running requests finish; their
+ * connections close after the response. It waits only briefly for clients, waits for the server's
+ * own work until the grace time ends, and then closes the remaining connections.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
@@ -19,38 +19,38 @@ import { commonHeaders } from '../exchange/response-headers.ts'
 import { createAddressList, plainAddress } from './client-address.ts'
 import { type ConnectionLimits, type Connections, watchConnections } from './connections.ts'
 import { leaveBodiesToReaders } from './expectation.ts'
-import { createTurns } from './pipelining.ts'
+import { createPipelines } from './pipelining.ts'
 import { writeRefusal } from './raw-response.ts'
-import { answerFaults } from './unreadable-requests.ts'
+import { answerUnreadable } from './unreadable-requests.ts'
 
 export type HttpDeps = {
   core: Core
   requestLog: Pick<RequestLog, 'record'>
-  /** Shared with whatever else takes requests of projects; one of its own when absent. */
+  /** Shared with SMTP submission; the server creates its own if absent. */
   limiter?: RateLimiter
 }
 
 export type HttpServer = {
-  /** Where it listens, with the port that was found for port 0. */
+  /** The bound address, with the actual port if the configuration says port 0. */
   address: { host: string; port: number }
   /** `http://127.0.0.1:8080` */
   url: string
   stop(graceMs: number): Promise<void>
 }
 
-/** Longer than proxies in front keep theirs, so that none sends into a closing connection. */
+/** Longer than proxies keep their connections, so that none sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000
 
-/** Who has too many connections may try again then. */
+/** Told to clients that have too many connections. */
 const RETRY_AFTER_SECONDS = 5
 
-/** A stop waits that long for a client to send its request or take its response. */
+/** How long a stop waits for a client to send its request or take its response. */
 const CLIENT_GRACE_MS = 2_000
 
-/** For HTTP/1.0 without a Host header, as load balancers ask for `/health`; nothing reads it. */
+/** The host of HTTP/1.0 requests without a Host header, which load balancers send; nothing reads it. */
 const UNNAMED_HOST = 'localhost'
 
-/** @throws Error when the address cannot be listened on or a TLS file not be read */
+/** @throws Error when the address cannot be bound or a TLS file cannot be read */
 export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const { core, requestLog } = deps
   const { listen } = core.config.http
@@ -61,23 +61,23 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
   const inHand = new Set<Promise<unknown>>()
   const answer = getRequestListener(
     (request, env) => {
-      if (lacksHost(env.incoming as IncomingMessage)) return unreadable(core, undefined)
-      return noted(inHand, api.fetch(request, env))
+      if (lacksHost(env.incoming as IncomingMessage)) return refuseUrl(core, undefined)
+      return heldUntilSettled(inHand, api.fetch(request, env))
     },
     {
       hostname: UNNAMED_HOST,
-      errorHandler: (error) => unreadable(core, error),
-      // `linger.ts` does that.
+      errorHandler: (error) => refuseUrl(core, error),
+      // `linger.ts` does this.
       autoCleanupIncoming: false,
     },
   ) as RequestListener
-  const turns = createTurns(answer)
-  const server = createListener(core, turns.listener)
+  const pipelines = createPipelines(answer)
+  const server = createListener(core, pipelines.listener)
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.requestTimeout = REQUEST_TIMEOUT_MS
   leaveBodiesToReaders(server)
-  turns.watch(server)
-  answerFaults(server, core, turns)
+  pipelines.watch(server)
+  answerUnreadable(server, core, pipelines)
   const connections = watchConnections(server, connectionLimits(core))
   await listening(server, listen.host, listen.port)
   const { port } = server.address() as AddressInfo
@@ -92,7 +92,7 @@ export async function startHttp(deps: HttpDeps): Promise<HttpServer> {
 }
 
 function createListener({ certificates }: Core, listener: RequestListener): Server {
-  // Left to the listener, the refusal would have no envelope.
+  // Node's own refusal would have no envelope.
   const options = { requireHostHeader: false }
   const pair = certificates.follow('http', (renewed) => server.setSecureContext(renewed))
   if (pair === null) return createServer(options, listener)
@@ -109,7 +109,7 @@ function connectionLimits(core: Core): ConnectionLimits {
     isProxy: (address) => proxies.has(plainAddress(address)),
     refuse(socket, isOfAddress) {
       core.counters.add('pillarbox_http_connections_refused_total')
-      // Below TLS there is nothing that could be said.
+      // Before the TLS handshake no response can be sent.
       if (tls !== null) socket.destroy()
       else void writeRefusal(core, socket, { error: tooMany(isOfAddress), isPublicApi: false })
     },
@@ -118,13 +118,13 @@ function connectionLimits(core: Core): ConnectionLimits {
 
 function tooMany(isOfAddress: boolean): AppError {
   if (isOfAddress)
-    return new AppError('RATE_LIMIT_EXCEEDED', 'Too many connections of this address.', {
+    return new AppError('RATE_LIMIT_EXCEEDED', 'Too many connections from this address.', {
       details: { retryAfter: RETRY_AFTER_SECONDS },
     })
   return new AppError('EXTERNAL_SERVICE_ERROR', 'Too many connections. Try again in a moment.')
 }
 
-/** RFC 9112, section 3.2: HTTP/1.1 has one always. */
+/** HTTP/1.1 requests must have a Host header (RFC 9112, section 3.2). */
 function lacksHost({ httpVersion, headers }: IncomingMessage): boolean {
   return httpVersion === '1.1' && headers.host === undefined
 }
@@ -153,14 +153,14 @@ async function stopServer(
     endGrace()
   }, graceMs)
   await closed
-  // Of a request whose client has gone there may be something left to put away.
+  // A request whose client disconnected may still be cleaning up.
   await Promise.race([Promise.allSettled(inHand), isOver])
   clearInterval(cutting)
   clearTimeout(deadline)
 }
 
-/** In `all` until it has settled. */
-function noted<T>(all: Set<Promise<unknown>>, work: T | Promise<T>): Promise<T> {
+/** Keeps `work` in `all` until it has settled. */
+function heldUntilSettled<T>(all: Set<Promise<unknown>>, work: T | Promise<T>): Promise<T> {
   const done = Promise.resolve(work).finally(() => all.delete(done))
   all.add(done)
   return done
@@ -170,10 +170,10 @@ function urlOf(scheme: string, host: string, port: number): string {
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** A request line or Host header of which no URL can be made never reaches a route. */
-function unreadable({ now, counters }: Core, cause: unknown): Response {
+/** The response to a request line or Host header that does not form a URL. */
+function refuseUrl({ now, counters }: Core, cause: unknown): Response {
   counters.add('pillarbox_http_strangers_refused_total', { status: '400' })
-  const error = new AppError('BAD_REQUEST', 'The request has no readable URL.', { cause })
+  const error = new AppError('BAD_REQUEST', 'The request has no valid URL.', { cause })
   const requestId = randomUUID()
   const { status, body, headers } = errorResponse(error, {
     requestId,

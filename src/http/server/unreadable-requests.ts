@@ -1,49 +1,49 @@
 /**
- * Requests that the listener cannot read, or that do not come whole in time: they get the envelope
- * too. Where a response has begun, or other requests wait for theirs, nothing can be said without
- * being taken for the answer to another request: the connection is closed.
+ * Responds to requests that the listener cannot parse, or that do not arrive in time, with the error
+ * envelope. If a response has begun or earlier requests wait for theirs, the client would take it
+ * for another response, so the connection is closed instead.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '../../errors.ts'
 import type { Core } from '../../features/core.ts'
-import type { Turns } from './pipelining.ts'
+import type { Pipelines } from './pipelining.ts'
 import { writeRefusal } from './raw-response.ts'
 
 type Fault = Error & { code?: string; reason?: string; rawPacket?: Buffer }
-type Asked = Pick<Turns, 'unanswered'>
+type Unanswered = Pick<Pipelines, 'unanswered'>
 
-export function answerFaults(
+export function answerUnreadable(
   server: Server,
   core: Pick<Core, 'now' | 'counters'>,
-  turns: Asked,
+  pipelines: Unanswered,
 ): void {
   server.on('clientError', (fault: Fault, socket: Socket) => {
     const error = toRefusal(fault)
-    if (error === undefined || !socket.writable || !isFree(turns, socket)) {
+    if (error === undefined || !socket.writable || !isFree(pipelines, socket)) {
       socket.destroy()
       return
     }
     core.counters.add('pillarbox_http_strangers_refused_total', { status: String(error.status) })
-    void writeRefusal(core, socket, { error, isPublicApi: isPublicApi(fault, turns, socket) })
+    void writeRefusal(core, socket, { error, isPublicApi: isPublicApi(fault, pipelines, socket) })
   })
 }
 
-/** What was read last is a head, or a piece of the body of a request that waits. */
-function isPublicApi({ rawPacket }: Fault, { unanswered }: Asked, socket: Socket): boolean {
+/** The last bytes are a request's head, or part of the body of a request that waits. */
+function isPublicApi({ rawPacket }: Fault, { unanswered }: Unanswered, socket: Socket): boolean {
   const [first] = unanswered(socket)
   if (first !== undefined) return first.incoming.url?.startsWith('/v1/') ?? false
   return /^[A-Z]+ \/v1\//.test(rawPacket?.toString('latin1', 0, 32) ?? '')
 }
 
-/** No request waits, or the broken one alone does, and no response has begun. */
-function isFree({ unanswered }: Asked, socket: Socket): boolean {
+/** Whether no request waits, or only the broken one, and no response has begun. */
+function isFree({ unanswered }: Unanswered, socket: Socket): boolean {
   const [first, second] = unanswered(socket)
   if (first === undefined) return true
   return second === undefined && !first.incoming.complete && !first.outgoing.headersSent
 }
 
-/** Undefined where the connection itself is broken. */
+/** Undefined when the connection itself is broken. */
 function toRefusal(cause: Fault): AppError | undefined {
   const { code = '', reason } = cause
   if (code === 'HPE_HEADER_OVERFLOW') {
@@ -54,9 +54,9 @@ function toRefusal(cause: Fault): AppError | undefined {
     return new AppError('PAYLOAD_TOO_LARGE', 'The chunk extensions are too large.', { cause })
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new AppError('REQUEST_TIMEOUT', 'The request did not come whole in time.', { cause })
+    return new AppError('REQUEST_TIMEOUT', 'The request did not arrive in time.', { cause })
   }
   if (!code.startsWith('HPE_')) return undefined
   const why = reason === undefined ? '' : ` (${reason})`
-  return new AppError('BAD_REQUEST', `The request is not HTTP that can be read${why}.`, { cause })
+  return new AppError('BAD_REQUEST', `The request is not valid HTTP${why}.`, { cause })
 }

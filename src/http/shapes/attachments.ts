@@ -1,5 +1,5 @@
-/** The attachments of a send request (contract 1.1). Contents stay base64: checked, not decoded. */
-import { setImmediate as othersTurn } from 'node:timers/promises'
+/** The attachments of a send request. Contents are checked as base64 and not decoded. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
 import { invalidField } from '../../errors.ts'
@@ -33,7 +33,9 @@ const attachment = z
       .min(1)
       .regex(/^[^<>]*$/, 'Must not contain < or >')
       .optional()
-      .meta({ description: 'Required when inline; the body refers to it as cid:<contentId>' }),
+      .meta({
+        description: 'Required for inline attachments; the body refers to it as cid:<contentId>',
+      }),
     disposition: z.enum(['attachment', 'inline']).default('attachment'),
   })
   .superRefine(({ disposition, contentId }, context) => {
@@ -43,7 +45,7 @@ const attachment = z
   })
   .transform((item): StoredAttachment => ({ ...item, contentId: item.contentId ?? null }))
 
-/** What is looked at apart, in turns: `checkLongContents`. */
+/** Long contents are checked apart, in steps, by `checkLongContents`. */
 function isLong(content: string): boolean {
   return content.length > MAX_QUICK_BASE64_LENGTH
 }
@@ -60,7 +62,7 @@ export function attachmentList(limits: Config['limits']) {
     })
 }
 
-/** What the schema leaves out, so that others get their turn. @throws AppError VALIDATION_ERROR */
+/** Checks the long contents in steps, with other work in between. @throws AppError VALIDATION_ERROR */
 export async function checkLongContents(attachments: readonly StoredAttachment[]): Promise<void> {
   for (const [index, { content }] of attachments.entries()) {
     if (!isLong(content)) continue
@@ -68,7 +70,7 @@ export async function checkLongContents(attachments: readonly StoredAttachment[]
     for (let end = 0; end < content.length; ) {
       end += MAX_QUICK_BASE64_LENGTH
       scan.advance(end)
-      await othersTurn()
+      await nextTurn()
     }
     if (scan.isBase64()) continue
     throw invalidField(`attachments.${index}.content`, 'invalid_string', NOT_BASE64)

@@ -1,4 +1,4 @@
-/** A condition in a request: the feature that knows the grammar checks it, and names what is wrong. */
+/** A condition in a request. The feature `conditions` checks it; this is its JSON Schema for the description. */
 import { z } from 'zod'
 import { conditionJsonSchema } from '../../features/conditions/json-schema.ts'
 

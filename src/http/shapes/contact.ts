@@ -1,8 +1,8 @@
-/** A contact in responses (contract 2.1). */
+/** A contact in responses. */
 import { z } from 'zod'
 import { instant } from './fields.ts'
 
-/** What is known of a contact, by key. */
+/** The data of a contact, by key. */
 export const contactData = z.record(z.string(), z.unknown())
 
 export const contactRecord = z

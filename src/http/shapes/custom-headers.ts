@@ -1,4 +1,4 @@
-/** Header fields that a caller adds to a message (section 0). */
+/** Header fields that a caller adds to a message. */
 import { z } from 'zod'
 import { isHeaderName, isRefusedHeader, REFUSED_HEADERS } from '../../mail/compose/custom-header.ts'
 import { MAX_HEADER_VALUE_LENGTH, MAX_HEADERS } from '../../mail/limits.ts'
@@ -23,6 +23,6 @@ export const customHeaders = z
   })
 
 function refusal(name: string): string | undefined {
-  if (!isHeaderName(name)) return 'Not a name of a header field'
+  if (!isHeaderName(name)) return 'Not a valid name of a header field'
   return isRefusedHeader(name) ? 'This header cannot be set' : undefined
 }

@@ -1,21 +1,21 @@
-/** Fields that several routes take. */
+/** Shapes of fields that several routes share. */
 import { z } from 'zod'
 import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
 import { type NamedMailbox, parseNamedMailbox } from '../../mail/address/named-mailbox.ts'
 import { MAX_DISPLAY_NAME_LENGTH } from '../../mail/limits.ts'
 
-/** Line breaks, NUL and all other controls but the tab: none has a place in a header field. */
-const oneLine = /^[^\x00-\x08\x0a-\x1f\x7f]*$/
+/** Excludes line breaks, NUL and all other control characters but the tab, as header fields do. */
+const ONE_LINE = /^[^\x00-\x08\x0a-\x1f\x7f]*$/
 
-/** Text that will stand in a header field of a message. */
+/** Text for a header field of a message. */
 export function lineOfText(maxLength: number) {
   return z
     .string()
     .max(maxLength, `Must be at most ${maxLength} characters long`)
-    .regex(oneLine, 'Must not contain line breaks or control characters')
+    .regex(ONE_LINE, 'Must not contain line breaks or control characters')
 }
 
-/** An address, parsed; spaces around it are not part of it. */
+/** A parsed address; surrounding spaces are ignored. */
 export const emailAddress = z
   .string()
   .transform((text, context): ParsedAddress => {
@@ -27,7 +27,7 @@ export const emailAddress = z
   })
   .meta({ type: 'string', format: 'email' })
 
-/** A name for people to read; an empty or blank one counts as absent. */
+/** A display name; a blank one counts as absent. */
 export const displayName = lineOfText(MAX_DISPLAY_NAME_LENGTH).transform((text) =>
   text.trim() === '' ? undefined : text,
 )
@@ -47,24 +47,24 @@ const mailboxObject = z
   .object({ name: displayName.optional(), email: emailAddress })
   .transform(({ name, email }): NamedMailbox => ({ address: email, name: name ?? null }))
 
-/** One mailbox: an address, an address with a name before it, or `{name, email}`. */
+/** One mailbox: `address`, `Name <address>`, or `{name, email}`. */
 export const mailbox = z.union([mailboxText, mailboxObject])
 
-/** As `mailbox`, with one text for whatever has neither shape. */
+/** Like `mailbox`, with `error` as the message for a value of any other shape. */
 export function describedMailbox(error: string) {
   return z.union([mailboxText, mailboxObject], { error })
 }
 
-/** The id of something of ours, as a field of a body. */
+/** The id of a record, as a field of a body. */
 export const id = z.guid('Not a UUID').toLowerCase().meta({ type: 'string', format: 'uuid' })
 
 /** An instant in a response. */
 export const instant = z.iso.datetime()
 
-/** Of a request that took effect: what of it did not. */
+/** The parts of a request that had no effect, in the response to a request that did. */
 export const warnings = z
   .array(z.string())
-  .meta({ description: 'What the request has and nobody knows; left out when there is nothing' })
+  .meta({ description: 'Fields of the request that are not known; absent if there are none' })
 
-/** Older clients of this API family read a response there. */
+/** Describes fields that older clients of this API family read at the top level. */
 export const againAtTopLevel = { description: 'The same as in `data`, for older clients' }

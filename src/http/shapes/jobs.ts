@@ -1,14 +1,14 @@
-/** What routes answer that queue a job, and those that show one (contract 3.3). */
+/** Responses of routes that queue a job, and of routes that show one. */
 import { z } from 'zod'
 
 export const queuedJob = z
   .object({ message: z.string(), jobId: z.string() })
   .meta({ id: 'QueuedJob' })
 
-const askedFor = z.unknown().meta({ description: 'What was asked for' })
+const parameters = z.unknown().meta({ description: 'The parameters of the job' })
 
-/** `result`: what it resolves to; `data`: what may be shown of what was asked for. */
-export function jobStatus(result: z.ZodType, data: z.ZodType = askedFor) {
+/** `result` is the outcome of a completed job, `data` the part of its parameters that may be shown. */
+export function jobStatus(result: z.ZodType, data: z.ZodType = parameters) {
   return z.object({
     id: z.string(),
     state: z.enum(['waiting', 'active', 'completed', 'failed', 'delayed']),

@@ -1,19 +1,19 @@
-/** What stands in the links of the hosted pages and in the paths of the public contact calls. */
+/** The token and query in links to the hosted pages and in the paths of the public contact calls. */
 import { z } from 'zod'
 import type { Core } from '../../features/core.ts'
 import { type PageToken, readPageToken } from '../../mail/signed-tokens.ts'
 import { id } from './fields.ts'
 
-/** `?e=<email id>`: who calls says which email led there. What is no id is ignored. */
+/** `?e=<email id>`: the email that led to the call. An invalid id is ignored. */
 export const attribution = z.object({
   e: id.optional().catch(undefined).meta({
     type: 'string',
     format: 'uuid',
-    description: 'The email that led there; ignored when it is not one of the contact',
+    description: 'The email that led to this call; ignored unless it was sent to the contact',
   }),
 })
 
-/** Undefined for whatever we did not sign for a page. */
+/** Undefined for a token that this server did not sign for a page. */
 export function readPageLink(
   { keyring }: Pick<Core, 'keyring'>,
   token: string | undefined,

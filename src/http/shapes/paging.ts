@@ -1,8 +1,8 @@
-/** Query parameters of lists, the same everywhere: a limit above the cap is the cap (section 0). */
+/** Query parameters that all lists share. */
 import { z } from 'zod'
 import { DAY_MS, parseInstant } from '../../clock.ts'
 
-/** A whole number of at least 1; above `cap` it is `cap`, left out it is `fallback`. */
+/** An integer of at least 1; values above `cap` count as `cap`, an absent one as `fallback`. */
 export function countParameter<Fallback extends number | undefined>({
   fallback,
   cap,
@@ -43,9 +43,9 @@ export const cursorParameter = z
   .min(1)
   .max(500)
   .optional()
-  .meta({ description: 'Where the page before ended, as that page says' })
+  .meta({ description: '`cursor` of the previous page' })
 
-/** One of a few words; anything else is `fallback`. */
+/** One of `choices`; any other value counts as `fallback`. */
 export function choiceParameter<const Choice extends string>(
   choices: readonly Choice[],
   fallback: Choice,
@@ -56,7 +56,7 @@ export function choiceParameter<const Choice extends string>(
     .meta({ type: 'string', enum: [...choices], default: fallback })
 }
 
-/** As epoch milliseconds; a bare date is its first millisecond in UTC, or its last. */
+/** Epoch milliseconds. A bare date counts as its first or last millisecond in UTC. */
 export function instantParameter(bareDate: 'first' | 'last') {
   return z
     .string()

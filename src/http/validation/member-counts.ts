@@ -1,11 +1,10 @@
 /**
- * Lists and maps of a request, counted before any schema looks at their members: a schema makes an
- * issue of every wrong member, and hundreds of thousands of issues stop a server. Of a list that
- * has no more members than it may have, the members are looked at one by one, until enough of them
- * are wrong.
+ * Counts the members of lists and maps before their schemas validate them: zod makes an issue of
+ * every invalid member, and hundreds of thousands of issues block a server. The members of a list
+ * within its limit are validated one by one, until enough of them are invalid.
  *
- * How many there may be is said by the schemas: `.max()` of a list, `maxProperties` of a map's
- * description, the shape of an object that takes no unknown fields.
+ * The limits come from the schemas: `.max()` of a list, `maxProperties` in the description of a map,
+ * the shape of an object without unknown fields.
  */
 import { z } from 'zod'
 
@@ -13,35 +12,35 @@ type Schema = z.core.$ZodType
 type Path = readonly PropertyKey[]
 
 export type Visit = {
-  /** The list, map or object at `path` has more members than it may have. */
+  /** The list, map or object at `path` has too many members. */
   onTooMany(path: Path, fault: { code: string; message: string }): void
-  /** The next member of a long list, unless its own members are too many; false ends the list. */
+  /** The next member of a long list, undefined if it has too many members itself; false ends the list. */
   onMember(path: Path, member: { schema: Schema; value: unknown } | undefined): boolean
 }
 
-/** Of a list no longer than that, the members are left to the schema of the whole. */
+/** The members of shorter lists are validated with the whole value. */
 export const SHORT_LIST = 20
 
 export function countMembers(schema: Schema, value: unknown, visit: Visit): void {
-  look(schema, value, { path: [], visit })
+  checkValue(schema, value, { path: [], visit })
 }
 
 type Place = { path: Path; visit: Visit }
 
-/** False where there are too many members. */
-function look(given: Schema, value: unknown, place: Place): boolean {
+/** False if there are too many members. */
+function checkValue(given: Schema, value: unknown, place: Place): boolean {
   if (typeof value !== 'object' || value === null) return true
   const schema = unwrapped(given)
   const { def } = schema._zod
   if (def.type === 'union') {
-    return def.options.map((option) => look(option, value, place)).every(Boolean)
+    return def.options.map((option) => checkValue(option, value, place)).every(Boolean)
   }
-  if (Array.isArray(value)) return def.type !== 'array' || lookAtList(schema, value, place)
-  if (def.type === 'record') return lookAtMap(schema, value, place)
-  return def.type !== 'object' || lookAtObject(schema, value, place)
+  if (Array.isArray(value)) return def.type !== 'array' || checkList(schema, value, place)
+  if (def.type === 'record') return checkMap(schema, value, place)
+  return def.type !== 'object' || checkObject(schema, value, place)
 }
 
-/** The schema that the value meets first. */
+/** The innermost schema that validates the value itself. */
 function unwrapped(schema: Schema): z.core.$ZodTypes {
   const known = schema as z.core.$ZodTypes
   const { def } = known._zod
@@ -61,7 +60,7 @@ function unwrapped(schema: Schema): z.core.$ZodTypes {
   }
 }
 
-function lookAtList(schema: Schema, list: unknown[], { path, visit }: Place): boolean {
+function checkList(schema: Schema, list: unknown[], { path, visit }: Place): boolean {
   const { def } = (schema as z.core.$ZodArray)._zod
   const maximum = mostMembers(def.checks)
   if (list.length > maximum) {
@@ -72,7 +71,7 @@ function lookAtList(schema: Schema, list: unknown[], { path, visit }: Place): bo
   const isLong = list.length > SHORT_LIST
   for (const [index, value] of list.entries()) {
     const at = [...path, index]
-    const isCounted = look(def.element, value, { path: at, visit })
+    const isCounted = checkValue(def.element, value, { path: at, visit })
     if (isLong && !visit.onMember(at, isCounted ? { schema: def.element, value } : undefined)) break
   }
   return true
@@ -84,24 +83,24 @@ function mostMembers(checks: readonly z.core.$ZodCheck<never>[] = []): number {
   return Math.min(...maxima.map(({ maximum }) => maximum))
 }
 
-function lookAtMap(schema: Schema, map: object, { path, visit }: Place): boolean {
+function checkMap(schema: Schema, map: object, { path, visit }: Place): boolean {
   const most = z.globalRegistry.get(schema)?.maxProperties
   if (typeof most !== 'number' || Object.keys(map).length <= most) return true
   visit.onTooMany(path, { code: 'too_big', message: `At most ${most} entries` })
   return false
 }
 
-function lookAtObject(schema: Schema, fields: object, { path, visit }: Place): boolean {
+function checkObject(schema: Schema, fields: object, { path, visit }: Place): boolean {
   const { shape, catchall } = (schema as z.core.$ZodObject)._zod.def
   const isStrict = (catchall as z.core.$ZodTypes | undefined)?._zod.def.type === 'never'
   const known = Object.entries(shape)
   if (isStrict && Object.keys(fields).length > known.length + SHORT_LIST) {
-    const message = `Has more than ${SHORT_LIST} fields that are not known here`
+    const message = `Has more than ${SHORT_LIST} unknown fields`
     visit.onTooMany(path, { code: 'unrecognized_keys', message })
     return false
   }
   const parts = fields as Record<string, unknown>
   return known
-    .map(([name, part]) => look(part, parts[name], { path: [...path, name], visit }))
+    .map(([name, part]) => checkValue(part, parts[name], { path: [...path, name], visit }))
     .every(Boolean)
 }

@@ -1,20 +1,20 @@
 /**
- * Warnings about fields that a request has and its route does not know: the request takes effect
- * without them, and the answer says so. Names of other mail services' fields are answered with ours.
+ * Warnings about unknown fields of a request. The request takes effect without them, and the
+ * response contains the warnings. For the field names of other mail services they suggest ours.
  */
 import type { z } from 'zod'
 import { findClosest } from '../../config/layers/closest.ts'
 
-/** Field of another API, or a near miss that no spelling check finds -> ours. */
+/** From fields of other APIs, and misspellings that a spelling check does not find, to ours. */
 export type FieldAliases = Readonly<Record<string, string>>
 
-/** A body with more unknown fields than that is answered with the first of them. */
+/** Warnings for further unknown fields are left out. */
 const MAX_WARNINGS = 20
 const MAX_NAME_LENGTH = 60
 
 /**
- * @returns one text a field: `"html": unknown field, ignored; did you mean "body"?`; undefined when
- *   there is no unknown field
+ * @returns one text for each field: `"html": unknown field, ignored; did you mean "body"?`; undefined
+ *   without unknown fields
  */
 export function warnOfUnknownFields(
   schema: z.ZodObject,

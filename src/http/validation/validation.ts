@@ -1,6 +1,6 @@
 /**
- * From zod's issues to the field errors of the API (contract 8.2): its own names for the codes, dot
- * paths, and one entry where zod lists every alternative of a union.
+ * Validates a value with a zod schema and turns zod's issues into the field errors of the API: the
+ * API's own CODES, dot paths, and one entry where zod lists every alternative of a union.
  */
 import { z } from 'zod'
 import { type FieldError, invalid } from '../../errors.ts'
@@ -8,16 +8,16 @@ import { countMembers } from './member-counts.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** A request that is wrong everywhere is told so often enough. */
+/** Further errors of a request are left out. */
 const MAX_FIELD_ERRORS = 20
-/** Names and texts of a caller are shown up to that length. */
+/** Names and texts from the request are shown up to these lengths. */
 const MAX_SHOWN_NAME = 100
 const MAX_SHOWN_TEXT = 500
 
-/** What zod says of a union that has no text of its own. */
+/** The message of zod for a union without a message of its own. */
 const DEFAULT_TEXT = 'Invalid input'
 
-const codes: Partial<Record<Issue['code'], string>> = {
+const CODES: Partial<Record<Issue['code'], string>> = {
   invalid_type: 'invalid_type',
   invalid_format: 'invalid_string',
   invalid_value: 'invalid_enum_value',
@@ -29,21 +29,21 @@ const codes: Partial<Record<Issue['code'], string>> = {
 }
 
 /**
- * `value` as the schema gives it back.
- * @throws AppError VALIDATION_ERROR (422) with one entry a wrong field
+ * Returns the output of the schema.
+ * @throws AppError VALIDATION_ERROR (422) with one entry for each invalid field
  */
 export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Output {
   const early = findMemberErrors(schema, value)
   if (early.length > 0) throw invalid(early)
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  // Only now are the wrong values asked for: keeping them costs something on every request.
+  // Only the second run reports the invalid values, because that costs time on every request.
   const again = schema.safeParse(value, { reportInput: true })
   const issues = (again.error ?? result.error).issues
   throw invalid(issues.flatMap((issue) => toFieldErrors(issue, [])).slice(0, MAX_FIELD_ERRORS))
 }
 
-/** What is wrong with the numbers of members, and with members of long lists. */
+/** Errors in the numbers of members, and in the members of long lists. */
 function findMemberErrors(schema: z.ZodType, value: unknown): FieldError[] {
   const errors: FieldError[] = []
   countMembers(schema, value, {
@@ -71,9 +71,9 @@ function toFieldErrors(issue: Issue, prefix: readonly PropertyKey[]): FieldError
 }
 
 /**
- * What is wrong with the alternative that was meant: the only one that the value's type fits. A
- * value of none of the types is one `invalid_type`. Where the schema has a text of its own for a
- * wrong shape, that is one `invalid_union` with the text.
+ * The errors of the alternative that was probably meant: the only one whose type the value has. A
+ * value of none of the types is one `invalid_type`. If the schema has a message of its own for other
+ * shapes, the error is one `invalid_union` with that message.
  */
 function unionErrors(
   issue: z.core.$ZodIssueInvalidUnion,
@@ -109,7 +109,7 @@ function fieldError(issue: Issue, path: readonly PropertyKey[]): FieldError {
     const code = typeof issue.params?.code === 'string' ? issue.params.code : 'custom'
     return { field, message: text, code }
   }
-  const code = codes[issue.code] ?? 'custom'
+  const code = CODES[issue.code] ?? 'custom'
   if (issue.code !== 'invalid_type') return { field, message: text, code }
   const received = typeName(issue.input)
   const message = `Expected ${issue.expected}, received ${received}`
@@ -128,7 +128,7 @@ function shortened(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
 }
 
-/** What JSON calls the type of a value. */
+/** The JSON name of the type of a value. */
 function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value

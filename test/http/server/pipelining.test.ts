@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { createTurns } from '../../../src/http/server/pipelining.ts'
+import { createPipelines } from '../../../src/http/server/pipelining.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 
 type Options = { tls?: { key: string; cert: string } }
@@ -14,7 +14,7 @@ type Options = { tls?: { key: string; cert: string } }
 async function listen(t: TestContext, answer: RequestListener, { tls }: Options = {}) {
   const seen = { parsed: 0, begun: [] as string[], atOnce: 0 }
   let inHand = 0
-  const turns = createTurns((incoming, outgoing) => {
+  const pipelines = createPipelines((incoming, outgoing) => {
     seen.begun.push(incoming.url ?? '')
     inHand += 1
     seen.atOnce = Math.max(seen.atOnce, inHand)
@@ -23,11 +23,11 @@ async function listen(t: TestContext, answer: RequestListener, { tls }: Options 
     })
     answer(incoming, outgoing)
   })
-  const server = tls ? createTlsServer(tls, turns.listener) : createServer(turns.listener)
+  const server = tls ? createTlsServer(tls, pipelines.listener) : createServer(pipelines.listener)
   server.on('request', () => {
     seen.parsed += 1
   })
-  turns.watch(server)
+  pipelines.watch(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
@@ -47,7 +47,7 @@ async function hear(socket: Socket): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Until nothing has been parsed for a while of turns. */
+/** Until nothing has been parsed for a while of pipelines. */
 async function settled(seen: { parsed: number }): Promise<void> {
   for (let quiet = 0, last = -1; quiet < 200 || seen.parsed === 0; quiet += 1) {
     if (seen.parsed !== last) quiet = 0

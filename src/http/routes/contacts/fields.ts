@@ -1,4 +1,4 @@
-/** What contacts of a project have besides an address: the fields, their values, who refers to them. */
+/** The fields of a project's contacts: their values, and the segments and workflows that use them. */
 import { z } from 'zod'
 import { deleteField } from '../../../features/contacts/fields/delete.ts'
 import { listFields } from '../../../features/contacts/fields/list.ts'
@@ -18,7 +18,7 @@ const fieldList = z.object({
         .int()
         .min(0)
         .max(100)
-        .meta({ description: 'Percent of the contacts that have it' }),
+        .meta({ description: 'Percentage of the contacts that have the field' }),
     }),
   ),
   count: z.int(),
@@ -29,7 +29,7 @@ const valuesQuery = z.object({ limit: countParameter({ fallback: 100, cap: 200 }
 const fieldValues = z.object({
   field: z.string(),
   values: z.array(z.union([z.string(), z.number(), z.boolean()])),
-  count: z.int().meta({ description: 'How many are listed' }),
+  count: z.int().meta({ description: 'The number of values in the list' }),
   limit: z.int(),
 })
 
@@ -39,11 +39,11 @@ const fieldUsage = z.object({
   usedInSegments: uses,
   usedInCampaigns: uses,
   usedInWorkflows: uses,
-  contactCount: z.int().meta({ description: 'How many contacts have it' }),
+  contactCount: z.int().meta({ description: 'The number of contacts that have the field' }),
   canDelete: z.boolean(),
 })
 
-const deletedFrom = z.int().meta({ description: 'How many contacts had it' })
+const deletedFrom = z.int().meta({ description: 'The number of contacts that had the field' })
 
 const shared = { tag: 'Contacts' } as const
 const params = { field: 'data.<key>, or the name of a standard field' }
@@ -51,7 +51,7 @@ const params = { field: 'data.<key>, or the name of a standard field' }
 export const list = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'List the fields of contacts, by name',
+    summary: 'List the fields of contacts by name',
     responses: {
       200: { description: 'Standard fields and the keys of data', schema: fieldList },
     },
@@ -61,9 +61,9 @@ export const list = ({ core }: RouteDeps) =>
 export const listValues = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'List distinct values of a field',
+    summary: 'List the distinct values of a field',
     description:
-      'Those that conditions compare with: booleans, numbers and texts of up to 1,000 characters.',
+      'The values that conditions can compare: booleans, numbers, and texts of up to 1,000 characters.',
     params,
     query: valuesQuery,
     responses: { 200: { description: 'The values, in order', schema: fieldValues } },
@@ -77,9 +77,9 @@ export const listValues = ({ core }: RouteDeps) =>
 export const showUsage = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Show what refers to a field',
+    summary: 'Show what uses a field',
     params,
-    responses: { 200: { description: 'What refers to it', schema: fieldUsage } },
+    responses: { 200: { description: 'The uses of the field', schema: fieldUsage } },
     handle: async ({ project, params }) => {
       const { field = '' } = params
       return json(200, await findFieldUsage(core, { projectId: project.id, field }))
@@ -89,12 +89,12 @@ export const showUsage = ({ core }: RouteDeps) =>
 export const remove = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Delete a field of the data from all contacts',
-    description: 'Many contacts are a job: GET /contacts/bulk/:jobId shows how far it is.',
+    summary: 'Delete a field of `data` from all contacts',
+    description: 'With many contacts this is a job: GET /contacts/bulk/:jobId shows its progress.',
     params,
     responses: {
       200: {
-        description: 'Deleted, or being deleted by a job',
+        description: 'Deleted, or queued as a job',
         schema: z.object({ deletedFrom, jobId: z.string().optional() }),
       },
     },

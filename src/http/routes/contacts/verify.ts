@@ -1,4 +1,4 @@
-/** Verifying many addresses at once: queued, with a job to look at. No contact changes by it. */
+/** Verifies many addresses in a job whose state can be polled. No contact changes. */
 import { z } from 'zod'
 import {
   MAX_EXCLUDED_IDS,
@@ -22,7 +22,7 @@ import { addressText } from '../verify.ts'
 
 /** Addresses of one verification. */
 const MAX_ADDRESSES = 10_000
-/** Each address with quotes, comma and the indentation of JSON for people. */
+/** With quotes, a comma and indentation for each address. */
 const MAX_REQUEST_BYTES = MAX_ADDRESSES * (MAX_ADDRESS_TEXT_LENGTH + 16)
 
 const filter = z.strictObject({
@@ -33,17 +33,17 @@ const filter = z.strictObject({
 
 const fields = {
   mode: z.enum(['emails', 'ids', 'query']).optional().meta({
-    description: 'Which of the fields names the addresses; as the field that is there, if absent',
+    description: 'The field that selects the addresses; by default the one that is given',
   }),
   emails: z.array(addressText).min(1).max(MAX_ADDRESSES).optional(),
   contactIds: z.array(id).min(1).max(MAX_IDS_PER_REQUEST).optional(),
-  filter: filter.optional().meta({ description: 'Contacts; an empty one is all of them' }),
+  filter: filter.optional().meta({ description: 'Selects contacts; {} selects all of them' }),
   excludeIds: z.array(id).max(MAX_EXCLUDED_IDS).optional().meta({
-    description: 'Beside filter: contacts to leave out',
+    description: 'With filter: contacts to leave out',
   }),
 }
 
-const fieldOfMode = { emails: 'emails', ids: 'contactIds', query: 'filter' } as const
+const FIELD_OF_MODE = { emails: 'emails', ids: 'contactIds', query: 'filter' } as const
 
 const order = z.strictObject(fields).transform((body, context): ListSelection<unknown> => {
   const refuse = (field: string, message: string) => {
@@ -51,19 +51,19 @@ const order = z.strictObject(fields).transform((body, context): ListSelection<un
     return z.NEVER
   }
   const { mode, emails, contactIds, filter, excludeIds } = body
-  const given = Object.values(fieldOfMode).filter((field) => body[field] !== undefined)
+  const given = Object.values(FIELD_OF_MODE).filter((field) => body[field] !== undefined)
   const [field] = given
   if (field === undefined || given.length > 1) {
     return refuse(
-      mode === undefined ? 'emails' : fieldOfMode[mode],
+      mode === undefined ? 'emails' : FIELD_OF_MODE[mode],
       'Give one of emails, contactIds and filter',
     )
   }
-  if (mode !== undefined && fieldOfMode[mode] !== field) {
-    return refuse(field, `Does not go with mode "${mode}"`)
+  if (mode !== undefined && FIELD_OF_MODE[mode] !== field) {
+    return refuse(field, `Not allowed with mode "${mode}"`)
   }
   if (excludeIds !== undefined && filter === undefined) {
-    return refuse('excludeIds', 'Goes with filter only')
+    return refuse('excludeIds', 'Allowed with filter only')
   }
   if (emails !== undefined) return { mode: 'emails', emails }
   if (contactIds !== undefined) return { mode: 'ids', contactIds }
@@ -73,13 +73,14 @@ const order = z.strictObject(fields).transform((body, context): ListSelection<un
 const status = jobStatus(
   z.unknown().meta({
     description:
-      'When completed: total = valid + invalid + unknown (name servers gave no answer); of the ' +
-      'invalid malformed, domainMissing, noMx; disposable, alias, personal, typo, plusAddressed; ' +
-      'notFound (ids of no contact). `results` has every address of a list of at most ' +
-      `${MAX_RESULTS}, of a longer one the first ${MAX_RESULTS} that are not valid, mistyped or ` +
-      'disposable, `resultsOmitted` says how many more there are. Each has email, contactId, state ' +
-      '(valid, invalid, unknown), cause (malformed, domain-missing, no-mx or null), the flags of ' +
-      'POST /v1/verify without hasWebsite, reasons and suggestedEmail.',
+      'When completed: total = valid + invalid + unknown (name servers did not respond). The ' +
+      'invalid ones are counted as malformed, domainMissing and noMx; further counts are ' +
+      'disposable, alias, personal, typo, plusAddressed, and notFound (ids without a contact). ' +
+      `For up to ${MAX_RESULTS} addresses, \`results\` has all of them; for more, it has the first ` +
+      `${MAX_RESULTS} that are not valid, mistyped or disposable, and \`resultsOmitted\` counts the ` +
+      'rest. Each has email, contactId, state (valid, invalid, unknown), cause (malformed, ' +
+      'domain-missing, no-mx or null), the flags of POST /v1/verify without hasWebsite, reasons ' +
+      'and suggestedEmail.',
   }),
 )
 
@@ -90,9 +91,9 @@ export const start = ({ core }: RouteDeps) =>
     ...shared,
     summary: 'Verify many addresses',
     description:
-      'Those given, those of the contacts named, or those of all contacts that match when the ' +
-      'job begins. Each as POST /v1/verify does it; each domain is looked up once. No contact ' +
-      'changes by it.',
+      'Verifies the addresses given, those of the contacts named, or those of all contacts that ' +
+      'match when the job starts. Each is verified like in POST /v1/verify, and each domain is ' +
+      'looked up once. No contact changes.',
     body: order,
     maxBodyBytes: MAX_REQUEST_BYTES,
     responses: { 202: { description: 'Queued', schema: queuedJob } },
@@ -106,7 +107,7 @@ export const start = ({ core }: RouteDeps) =>
 export const showStatus = ({ core }: RouteDeps) =>
   projectOperation({
     ...shared,
-    summary: 'Show how far a verification is, and what it found',
+    summary: 'Show the progress and the result of a verification',
     responses: { 200: { description: 'The job', schema: status } },
     refusals: [404],
     handle: async ({ project, params }) => {
