@@ -30,7 +30,8 @@ const shellBlocks = (page: DocsPage) => page.blocks.filter(({ language }) => lan
 const reasonNotToRun = (text: string) => NOT_RUN.find(([part]) => text.includes(part))?.[1]
 
 describe('command blocks', { skip }, () => {
-  const env: Record<string, string> = {}
+  // Without the settings of this process, but with its cache of compiled code.
+  const env: Record<string, string> = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
   let folder = ''
   let url = ''
   let sent = 0
