@@ -4,9 +4,9 @@
  * allowed; the sends may take 100 ms. Times are measured at the client.
  */
 import type { Api } from './api.ts'
-import { type People, withPeople } from './people-server.ts'
 import { printPlans } from './plans.ts'
 import { measure, printRows, type Row } from './rows.ts'
+import { type SeededServer, withSeededServer } from './seeded-server.ts'
 
 /** A contact of the big project. */
 type Known = { id: string; email: string }
@@ -21,26 +21,26 @@ const COUNT_MS = 1_500
 const LOOKUP = 500
 
 const chosen = process.argv.slice(2).filter((name) => !name.startsWith('--'))
-await withPeople(async (people) => {
-  const big = people.api('big')
-  const known = listKnown(people)
+await withSeededServer(async (seeded) => {
+  const big = seeded.api('big')
+  const known = listKnown(seeded)
   const tables: [string, () => Row[] | Promise<Row[]>][] = [
     ['lists', () => listRows(big, known)],
-    ['search', () => searchRows(people)],
+    ['search', () => searchRows(seeded)],
     ['fields', () => fieldRows(big)],
     ['filter', () => filterRows(big)],
     ['one contact', () => contactRows(big, known)],
   ]
   for (const [name, rows] of tables) {
     if (chosen.length > 0 && !chosen.includes(name)) continue
-    printRows(name, await measure(people, await rows()))
-    if (name === 'lists') printPlans(people)
+    printRows(name, await measure(seeded, await rows()))
+    if (name === 'lists') printPlans(seeded)
   }
 })
 
 /** A sample of the big project, in the order of creation. */
-function listKnown({ look }: People): Known[] {
-  return look((database) =>
+function listKnown({ query }: SeededServer): Known[] {
+  return query((database) =>
     database
       .prepare(
         `select id, email from contacts where number % 97 = 1
@@ -136,7 +136,7 @@ function newData(index: number): object {
 }
 
 /** Only first pages contain `total`. */
-async function searchRows({ api }: People): Promise<Row[]> {
+async function searchRows({ api }: SeededServer): Promise<Row[]> {
   const [big, small, middle] = [api('big'), api('small'), api('first')]
   const list = (of: Api, query: string) => of.call('GET', `/contacts?limit=100&search=${query}`)
   const searches: [string, Api, string][] = [

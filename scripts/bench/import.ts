@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Api } from './api.ts'
-import { type People, withPeople } from './people-server.ts'
+import { type SeededServer, withSeededServer } from './seeded-server.ts'
 import { forgetPeak, residentMegabytes } from './server.ts'
 import { printTable, show } from './table.ts'
 
@@ -16,9 +16,9 @@ type Status = { state: string; result: Record<string, unknown> | null; failedRea
 const ROWS = 50_000
 const POLL_MS = 20
 
-await withPeople(async (people) => {
-  const big = people.api('big')
-  const [csv, other] = [makeCsv(people, 3), makeCsv(people, 17)]
+await withSeededServer(async (seeded) => {
+  const big = seeded.api('big')
+  const [csv, other] = [makeCsv(seeded, 3), makeCsv(seeded, 17)]
   const columns = ['rows', 'seconds', 'wanted', 'rows/s', 'peak MB', 'sends p99 ms', '']
   const works: [string, string, () => Promise<Done>][] = [
     ['import of 5 MB', '< 10', () => importFile(big, csv)],
@@ -31,9 +31,9 @@ await withPeople(async (people) => {
   const rows: string[][] = []
   for (const [name, wanted, work] of works) {
     if (!isChosen(name)) continue
-    rows.push(await measure(people, { name, wanted, work }))
+    rows.push(await measure(seeded, { name, wanted, work }))
   }
-  printTable([['people, beside 50 sends a second', ...columns], ...rows])
+  printTable([['beside 50 sends per second', ...columns], ...rows])
 })
 
 function isChosen(name: string): boolean {
@@ -44,20 +44,20 @@ function isChosen(name: string): boolean {
 type Work = { name: string; wanted: string; work: () => Promise<Done> }
 
 /** A row of the result table. */
-async function measure(people: People, { name, wanted, work }: Work): Promise<string[]> {
+async function measure(seeded: SeededServer, { name, wanted, work }: Work): Promise<string[]> {
   process.stderr.write(`${name}\n`)
-  forgetPeak(people.server.pid)
-  const { result, sends } = await people.besideSends(work)
+  forgetPeak(seeded.server.pid)
+  const { result, sends } = await seeded.besideSends(work)
   const { rows, ms, note = '' } = result
-  const peak = residentMegabytes(people.server.pid).peak
+  const peak = residentMegabytes(seeded.server.pid).peak
   const speed = show((rows * 1_000) / ms)
   const figures = [show(peak), show(sends.p99Ms, 1), note]
   return [name, String(rows), show(ms / 1_000, 2), wanted, speed, ...figures]
 }
 
 /** About 100 bytes per row; every other row is an existing contact with different data. */
-function makeCsv({ look }: People, part: number): Buffer {
-  const known = look((database) =>
+function makeCsv({ query }: SeededServer, part: number): Buffer {
+  const known = query((database) =>
     database
       .prepare(
         `select email from contacts where number % 38 = ?

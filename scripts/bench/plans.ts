@@ -4,7 +4,7 @@ import type { ContactOrder, ContactScope } from '../../src/features/contacts/lis
 import { hitsOf, type Source } from '../../src/features/contacts/list/search.ts'
 import { compileSql } from '../../src/store/database.ts'
 import { type SQL, sql } from '../../src/store/drizzle.ts'
-import type { People } from './people-server.ts'
+import type { SeededServer } from './seeded-server.ts'
 
 type List = { name: string; scope?: Partial<ContactScope>; source?: Source } & Partial<ContactOrder>
 
@@ -23,7 +23,7 @@ const lists: readonly List[] = [
   { name: 'search, many hits', scope: { search: 'gmail' }, source: { kind: 'scan' } },
 ]
 
-export function printPlans({ look }: People): void {
+export function printPlans({ query }: SeededServer): void {
   for (const { name, scope, source = none, sort = 'createdAt', dir = 'desc' } of lists) {
     const after = sort === 'email' ? 'm' : 500_000
     const queries = chooseQueries({
@@ -31,14 +31,14 @@ export function printPlans({ look }: People): void {
       source,
       range: { sort, dir, after, limit: LIMIT },
     })
-    for (const [which, query] of Object.entries(queries)) {
-      console.log(`${name}${which === 'far' ? ', when the next ones make no page' : ''}`)
-      for (const step of look((database) => explain(database, query))) console.log(`  ${step}`)
+    for (const [which, listQuery] of Object.entries(queries)) {
+      console.log(`${name}${which === 'far' ? ', when the next rows do not fill a page' : ''}`)
+      for (const step of query((database) => explain(database, listQuery))) console.log(`  ${step}`)
     }
   }
 }
 
-type Database = Parameters<Parameters<People['look']>[0]>[0]
+type Database = Parameters<Parameters<SeededServer['query']>[0]>[0]
 
 function explain(database: Database, query: SQL): string[] {
   const { sql: text, params } = compileSql(query)

@@ -1,6 +1,6 @@
 /** Rows of the result tables: the call, the time that it took, the time allowed. */
 import type { Answer } from './api.ts'
-import type { People } from './people-server.ts'
+import type { SeededServer } from './seeded-server.ts'
 import { percentile, printTable, show } from './table.ts'
 
 export type Row = {
@@ -21,12 +21,12 @@ const WARM_UPS = 3
 const SENDS_WANTED_MS = 100
 
 /** @throws Error for a status of 400 or above */
-export async function measure(people: People, rows: readonly Row[]): Promise<Measured[]> {
+export async function measure(seeded: SeededServer, rows: readonly Row[]): Promise<Measured[]> {
   const measured: Measured[] = []
   for (const row of rows) {
     process.stderr.write(`${row.name}\n`)
     for (let index = 0; index < WARM_UPS; index += 1) await timed(row, index)
-    const { result: timesMs, sends } = await people.besideSends(() => repeat(row))
+    const { result: timesMs, sends } = await seeded.besideSends(() => repeat(row))
     measured.push({ ...row, timesMs, sendsP99Ms: sends.p99Ms })
   }
   return measured

@@ -6,9 +6,9 @@
  * part.
  */
 import type { Api } from './api.ts'
-import { segmentNames } from './people/segments.ts'
-import { type People, withPeople } from './people-server.ts'
 import { measure, printRows, type Row } from './rows.ts'
+import { type SeededServer, withSeededServer } from './seeded-server.ts'
+import { segmentNames } from './seeding/segments.ts'
 import { forgetPeak, residentMegabytes } from './server.ts'
 import { printTable, show } from './table.ts'
 
@@ -35,11 +35,13 @@ const hasOpened = within('email.opened', 'triggeredWithin', 60)
 const chosen = process.argv.slice(2).filter((name) => !name.startsWith('--'))
 // Each part has its own server, because memory is measured.
 if (isChosen('changes')) {
-  await withPeople(async (people) => printChanges(await computeChanges(people, people.api('big'))))
+  await withSeededServer(async (seeded) =>
+    printChanges(await computeChanges(seeded, seeded.api('big'))),
+  )
 }
 if (isChosen('conditions')) {
-  await withPeople(async (people) =>
-    printRows('conditions', await measure(people, await conditionRows(people, people.api('big')))),
+  await withSeededServer(async (seeded) =>
+    printRows('conditions', await measure(seeded, await conditionRows(seeded, seeded.api('big')))),
   )
 }
 
@@ -55,9 +57,9 @@ function all(...filters: Filter[]) {
   return { logic: 'AND', groups: [{ filters }] }
 }
 
-async function conditionRows({ look }: People, big: Api): Promise<Row[]> {
+async function conditionRows({ query }: SeededServer, big: Api): Promise<Row[]> {
   const segment = (name: string): string =>
-    look((database) =>
+    query((database) =>
       database.prepare('select id from segments where name = ?').pluck().get(name),
     ) as string
   const inSegment = (name: string): Filter => ({
@@ -120,12 +122,12 @@ function nested(): object {
 }
 
 /** About 300,000 contacts enter and then leave. */
-async function computeChanges(people: People, big: Api): Promise<Change[]> {
+async function computeChanges(seeded: SeededServer, big: Api): Promise<Change[]> {
   const condition = all({ field: 'data.age', operator: 'greaterThanOrEqual', value: 33 })
   const created = (await big.ask('POST', '/segments', {
     ...{ name: 'Over 33', type: 'DYNAMIC', trackMembership: true, condition },
   })) as { id: string }
-  const compute = (name: string) => computeOnce(people, { big, id: created.id, name })
+  const compute = (name: string) => computeOnce(seeded, { big, id: created.id, name })
   const entered = await compute('all enter')
   const unchanged = await compute('nobody changes')
   const nobody = all({ field: 'data.age', operator: 'greaterThanOrEqual', value: 1_000 })
@@ -134,7 +136,7 @@ async function computeChanges(people: People, big: Api): Promise<Change[]> {
 }
 
 async function computeOnce(
-  { server, besideSends }: People,
+  { server, besideSends }: SeededServer,
   { big, id, name }: { big: Api; id: string; name: string },
 ): Promise<Change> {
   process.stderr.write(`${name}\n`)

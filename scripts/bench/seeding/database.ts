@@ -17,7 +17,11 @@ import { fillSegments } from './segments.ts'
 const EMAIL_EVENTS = 0.4
 
 /** Builds the database in its own folder and returns the file. The same plan gives the same rows. */
-export async function buildPeople(folder: string, plan: Plan, progress: Progress): Promise<string> {
+export async function buildDatabase(
+  folder: string,
+  plan: Plan,
+  progress: Progress,
+): Promise<string> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const configFile = path.join(folder, 'pillarbox.toml')
   writeFileSync(configFile, `secret = "${SECRET}"\n`, { mode: 0o600 })

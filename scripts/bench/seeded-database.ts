@@ -16,22 +16,22 @@ import {
   rmSync,
 } from 'node:fs'
 import path from 'node:path'
-import { buildPeople } from './people/database.ts'
-import { fullSize, type Plan, startOfWeek } from './people/plan.ts'
-import { showProgress } from './people/progress.ts'
+import { buildDatabase } from './seeding/database.ts'
+import { fullSize, type Plan, startOfWeek } from './seeding/plan.ts'
+import { showProgress } from './seeding/progress.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const cacheFolder = path.join(root, 'node_modules/.cache/bench')
 
 /** Returns the file of the seeded database; builds it if there is none of this week. */
-export async function preparePeople(): Promise<string> {
+export async function prepareDatabase(): Promise<string> {
   const plan = { ...fullSize, at: startOfWeek(Date.now()) }
-  const file = path.join(cacheFolder, `people-${fingerprint(plan)}.db`)
+  const file = path.join(cacheFolder, `seeded-${fingerprint(plan)}.db`)
   if (existsSync(file)) return file
   const folder = path.join(cacheFolder, `building-${process.pid}`)
-  for (const old of globSync(path.join(cacheFolder, 'people-*'))) rmSync(old)
+  for (const old of globSync(path.join(cacheFolder, 'seeded-*'))) rmSync(old)
   try {
-    renameSync(await buildPeople(folder, plan, showProgress()), file)
+    renameSync(await buildDatabase(folder, plan, showProgress()), file)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -42,7 +42,7 @@ export async function preparePeople(): Promise<string> {
  * Copies the database to the place that a benchmark's configuration names. The copy is synced before
  * this returns, because gigabytes of unwritten data would delay every commit.
  */
-export function copyPeople(file: string, target: string): void {
+export function copyDatabase(file: string, target: string): void {
   mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 })
   execFileSync('cp', ['--reflink=auto', file, target])
   const copy = openSync(target, 'r+')
@@ -52,7 +52,7 @@ export function copyPeople(file: string, target: string): void {
 
 /** A digest of everything that determines the contents of the database. */
 function fingerprint(plan: Plan): string {
-  const sources = globSync(['migrations/sqlite/*.sql', 'scripts/bench/people/*.ts'], { cwd: root })
+  const sources = globSync(['migrations/sqlite/*.sql', 'scripts/bench/seeding/*.ts'], { cwd: root })
   const hash = createHash('sha256').update(JSON.stringify(plan))
   for (const name of sources.sort()) hash.update(readFileSync(path.join(root, name)))
   return hash.digest('hex').slice(0, 12)

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import Database from 'better-sqlite3'
-import { buildPeople } from '../../scripts/bench/people/database.ts'
-import { startOfWeek } from '../../scripts/bench/people/plan.ts'
-import { silence } from '../../scripts/bench/people/progress.ts'
+import { buildDatabase } from '../../scripts/bench/seeding/database.ts'
+import { startOfWeek } from '../../scripts/bench/seeding/plan.ts'
+import { silence } from '../../scripts/bench/seeding/progress.ts'
 import { createLog } from '../../src/log.ts'
 import { openStore } from '../../src/store/store.ts'
 
@@ -21,9 +21,9 @@ describe('the seeded database', () => {
   let empty: Database.Database
 
   before(async () => {
-    folder = mkdtempSync(path.join(tmpdir(), 'pillarbox-people-'))
+    folder = mkdtempSync(path.join(tmpdir(), 'pillarbox-seeded-'))
     const build = async (name: string) =>
-      new Database(await buildPeople(path.join(folder, name), plan, silence), { readonly: true })
+      new Database(await buildDatabase(path.join(folder, name), plan, silence), { readonly: true })
     ;[seeded, again, empty] = await Promise.all([build('one'), build('two'), openEmpty(folder)])
   })
   after(() => {

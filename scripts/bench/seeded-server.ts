@@ -2,17 +2,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { type Api, createApi } from './api.ts'
-import { type ProjectName, projectPlans, SECRET } from './people/plan.ts'
-import { copyPeople, preparePeople } from './people-cache.ts'
+import { copyDatabase, prepareDatabase } from './seeded-database.ts'
+import { type ProjectName, projectPlans, SECRET } from './seeding/plan.ts'
 import { type LoadResult, prose, startLoad } from './sender.ts'
 import { createBench, type Running } from './server.ts'
 
-export type People = {
+export type SeededServer = {
   server: Running
   /** The API with the key of a project. */
   api(project: ProjectName): Api
   /** Queries the database directly. */
-  look<T>(query: (database: Database.Database) => T): T
+  query<T>(read: (database: Database.Database) => T): T
   /** Runs `work` while the big project sends 50 emails per second; returns the times of the sends. */
   besideSends<T>(work: () => Promise<T>): Promise<{ result: T; sends: LoadResult }>
   stop(): Promise<void>
@@ -33,10 +33,10 @@ api_requests_per_minute = 0
 level = "warn"
 `
 
-async function startPeople(): Promise<People> {
-  const file = await preparePeople()
+async function startSeededServer(): Promise<SeededServer> {
+  const file = await prepareDatabase()
   const bench = createBench(configuration)
-  copyPeople(file, bench.database)
+  copyDatabase(file, bench.database)
   const server = await bench.serve()
   const apis: Api[] = []
   const sender = createSender(server)
@@ -47,10 +47,10 @@ async function startPeople(): Promise<People> {
       apis.push(api)
       return api
     },
-    look(query) {
+    query(read) {
       const database = new Database(bench.database, { readonly: true })
       try {
-        return query(database)
+        return read(database)
       } finally {
         database.close()
       }
@@ -74,14 +74,16 @@ async function startPeople(): Promise<People> {
 }
 
 /** Runs `work` with its own server on a fresh copy. */
-export async function withPeople(work: (people: People) => Promise<void>): Promise<void> {
-  const people = await startPeople()
+export async function withSeededServer(
+  work: (seeded: SeededServer) => Promise<void>,
+): Promise<void> {
+  const seeded = await startSeededServer()
   try {
     // Warms up: a fresh server is slower, and the first sends allocate memory.
-    await people.besideSends(() => sleep(WARM_UP_MS))
-    await work(people)
+    await seeded.besideSends(() => sleep(WARM_UP_MS))
+    await work(seeded)
   } finally {
-    await people.stop()
+    await seeded.stop()
   }
 }
 
