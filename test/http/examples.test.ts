@@ -33,7 +33,7 @@ for (const step of exampleSequence) {
   })
 }
 
-test('every operation that is described has an example, that runs here', async () => {
+test('every described operation has an example, which runs here', async () => {
   const { body } = await supertest(service.url).get('/openapi.json')
   const paths = Object.entries<Record<string, unknown>>(body.paths)
   const described = paths.flatMap(([path, methods]) =>

@@ -9,7 +9,7 @@ import { address, openSender, START } from '../features/messages/sender.ts'
 const site = (name: string, blockedUntil: number | null, restrictedSince: number | null) =>
   ({ site: name, blockedUntil, restrictedSince }) as never
 
-test('/metrics tells what waits, what rests, what expires and what is free', async (t) => {
+test('/metrics shows waiting emails, sites in back-off, certificates and disk space', async (t) => {
   const sender = await openSender(t)
   const { core } = sender
   await sender.send()
@@ -49,14 +49,14 @@ test('/metrics tells what waits, what rests, what expires and what is free', asy
   }
 })
 
-test('nothing that is due is no age', async (t) => {
+test('without due emails the oldest age is 0', async (t) => {
   const { core } = await openSender(t)
   const deps = { ...core, hits: {}, certificates: {} } as unknown as GaugeDeps
   const gauge = listGauges(deps).find(({ name }) => name.endsWith('oldest_due_seconds'))
   assert.deepEqual(await gauge?.read(), [{ value: 0 }])
 })
 
-test('mail of a destination in back-off is not what could have been tried', async (t) => {
+test('emails to sites in back-off do not count as due', async (t) => {
   const { core, send, clock, restrictions } = await openSender(t)
   const sendTo = (to: string) => send({ to: [{ address: address(to), name: null }] })
   await sendTo('ada@dead.test')

@@ -107,7 +107,7 @@ test("Redocly's recommended rules have nothing against the description", async (
   )
 })
 
-test('the description says what may come instead of any answer', async () => {
+test('the description names the errors that any path may return', async () => {
   const { text } = await supertest(service.url).get('/openapi.json')
   const { info } = JSON.parse(text)
   for (const word of ['405', '`Allow`', '431', 'Content-Encoding']) {
@@ -122,7 +122,7 @@ test('the limits of the specification stand in the description of a send', () =>
   }
 })
 
-test('responses are what is said of them, with nothing besides', async () => {
+test('responses match their descriptions, with no further fields', async () => {
   const template = {
     name: 'T',
     subject: 'S',

@@ -5,7 +5,7 @@ import { regenerateKeys } from '../../../src/features/accounts/projects.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { addProject, openTestCore } from '../../core.ts'
 
-test('a key opens its own project: the secret one everything, the public one what takes any', async (t) => {
+test('a key opens its own project: the secret key every route, the public key those that take any', async (t) => {
   const core = await openTestCore(t)
   const one = await addProject(core)
   await addProject(core)
@@ -35,7 +35,7 @@ test('without "Bearer x" the answer is MISSING_AUTH', async (t) => {
   }
 })
 
-test('unknown keys, near misses and a public key where it has no place are INVALID_API_KEY', async (t) => {
+test('unknown keys, near misses and a public key on a secret route are INVALID_API_KEY', async (t) => {
   const core = await openTestCore(t)
   const { secret, public: publicKey } = await addProject(core)
   await authenticate(core, `Bearer ${secret}`, 'secret key')
@@ -57,7 +57,7 @@ test('unknown keys, near misses and a public key where it has no place are INVAL
   await assert.rejects(call, { code: 'INVALID_API_KEY' })
 })
 
-test('a disabled project is still told apart from an unknown key', async (t) => {
+test('the keys of a disabled project still authenticate', async (t) => {
   const core = await openTestCore(t)
   const { secret } = await addProject(core)
   await core.store.write((tx) => tx.update(projects).set({ isDisabled: true }))
@@ -65,7 +65,7 @@ test('a disabled project is still told apart from an unknown key', async (t) => 
   assert.equal(project.isDisabled, true)
 })
 
-test('keys that the sandbox made open nothing in other modes until they are renewed', async (t) => {
+test('keys of the sandbox are refused in other modes until they are renewed', async (t) => {
   const core = await openTestCore(t)
   const { id, secret, public: publicKey } = await addProject(core)
   await core.store.write((tx) => tx.update(projects).set({ areKeysSandbox: true }))

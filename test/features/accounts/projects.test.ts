@@ -30,7 +30,7 @@ test('a project has an owner and two keys; the secret one is kept as digest and 
   assert.equal(membership?.role, 'OWNER')
 })
 
-test('a project without a known owner is not made', async (t) => {
+test('a project needs a known owner', async (t) => {
   const core = await openTestCore(t)
   const create = createProject(core, { name: 'Shop', ownerEmail: 'nobody@example.test' })
   await assert.rejects(create, { code: 'RESOURCE_NOT_FOUND' })
@@ -80,7 +80,7 @@ test('names are 1 to 100 visible characters that do not look like others', async
   assert.equal((await listProjects(core)).length, before)
 })
 
-test('keys are shown masked, and of two projects never the same', async (t) => {
+test('keys are shown masked and differ between projects', async (t) => {
   const core = await openTestCore(t)
   const one = await addProject(core)
   const other = await addProject(core)
@@ -96,7 +96,7 @@ test('keys are shown masked, and of two projects never the same', async (t) => {
   await assert.rejects(describeKeys(core, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
 })
 
-test('old keys are dead as soon as new ones are answered', async (t) => {
+test('old keys stop working as soon as new ones are returned', async (t) => {
   const core = await openTestCore(t)
   const { id, secret, public: publicKey } = await addProject(core)
   assert.ok(await core.directory.findProjectBySecret(secret))
@@ -109,7 +109,7 @@ test('old keys are dead as soon as new ones are answered', async (t) => {
   await assert.rejects(regenerateKeys(core, NOBODY), { code: 'RESOURCE_NOT_FOUND' })
 })
 
-test('a change takes effect at once, and only what is given changes', async (t) => {
+test('a change takes effect at once and leaves absent fields alone', async (t) => {
   const core = await openTestCore(t)
   const { id, secret } = await addProject(core)
   await core.directory.findProjectBySecret(secret)

@@ -27,7 +27,7 @@ test('a user is stored under the canonical address with an argon2id hash', async
   assert.equal(row.isSandbox, false)
 })
 
-test('a password is made when none is given, and told this once', async (t) => {
+test('a password is generated when none is given, and shown once', async (t) => {
   const core = await openTestCore(t)
   const made = await createUser(core, { email: 'ada@example.test' })
   assert.match(made.password ?? '', /^[\w-]{20}$/)
@@ -36,7 +36,7 @@ test('a password is made when none is given, and told this once', async (t) => {
   assert.doesNotMatch(JSON.stringify(await listUsers(core)), /argon2|password/)
 })
 
-test('short passwords, endless ones and what is no address are refused', async (t) => {
+test('passwords that are too short or too long and invalid addresses are refused', async (t) => {
   const core = await openTestCore(t)
   const refused = async (input: { email: string; password?: string }, field: string) =>
     assert.rejects(createUser(core, input), (error: { fields?: { field: string }[] }) => {
@@ -51,7 +51,7 @@ test('short passwords, endless ones and what is no address are refused', async (
   await createUser(core, { email: 'ada@example.test', password: '123456' })
 })
 
-test('an address is taken once, however it is spelled, and its password stays', async (t) => {
+test('an address can have one user, however it is spelled, and the password stays', async (t) => {
   const core = await openTestCore(t)
   await createUser(core, { email: 'ada@example.test', password: 'first one' })
   await assert.rejects(createUser(core, { email: 'ADA@example.test', password: 'second one' }), {
@@ -62,7 +62,7 @@ test('an address is taken once, however it is spelled, and its password stays', 
   assert.equal((await listUsers(core)).length, 1)
 })
 
-test('a new password renews a user that the sandbox made', async (t) => {
+test('a new password removes the mark of the sandbox from a user', async (t) => {
   const core = await openTestCore(t)
   await createUser(core, { email: 'ada@example.test', password: 'first one' })
   await core.store.write((tx) => tx.update(users).set({ isSandbox: true }))
@@ -87,7 +87,7 @@ test('users are listed oldest first', async (t) => {
   assert.equal(second?.email, 'a@example.test')
 })
 
-test('a password is the same in composed and decomposed Unicode; a hash never is', async () => {
+test('a password matches in composed and decomposed Unicode, and two hashes of it differ', async () => {
   const hash = await hashPassword('p\u00e4ssword')
   assert.equal(await isPassword('pa\u0308ssword', hash), true)
   assert.notEqual(await hashPassword('p\u00e4ssword'), hash)

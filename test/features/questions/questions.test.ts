@@ -62,7 +62,7 @@ async function open(t: TestContext, sites: SiteStatus[] = [], { keptMs = 10_000 
   return { core, answering, lock, lifted, progress, reads, rows }
 }
 
-test('a command is told what only the server knows of mail on its way', async (t) => {
+test('a command learns the state of emails that only the server knows', async (t) => {
   const { core, progress } = await open(t, [status('b.test', { inFlight: 7 })])
   const question = { domains: ['a.test', 'x.b.test'], projectIds: ['p1'], emailIds: ['e1', 'e2'] }
   const asked = await askServer(core, { kind: 'queue', question })
@@ -85,7 +85,7 @@ test('a command is told what only the server knows of mail on its way', async (t
   })
 })
 
-test('destinations in trouble are listed first, then the busy ones', async (t) => {
+test('sites with problems are listed first, then the busy ones', async (t) => {
   const { core } = await open(t, [
     status('idle.test'),
     status('busy.test', { inFlight: 3 }),
@@ -118,7 +118,7 @@ test('a back-off is lifted by the name of the site or of a domain whose mail goe
   assert.deepEqual(lifted, ['b.test', 'b.test', 'c.test'])
 })
 
-test('the end of a back-off has the whole queue looked at anew', async (t) => {
+test('the end of a back-off wakes the whole queue', async (t) => {
   const { core } = await open(t, [status('b.test', { restrictedSince: 1 })])
   const calls: unknown[] = []
   core.queueNotifier.listen((call) => calls.push(call))
@@ -126,7 +126,7 @@ test('the end of a back-off has the whole queue looked at anew', async (t) => {
   assert.deepEqual(calls, ['anywhere'])
 })
 
-test('many may ask at once, and each gets its own answer', async (t) => {
+test('many simultaneous questions each get their own answer', async (t) => {
   const { core } = await open(t, [])
   const asked = await Promise.all(
     Array.from({ length: 20 }, (_, index) => {
@@ -143,7 +143,7 @@ test('many may ask at once, and each gets its own answer', async (t) => {
   )
 })
 
-test('without a server nobody is asked, and one that does not answer is not waited for long', async (t) => {
+test('without a server nothing is asked, and a silent server is waited for briefly', async (t) => {
   const { core, answering, lock, rows } = await open(t)
   await answering.stop()
   const silent = await askServer(core, { kind: 'sites', question: {} }, 30)
@@ -156,14 +156,14 @@ test('without a server nobody is asked, and one that does not answer is not wait
   assert.deepEqual(await rows(), [])
 })
 
-test('what nobody understands is answered as an error, and does not stop the next', async (t) => {
+test('an unknown question gets an error and does not stop the next one', async (t) => {
   const { core } = await open(t)
   const strange = { kind: 'dance', question: {} } as never
   assert.deepEqual(await askServer(core, strange), { server: 'silent' })
   assert.equal((await askServer(core, { kind: 'sites', question: {} })).server, 'running')
 })
 
-test('what is left of questions is swept, and an old one is never acted on', async (t) => {
+test('old questions are deleted and never acted on', async (t) => {
   const keptMs = 40
   const { core, lifted, rows } = await open(t, [], { keptMs })
   const question = { kind: 'lift', question: { site: 'b.test', domains: [] } }
@@ -180,7 +180,7 @@ test('what is left of questions is swept, and an old one is never acted on', asy
   }
 })
 
-test('while nobody writes, the server does not look', async (t) => {
+test('the server does not poll while no other process writes', async (t) => {
   const { reads } = await open(t)
   await sleep(300)
   const { count } = reads

@@ -6,7 +6,7 @@ import { eq } from '../../../src/store/drizzle.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
 import { address, openSender, START } from '../messages/sender.ts'
 
-test('whoever lifts a back-off is told of all that waited for it, what was due before as well', async (t) => {
+test('the answer to a lift counts all waiting emails, including those that were due before', async (t) => {
   const { core, send } = await openSender(t)
   const sent = async (to: string, dueAt: number) => {
     const { emails: accepted } = await send({ to: [{ address: address(to), name: null }] })

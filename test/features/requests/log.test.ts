@@ -46,7 +46,7 @@ function entry(change: Partial<RequestLogEntry> = {}): RequestLogEntry {
 const rows = (store: Store) =>
   store.read.select().from(apiRequests).orderBy(asc(apiRequests.createdAt)).all()
 
-test('requests are recorded without waiting and written in order when the log stops', async () => {
+test('requests are recorded at once and written in order when the log stops', async () => {
   await withStore(async (store) => {
     const requests = startRequestLog({ store, log: silentLog() })
     for (let at = 0; at < 600; at += 1) requests.record(entry({ createdAt: at }))
@@ -59,7 +59,7 @@ test('requests are recorded without waiting and written in order when the log st
   })
 })
 
-test('a request without a project has no kind of authentication, and endless texts are cut', async () => {
+test('a request without a project has no authentication type, and long texts are cut', async () => {
   await withStore(async (store) => {
     const requests = startRequestLog({ store, log: silentLog() })
     const long = 'x'.repeat(10_000)
@@ -75,7 +75,7 @@ test('a request without a project has no kind of authentication, and endless tex
   })
 })
 
-test('a database that takes nothing loses log lines, never a request', async () => {
+test('a database that cannot write loses log lines, never a request', async () => {
   const warnings: unknown[] = []
   const log = {
     ...silentLog(),
@@ -88,7 +88,7 @@ test('a database that takes nothing loses log lines, never a request', async () 
   assert.deepEqual(warnings, [{ lines: 1, error: 'disk full' }])
 })
 
-test('old requests are deleted, in as many chunks as it takes, and newer ones stay', async () => {
+test('old requests are deleted in chunks, and newer ones stay', async () => {
   await withStore(async (store) => {
     const requests = startRequestLog({ store, log: silentLog() })
     for (let at = 0; at < 2100; at += 1) requests.record(entry({ createdAt: at }))

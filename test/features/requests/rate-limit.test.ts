@@ -8,7 +8,7 @@ function limiterAt(limit: number, startAt = 1_000_000) {
   return { clock, limiter: createRateLimiter(limit, () => clock.at) }
 }
 
-test('a caller may do as much as the limit and is then told how long to wait', () => {
+test('a caller may make as many requests as the limit and then learns how long to wait', () => {
   const { limiter, clock } = limiterAt(3)
   assert.equal(limiter.take('a')?.remaining, 2)
   clock.at += 10_000
@@ -25,7 +25,7 @@ test('a caller may do as much as the limit and is then told how long to wait', (
   assert.equal(refused?.retryAfterSeconds, 50)
 })
 
-test('the window slides: what left it makes room for as much, not for all', () => {
+test('the window slides: each request that leaves it allows one more', () => {
   const { limiter, clock } = limiterAt(2)
   limiter.take('a')
   clock.at += 30_000
@@ -35,7 +35,7 @@ test('the window slides: what left it makes room for as much, not for all', () =
   assert.equal(limiter.take('a')?.isAllowed, false)
 })
 
-test('a refused request does not count, so waiting as long as told is enough', () => {
+test('a refused request does not count, so the announced wait is enough', () => {
   const { limiter, clock } = limiterAt(1)
   limiter.take('a')
   for (let round = 0; round < 50; round += 1) limiter.take('a')
@@ -57,7 +57,7 @@ test('a limit of 0 is none', () => {
   assert.equal(limiter.size(), 0)
 })
 
-test('windows of callers who are gone are forgotten', () => {
+test('windows of callers without requests are deleted', () => {
   const { limiter, clock } = limiterAt(10)
   for (let caller = 0; caller < 1000; caller += 1) limiter.take(`caller ${caller}`)
   assert.equal(limiter.size(), 1000)

@@ -24,7 +24,7 @@ async function isGranted(room: Promise<void> | undefined): Promise<boolean> {
   return isSettled
 }
 
-test('bodies of one address share an allowance, and who finds no room waits for it', async () => {
+test('bodies from one address share a limit and wait for free memory', async () => {
   const bodies = createBodyAllowance(limits)
   const first = bodies.open(from('192.0.2.1'))
   assert.equal(await isGranted(first.growTo(3 * MB)), true)
@@ -36,7 +36,7 @@ test('bodies of one address share an allowance, and who finds no room waits for 
   assert.equal(await isGranted(room), true)
 })
 
-test('all bodies share an allowance, in the order of their coming', async () => {
+test('all bodies share a limit, in the order of their arrival', async () => {
   const bodies = createBodyAllowance(limits)
   const held = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((address) => bodies.open(from(address)))
   const rooms = held.map((share) => share.growTo(3 * MB))
@@ -50,7 +50,7 @@ test('all bodies share an allowance, in the order of their coming', async () => 
   assert.equal(await isGranted(small), true)
 })
 
-test('who waits for others of its own address holds up nobody else', async () => {
+test('a body that waits for its own address delays no other', async () => {
   const bodies = createBodyAllowance(limits)
   bodies.open(from('192.0.2.1')).growTo(4 * MB)
   const own = bodies.open(from('192.0.2.1')).growTo(4 * MB)
@@ -63,7 +63,7 @@ test('short bodies need no share', async () => {
   assert.equal(bodies.open(from('192.0.2.1')).growTo(64 * 1024), undefined)
 })
 
-test('a body that grows takes only what it has not', async () => {
+test('a growing body takes only the difference', async () => {
   const bodies = createBodyAllowance(limits)
   const share = bodies.open(from('192.0.2.1'))
   for (const size of [1, 2, 3, 4]) assert.equal(share.growTo(size * MB), undefined)
@@ -98,7 +98,7 @@ for (const [whose, held, code, status] of [
   })
 }
 
-test('who waited behind a body that found no room in time has its turn', async (t) => {
+test('a body behind one that timed out gets its share', async (t) => {
   const bodies = createBodyAllowance({ ...limits, totalBytes: 6 * MB })
   bodies.open(from('192.0.2.1')).growTo(4 * MB)
   const refused = assert.rejects(bodies.open(from('192.0.2.2')).growTo(3 * MB) ?? Promise.resolve())
@@ -110,7 +110,7 @@ test('who waited behind a body that found no room in time has its turn', async (
   assert.equal(await isGranted(behind), true)
 })
 
-test('a share that is given back while it waits takes nothing', async () => {
+test('a share that is released while it waits takes nothing', async () => {
   const bodies = createBodyAllowance(limits)
   const first = bodies.open(from('192.0.2.1'))
   first.growTo(4 * MB)
@@ -130,7 +130,7 @@ test('all IPv6 addresses of a /64 are one', async () => {
   assert.equal(await isGranted(bodies.open(from('2001:db8:1:3::a')).growTo(4 * MB)), true)
 })
 
-test('bodies with one key share an allowance, wherever they come from', async () => {
+test('bodies with one key share a limit, whatever their addresses', async () => {
   const bodies = createBodyAllowance({ ...limits, keyBytes: 6 * MB })
   const first = bodies.open(from('192.0.2.1', 'a'))
   first.growTo(4 * MB)
@@ -141,14 +141,14 @@ test('bodies with one key share an allowance, wherever they come from', async ()
   assert.equal(await isGranted(room), true)
 })
 
-test('all bodies without a key are as if with one', async () => {
+test('all bodies without a key share one limit', async () => {
   const bodies = createBodyAllowance({ ...limits, keyBytes: 4 * MB })
   bodies.open({ address: '192.0.2.1', key: null }).growTo(4 * MB)
   const other = bodies.open({ address: '192.0.2.2', key: null })
   assert.equal(await isGranted(other.growTo(1 * MB)), false)
 })
 
-test('a large body is not passed for ever by small ones of its address', async () => {
+test('small bodies from an address do not starve a large one', async () => {
   const bodies = createBodyAllowance(limits)
   const [first, second] = [bodies.open(from('192.0.2.1')), bodies.open(from('192.0.2.1'))]
   first.growTo(2 * MB)
@@ -161,7 +161,7 @@ test('a large body is not passed for ever by small ones of its address', async (
   assert.deepEqual([await isGranted(large), await isGranted(small)], [true, false])
 })
 
-test('of bodies that grow and all wait for each other the last is refused at once', async () => {
+test('when all growing bodies wait for each other the last is refused at once', async () => {
   const bodies = createBodyAllowance(limits)
   const growing = [1, 2, 3, 4].map(() => bodies.open(from('192.0.2.1')))
   for (const share of growing) share.growTo(1 * MB)
@@ -180,7 +180,7 @@ test('of bodies that grow and all wait for each other the last is refused at onc
   assert.equal(await isGranted(large), true)
 })
 
-test('where what comes free is not enough for any that wait, one of them gives way', async () => {
+test('when freed memory is enough for no waiting body, one of them is refused', async () => {
   const bodies = createBodyAllowance(limits)
   const [small, ...others] = [0.5, 1.75, 1.75].map((size) => {
     const share = bodies.open(from('192.0.2.1'))

@@ -68,7 +68,7 @@ for (const [encoding, compress] of [
   })
 }
 
-test('an encoding that is not known is 415, and those that are known are named', async () => {
+test('an unknown encoding is 415, and the response names the known ones', async () => {
   for (const encoding of ['zstd', 'gzip, br', 'constructor']) {
     const { status, headers, body } = await post('/v1/track', event, {
       'content-encoding': encoding,
@@ -78,7 +78,7 @@ test('an encoding that is not known is 415, and those that are known are named',
   }
 })
 
-test('a body that is not what its encoding says is 400, and so is half of one', async () => {
+test('a body that does not match its encoding is 400, and so is half of one', async () => {
   const headers = { 'content-encoding': 'gzip' }
   for (const body of [event, gzipSync(event).subarray(0, 30), deflateSync(event)]) {
     const answer = await post('/v1/track', body, headers)
@@ -86,7 +86,7 @@ test('a body that is not what its encoding says is 400, and so is half of one', 
   }
 })
 
-test('a bomb is cut off at the limit of its route: 413', async () => {
+test('a decompression bomb is cut off at the limit of its route: 413', async () => {
   const headers = { 'content-encoding': 'gzip' }
   const bomb = gzipSync(Buffer.alloc(200 * MB))
   assert.ok(bomb.length < MB)
@@ -125,7 +125,7 @@ test("a mail program's one click counts whatever the encoding of its form", asyn
   }
 })
 
-test('a route whose limits ask for no more takes 1 MB', async () => {
+test('a route without a limit of its own takes 1 MB', async () => {
   const sized = (bytes: number) => event + ' '.repeat(bytes - event.length)
   assert.equal((await post('/v1/track', sized(MB))).status, 200)
   for (const path of ['/v1/track', '/contacts', '/segments', '/events/track']) {
@@ -134,21 +134,21 @@ test('a route whose limits ask for no more takes 1 MB', async () => {
   }
 })
 
-test('a template as long as may be is taken, however its characters are written', async () => {
+test('a template of maximum length is accepted, however its characters are escaped', async () => {
   const fields = { name: 'Long', subject: 'Hello', from: 'hello@example.test' }
   const body = '\\u0436'.repeat(2_000_000)
   const text = `${JSON.stringify(fields).slice(0, -1)},"body":"${body}"}`
   assert.equal((await post('/templates', text)).status, 201)
 })
 
-test('10,000 ids to leave out are taken, written for people', async () => {
+test('10,000 excluded ids are accepted in indented JSON', async () => {
   const excludeIds = Array.from({ length: 10_000 }, () => crypto.randomUUID())
   const order = { mode: 'query', filter: { search: 'nobody@' }, excludeIds }
   const text = JSON.stringify(order, undefined, 4)
   assert.equal((await post('/contacts/bulk-unsubscribe', text)).status, 202)
 })
 
-test('10,000 addresses to verify are taken, as long as they may be', async () => {
+test('10,000 addresses of maximum length are accepted for verification', async () => {
   const emails = Array.from({ length: 10_000 }, (_, n) => `${n}@`.padEnd(1024, 'x'))
   const text = JSON.stringify({ emails }, undefined, 2)
   assert.equal((await post('/contacts/verify', text)).status, 202)
@@ -164,7 +164,7 @@ test('a message with an attachment of 38 MB in base64 is taken', async () => {
   assert.equal(status, 200, JSON.stringify(body))
 })
 
-test('body and text are 10 MB together at most, whatever a message may be', async () => {
+test('body and text together are limited to 10 MB, whatever the limit of a message', async () => {
   for (const [length, expected] of [
     [5 * MB, 200],
     [5 * MB + 1, 422],
@@ -176,7 +176,7 @@ test('body and text are 10 MB together at most, whatever a message may be', asyn
   }
 })
 
-test('a long attachment that is no base64 is refused, wherever it is wrong', async () => {
+test('a long attachment that is not base64 is refused, wherever the fault is', async () => {
   const content = Buffer.alloc(3 * MB, 'attached').toString('base64')
   const file = { filename: 'a.bin', contentType: 'application/octet-stream' }
   for (const bad of [`%${content}`, `${content}%`, content.replace('Y', '='), `${content}A`]) {
@@ -190,7 +190,7 @@ test('a long attachment that is no base64 is refused, wherever it is wrong', asy
   }
 })
 
-test('header fields without end are one `too_big`, of each size', async () => {
+test('too many header fields are one `too_big`, whatever their number', async () => {
   for (const count of [51, 20_000, 60_000]) {
     const headers = Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, '']))
     const { status, body } = await post('/v1/send', JSON.stringify({ ...message, headers }))
@@ -252,7 +252,7 @@ async function postLarge(from: string, sizeBytes: number): Promise<number | unde
   return response.statusCode
 }
 
-test('large bodies of one address wait for each other, and for nobody else', async () => {
+test('large bodies from one address wait for each other and for no others', async () => {
   const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
   // What is asked after the holder is answered after its body has begun to be read.
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
@@ -267,7 +267,7 @@ test('large bodies of one address wait for each other, and for nobody else', asy
   assert.equal(await waiter, 400)
 })
 
-test('who waits ten seconds for room is told to come back: 429 with Retry-After', async (t) => {
+test('a body that waits ten seconds for memory is 429 with Retry-After', async (t) => {
   const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -288,7 +288,7 @@ test('who waits ten seconds for room is told to come back: 429 with Retry-After'
   assert.match(answer, /retry-after: 10/)
 })
 
-test('bombs of one address take nothing from a message of 9 MB beside them', async () => {
+test('decompression bombs from one address do not hinder a message of 9 MB', async () => {
   const bomb = gzipSync(Buffer.alloc(200 * MB))
   const bombs = Array.from({ length: 12 }, () =>
     post('/v1/send', bomb, { 'content-encoding': 'gzip' }),
@@ -301,7 +301,7 @@ test('bombs of one address take nothing from a message of 9 MB beside them', asy
   for (const { status } of await Promise.all(bombs)) assert.ok([413, 429].includes(status))
 })
 
-test('a body of 50 MB that trickles is given up after ten seconds, and its room with it', async (t) => {
+test('a body of 50 MB that trickles is refused after ten seconds, and its memory is freed', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
@@ -323,7 +323,7 @@ test('a body of 50 MB that trickles is given up after ten seconds, and its room 
   assert.equal(await waiter, 400)
 })
 
-test('who shows no key, or one that is not known, is refused whatever room there is', async () => {
+test('requests without a known key are refused before their bodies need memory', async () => {
   const holder = begin('/v1/send', 50 * MB, Buffer.alloc(MB, ' '))
   for (let round = 0; round < 5; round += 1) await post('/v1/track', event)
   for (const authorization of ['', 'Bearer sk_unknown']) {

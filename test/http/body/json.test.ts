@@ -27,7 +27,7 @@ async function assertBoth(text: string | Buffer, expected: unknown): Promise<voi
 
 const repeated = (count: number, text: string) => new Array<string>(count).fill(text).join()
 
-test('whatever is JSON is what JSON.parse makes of it, also when it is parsed in turns', async () => {
+test('any JSON gives the value of JSON.parse, also when it is parsed in steps', async () => {
   const value = fc.jsonValue({ noUnicodeString: false, maxDepth: 5 })
   const long = fc.string({ unit: 'binary', minLength: 60, maxLength: 300 })
   const body = fc.oneof(value, fc.dictionary(fc.string(), long), fc.array(long))
@@ -73,7 +73,7 @@ for (const [name, unit] of [
   })
 }
 
-test('a long text that is plain but for one place comes out as it is', async () => {
+test('a long text with one place that is not plain ASCII is unchanged', async () => {
   for (const at of [0, 1, MB, 3 * MB, 6 * MB]) {
     for (const odd of ['\\n', 'é', '\\ud83d\\ude00']) {
       const text = `{"a":"${'x'.repeat(at)}${odd}${'y'.repeat(6 * MB - at)}"}`
@@ -82,7 +82,7 @@ test('a long text that is plain but for one place comes out as it is', async () 
   }
 })
 
-test('others get their turn while a large body is parsed', async () => {
+test('other work runs while a large body is parsed', async () => {
   const body = Buffer.from(JSON.stringify({ content: 'A'.repeat(20 * MB), more: 'é'.repeat(MB) }))
   let turns = 0
   const timer = setInterval(() => undefined, 1)
@@ -111,7 +111,7 @@ for (const [name, body] of [
     assertBoth(body, { status: 400, fields: undefined }))
 }
 
-test('a byte order mark is left out', () => assertBoth('\ufeff{"a":1}', { a: 1 }))
+test('a byte order mark is ignored', () => assertBoth('\ufeff{"a":1}', { a: 1 }))
 
 test('keys named __proto__ are dropped, also those of large bodies', () =>
   assertBoth('{"__proto__":{"x":1},"a":[{"\\u005f_proto__":{"y":1},"b":2}]}', { a: [{ b: 2 }] }))
@@ -131,7 +131,7 @@ test('values, names and levels are counted, and the outermost field is named', a
   await assertBoth(levels, refused('data', `nested more than ${MAX_JSON_LEVELS} levels deep`))
 })
 
-test('what is within the bounds is taken: values, names and levels, each at its limit', async () => {
+test('values, names and levels are accepted up to their limits', async () => {
   const [whole, inTurns] = await both(`[${repeated(MAX_JSON_VALUES - 1, '"a b"')}]`)
   assert.equal((whole as unknown[]).length, MAX_JSON_VALUES - 1)
   assert.deepEqual(inTurns, whole)
@@ -141,7 +141,7 @@ test('what is within the bounds is taken: values, names and levels, each at its 
   for (const list of levels) assert.ok(Array.isArray(list))
 })
 
-test('long texts cost no values, and brackets in them are no levels', async () => {
+test('long texts count as one value, and brackets in them do not count as levels', async () => {
   const text = '[{\\"a\\":[1,2,3]},'.repeat(300_000)
   const value = (await parseJson(Buffer.from(`{"a":"${text}"}`))) as { a: string }
   assert.equal(value.a.length, JSON.parse(`"${text}"`).length)

@@ -28,7 +28,7 @@ const options: Omit<FormOptions, 'write'> = {
   refuse: () => undefined,
 }
 
-test('a form is read no faster than its file is taken', async () => {
+test('a form is read no faster than its file is written', async () => {
   const form = formOf(80)
   const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>()
   let sizeBytes = 0
@@ -46,7 +46,7 @@ test('a form is read no faster than its file is taken', async () => {
   assert.equal(sizeBytes, 80 * PIECE)
 })
 
-test('a piece that cannot be taken is what the form fails with, and no other piece is given', async () => {
+test('a failed write fails the form, and no further piece is written', async () => {
   let calls = 0
   const write = async () => {
     calls += 1
@@ -56,7 +56,7 @@ test('a piece that cannot be taken is what the form fails with, and no other pie
   assert.equal(calls, 1)
 })
 
-test('nothing is written any more once a form that broke off has been refused', async () => {
+test('nothing is written after a form that was cut off has been refused', async () => {
   let isWriting = false
   const form: BodyStream = {
     ...formOf(0),

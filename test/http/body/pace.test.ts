@@ -10,7 +10,7 @@ function watch(t: TestContext) {
   return { pace, slow, pass: (ms: number) => t.mock.timers.tick(ms) }
 }
 
-test('a body that brings less than 10 KB in ten seconds is too slow', (t) => {
+test('a body with less than 10 KB in ten seconds is too slow', (t) => {
   const { pace, slow, pass } = watch(t)
   pace.count(10 * 1024 - 1)
   pass(9_999)
@@ -19,7 +19,7 @@ test('a body that brings less than 10 KB in ten seconds is too slow', (t) => {
   assert.deepEqual(slow, ['REQUEST_TIMEOUT'])
 })
 
-test('what came fast at first does not excuse a body that then stalls', (t) => {
+test('a fast start does not excuse a body that then stalls', (t) => {
   const { pace, slow, pass } = watch(t)
   pace.count(50 * 1024 * 1024)
   pass(10_000)
@@ -37,7 +37,7 @@ test('a kilobyte a second is fast enough, for as long as it lasts', (t) => {
   assert.deepEqual(slow, [])
 })
 
-test('what holds more memory has to come faster: 64 MB as 2.7 MB in ten seconds', (t) => {
+test('a body with more memory must come faster: with 64 MB, 2.7 MB in ten seconds', (t) => {
   const { pace, slow, pass } = watch(t)
   pace.hold(64 * 1024 * 1024)
   for (let window = 0; window < 12; window += 1) {
@@ -50,7 +50,7 @@ test('what holds more memory has to come faster: 64 MB as 2.7 MB in ten seconds'
   assert.deepEqual(slow, ['REQUEST_TIMEOUT'])
 })
 
-test('time in which nobody waits for the sender does not count', (t) => {
+test('time in which the server does not wait for the sender does not count', (t) => {
   const { pace, slow, pass } = watch(t)
   pace.rest()
   pass(1_000_000)

@@ -284,7 +284,7 @@ test('an unknown path is a 404 envelope, and so is OPTIONS outside /v1/', async 
   }
 })
 
-test('another method of a known path is 405, and Allow names those that it takes', async () => {
+test('another method of a known path is 405, and Allow names the possible ones', async () => {
   for (const [method, path, allow] of [
     ['get', '/v1/things', 'POST, OPTIONS'],
     ['delete', '/v1/things', 'POST, OPTIONS'],
@@ -309,7 +309,7 @@ test('one slash at the end of a path is ignored', async () => {
   assert.equal(seen.entries[0]?.path, '/things/1')
 })
 
-test('a UUID in a path is an id in either case; what is no id stays as it is', async () => {
+test('a UUID in a path may be in either case; other parameters stay as they are', async () => {
   const id = '0192F0AC-7B00-7000-8000-0123456789AB'
   const ask = async (path: string) =>
     (await supertest(server).get(path).set('Authorization', bearer)).body
@@ -318,7 +318,7 @@ test('a UUID in a path is an id in either case; what is no id stays as it is', a
   assert.deepEqual(await ask(`/named/${id}`), { eventName: id })
 })
 
-test('a path whose percent-encoding is broken is 400, whether or not there is such a path', async () => {
+test('a path with broken percent-encoding is 400, whether the path exists or not', async () => {
   for (const path of ['/things/%zz', '/things/a%2', '/things/%ff', '/v1/%', '/nothing/%C3%28']) {
     const response = await supertest(server).get(path).set('Authorization', bearer)
     assert.equal(response.status, 400, path)
@@ -330,7 +330,7 @@ test('a path whose percent-encoding is broken is 400, whether or not there is su
   assert.equal(seen.calls, 1)
 })
 
-test('a query whose percent-encoding is broken is 400, whether or not anything reads it', async () => {
+test('a query with broken percent-encoding is 400, whether the route reads it or not', async () => {
   for (const target of ['/asked?search=%zz', '/asked?%=a', '/asked?a=b&c=%ff', '/nothing?%C3%28']) {
     const { status, body } = await supertest(server).get(target).set('Authorization', bearer)
     assert.deepEqual([status, body.error.code], [400, 'BAD_REQUEST'], target)
@@ -366,7 +366,7 @@ for (const [name, body] of [
   })
 }
 
-test('JSON that is no object is 422, and the content type does not matter', async () => {
+test('JSON that is not an object is 422, and the content type does not matter', async () => {
   const response = await post().set('Content-Type', 'text/plain').send('[1]')
   assert.equal(response.status, 422)
   assert.deepEqual(response.body.error.errors[0].code, 'invalid_type')
@@ -374,7 +374,7 @@ test('JSON that is no object is 422, and the content type does not matter', asyn
   assert.equal(good.status, 200)
 })
 
-test('a list of any number of values, names or levels is refused before it is parsed', async () => {
+test('JSON with too many values, names or levels is refused before it is parsed', async () => {
   for (const [body, field] of [
     [`{"name":"a","data":[${'{},'.repeat(200_000)}{}]}`, 'data'],
     [`[${'1,'.repeat(200_000)}1]`, ''],
@@ -409,7 +409,7 @@ test('keys named __proto__ are dropped wherever they stand', async () => {
   assert.equal(response.text, '{"body":{"name":"a","data":{"b":[{}]}},"id":"project-1"}')
 })
 
-test('a body that says it is too large is refused before it is read', async () => {
+test('a body whose Content-Length is too large is refused before it is read', async () => {
   const { port } = server.address() as AddressInfo
   const answer = await new Promise<string>((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {
@@ -427,7 +427,7 @@ test('a body that says it is too large is refused before it is read', async () =
   assert.match(answer, /connection: close/i)
 })
 
-test('a body without a length is counted as it comes, and refused when it is too large', async () => {
+test('a body without a length is counted as it arrives, and refused when it is too large', async () => {
   const { port } = server.address() as AddressInfo
   const chunk = Buffer.from(`100000\r\n${' '.repeat(0x100000)}\r\n`)
   const answer = await new Promise<string>((resolve, reject) => {
@@ -465,7 +465,7 @@ test('a request cut off in its body reaches no route', async () => {
   assert.equal(seen.calls, 0)
 })
 
-test('request ids: ours when none is given or it cannot stand in a log', async () => {
+test('a request id is generated when none is given or the given one is unsafe to log', async () => {
   const ids = await Promise.all(
     [undefined, 'a b', 'x'.repeat(129), 'ok'].map(async (given) => {
       const request = supertest(server).get('/things/1').set('Authorization', bearer)
@@ -478,7 +478,7 @@ test('request ids: ours when none is given or it cannot stand in a log', async (
   assert.equal(new Set(ids).size, 3)
 })
 
-test('a disabled project may read and nothing else, before its rate is looked at', async () => {
+test('a disabled project may only read, which is checked before its rate', async () => {
   state.isDisabled = true
   limiter = createRateLimiter(1, () => state.at)
   const refused = await post().send({ name: 'a' })
@@ -490,7 +490,7 @@ test('a disabled project may read and nothing else, before its rate is looked at
   assert.equal(read.status, 200)
 })
 
-test('the rate is told on every response of a key, and over it comes 429 with Retry-After', async () => {
+test('every response to a key shows the rate, and exceeding it is 429 with Retry-After', async () => {
   limiter = createRateLimiter(2, () => state.at)
   const first = await post().send({ name: 'a' })
   assert.deepEqual(rateOf(first.headers), ['2', '1', '60'])
@@ -520,7 +520,7 @@ test('a request scans as its project until the last piece of its response', asyn
   assert.equal(open.body, 'nobody')
 })
 
-test('an unknown key has no window of its own', async () => {
+test('an unknown key gets no rate window', async () => {
   limiter = createRateLimiter(1, () => state.at)
   const auth = `Bearer sk_${'0'.repeat(64)}`
   const response = await supertest(server).get('/things/1').set('Authorization', auth)
@@ -528,7 +528,7 @@ test('an unknown key has no window of its own', async () => {
   assert.equal(response.headers['ratelimit-limit'], undefined)
 })
 
-test('an Idempotency-Key is handed on, and a bad one is refused before the body', async () => {
+test('an Idempotency-Key reaches the route, and an invalid one is refused before the body', async () => {
   const good = await post().set('Idempotency-Key', 'order 66 ~').send({ name: 'a' })
   assert.equal(good.body.idempotencyKey, 'order 66 ~')
   for (const bad of ['', 'x'.repeat(256), 'caf\u00e9']) {
@@ -548,7 +548,7 @@ test('a key in use is refused before the body is read', async () => {
   assert.equal(response.body.error.details.originalStatusCode, null)
 })
 
-test('a failure of our own tells the log everything and the caller nothing', async () => {
+test('an internal error is logged in full and reveals nothing to the caller', async () => {
   const response = await supertest(server).get('/broken')
   assert.equal(response.status, 500)
   assert.equal(response.body.error.code, 'INTERNAL_SERVER_ERROR')
@@ -557,7 +557,7 @@ test('a failure of our own tells the log everything and the caller nothing', asy
   assert.ok(seen.logged.includes(response.body.error.requestId))
 })
 
-test('while the disk is nearly full, what makes it fuller is refused and leaves no row', async () => {
+test('on a nearly full disk routes that store data are refused and leave no row', async () => {
   state.isDiskLow = true
   const { status, body, headers } = await post().send({ name: 'a' })
   const read = await supertest(server).get('/things/7').set('Authorization', bearer)
@@ -576,13 +576,13 @@ test('while the disk is nearly full, what makes it fuller is refused and leaves 
   assert.equal((await post().send({ name: 'a' })).status, 200)
 })
 
-test('what is not possible right now says when to come back', async () => {
+test('a temporary refusal says when to try again', async () => {
   const response = await supertest(server).get('/busy')
   assert.equal(response.status, 503)
   assert.equal(response.headers['retry-after'], '8')
 })
 
-test('that others gave no answer is one warning of the log, without a stack', async () => {
+test('the failure of another service is one warning in the log, without a stack', async () => {
   const { body } = await supertest(server).get('/busy')
   const lines = seen.logged.split('\n').filter((line) => line.includes(body.error.requestId))
   const told = lines.map((line) => JSON.parse(line)).filter(({ level }) => level !== 'info')
@@ -593,7 +593,7 @@ test('that others gave no answer is one warning of the log, without a stack', as
   assert.doesNotMatch(lines.join(), /"stack"/)
 })
 
-test('every page may call /v1/ and none may call the rest', async () => {
+test('pages of any origin may call /v1/ and none may call the rest', async () => {
   const preflight = await supertest(server).options('/v1/things').set('Origin', 'https://a.example')
   assert.equal(preflight.status, 200)
   assert.equal(preflight.headers['access-control-allow-origin'], '*')
@@ -634,7 +634,7 @@ test('each request leaves one line in the log, without query or key', async () =
   assert.equal(seen.entries[0]?.requestSizeBytes, 12)
 })
 
-test('what strangers are refused is counted, and leaves no line in the log', async () => {
+test('refused requests without a caller are counted and leave no line in the log', async () => {
   const before = strangers()
   await supertest(server).get('/nothing')
   await supertest(server).delete('/things/1')
@@ -659,7 +659,7 @@ function strangers(): [string, number][] {
   })
 }
 
-test('a failure of ours leaves a line in the log, whoever saw it', async () => {
+test('an internal error leaves a line in the log, also without a caller', async () => {
   await supertest(server).get('/broken')
   assert.deepEqual(
     seen.entries.map(({ statusCode }) => statusCode),
@@ -667,13 +667,13 @@ test('a failure of ours leaves a line in the log, whoever saw it', async () => {
   )
 })
 
-test('a server that is stopping closes the connections of those it still answers', async () => {
+test('a stopping server closes connections after their responses', async () => {
   stopping.abort()
   const response = await supertest(server).get('/things/1').set('Authorization', bearer)
   assert.equal(response.headers.connection, 'close')
 })
 
-test('HEAD begins no body that is made while it is sent, and says that there is none to make', async () => {
+test('HEAD does not start a streamed body and ends it', async () => {
   const response = await supertest(server).head('/given-up').set('Authorization', bearer)
   assert.equal(response.status, 200)
   assert.deepEqual(seen.given, ['return'])

@@ -39,7 +39,7 @@ const goesOn = [
   'POST /v1/verify',
 ]
 
-test('on a full disk reads, deletes and wishes go on, everything else waits', () => {
+test('on a full disk reads, deletes and changes of recipients go on, everything else waits', () => {
   const { core } = service
   const proxies = createAddressList([])
   const routes = createRoutes({ core, traffic: createTraffic(), proxies, layout: createLayout() })
@@ -69,7 +69,7 @@ test('a contact is not stored on a full disk, and can be read and deleted', asyn
   assert.equal((await supertest(service.url).delete(`/contacts/${id}`).set(auth)).status, 204)
 })
 
-test('on a full disk people can still be protected from mail, by writes that are small', async (t) => {
+test('on a full disk small writes that protect people from mail are accepted', async (t) => {
   const auth = { Authorization: `Bearer ${project.secret}` }
   const call = (method: 'post' | 'patch', path: string, body: object) =>
     supertest(service.url)[method](path).set(auth).send(body)
@@ -97,7 +97,7 @@ test('on a full disk people can still be protected from mail, by writes that are
   )
 })
 
-test('on a full disk a request that was accepted before is still told so by its key', async (t) => {
+test('on a full disk an idempotency key still shows that its request was accepted', async (t) => {
   const { disk } = service.core
   t.after(() => {
     disk.isLow = () => false

@@ -16,7 +16,7 @@ async function piecesOf(value: unknown) {
   return { pieces, turns }
 }
 
-test('whatever is made in pieces is what JSON.stringify makes of it', async () => {
+test('the chunks together are the text of JSON.stringify', async () => {
   const value = fc.jsonValue({ noUnicodeString: false, maxDepth: 7 })
   await fc.assert(
     fc.asyncProperty(value, async (given) => {
@@ -27,14 +27,14 @@ test('whatever is made in pieces is what JSON.stringify makes of it', async () =
   )
 })
 
-test('what is small is one text, with its length', () => {
+test('a small response is one text, with its length', () => {
   const { status, headers, body } = largeJson(201, { data: [{ a: 1 }], none: [], nothing: {} })
   assert.equal(body, '{"data":[{"a":1}],"none":[],"nothing":{}}')
   assert.equal(status, 201)
   assert.match(headers['content-type'] ?? '', /^application\/json/)
 })
 
-test('a page of large texts is made in stretches, and others have their turn in between', async () => {
+test('a page of large texts is serialized in steps, with other work in between', async () => {
   const text = `${'é"\n'.repeat(300_000)}😀`
   const page = { data: [{ metadata: { body: text } }, { metadata: { body: text } }], cursor: null }
   const { pieces, turns } = await piecesOf(page)
@@ -46,7 +46,7 @@ test('a page of large texts is made in stretches, and others have their turn in 
   assert.ok(turns >= pieces.length - 3, `${turns} turns for ${pieces.length} pieces`)
 })
 
-test('a pair of surrogates that stands where a text is cut means the same', async () => {
+test('a surrogate pair at a cut keeps its meaning', async () => {
   const text = `${'x'.repeat(256 * 1024 - 1)}😀${'y'.repeat(256 * 1024)}`
   const { pieces } = await piecesOf({ text })
   assert.deepEqual(JSON.parse(pieces.join('')), { text })

@@ -31,7 +31,7 @@ test('a body is sent whole, and its size is known at the end', async (t) => {
   assert.deepEqual(await ended, { sizeBytes: 500_000, error: undefined })
 })
 
-test('a body without an end stops when its client has gone', async (t) => {
+test('an endless body stops when its client disconnects', async (t) => {
   const { promise: left, resolve: leave } = Promise.withResolvers<void>()
   async function* pieces() {
     try {
@@ -52,7 +52,7 @@ test('a body without an end stops when its client has gone', async (t) => {
   assert.equal((await ended).error, undefined)
 })
 
-test('a client that takes nothing is given no more than fits in between', async (t) => {
+test('for a client that takes nothing, only as much is produced as the buffers hold', async (t) => {
   let made = 0
   async function* pieces() {
     for (;;) {
@@ -95,7 +95,7 @@ test('a client that takes nothing for two minutes is cut off', async (t) => {
   assert.equal((await ended).error, undefined)
 })
 
-test('a body that fails breaks the connection off, and says why to us alone', async (t) => {
+test('a body that fails closes the connection, and only the log says why', async (t) => {
   async function* pieces() {
     yield Buffer.from('half of')
     await new Promise(setImmediate)

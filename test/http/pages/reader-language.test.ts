@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { readerLanguage } from '../../../src/http/pages/reader-language.ts'
 import { LANGUAGES } from '../../../src/mail/languages.ts'
 
-test('the language that the reader likes best, of ours', () => {
+test('the supported language that the reader prefers is chosen', () => {
   const cases: [string | undefined, string][] = [
     [undefined, 'en'],
     ['', 'en'],
@@ -21,6 +21,6 @@ test('the language that the reader likes best, of ours', () => {
   for (const [header, language] of cases) assert.equal(readerLanguage(header), language, header)
 })
 
-test('any header gives a language of ours', () => {
+test('any header gives a supported language', () => {
   fc.assert(fc.property(fc.string(), (header) => LANGUAGES.includes(readerLanguage(header))))
 })

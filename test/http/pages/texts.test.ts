@@ -28,7 +28,7 @@ test('every language has every text, with the names of the English one', () => {
   }
 })
 
-test('a translation is one: no text of another language stands in its place', () => {
+test('no translation contains a text of another language', () => {
   for (const [key, model] of english) {
     for (const language of LANGUAGES.filter((each) => each !== 'en')) {
       const text = new Map(flatten(TRANSLATIONS[language])).get(key)
@@ -48,7 +48,7 @@ test('a translation is one: no text of another language stands in its place', ()
   }
 })
 
-test('a question asks, and what is pressed is short', () => {
+test('questions end with a question mark, and buttons are short', () => {
   for (const language of LANGUAGES) {
     const { unsubscribe, subscribe, manage } = TRANSLATIONS[language]
     for (const { ask } of [unsubscribe, subscribe]) assert.match(ask, /[?？]$/)

@@ -33,7 +33,7 @@ const list = (query: string) =>
 const namesOf = (page: { data: { metadata: { eventName: string } }[] }) =>
   page.data.map(({ metadata }) => metadata.eventName)
 
-test('the feed shows the events of its project alone, newest first', async () => {
+test('the feed shows only the events of its project, newest first', async () => {
   const { status, body } = await list('startDate=2026-01-01')
   assert.equal(status, 200)
   assert.deepEqual(namesOf(body), ['order', 'contact.subscribed', 'signup'])
@@ -54,7 +54,7 @@ test('pages follow one another by their cursor', async () => {
   assert.deepEqual([namesOf(second), second.hasMore, second.cursor], [['signup'], false, null])
 })
 
-test('a bare id is understood as a cursor, that of another project is not', async () => {
+test('a bare id works as a cursor, one of another project does not', async () => {
   const { body } = await list('startDate=2026-01-01')
   const next = (await list(`cursor=${body.data[0].id}`)).body
   assert.deepEqual(namesOf(next), ['contact.subscribed', 'signup'])
@@ -118,7 +118,7 @@ test('GET /activity/stats has all figures of the range', async () => {
   })
 })
 
-test('GET /activity/stats answers the same for five minutes', async () => {
+test('GET /activity/stats returns the same figures for five minutes', async () => {
   const ask = async () => (await get('/activity/stats?startDate=2026-03-02')).body.totalEvents
   const before = await ask()
   await service.core.store.write((tx) =>
@@ -174,7 +174,7 @@ test('GET /activity/types has every type of the contract', async () => {
   ])
 })
 
-test('types of what has no events yet show nothing instead of everything', async () => {
+test('types without events show nothing instead of everything', async () => {
   const { body } = await list('startDate=2026-01-01&types=campaign.sent,workflow.started')
   assert.deepEqual(body, { data: [], cursor: null, hasMore: false })
 })

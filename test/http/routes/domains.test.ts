@@ -76,7 +76,7 @@ test('a domain is added with the records to create, found by a check, and delete
   assert.equal(await countDomains(), 0)
 })
 
-test('a domain that is none, or that the project has already, is refused', async () => {
+test('an invalid domain and a domain that the project already has are refused', async () => {
   for (const [domain, code] of [
     ['ab', 'too_small'],
     ['x'.repeat(254), 'too_big'],
@@ -97,7 +97,7 @@ test('a domain that is none, or that the project has already, is refused', async
   await call('delete', `/domains/${first.body.id}`)
 })
 
-test("another project's domain is 404 whatever is asked of it, and stays as it is", async () => {
+test("another project's domain is 404 on every path, and does not change", async () => {
   const { body: theirs } = await call('post', '/domains', other).send({ domain: 'theirs.test' })
   for (const [method, path] of [
     ['get', `/domains/${theirs.id}/verify`],

@@ -96,7 +96,7 @@ test('POST /events/track takes the body of POST /v1/track, and does the same', a
   assert.deepEqual([contact?.subscribed, contact?.data], [true, { plan: 'pro' }])
 })
 
-test('a contact or an email of another project is 404, and no event is kept', async () => {
+test('a contact or an email of another project is 404, and no event is stored', async () => {
   const theirs = await addContact(other.id)
   const own = await addContact()
   const before = (await allEvents()).length
@@ -240,7 +240,7 @@ test('figures and names are of the project, the most frequent first', async () =
   assert.equal((await ask('get', '/events/stats?startDate=soon')).status, 422)
 })
 
-test('usage tells who refers to a name, how many there are, and whether they may go', async () => {
+test('usage shows the uses of a name, the number of events, and whether they can be deleted', async () => {
   const { contactId } = await addContact()
   await service.core.store.write((tx) => tx.delete(events))
   const vip = await segmentOf('VIP', 'event.order placed')
@@ -280,7 +280,7 @@ test('reserved names, and those that a segment refers to, are not deleted', asyn
   assert.equal((await allEvents()).length, 2)
 })
 
-test('many events of a name are deleted by a job, which the answer names', async () => {
+test('many events of a name are deleted by a job, which the response names', async () => {
   await happen(...Array.from({ length: 501 }, () => ({ name: 'old' })))
   const { body } = await ask('delete', '/events/old')
   const [job] = await service.core.store.read.select().from(jobs)

@@ -93,7 +93,7 @@ test('one click of a mail program unsubscribes, however it is sent (RFC 8058)', 
   assert.equal(await countEvents(), 2 * calls.length)
 })
 
-test('one click said again is answered the same, and is one event', async () => {
+test('a repeated one-click has the same response and is one event', async () => {
   const click = () =>
     supertest(service.url).post(`/unsubscribe/${ada.token}`).type('form').send(oneClick)
   const replies = await Promise.all(Array.from({ length: 10 }, click))

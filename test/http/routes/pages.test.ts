@@ -70,7 +70,7 @@ async function subscribeAgain({ contactId }: Recipient): Promise<void> {
   await service.core.store.write((tx) => setSubscribed(tx, contactId, change))
 }
 
-test('whatever only looks at a page changes nothing', async () => {
+test('reading a page changes nothing', async () => {
   const bob = await makeRecipient({ subscribed: false })
   for (const page of pages) {
     for (const { token } of [ada, bob]) {
@@ -94,7 +94,7 @@ test('whatever only looks at a page changes nothing', async () => {
   assert.equal(await countEvents(), 0)
 })
 
-test('unsubscribing: a question, a press, and the page says that it is done', async () => {
+test('unsubscribing: a question, a button, and the page confirms it', async () => {
   const path = `/unsubscribe/${ada.token}`
   const question = await get(path)
   assert.match(question.text, /<h1>Unsubscribe<\/h1>/)
@@ -123,7 +123,7 @@ test('unsubscribing: a question, a press, and the page says that it is done', as
   assert.deepEqual(others, [])
 })
 
-test('subscribing: a question, a press, and the page says that it is done', async () => {
+test('subscribing: a question, a button, and the page confirms it', async () => {
   const bob = await makeRecipient({ subscribed: false })
   const path = `/subscribe/${bob.token}`
   assert.match((await get(path)).text, /<h1>Subscribe<\/h1>[\s\S]*<form/)
@@ -186,7 +186,7 @@ function forgeries(): string[] {
   ]
 }
 
-test('without a token of ours every page is 404, and one click does nothing', async () => {
+test('without a valid token every page is 404, and one-click does nothing', async () => {
   for (const forged of forgeries()) {
     const click = await post(`/unsubscribe/${forged}`).type('form').send(oneClick)
     assert.deepEqual([forged, click.status, click.text], [forged, 200, 'OK\n'])
@@ -242,7 +242,7 @@ test('no token that differs in a character acts', async () => {
   assert.equal(await isSubscribed(ada), true)
 })
 
-test('a link of a contact that is gone is 404; one click on it is answered', async () => {
+test('a link of a deleted contact is 404, and one-click on it gets a 200', async () => {
   const token = pageToken(service.core, { contactId: newId(), emailId: newId() })
   for (const page of pages) assert.equal((await get(`/${page}/${token}`)).status, 404)
   assert.equal((await press(`/manage/${token}`, 'subscribe')).status, 404)
@@ -272,7 +272,7 @@ test('the pages of a disabled project go on working', async (t) => {
   assert.equal(await isSubscribed(ada), false)
 })
 
-test('the email that led there may be named, and is kept on the way', async () => {
+test('the email that led there may be named, and stays in the links', async () => {
   const { contactId } = ada
   const campaignId = newId()
   const email = await addEmail(service.core, { projectId: project.id, contactId, campaignId })
@@ -285,7 +285,7 @@ test('the email that led there may be named, and is kept on the way', async () =
   assert.deepEqual(event?.data, { reason: 'page', campaignId })
 })
 
-test('what is no email of the contact is ignored, and never written into a page', async () => {
+test('an id that is not an email of the contact is ignored and never written into a page', async () => {
   const stranger = await makeRecipient()
   for (const e of [stranger.emailId, newId(), '"><script>', '%00', 'x'.repeat(2000), '']) {
     const path = `/unsubscribe/${ada.token}?e=${encodeURIComponent(e)}`
@@ -337,12 +337,12 @@ test('a page is in the language of its contact, and says so', async () => {
   }
 })
 
-test('where there is no contact, the browser says which language is read', async () => {
+test('without a contact the language of the browser is used', async () => {
   const reply = await get('/manage/nope').set('Accept-Language', 'xx, nl;q=0.4, de-AT;q=0.8')
   assert.match(reply.text, /<html lang="de"[\s\S]*<h1>Dieser Link funktioniert nicht<\/h1>/)
 })
 
-test('a page runs nothing, loads nothing, stands in no frame and is not kept', async () => {
+test('a page runs nothing, loads nothing, cannot be framed and is not cached', async () => {
   for (const path of [...pages.map((page) => `/${page}/${ada.token}`), '/manage/nope']) {
     const { text, headers } = await get(path)
     const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? ''
@@ -366,7 +366,7 @@ test('a page runs nothing, loads nothing, stands in no frame and is not kept', a
   }
 })
 
-test('who subscribes while the address is suppressed is told that mail will not come', async () => {
+test('a contact that subscribes with a suppressed address learns that no mail will come', async () => {
   const email = 'suppressed@people.test'
   const { token, emailId } = await makeRecipient({ email, subscribed: false })
   await service.core.store.write((tx) =>
@@ -388,7 +388,7 @@ test('who subscribes while the address is suppressed is told that mail will not 
   }
 })
 
-test('a wish that could not be kept is not called done', async (t) => {
+test('a change that could not be stored is not confirmed', async (t) => {
   const { store } = service.core
   const { write } = store
   t.after(() => {

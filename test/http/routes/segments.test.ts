@@ -46,7 +46,7 @@ async function addContact(email: string, plan = 'pro', by: TestProject = mine): 
   return id
 }
 
-test('a dynamic segment is made, read, listed, changed and deleted', async () => {
+test('a dynamic segment is created, read, listed, changed and deleted', async () => {
   await addContact('a@x.test')
   await addContact('b@x.test', 'free')
   const created = await create({ trackMembership: true })
@@ -78,7 +78,7 @@ test('a dynamic segment is made, read, listed, changed and deleted', async () =>
   assert.deepEqual(gone.body.error.details, { resource: 'segment', id })
 })
 
-test('who is in it comes by pages, computing it tells, counting does not', async () => {
+test('contacts come in pages; computing emits events, counting does not', async () => {
   const ids = [await addContact('a@x.test'), await addContact('b@x.test')]
   const { body } = await create({ trackMembership: true })
   const path = `/segments/${body.id}`
@@ -220,7 +220,7 @@ test("another project's segment is not found by any call, and nothing happens", 
   assert.equal((await call('get', '/segments/not-an-id')).status, 404)
 })
 
-test('a public key opens none of it', async () => {
+test('a public key opens no route of segments', async () => {
   const answer = await supertest(service.url)
     .get('/segments')
     .set('Authorization', `Bearer ${mine.public}`)

@@ -244,7 +244,7 @@ for (const [label, bad] of [
   }
 }
 
-test('what would make a library read a file or a URL is not even looked at', () => {
+test('fields that would make a library read a file or a URL are ignored', () => {
   const request = validate(schema, {
     ...valid,
     path: '/etc/passwd',
@@ -261,13 +261,13 @@ test('what would make a library read a file or a URL is not even looked at', () 
   ])
 })
 
-test('addresses come out in the one form that they are compared in', () => {
+test('addresses are returned in the form that is compared', () => {
   const request = validate(schema, { ...valid, to: ' Ann@EXAMPLE.net ' })
   assert.ok('address' in request.to)
   assert.equal(request.to.address.address, 'ann@example.net')
 })
 
-test('a request that is wrong in a thousand places is told of twenty', () => {
+test('a request with a thousand errors gets the first twenty', () => {
   const many = sendBody({ ...limits, recipientsPerRequest: 1000 })
   const body = { ...valid, to: Array(1000).fill('nobody') }
   assert.throws(
@@ -276,7 +276,7 @@ test('a request that is wrong in a thousand places is told of twenty', () => {
   )
 })
 
-test('no JSON makes the check fail in any way but its own', () => {
+test('no JSON makes validation fail with another error', () => {
   const fields = ['to', 'subject', 'body', 'template', 'from', 'name', 'subscribed', 'data']
   const anything = fc.jsonValue({ maxDepth: 3 })
   const mailbox = fc.record({ name: anything, email: anything }, { requiredKeys: [] })

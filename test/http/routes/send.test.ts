@@ -121,7 +121,7 @@ test('without a sender in request or template, `from` is required', async () => 
   )
 })
 
-test('the domain of another project is as good as none, and says nothing of whose it is', async () => {
+test('a domain of another project is refused like an unknown one', async () => {
   const { status, text } = await send({ ...valid, from: 'a@other.test' })
   assert.equal(status, 403)
   assert.ok(!text.includes(other.id))
@@ -148,7 +148,7 @@ test('a public key sends nothing', async () => {
   await nothingWritten()
 })
 
-test('an idempotency key takes effect once, whatever the second body says', async () => {
+test('an idempotency key takes effect once, whatever the second body is', async () => {
   const first = await send(valid).set('Idempotency-Key', 'order-66')
   assert.equal(first.status, 200)
   const second = await send({ ...valid, subject: 'Other' }).set('Idempotency-Key', 'order-66')
@@ -178,7 +178,7 @@ test('a public key learns nothing of a send by trying its idempotency key', asyn
   assert.doesNotMatch(tried.text, /reader@example\.net/i)
 })
 
-test('fields that nobody knows are named in warnings, with what was meant', async () => {
+test('unknown fields are named in warnings, with suggestions', async () => {
   const aliens = { html: '<b>Hi</b>', subjct: 'Hi', cc: 'c@example.net', ['x'.repeat(90)]: 1 }
   const { status, body } = await send({ ...valid, ...aliens })
   assert.equal(status, 200)
@@ -198,7 +198,7 @@ test('a thousand unknown fields make twenty warnings', async () => {
   assert.equal(body.data.warnings.length, 20)
 })
 
-test('a name before the address counts as {name, email} does', async () => {
+test('a name before the address works like {name, email}', async () => {
   const { status } = await send({
     ...valid,
     to: ['Ann <reader@example.net>', '"B, C" <bc@example.net>'],
@@ -257,7 +257,7 @@ test('the key of a refused request is free again, and projects do not share keys
   assert.equal(theirs.status, 200)
 })
 
-test('of two requests in flight with one key, one is accepted', async () => {
+test('one of two simultaneous requests with one key is accepted', async () => {
   const statuses = await Promise.all(
     [1, 2, 3].map(async () => (await send(valid).set('Idempotency-Key', 'race')).status),
   )

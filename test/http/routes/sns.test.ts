@@ -38,7 +38,7 @@ test('a signed notification is taken, as text or as JSON, without a key', async 
   assert.equal(asJson.status, 200)
 })
 
-test('no window of requests applies', async () => {
+test('no rate limit applies', async () => {
   for (let index = 0; index < 3; index += 1) {
     const { status, headers } = await post(sns.message())
     assert.equal(status, 200)
@@ -46,7 +46,7 @@ test('no window of requests applies', async () => {
   }
 })
 
-test('what is forged is 403, and says no more than that', async () => {
+test('a forged message is 403 without further details', async () => {
   const { status, body } = await post({ ...sns.message(), Message: 'other' })
   assert.equal(status, 403)
   assert.equal(body.success, false)
@@ -55,7 +55,7 @@ test('what is forged is 403, and says no more than that', async () => {
   assert.doesNotMatch(JSON.stringify(body), /signature does not hold/)
 })
 
-test('with no topic listed every call is 403, whatever it is', async () => {
+test('without listed topics every call is 403', async () => {
   for (const body of [sns.message(), '{}', 'no JSON', '']) {
     const reply = await post(body, closed)
     assert.deepEqual([reply.status, reply.body.success], [403, false])
@@ -65,7 +65,7 @@ test('with no topic listed every call is 403, whatever it is', async () => {
   assert.equal(sns.asked.length, asked)
 })
 
-test('what is not JSON is 400, what is no message of SNS 403', async () => {
+test('invalid JSON is 400, JSON that is not an SNS message is 403', async () => {
   const noJson = await post('Type=Notification')
   assert.deepEqual([noJson.status, noJson.body.error.code], [400, 'VALIDATION_ERROR'])
   assert.equal((await post('{}')).status, 403)
@@ -73,7 +73,7 @@ test('what is not JSON is 400, what is no message of SNS 403', async () => {
   assert.equal((await post('null')).status, 403)
 })
 
-test('an unknown email is 404, no message id 400', async () => {
+test('an unknown email is 404, a missing message id 400', async () => {
   const unknown = await post(sns.message({ Message: sesEvent('Open', { messageId: 'x' }) }))
   assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'RESOURCE_NOT_FOUND'])
   const missing = await post(sns.message({ Message: sesEvent('Open', {}) }))
@@ -87,14 +87,14 @@ test('a body of more than 512 KB is 413; 256 KB of quotation marks are not', asy
   assert.equal(quoted.status, 200)
 })
 
-test('what strangers post fills no request log', async () => {
+test('refused messages leave no line in the request log', async () => {
   const before = service.requests.length
   await post('{}')
   await post(sns.message({ TopicArn: 'arn:aws:sns:eu-west-1:999999999999:mail' }))
   assert.equal(service.requests.length, before)
 })
 
-test('GET is no method of it', async () => {
+test('GET is not allowed', async () => {
   const { status, headers } = await supertest(service.url).get('/webhooks/sns')
   assert.deepEqual([status, headers.allow], [405, 'POST'])
 })

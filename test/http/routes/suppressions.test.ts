@@ -68,7 +68,7 @@ test('addresses are added once, and their contacts unsubscribed with the reason'
   assert.equal(body.data[0].reason, 'MANUAL')
 })
 
-test('another project neither sees nor removes what is not its own', async () => {
+test('another project neither sees nor removes the entries', async () => {
   await add({ email: 'ada@dest.test' })
   const { body } = await call('get', '/suppressions')
   const { id } = body.data[0]
@@ -80,7 +80,7 @@ test('another project neither sees nor removes what is not its own', async () =>
   assert.equal(await service.core.store.read.$count(suppressions), 1)
 })
 
-test('an entry is shown whole, and is gone once it is removed, with its strikes', async () => {
+test('an entry is shown in full, and is gone with its strikes once it is removed', async () => {
   await add({ email: 'ada@dest.test', reason: 'HARD_BOUNCE' })
   const strike = { emailId: newId(), reason: 'mailboxfull', at: 1 }
   const row = { ...strike, projectId: mine.id, address: 'ada@dest.test' }
@@ -101,7 +101,7 @@ test('an entry is shown whole, and is gone once it is removed, with its strikes'
   assert.equal(await service.core.store.read.$count(strikes), 0)
 })
 
-test('five hundred go in and out in one call, more are refused', async () => {
+test('a call adds or removes up to 500 addresses', async () => {
   const emails = Array.from({ length: 500 }, (_, index) => `user${index}@dest.test`)
   assert.deepEqual((await add({ emails })).body, { added: 500, existing: 0 })
   const more = await add({ emails: [...emails, 'one@more.test'] })

@@ -104,7 +104,7 @@ test('data that is a large text is refused as any other', async () => {
   await nothingWritten()
 })
 
-test('fields that nobody knows are named in warnings, with what was meant', async () => {
+test('unknown fields are named in warnings, with suggestions', async () => {
   const { body } = await track({ ...valid, properties: { plan: 'pro' }, subscribd: false })
   assert.deepEqual(body.data.warnings, [
     '"properties": unknown field, ignored; did you mean "data"?',
@@ -260,20 +260,20 @@ test('an idempotency key counts for tracking and sending together, and is free a
   assert.deepEqual([bad.status, bad.body.error.code], [400, 'BAD_REQUEST'])
 })
 
-test('of two calls in flight with one key, one takes effect', async () => {
+test('one of two simultaneous calls with one key takes effect', async () => {
   const calls = [1, 2, 3].map(() => track(valid).set('Idempotency-Key', 'race'))
   const statuses = (await Promise.all(calls)).map(({ status }) => status)
   assert.deepEqual(statuses.sort(), [200, 409, 409])
   assert.equal((await allEvents()).length, 1)
 })
 
-test('a browser may ask before it calls', async () => {
+test('the preflight request of a browser is allowed', async () => {
   const { status, headers } = await supertest(service.url).options('/v1/track')
   assert.equal(status, 200)
   assert.match(headers['access-control-allow-methods'] ?? '', /POST/)
 })
 
-test('whatever the body is, the answer is a success or a coded refusal', async () => {
+test('any body gets a success or an error with a code', async () => {
   const anything = fc.record(
     { event: fc.anything(), email: fc.anything(), data: fc.anything(), subscribed: fc.anything() },
     { requiredKeys: [] },

@@ -72,7 +72,7 @@ async function settled(emailId: string) {
 }
 
 describe('the pixel', () => {
-  it('is a GIF of 43 octets that no cache keeps, and counts an open', async () => {
+  it('is a GIF of 43 octets that no cache stores, and counts an open', async () => {
     const id = await deliver()
     const { status, headers, body } = await get(pixelOf(id)).responseType('blob')
     assert.equal(status, 200)
@@ -88,7 +88,7 @@ describe('the pixel', () => {
     assert.deepEqual([opens, now], [1, 'OPENED'])
   })
 
-  it('asked for by HEAD says the same without it, and counts a machine', async () => {
+  it('has the same headers for HEAD, and counts a machine', async () => {
     const id = await deliver()
     const reply = await supertest(service.url).head(pixelOf(id)).set('user-agent', agent)
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe('the pixel', () => {
 })
 
 describe('a link', () => {
-  it('leads on with a 302 that no cache keeps, and counts a click', async () => {
+  it('redirects with a 302 that no cache stores, and counts a click', async () => {
     const id = await deliver()
     const { status, headers, text } = await get(linkOf(id, linkNumber(link)))
     assert.deepEqual([status, headers.location, text], [302, link, ''])
@@ -129,7 +129,7 @@ describe('a link', () => {
     )
   })
 
-  it('asked for by HEAD or by a prefetcher leads on, and counts a machine', async () => {
+  it('redirects HEAD requests and prefetchers, and counts a machine', async () => {
     const id = await deliver()
     const head = await supertest(service.url).head(linkOf(id, link)).set('user-agent', agent)
     assert.deepEqual([head.status, head.headers.location], [302, link])
@@ -139,7 +139,7 @@ describe('a link', () => {
     assert.deepEqual([clicks, machineClicks, status], [0, 3, 'DELIVERED'])
   })
 
-  it('of a disabled project leads on', async () => {
+  it('redirects for a disabled project', async () => {
     const id = await deliver()
     const { projectId } = await settled(id)
     await service.core.store.write((tx) =>
@@ -148,7 +148,7 @@ describe('a link', () => {
     assert.equal((await get(linkOf(id, link))).status, 302)
   })
 
-  it('followed by many at once counts each', async () => {
+  it('counts each of many simultaneous clicks', async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, () => deliver()))
     const paths = ids.flatMap((id) => [linkOf(id, link), linkOf(id, linkNumber(link)), pixelOf(id)])
     const replies = await Promise.all(paths.map(get))
@@ -160,7 +160,7 @@ describe('a link', () => {
     )
   })
 
-  it('leads on when the database takes no more', async () => {
+  it('redirects when the database cannot write', async () => {
     const full = await startService()
     try {
       const id = await deliver(full)
@@ -175,7 +175,7 @@ describe('a link', () => {
   })
 })
 
-describe('what we did not sign', () => {
+describe('a token that this server did not sign', () => {
   it('is 404, never a redirect, and counts nothing', async () => {
     const id = await deliver()
     const click = linkOf(id, link)
@@ -212,19 +212,19 @@ describe('what we did not sign', () => {
     )
   })
 
-  it('a query changes nothing of where a link leads', async () => {
+  it('a query does not change the target of a link', async () => {
     const id = await deliver()
     const { headers } = await get(`${linkOf(id, link)}?url=https://evil.test/&link=x`)
     assert.equal(headers.location, link)
   })
 
-  it('a token in capitals leads where it did', async () => {
+  it('a token in capital letters has the same target', async () => {
     const id = await deliver()
     const token = linkOf(id, link).slice('/t/c/'.length)
     assert.equal((await get(`/t/c/${token.toUpperCase()}`)).headers.location, link)
   })
 
-  it('takes no line of the request log, however often', async () => {
+  it('leaves no line in the request log', async () => {
     service.requests.length = 0
     for (let times = 0; times < 5; times += 1) await get(`/t/c/${newId()}`)
     await get(linkOf(await deliver(), link))

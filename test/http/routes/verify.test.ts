@@ -39,7 +39,7 @@ const post = (path: string, body: unknown, key = mine.secret) =>
 const verify = (body: unknown, key?: string) => post('/v1/verify', body, key)
 const verifyList = (body: unknown, key?: string) => post('/contacts/verify', body, key)
 
-test('an address is verified, and echoed as it was given', async () => {
+test('an address is verified and echoed as given', async () => {
   const { status, body } = await verify({ email: 'Ada+x@Dest.TEST' })
   assert.equal(status, 200)
   assert.deepEqual(body, {
@@ -60,7 +60,7 @@ test('an address is verified, and echoed as it was given', async () => {
   })
 })
 
-test('a text that is no address is an answer: not valid', async () => {
+test('a text that is not an address is valid: false', async () => {
   for (const email of ['ada', 'a@b@dest.test', '@', 'x'.repeat(1024), 'ada@dest.test\r\nBcc: x']) {
     const { status, body } = await verify({ email })
     assert.equal(status, 200)
@@ -70,13 +70,13 @@ test('a text that is no address is an answer: not valid', async () => {
   }
 })
 
-test('a mistyped address is given back as it was perhaps meant', async () => {
+test('a mistyped address comes back with a suggestion', async () => {
   const { body } = await verify({ email: 'ada@gmail.con' })
   assert.equal(body.data.isTypo, true)
   assert.equal(body.data.suggestedEmail, 'ada@gmail.com')
 })
 
-test('a body without a text of an address is refused, in both error bodies', async () => {
+test('a body without an address is refused, in both error formats', async () => {
   const rows: [body: unknown, code: string, field?: string][] = [
     [{}, 'invalid_type'],
     [{ email: null }, 'invalid_type'],
@@ -113,7 +113,7 @@ test('malformed JSON, a missing key and a public key are refused', async () => {
   assert.deepEqual([withPublic.status, withPublic.body.error.code], [401, 'INVALID_API_KEY'])
 })
 
-test('name servers that give no answer are a 503 to try again', async () => {
+test('unresponsive name servers are a 503 with a time to try again', async () => {
   const { status, headers, body } = await verify({ email: 'ada@mail.down' })
   assert.equal(status, 503)
   assert.equal(body.error.code, 'EXTERNAL_SERVICE_ERROR')
@@ -121,7 +121,7 @@ test('name servers that give no answer are a 503 to try again', async () => {
   assert.deepEqual([body.success, body.code, typeof body.time], [false, 503, 'number'])
 })
 
-test('either way of naming a list is queued, and the job echoes it', async () => {
+test('a list is queued however its addresses are named, and the job echoes it', async () => {
   const contactIds = [newId(), newId()]
   const condition = {
     logic: 'AND',
@@ -168,7 +168,7 @@ test('either way of naming a list is queued, and the job echoes it', async () =>
 const look = (jobId: string, key = mine.secret) =>
   supertest(service.url).get(`/contacts/verify/${jobId}`).set('Authorization', `Bearer ${key}`)
 
-test('a list that is none is refused at the path that is wrong, and nothing is queued', async () => {
+test('an invalid list is refused with the path of the fault, and nothing is queued', async () => {
   const before = await countJobs()
   const many = Array.from({ length: 10_001 }, (_, index) => `a${index}@dest.test`)
   const rows: [body: unknown, field: string, code: string][] = [

@@ -74,7 +74,7 @@ test('lists hold addresses and networks of both families, and the word loopback'
   }
 })
 
-test('loopback behind a proxy that nobody declared is not taken for the operator', () => {
+test('loopback behind an undeclared proxy does not count as the operator', () => {
   assert.equal(isDirect(from('127.0.0.1'), none), true)
   assert.equal(isDirect(from('127.0.0.1', { 'x-forwarded-for': '198.51.100.1' }), none), false)
   assert.equal(isDirect(from('127.0.0.1', { forwarded: 'for=198.51.100.1' }), none), false)

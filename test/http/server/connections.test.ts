@@ -43,7 +43,7 @@ function closing(socket: Socket): Promise<unknown> {
   return new Promise((resolve) => socket.once('close', resolve))
 }
 
-test('who is waited for is cut off, whose request is being worked on is not', async (t) => {
+test('connections that wait for their client are closed, those with running requests are not', async (t) => {
   const { connections, responses, port, arrived } = await listen(t, createServer())
   const dial = (text: string) => {
     const socket = connect(port, '127.0.0.1')
@@ -68,7 +68,7 @@ test('who is waited for is cut off, whose request is being worked on is not', as
   await end
 })
 
-test('above TLS too, and also who has not shaken hands yet', async (t) => {
+test('the same holds with TLS, and for connections before the handshake', async (t) => {
   const { key, cert } = makeCertificate(['localhost'])
   const server = createTlsServer({ key, cert })
   const { connections, responses, port, arrived } = await listen(t, server)
@@ -99,7 +99,7 @@ async function join(port: number, { path, from = '127.0.0.1' }: { path?: string;
   return { socket, isClosed }
 }
 
-test('beyond what one address may have, its least lately used idle connection makes room', async (t) => {
+test('above the limit of an address its least recently used idle connection is closed', async (t) => {
   const { port, arrived, responses } = await listen(t, createServer(), { maxPerAddress: 3 })
   const used = await join(port, { path: '/used' })
   await arrived('/used')
@@ -117,7 +117,7 @@ test('beyond what one address may have, its least lately used idle connection ma
   for (const { socket } of [busy, stranger, next, last]) assert.equal(socket.destroyed, false)
 })
 
-test('where all connections of an address are busy, a new one is refused', async (t) => {
+test('when all connections of an address are busy a new one is refused', async (t) => {
   const refused: boolean[] = []
   const { port, arrived } = await listen(t, createServer(), {
     maxPerAddress: 2,
@@ -135,7 +135,7 @@ test('where all connections of an address are busy, a new one is refused', async
   assert.deepEqual(refused, [true])
 })
 
-test('the connections of all addresses are bounded too', async (t) => {
+test('the total of all connections is limited too', async (t) => {
   const refused: boolean[] = []
   const { port, arrived } = await listen(t, createServer(), {
     max: 2,
@@ -151,7 +151,7 @@ test('the connections of all addresses are bounded too', async (t) => {
   assert.deepEqual(refused, [false])
 })
 
-test('connections of a trusted proxy are counted in all only', async (t) => {
+test('connections of a trusted proxy count towards the total only', async (t) => {
   const { port, arrived } = await listen(t, createServer(), {
     maxPerAddress: 1,
     isProxy: (address) => address === '127.0.0.9',
@@ -160,7 +160,7 @@ test('connections of a trusted proxy are counted in all only', async (t) => {
   await arrived('/a', '/b', '/c')
 })
 
-test('a connection that has ended makes room', async (t) => {
+test('a connection that has ended no longer counts', async (t) => {
   const refuse = () => assert.fail('nobody is one too many')
   const { port, arrived, responses } = await listen(t, createServer(), { maxPerAddress: 1, refuse })
   for (const path of ['/a', '/b', '/c']) {

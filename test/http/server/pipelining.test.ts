@@ -96,7 +96,7 @@ for (const tls of [undefined, makeCertificate(['localhost'])]) {
   })
 }
 
-test('a connection with thousands of requests holds up no other for more than one', async (t) => {
+test('a connection with thousands of requests delays others by one request at most', async (t) => {
   const order: string[] = []
   const { port } = await listen(t, ({ url = '' }, outgoing) => {
     order.push(url)
@@ -139,7 +139,7 @@ test('a connection gets no more than one response in a turn of the event loop', 
   assert.ok(most <= 2, `${most} in one turn`)
 })
 
-test('bodies between requests come whole, whatever is in them', async (t) => {
+test('bodies between requests arrive complete, whatever they contain', async (t) => {
   const { port } = await listen(t, async (incoming, outgoing) => {
     const pieces = await Array.fromAsync(incoming as AsyncIterable<Buffer>)
     outgoing.end(`<${Buffer.concat(pieces).length}>`)
@@ -155,7 +155,7 @@ test('bodies between requests come whole, whatever is in them', async (t) => {
   assert.deepEqual(answered, [...sizes, 0])
 })
 
-test('requests that come in single bytes are answered', async (t) => {
+test('requests that arrive byte by byte get responses', async (t) => {
   const { port } = await listen(t, ({ url }, outgoing) => outgoing.end(`<${url}>`))
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   const heard = hear(socket)
@@ -165,7 +165,7 @@ test('requests that come in single bytes are answered', async (t) => {
   assert.match(await heard, /<\/a>.*<\/b>/s)
 })
 
-test('no more of a response is kept than of one, while its client reads nothing', async (t) => {
+test('while a client reads nothing only one of its responses is in memory', async (t) => {
   const large = Buffer.alloc(8 * 1024 * 1024)
   const { seen, port } = await listen(t, (_incoming, outgoing) => outgoing.end(large))
   const socket = connect(port, '127.0.0.1').pause()
@@ -175,7 +175,7 @@ test('no more of a response is kept than of one, while its client reads nothing'
   assert.equal(seen.begun.length, 1)
 })
 
-test('of a connection that is cut, the requests that wait never begin', async (t) => {
+test('waiting requests of a closed connection never begin', async (t) => {
   const { promise: isGone, resolve } = Promise.withResolvers<void>()
   const { seen, port } = await listen(t, ({ socket }) => void socket.once('close', resolve))
   const socket = connect(port, '127.0.0.1')

@@ -22,11 +22,11 @@ before(async () => {
 
 after(() => service.stop())
 
-test('it listens on a free port and says which', () => {
+test('the server listens on a free port and reports it', () => {
   assert.match(service.url, /^http:\/\/127\.0\.0\.1:[1-9]\d+$/)
 })
 
-test('/health tells everything to the operator', async () => {
+test('/health shows all details to the operator', async () => {
   const { status, body } = await supertest(service.url).get('/health')
   assert.equal(status, 200)
   assert.deepEqual(Object.keys(body), [
@@ -42,7 +42,7 @@ test('/health tells everything to the operator', async () => {
   assert.equal(body.environment, 'direct')
 })
 
-test('/health says that the disk takes no more', async () => {
+test('/health shows that the disk takes no more', async () => {
   const full = await startService()
   try {
     const { store } = full.core
@@ -82,13 +82,13 @@ test('/health answers 503 while the files of the database are gone', async () =>
   assert.equal(body.status, 'unwritable')
 })
 
-test('/metrics shows what parts of the server have counted', async () => {
+test('/metrics shows the counters of all parts of the server', async () => {
   service.core.counters.add('pillarbox_log_lines_suppressed_total', {}, 3)
   const { text } = await supertest(service.url).get('/metrics')
   assert.match(text, /^pillarbox_log_lines_suppressed_total 3$/m)
 })
 
-test('/health tells strangers that it is well, and /metrics nothing', async () => {
+test('/health shows others only the status, and /metrics nothing', async () => {
   const stranger = { 'X-Forwarded-For': '198.51.100.7' }
   const health = await supertest(service.url).get('/health').set(stranger)
   assert.deepEqual(Object.keys(health.body), ['status', 'time'])
@@ -113,7 +113,7 @@ test('/metrics counts requests by route, never by path', async () => {
   assert.match(text, /^process_resident_memory_bytes \d+$/m)
 })
 
-test('what monitors ask and what strangers miss leave no line in the request log', async () => {
+test('requests of monitors and requests for unknown paths leave no line in the request log', async () => {
   service.requests.length = 0
   await supertest(service.url).get('/health')
   await supertest(service.url).get('/metrics')
@@ -133,7 +133,7 @@ test('the documentation follows the colour scheme of its reader', async () => {
   assert.match(css.text, /html\.dark-mode/)
 })
 
-test('/ leads to the documentation, which comes from here alone', async () => {
+test('/ redirects to the documentation, which loads nothing from other hosts', async () => {
   const root = await supertest(service.url).get('/')
   assert.equal(root.status, 302)
   assert.equal(root.headers.location, '/docs')
@@ -154,7 +154,7 @@ test('/ leads to the documentation, which comes from here alone', async () => {
   }
 })
 
-test('the documentation tries calls where it came from, whatever base_url says', async () => {
+test('the documentation sends calls to its own origin, whatever base_url says', async () => {
   const { text } = await supertest(service.url).get('/docs/start.js')
   const shown: { spec: { paths: object; servers: object[] } }[] = []
   const loaded: (() => Promise<void>)[] = []
@@ -197,7 +197,7 @@ async function exchangeRaw(request: string): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-test('a request of which no URL can be made is 400, in the envelope', async () => {
+test('a request without a valid URL is 400, in the envelope', async () => {
   const text = await exchangeRaw('GET / HTTP/1.1\r\nHost: a b<c>\r\nConnection: close\r\n\r\n')
   assert.match(text, /^HTTP\/1\.1 400 /)
   assert.match(text, /"code":"BAD_REQUEST"/)
@@ -209,7 +209,7 @@ test('HTTP/1.0 needs no Host header: load balancers ask /health without one', as
   assert.match(text, /"status":"ok"/)
 })
 
-test('2,000 requests for a part of the documentation, nothing read, take the memory of one', async () => {
+test('2,000 unread responses of the documentation take the memory of one', async () => {
   const asset = '/docs/swagger-ui-bundle.js'
   const { text } = await supertest(service.url).get(asset).buffer()
   const answered = async (): Promise<number> => {
@@ -230,7 +230,7 @@ test('2,000 requests for a part of the documentation, nothing read, take the mem
   assert.ok(grown < 5 * text.length, `${grown} bytes more for ${text.length}`)
 })
 
-test('beyond http.max_connections_per_address, busy all, comes 429 in the envelope', async () => {
+test('above http.max_connections_per_address busy connections a new one gets 429 in the envelope', async () => {
   const few = await startService({ http: { maxConnectionsPerAddress: 2 } })
   const { secret } = await few.makeProject('few')
   const busy = [await beginSend(few.url, secret), await beginSend(few.url, secret)]
@@ -243,7 +243,7 @@ test('beyond http.max_connections_per_address, busy all, comes 429 in the envelo
   await few.stop()
 })
 
-test('beyond http.max_connections, busy all, comes 503, but a trusted proxy has no bound of its own', async () => {
+test('above http.max_connections a new one gets 503, and a trusted proxy has no limit of its own', async () => {
   const http = { maxConnections: 3, maxConnectionsPerAddress: 1, trustedProxies: ['127.0.0.1'] }
   const few = await startService({ http })
   const { secret } = await few.makeProject('few')
@@ -254,7 +254,7 @@ test('beyond http.max_connections, busy all, comes 503, but a trusted proxy has 
   await few.stop()
 })
 
-test('connections are kept for the next request', async () => {
+test('connections stay open for the next request', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const ports = new Set<number | undefined>()
   for (let round = 0; round < 3; round += 1) {
@@ -288,7 +288,7 @@ test('HTTPS is served with the certificate of the configuration', async () => {
   }
 })
 
-test('a renewed certificate is shown by HTTPS without a restart', async (t) => {
+test('HTTPS uses a renewed certificate without a restart', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-tls-'))
   t.after(() => rm(folder, { recursive: true }))
   const tls = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') }
@@ -333,7 +333,7 @@ async function beginSend(url: string, secret: string): Promise<Socket> {
   return socket
 }
 
-test('a stop lets a request in hand finish, and nobody new in', async () => {
+test('a stop lets a running request finish and accepts no new ones', async () => {
   const stopping = await startService()
   const { secret } = await stopping.makeProject('stopping')
   const socket = await beginSend(stopping.url, secret)
@@ -348,7 +348,7 @@ test('a stop lets a request in hand finish, and nobody new in', async () => {
   await stopping.stop()
 })
 
-test('a stop does not wait for ever', async () => {
+test('a stop does not wait forever', async () => {
   const stopping = await startService()
   const { secret } = await stopping.makeProject('stopping')
   const socket = await beginSend(stopping.url, secret)
@@ -358,7 +358,7 @@ test('a stop does not wait for ever', async () => {
   await stopping.stop()
 })
 
-test('a stop waits for a client for two seconds, and longer for what is done here', async (t) => {
+test("a stop waits two seconds for a client, and longer for the server's own work", async (t) => {
   const stopping = await startService()
   const { secret } = await stopping.makeProject('stopping')
   const { store } = stopping.core

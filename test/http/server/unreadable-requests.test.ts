@@ -88,7 +88,7 @@ for (const [name, request, status, code] of [
   })
 }
 
-test('under /v1/ the older fields stand beside the envelope of what cannot be read', async () => {
+test('under /v1/ unreadable requests get the older error fields beside the envelope', async () => {
   const { body } = await exchangeRaw('POST /v1/send HTTP/1.1\r\nHost: a\r\nX: b\x01\r\n\r\n')
   assert.equal(body.code, 400)
   assert.equal(body.message, body.error.message)
@@ -99,7 +99,7 @@ test('under /v1/ the older fields stand beside the envelope of what cannot be re
   assert.equal(inBody.body.message, inBody.body.error.message)
 })
 
-test('a response that has been asked for comes before the refusal of what follows it', async () => {
+test('the response to a request comes before the refusal of the bytes after it', async () => {
   const socket = dial()
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk)).on('error', () => undefined)
@@ -156,7 +156,7 @@ test('15 MB with a key that is not known are answered 401 to a client that sends
   assert.match(await sendWhole('/v1/send', 'nonsense', 15 * MB), /^HTTP\/1\.1 401 /)
 })
 
-test("Node's fetch hears why 55 MB of JSON and an import of 20 MB are refused", async () => {
+test("Node's fetch receives the refusal of 55 MB of JSON and of an import of 20 MB", async () => {
   const headers = { authorization: `Bearer ${project.secret}` }
   for (let round = 0; round < 3; round += 1) {
     const body = Buffer.alloc(55 * MB, ' ')
@@ -175,7 +175,7 @@ test("Node's fetch hears why 55 MB of JSON and an import of 20 MB are refused", 
   }
 })
 
-test('of a refused body no more than 20 MB beyond its limit are read', async () => {
+test('at most 20 MB beyond its limit are read of a refused body', async () => {
   const socket = dial()
   socket.on('error', () => undefined)
   socket.write('POST /nowhere HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
@@ -191,7 +191,7 @@ test('of a refused body no more than 20 MB beyond its limit are read', async () 
   assert.ok(sentMb < 60, `${sentMb} MB were taken`)
 })
 
-test('a refused body that never comes is waited for five seconds', async (t) => {
+test('the server waits five seconds for a refused body that never arrives', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const socket = dial()
   socket.write('POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n')
@@ -254,7 +254,7 @@ for (const [name, path, fields, status] of [
   })
 }
 
-test('a body that is wanted is asked for, where its sender waits for that', async () => {
+test('a client that waits for a 100 gets it when its body is read', async () => {
   const body = JSON.stringify({ event: 'signup', email: 'a@dest.test' })
   const text = await expectContinue('/v1/track', [`Content-Length: ${body.length}`], body)
   assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /)
@@ -267,7 +267,7 @@ test('a body that is wanted is asked for, where its sender waits for that', asyn
   assert.match(form, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 422 /)
 })
 
-test('an expectation that nobody knows is ignored', async () => {
+test('an unknown expectation is ignored', async () => {
   const response = await new Promise<number | undefined>((resolve) => {
     const headers = { expect: 'the-unexpected' }
     const request = httpRequest(`${service.url}/health`, { headers }, (incoming) => {

@@ -36,14 +36,14 @@ function errorsOf(schema: z.ZodType, value: unknown) {
 const fieldsOf = (schema: z.ZodType, value: unknown) =>
   errorsOf(schema, value).map(({ field, code }) => [field, code])
 
-test('a list is counted before its members are looked at', () => {
+test('a list is counted before its members are validated', () => {
   const { seen, schema } = countedText()
   const body = z.object({ to: z.union([z.string(), z.array(schema).min(1).max(1000)]) })
   assert.deepEqual(fieldsOf(body, { to: new Array(100_000).fill(1) }), [['to', 'too_big']])
   assert.deepEqual(seen, { looks: 0, issues: 0 })
 })
 
-test('a map is counted before its entries are looked at', () => {
+test('a map is counted before its entries are validated', () => {
   const { seen, schema } = countedText()
   const headers = z.record(z.string(), schema).meta({ maxProperties: 50 }).optional()
   const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`x-${n}`, 1]))
@@ -51,7 +51,7 @@ test('a map is counted before its entries are looked at', () => {
   assert.deepEqual(seen, { looks: 0, issues: 0 })
 })
 
-test('fields that are not known are counted before they are listed', () => {
+test('unknown fields are counted before they are listed', () => {
   const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`x-${n}`, 1]))
   const [error, ...others] = errorsOf(z.strictObject({ a: z.string() }), many)
   assert.equal(error?.code, 'unrecognized_keys')
@@ -60,7 +60,7 @@ test('fields that are not known are counted before they are listed', () => {
   assert.ok(validate(z.object({ a: z.string().optional() }), many), 'others are ignored as before')
 })
 
-test('no more than 20 issues are made of a list whose members are all wrong', () => {
+test('a list whose members are all invalid gives at most 20 issues', () => {
   const { seen, schema } = countedText()
   const body = z.object({ emails: z.array(schema).max(10_000) })
   const errors = fieldsOf(body, { emails: new Array(10_000).fill(1) })
@@ -69,14 +69,14 @@ test('no more than 20 issues are made of a list whose members are all wrong', ()
   assert.deepEqual(seen, { looks: 20, issues: 20 })
 })
 
-test('a long list with wrong members among many right ones names each', () => {
+test('a long list with a few invalid members names each', () => {
   const body = z.object({ list: z.array(z.object({ n: z.number() })).max(1000) })
   const list = Array.from({ length: 500 }, (_, n) => ({ n: n % 100 === 99 ? 'x' : n }))
   const names = [99, 199, 299, 399, 499].map((n) => [`list.${n}.n`, 'invalid_type'])
   assert.deepEqual(fieldsOf(body, { list }), names)
 })
 
-test('a long list whose members are right is what the schema makes of it', () => {
+test('a long valid list gives the output of the schema', () => {
   const body = z.object({ list: z.array(z.string().transform(Number)).max(100) })
   const list = Array.from({ length: 100 }, (_, n) => String(n))
   assert.deepEqual(validate(body, { list }), { list: list.map(Number) })
@@ -109,7 +109,7 @@ test('lists and maps behind defaults, transforms and null are counted too', () =
   }
 })
 
-test('a refusal repeats no long name or text of its caller', () => {
+test('a refusal cuts long names and texts of the request', () => {
   const name = 'n'.repeat(100_000)
   const errors = errorsOf(z.strictObject({ a: z.string().optional() }), { [name]: 1 })
   assert.ok(JSON.stringify(errors).length < 1000)

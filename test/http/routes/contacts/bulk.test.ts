@@ -32,7 +32,7 @@ const condition = {
   groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
 }
 
-test('either way of naming contacts is queued, and the job echoes it', async () => {
+test('contacts are queued however they are selected, and the job echoes the selection', async () => {
   const contactIds = ids(1000)
   const excludeIds = ids(10_000)
   const byIds = { mode: 'ids', contactIds }
@@ -90,7 +90,7 @@ test('a job of another project is not found, and neither is one of another kind'
   assert.equal((await look(body.jobId, other)).status, 200)
 })
 
-test('a body that is not exactly one of the two is refused, and nothing is queued', async () => {
+test('a body without exactly one selection is refused, and nothing is queued', async () => {
   const before = await service.core.store.read.$count(jobs)
   const [id = ''] = ids(1)
   const refusals: [object, string, string][] = [

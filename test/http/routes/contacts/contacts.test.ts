@@ -36,7 +36,7 @@ const listEvents = () => service.core.store.read.select().from(events).all()
 
 const emailsOf = (body: { data: { email: string }[] }) => body.data.map(({ email }) => email)
 
-test('a contact is made, shown whole, changed by its address, and deleted', async () => {
+test('a contact is created, shown, changed by its address, and deleted', async () => {
   const made = await add({ email: ' Ada@X.test ', data: { plan: 'pro', n: 1, id: 'x', empty: '' } })
   assert.equal(made.status, 201)
   const { id, createdAt, updatedAt, _meta, ...rest } = made.body
@@ -75,7 +75,7 @@ test('a contact is made, shown whole, changed by its address, and deleted', asyn
   assert.equal((await call('get', '/contacts')).body.total, 0)
 })
 
-test('an upsert that says nothing of it leaves a subscription alone; a flip is told', async () => {
+test('an upsert without `subscribed` keeps the subscription, and a change emits an event', async () => {
   const { body: made } = await add({ email: 'ada@x.test', subscribed: false })
   assert.equal(made.subscribed, false)
   assert.equal((await add({ email: 'ada@x.test', data: null })).body.subscribed, false)
@@ -90,7 +90,7 @@ test('an upsert that says nothing of it leaves a subscription alone; a flip is t
   ])
 })
 
-test('a condition as the whole body, or a misspelt key, is refused and lists nobody', async () => {
+test('a condition as the whole body and a misspelt key are refused and list nothing', async () => {
   await add({ email: 'ada@x.test' })
   const condition = {
     logic: 'AND',
@@ -106,7 +106,7 @@ test('a condition as the whole body, or a misspelt key, is refused and lists nob
   assert.match(hint.body.error.errors[0].message, /"filter"/)
 })
 
-test('a patch merges data, null clears it, and what is left out stays', async () => {
+test('a patch merges data, null clears it, and absent fields stay', async () => {
   const { body: made } = await add({ email: 'ada@x.test', data: { a: 1, b: 2 } })
   const patch = (body: object) => call('patch', `/contacts/${made.id}`).send(body)
   assert.deepEqual((await patch({ data: { b: null, c: '', d: [1] } })).body.data, { a: 1, d: [1] })
@@ -125,7 +125,7 @@ test('a patch merges data, null clears it, and what is left out stays', async ()
   assert.deepEqual([now.email, now.subscribed], ['new@x.test', true])
 })
 
-test('a look-up tells contacts from others, as they were spelt', async () => {
+test('a look-up separates addresses of contacts from others, as they were spelt', async () => {
   await add({ email: 'ada@x.test' })
   await add({ email: 'jö@münchen.test' })
   await add({ email: 'bob@x.test' }, other)
@@ -189,7 +189,7 @@ test('the list is paged by cursor, filtered and sorted, by query and by body ali
   assert.equal(body.data.length, 3)
 })
 
-test('ids, cursors and addresses of another project are nothing here', async () => {
+test('ids, cursors and addresses of another project are unknown', async () => {
   const { body: foreign } = await add({ email: 'ada@x.test' }, other)
   await add({ email: 'bob@x.test' }, other)
   for (const [verb, body] of [
@@ -228,7 +228,7 @@ test('ids, cursors and addresses of another project are nothing here', async () 
   assert.deepEqual(await listEvents(), [])
 })
 
-test('addresses of all scripts are taken in one spelling, and none that only looks like one', async () => {
+test('addresses in any script are stored in one spelling, and invalid ones are refused', async () => {
   const spellings = ['JÖRG@MÜNCHEN.test', 'jörg@münchen.test', 'jörg@xn--mnchen-3ya.test']
   const replies = await Promise.all(
     spellings.map((email) => add({ email: email.normalize('NFD') })),
@@ -398,7 +398,7 @@ test('a public key may neither read nor write contacts', async () => {
   }
 })
 
-test('many posts of one address at once make one contact with all that they said', async () => {
+test('simultaneous posts of one address make one contact with the data of all', async () => {
   const replies = await Promise.all(
     Array.from({ length: 60 }, (_, at) => add({ email: 'ada@x.test', data: { [`k${at}`]: at } })),
   )

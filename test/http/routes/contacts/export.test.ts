@@ -44,7 +44,7 @@ const headers = (by = mine) => ({ authorization: `Bearer ${by.secret}` })
 const get = (query: string, by = mine) =>
   fetch(`${service.url}/contacts/export${query}`, { headers: headers(by) })
 
-test('all contacts are a file, whole, in pieces', async () => {
+test('all contacts are exported as one file, in pieces', async () => {
   const response = await get('')
   assert.equal(response.status, 200)
   assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8')
@@ -63,7 +63,7 @@ test('all contacts are a file, whole, in pieces', async () => {
   assert.equal(entry?.responseSizeBytes, Buffer.byteLength(text))
 })
 
-test('a query says whom', async () => {
+test('a query selects the contacts', async () => {
   const filters = [{ field: 'data.number', operator: 'lessThan', value: 3 }]
   const filter = encodeURIComponent(JSON.stringify({ logic: 'AND', groups: [{ filters }] }))
   const lines = (await (await get(`?filter=${filter}&search=P2&subscribed=true`)).text()).split(
@@ -76,7 +76,7 @@ test('a query says whom', async () => {
   assert.equal(strangers, 'id,email,subscribed,createdAt,updatedAt\r\n')
 })
 
-test('by a segment, those who are in it', async () => {
+test('a segment selects its contacts', async () => {
   const groups = [{ filters: [{ field: 'data.number', operator: 'equals', value: 7 }] }]
   const body = JSON.stringify({ name: 'Seven', condition: { logic: 'AND', groups } })
   const type = { 'content-type': 'application/json' }
@@ -110,7 +110,7 @@ for (const [query, field] of wrong) {
   })
 }
 
-test('an export whose client has gone is over, and no failure', async () => {
+test('an export ends without an error when its client disconnects', async () => {
   const { length: before } = service.requests
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
   const { authorization } = headers()
@@ -143,7 +143,7 @@ function holdPages() {
   }
 }
 
-test('a project has two exports open, and the next is refused until one is over', async () => {
+test('a third export of a project is refused until one ends', async () => {
   const pages = holdPages()
   const open = await Promise.all([get(''), get('')])
   assert.deepEqual(
@@ -165,7 +165,7 @@ test('a project has two exports open, and the next is refused until one is over'
   await next.text()
 })
 
-test('who leaves, and who asks for the head alone, keeps no place', async () => {
+test('a disconnected client and a HEAD request hold no slot', async () => {
   const pages = holdPages()
   const { authorization } = headers()
   for (const method of ['HEAD', 'HEAD', 'HEAD']) {
@@ -191,7 +191,7 @@ test('who leaves, and who asks for the head alone, keeps no place', async () => 
   await response.text()
 })
 
-test('an export that cannot go on breaks off: half a file does not look like a whole one', async () => {
+test('an export that fails closes the connection, so that half a file is not taken for a whole one', async () => {
   const { store } = service.core
   const { scan } = store
   let queries = 0

@@ -54,7 +54,7 @@ const oddKeys = [
   '..',
 ]
 
-test('a field is named in the path by whatever the key is, percent-encoded once', async () => {
+test('a field in the path is its key, percent-encoded once', async () => {
   const id = await addContact(Object.fromEntries(oddKeys.map((key) => [key, key])))
   const theirs = await addContact(Object.fromEntries(oddKeys.map((key) => [key, 'theirs'])), other)
   const { body: list } = await call('get', '/contacts/fields')
@@ -77,7 +77,7 @@ test('a field is named in the path by whatever the key is, percent-encoded once'
   assert.equal(Object.keys((await dataOf(theirs)) ?? {}).length, oddKeys.length)
 })
 
-test('how many values are listed is a whole number from 1 to 200', async () => {
+test('the number of values is an integer from 1 to 200', async () => {
   const path = '/contacts/fields/data.plan/values'
   assert.equal((await call('get', `${path}?limit=9999`)).body.limit, 200)
   for (const limit of ['0', '-1', '1.5', 'many', '']) {
@@ -87,7 +87,7 @@ test('how many values are listed is a whole number from 1 to 200', async () => {
   }
 })
 
-test('deleting what is no field of the data is refused, and so is a stranger', async () => {
+test('deleting a field outside data is refused, and so is another caller', async () => {
   for (const field of ['email', 'createdAt', 'plan']) {
     const { status, body } = await call('delete', `/contacts/fields/${field}`)
     assert.equal(status, 422, field)

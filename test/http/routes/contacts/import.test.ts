@@ -80,7 +80,7 @@ async function assertNothingLeft(what: string): Promise<void> {
   assert.equal(await read.$count(jobs), 0, `${what}: jobs`)
 }
 
-test('a file is taken in, and its job tells what became of it', async () => {
+test('a file is accepted, and its job shows the result', async () => {
   const { status, body } = await post([file])
   assert.equal(status, 202)
   assert.match(body.jobId, new RegExp(`^import-${mine.id}-\\d+$`))
@@ -105,7 +105,7 @@ test('a file is taken in, and its job tells what became of it', async () => {
   assert.equal(await service.core.store.read.$count(importChunks), 0)
 })
 
-test("the job is nobody else's, and no suppression import", async () => {
+test('the job is visible to its project only, and not as a suppression import', async () => {
   const { body } = await post([file])
   for (const status of [
     await get(`/contacts/import/${body.jobId}`, other),
@@ -141,7 +141,7 @@ test('a CSV is known by its type or by its name', async () => {
   for (const part of good) assert.equal((await post([part])).status, 202)
 })
 
-test('a file without an email column is a job that failed, and says why', async () => {
+test('a file without an email column is a failed job with the reason', async () => {
   const { body } = await post([['file', csv('name\nAda\n'), 'a.csv']])
   const done = await finished(`/contacts/import/${body.jobId}`)
   assert.equal(done.body.state, 'failed')
@@ -149,7 +149,7 @@ test('a file without an email column is a job that failed, and says why', async 
   assert.equal(done.body.result, null)
 })
 
-test('addresses to suppress come in the same way', async () => {
+test('addresses to suppress are imported in the same way', async () => {
   const list = csv('email,reason\na@dest.test,spam\nb@dest.test,\n')
   const { status, body } = await post([['file', list, 'left.csv']], '/suppressions/import')
   assert.equal(status, 202)
@@ -159,7 +159,7 @@ test('addresses to suppress come in the same way', async () => {
   assert.equal(await service.core.store.read.$count(suppressions), 2)
 })
 
-test('text fields that nobody knows are ignored', async () => {
+test('unknown text fields are ignored', async () => {
   const { status, body } = await post([['colour', 'red'], file, ['csrf_token', 'x'.repeat(1000)]])
   assert.equal(status, 202)
   assert.equal((await finished(`/contacts/import/${body.jobId}`)).body.result.failureCount, 0)
@@ -202,7 +202,7 @@ for (const [name, parts, status, field] of refused) {
   })
 }
 
-test('a file of exactly 5 MB is taken, and kept in pieces', async () => {
+test('a file of exactly 5 MB is accepted and stored in pieces', async () => {
   const { status } = await post([['file', csv(big), 'a.csv']])
   assert.equal(status, 202)
   const chunks = await service.core.store.read.select().from(importChunks).all()
@@ -235,7 +235,7 @@ test('a name with folders in it is a name, and leads nowhere', async () => {
   assert.equal(status.data.filename, 'people.csv')
 })
 
-test('whoever may not import learns so before anything is read', async () => {
+test('a caller who may not import is refused before the body is read', async () => {
   const body = new FormData()
   body.append('file', csv(people), 'a.csv')
   const headers = { authorization: `Bearer ${mine.public}` }
@@ -301,7 +301,7 @@ for (const [name, request, status] of malformed) {
   })
 }
 
-test('what stands around a form is no part of it', async () => {
+test('text around a form is ignored', async () => {
   assert.equal((await raw(formed(`preamble\r\n${whole}epilogue`))).status, 202)
 })
 
@@ -323,7 +323,7 @@ test('without its length a body that is too large is refused where the limit is'
   await assertNothingLeft('too large')
 })
 
-test('an upload that its sender breaks off leaves nothing', async () => {
+test('an upload that is cut off leaves nothing', async () => {
   const port = Number(new URL(service.url).port)
   const socket = connect(port, '127.0.0.1')
   socket.write(head('multipart/form-data; boundary=B', 1_000_000) + filePart.slice(0, -2))
@@ -350,7 +350,7 @@ async function beginUpload(t: TestContext) {
   return { stopping, socket, count }
 }
 
-test('an upload under way is refused when the server stops, and leaves nothing', async (t) => {
+test('a running upload is refused when the server stops, and leaves nothing', async (t) => {
   const { stopping, socket, count } = await beginUpload(t)
   const answered = once(socket, 'data')
   await stopping.stopHttp(60_000)
@@ -363,7 +363,7 @@ test('an upload under way is refused when the server stops, and leaves nothing',
   assert.equal(await stopping.core.store.read.$count(jobs), 0)
 })
 
-test('a stop waits for what an upload has to put away whose sender has gone', async (t) => {
+test('a stop waits for the cleanup of an upload that was cut off', async (t) => {
   const { stopping, socket, count } = await beginUpload(t)
   socket.destroy()
   await once(socket, 'close')
@@ -371,7 +371,7 @@ test('a stop waits for what an upload has to put away whose sender has gone', as
   assert.equal(await count(), 0)
 })
 
-test('whatever is done to a form, there is an answer, and what is refused leaves nothing', async () => {
+test('any damaged form gets a response, and a refused one leaves nothing', async () => {
   const edit = fc.tuple(
     fc.constantFrom('cut', 'replace', 'insert'),
     fc.nat(whole.length),

@@ -67,7 +67,7 @@ test('the email that led there may be named; a wrong one is ignored', async () =
   assert.equal(await lastEmail(), ada.emailId)
 })
 
-test('a contact id, a key or a made-up token is 404, whatever is asked', async () => {
+test('a contact id, a key or an invented token is 404 on every path', async () => {
   const { contactId, token } = await addRecipient(service.core, { projectId: project.id })
   const gone = pageToken(service.core, { contactId: newId(), emailId: undefined })
   const count = await service.core.store.read.$count(events)
