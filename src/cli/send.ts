@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { AppError, describeError, notFound } from '../errors.ts'
 import type { Project } from '../features/accounts/project.ts'
-import { acceptMessage } from '../features/messages/accept/accept.ts'
+import { acceptMessage } from '../features/messages/accept/accept-message.ts'
 import type { NamedAddress } from '../features/messages/accept/plan.ts'
 import type { OpenCore } from '../features/open-core.ts'
 import { parseAddress } from '../mail/address/address.ts'
@@ -21,12 +21,11 @@ export async function send(context: Context, input: Input): Promise<Result> {
   }
   return withCore(context, async (core) => {
     const project = await getProject(core, input.required('project'))
-    const { emails } = await acceptMessage(core, { project, request })
-    const [accepted] = emails
+    const [accepted] = await acceptMessage(core, { project, request })
     if (accepted === undefined) throw new TypeError('an accepted request has no email')
-    const { email: id, contact } = accepted
-    const text = `Accepted for ${escapeControls(contact.email)}: pillarbox queue show ${id}`
-    return { json: { id, contact }, text }
+    const { id, contactId, recipient } = accepted
+    const text = `Accepted for ${escapeControls(recipient)}: pillarbox queue show ${id}`
+    return { json: { id, contact: { id: contactId, email: recipient } }, text }
   })
 }
 

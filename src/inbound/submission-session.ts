@@ -12,7 +12,7 @@ import type {
 import { callerName } from '../features/accounts/caller.ts'
 import type { Project } from '../features/accounts/project.ts'
 import type { Core } from '../features/core.ts'
-import { acceptMessage } from '../features/messages/accept/accept.ts'
+import { acceptMessage } from '../features/messages/accept/accept-message.ts'
 import type { SendRequest } from '../features/messages/accept/plan.ts'
 import { canKeep } from '../features/receiving/keep.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
@@ -189,8 +189,8 @@ async function take(
     const submitted = await desk.reader.read(intake.finish())
     const project = await confirm(desk, session)
     const request = toRequest(submitted, recipients)
-    const { emails } = await acceptMessage(desk, { project, request })
-    return emails.map(({ email }) => email)
+    const emails = await acceptMessage(desk, { project, request })
+    return emails.map(({ id }) => id)
   } finally {
     intake.release()
   }

@@ -36,11 +36,14 @@ export function toActivity(event: FeedEvent, shown: ReadonlyMap<string, ShownEma
 
 /**
  * `<emailId>_opened` and the like. What may happen to one email again (a second open, a delay before
- * the bounce) bears its event's id besides, so that no two lines of a feed have the same.
+ * the bounce, a failure after a retry) bears its event's id besides, so that no two lines of a feed have the same.
  */
-function emailActivityId({ id, data }: FeedEvent, emailId: string, type: string): string {
+function emailActivityId({ id, name, data }: FeedEvent, emailId: string, type: string): string {
   const isAgain =
-    data?.isFirstOpen === false || data?.isFirstClick === false || data?.transientBounce === true
+    data?.isFirstOpen === false ||
+    data?.isFirstClick === false ||
+    data?.transientBounce === true ||
+    name === 'email.failed'
   const contractId = `${emailId}_${type.slice('email.'.length)}`
   return isAgain ? `${contractId}_${id}` : contractId
 }

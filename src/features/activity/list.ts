@@ -12,10 +12,11 @@ import { fitPage } from '../events/fit-page.ts'
 import { listNames } from '../events/names.ts'
 import { type EventScope, pageOf } from '../events/page.ts'
 import { findPosition, formatPosition } from '../events/position.ts'
+import { UNLISTED_EVENTS } from '../events/unlisted.ts'
 import { type FeedDeps, showEmails } from './emails.ts'
 import { type Activity, type FeedEvent, toActivity } from './entry.ts'
 import { findSizes } from './page-size.ts'
-import { activityTypes, eventNamesOf } from './types.ts'
+import { eventNamesOf, serviceEventNames } from './types.ts'
 
 export type ActivityQuery = {
   /** At most; a page ends early where its emails are large. */
@@ -117,11 +118,12 @@ async function findNames(
   { projectId, contactId, names }: Wanted,
 ): Promise<Pick<EventScope, 'names' | 'exceptNames'>> {
   if (!names?.includes('*')) return { names }
-  const exceptNames = eventNamesOf(activityTypes).filter((name) => !names.includes(name))
+  const exceptNames = serviceEventNames().filter((name) => !names.includes(name))
   if (contactId !== undefined) return { exceptNames }
   const known = await listNames(deps, { projectId, limit: MAX_NAMES + 1 })
   if (known.length > MAX_NAMES) return { exceptNames }
-  return { names: known.filter((name) => !exceptNames.includes(name)) }
+  const asked = UNLISTED_EVENTS.filter((name) => names.includes(name))
+  return { names: [...known.filter((name) => !exceptNames.includes(name)), ...asked] }
 }
 
 function positionOf({ createdAt, seq }: FeedRow): string {

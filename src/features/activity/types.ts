@@ -1,4 +1,5 @@
 /** The feed's types beside the names of the events they show (contract 7.1: the two differ). */
+import { UNLISTED_EVENTS } from '../events/unlisted.ts'
 
 const namesByType = new Map([
   ['email.sent', 'email.sent'],
@@ -12,6 +13,9 @@ const namesByType = new Map([
   ['contact.unsubscribed', 'contact.unsubscribed'],
 ])
 
+/** Shown only when a request names them; their event is named like the type. */
+const unlistedTypes = UNLISTED_EVENTS
+
 /** No events: the feed makes them of campaigns and of workflow executions. */
 const typesOfRecords = [
   'campaign.sent',
@@ -23,7 +27,7 @@ const typesOfRecords = [
 
 const typesByName = new Map(namesByType.entries().map(([type, name]) => [name, type]))
 
-/** Every type there is; the client's own events are `event.triggered`. */
+/** Every type that the feed shows unasked; the client's own events are `event.triggered`. */
 export const activityTypes: readonly string[] = [
   'event.triggered',
   ...namesByType.keys(),
@@ -31,13 +35,20 @@ export const activityTypes: readonly string[] = [
 ]
 
 export function activityTypeOf(eventName: string): string {
+  if (unlistedTypes.includes(eventName)) return eventName
   return typesByName.get(eventName) ?? 'event.triggered'
+}
+
+/** The names of all events that the service itself makes and the feed has a type for. */
+export function serviceEventNames(): string[] {
+  return [...namesByType.values(), ...UNLISTED_EVENTS]
 }
 
 /** The event names behind these types; `*` stands for all that are not the service's own. */
 export function eventNamesOf(types: readonly string[]): string[] {
   return types.flatMap((type) => {
     if (type === 'event.triggered') return ['*']
+    if (unlistedTypes.includes(type)) return [type]
     return namesByType.get(type) ?? []
   })
 }

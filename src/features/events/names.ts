@@ -7,6 +7,7 @@ import { eachOf, indexedBy } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
 import { parameter, statement } from '../../store/statement.ts'
 import type { Base } from '../base.ts'
+import { UNLISTED_EVENTS } from './unlisted.ts'
 
 export type EventCount = { name: string; count: number }
 
@@ -32,13 +33,18 @@ const MAX_QUERIES = 200
 /** As many as there are threads for them. */
 const AT_ONCE = 2
 
-/** In the order of the alphabet, as many as `limit`; all of them without one. */
+/**
+ * In the order of the alphabet, as many as `limit`; all of them without one. Unlisted names are left
+ * out.
+ */
 export async function listNames(
   { store }: Pick<Base, 'store'>,
-  { projectId, limit = -1 }: { projectId: string; limit?: number },
+  { projectId, limit }: { projectId: string; limit?: number },
 ): Promise<string[]> {
-  const rows = await store.scan.list(selectNames, { projectId, limit })
-  return rows.map(({ name }) => name)
+  const most = limit === undefined ? -1 : limit + UNLISTED_EVENTS.length
+  const rows = await store.scan.list(selectNames, { projectId, limit: most })
+  const names = rows.map(({ name }) => name).filter((name) => !UNLISTED_EVENTS.includes(name))
+  return names.slice(0, limit)
 }
 
 /**

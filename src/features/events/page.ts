@@ -8,6 +8,7 @@
  */
 import { eachOf, indexedBy, listOf } from '../../store/dialect.ts'
 import { type SQL, sql } from '../../store/drizzle.ts'
+import { UNLISTED_EVENTS } from './unlisted.ts'
 
 /** Where a page ended. */
 export type EventPosition = { at: number; seq: number }
@@ -17,7 +18,10 @@ export type EventScope = {
   contactId?: string | undefined
   /** No others than these. */
   names?: readonly string[] | undefined
-  /** All but these; looked at one by one, so they should be few among the others. */
+  /**
+   * All but these; looked at one by one, so they should be few among the others. Without `names`
+   * and `exceptNames`: all but the unlisted ones.
+   */
   exceptNames?: readonly string[] | undefined
   /** Epoch ms, both included. */
   startAt?: number | undefined
@@ -26,7 +30,8 @@ export type EventScope = {
 }
 
 /** A select of `seq` and `created_at`, in order; `limit` rows at most. */
-export function pageOf(scope: EventScope, limit: number): SQL {
+export function pageOf(wanted: EventScope, limit: number): SQL {
+  const scope = withoutUnlisted(wanted)
   const { projectId, contactId, exceptNames } = scope
   const given = scope.names?.filter((name) => !exceptNames?.includes(name))
   // A name that came twice would bring its events twice.
@@ -39,6 +44,12 @@ export function pageOf(scope: EventScope, limit: number): SQL {
     cross join events as each on each.seq in
       (select seq from (${newest(scope, limit, ofName)}))
     order by each.created_at desc, each.seq desc limit ${limit}`
+}
+
+/** A scope that names no events, neither wanted nor unwanted ones, does not ask for unlisted ones. */
+function withoutUnlisted(scope: EventScope): EventScope {
+  if (scope.names !== undefined || scope.exceptNames !== undefined) return scope
+  return { ...scope, exceptNames: UNLISTED_EVENTS }
 }
 
 function newest(scope: EventScope, limit: number, source: SQL): SQL {

@@ -1,10 +1,11 @@
 /**
- * `POST /v1/send`: the shape of a send request. `acceptMessage` checks whatever depends on the
+ * `POST /v1/send`: the shape of a send request. `acceptOnce` checks whatever depends on the
  * project's data, such as the sender domain, the template and subscriptions.
  */
 import { z } from 'zod'
+import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
-import { acceptMessage } from '../../features/messages/accept/accept.ts'
+import { type AcceptedMessage, acceptOnce } from '../../features/messages/accept/accept-message.ts'
 import type { SendRequest } from '../../features/messages/accept/plan.ts'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
 import { MAX_SUBJECT_LENGTH } from '../../mail/limits.ts'
@@ -142,16 +143,25 @@ export const send = ({ core }: RouteDeps) => {
     refusals: [400, 404, 409],
     handle: async ({ project, body, givenBody, path, idempotencyKey }) => {
       await checkLongContents(body.attachments ?? [])
-      const accepted = await acceptMessage(core, {
-        project,
-        request: toSendRequest(body),
-        idempotency:
-          idempotencyKey === undefined ? undefined : { key: idempotencyKey, method: 'POST', path },
-      })
+      const input = { project, request: toSendRequest(body) }
+      const idempotency =
+        idempotencyKey === undefined ? undefined : { key: idempotencyKey, method: 'POST', path }
+      const answer = await acceptOnce(core, input, { idempotency, toAnswer })
       const warnings = warnOfUnknownFields(schema, givenBody, FIELD_ALIASES)
-      return json(200, { success: true, data: { ...accepted, warnings }, ...accepted })
+      return json(200, { success: true, data: { ...answer, warnings }, ...answer })
     },
   })
+}
+
+/** The row of an idempotency key keeps this answer: its bytes are part of the API. */
+function toAnswer({ emails, at }: AcceptedMessage) {
+  return {
+    emails: emails.map(({ id, contactId, recipient }) => ({
+      contact: { id: contactId, email: recipient },
+      email: id,
+    })),
+    timestamp: formatInstant(at),
+  }
 }
 
 function toSendRequest(body: SendBody): SendRequest {

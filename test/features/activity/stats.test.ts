@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countEmailsSince, countRecent, countSince } from '../../../src/features/activity/recent.ts'
+import {
+  countEmailsSince,
+  countRecent,
+  countSince,
+  countUnlistedSince,
+} from '../../../src/features/activity/recent.ts'
 import {
   countActivity,
   countChunk,
@@ -211,6 +216,10 @@ test('figures take their rows through an index', async (t) => {
     [
       countSince.compiled().text,
       /COVERING INDEX events_newest \(project_id=\? AND created_at>\?\)/,
+    ],
+    [
+      countUnlistedSince.compiled().text,
+      /COVERING INDEX events_named \(project_id=\? AND name=\? AND created_at>\?\)/,
     ],
   ]
   for (const [text, expected] of plans) {

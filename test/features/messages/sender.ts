@@ -7,7 +7,10 @@ import { createKeyring } from '../../../src/config/keyring.ts'
 import { createCounters } from '../../../src/counters.ts'
 import type { Core } from '../../../src/features/core.ts'
 import { createDirectory } from '../../../src/features/directory.ts'
-import { type Accepted, acceptMessage } from '../../../src/features/messages/accept/accept.ts'
+import {
+  type AcceptedMessage,
+  acceptOnce,
+} from '../../../src/features/messages/accept/accept-message.ts'
 import type { SendRequest } from '../../../src/features/messages/accept/plan.ts'
 import { createFuse } from '../../../src/features/messages/outcome/fuse.ts'
 import { createKnownDomains } from '../../../src/features/messages/outcome/known-domains.ts'
@@ -56,6 +59,9 @@ export type Sender = {
   eventNames(): Promise<string[]>
   counts(): Promise<{ contacts: number; contents: number; emails: number; events: number }>
 }
+
+/** The answer of `POST /v1/send`. */
+type Accepted = ReturnType<typeof toAnswer>
 
 type SendOptions = { project?: Project; key?: string }
 
@@ -106,17 +112,23 @@ export async function openSender(t: TestContext): Promise<Sender> {
   }
   const project = await addProject(core, 'Shop', 'example.test')
   const send: Sender['send'] = (request = {}, { project: as = project, key } = {}) =>
-    acceptMessage(core, {
-      project: as,
-      request: {
-        to: [{ address: address('ada@dest.test'), name: null }],
-        from: { address: address('shop@example.test'), name: null },
-        subject: 'Hello',
-        body: '<p>Hello</p>',
-        ...request,
+    acceptOnce(
+      core,
+      {
+        project: as,
+        request: {
+          to: [{ address: address('ada@dest.test'), name: null }],
+          from: { address: address('shop@example.test'), name: null },
+          subject: 'Hello',
+          body: '<p>Hello</p>',
+          ...request,
+        },
       },
-      idempotency: key === undefined ? undefined : { key, method: 'POST', path: '/v1/send' },
-    })
+      {
+        idempotency: key === undefined ? undefined : { key, method: 'POST', path: '/v1/send' },
+        toAnswer,
+      },
+    )
   return {
     core,
     project,
@@ -246,4 +258,14 @@ function outcomeOf(kind: OutcomeKind): AttemptOutcome {
   const text = kind === 'hard' ? 'No such user' : 'Not now'
   const result = kind === 'hard' ? 'bounced' : kind
   return { ...delivered, result, verdict, reply: { code, enhancedCode: null, text } }
+}
+
+function toAnswer({ emails, at }: AcceptedMessage) {
+  return {
+    emails: emails.map(({ id, contactId, recipient }) => ({
+      contact: { id: contactId, email: recipient },
+      email: id,
+    })),
+    timestamp: new Date(at).toISOString(),
+  }
 }

@@ -12,6 +12,8 @@ export type EmailDraft = Pick<
   | 'contentId'
   | 'sourceType'
   | 'templateId'
+  | 'campaignId'
+  | 'workflowExecutionId'
   | 'recipient'
   | 'recipientDomain'
   | 'toName'
@@ -36,6 +38,8 @@ const insertRow = statement((db) =>
     contentId: parameter('contentId'),
     sourceType: parameter('sourceType'),
     templateId: parameter('templateId'),
+    campaignId: parameter('campaignId'),
+    workflowExecutionId: parameter('workflowExecutionId'),
     recipient: parameter('recipient'),
     recipientDomain: parameter('recipientDomain'),
     toName: parameter('toName'),

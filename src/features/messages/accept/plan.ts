@@ -1,17 +1,22 @@
 /**
- * From a send request to what holds for every recipient of it: template, sender, data. Whatever the
- * project may not do is refused here, before anything is written.
+ * Plans emails outside the transaction that writes them: checks the request against what the project
+ * may do, and finds what all its recipients share (template, sender, data, content).
  */
 import { AppError, invalid, invalidField } from '../../../errors.ts'
 import { displayDomain, type ParsedAddress } from '../../../mail/address/address.ts'
+import type { QueueClass } from '../../../queue-class.ts'
+import { newId } from '../../../store/ids.ts'
 import type { Project } from '../../../store/schema/accounts.ts'
 import type { StoredAttachment, Template } from '../../../store/schema/messages.ts'
-import type { ContentType } from '../../../store/schema/words.ts'
+import type { ContentType, SourceType } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
+import { discardChunks } from '../../chunks.ts'
 import { type ParsedData, parseData } from '../../contacts/write/data.ts'
 import type { SenderDomain } from '../../directory.ts'
 import { checkTemplateSizes } from '../../templates/size.ts'
 import { noSuchTemplate } from '../../templates/view.ts'
+import { storeAttachments } from './attachment-chunks.ts'
+import type { ContentDraft } from './content.ts'
 
 export type { StoredAttachment } from '../../../store/schema/messages.ts'
 
@@ -44,8 +49,16 @@ type PlanDeps = Pick<Base, 'directory'>
 const MAX_DATA_BYTES_PER_REQUEST = 4 * 1024 * 1024
 const MAX_DATA_KEYS_PER_REQUEST = 50_000
 
+/** What emails are accepted for, and how urgent they are. */
+export type EmailOrigin = {
+  source: Exclude<SourceType, 'INBOUND'>
+  class: QueueClass
+  campaignId?: string
+  workflowExecutionId?: string
+}
+
 /** What holds for every recipient of the request. */
-export type Plan = {
+type RequestPlan = {
   project: Project
   request: SendRequest
   at: number
@@ -54,18 +67,43 @@ export type Plan = {
   senderDomain: SenderDomain
   contentClass: ContentType
   data: ParsedData
-  /** As remembered. */
+  /** As remembered: a hold may be over by now. */
   heldDomains: ReadonlySet<string>
 }
 
+/** A checked request with its content; `acceptEmails` writes it, or `discardPlan` drops it. */
+export type EmailPlan = RequestPlan & { origin: EmailOrigin; content: ContentDraft }
+
+type PlanInput = { project: Project; request: SendRequest; origin: EmailOrigin }
+
 type Sender = { address: string; name: string | null; replyTo: string | null }
 
-/** @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, FORBIDDEN (sender domain) */
-export async function planRequest(
-  deps: PlanDeps,
-  { project, request }: { project: Project; request: SendRequest },
+/**
+ * Checks a request and stores its large attachments, durably, ahead of the transaction.
+ * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, FORBIDDEN (sender domain), DATABASE_ERROR
+ */
+export async function planEmails(
+  deps: PlanDeps & Pick<Base, 'store'>,
+  { origin, ...input }: PlanInput,
   at: number,
-): Promise<Plan> {
+): Promise<EmailPlan> {
+  const plan = await planRequest(deps, input, at)
+  return { ...plan, origin, content: await draftContent(deps, plan) }
+}
+
+/** Deletes what `planEmails` stored for a plan that was not written. */
+export async function discardPlan(
+  { store }: Pick<Base, 'store'>,
+  { content }: EmailPlan,
+): Promise<void> {
+  if (content.chunkBytes > 0) await discardChunks(store, content.id)
+}
+
+async function planRequest(
+  deps: PlanDeps,
+  { project, request }: Omit<PlanInput, 'origin'>,
+  at: number,
+): Promise<RequestPlan> {
   checkSizes(request)
   const template = await findTemplate(deps, project, request)
   const { sender, domain } = chooseSender(request, template)
@@ -83,7 +121,32 @@ export async function planRequest(
   return { project, request, at, template, sender, senderDomain, contentClass, data, heldDomains }
 }
 
-/** What is a template's was checked when it was saved. */
+async function draftContent(
+  deps: Pick<Base, 'store'>,
+  { project, request, template, at }: RequestPlan,
+): Promise<ContentDraft> {
+  const attachments = request.attachments ?? []
+  const id = newId()
+  const isTemplateItself =
+    template !== undefined &&
+    request.subject === undefined &&
+    request.body === undefined &&
+    request.text === undefined &&
+    attachments.length === 0
+  return {
+    id,
+    projectId: project.id,
+    shareKey: isTemplateItself ? `template ${template.id} ${template.version}` : null,
+    subject: request.subject ?? template?.subject ?? '',
+    body: request.body ?? template?.body ?? '',
+    isText: request.isText ?? false,
+    text: request.text ?? null,
+    at,
+    ...(await storeAttachments(deps, { projectId: project.id, contentId: id }, attachments)),
+  }
+}
+
+/** The sizes of a template were checked when it was saved. */
 function checkSizes({ subject, body, text }: SendRequest): void {
   const wrong = checkTemplateSizes({ subject, body, text })
   if (wrong.length > 0) throw invalid(wrong)

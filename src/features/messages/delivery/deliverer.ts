@@ -10,9 +10,9 @@ import { describeError } from '../../../errors.ts'
 import type { DeliveryResult } from '../../../outbound/outbound.ts'
 import type { Base } from '../../base.ts'
 import type { InFlightEmail } from '../outcome/attempt-row.ts'
+import { type Ending, endEmails } from '../outcome/final-state.ts'
 import type { Fuse } from '../outcome/fuse.ts'
 import type { KnownDomains } from '../outcome/known-domains.ts'
-import { failEmail, suppressEmail } from '../outcome/outcome.ts'
 import type { ClaimedEmail } from '../queue/claim.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { holdEmail, putBackEmails } from '../queue/put-back.ts'
@@ -157,13 +157,19 @@ async function refuseAll(
   await deps.store.write(async (tx) => {
     for (const { email, refusal } of refused) {
       const { id, recipientDomain: domain } = email
-      const sending = { id, state: 'sending' } as const
       if (refusal === 'held') await holdEmail(deps, tx, { id, domain, at })
-      else if (refusal === 'suppressed') await suppressEmail(deps, tx, { email: sending, at })
-      else await failEmail(deps, tx, { email: sending, error: refusal.error, at })
     }
+    await endEmails(deps, tx, { endings: refused.flatMap(toEnding), at })
   })
   for (const { email } of refused) inHand.delete(email.id)
+}
+
+function toEnding({ email, refusal }: { email: ClaimedEmail; refusal: Refusal }): Ending[] {
+  const sending = { ...email, state: 'sending' } as const
+  if (refusal === 'held') return []
+  if (refusal === 'suppressed') return [{ email: sending, end: { state: 'suppressed' } }]
+  const { error } = refusal
+  return [{ email: sending, end: { state: 'failed', error, reason: 'refused' } }]
 }
 
 async function putBack(

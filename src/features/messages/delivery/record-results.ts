@@ -12,7 +12,7 @@ import type { Base } from '../../base.ts'
 import type { AttemptRecord, InFlightEmail } from '../outcome/attempt-row.ts'
 import type { Fuse } from '../outcome/fuse.ts'
 import type { KnownDomains } from '../outcome/known-domains.ts'
-import { recordAttempts } from '../outcome/outcome.ts'
+import { recordAttempts } from '../outcome/record-attempts.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'
 import { putBackEmails } from '../queue/put-back.ts'
 

@@ -1,20 +1,25 @@
 /**
  * What is learnt of an email after its session: by a DSN at its return path, a complaint, a
  * notification of a smarthost. Beside `recordAttempts` the only door to an outcome; the state table
- * stands at the top of `outcome.ts`.
+ * stands at the top of `final-state.ts`.
  *
  * Every report counts once: the same again changes nothing and emits nothing, and neither does a
  * report of what the session had said already.
  */
 import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { RowOf } from '../../../store/database.ts'
-import { eq, sql } from '../../../store/drizzle.ts'
+import { eq } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { setSubscribed } from '../../contacts/write/set-subscribed.ts'
-import { appendEvent } from '../../events/append.ts'
+import {
+  bounceByReport,
+  complainByReport,
+  deliverByReport,
+  recordDelayEvent,
+} from './final-state.ts'
 import { logOutcome } from './log-outcome.ts'
 import { findReport, insertReport, type ReportedReply, type ReportResult } from './report-row.ts'
 import { suppressReportedBounce } from './suppress-bounced.ts'
@@ -64,60 +69,6 @@ const findEmail = statement((db) =>
 type Deps = Pick<Base, 'counters' | 'now' | 'log'>
 type ReportedEmail = RowOf<typeof findEmail>
 
-/** What is over for the queue, whatever it was waiting for. */
-const atRest = {
-  dueAt: sql`null`,
-  retryAt: sql`null`,
-  leaseId: sql`null`,
-  leaseUntil: sql`null`,
-  heldAt: sql`null`,
-  updatedAt: parameter('at'),
-}
-
-const setBounced = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      ...atRest,
-      state: 'bounced',
-      status: 'BOUNCED',
-      sentAt: sql`coalesce(${emails.sentAt}, ${parameter('at')})`,
-      bouncedAt: parameter('at'),
-      error: parameter('error'),
-    })
-    .where(eq(emails.id, parameter('id'))),
-)
-
-const isAtEnd = sql`${emails.state} in ('delivered', 'relayed', 'bounced')`
-
-/** Opens and clicks may have come before; what was bounced stays so. */
-const setComplained = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      ...atRest,
-      state: sql`case when ${isAtEnd} then ${emails.state} else 'delivered' end`,
-      status: sql`case when ${emails.status} = 'BOUNCED' then 'BOUNCED' else 'COMPLAINED' end`,
-      sentAt: sql`case when ${isAtEnd} then ${emails.sentAt} else ${parameter('at')} end`,
-      deliveredAt: sql`case when ${isAtEnd} then ${emails.deliveredAt} else ${parameter('at')} end`,
-      complainedAt: parameter('at'),
-      error: sql`case when ${isAtEnd} then ${emails.error} end`,
-    })
-    .where(eq(emails.id, parameter('id'))),
-)
-
-const setDelivered = statement((db) =>
-  db
-    .update(emails)
-    .set({
-      state: 'delivered',
-      status: sql`case when ${emails.status} = 'SENT' then 'DELIVERED' else ${emails.status} end`,
-      deliveredAt: parameter('at'),
-      updatedAt: parameter('at'),
-    })
-    .where(eq(emails.id, parameter('id'))),
-)
-
 /** In their order; whether each changed anything. Of emails that are gone, none does. */
 export async function recordReports(
   deps: Deps,
@@ -156,12 +107,10 @@ async function recordBounce(
   const { email, report, at } = reported
   if (isOver(email)) return false
   const { verdict, diagnostic } = report
-  await tellSent(tx, reported)
-  await tx.execute(setBounced, { id: email.id, error: diagnostic, at })
+  const bounceType = verdict.isHard ? 'Permanent' : 'Undetermined'
+  await bounceByReport(tx, { email, at, error: diagnostic, bounceType })
   const facts = { class: verdict.class, ...factsOf(report) }
   await note(tx, reported, { result: 'reported-bounced', ...facts })
-  const bounceType = verdict.isHard ? 'Permanent' : 'Undetermined'
-  await emit(tx, reported, { name: 'email.bounce', data: { bounceType } })
   await suppressReportedBounce(tx, { email, verdict, source: diagnostic, at })
   const type = verdict.isHard ? 'hard' : 'soft'
   tx.afterCommit(() => {
@@ -184,8 +133,7 @@ async function recordDelay(tx: Tx, reported: Reported<Of<'delay'>>): Promise<boo
   const result = 'reported-delayed'
   if ((await tx.find(findReport, { emailId: email.id, result })) !== undefined) return false
   await note(tx, reported, { result, ...factsOf(report) })
-  const data = { bounceType: 'Transient', transientBounce: true }
-  await emit(tx, reported, { name: 'email.bounce', data })
+  await recordDelayEvent(tx, reported)
   return true
 }
 
@@ -196,9 +144,8 @@ async function recordDelivery(
 ): Promise<boolean> {
   const { email, at } = reported
   if (email.state !== 'relayed' || email.deliveredAt !== null || isOver(email)) return false
-  await tx.execute(setDelivered, { id: email.id, at })
+  await deliverByReport(tx, { email, at })
   await note(tx, reported, { result: 'reported-delivered' })
-  await emit(tx, reported, { name: 'email.delivery', data: null })
   tx.afterCommit(() => {
     logOutcome(deps, { email, outcome: 'delivered', attempts: email.attemptCount })
   })
@@ -213,18 +160,10 @@ async function recordComplaint(
   const { email, report, at } = reported
   const { id: emailId, contactId } = email
   if (email.complainedAt !== null || !wasSent(email)) return false
-  if (!isSettled(email)) {
-    await tellSent(tx, reported)
-    await emit(tx, reported, { name: 'email.delivery', data: null })
-  }
-  await tx.execute(setComplained, { id: emailId, at })
+  const { feedbackType } = report
+  await complainByReport(tx, { email, at, isSettled: isSettled(email), feedbackType })
   const source = `complaint (${report.feedbackType ?? 'abuse'})`
   await note(tx, reported, { result: 'reported-complaint', error: source })
-  const { feedbackType } = report
-  await emit(tx, reported, {
-    name: 'email.complaint',
-    data: feedbackType === null ? null : { feedbackType },
-  })
   await suppress(tx, { ...address(email), reason: 'COMPLAINT', source, emailId, at })
   await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'complaint', emailId })
   tx.afterCommit(() => {
@@ -233,14 +172,6 @@ async function recordComplaint(
     deps.log.info({ email: emailId, project, to, feedbackType }, 'email complained about')
   })
   return true
-}
-
-/**
- * Somebody has it, by the report; what the session says of that is not on disk yet, or was lost with
- * the connection or the process.
- */
-async function tellSent(tx: Tx, reported: Reported<unknown>): Promise<void> {
-  if (reported.email.sentAt === null) await emit(tx, reported, { name: 'email.sent', data: null })
 }
 
 /** BOUNCED and COMPLAINED are terminal; what was never sent cannot come back. */
@@ -266,13 +197,4 @@ function note(
   report: Omit<ReportResult, 'emailId' | 'at'>,
 ): Promise<void> {
   return insertReport(tx, { emailId: email.id, at, ...report })
-}
-
-async function emit(
-  tx: Tx,
-  { email, at }: Reported<unknown>,
-  event: { name: string; data: Record<string, unknown> | null },
-): Promise<void> {
-  const { id: emailId, projectId, contactId } = email
-  await appendEvent(tx, { ...event, projectId, contactId, emailId, at })
 }

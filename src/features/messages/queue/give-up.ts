@@ -3,7 +3,7 @@
  * time and failed, whatever the clock did before: a server that was off, a machine that slept, a
  * jump of the clock.
  *
- * - What can be tried is tried, for overdue mail is due; that last attempt gives it up (`outcome.ts`).
+ * - What can be tried is tried, for overdue mail is due; that last attempt gives it up (`record-attempts.ts`).
  *   An attempt that began before the give-up time is followed by one more.
  * - What cannot be tried, because its site takes nothing or little, is given up here. The attempt
  *   that failed for it was the site's: its restriction must come from an attempt after the email's
@@ -13,12 +13,13 @@
  * every look at the clock, for ten minutes of this process's own running time.
  */
 
+import type { RowOf } from '../../../store/database.ts'
 import { rowNumber, unseen } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
-import { logOutcome } from '../outcome/log-outcome.ts'
+import { type Ending, endEmails, giveUpError } from '../outcome/final-state.ts'
 import { ANY_CLASS } from './any-class.ts'
 
 const PATIENCE_MS = 600_000
@@ -37,32 +38,25 @@ export const findOverdue = statement((db) =>
     .where(sql`due_at is not null and give_up_at <= ${parameter('before')}`),
 )
 
-/** Covered by `emails_ready` but for the rows that it changes. */
-export const failOverdue = statement((db) =>
+/** The index `emails_ready` finds the rows. */
+export const listOverdue = statement((db) =>
   db
-    .update(emails)
-    .set({
-      state: 'failed',
-      status: 'FAILED',
-      error: sql`case when ${emails.attemptCount} = 0 or ${emails.error} is null
-        then 'given up, its destination could not be tried in time: ' || ${parameter('reason')}
-        else 'given up; the last answer was: ' || ${emails.error} end`,
-      dueAt: null,
-      updatedAt: parameter('at'),
+    .select({
+      id: emails.id,
+      projectId: emails.projectId,
+      contactId: emails.contactId,
+      recipient: emails.recipient,
+      state: emails.state,
+      attemptCount: emails.attemptCount,
+      error: emails.error,
     })
+    .from(emails)
     .where(
       sql`${rowNumber()} in (select ${rowNumber()} from emails where due_at is not null
         and ${ANY_CLASS} and recipient_domain = ${unseen(parameter('domain'))}
         and give_up_at <= ${unseen(parameter('before'))} limit ${unseen(parameter('limit'))})
         and ${emails.state} in ('queued', 'deferred')`,
-    )
-    .returning({
-      id: emails.id,
-      projectId: emails.projectId,
-      recipient: emails.recipient,
-      attemptCount: emails.attemptCount,
-      error: emails.error,
-    }),
+    ),
 )
 
 /** What the returned function gives: how many were given up. */
@@ -99,16 +93,20 @@ async function giveUpDomain(
   for (let total = 0; ; ) {
     const row = { ...overdue, at: deps.now(), limit: CHUNK }
     const count = await deps.store.write(async (tx) => {
-      const ended = await tx.list(failOverdue, row)
-      tx.afterCommit(() => {
-        for (const { attemptCount: attempts, error: reason, ...email } of ended) {
-          logOutcome(deps, { email, outcome: 'failed', attempts, reason })
-        }
-      })
-      return ended.length
+      const overdue = await tx.list(listOverdue, row)
+      const endings = overdue.map((email) => toEnding(email, row.reason))
+      return endEmails(deps, tx, { endings, at: row.at })
     })
     total += count
     if (count < CHUNK) return total
     await new Promise((resolve) => setImmediate(resolve))
   }
+}
+
+function toEnding({ error: answer, ...email }: RowOf<typeof listOverdue>, reason: string): Ending {
+  const error =
+    email.attemptCount === 0 || answer === null
+      ? `given up, its destination could not be tried in time: ${reason}`
+      : giveUpError(answer)
+  return { email, end: { state: 'failed', error, reason: 'given_up' } }
 }

@@ -5,7 +5,7 @@ import { eq } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
-import { failEmail } from '../outcome/outcome.ts'
+import { endEmails } from '../outcome/final-state.ts'
 import { giveUpAfterMs } from './give-up-after.ts'
 import type { QueueNotifier } from './notifier.ts'
 
@@ -69,7 +69,8 @@ export async function cancelEmails(
       if (!['queued', 'deferred', 'held'].includes(email.state)) {
         throw new AppError('CONFLICT', `Email ${id} is ${email.state}: it cannot be cancelled.`)
       }
-      await failEmail(core, tx, { email, error: 'cancelled', at: now() })
+      const end = { state: 'failed', error: 'cancelled', reason: 'cancelled' } as const
+      await endEmails(core, tx, { endings: [{ email, end }], at: now() })
     }
   })
 }

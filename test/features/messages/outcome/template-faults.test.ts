@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { recordAttempts } from '../../../../src/features/messages/outcome/outcome.ts'
+import { recordAttempts } from '../../../../src/features/messages/outcome/record-attempts.ts'
 import { createLog } from '../../../../src/log.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { attempted, openSender, type Sender } from '../sender.ts'

@@ -12,7 +12,7 @@ import {
   waitingDomains,
 } from '../../../../src/features/messages/queue/bring-forward.ts'
 import { claimLane, findNextDue } from '../../../../src/features/messages/queue/claim.ts'
-import { failOverdue, findOverdue } from '../../../../src/features/messages/queue/give-up.ts'
+import { findOverdue, listOverdue } from '../../../../src/features/messages/queue/give-up.ts'
 import {
   heldIds,
   holdsWithCounts,
@@ -53,7 +53,7 @@ const queries: [string, SQL | Statement<unknown>][] = [
   ['claiming', claimLane],
   ['the next due time', findNextDue],
   ['looking for what to give up', findOverdue],
-  ['giving up', failOverdue],
+  ['giving up', listOverdue],
   ['deferring what waits for a site at rest', deferLane],
   ['counting', queueCounts()],
   ['the age of what waits', oldestDue(0)],

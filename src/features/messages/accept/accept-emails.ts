@@ -1,0 +1,186 @@
+/**
+ * Accepts planned emails in the caller's transaction: contacts, content, one row per recipient.
+ *
+ * Campaigns, workflows and requests share this core. `planEmails` (`plan.ts`) has checked the request
+ * and stored large attachments before the transaction began; a refusal here must roll the caller's
+ * transaction back. Nothing is rendered yet: each row has the snapshot that it is rendered from.
+ */
+import { AppError } from '../../../errors.ts'
+import { attachedBytes } from '../../../mail/compose/attachment.ts'
+import { newId } from '../../../store/ids.ts'
+import type { Contact, ContactData } from '../../../store/schema/contacts.ts'
+import type { Email } from '../../../store/schema/messages.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { findKnownAddresses } from '../../contacts/read/known-addresses.ts'
+import { upsertContacts } from '../../contacts/write/upsert.ts'
+import { recordSuppressed } from '../outcome/final-state.ts'
+import { giveUpAfterMs } from '../queue/give-up-after.ts'
+import { isDomainHeld } from '../queue/holds.ts'
+import type { QueueNotifier } from '../queue/notifier.ts'
+import { writeContent } from './content.ts'
+import { type EmailDraft, insertEmails } from './email-row.ts'
+import type { EmailPlan, NamedAddress, SendRequest } from './plan.ts'
+
+/** A row that acceptance has written. */
+export type AcceptedEmail = Pick<EmailDraft, 'id' | 'contactId' | 'recipient' | 'state'>
+
+export type AcceptDeps = Pick<Base, 'config' | 'counters' | 'log'> & {
+  queueNotifier: QueueNotifier
+}
+
+/** Limits of a write that shares its transaction with others (`store/write/writer.ts`). */
+const LIGHT_RECIPIENTS = 50
+const LIGHT_CHARACTERS = 512 * 1024
+
+/** Whether the plan needs a transaction of its own: a recipient takes 50 us, a megabyte 5 ms. */
+export function isHeavy({ request, data, content }: EmailPlan): boolean {
+  const { body, text, attachments } = content
+  const copied = JSON.stringify([data.variables, request.headers]).length * request.to.length
+  const once = body.length + (text?.length ?? 0) + attachedBytes(attachments ?? [])
+  return request.to.length > LIGHT_RECIPIENTS || copied + once > LIGHT_CHARACTERS
+}
+
+/**
+ * Writes the emails of a plan, one for each recipient and in their order. The queue learns of them
+ * when the transaction is durable.
+ * @throws AppError BAD_REQUEST (marketing to an unsubscribed contact), DATABASE_ERROR
+ */
+export async function acceptEmails(
+  deps: AcceptDeps,
+  tx: Tx,
+  plan: EmailPlan,
+): Promise<AcceptedEmail[]> {
+  const { project, request, at } = plan
+  const contentId = await writeContent(tx, plan.content)
+  const addresses = request.to.map(({ address }) => address.address)
+  const { contacts: found, suppressed } = await findKnownAddresses(tx, project.id, addresses)
+  const contacts = await upsertRecipients(tx, plan, found)
+  const held = await confirmHeld(tx, plan)
+  const drafts = contacts.flatMap(({ contact }, index): EmailDraft[] => {
+    const recipient = request.to[index]
+    if (recipient === undefined) return []
+    const draft = draftEmail(deps, plan, { contentId, recipient, contact })
+    return [{ ...draft, state: stateOf(draft, { suppressed, held }) }]
+  })
+  await insertEmails(tx, drafts)
+  await recordSuppressed(deps, tx, {
+    suppressed: drafts.filter(({ state }) => state === 'suppressed'),
+    at,
+  })
+  tx.afterCommit(() => notifyQueue(deps, drafts))
+  return drafts
+}
+
+function notifyQueue({ queueNotifier }: AcceptDeps, drafts: readonly EmailDraft[]): void {
+  for (const { state, queueClass, recipientDomain: domain, projectId, at: dueAt } of drafts) {
+    if (state === 'queued') queueNotifier.notify({ queueClass, domain, projectId, dueAt })
+  }
+}
+
+async function upsertRecipients(
+  tx: Tx,
+  { project, request, data, contentClass, at }: EmailPlan,
+  found: ReadonlyMap<string, Contact>,
+) {
+  const contacts = await upsertContacts(
+    tx,
+    {
+      projectId: project.id,
+      subscribed: request.subscribed,
+      subscribedByDefault: false,
+      reason: 'api',
+      at,
+      known: { contacts: found },
+    },
+    request.to.map(({ address, name }) => ({
+      address,
+      changes: name === null ? data.changes : { ...data.changes, name },
+    })),
+  )
+  if (contentClass === 'MARKETING') {
+    for (const { contact } of contacts)
+      if (!contact.subscribed) throw notSubscribed(contact.address)
+  }
+  return contacts
+}
+
+/** Of the recipients' domains, those held back: a remembered hold may be over by now. */
+async function confirmHeld(tx: Tx, { request, heldDomains }: EmailPlan): Promise<Set<string>> {
+  const held = new Set<string>()
+  if (heldDomains.size === 0) return held
+  const domains = new Set(request.to.map(({ address }) => address.domain))
+  for (const domain of domains) {
+    if (heldDomains.has(domain) && (await isDomainHeld(tx, domain))) held.add(domain)
+  }
+  return held
+}
+
+function stateOf(
+  { recipient, recipientDomain }: Omit<EmailDraft, 'state'>,
+  { suppressed, held }: { suppressed: ReadonlySet<string>; held: ReadonlySet<string> },
+): EmailDraft['state'] {
+  if (suppressed.has(recipient)) return 'suppressed'
+  return held.has(recipientDomain) ? 'held' : 'queued'
+}
+
+function notSubscribed(address: string): AppError {
+  return new AppError(
+    'BAD_REQUEST',
+    `${address} is not subscribed, and this template is marketing: nothing was sent.`,
+    { suggestion: 'Send a TRANSACTIONAL template, or only to subscribed contacts.' },
+  )
+}
+
+function draftEmail(
+  deps: AcceptDeps,
+  plan: EmailPlan,
+  of: {
+    contentId: string
+    recipient: NamedAddress
+    contact: { id: string; data: ContactData | null }
+  },
+): Omit<EmailDraft, 'state'> {
+  const { project, request, template, sender, origin, at } = plan
+  const id = newId()
+  const { domain } = of.recipient.address
+  return {
+    id,
+    projectId: project.id,
+    contactId: of.contact.id,
+    contentId: of.contentId,
+    sourceType: origin.source,
+    templateId: template?.id ?? null,
+    campaignId: origin.campaignId ?? null,
+    workflowExecutionId: origin.workflowExecutionId ?? null,
+    recipient: of.recipient.address.address,
+    recipientDomain: domain,
+    toName: of.recipient.name,
+    fromAddress: sender.address,
+    fromName: sender.name ?? project.name,
+    replyTo: sender.replyTo,
+    subject: request.subject ?? template?.subject ?? '',
+    contentClass: plan.contentClass,
+    isTracked: request.tracking ?? project.tracking === 'ENABLED',
+    headers: request.headers ?? null,
+    variables: takeSnapshot(of.contact.data, plan.data.variables),
+    messageId: chooseMessageId(id, plan.senderDomain.domain, request.headers),
+    queueClass: origin.class,
+    giveUpAt: at + giveUpAfterMs(deps.config, origin.class),
+    at,
+  }
+}
+
+/** The contact's values as they are now; what the request itself gave stands apart. */
+function takeSnapshot(stored: ContactData | null, request: ContactData): Email['variables'] {
+  const own = Object.entries(stored ?? {}).filter(([key]) => !Object.hasOwn(request, key))
+  return { stored: Object.fromEntries(own), request }
+}
+
+function chooseMessageId(id: string, domain: string, headers: SendRequest['headers']): string {
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    const given = name.toLowerCase() === 'message-id' ? value.trim().replace(/^<|>$/g, '') : ''
+    if (given !== '') return given
+  }
+  return `${id}@${domain}`
+}

@@ -1,0 +1,84 @@
+/**
+ * Accepts a request of a client: `POST /v1/send`, submission by SMTP, `pillarbox send`. A request is
+ * one transaction, and any refusal leaves nothing behind. When the promise resolves, every email is
+ * durable. An idempotency key becomes a row of the same transaction.
+ */
+import { TRANSACTIONAL_CLASS } from '../../../queue-class.ts'
+import type { Project } from '../../../store/schema/accounts.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import {
+  claimKey,
+  type IdempotencyClaims,
+  type IdempotentRequest,
+  keepKey,
+} from '../../requests/idempotency.ts'
+import { type AcceptDeps, type AcceptedEmail, acceptEmails, isHeavy } from './accept-emails.ts'
+import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
+
+export type MessageRequest = { project: Project; request: SendRequest }
+
+/** The emails, and when they were accepted (epoch ms). */
+export type AcceptedMessage = { emails: AcceptedEmail[]; at: number }
+
+/** What an idempotent operation needs besides: its key, and the answer that the key's row keeps. */
+export type IdempotentForm<Answer> = {
+  idempotency: { key: string; method: string; path: string } | undefined
+  /** Makes the `data` of the response. */
+  toAnswer: (accepted: AcceptedMessage) => Answer
+}
+
+export type MessageDeps = AcceptDeps &
+  Pick<Base, 'store' | 'directory' | 'now'> & { claims: IdempotencyClaims }
+
+const ORIGIN: EmailOrigin = { source: 'TRANSACTIONAL', class: TRANSACTIONAL_CLASS }
+
+/**
+ * Accepts a request once: with a key, a second request is refused and told the answer of the first.
+ * @throws AppError as `acceptMessage`, and IDEMPOTENCY_KEY_REUSED
+ */
+export async function acceptOnce<Answer extends Record<string, unknown>>(
+  deps: MessageDeps,
+  input: MessageRequest,
+  { idempotency, toAnswer }: IdempotentForm<Answer>,
+): Promise<Answer> {
+  const at = deps.now()
+  const claim: IdempotentRequest | null =
+    idempotency === undefined ? null : { projectId: input.project.id, at, ...idempotency }
+  const hours = deps.config.limits.idempotencyHours
+  return claimKey(deps.claims, claim, () =>
+    writePlanned(deps, { ...input, at }, async (tx, accepted) => {
+      const answer = toAnswer(accepted)
+      if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
+      return answer
+    }),
+  )
+}
+
+/**
+ * Accepts a request, without a key.
+ * @throws AppError TEMPLATE_NOT_FOUND, VALIDATION_ERROR, FORBIDDEN (sender domain), BAD_REQUEST
+ *   (marketing to an unsubscribed contact), DATABASE_ERROR
+ */
+export async function acceptMessage(
+  deps: MessageDeps,
+  input: MessageRequest,
+): Promise<AcceptedEmail[]> {
+  return writePlanned(deps, { ...input, at: deps.now() }, async (_, { emails }) => emails)
+}
+
+async function writePlanned<Result>(
+  deps: MessageDeps,
+  { at, ...input }: MessageRequest & { at: number },
+  finish: (tx: Tx, accepted: AcceptedMessage) => Promise<Result>,
+): Promise<Result> {
+  const plan = await planEmails(deps, { ...input, origin: ORIGIN }, at)
+  const heavyFor = isHeavy(plan) ? input.project.id : undefined
+  const write = async (tx: Tx) => finish(tx, { emails: await acceptEmails(deps, tx, plan), at })
+  try {
+    return await deps.store.write(write, { heavyFor })
+  } catch (error) {
+    await discardPlan(deps, plan)
+    throw error
+  }
+}

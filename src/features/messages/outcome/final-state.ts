@@ -1,0 +1,335 @@
+/**
+ * The states in which an email ends. Every final state is written here, together with its events,
+ * in the transaction of the attempt, report or command that decides it.
+ *
+ * | attempt                              | state     | status    | also                                   |
+ * |--------------------------------------|-----------|-----------|----------------------------------------|
+ * | final 250 of an MX or the sandbox    | delivered | DELIVERED | sentAt = deliveredAt, `email.sent`,    |
+ * |                                      |           |           | `email.delivery`                       |
+ * | final 250 of a smarthost             | relayed   | SENT      | sentAt, providerId, `email.sent`       |
+ * | final refusal: receiver or DNS       | bounced   | BOUNCED   | `email.bounce`; class hard: suppressed |
+ * |                                      |           |           | or held (`suppress-bounced.ts`);       |
+ * |                                      |           |           | quota, disabled, unexplained: a strike |
+ * | transient, before the give-up time   | deferred  | PENDING   | due again                              |
+ * | transient, begun after the give-up   | failed    | FAILED    | error, `email.failed` (given_up)       |
+ * | time                                 |           |           |                                        |
+ * | our own error                        | failed    | FAILED    | error, `email.failed` (error)          |
+ *
+ * | without an attempt                   | state     | status    | also                                   |
+ * |--------------------------------------|-----------|-----------|----------------------------------------|
+ * | its site took nothing in time        | failed    | FAILED    | error, `email.failed` (given_up)       |
+ * | cancelled by an operator             | failed    | FAILED    | error, `email.failed` (cancelled)      |
+ * | no longer allowed when it is claimed | failed    | FAILED    | error, `email.failed` (refused)        |
+ * | address suppressed, at acceptance or | suppressed| SUPPRESSED| `email.suppressed`                     |
+ * | when it is claimed                   |           |           |                                        |
+ *
+ * | later report                         | state     | status    | also                                   |
+ * |--------------------------------------|-----------|-----------|----------------------------------------|
+ * | action failed, whatever its class    | bounced   | BOUNCED   | as a final refusal; also for emails    |
+ * |                                      |           |           | delivered, opened or given up; first   |
+ * |                                      |           |           | `email.sent` unless it was recorded    |
+ * | delay                                | -         | -         | `email.bounce`, transient; once        |
+ * | relayed mail has arrived             | delivered | DELIVERED | deliveredAt, `email.delivery`; OPENED  |
+ * |                                      |           |           | and CLICKED stay                       |
+ * | complaint                            | -, or     | COMPLAINED| `email.complaint`; suppressed and      |
+ * |                                      | delivered |           | unsubscribed; BOUNCED stays; an email  |
+ * |                                      |           |           | under way is first delivered           |
+ *
+ * BOUNCED and COMPLAINED are terminal: no later outcome overwrites them, and an outcome that is
+ * already on record (a refusal in the session, the same report before) is not counted again. If a
+ * report arrives before the session's outcome is recorded, the report decides; the session only
+ * adds its attempt row. `features/tracking` turns delivered mail OPENED and CLICKED. An operator may
+ * retry an email that failed (`queue/operate.ts`).
+ *
+ * The states of waiting (queued, deferred, held) and sending belong to the queue.
+ */
+import { eq, sql } from '../../../store/drizzle.ts'
+import { type Email, emails } from '../../../store/schema/messages.ts'
+import { parameter, statement } from '../../../store/statement.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import { appendEvents, type NewEvent } from '../../events/append.ts'
+import { type LoggedOutcome, logOutcome } from './log-outcome.ts'
+
+/** Why an email failed, as `email.failed` names it. */
+export type FailureReason = 'given_up' | 'cancelled' | 'refused' | 'error'
+
+/** `Permanent`: the address does not work. */
+export type BounceType = 'Permanent' | 'Undetermined'
+
+type EventEmail = Pick<Email, 'id' | 'projectId' | 'contactId'>
+type EndedEmail = EventEmail & Pick<Email, 'recipient' | 'attemptCount'>
+type Deps = Pick<Base, 'log' | 'counters'>
+
+/** What an attempt makes of its email; the instants are null unless the attempt sets them. */
+export type Transition = Pick<
+  Email,
+  'status' | 'error' | 'dueAt' | 'sentAt' | 'deliveredAt' | 'bouncedAt' | 'providerId'
+> & {
+  state: LoggedOutcome['outcome']
+  /** Counts for the retry delay. */
+  isFailure: boolean
+  bounceType: BounceType
+  failureReason: FailureReason
+}
+
+export type Settlement = {
+  email: EventEmail
+  /** As rendered. */
+  subject: string
+  transition: Transition
+}
+
+const notLeased = { retryAt: sql`null`, leaseId: sql`null`, leaseUntil: sql`null` }
+const atRest = { ...notLeased, dueAt: sql`null`, heldAt: sql`null`, updatedAt: parameter('at') }
+
+const settleAttempt = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      ...notLeased,
+      state: parameter('state'),
+      status: parameter('status'),
+      subject: parameter('subject'),
+      error: parameter('error'),
+      dueAt: parameter('dueAt'),
+      sentAt: parameter('sentAt'),
+      deliveredAt: parameter('deliveredAt'),
+      bouncedAt: parameter('bouncedAt'),
+      providerId: parameter('providerId'),
+      failureCount: sql`${emails.failureCount} + ${parameter('failures')}`,
+      updatedAt: parameter('at'),
+    })
+    .where(sql`${emails.id} = ${parameter('id')} and ${emails.state} = 'sending'`),
+)
+
+const endWithoutAttempt = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      ...atRest,
+      state: parameter('state'),
+      status: parameter('status'),
+      error: parameter('error'),
+      attemptCount: parameter('attemptCount'),
+    })
+    .where(sql`${emails.id} = ${parameter('id')} and ${emails.state} = ${parameter('from')}`),
+)
+
+const setBounced = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      ...atRest,
+      state: 'bounced',
+      status: 'BOUNCED',
+      sentAt: sql`coalesce(${emails.sentAt}, ${parameter('at')})`,
+      bouncedAt: parameter('at'),
+      error: parameter('error'),
+    })
+    .where(eq(emails.id, parameter('id'))),
+)
+
+const isAtEnd = sql`${emails.state} in ('delivered', 'relayed', 'bounced')`
+
+/** Opens and clicks may have come before; a bounced email stays bounced. */
+const setComplained = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      ...atRest,
+      state: sql`case when ${isAtEnd} then ${emails.state} else 'delivered' end`,
+      status: sql`case when ${emails.status} = 'BOUNCED' then 'BOUNCED' else 'COMPLAINED' end`,
+      sentAt: sql`case when ${isAtEnd} then ${emails.sentAt} else ${parameter('at')} end`,
+      deliveredAt: sql`case when ${isAtEnd} then ${emails.deliveredAt} else ${parameter('at')} end`,
+      complainedAt: parameter('at'),
+      error: sql`case when ${isAtEnd} then ${emails.error} end`,
+    })
+    .where(eq(emails.id, parameter('id'))),
+)
+
+const setDelivered = statement((db) =>
+  db
+    .update(emails)
+    .set({
+      state: 'delivered',
+      status: sql`case when ${emails.status} = 'SENT' then 'DELIVERED' else ${emails.status} end`,
+      deliveredAt: parameter('at'),
+      updatedAt: parameter('at'),
+    })
+    .where(eq(emails.id, parameter('id'))),
+)
+
+/** Writes what attempts made of their emails; false for those that are no longer being sent. */
+export async function settleAttempts(
+  tx: Tx,
+  settlements: readonly Settlement[],
+  at: number,
+): Promise<boolean[]> {
+  const rows = settlements.map(({ email, subject, transition }) => {
+    const failures = transition.isFailure ? 1 : 0
+    return { ...transition, id: email.id, subject, failures, at }
+  })
+  const changed = (await tx.executeEach(settleAttempt, rows)).map((count) => count === 1)
+  const settled = settlements.filter((_, index) => changed[index])
+  await appendEvents(
+    tx,
+    settled.flatMap((each) => attemptEvents(each, at)),
+  )
+  return changed
+}
+
+function attemptEvents({ email, transition }: Settlement, at: number): NewEvent[] {
+  const { sentAt, deliveredAt, bouncedAt, bounceType, state, error, failureReason } = transition
+  const events: NewEvent[] = []
+  if (sentAt !== null) events.push(eventOf(email, 'email.sent', { at }))
+  if (deliveredAt !== null) events.push(eventOf(email, 'email.delivery', { at }))
+  if (bouncedAt !== null) events.push(eventOf(email, 'email.bounce', { at, data: { bounceType } }))
+  if (state === 'failed') events.push(failedEvent(email, { error, reason: failureReason, at }))
+  return events
+}
+
+/** The end of an email that no attempt and no report decides. */
+export type End =
+  | { state: 'failed'; error: string; reason: FailureReason }
+  | { state: 'suppressed' }
+
+export type Ending = { email: EndedEmail & Pick<Email, 'state'>; end: End }
+
+/**
+ * Ends emails without an attempt. Returns how many: an email that has left the state that the
+ * caller read is left alone.
+ */
+export async function endEmails(
+  deps: Deps,
+  tx: Tx,
+  { endings, at }: { endings: readonly Ending[]; at: number },
+): Promise<number> {
+  const rows = endings.map(({ email, end }) => ({
+    id: email.id,
+    from: email.state,
+    state: end.state,
+    status: end.state === 'failed' ? 'FAILED' : 'SUPPRESSED',
+    error: end.state === 'failed' ? end.error : null,
+    attemptCount: attemptsOf(email),
+    at,
+  }))
+  const changed = await tx.executeEach(endWithoutAttempt, rows)
+  const ended = endings.filter((_, index) => changed[index] === 1)
+  await appendEvents(
+    tx,
+    ended.map(({ email, end }) => endEvent(email, end, at)),
+  )
+  tx.afterCommit(() => {
+    for (const { email, end } of ended) logEnd(deps, email, end)
+  })
+  return ended.length
+}
+
+/** The claim has counted an attempt that is not made now. */
+function attemptsOf({ state, attemptCount }: Ending['email']): number {
+  return state === 'sending' ? attemptCount - 1 : attemptCount
+}
+
+function endEvent(email: EventEmail, end: End, at: number): NewEvent {
+  return end.state === 'failed'
+    ? failedEvent(email, { error: end.error, reason: end.reason, at })
+    : eventOf(email, 'email.suppressed', { at })
+}
+
+function logEnd(deps: Deps, email: Ending['email'], end: End): void {
+  const reason = end.state === 'failed' ? end.error : null
+  logOutcome(deps, { email, outcome: end.state, attempts: attemptsOf(email), reason })
+}
+
+/** Records the end of emails whose rows were inserted as suppressed. */
+export async function recordSuppressed(
+  deps: Deps,
+  tx: Tx,
+  { suppressed, at }: { suppressed: readonly Omit<EndedEmail, 'attemptCount'>[]; at: number },
+): Promise<void> {
+  if (suppressed.length === 0) return
+  await appendEvents(
+    tx,
+    suppressed.map((email) => eventOf(email, 'email.suppressed', { at })),
+  )
+  tx.afterCommit(() => {
+    for (const email of suppressed) logOutcome(deps, { email, outcome: 'suppressed', attempts: 0 })
+  })
+}
+
+/** `answer`: the last reply or error before the email was given up. */
+export function giveUpError(answer: string): string {
+  return `given up; the last answer was: ${answer}`
+}
+
+type Reported = { email: EventEmail & Pick<Email, 'sentAt'>; at: number }
+
+/** A report says that the email was not delivered. `error`: the diagnostic of the report. */
+export async function bounceByReport(
+  tx: Tx,
+  { email, at, error, bounceType }: Reported & { error: string; bounceType: BounceType },
+): Promise<void> {
+  await tx.execute(setBounced, { id: email.id, error, at })
+  await appendEvents(tx, [
+    ...missingSentEvent({ email, at }),
+    eventOf(email, 'email.bounce', { at, data: { bounceType } }),
+  ])
+}
+
+/** A report says that delivery is delayed: the state stays. */
+export async function recordDelayEvent(tx: Tx, { email, at }: Reported): Promise<void> {
+  const data = { bounceType: 'Transient', transientBounce: true }
+  await appendEvents(tx, [eventOf(email, 'email.bounce', { at, data })])
+}
+
+/** A report says that relayed mail has arrived. */
+export async function deliverByReport(tx: Tx, { email, at }: Reported): Promise<void> {
+  await tx.execute(setDelivered, { id: email.id, at })
+  await appendEvents(tx, [eventOf(email, 'email.delivery', { at })])
+}
+
+/** The recipient complained; an email whose outcome is not on record was evidently delivered. */
+export async function complainByReport(
+  tx: Tx,
+  {
+    email,
+    at,
+    isSettled,
+    feedbackType,
+  }: Reported & {
+    isSettled: boolean
+    feedbackType: string | null
+  },
+): Promise<void> {
+  await tx.execute(setComplained, { id: email.id, at })
+  const delivery = [...missingSentEvent({ email, at }), eventOf(email, 'email.delivery', { at })]
+  const data = feedbackType === null ? null : { feedbackType }
+  await appendEvents(tx, [
+    ...(isSettled ? [] : delivery),
+    eventOf(email, 'email.complaint', { at, data }),
+  ])
+}
+
+/**
+ * A report proves that the email was sent, even if the outcome of its session is not recorded yet,
+ * or was lost with the connection or the process.
+ */
+function missingSentEvent({ email, at }: Reported): NewEvent[] {
+  return email.sentAt === null ? [eventOf(email, 'email.sent', { at })] : []
+}
+
+function failedEvent(
+  email: EventEmail,
+  { error, reason, at }: { error: string | null; reason: FailureReason; at: number },
+): NewEvent {
+  return eventOf(email, 'email.failed', { at, data: { error, reason } })
+}
+
+function eventOf(
+  { id: emailId, projectId, contactId }: EventEmail,
+  name: string,
+  { at, data = null }: { at: number; data?: Record<string, unknown> | null },
+): NewEvent {
+  return { projectId, contactId, emailId, name, data, at }
+}

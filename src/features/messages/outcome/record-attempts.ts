@@ -1,0 +1,172 @@
+/**
+ * Records what attempts made of their emails: state, attempt rows, events, known domains, and what a
+ * bounce means for its address, in one transaction. `final-state.ts` has the table of states. */
+import type { AttemptOutcome } from '../../../outbound/attempt.ts'
+import { outcomeText } from '../../../outbound/outcome-text.ts'
+import type { Tx } from '../../../store/write/transaction.ts'
+import type { Base } from '../../base.ts'
+import type { QueueNotifier } from '../queue/notifier.ts'
+import { type AttemptRecord, type InFlightEmail, insertAttempts } from './attempt-row.ts'
+import { giveUpError, type Settlement, settleAttempts, type Transition } from './final-state.ts'
+import type { Fuse } from './fuse.ts'
+import { insertKnownDomains, type KnownDomains } from './known-domains.ts'
+import { logOutcome } from './log-outcome.ts'
+import { findFinalReport } from './report-row.ts'
+import { retryDelayMs } from './retry-delay.ts'
+import { suppressOwnBounce } from './suppress-bounced.ts'
+import { recordFaults } from './template-faults.ts'
+
+type Deps = Pick<Base, 'config' | 'counters' | 'now' | 'log'> & {
+  queueNotifier: QueueNotifier
+  fuse: Fuse
+  knownDomains: KnownDomains
+}
+
+type SettledRecord = { record: AttemptRecord; transition: Transition }
+
+/** Records attempts and their consequences; attempts of emails that are deleted by now are ignored. */
+export async function recordAttempts(
+  deps: Deps,
+  tx: Tx,
+  records: readonly AttemptRecord[],
+): Promise<void> {
+  const at = deps.now()
+  const all = records.map((record) => ({ record, transition: decide(deps, record, at) }))
+  const isSettled = await settleAttempts(tx, all.map(toSettlement), at)
+  const settled = all.filter((_, index) => isSettled[index])
+  const overtaken = await findOvertaken(
+    tx,
+    records.filter((_, index) => !isSettled[index]),
+  )
+  const recorded = [...settled.map(({ record }) => record), ...overtaken]
+  await insertAttempts(tx, recorded)
+  await recordFaults(deps, tx, recorded)
+  await insertKnownDomains(deps, tx, { seen: settled.map(({ record }) => record), at })
+  for (const each of settled) await suppressBounced(deps, tx, each)
+  tx.afterCommit(() => {
+    for (const each of settled) {
+      notifyWhenDue(deps, each)
+      log(deps, each)
+    }
+  })
+}
+
+/** The records of emails that a report has ended before their session was recorded. */
+async function findOvertaken(tx: Tx, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
+  const overtaken: AttemptRecord[] = []
+  for (const record of records) {
+    const found = await tx.find(findFinalReport, { emailId: record.email.id })
+    if (found !== undefined) overtaken.push(record)
+  }
+  return overtaken
+}
+
+function toSettlement({ record: { email, subject }, transition }: SettledRecord): Settlement {
+  return { email, subject: subject ?? email.subject, transition }
+}
+
+function notifyWhenDue(
+  { queueNotifier }: { queueNotifier: QueueNotifier },
+  { record, transition }: SettledRecord,
+): void {
+  const { queueClass, recipientDomain: domain, projectId } = record.email
+  const { dueAt } = transition
+  if (dueAt !== null) queueNotifier.notify({ queueClass, domain, projectId, dueAt })
+}
+
+function log(deps: Pick<Deps, 'log' | 'counters'>, { record, transition }: SettledRecord): void {
+  const { email, site, outcome } = record
+  const { verdict, reply, durationMs } = outcome
+  const { state, error: reason } = transition
+  if (state === 'bounced') {
+    const type = verdict?.isHard === true ? 'hard' : 'soft'
+    deps.counters.add('pillarbox_bounces_total', { source: 'session', type })
+  }
+  logOutcome(deps, {
+    email,
+    outcome: state,
+    class: verdict?.class,
+    site,
+    reply,
+    attempts: email.attemptCount,
+    durationMs,
+    reason,
+  })
+}
+
+function decide(
+  deps: Pick<Base, 'config'>,
+  { email, outcome, startedAt }: AttemptRecord,
+  at: number,
+): Transition {
+  const plain: Transition = {
+    state: 'failed',
+    status: 'FAILED',
+    error: null,
+    dueAt: null,
+    sentAt: null,
+    deliveredAt: null,
+    bouncedAt: null,
+    providerId: null,
+    isFailure: false,
+    bounceType: outcome.verdict?.isHard === true ? 'Permanent' : 'Undetermined',
+    failureReason: 'error',
+  }
+  const error = outcomeText(outcome)
+  switch (outcome.result) {
+    case 'delivered':
+      return { ...plain, state: 'delivered', status: 'DELIVERED', sentAt: at, deliveredAt: at }
+    case 'relayed':
+      return {
+        ...plain,
+        state: 'relayed',
+        status: 'SENT',
+        sentAt: at,
+        providerId: providerIdOf(outcome),
+      }
+    case 'bounced':
+      return { ...plain, state: 'bounced', status: 'BOUNCED', bouncedAt: at, error }
+    case 'failed':
+      return { ...plain, error }
+    case 'deferred':
+      return startedAt >= email.giveUpAt
+        ? { ...plain, error: giveUpError(error), failureReason: 'given_up', isFailure: true }
+        : { ...plain, ...deferral(deps, { email, outcome, at }), error }
+  }
+}
+
+function deferral(
+  { config }: Pick<Base, 'config'>,
+  { email, outcome, at }: { email: InFlightEmail; outcome: AttemptOutcome; at: number },
+): Pick<Transition, 'state' | 'status' | 'dueAt' | 'isFailure'> {
+  const isFailure = outcome.verdict?.countsAsFailure ?? true
+  const scheduled = retryDelayMs(config.delivery.retrySchedule, email.failureCount)
+  const delayMs = Math.max(scheduled, outcome.verdict?.retryAfterMs ?? 0)
+  const dueAt = Math.min(at + delayMs, Math.max(email.giveUpAt, at + 1_000))
+  return { state: 'deferred', status: 'PENDING', dueAt, isFailure }
+}
+
+/** The queue id in a smarthost's answer, as `250 2.0.0 Ok: queued as 4F2C91` or an SES message id. */
+export function providerIdOf({ reply }: AttemptOutcome): string | null {
+  if (reply === null) return null
+  const named =
+    /\b(?:queued as|id=|queued mail for delivery)\s{0,9}[:<]?\s{0,9}([\w.@-]{4,200})/i.exec(
+      reply.text,
+    )
+  if (named?.[1] !== undefined) return named[1]
+  const bare = /^(?:ok:?|accepted:?|queued:?)\s+<?([\w.@-]{6,200})>?$/i.exec(reply.text.trim())
+  return bare?.[1] ?? null
+}
+
+async function suppressBounced(
+  deps: { fuse: Fuse },
+  tx: Tx,
+  { record, transition }: SettledRecord,
+): Promise<void> {
+  const { email, outcome } = record
+  const { verdict } = outcome
+  const { state, bouncedAt: at } = transition
+  if (state !== 'bounced' || at === null || verdict === null) return
+  const isByDns = outcome.host === null
+  await suppressOwnBounce(deps, tx, { email, verdict, source: outcomeText(outcome), at, isByDns })
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { test } from 'node:test'
+import { listActivity } from '../../../src/features/activity/list.ts'
+import { countRecent } from '../../../src/features/activity/recent.ts'
+import { countActivity } from '../../../src/features/activity/stats.ts'
+import { activityTypes } from '../../../src/features/activity/types.ts'
+import { appendEvents } from '../../../src/features/events/append.ts'
+import { listContactEvents, listEvents } from '../../../src/features/events/list.ts'
+import { countByName, listNames } from '../../../src/features/events/names.ts'
+import { findEventUsage } from '../../../src/features/events/usage.ts'
+import { cancelEmails } from '../../../src/features/messages/queue/operate.ts'
+import { openSender, START } from '../messages/sender.ts'
+
+/** A contact with one email that was cancelled, one event of its own, and a suppressed email. */
+async function openFailed(t: TestContext) {
+  const sender = await openSender(t)
+  const { core, project } = sender
+  const { emails } = await sender.send()
+  const emailId = emails[0]?.email as string
+  const contactId = emails[0]?.contact.id as string
+  await cancelEmails(core, [emailId])
+  const own = { projectId: project.id, contactId, data: null, at: START }
+  await core.store.write((tx) =>
+    appendEvents(tx, [
+      { ...own, name: 'signup', emailId: null },
+      { ...own, name: 'email.suppressed', emailId },
+    ]),
+  )
+  const deps = { ...core, outbound: { ...core.outbound, sites: () => [], preview: async () => [] } }
+  return { ...sender, deps, emailId, contactId, projectId: project.id }
+}
+
+test('lists of events show a failed or suppressed email only when asked for by name', async (t) => {
+  const { core, projectId, contactId, emailId } = await openFailed(t)
+  const named = async (name?: string) =>
+    (await listEvents(core, { projectId, limit: 10, name })).events
+  assert.deepEqual(
+    (await named()).map(({ name }) => name),
+    ['signup'],
+  )
+  const [failed, ...others] = await named('email.failed')
+  assert.equal(others.length, 0)
+  const {
+    error,
+    reason,
+    emailId: id,
+    from,
+    sourceType,
+  } = (failed?.data ?? {}) as Record<string, unknown>
+  assert.deepEqual(
+    [error, reason, id, from, sourceType],
+    ['cancelled', 'cancelled', emailId, 'shop@example.test', 'TRANSACTIONAL'],
+  )
+  assert.equal((await named('email.suppressed')).length, 1)
+  const ofContact = await listContactEvents(core, { projectId, contactId, limit: 10 })
+  assert.deepEqual(
+    ofContact.map(({ name }) => name),
+    ['signup'],
+  )
+})
+
+test('names and counts leave them out, the figures of a name do not', async (t) => {
+  const { core, projectId } = await openFailed(t)
+  assert.deepEqual(await listNames(core, { projectId }), ['signup'])
+  assert.deepEqual(await listNames(core, { projectId, limit: 1 }), ['signup'])
+  assert.deepEqual(await countByName(core, projectId), [{ name: 'signup', count: 1 }])
+  const usage = await findEventUsage(core, { projectId, name: 'email.failed' })
+  assert.deepEqual([usage.totalCount, usage.uniqueContacts, usage.canDelete], [1, 1, false])
+})
+
+test('the feed shows them only when a request names their types', async (t) => {
+  const { deps, projectId, contactId, emailId } = await openFailed(t)
+  const feed = async (types?: string[], ofContact?: string) => {
+    const query = { limit: 10, types, contactId: ofContact, isSummary: true }
+    return (await listActivity(deps as never, projectId, query)).data
+  }
+  const typesOf = async (types?: string[], ofContact?: string) =>
+    (await feed(types, ofContact)).map(({ type }) => type).sort()
+  assert.deepEqual(await typesOf(), ['event.triggered'])
+  assert.deepEqual(await typesOf(undefined, contactId), ['event.triggered'])
+  assert.deepEqual(await typesOf([...activityTypes]), ['event.triggered'])
+  assert.deepEqual(await typesOf([...activityTypes], contactId), ['event.triggered'])
+  assert.deepEqual(await typesOf(['email.failed']), ['email.failed'])
+  assert.deepEqual(await typesOf(['email.suppressed'], contactId), ['email.suppressed'])
+  const both = ['event.triggered', 'email.failed']
+  assert.deepEqual(await typesOf(both), ['email.failed', 'event.triggered'])
+  assert.deepEqual(await typesOf(both, contactId), ['email.failed', 'event.triggered'])
+  const [line] = await feed(['email.failed'])
+  assert.ok(line?.id.startsWith(`${emailId}_failed_`))
+  assert.equal(line?.metadata.error, 'cancelled')
+})
+
+test('figures of the feed do not count them', async (t) => {
+  const { core, projectId } = await openFailed(t)
+  assert.equal((await countActivity(core, projectId, { range: {} })).totalEvents, 1)
+  // The email itself and the event `signup`.
+  core.now = () => START + 1_000
+  assert.deepEqual(await countRecent(core, projectId, 5), { count: 2, minutes: 5 })
+})

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createDeliverer } from '../../../../src/features/messages/delivery/deliverer.ts'
+import { createGiveUp } from '../../../../src/features/messages/queue/give-up.ts'
+import { cancelEmails, retryEmails } from '../../../../src/features/messages/queue/operate.ts'
+import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
+import { eq } from '../../../../src/store/drizzle.ts'
+import { projects } from '../../../../src/store/schema/accounts.ts'
+import { events } from '../../../../src/store/schema/events.ts'
+import { emails } from '../../../../src/store/schema/messages.ts'
+import { suppressions } from '../../../../src/store/schema/suppressions.ts'
+import { attempted, openSender, type Sender } from '../sender.ts'
+
+const DAY_MS = 86_400_000
+
+async function sendOne({ send }: Sender): Promise<string> {
+  return (await send()).emails[0]?.email ?? ''
+}
+
+/** Name, email and data of every event, in their order. */
+async function eventsOf({ core }: Sender) {
+  const rows = await core.store.read.select().from(events).orderBy(events.seq)
+  return rows.map(({ name, emailId, data }) => [name, emailId, data])
+}
+
+async function suppressAda({ core, project }: Sender): Promise<void> {
+  await core.store.write(async (tx) => {
+    const row = { id: 's', projectId: project.id, address: 'ada@dest.test', createdAt: 1 }
+    await tx.insert(suppressions).values({ ...row, reason: 'MANUAL', source: 'api' })
+  })
+}
+
+/** Hands due emails to outbound; the test settles their attempts. */
+async function runQueue(t: TestContext, sender: Sender) {
+  const deliverer = createDeliverer(sender.core)
+  const queue = startQueue(sender.core, deliverer)
+  t.after(() => queue.stop())
+  const settle = async (...results: Parameters<typeof deliverer.report>[0]) => {
+    deliverer.report(results)
+    await deliverer.settled(60_000)
+  }
+  const untilTasks = async (count: number) => {
+    while (sender.tasks.length < count) await new Promise(setImmediate)
+  }
+  return { settle, untilTasks }
+}
+
+async function untilState(sender: Sender, id: string, state: string): Promise<void> {
+  while ((await sender.email(id)).state !== state) await new Promise(setImmediate)
+}
+
+test('a cancelled email makes an event that says so', async (t) => {
+  const sender = await openSender(t)
+  const id = await sendOne(sender)
+  await cancelEmails(sender.core, [id])
+  const data = { error: 'cancelled', reason: 'cancelled' }
+  assert.deepEqual(await eventsOf(sender), [['email.failed', id, data]])
+})
+
+test('an email whose site took nothing in time makes an event', async (t) => {
+  const sender = await openSender(t)
+  const id = await sendOne(sender)
+  const giveUp = createGiveUp(sender.core)
+  sender.clock.now += 2 * DAY_MS
+  sender.restrictions.set('dest.test', { triedAt: sender.clock.now, reason: 'refused' })
+  for (let minute = 0; minute <= 10; minute += 1) await giveUp(minute * 60_000)
+  const error = 'given up, its destination could not be tried in time: refused'
+  assert.deepEqual(await eventsOf(sender), [['email.failed', id, { error, reason: 'given_up' }]])
+  assert.equal((await sender.email(id)).error, error)
+})
+
+test('an address that is suppressed at acceptance makes an event, and only then', async (t) => {
+  const sender = await openSender(t)
+  await sendOne(sender)
+  assert.deepEqual(await eventsOf(sender), [])
+  await suppressAda(sender)
+  const id = await sendOne(sender)
+  assert.deepEqual(await eventsOf(sender), [['email.suppressed', id, null]])
+})
+
+test('an address that is suppressed when it is claimed makes an event; no attempt counts', async (t) => {
+  const sender = await openSender(t)
+  const id = await sendOne(sender)
+  await suppressAda(sender)
+  await runQueue(t, sender)
+  await untilState(sender, id, 'suppressed')
+  assert.deepEqual(await eventsOf(sender), [['email.suppressed', id, null]])
+  const { status, attemptCount, error } = await sender.email(id)
+  assert.deepEqual([status, attemptCount, error], ['SUPPRESSED', 0, null])
+})
+
+test('an email of a project that is disabled by now makes an event', async (t) => {
+  const sender = await openSender(t)
+  const id = await sendOne(sender)
+  await sender.core.store.write(async (tx) => {
+    await tx.update(projects).set({ isDisabled: true }).where(eq(projects.id, sender.project.id))
+  })
+  sender.core.directory.drop()
+  await runQueue(t, sender)
+  await untilState(sender, id, 'failed')
+  const data = { error: 'the project is disabled', reason: 'refused' }
+  assert.deepEqual(await eventsOf(sender), [['email.failed', id, data]])
+  assert.equal((await sender.email(id)).attemptCount, 0)
+})
+
+test('an error of ours makes an event, a retry by hand none, and the next failure another', async (t) => {
+  const sender = await openSender(t)
+  const id = await sendOne(sender)
+  const { settle, untilTasks } = await runQueue(t, sender)
+  await untilTasks(1)
+  await settle(attempted(sender.tasks[0] as never, 'failed'))
+  const { error } = await sender.email(id)
+  const failed = ['email.failed', id, { error, reason: 'error' }]
+  assert.deepEqual(await eventsOf(sender), [failed])
+  await retryEmails(sender.core, [id])
+  assert.deepEqual(await eventsOf(sender), [failed])
+  await untilTasks(2)
+  await settle(attempted(sender.tasks[1] as never, 'failed'))
+  assert.deepEqual(await eventsOf(sender), [failed, failed])
+})
+
+test('an attempt that begins after the give-up time and fails makes an event', async (t) => {
+  const sender = await openSender(t)
+  const id = await sendOne(sender)
+  const { settle, untilTasks } = await runQueue(t, sender)
+  await untilTasks(1)
+  await settle(attempted(sender.tasks[0] as never, 'deferred'))
+  assert.deepEqual(await eventsOf(sender), [])
+  sender.clock.now += 30 * DAY_MS
+  sender.core.queueNotifier.notify('anywhere')
+  await untilTasks(2)
+  await settle({ ...attempted(sender.tasks[1] as never, 'deferred'), startedAt: sender.clock.now })
+  const error = 'given up; the last answer was: 451 Not now'
+  assert.deepEqual(await eventsOf(sender), [['email.failed', id, { error, reason: 'given_up' }]])
+})
+
+test('an email that has left its state meanwhile makes no second event', async (t) => {
+  const sender = await openSender(t)
+  const id = await sendOne(sender)
+  await cancelEmails(sender.core, [id])
+  await assert.rejects(cancelEmails(sender.core, [id]), { code: 'CONFLICT' })
+  assert.equal((await eventsOf(sender)).length, 1)
+  const rows = await sender.core.store.read.select().from(emails)
+  assert.equal(rows.length, 1)
+})
