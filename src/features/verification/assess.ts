@@ -1,7 +1,7 @@
 /**
- * What is said of an address (contract 14), from what is known of its domain. Only the format, a
- * domain that does not exist and one that takes no mail make it invalid; that it is disposable,
- * forwards, is mistyped or has a plus in it is for the caller to weigh. No mail server is asked.
+ * Assesses an address by what is known of its domain. An address is invalid if it is malformed, or if
+ * its domain does not exist or accepts no mail. The caller weighs the other findings: disposable,
+ * forwarding, mistyped, plus-addressed. No mail server is asked.
  */
 import { displayDomain, type ParsedAddress } from '../../mail/address/address.ts'
 import type { DomainFacts } from './domain-facts.ts'
@@ -9,7 +9,7 @@ import type { KnownDomains } from './domain-lists/domain-lists.ts'
 import { suggestDomain } from './suggest-domain.ts'
 
 export type Verification = {
-  /** As given. */
+  /** The text as given. */
   email: string
   valid: boolean
   isDisposable: boolean
@@ -18,16 +18,16 @@ export type Verification = {
   isPlusAddressed: boolean
   isPersonalEmail: boolean
   domainExists: boolean
-  /** Where nobody could say: false, and a reason that says so. */
+  /** False also where DNS gave no answer; a reason says so. */
   hasWebsite: boolean
   hasMxRecords: boolean
-  /** English, for people; never empty. */
+  /** English sentences for people; never empty. */
   reasons: string[]
-  /** Where a typo is suspected. */
+  /** Present where a typo is suspected. */
   suggestedEmail?: string
 }
 
-/** `text` is no address. */
+/** The result for a text that is not an address. */
 export function assessMalformed(text: string): Verification {
   return {
     email: text,
@@ -44,12 +44,12 @@ export function assessMalformed(text: string): Verification {
   }
 }
 
-/** What is said of all addresses of a domain. */
+/** The findings that all addresses of a domain share. */
 export type DomainAssessment = {
   facts: DomainFacts
   lists: Pick<Verification, 'isDisposable' | 'isAlias' | 'isPersonalEmail'>
   hasMxRecords: boolean
-  /** The domain that was meant, where this one is a mistyped one. */
+  /** The domain that was meant, where this one is mistyped. */
   suggested: string | undefined
 }
 
@@ -60,7 +60,7 @@ export type DomainEvidence = {
   known: KnownDomains
 }
 
-/** Takes a hundred times as long as `assessAddress`: who has many addresses does it once for each domain. */
+/** Takes a hundred times as long as `assessAddress`: call it once per domain. */
 export function assessDomain({ domain, facts, known }: DomainEvidence): DomainAssessment {
   const hasMxRecords = facts.kind === 'there' && facts.mail === 'mx'
   const lists = {
@@ -68,23 +68,23 @@ export function assessDomain({ domain, facts, known }: DomainEvidence): DomainAs
     isAlias: known.isAlias(domain),
     isPersonalEmail: known.isFree(domain),
   }
-  // What is on a list is a name of its own, whatever has become of it.
+  // A listed domain exists on purpose, whatever DNS says of it now: it is no typo.
   const isListed = Object.values(lists).includes(true)
-  const takesMail = isListed || facts.kind === 'unknown' ? undefined : hasMxRecords
-  return { facts, lists, hasMxRecords, suggested: suggestDomain({ domain, takesMail }) }
+  const acceptsMail = isListed || facts.kind === 'unknown' ? undefined : hasMxRecords
+  return { facts, lists, hasMxRecords, suggested: suggestDomain({ domain, acceptsMail }) }
 }
 
 export type Evidence = {
-  /** As given. */
+  /** The address as given. */
   text: string
   address: ParsedAddress
-  verdict: DomainAssessment
+  assessment: DomainAssessment
 }
 
-/** Of a domain that nobody can speak for, `valid` and all that DNS tells are false. */
-export function assessAddress({ text, address, verdict }: Evidence): Verification {
+/** Where DNS gives no answer, `valid` and the properties from DNS are false. */
+export function assessAddress({ text, address, assessment }: Evidence): Verification {
   const { domain, localPart } = address
-  const { facts, lists, hasMxRecords, suggested } = verdict
+  const { facts, lists, hasMxRecords, suggested } = assessment
   const verification: Verification = {
     email: text,
     valid: hasMxRecords,
@@ -106,25 +106,25 @@ function listReasons(
   { domain, facts }: { domain: string; facts: DomainFacts },
 ): string[] {
   const { isDisposable, isAlias, isPlusAddressed, suggestedEmail } = verification
-  const reasons = reasonsOfFacts(domain, facts)
+  const reasons = listDnsReasons(domain, facts)
   if (suggestedEmail !== undefined) {
     reasons.push(`The domain looks mistyped: perhaps ${suggestedEmail} is meant`)
   }
-  if (isDisposable) reasons.push(`${domain} gives out disposable addresses`)
+  if (isDisposable) reasons.push(`${domain} provides disposable addresses`)
   if (isAlias) reasons.push(`${domain} forwards to an address that it hides`)
-  if (isPlusAddressed) reasons.push('The part before the @ has a plus in it, as aliases have')
+  if (isPlusAddressed) reasons.push('The part before the @ contains a plus, as aliases do')
   if (reasons.length > 0) return reasons
-  return ['The address is well formed and its domain takes mail']
+  return ['The address is well formed and its domain accepts mail']
 }
 
-function reasonsOfFacts(domain: string, facts: DomainFacts): string[] {
+function listDnsReasons(domain: string, facts: DomainFacts): string[] {
   if (facts.kind === 'unknown') return [`The name servers of ${domain} gave no answer`]
   if (facts.kind === 'missing') return [`The domain ${domain} does not exist`]
   const reasons: string[] = []
   if (facts.mail === 'none') reasons.push(`${domain} has no MX record`)
-  if (facts.mail === 'refused') reasons.push(`${domain} says that it takes no mail (null MX)`)
+  if (facts.mail === 'refused') reasons.push(`${domain} declares that it accepts no mail (null MX)`)
   if (facts.website === 'unknown') {
-    reasons.push(`Whether ${domain} has a website could not be found out`)
+    reasons.push(`The name servers did not say whether ${domain} has a website`)
   }
   return reasons
 }

@@ -1,23 +1,23 @@
-/** What DNS says of a mail domain. */
+/** Asks DNS about a mail domain. */
 import type { DnsAnswer, Resolver } from '../../outbound/dns/resolver.ts'
 
 export type DomainFacts =
-  /** The name answers NXDOMAIN. */
+  /** NXDOMAIN. */
   | { kind: 'missing' }
   | {
       kind: 'there'
-      /** `refused`: a null MX (RFC 7505), which says that it takes none. */
+      /** `refused`: a null MX (RFC 7505), which declares that the domain accepts no mail. */
       mail: 'mx' | 'none' | 'refused'
       /** `found`: an A or AAAA record. */
       website: 'found' | 'none' | 'unknown' | 'unasked'
     }
-  /** Nobody could say whether it takes mail. `retryAt`: epoch ms before which asking is of no use. */
+  /** The name servers gave no answer. `retryAt`: epoch ms of the earliest useful retry. */
   | { kind: 'unknown'; error: string; retryAt: number }
 
 export type FactsQuestion = {
   /** In A-labels. */
   domain: string
-  /** Its addresses are asked for too. */
+  /** Asks for A and AAAA records too. */
   withWebsite: boolean
 }
 
@@ -34,12 +34,12 @@ export async function findDomainFacts(
     case 'nodata':
     case 'found': {
       const website = withWebsite ? await findWebsite(dns, domain) : 'unasked'
-      return { kind: 'there', mail: mailOf(answer), website }
+      return { kind: 'there', mail: mailByMx(answer), website }
     }
   }
 }
 
-function mailOf(answer: DnsAnswer<{ host: string }>): 'mx' | 'none' | 'refused' {
+function mailByMx(answer: DnsAnswer<{ host: string }>): 'mx' | 'none' | 'refused' {
   if (answer.kind !== 'found') return 'none'
   return answer.records.some(({ host }) => host !== '') ? 'mx' : 'refused'
 }

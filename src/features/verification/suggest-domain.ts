@@ -1,7 +1,7 @@
 /**
- * Which mail domain was meant by a mistyped one. A false suspicion is worse than none: a domain that
- * takes mail is somebody's, so only the known slips of the largest providers are named there. What
- * takes no mail is compared with well-known mail domains: the name and what follows it separately,
+ * Suggests the mail domain that a mistyped one stands for. A false suggestion is worse than none. A
+ * domain that accepts mail is suspicious only if it is a known typo of a large provider. A domain that
+ * accepts no mail is compared with well-known mail domains: the first label and the rest separately,
  * each with few changes for its length.
  */
 import { KNOWN_TYPOS, WELL_KNOWN_DOMAINS } from './well-known-domains.ts'
@@ -9,15 +9,15 @@ import { KNOWN_TYPOS, WELL_KNOWN_DOMAINS } from './well-known-domains.ts'
 export type TypoQuestion = {
   /** In A-labels, lower case. */
   domain: string
-  /** Undefined = nobody could say. */
-  takesMail: boolean | undefined
+  /** Undefined where DNS gave no answer. */
+  acceptsMail: boolean | undefined
 }
 
-/** The domain to suggest; undefined where nothing is wrong or nothing comes near. */
-export function suggestDomain({ domain, takesMail }: TypoQuestion): string | undefined {
-  const slipOf = KNOWN_TYPOS.get(domain)
-  if (slipOf !== undefined) return slipOf
-  if (takesMail !== false || WELL_KNOWN_DOMAINS.includes(domain)) return undefined
+/** Returns the suggested domain; undefined where nothing is wrong or no known domain is close. */
+export function suggestDomain({ domain, acceptsMail }: TypoQuestion): string | undefined {
+  const meantByTypo = KNOWN_TYPOS.get(domain)
+  if (meantByTypo !== undefined) return meantByTypo
+  if (acceptsMail !== false || WELL_KNOWN_DOMAINS.includes(domain)) return undefined
   let best: { meant: string; changes: number } | undefined
   for (const meant of WELL_KNOWN_DOMAINS) {
     const changes = compare(domain, meant)
@@ -26,21 +26,21 @@ export function suggestDomain({ domain, takesMail }: TypoQuestion): string | und
   return best?.meant
 }
 
-/** Changes from one domain to the other; infinite where they are too many. */
+/** Counts the changes from one domain to the other; infinite where there are too many. */
 function compare(domain: string, meant: string): number {
   const [name, suffix] = splitDomain(domain)
   const [meantName, meantSuffix] = splitDomain(meant)
-  const ofSuffix = countSlips(suffix, meantSuffix, allowedInSuffix(suffix, meantSuffix))
-  return ofSuffix + countSlips(name, meantName, allowedInName(meantName))
+  const ofSuffix = countTypos(suffix, meantSuffix, allowedInSuffix(suffix, meantSuffix))
+  return ofSuffix + countTypos(name, meantName, allowedInName(meantName))
 }
 
-/** Short names are all near to each other, and to words. */
+/** Short names are close to each other and to ordinary words. */
 function allowedInName(name: string): number {
   if (name.length <= 4) return 0
   return name.length <= 8 ? 1 : 2
 }
 
-/** One country's domain is not another's mistyped. */
+/** The domain of one country is not a typo of another's. */
 function allowedInSuffix(suffix: string, meant: string): number {
   return suffix.length === 2 && meant.length === 2 ? 0 : 1
 }
@@ -51,10 +51,10 @@ function splitDomain(domain: string): [name: string, suffix: string] {
 }
 
 /**
- * Letters added, left out, replaced or exchanged with their neighbour (optimal string alignment);
- * infinite beyond `limit`.
+ * Counts letters that are added, missing, replaced or swapped with their neighbour (optimal string
+ * alignment distance); infinite beyond `limit`.
  */
-function countSlips(from: string, to: string, limit: number): number {
+function countTypos(from: string, to: string, limit: number): number {
   if (from === to) return 0
   if (Math.abs(from.length - to.length) > limit) return Number.POSITIVE_INFINITY
   let before: number[] = []
@@ -64,15 +64,15 @@ function countSlips(from: string, to: string, limit: number): number {
     for (let j = 1; j <= to.length; j += 1) {
       const isSame = from[i - 1] === to[j - 1]
       const replaced = at(row, j - 1) + (isSame ? 0 : 1)
-      const isExchanged = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
-      const exchanged = i > 1 && j > 1 && isExchanged ? at(before, j - 2) + 1 : replaced
-      next[j] = Math.min(replaced, exchanged, at(row, j) + 1, at(next, j - 1) + 1)
+      const isSwapped = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      const swapped = i > 1 && j > 1 && isSwapped ? at(before, j - 2) + 1 : replaced
+      next[j] = Math.min(replaced, swapped, at(row, j) + 1, at(next, j - 1) + 1)
     }
     before = row
     row = next
   }
-  const slips = at(row, to.length)
-  return slips <= limit ? slips : Number.POSITIVE_INFINITY
+  const typos = at(row, to.length)
+  return typos <= limit ? typos : Number.POSITIVE_INFINITY
 }
 
 function at(row: readonly number[], index: number): number {

@@ -1,6 +1,6 @@
 /**
- * What verification asks: lists of domains, and DNS of its own. Whoever floods it with questions
- * waits for his own answers; deliveries ask elsewhere, and their cache is not washed out.
+ * The sources of verification: lists of domains, and DNS resolvers of its own. A flood of requests
+ * delays only verification; deliveries use another resolver, whose cache it does not displace.
  */
 import type { Now } from '../../clock.ts'
 import type { Log } from '../../log.ts'
@@ -10,14 +10,14 @@ import { createSemaphore, type Semaphore } from '../../outbound/semaphore.ts'
 import { createDomainLists, type DomainLists } from './domain-lists/domain-lists.ts'
 
 export type Verifier = {
-  /** For somebody who waits for the answer. */
+  /** For requests, which wait for the answer. */
   dns: Resolver
-  /** For jobs, which take their time and mind how much they ask at once. */
+  /** For jobs, which limit their concurrent queries themselves. */
   listDns: Resolver
-  /** Of the look-ups of all jobs together. */
+  /** Limits the concurrent queries of all jobs together. */
   listLimiter: Pick<Semaphore, 'take'>
   lists: DomainLists
-  /** Open look-ups end as failed. */
+  /** Fails the open queries. */
   stop(): void
 }
 
@@ -26,31 +26,31 @@ export type VerifierOptions = {
   dataDir: string
   now: Now
   log: Log
-  /** Whether denials are believed; all are if absent. */
+  /** Decides whether to believe NXDOMAIN; absent: always. */
   watch?: DnsWatch
-  /** Of each of the two rounds. */
+  /** Timeout of each of the two rounds. */
   timeoutMs?: number
 }
 
 const TIMEOUT_MS = 2_000
 const ROUNDS = 2
 const MAX_CACHED = 5_000
-/** A question that nobody answers keeps its place for both rounds: 64 of them a second are bearable. */
+/** Open queries. An unanswered query lasts two rounds, so 64 such queries a second fit. */
 const MAX_OPEN = 256
 const MAX_WAITING = 1_000
 const LIST_DOMAINS_AT_ONCE = 16
 
-/** Reads and asks nothing before it is used. */
+/** Neither reads files nor queries DNS before it is used. */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { dnsServers, dataDir, now, log, watch, timeoutMs = TIMEOUT_MS } = options
   const settings = { servers: dnsServers, now, timeoutMs, tries: 1, rounds: ROUNDS, watch }
-  const kept = { ...settings, maxCached: MAX_CACHED }
-  const dns = createResolver({ ...kept, maxOpen: MAX_OPEN, maxWaiting: MAX_WAITING })
-  const listDns = createResolver(kept)
+  const cached = { ...settings, maxCached: MAX_CACHED }
+  const dns = createResolver({ ...cached, maxOpen: MAX_OPEN, maxWaiting: MAX_WAITING })
+  const listDns = createResolver(cached)
   return {
     dns,
     listDns,
-    // Jobs wait without end: each asks for few turns at a time.
+    // Waiting is unlimited, because each job waits with few domains at a time.
     listLimiter: createSemaphore({
       atOnce: LIST_DOMAINS_AT_ONCE,
       waiting: Number.POSITIVE_INFINITY,

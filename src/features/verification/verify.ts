@@ -1,4 +1,4 @@
-/** `POST /v1/verify`: one address, asked about by somebody who waits for the answer. */
+/** Verifies one address for a caller that waits (`POST /v1/verify`). */
 import { AppError } from '../../errors.ts'
 import { parseAddress } from '../../mail/address/address.ts'
 import type { Base } from '../base.ts'
@@ -7,9 +7,9 @@ import { findDomainFacts } from './domain-facts.ts'
 import type { Verifier } from './verifier.ts'
 
 /**
- * Any text may be asked about; what is no address is not valid.
- * @throws AppError EXTERNAL_SERVICE_ERROR (503) where the name servers give no answer: that is not
- *   the same as a domain which does not exist
+ * Verifies any text; a text that is not an address is invalid.
+ * @throws AppError EXTERNAL_SERVICE_ERROR (503) where the name servers give no answer, which differs
+ *   from a domain that does not exist
  */
 export async function verifyAddress(
   { verifier, now }: Pick<Base, 'now'> & { verifier: Verifier },
@@ -24,6 +24,6 @@ export async function verifyAddress(
     const details = { retryAfter: Math.max(1, Math.ceil((facts.retryAt - now()) / 1000)) }
     throw new AppError('EXTERNAL_SERVICE_ERROR', publicText, { details })
   }
-  const verdict = assessDomain({ domain, facts, known: await verifier.lists.load() })
-  return assessAddress({ text, address, verdict })
+  const assessment = assessDomain({ domain, facts, known: await verifier.lists.load() })
+  return assessAddress({ text, address, assessment })
 }

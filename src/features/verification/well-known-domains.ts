@@ -1,6 +1,6 @@
 /**
- * The mail domains that people mean when they mistype one, most used first, and the slips of which
- * somebody else took the domain: mail sent there arrives, at the wrong place.
+ * The mail domains that people mean when they mistype one, most used first, and typos of them that
+ * are registered domains of others: mail to these arrives at the wrong place.
  */
 
 export const WELL_KNOWN_DOMAINS: readonly string[] = [
@@ -79,8 +79,8 @@ export const WELL_KNOWN_DOMAINS: readonly string[] = [
   'rambler.ru',
 ]
 
-/** Each slip takes mail, so that only its name gives it away. */
-const slips: Readonly<Record<string, readonly string[]>> = {
+/** Typos that accept mail, so that only the name reveals them. */
+const TYPOS: Readonly<Record<string, readonly string[]>> = {
   'gmail.com': [
     'gamil.com',
     'gmai.com',
@@ -117,7 +117,7 @@ const slips: Readonly<Record<string, readonly string[]>> = {
   'protonmail.com': ['protonmai.com', 'protonmial.com', 'protomail.com'],
 }
 
-/** Slip -> what was meant. */
+/** The domain that was meant, by its typo. */
 export const KNOWN_TYPOS: ReadonlyMap<string, string> = new Map(
-  Object.entries(slips).flatMap(([meant, ways]) => ways.map((way) => [way, meant] as const)),
+  Object.entries(TYPOS).flatMap(([meant, typos]) => typos.map((typo) => [typo, meant] as const)),
 )

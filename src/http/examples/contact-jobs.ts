@@ -94,7 +94,7 @@ export const contactJobExamples: Examples = {
             isPlusAddressed: false,
             domainExists: true,
             hasMxRecords: true,
-            reasons: ['The address is well formed and its domain takes mail'],
+            reasons: ['The address is well formed and its domain accepts mail'],
           },
           {
             email: 'bob@example',

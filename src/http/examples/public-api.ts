@@ -81,7 +81,7 @@ export const publicApiExamples: Examples = {
         domainExists: true,
         hasWebsite: true,
         hasMxRecords: true,
-        reasons: ['The address is well formed and its domain takes mail'],
+        reasons: ['The address is well formed and its domain accepts mail'],
       },
     },
   },

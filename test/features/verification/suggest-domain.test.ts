@@ -99,27 +99,27 @@ const real = [
   'gmailos.com',
 ]
 
-test('a mistyped domain that takes no mail is known for what was meant', () => {
-  const found = mistyped.map(([domain]) => [domain, suggestDomain({ domain, takesMail: false })])
+test('a mistyped domain that accepts no mail gets the domain that was meant', () => {
+  const found = mistyped.map(([domain]) => [domain, suggestDomain({ domain, acceptsMail: false })])
   assert.deepEqual(found, mistyped)
 })
 
-test('the slips of the largest providers are known even where they take mail', () => {
+test('known typos of the largest providers get a suggestion although they accept mail', () => {
   for (const [slip, meant] of KNOWN_TYPOS) {
-    assert.equal(suggestDomain({ domain: slip, takesMail: true }), meant)
-    assert.equal(suggestDomain({ domain: slip, takesMail: undefined }), meant)
+    assert.equal(suggestDomain({ domain: slip, acceptsMail: true }), meant)
+    assert.equal(suggestDomain({ domain: slip, acceptsMail: undefined }), meant)
   }
 })
 
-test('a domain that takes mail, or perhaps does, is otherwise nobody mistyped', () => {
+test('any other domain that accepts mail, or might, is no typo', () => {
   for (const domain of [...real, ...WELL_KNOWN_DOMAINS, ...readShippedList('free')]) {
     if (KNOWN_TYPOS.has(domain)) continue
-    assert.equal(suggestDomain({ domain, takesMail: true }), undefined, domain)
-    assert.equal(suggestDomain({ domain, takesMail: undefined }), undefined, domain)
+    assert.equal(suggestDomain({ domain, acceptsMail: true }), undefined, domain)
+    assert.equal(suggestDomain({ domain, acceptsMail: undefined }), undefined, domain)
   }
 })
 
-test('short names, words and other countries are no slips, even of domains without mail', () => {
+test('short names, words and domains of other countries are no typos, even without mail', () => {
   const domains = [
     ...['yahoo.cn', 'hotmail.no', 'gmx.dk', 'yahoo.se', 'live.no', 'outlook.ie', 'web.fr'],
     ...['he.com', 'as.com', 'man.com', 'gnx.de', 'wob.de', 'love.com', 'tree.fr', 'five.com'],
@@ -127,11 +127,11 @@ test('short names, words and other countries are no slips, even of domains witho
     ...['xn--gml-cma.com', 'xn--p1ai.xn--p1ai', 'mycompany.de', 'hotels.com', 'yahtzee.com'],
   ]
   for (const domain of domains) {
-    assert.equal(suggestDomain({ domain, takesMail: false }), undefined, domain)
+    assert.equal(suggestDomain({ domain, acceptsMail: false }), undefined, domain)
   }
 })
 
-test('slips and well-known domains are domains, and none is both', () => {
+test('typos and well-known domains are valid domains, and no domain is both', () => {
   for (const domain of [...WELL_KNOWN_DOMAINS, ...KNOWN_TYPOS.keys()]) {
     assert.equal(parseDomain(domain), domain)
   }
@@ -143,11 +143,11 @@ test('slips and well-known domains are domains, and none is both', () => {
   for (const meant of KNOWN_TYPOS.values()) assert.ok(WELL_KNOWN_DOMAINS.includes(meant), meant)
 })
 
-test('whatever is asked, what is suggested is well known and something else', () => {
+test('a suggestion is always a well-known domain other than the given one', () => {
   const name = fc.stringMatching(/^[a-z0-9-]{1,20}(\.[a-z0-9-]{1,12}){1,3}$/)
   fc.assert(
-    fc.property(name, fc.boolean(), (domain, takesMail) => {
-      const suggested = suggestDomain({ domain, takesMail })
+    fc.property(name, fc.boolean(), (domain, acceptsMail) => {
+      const suggested = suggestDomain({ domain, acceptsMail })
       if (suggested === undefined) return
       assert.notEqual(suggested, domain)
       assert.ok(WELL_KNOWN_DOMAINS.includes(suggested))

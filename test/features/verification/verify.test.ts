@@ -35,7 +35,7 @@ async function setUp(t: TestContext, zone: DnsZone = {}, more: Options = {}) {
   return { dns, clock, verify: (text: string) => verifyAddress({ verifier, now }, text) }
 }
 
-test('an address of a domain that takes mail is valid, for one reason', async (t) => {
+test('an address of a domain that accepts mail is valid, with one reason', async (t) => {
   const { verify } = await setUp(t)
   assert.deepEqual(await verify(' Ada@Dest.TEST '), {
     email: ' Ada@Dest.TEST ',
@@ -48,11 +48,11 @@ test('an address of a domain that takes mail is valid, for one reason', async (t
     domainExists: true,
     hasWebsite: true,
     hasMxRecords: true,
-    reasons: ['The address is well formed and its domain takes mail'],
+    reasons: ['The address is well formed and its domain accepts mail'],
   })
 })
 
-test('what is no address is not valid, and nobody is asked about it', async (t) => {
+test('a text that is not an address is invalid, without a DNS query', async (t) => {
   const { verify, dns } = await setUp(t)
   const texts = [
     ...['ada', 'ada@', '@dest.test', 'a@b@dest.test', 'ada @dest.test', 'ada@dest', 'a@dest..test'],
@@ -96,7 +96,7 @@ test('what is no address is not valid, and nobody is asked about it', async (t) 
   assert.deepEqual(dns.queries, [])
 })
 
-test('what DNS says of a domain decides', async (t) => {
+test('the DNS records of a domain decide the result', async (t) => {
   const { verify } = await setUp(t, {
     'a-only.test': { A: ['192.0.2.1'] },
     'aaaa-only.test': { AAAA: ['2001:db8::1'] },
@@ -126,7 +126,9 @@ test('what DNS says of a domain decides', async (t) => {
   const reasonOf = async (domain: string) => (await verify(`ada@${domain}`)).reasons
   assert.deepEqual(await reasonOf('gone.test'), ['The domain gone.test does not exist'])
   assert.deepEqual(await reasonOf('a-only.test'), ['a-only.test has no MX record'])
-  assert.deepEqual(await reasonOf('null.test'), ['null.test says that it takes no mail (null MX)'])
+  assert.deepEqual(await reasonOf('null.test'), [
+    'null.test declares that it accepts no mail (null MX)',
+  ])
 })
 
 test('name servers that give no answer are an error, never a missing domain', async (t) => {
@@ -163,7 +165,7 @@ test('servers that deny everything are an error, never a missing domain', async 
   assert.equal((await verify('ada@gone.test')).domainExists, false)
 })
 
-test('a website that nobody can speak for is no error, and a reason says so', async (t) => {
+test('an unanswered query for the website is no error but a reason', async (t) => {
   const { verify } = await setUp(t, {
     'half.test': { MX: [[10, 'mx.dest.test']], A: 'SERVFAIL', AAAA: [] },
     'late.test': { MX: [[10, 'mx.dest.test']], A: ['192.0.2.1'], AAAA: 'SERVFAIL' },
@@ -171,12 +173,12 @@ test('a website that nobody can speak for is no error, and a reason says so', as
   const half = await verify('ada@half.test')
   assert.deepEqual(
     [half.valid, half.hasWebsite, half.reasons],
-    [true, false, ['Whether half.test has a website could not be found out']],
+    [true, false, ['The name servers did not say whether half.test has a website']],
   )
   assert.equal((await verify('ada@late.test')).hasWebsite, true)
 })
 
-test('answers are remembered, those that a domain is missing too', async (t) => {
+test('answers are cached, including those for missing domains', async (t) => {
   const { verify, dns, clock } = await setUp(t)
   for (const name of ['ada', 'bob', 'eve']) {
     await verify(`${name}@dest.test`)
@@ -188,7 +190,7 @@ test('answers are remembered, those that a domain is missing too', async (t) => 
   assert.equal(dns.count('gone.test'), 2)
 })
 
-test('flags tell what the lists know, and change nothing about validity', async (t) => {
+test('the flags follow the lists and do not affect validity', async (t) => {
   const zone = Object.fromEntries(
     ['mailinator.com', 'team.yopmail.com', 'mozmail.com', 'gmail.com'].map((name) => [name, mail]),
   )
@@ -211,12 +213,12 @@ test('flags tell what the lists know, and change nothing about validity', async 
   assert.deepEqual(await flagsOf('a+b@dest.test'), { ...none, isPlusAddressed: true })
   assert.equal((await verify('a@gmail.com')).reasons.length, 1)
   assert.deepEqual((await verify('a+b@mailinator.com')).reasons, [
-    'mailinator.com gives out disposable addresses',
-    'The part before the @ has a plus in it, as aliases have',
+    'mailinator.com provides disposable addresses',
+    'The part before the @ contains a plus, as aliases do',
   ])
 })
 
-test('a mistyped domain gets a suggestion; its validity is what DNS says', async (t) => {
+test('a mistyped domain gets a suggestion, and DNS decides its validity', async (t) => {
   const { verify } = await setUp(t, { 'gmial.com': mail, 'bmail.com': mail, 'email.com': {} })
   const missing = await verify('Ada.L+x@gmail.con')
   assert.equal(missing.valid, false)
@@ -250,7 +252,7 @@ test('international domains are looked up as A-labels and shown as they are writ
   assert.deepEqual((await verify('a@grün.test')).reasons, ['The domain grün.test does not exist'])
 })
 
-test('a flood is asked in turns, and what cannot wait is an error to try again', async (t) => {
+test('a flood of requests waits for open queries; beyond the limit it gets a retryable error', async (t) => {
   const { verify, dns } = await setUp(t)
   const domains = Array.from({ length: 1_300 }, (_, index) => `d${index}.test`)
   const ends = await Promise.allSettled(domains.map((domain) => verify(`a@${domain}`)))
@@ -266,7 +268,7 @@ test('a flood is asked in turns, and what cannot wait is an error to try again',
   assert.equal((await verify('a@d1299.test')).domainExists, false)
 })
 
-test('whatever is asked gets an answer of the same shape', async (t) => {
+test('any text gets a result of the same shape', async (t) => {
   const { verify } = await setUp(t)
   const texts = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 80 }),

@@ -55,7 +55,7 @@ test('an address is verified and echoed as given', async () => {
       domainExists: true,
       hasWebsite: false,
       hasMxRecords: true,
-      reasons: ['The part before the @ has a plus in it, as aliases have'],
+      reasons: ['The part before the @ contains a plus, as aliases do'],
     },
   })
 })

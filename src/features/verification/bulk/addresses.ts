@@ -1,4 +1,4 @@
-/** The addresses of a list, a page at a time, in an order that a run which takes over finds again. */
+/** The addresses of a list page by page, in an payload that a resumed run can continue. */
 import { listOf, unindexed } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -13,16 +13,16 @@ export type ListedAddress = { text: string; contactId: string | null }
 
 export type ListPage = {
   addresses: ListedAddress[]
-  /** Ids of which there is no contact. */
+  /** Number of ids without a contact. */
   missing: number
-  /** Where the page ends: the number of its last contact, or how many entries of the list are done. */
+  /** The position after the page: the number of its last contact, or the entries done so far. */
   end: number
 }
 
-/** What a walk is held to, so that a list in a busy project ends. */
+/** The limits of a walk, so that the job ends in a project that keeps growing. */
 export type ListRange = {
   startedAt: number
-  /** How many addresses there are, about. */
+  /** The approximate number of addresses. */
   total: number
   /** The number of the newest contact. */
   last: number
@@ -42,33 +42,33 @@ const selectByIds = statement<{ id: string; address: string }>(
     and id in ${listOf(parameter('ids'))}`,
 )
 
-export async function measureList(deps: Deps, order: ListPayload): Promise<ListRange> {
+export async function measureList(deps: Deps, payload: ListPayload): Promise<ListRange> {
   const startedAt = deps.now()
-  if (order.mode === 'emails') return { startedAt, total: order.emails.length, last: 0 }
-  if (order.mode === 'ids') return { startedAt, total: order.contactIds.length, last: 0 }
+  if (payload.mode === 'emails') return { startedAt, total: payload.emails.length, last: 0 }
+  if (payload.mode === 'ids') return { startedAt, total: payload.contactIds.length, last: 0 }
   const row = await deps.store.read.find(selectLast, {})
-  const total = await countContacts(deps, await toScope(deps, order, startedAt))
+  const total = await countContacts(deps, await toScope(deps, payload, startedAt))
   return { startedAt, total, last: row?.last ?? 0 }
 }
 
-/** What lies behind `after`, the `end` of a page. */
+/** Yields the pages after `after`, the `end` of a previous page. */
 export async function* pagesOfList(
   deps: Deps,
-  order: ListPayload,
+  payload: ListPayload,
   { after, startedAt, last }: Pick<ListRange, 'startedAt' | 'last'> & { after: number },
 ): AsyncGenerator<ListPage> {
-  if (order.mode === 'query') {
-    const scope = await toScope(deps, order, startedAt)
-    yield* pagesOfScope(deps, scope, { after, last, excluded: new Set(order.excludeIds) })
+  if (payload.mode === 'query') {
+    const scope = await toScope(deps, payload, startedAt)
+    yield* pagesOfScope(deps, scope, { after, last, excluded: new Set(payload.excludeIds) })
     return
   }
-  const entries = order.mode === 'emails' ? order.emails : order.contactIds
+  const entries = payload.mode === 'emails' ? payload.emails : payload.contactIds
   for (let at = after; at < entries.length; at += PAGE) {
     const some = entries.slice(at, at + PAGE)
     const found =
-      order.mode === 'emails'
+      payload.mode === 'emails'
         ? some.map((text) => ({ text, contactId: null }))
-        : await findByIds(deps, order.projectId, some)
+        : await findByIds(deps, payload.projectId, some)
     yield { addresses: found, missing: some.length - found.length, end: at + some.length }
   }
 }

@@ -1,24 +1,24 @@
-/** What is said of a whole list, added up address by address. */
+/** The result of a list, summed up page by page. */
 import type { Verification } from '../assess.ts'
 
-/** `unknown`: well formed, and the name servers of its domain gave no answer. */
+/** `unknown`: well formed, but the name servers of its domain gave no answer. */
 export type ListedState = 'valid' | 'invalid' | 'unknown'
 
 export type Listed = Omit<Verification, 'valid' | 'hasWebsite'> & {
   state: ListedState
-  /** Why it is invalid; null where it is not. */
+  /** Why the address is invalid; null where it is not. */
   cause: 'malformed' | 'domain-missing' | 'no-mx' | null
-  /** Null of an address that was given as such. */
+  /** Null for an address that was given as such. */
   contactId: string | null
 }
 
 export type ListSummary = {
-  /** So many addresses; each of them is valid, invalid or unknown. */
+  /** Addresses; each is valid, invalid or unknown. */
   total: number
   valid: number
   invalid: number
   unknown: number
-  /** Why invalid: no addresses; of a domain that does not exist, or that has no MX record. */
+  /** Invalid because malformed, because the domain does not exist, or because it has no MX record. */
   malformed: number
   domainMissing: number
   noMx: number
@@ -27,17 +27,17 @@ export type ListSummary = {
   personal: number
   typo: number
   plusAddressed: number
-  /** Ids that are no contacts of the project; they are not part of `total`. */
+  /** Ids that are not contacts of the project; not part of `total`. */
   notFound: number
 }
 
 export type ListResult = ListSummary & {
   /**
-   * Every address, where there are no more than `MAX_RESULTS`; in longer lists the first so many that
-   * are not valid, mistyped or disposable. In the order of the list.
+   * Every address of a list of up to `MAX_RESULTS`. In longer lists: the first `MAX_RESULTS` addresses
+   * that are invalid, unknown, mistyped or disposable. In the order of the list.
    */
   results: Listed[]
-  /** How many more of those there are. */
+  /** How many more such addresses there are. */
   resultsOmitted: number
 }
 
@@ -61,9 +61,9 @@ export const EMPTY_RESULT: ListResult = {
   resultsOmitted: 0,
 }
 
-/** `result` with these added; it is not changed. */
+/** Returns `result` with these addresses added; `result` itself stays unchanged. */
 export function addResults(result: ListResult, batch: readonly Listed[]): ListResult {
-  const count = (isMeant: (one: Listed) => boolean) => batch.filter(isMeant).length
+  const count = (matches: (one: Listed) => boolean) => batch.filter(matches).length
   const total = result.total + batch.length
   const isLong = total > MAX_RESULTS
   const all = [...result.results, ...batch]

@@ -1,7 +1,7 @@
 /**
- * The job behind the verification of a list. Each domain is looked up and judged once, a few at a
- * time, and others have their turn in between, however fast the answers come. What has been found out is saved every few seconds with the place it goes up to, so that a run which
- * takes over goes on there and counts nothing twice.
+ * The job that verifies a list of addresses. It asks DNS once per domain, for a few domains at a time,
+ * and lets other work run in between, however fast the answers come. It saves the result so far with
+ * its position every few seconds, so that a resumed run continues there and counts nothing twice.
  */
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
@@ -27,28 +27,28 @@ type Deps = Pick<Base, 'store' | 'now'> & { verifier: Verifier }
 
 type Progress = ListRange & { after: number; result: ListResult }
 
-/** Who is told what of each domain. */
-type FindVerdict = (domain: string) => Promise<DomainAssessment>
+/** Assesses a domain, once for all of its addresses. */
+type AssessOnce = (domain: string) => Promise<DomainAssessment>
 
-/** No more of a job wait for their turn, so that jobs share it evenly. */
+/** Domains of one job that wait for DNS at a time, so that jobs share the limit evenly. */
 const DOMAINS_AT_ONCE = 16
-/** Of domains, what is remembered for as long as the job runs. */
-const MAX_REMEMBERED = 50_000
+/** Domains whose assessment is cached while the job runs. */
+const MAX_CACHED = 50_000
 const SAVE_EVERY_MS = 2_000
 
 export async function runListVerification(deps: Deps, job: RunningJob): Promise<ListResult> {
-  const order = job.payload as ListPayload
+  const payload = job.payload as ListPayload
   let progress = (await loadProgress<Progress>(deps.store.read, job.id)) ?? {
-    ...(await measureList(deps, order)),
+    ...(await measureList(deps, payload)),
     after: 0,
     result: EMPTY_RESULT,
   }
   let savedAt = deps.now()
-  const findVerdict = createFinder(deps, job.signal)
-  for await (const { addresses, missing, end } of pagesOfList(deps, order, progress)) {
+  const assessOnce = createDomainAssessor(deps, job.signal)
+  for await (const { addresses, missing, end } of pagesOfList(deps, payload, progress)) {
     await othersTurn()
     job.signal.throwIfAborted()
-    const listed = await Promise.all(addresses.map((one) => judge(one, findVerdict)))
+    const listed = await Promise.all(addresses.map((one) => verifyOne(one, assessOnce)))
     const result = addResults(progress.result, listed)
     const notFound = result.notFound + missing
     progress = { ...progress, after: end, result: { ...result, notFound } }
@@ -67,37 +67,37 @@ async function save({ store, now }: Deps, job: RunningJob, progress: Progress): 
   await store.write((tx) => saveProgress(tx, job, { state: progress, percent, at: now() }))
 }
 
-/** Judges each domain once, and no more when the job is to end. */
-function createFinder({ verifier }: Deps, signal: AbortSignal): FindVerdict {
-  const asked = new LRUCache<string, Promise<DomainAssessment>>({ max: MAX_REMEMBERED })
+/** Assesses each domain once; stops when the job is aborted. */
+function createDomainAssessor({ verifier }: Deps, signal: AbortSignal): AssessOnce {
+  const cache = new LRUCache<string, Promise<DomainAssessment>>({ max: MAX_CACHED })
   const limiter = createSemaphore({ atOnce: DOMAINS_AT_ONCE, waiting: Number.POSITIVE_INFINITY })
   return (domain) => {
-    const before = asked.get(domain)
+    const before = cache.get(domain)
     if (before !== undefined) return before
     const ask = async () => {
       signal.throwIfAborted()
       const facts = await findDomainFacts(verifier.listDns, { domain, withWebsite: false })
-      const verdict = assessDomain({ domain, facts, known: await verifier.lists.load() })
+      const assessment = assessDomain({ domain, facts, known: await verifier.lists.load() })
       await othersTurn()
-      return verdict
+      return assessment
     }
-    const verdict = limiter.take(() => verifier.listLimiter.take(ask))
-    asked.set(domain, verdict)
-    return verdict
+    const assessment = limiter.take(() => verifier.listLimiter.take(ask))
+    cache.set(domain, assessment)
+    return assessment
   }
 }
 
-async function judge(
+async function verifyOne(
   { text, contactId }: ListedAddress,
-  findVerdict: FindVerdict,
+  assessOnce: AssessOnce,
 ): Promise<Listed> {
   const address = parseAddress(text)
   if (address === undefined) {
     return toListed(assessMalformed(text), { contactId, state: 'invalid', cause: 'malformed' })
   }
-  const verdict = await findVerdict(address.domain)
-  const verification = assessAddress({ text, address, verdict })
-  const { kind } = verdict.facts
+  const assessment = await assessOnce(address.domain)
+  const verification = assessAddress({ text, address, assessment })
+  const { kind } = assessment.facts
   if (kind === 'unknown')
     return toListed(verification, { contactId, state: 'unknown', cause: null })
   if (verification.valid) return toListed(verification, { contactId, state: 'valid', cause: null })

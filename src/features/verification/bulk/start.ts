@@ -1,29 +1,29 @@
-/** Verifying many addresses: asked for here, done by a job (list-run.ts). No contact changes by it. */
+/** Enqueues the job that verifies many addresses (run.ts). It changes no contact. */
 import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'
 import { findJobStatus, type JobStatus } from '../../../jobs/status.ts'
 import type { Base } from '../../base.ts'
 import type { Condition } from '../../conditions/condition.ts'
 import { type BulkSelection, checkSelection } from '../../contacts/bulk/start.ts'
 
-/** Which addresses: those given, of the contacts named, or of those that match at the beginning. */
-export type ListSelection<Given = Condition> =
+/** The addresses to verify: given as such, or those of contacts given by id or by a query. */
+export type ListSelection<RawCondition = Condition> =
   | { mode: 'emails'; emails: readonly string[] }
-  | BulkSelection<Given>
+  | BulkSelection<RawCondition>
 
-/** The payload of the job, which its status shows. */
+/** The payload of the job; its status shows it. */
 export type ListPayload = ListSelection & { projectId: string }
 
 export const LIST_JOB_KIND = 'verify-list'
 
-/** Tries of a job that fails, as when the database cannot be written. */
+/** Attempts of a job that fails, for instance because the database cannot be written. */
 const MAX_ATTEMPTS = 5
 
 type Deps = Pick<Base, 'store' | 'now' | 'jobNotifier'>
 
 /**
- * The id of the job. A condition is given as it came.
- * @throws AppError VALIDATION_ERROR for a condition that is none; BAD_REQUEST for one that refers to
- * an unknown segment; CONFLICT when the project has too many such jobs unfinished
+ * Returns the id of the job. The condition is the unparsed one of the request.
+ * @throws AppError VALIDATION_ERROR for an invalid condition; BAD_REQUEST for a condition that refers
+ *   to an unknown segment; CONFLICT when the project has too many unfinished jobs of this kind
  */
 export async function startListVerification(
   deps: Deps,

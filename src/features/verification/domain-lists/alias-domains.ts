@@ -1,10 +1,9 @@
 /**
- * Services that forward mail to an address they hide (contract 14.4). People use them on purpose
- * and read what arrives; one domain counts with all below it, for some give each user a subdomain.
+ * Services that forward mail to an address that they hide. People use them on purpose and read the
+ * mail. A domain includes its subdomains, because some services give each user a subdomain.
  *
- * Apple's addresses at icloud.com and StartMail's and Fastmail's at their own domains look like
- * anybody's there, so only what serves aliases alone is listed, StartMail's domain excepted: it is
- * named by the contract.
+ * Only domains that serve aliases alone are listed, because aliases at icloud.com and Fastmail look
+ * like ordinary addresses. StartMail's domain is listed although it has ordinary addresses too.
  */
 export const ALIAS_DOMAINS: readonly string[] = [
   // Apple: Hide My Email of Sign in with Apple

@@ -1,9 +1,8 @@
 /**
- * What is known of mail domains: which are disposable, which belong to free providers, which
- * forward. The lists shipped with the program hold until `<data_dir>/lists/<name>.txt` stands in
- * place of one of them. Nothing is read before the first question; then the files are looked at
- * every few seconds and read again when they changed. A file that is no list is logged, once, and
- * what held before it holds on.
+ * The lists of disposable, free and forwarding mail domains. A file `<data_dir>/lists/<name>.txt`
+ * replaces a list that is shipped with the program. Lists are read at the first use; later uses check
+ * the files every few seconds and read changed ones again. An invalid file is logged once, and the
+ * previous list stays in use.
  */
 import path from 'node:path'
 import type { Now } from '../../../clock.ts'
@@ -14,11 +13,11 @@ import { LIST_NAMES, type ListName, readShippedList } from './shipped-lists.ts'
 
 /** `domain` in A-labels, lower case. */
 export type KnownDomains = {
-  /** It, or a domain above it. */
+  /** Matches the domain or a parent domain. */
   isDisposable(domain: string): boolean
-  /** Exactly it. */
+  /** Matches the domain itself only. */
   isFree(domain: string): boolean
-  /** It, or a domain above it. */
+  /** Matches the domain or a parent domain. */
   isAlias(domain: string): boolean
 }
 
@@ -26,81 +25,91 @@ export type DomainLists = { load(): Promise<KnownDomains> }
 
 export type DomainListsOptions = { dataDir: string; now: Now; log: Log }
 
-type Held = { stamp: FileStamp; domains: Set<string> }
+type LoadedList = { stamp: FileStamp; domains: Set<string> }
 type State = {
   folder: string
   log: Log
-  held: Map<ListName, Held>
+  loaded: Map<ListName, LoadedList>
   known: KnownDomains | undefined
-  looking: Promise<KnownDomains> | undefined
-  lookedAt: number
+  checking: Promise<KnownDomains> | undefined
+  checkedAt: number
 }
 
-const LOOK_EVERY_MS = 3_000
+const CHECK_EVERY_MS = 3_000
 
 export function createDomainLists({ dataDir, now, log }: DomainListsOptions): DomainLists {
   const state: State = {
     folder: path.join(dataDir, 'lists'),
     log,
-    held: new Map(),
+    loaded: new Map(),
     known: undefined,
-    looking: undefined,
-    lookedAt: Number.NEGATIVE_INFINITY,
+    checking: undefined,
+    checkedAt: Number.NEGATIVE_INFINITY,
   }
   return {
     async load() {
-      const isFresh = Math.abs(now() - state.lookedAt) < LOOK_EVERY_MS
+      const isFresh = Math.abs(now() - state.checkedAt) < CHECK_EVERY_MS
       if (isFresh && state.known !== undefined) return state.known
-      state.looking ??= look(state).finally(() => {
-        state.looking = undefined
-        state.lookedAt = now()
+      state.checking ??= checkAll(state).finally(() => {
+        state.checking = undefined
+        state.checkedAt = now()
       })
-      return state.looking
+      return state.checking
     },
   }
 }
 
-async function look(state: State): Promise<KnownDomains> {
-  const found = await Promise.all(LIST_NAMES.map((name) => lookAt(state, name)))
+async function checkAll(state: State): Promise<KnownDomains> {
+  const found = await Promise.all(LIST_NAMES.map((name) => checkList(state, name)))
   for (const [index, name] of LIST_NAMES.entries()) {
-    const held = found[index]
-    if (held !== undefined) state.held.set(name, held)
+    const loaded = found[index]
+    if (loaded !== undefined) state.loaded.set(name, loaded)
   }
-  state.known = toKnownDomains(state.held)
+  state.known = toKnownDomains(state.loaded)
   return state.known
 }
 
-/** What to hold from now on; undefined = what is held. */
-async function lookAt({ folder, log, held }: State, name: ListName): Promise<Held | undefined> {
-  const before = held.get(name)
+/** Returns the new list; undefined where the loaded one is still right. */
+async function checkList(
+  { folder, log, loaded }: State,
+  name: ListName,
+): Promise<LoadedList | undefined> {
+  const before = loaded.get(name)
   const file = path.join(folder, `${name}.txt`)
   try {
     const stamp = await stampOf(file)
     if (before !== undefined && before.stamp === stamp) return undefined
     if (stamp === undefined) return { stamp, domains: readShippedList(name) }
-    return await take(file, { name, stamp, log, before })
+    return await readChanged(file, { name, stamp, log, before })
   } catch (error) {
     if (before !== undefined) return undefined
-    log.warn({ file, error: describeError(error) }, 'a list of domains cannot be looked at')
+    log.warn({ file, error: describeError(error) }, 'a list of domains cannot be checked')
     return { stamp: undefined, domains: readShippedList(name) }
   }
 }
 
-type Taking = { name: ListName; stamp: string; log: Log; before: Held | undefined }
+type ChangedFile = { name: ListName; stamp: string; log: Log; before: LoadedList | undefined }
 
-async function take(file: string, { name, stamp, log, before }: Taking): Promise<Held> {
+async function readChanged(
+  file: string,
+  { name, stamp, log, before }: ChangedFile,
+): Promise<LoadedList> {
   try {
     const domains = await readListFile(file)
     log.info({ file, domains: domains.size }, 'a list of domains was read')
     return { stamp, domains }
   } catch (error) {
-    log.warn({ file, error: describeError(error) }, 'a list of domains was not taken')
+    log.warn({ file, error: describeError(error) }, 'a list of domains was rejected')
     return { stamp, domains: before?.domains ?? readShippedList(name) }
   }
 }
 
-function toKnownDomains(held: State['held']): KnownDomains {
-  const [disposable, free, alias] = [held.get('disposable'), held.get('free'), held.get('alias')]
+function toKnownDomains(loaded: State['loaded']): KnownDomains {
+  const [disposable, free, alias] = [
+    loaded.get('disposable'),
+    loaded.get('free'),
+    loaded.get('alias'),
+  ]
   return {
     isDisposable: (domain) => isAtOrBelow(domain, disposable?.domains),
     isFree: (domain) => free?.domains.has(domain) ?? false,

@@ -1,15 +1,15 @@
-/** A list of domains as an operator keeps it: one a line, what follows a `#` is a comment. */
+/** An operator's list of domains: one domain per line, with comments after `#`. */
 import { readFile, stat } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
 import { parseDomain } from '../../../mail/address/address.ts'
 
-/** What tells one state of a file from another; undefined where there is no file. */
+/** Identifies the state of a file; undefined where there is no file. */
 export type FileStamp = string | undefined
 
 const MAX_BYTES = 16 * 1024 * 1024
-/** So many lines take a few milliseconds; then others have their turn. */
+/** Lines that are parsed before the event loop runs other work: a few milliseconds. */
 const LINES_AT_ONCE = 2_000
-/** One line in so many may be no domain: published lists have a few of those. */
+/** Lines per tolerated invalid line: published lists contain a few. */
 const LINES_PER_FAULT = 100
 
 export async function stampOf(file: string): Promise<FileStamp> {
@@ -23,13 +23,13 @@ export async function stampOf(file: string): Promise<FileStamp> {
 }
 
 /**
- * The domains of the file, as A-labels.
- * @throws Error for a file that cannot be read, is larger than 16 MB, has no domain in it, or has
- *   more than one line in a hundred that is none, as an error page has that was saved in its place
+ * Returns the domains of the file as A-labels.
+ * @throws Error for a file that cannot be read, is larger than 16 MB, contains no domain, or has more
+ *   than one invalid line in a hundred, as a saved error page has
  */
 export async function readListFile(file: string): Promise<Set<string>> {
   const stats = await stat(file)
-  if (!stats.isFile()) throw new Error('it is no file')
+  if (!stats.isFile()) throw new Error('it is not a file')
   if (stats.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
   return parseList(await readFile(file, 'utf8'))
 }
@@ -47,8 +47,8 @@ export async function parseList(text: string): Promise<Set<string>> {
     else domains.add(domain)
   }
   if (faults.length * LINES_PER_FAULT > domains.size + faults.length) {
-    throw new Error(`line ${faults[0]} and ${faults.length - 1} others are no domains`)
+    throw new Error(`line ${faults[0]} and ${faults.length - 1} other lines are not domains`)
   }
-  if (domains.size === 0) throw new Error('there is no domain in it')
+  if (domains.size === 0) throw new Error('it contains no domain')
   return domains
 }

@@ -73,7 +73,7 @@ async function setUp(t: TestContext) {
 const summaryOf = ({ results, resultsOmitted, ...summary }: ListResult) => summary
 const { results, resultsOmitted, ...nobody } = EMPTY_RESULT
 
-test('a list of addresses is counted by what was found out, and each is told of', async (t) => {
+test('a list is counted by its findings, and shows the result of each address', async (t) => {
   const { run, core } = await setUp(t)
   const emails = [
     'ada@dest.test',
@@ -120,7 +120,7 @@ test('a list of addresses is counted by what was found out, and each is told of'
     isPersonalEmail: false,
     domainExists: true,
     hasMxRecords: true,
-    reasons: ['The address is well formed and its domain takes mail'],
+    reasons: ['The address is well formed and its domain accepts mail'],
   })
   assert.deepEqual([eve?.state, eve?.cause], ['invalid', 'domain-missing'])
   assert.deepEqual(
@@ -135,7 +135,7 @@ test('a list of addresses is counted by what was found out, and each is told of'
   assert.ok(asked.every((query) => query.startsWith('MX ')))
 })
 
-test('of servers that deny everything a list learns nothing: its addresses are unknown', async (t) => {
+test('addresses are unknown where the name servers deny everything', async (t) => {
   const { core, run } = await setUp(t)
   const { verifier } = shared
   t.after(() => core.dns.answerAll(undefined))
@@ -152,7 +152,7 @@ test('of servers that deny everything a list learns nothing: its addresses are u
   )
 })
 
-test('a domain is looked up once however long the list takes', async (t) => {
+test('a domain is looked up once, however long the list takes', async (t) => {
   const { core, start } = await setUp(t)
   await start({ mode: 'emails', emails: manyEmails(1_000, () => 'dest.test') })
   const job = await claimJob(core, 'verify-list')
@@ -198,7 +198,7 @@ async function countTurns(work: Promise<unknown>, taken?: () => void): Promise<n
   return turns
 }
 
-test('many addresses of one domain: it is judged once, and others have their turn', async (t) => {
+test('many addresses of one domain are assessed once, and other work runs in between', async (t) => {
   const { core, start } = await setUp(t)
   await start({ mode: 'emails', emails: manyEmails(10_000, () => 'gmali.test') })
   const job = await claimJob(core, 'verify-list')
@@ -209,7 +209,7 @@ test('many addresses of one domain: it is judged once, and others have their tur
   assert.ok(turns >= 50, `${turns} turns`)
 })
 
-test('domains whose answers come at once are judged a few in each turn', async (t) => {
+test('domains with instant answers are assessed a few per turn of the event loop', async (t) => {
   const { core, start } = await setUp(t)
   await start({ mode: 'emails', emails: manyEmails(1_000, (index) => `d${index}.test`) })
   const job = await claimJob(core, 'verify-list')
@@ -228,7 +228,7 @@ test('domains whose answers come at once are judged a few in each turn', async (
   assert.ok(most <= 32, `${most} in one turn`)
 })
 
-test('contacts by their ids: those of others and of nobody are not found', async (t) => {
+test('ids of another project and unknown ids count as not found', async (t) => {
   const { core, run, projectId } = await setUp(t)
   const [ada = '', bob = ''] = await addContacts(core, projectId, [
     { email: 'ada@dest.test' },
@@ -248,7 +248,7 @@ test('contacts by their ids: those of others and of nobody are not found', async
   )
 })
 
-test('contacts by a query: those that match, of this project, but for the excluded', async (t) => {
+test('a query selects the matching contacts of its project without the excluded ones', async (t) => {
   const { core, run, projectId } = await setUp(t)
   const people = manyEmails(450, (index) => (index % 2 === 0 ? 'dest.test' : 'gone.test'))
   const ids = await addContacts(
@@ -287,7 +287,7 @@ test('contacts by a query: those that match, of this project, but for the exclud
   assert.deepEqual(await core.store.read.select().from(events).all(), [])
 })
 
-test('of a long list the noteworthy are kept, up to a thousand, and the others counted', async (t) => {
+test('a long list shows the first thousand noteworthy addresses and counts the others', async (t) => {
   const { run } = await setUp(t)
   const emails = manyEmails(2_600, (index) => (index % 2 === 0 ? 'dest.test' : 'gone.test'))
   const result = await run({ mode: 'emails', emails })
@@ -300,7 +300,7 @@ test('of a long list the noteworthy are kept, up to a thousand, and the others c
   assert.equal(result.resultsOmitted, 300)
 })
 
-test('results of a page that reaches the limit are kept whole, one more makes the list long', () => {
+test('a list of exactly the limit shows all results; one more address makes it long', () => {
   const one = (state: Listed['state']): Listed => ({
     email: state,
     contactId: null,
@@ -326,7 +326,7 @@ test('results of a page that reaches the limit are kept whole, one more makes th
   assert.equal(EMPTY_RESULT.results.length, 0)
 })
 
-test('a run that dies is taken up where it was saved, and counts nothing twice', async (t) => {
+test('a run resumes from the saved position and counts nothing twice', async (t) => {
   const { core, start, projectId } = await setUp(t)
   const people = manyEmails(1_000, (index) => (index % 4 === 0 ? 'gone.test' : 'dest.test'))
   await addContacts(
@@ -369,7 +369,7 @@ function dyingAfter(limit: number, core: Pick<Core, 'store' | 'now' | 'verifier'
   return { ...core, store }
 }
 
-test('a run that is told to stop asks nothing more and keeps what was saved', async (t) => {
+test('an aborted run stops its queries and keeps the saved result', async (t) => {
   const { core, start } = await setUp(t)
   const emails = manyEmails(600, (index) => `d${index}.test`)
   await start({ mode: 'emails', emails })
@@ -394,7 +394,7 @@ test('a run that is told to stop asks nothing more and keeps what was saved', as
   assert.equal(questions, 16, 'sixteen at once, and none after the end was told')
 })
 
-test('the lists of several projects are looked up at the pace of one', async (t) => {
+test('the lists of several projects share the limit of one', async (t) => {
   const { core, start, projectId } = await setUp(t)
   const others = [await addProject(core), await addProject(core)]
   const lists = [
@@ -441,7 +441,7 @@ test('the lists of several projects are looked up at the pace of one', async (t)
   await core.store.write((tx) => tx.delete(jobs).run())
 })
 
-test('the job loop does it, three lists at a time, and its status shows the result', async (t) => {
+test('the job loop runs three lists at a time, and the status shows the result', async (t) => {
   const { core, start, projectId } = await setUp(t)
   const whole = { ...core, outbound: {}, hits: {} } as unknown as Core
   const { handlers, limits } = createSchedule(whole)

@@ -37,7 +37,7 @@ async function setUp(t: TestContext) {
   }
 }
 
-test('the shipped lists know the services that everybody knows', async (t) => {
+test('the shipped lists contain the best-known services', async (t) => {
   const { load } = await setUp(t)
   const known = await load()
   for (const domain of ['mailinator.com', 'yopmail.com', 'guerrillamail.com', '10minutemail.com']) {
@@ -65,13 +65,13 @@ test('the shipped lists know the services that everybody knows', async (t) => {
   }
 })
 
-test('shipped lists are of a fair size, in the form that domains are looked up in', () => {
+test('shipped lists have a plausible size and contain A-labels', () => {
   assert.ok(readShippedList('disposable').size > 5_000)
   assert.ok(readShippedList('free').size > 3_000)
   for (const domain of readShippedList('alias')) assert.equal(parseDomain(domain), domain)
 })
 
-test('a file stands in place of the shipped list, and only of that one', async (t) => {
+test('a file replaces the shipped list of its name only', async (t) => {
   const { load, put, lines } = await setUp(t)
   const text = '\ufeff# mine\r\n Throwaway.Example  # why\r\n\r\nBÜCHER.example\r\n'
   await put('disposable', text)
@@ -86,7 +86,7 @@ test('a file stands in place of the shipped list, and only of that one', async (
   )
 })
 
-test('a file that changes is read again, one that goes gives way to the shipped list', async (t) => {
+test('a changed file is read again; without the file the shipped list returns', async (t) => {
   const { load, put, remove, clock, lines } = await setUp(t)
   assert.ok((await load()).isAlias('duck.com'))
   await put('alias', 'one.example\n')
@@ -105,7 +105,7 @@ const flags = async (load: Awaited<ReturnType<typeof setUp>>['load'], domains: s
   return domains.map((domain) => known.isAlias(domain))
 }
 
-test('files are looked at every few seconds, not for every question', async (t) => {
+test('files are checked every few seconds, not for every use', async (t) => {
   const { load, put, clock } = await setUp(t)
   await load()
   await put('free', 'mine.example\n')
@@ -115,7 +115,7 @@ test('files are looked at every few seconds, not for every question', async (t) 
   assert.ok((await load()).isFree('mine.example'))
 })
 
-test('what is no list is logged once, and what held before holds on', async (t) => {
+test('an invalid file is logged once, and the previous list stays in use', async (t) => {
   const { load, put, clock, lines } = await setUp(t)
   await put('disposable', 'mine.example\n')
   await load()
@@ -136,7 +136,7 @@ test('what is no list is logged once, and what held before holds on', async (t) 
       clock.at += 10_000
     }
     assert.equal(lines.length, index + 1)
-    assert.equal(lines.at(-1)?.msg, 'a list of domains was not taken')
+    assert.equal(lines.at(-1)?.msg, 'a list of domains was rejected')
     assert.ok((lines.at(-1)?.file ?? '').endsWith('disposable.txt'))
     // Later than a minute the same is told again.
     clock.at += 60_000
@@ -145,7 +145,7 @@ test('what is no list is logged once, and what held before holds on', async (t) 
   assert.ok((await load()).isDisposable('new.example'))
 })
 
-test('a broken file at the first look leaves the shipped list, a folder too', async (t) => {
+test('an invalid file or a folder at the first check leaves the shipped list', async (t) => {
   const { load, put, folder, lines } = await setUp(t)
   await put('disposable', 'no domain\n')
   await mkdir(path.join(folder, 'free.txt'))
@@ -155,7 +155,7 @@ test('a broken file at the first look leaves the shipped list, a folder too', as
   assert.equal(lines.length, 2)
 })
 
-test('asked at once by many, the files are read once', async (t) => {
+test('concurrent uses read the files once', async (t) => {
   const { load, put, lines } = await setUp(t)
   await put('disposable', 'mine.example\n')
   const answers = await Promise.all(Array.from({ length: 50 }, load))
@@ -163,15 +163,18 @@ test('asked at once by many, the files are read once', async (t) => {
   assert.equal(lines.length, 1)
 })
 
-test('one line in a hundred may be no domain, as published lists have it', async () => {
+test('one line in a hundred may be invalid, as in published lists', async () => {
   const many = Array.from({ length: 990 }, (_, index) => `d${index}.example`)
   const some = Array.from({ length: 9 }, (_, index) => `no domain ${index}`)
   assert.equal((await parseList([...many, ...some].join('\n'))).size, 990)
   const faults = [...some, 'x', 'y', 'z']
-  await assert.rejects(parseList([...faults, ...many].join('\n')), /^Error: line 1 and 11 others/)
+  await assert.rejects(
+    parseList([...faults, ...many].join('\n')),
+    /^Error: line 1 and 11 other lines/,
+  )
 })
 
-test('a long list leaves others their turn while it is read', async () => {
+test('other work runs while a long list is read', async () => {
   const text = Array.from({ length: 20_000 }, (_, index) => `d${index}.example`).join('\n')
   let turns = 0
   const count = () => {
