@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
-/** Pieces that mailers have stumbled over. */
-const pieces = [
+/** Pieces that mail programs are known to mishandle. */
+const PIECES = [
   ...['', ' ', '  ', '\t', ' \t ', '.', '..', '=', '=3D', '=\u00a0', '_', '?=', '--', '--=_0_'],
   ...[
     '=?utf-8?',
@@ -40,7 +40,7 @@ const pieces = [
     ' word'.repeat(30),
   ],
 ]
-const breaks = [
+const LINE_BREAKS = [
   '\r\n',
   '\n',
   '\r',
@@ -65,7 +65,7 @@ function joined(parts: readonly string[], size: number): fc.Arbitrary<string> {
 }
 
 /** Text of one line: no CR, LF or NUL. */
-export const nastyLine = joined(pieces, 10).map((text) => text.replace(/[\r\n\0]/g, ''))
+export const nastyLine = joined(PIECES, 10).map((text) => text.replace(/[\r\n\0]/g, ''))
 
-/** Text of many lines, ended in every way there is. */
-export const nastyBody = joined([...pieces, ...breaks, ...breaks], 30)
+/** Text of many lines with all kinds of line ends. */
+export const nastyBody = joined([...PIECES, ...LINE_BREAKS, ...LINE_BREAKS], 30)

@@ -1,12 +1,12 @@
-/** A reader of its own for tests: what the RFCs say of headers, written without the code under test. */
+/** An independent reader of header sections, written from the RFCs without the code under test. */
 export type Field = { name: string; value: string; lines: string[] }
 
-/** A message that is a string with a character for each octet. */
+/** A message as a string with one character per octet. */
 export function toBuffer({ octets }: { octets: string }): Buffer {
   return Buffer.from(octets, 'latin1')
 }
 
-/** The header section as fields, unfolded (RFC 5322 section 2.2.3): CRLF before white space goes. */
+/** The fields of a header section, unfolded (RFC 5322 section 2.2.3). */
 export function readFields(message: Buffer): Field[] {
   const section = message.subarray(0, message.indexOf('\r\n\r\n')).toString('utf8')
   return section.split(/\r\n(?![ \t])/).map((field) => {
@@ -24,7 +24,7 @@ export function readField(message: Buffer, name: string): string | undefined {
   return readFields(message).find((field) => field.name === name)?.value
 }
 
-/** Encoded words decoded one by one (RFC 2047), the space between two of them dropped. */
+/** Decodes encoded words one by one (RFC 2047) and drops the space between two of them. */
 export function decodeWords(value: string): string {
   return value
     .replace(/(\?=)[ \t]+(?==\?UTF-8\?[QB]\?)/g, '$1')
@@ -33,7 +33,7 @@ export function decodeWords(value: string): string {
     )
 }
 
-/** @throws when the octets are not whole characters */
+/** @throws if the octets are not whole characters */
 function strictUtf8(octets: Buffer): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets)
 }

@@ -21,7 +21,7 @@ const emailId = '0192f0c4-5d3b-7c1e-9a44-0123456789ab'
 const contactId = '0192f0c4-5d3b-7c1e-9a44-ba9876543210'
 
 test('a token is base32 of the payload and 10 octets of its HMAC-SHA256', () => {
-  // The RFC 4648 section 10 vectors are prefixes of it, as far as whole groups of five octets go.
+  // Begins with the RFC 4648 section 10 vectors, for whole groups of five octets.
   assert.match(createToken(key, Buffer.from('fooba')), /^mzxw6ytb[a-z2-7]{16}$/)
   const mac = createHmac('sha256', key).update('fooba').digest('hex').slice(0, 20)
   const token = createToken(key, Buffer.from('fooba'))
@@ -47,7 +47,7 @@ test('the signature is what an HMAC-SHA256 of node:crypto gives, for keys of any
   )
 })
 
-/** By the definition: groups of five bits, the last one filled up with zeros. */
+/** By definition: groups of five bits, the last one padded with zeros. */
 function base32(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   const groups = bits.match(/.{1,5}/g) ?? []

@@ -1,4 +1,4 @@
-/** Counts at mail.example.test, with keys that tests can read tokens by. */
+/** A tracker for mail.example.test with known keys, so that tests can read its tokens. */
 import { createSecretKey } from 'node:crypto'
 import type { Tracker } from '../../src/mail/html/tracking.ts'
 

@@ -22,7 +22,7 @@ for (const [text, address, name] of mailboxes) {
   })
 }
 
-const others = [
+const NOT_ONE_MAILBOX = [
   '',
   'Ada',
   'Ada <>',
@@ -42,7 +42,7 @@ const others = [
   `${'x'.repeat(2_000)} <a@example.com>`,
 ]
 
-for (const text of others) {
+for (const text of NOT_ONE_MAILBOX) {
   test(`${JSON.stringify(text.slice(0, 60))} is not exactly one mailbox`, () => {
     assert.equal(parseNamedMailbox(text), undefined)
   })

@@ -66,7 +66,7 @@ test('the same source gives the same octets, whatever was built before', () => {
 test('a text part of the content replaces the one made from the HTML, for every recipient', async () => {
   const cache = createTemplateCache(tracker)
   const own = 'Dear {{ name | upcase }},\n\n  by hand <b>\n'
-  // The third is made the short way.
+  // The third message is filled into a precomposed body.
   for (const name of ['Ada', 'Bob', 'Cyd']) {
     const source = makeSource({ variables: { stored: { name }, request: {}, system: {} } })
     const message = { ...source, content: { ...source.content, id: 'shared', text: own } }

@@ -8,13 +8,25 @@ import {
   scanBase64,
 } from '../../../src/mail/compose/decode-base64.ts'
 
-const good = ['aGk=', 'aGk', 'aGVsbG8=', 'aGVs\r\nbG8=\r\n', '_-8=', '+/8=', ' aGk= ']
-for (const text of good) {
+const BASE64 = ['aGk=', 'aGk', 'aGVsbG8=', 'aGVs\r\nbG8=\r\n', '_-8=', '+/8=', ' aGk= ']
+for (const text of BASE64) {
   test(`${JSON.stringify(text)} is base64`, () => assert.equal(isBase64(text), true))
 }
 
-const bad = ['', ' ', '=', '====', 'a', 'aGk===', 'aG=k', 'aGk=aGk=', 'hello world!', 'abcde', 'é']
-for (const text of [...bad, 'data:text/plain;base64,aGk=', '<p>Hi</p>']) {
+const NOT_BASE64 = [
+  '',
+  ' ',
+  '=',
+  '====',
+  'a',
+  'aGk===',
+  'aG=k',
+  'aGk=aGk=',
+  'hello world!',
+  'abcde',
+  'é',
+]
+for (const text of [...NOT_BASE64, 'data:text/plain;base64,aGk=', '<p>Hi</p>']) {
   test(`${JSON.stringify(text)} is not base64`, () => assert.equal(isBase64(text), false))
 }
 

@@ -46,7 +46,7 @@ const records: Record<string, string> = {
 }
 
 /** The message of RFC 8463 appendix A.3 (and of RFC 6376 appendix A.1). */
-const dinner = [
+const RFC_MESSAGE = [
   'From: Joe SixPack <joe@football.example.com>',
   'To: Suzie Q <suzie@shopping.example.net>',
   'Subject: Is dinner ready?',
@@ -61,7 +61,7 @@ const dinner = [
   '',
 ].join('\r\n')
 
-/** The UTF-8 of a text, as `signDkim` takes it: each character one octet. */
+/** The UTF-8 of a text with one character per octet, as `signDkim` expects it. */
 function octetsOf(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
@@ -175,16 +175,16 @@ test('a message without a body or without header fields can be signed', () => {
 })
 
 test('the RFC 8463 example has its published body hash and key record', async () => {
-  assert.equal(bodyHash(dinner), '2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=')
+  assert.equal(bodyHash(RFC_MESSAGE), '2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=')
   assert.equal(
     dkimRecord('ed25519', createPublicKey(ed25519Key)),
     'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
   )
-  assert.deepEqual(await verdicts(signed(dinner)), ['pass', 'pass'])
+  assert.deepEqual(await verdicts(signed(RFC_MESSAGE)), ['pass', 'pass'])
 })
 
 test('the signature field has the tags of its key, short lines and no stray white space', () => {
-  const text = sign(dinner, [rsa])
+  const text = sign(RFC_MESSAGE, [rsa])
   const found = tags(text)
   assert.equal(found.v, '1')
   assert.equal(found.a, 'rsa-sha256')
@@ -200,12 +200,12 @@ test('the signature field has the tags of its key, short lines and no stray whit
 })
 
 test('each key gets its own field, in the order given, and no key gives none', () => {
-  const fields = sign(dinner, [ed25519, rsa])
+  const fields = sign(RFC_MESSAGE, [ed25519, rsa])
   assert.deepEqual(
     [...fields.matchAll(/^DKIM-Signature: v=1; a=([^;]+)/gm)].map((match) => match[1]),
     ['ed25519-sha256', 'rsa-sha256'],
   )
-  assert.equal(sign(dinner, []), '')
+  assert.equal(sign(RFC_MESSAGE, []), '')
 })
 
 test('From, To and Subject are signed once more than they occur, other fields as often as they occur', () => {
@@ -246,16 +246,16 @@ test('instances of one field are signed from the bottom up', async () => {
 
 test('a second From, To or Subject breaks both signatures, above and below the others', async () => {
   for (const added of ['From: evil@example.net', 'To: evil@example.net', 'Subject: Win', 'from:']) {
-    const above = Buffer.concat([Buffer.from(`${added}\r\n`), signed(dinner)])
+    const above = Buffer.concat([Buffer.from(`${added}\r\n`), signed(RFC_MESSAGE)])
     assert.deepEqual(await verdicts(above), ['fail', 'fail'], added)
-    const below = signed(dinner).toString().replace('\r\n\r\n', `\r\n${added}\r\n\r\n`)
+    const below = signed(RFC_MESSAGE).toString().replace('\r\n\r\n', `\r\n${added}\r\n\r\n`)
     assert.deepEqual(await verdicts(Buffer.from(below)), ['fail', 'fail'], added)
   }
 })
 
 test('a changed octet of a signed field or of the body breaks both signatures', async () => {
-  const message = signed(dinner).toString()
-  // A body hash that does not match is what mailauth calls neutral.
+  const message = signed(RFC_MESSAGE).toString()
+  // mailauth calls a body hash that does not match neutral.
   const changes: [from: string, to: string, verdict: string][] = [
     ['Is dinner', 'Is Dinner', 'fail'],
     ['joe@', 'jim@', 'fail'],
@@ -335,12 +335,12 @@ test('a key pair is generated as PEM, and a verifier accepts its record', async 
       privateKey,
     }
     records['s._domainkey.a.example'] = dkimRecord(keyType, publicKey)
-    assert.deepEqual(await verdicts(signed(dinner, [key])), ['pass'])
+    assert.deepEqual(await verdicts(signed(RFC_MESSAGE, [key])), ['pass'])
   }
 })
 
 test('a key that does not match its algorithm is a TypeError', () => {
   const swapped: SigningKey<KeyObject> = { ...rsa, privateKey: ed25519Key }
-  assert.throws(() => sign(dinner, [swapped]), TypeError)
+  assert.throws(() => sign(RFC_MESSAGE, [swapped]), TypeError)
   assert.throws(() => dkimRecord('rsa', createPublicKey(ed25519Key)), TypeError)
 })

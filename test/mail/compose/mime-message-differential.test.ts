@@ -1,6 +1,6 @@
 /**
- * What other people's software reads of our messages: mailparser must give back what went in, and
- * the same as of a message that nodemailer composed; mailauth must find the signature unbroken.
+ * Compares with other software: mailparser must read the original content from our message, and the
+ * same content from a message that nodemailer composed; mailauth must verify the signature.
  */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
@@ -22,7 +22,7 @@ const word = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'abcXYZ019éßñ你Жש'), minLength: 1, maxLength: 9 }),
   fc.constantFrom('😀', '👨‍👩‍👧', 'naïve', 'a.b', 'x'.repeat(70), 'ü'.repeat(50), '100%', '#1'),
 )
-/** What mailers agree about: words with single spaces. */
+/** Text on which mail programs agree: words with single spaces. */
 const tameLine = fc.array(word, { minLength: 1, maxLength: 14 }).map((words) => words.join(' '))
 const tameBody = fc.array(tameLine, { minLength: 1, maxLength: 6 }).map((lines) => lines.join('\n'))
 
@@ -175,7 +175,7 @@ function assertBodies(mail: ParsedMail, { html, text, attachments }: TextInput):
   if (html !== null) assertBody(mail.html, html, isWhole)
 }
 
-/** At the end of a body that is the whole message a line end is nothing said, as in an empty part. */
+/** Ignores a line end at the end of the message, and in an empty part. */
 function assertBody(seen: string | false | undefined, sent: string, isWhole: boolean): void {
   const last = isWhole || sent === '' ? /\n$/ : /$/
   assert.equal((seen || '').replace(last, ''), lines(sent).replace(last, ''))
@@ -197,7 +197,7 @@ function assertFiles(mail: ParsedMail, { html, attachments }: MessageInput): voi
   }
 }
 
-/** As it stands in the part: mailparser puts a guess by the file name in place of octet-stream. */
+/** The type as written: mailparser replaces octet-stream by a guess from the filename. */
 function sentType(found: ParsedMail['attachments'][number]): string | undefined {
   return (found.headers.get('content-type') as { value?: string } | undefined)?.value
 }
@@ -230,7 +230,7 @@ function composeWithNodemailer(input: TextInput): Promise<Buffer> {
   return composer.compile().build()
 }
 
-/** Everything that the two mailers must agree about. */
+/** All properties on which both writers must agree. */
 function meaning(mail: ParsedMail) {
   return {
     subject: mail.subject,

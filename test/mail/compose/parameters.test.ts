@@ -11,7 +11,7 @@ import {
 import { nastyLine } from '../nasty-text.ts'
 import { decodeWords } from '../read-message.ts'
 
-/** RFC 2231 as a reader would: pieces in order, then percent decoding. */
+/** Decodes RFC 2231 like a reader: joins the pieces, then decodes percent escapes. */
 function readFilename(parameters: string[]): string {
   const [only] = parameters
   if (parameters.length === 1 && only?.startsWith('filename="')) return only.slice(10, -1)
@@ -78,7 +78,7 @@ test('a parameter is a token, a quoted string or percent-encoded', () => {
   assert.deepEqual(formatParameter('x', 'a b'), ['x="a b"'])
   assert.deepEqual(formatParameter('x', ''), ['x=""'])
   assert.deepEqual(formatParameter('x', 'a"b'), ["x*=UTF-8''a%22b"])
-  // the value of RFC 2231 section 4.1
+  // The value of RFC 2231 section 4.1.
   assert.deepEqual(formatParameter('title', "This is even more ***fun*** isn't it! ü"), [
     "title*0*=UTF-8''This%20is%20even%20more%20%2A%2A%2Afun%2A",
     'title*1*=%2A%2A%20isn%27t%20it!%20%C3%BC',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { wrapDocument } from '../../../src/mail/html/document.ts'
 
-const plain = [
+const SIMPLE_BODIES = [
   '',
   'Hello',
   '<p>Hello <b>you</b> and <a href="https://x.y/?id=1&class=2" style="color: red">them</a></p>',
@@ -11,7 +11,7 @@ const plain = [
   '<p>1 < 2 and 3 > 2</p>',
 ]
 
-const custom = [
+const CUSTOM_BODIES = [
   '<table><tr><td>x</td></tr></table>',
   '<div>x</div>',
   '<DIV>x</DIV>',
@@ -27,7 +27,7 @@ const custom = [
 ]
 
 test('a body of text and simple markup is wrapped in a complete document', () => {
-  for (const html of plain) {
+  for (const html of SIMPLE_BODIES) {
     const document = wrapDocument(html, 'nl')
     assert.match(document, /^<!DOCTYPE html>\n<html lang="nl">/)
     assert.match(document, /max-width: 600px/)
@@ -37,7 +37,7 @@ test('a body of text and simple markup is wrapped in a complete document', () =>
 })
 
 test('a body with its own layout is sent unchanged', () => {
-  for (const html of custom) assert.equal(wrapDocument(html, 'en'), html)
+  for (const html of CUSTOM_BODIES) assert.equal(wrapDocument(html, 'en'), html)
 })
 
 test('a document is not wrapped twice', () => {

@@ -21,7 +21,7 @@ const reference = compile({
   },
 })
 
-/** HTML, its text. */
+/** HTML and its text. */
 type Row = [html: string, text: string]
 
 const documents: Row[] = [
@@ -100,7 +100,7 @@ test('all names of HTML 4 are decoded, and numeric references as browsers do', (
   )
 })
 
-/** Words and signs, in their order; our marks of lists and cells are neither. */
+/** Words and signs in order, without the markers of lists and cells. */
 function words(text: string): string[] {
   return text.match(/[\p{L}\p{N}@/:?=€"'<&©]+/gu) ?? []
 }

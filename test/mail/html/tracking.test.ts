@@ -9,18 +9,18 @@ import { baseUrl, testTracker } from '../tracker.ts'
 
 const tracker = testTracker()
 const emailId = '019a0000-0000-7000-8000-000000000001'
-const clickAddress = /^https:\/\/mail\.example\.test\/t\/c\/([a-z2-7]+)$/
-const pixelTag = /<img src="https:\/\/mail\.example\.test\/t\/o\/([a-z2-7]+)"[^>]*>\n/
+const CLICK_URL = /^https:\/\/mail\.example\.test\/t\/c\/([a-z2-7]+)$/
+const PIXEL = /<img src="https:\/\/mail\.example\.test\/t\/o\/([a-z2-7]+)"[^>]*>\n/
 
-/** `body`: the content that it was rendered from. */
+/** `body`: the content that the HTML was rendered from. */
 function track(html: string, body = html): string {
   return trackDocument(html, tracker, { emailId, numbers: numberLinks(body) })
 }
 
-/** What the tokens in the place of its links hold; undefined for a link that is left. */
+/** The contents of the click tokens of a document; undefined for an untracked link. */
 function clicks(html: string): (number | string | undefined)[] {
   return findHrefs(html).map(({ value }) => {
-    const token = clickAddress.exec(value)?.[1]
+    const token = CLICK_URL.exec(value)?.[1]
     if (token === undefined) return undefined
     const click = readClickToken([tracker.clickKey], token)
     assert.equal(click?.emailId, emailId)
@@ -42,12 +42,12 @@ test('the text around the addresses is unchanged', () => {
   const html = `<A Class=x HREF = 'https://a.example/' title="b">c</A><map><area href=https://b.example/></map>`
   const tracked = track(html)
   const [first = '', second = ''] = findHrefs(tracked).map(({ value }) => value)
-  const pixel = pixelTag.exec(tracked)?.[0] ?? ''
+  const pixel = PIXEL.exec(tracked)?.[0] ?? ''
   assert.equal(
     tracked,
     `<A Class=x HREF = "${first}" title="b">c</A><map><area href="${second}"></map>${pixel}`,
   )
-  assert.equal(readOpenToken([tracker.openKey], pixelTag.exec(tracked)?.[1] ?? ''), emailId)
+  assert.equal(readOpenToken([tracker.openKey], PIXEL.exec(tracked)?.[1] ?? ''), emailId)
 })
 
 test('the pixel is inserted once, before the closing body tag', () => {
@@ -66,7 +66,7 @@ test('addresses outside the web and links to our own pages are unchanged', () =>
   for (const address of addresses) {
     const tracked = track(link(address))
     assert.ok(tracked.startsWith(link(address)), address)
-    assert.match(tracked, pixelTag)
+    assert.match(tracked, PIXEL)
   }
 })
 
@@ -102,7 +102,7 @@ test('each token names its own email and link', () => {
   for (const id of [emailId, other]) {
     for (const body of [html, '']) {
       const tracked = trackDocument(html, tracker, { emailId: id, numbers: numberLinks(body) })
-      for (const { value } of findHrefs(tracked)) tokens.add(clickAddress.exec(value)?.[1] ?? '')
+      for (const { value } of findHrefs(tracked)) tokens.add(CLICK_URL.exec(value)?.[1] ?? '')
       assert.doesNotMatch(tracked, /[ab]\.example/)
     }
   }
@@ -158,7 +158,7 @@ test('for any markup, links keep their number, order and meaning', () => {
         else assert.equal(findHrefs(tracked)[at]?.value, value)
       }
       counted += after.filter((each) => each !== undefined).length
-      // Nothing but addresses changed: what it says is the same without them.
+      // Only addresses changed: without them the texts are the same.
       const words = (text: string) => htmlToText(text).replace(/https?:\S*/gi, '')
       if (before.length === 0) assert.equal(words(tracked), words(html))
     }),

@@ -1,6 +1,6 @@
 /**
- * The short way to a message must lead to the octets of the long way: a first message of a text
- * goes the long way, later ones of the same cache the short one where they may.
+ * A precomposed body must give the same octets as a full rendering. The first message of a text is
+ * rendered in full; later ones of the same cache use a precomposed body if they can.
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -68,12 +68,12 @@ function sourceOf(given: Case): MessageSource {
 function isFilled({ body, ...rest }: Case): boolean {
   const { pieces = [] } = compileTemplate(body, 'html')
   const tracking = rest.isTracked ? { baseUrl, numbers: numberLinks(body) } : undefined
-  const stencil = precomposeBody(pieces, { footer: rest.footer?.language, tracking })
-  if (stencil === undefined) return false
-  return fillPrecomposedBody(stencil, sourceOf({ body, ...rest }), tracker) !== undefined
+  const precomposed = precomposeBody(pieces, { footer: rest.footer?.language, tracking })
+  if (precomposed === undefined) return false
+  return fillPrecomposedBody(precomposed, sourceOf({ body, ...rest }), tracker) !== undefined
 }
 
-/** The octets of the short way, once they are known to be those of the long way, of any kind. */
+/** Asserts that both ways give the same octets for every kind, and returns the octets. */
 function assertSame(given: Case): string {
   for (const isTracked of [true, false]) {
     for (const end of [footer, null]) assertSameKind({ isTracked, footer: end, ...given })
@@ -316,5 +316,5 @@ test('for any template and values, both ways give the same octets', () => {
     }),
     { numRuns: 2_500 },
   )
-  assert.ok(filled > 100, `only ${filled} went the short way`)
+  assert.ok(filled > 100, `only ${filled} used a precomposed body`)
 })

@@ -1,4 +1,4 @@
-/** No alternative of a rule on words is dead: each decides somewhere, alone. */
+/** No alternative in the pattern of a text rule is dead: each decides about some text alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { matchReply } from '../../../src/mail/replies/match-reply.ts'
@@ -7,14 +7,14 @@ import type { ReplyRule } from '../../../src/mail/replies/reply-rule.ts'
 import { TEXT_RULES, WHOLE_TEXT_RULES } from '../../../src/mail/replies/text-rules.ts'
 import { readPattern } from './pattern-samples.ts'
 
-const domains = ['ezweb.ne.jp', 'docomo.ne.jp', 'mx.orange.test', 'reader.test']
-const seeds = Array.from({ length: 60 }, (_, seed) => seed)
+const DOMAINS = ['ezweb.ne.jp', 'docomo.ne.jp', 'mx.orange.test', 'reader.test']
+const SEEDS = Array.from({ length: 60 }, (_, seed) => seed)
 
-/** Replies to which a rule could apply, by what stands in it beside its words. */
+/** Contexts to which a rule applies, by its properties besides the pattern. */
 function listContexts(rule: ReplyRule): Omit<ReplyContext, 'reply'>[] {
   const stages: readonly Stage[] = rule.stages ?? ['late', 'rcpt', 'mail', 'message']
   const commands = [undefined, 'rcpt', 'message', 'mail', ...(rule.commands ?? [])] as const
-  const mxHost = domains.find((domain) => rule.mx?.test(domain)) ?? 'reader.test'
+  const mxHost = DOMAINS.find((domain) => rule.mx?.test(domain)) ?? 'reader.test'
   return stages.flatMap((stage) =>
     (stage === 'late' ? commands : [undefined]).map((command) => ({
       stage,
@@ -51,7 +51,7 @@ function listDead(rule: ReplyRule): string[] {
   const { branches, sample } = readPattern((rule.raw ?? rule.text)?.source ?? '')
   return branches
     .filter((branch) => {
-      return !seeds.some((seed) => {
+      return !SEEDS.some((seed) => {
         const text = sample(branch, seed)
         return wins(rule, text) || wins(rule, `q ${text} q`)
       })

@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS } from '../../../src/clock.ts'
 import { classifyLocally, classifyReply } from '../../../src/mail/replies/classify-reply.ts'
 import type { BounceReason, ReplyClass, Stage, Verdict } from '../../../src/mail/replies/reply.ts'
 
-/** '550 5.1.1 text' at a stage. */
+/** Classifies a line such as '550 5.1.1 text' at a stage. */
 function classify(line: string, stage: Stage = 'rcpt', mxHost?: string): Verdict {
   const found = /^(\d{3}) ?(?:([245]\.\d+\.\d+) ?)?([\s\S]*)$/.exec(line)
   assert.ok(found, line)
@@ -16,7 +16,7 @@ function classify(line: string, stage: Stage = 'rcpt', mxHost?: string): Verdict
 
 type Row = [line: string, replyClass: ReplyClass, reason: BounceReason, stage?: Stage]
 
-/** Replies (stage `rcpt` by default) with their class and reason, by their common effect. */
+/** Replies with class and reason, grouped by effect; the default stage is `rcpt`. */
 const REPLIES: [title: string, effect: Partial<Verdict>, rows: Row[]][] = [
   [
     'a bad mailbox or domain fails and suppresses the address at once',

@@ -1,4 +1,4 @@
-/** Texts that a pattern of the rules matches: every branch of every group in it stands in some. */
+/** Generates texts that match a pattern of the rules and contain a given branch of it. */
 
 type Node =
   | { kind: 'text'; text: string }
@@ -8,12 +8,12 @@ type Node =
   | { kind: 'repeat'; id: number; part: Node; min: number; max: number }
   | { kind: 'nothing' }
 
-/** A branch: which choice, which of its options, and its source for the report. */
+/** One option of a choice, with its source for the failure message. */
 export type Branch = { id: number; option: number; source: string }
 
 export type Pattern = { branches: Branch[]; sample: (branch: Branch, seed: number) => string }
 
-const maxRepeats = 2
+const MAX_REPEATS = 2
 
 export function readPattern(source: string): Pattern {
   let at = 0
@@ -47,10 +47,10 @@ export function readPattern(source: string): Pattern {
     at += found[0].length
     const sign = found[0]
     const min = sign === '+' ? 1 : Number(found[1] ?? 0)
-    const max = sign === '?' ? 1 : Number(found[2] ?? found[1] ?? maxRepeats)
+    const max = sign === '?' ? 1 : Number(found[2] ?? found[1] ?? MAX_REPEATS)
     const id = nextId
     nextId += 1
-    return { kind: 'repeat', id, part, min, max: Math.max(min, Math.min(max, maxRepeats)) }
+    return { kind: 'repeat', id, part, min, max: Math.max(min, Math.min(max, MAX_REPEATS)) }
   }
 
   function parseOne(): Node {
@@ -77,7 +77,7 @@ export function readPattern(source: string): Pattern {
     return inner
   }
 
-  /** What a lookahead asks for is left to chance: the seeds try many texts. */
+  /** Skips a lookahead: among the texts of many seeds, some satisfy it by chance. */
   function skipLook(length: number): Node {
     at += length
     const known = branches.length
@@ -117,7 +117,7 @@ function write(node: Node, branch: Branch, pick: Pick): string {
   return Array.from({ length: count }, () => write(node.part, branch, pick)).join('')
 }
 
-/** The option in which the branch lies. */
+/** The option that contains the branch. */
 function leadsTo(node: Extract<Node, { kind: 'choice' }>, branch: Branch): number | undefined {
   if (node.id === branch.id) return branch.option
   const within = node.options.findIndex((option) => holds(option, branch))

@@ -1,10 +1,10 @@
-/** What the words of the large systems mean, in a report that comes late. */
+/** Texts of common mail systems in late reports. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { classifyWithBasis } from '../../../src/mail/replies/classify-reply.ts'
 import type { BounceReason } from '../../../src/mail/replies/reply.ts'
 
-/** Lines as servers and mail systems write them: reply code (0 for prose), enhanced code, text. */
+/** Original lines of servers: reply code (0 for prose), enhanced code, text. */
 const phrases: Partial<Record<BounceReason, string>> = {
   userunknown: `550 the recipients were undeliverable
 553 5.7.1 the envelope recipient is in badrcptto
@@ -572,10 +572,10 @@ const phrases: Partial<Record<BounceReason, string>> = {
 550 5.1.6 Mailbox has moved`,
 }
 
-const hardReasons = new Set(['userunknown', 'hostunknown', 'hasmoved'])
+const HARD_REASONS = new Set(['userunknown', 'hostunknown', 'hasmoved'])
 
 for (const [reason, lines] of Object.entries(phrases)) {
-  test(`what a late report says of ${reason} is understood`, () => {
+  test(`late reports with the reason ${reason} are classified`, () => {
     for (const line of lines.split('\n')) {
       const [, code, enhancedCode = null, text = ''] =
         /^(\d+) ?(?:#?([245]\.\d+\.\d+) ?)?(.*)$/.exec(line) ?? []
@@ -586,7 +586,7 @@ for (const [reason, lines] of Object.entries(phrases)) {
         reply,
         ...(command ? { command } : {}),
       })
-      assert.deepEqual([verdict.reason, verdict.isHard], [reason, hardReasons.has(reason)], line)
+      assert.deepEqual([verdict.reason, verdict.isHard], [reason, HARD_REASONS.has(reason)], line)
     }
   })
 }

@@ -1,4 +1,4 @@
-/** What the numbers of single providers mean, and a code that stands alone. */
+/** Codes of single providers, and enhanced codes without text. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { classifyWithBasis } from '../../../src/mail/replies/classify-reply.ts'

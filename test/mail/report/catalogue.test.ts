@@ -1,4 +1,4 @@
-/** The words that systems document, in reports as they are written. */
+/** Documented texts of mail systems, in complete reports. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readReport } from '../../../src/mail/report/read-report.ts'
@@ -12,9 +12,9 @@ const commands: Record<string, string> = {
   mail: 'MAIL FROM',
   ehlo: 'EHLO',
 }
-const hardReasons = new Set(['userunknown', 'hostunknown', 'hasmoved'])
-/** Phrases for a host that takes no mail at all, the only `rejected` that is hard. */
-const noMail = /null ?mx|^521|no smtp service|no mx|5\.3\.2/i
+const HARD_REASONS = new Set(['userunknown', 'hostunknown', 'hasmoved'])
+/** Texts for a host that accepts no mail, the only case in which `rejected` is hard. */
+const NO_MAIL = /null ?mx|^521|no smtp service|no mx|5\.3\.2/i
 
 function write(layout: string, said: string): string {
   const status = /\b[245]\.\d+\.\d+\b/.exec(said)?.[0]
@@ -29,12 +29,12 @@ for (const section of catalogue.split(/^# /m).slice(1)) {
   const [title = '', ...lines] = section.trim().split('\n')
   describe(title, () => {
     for (const line of lines) {
-      it(`is understood: ${line}`, () => {
+      it(`is classified: ${line}`, () => {
         const [, layout = '', reason = '', said = ''] = /^(\w+) (\w+): (.*)$/.exec(line) ?? []
         const [one] = readReport(Buffer.from(write(layout, said))).recipients
         assert.equal(one?.reason, reason)
-        const isRefusal = reason === 'rejected' && noMail.test(said) && !/sender/i.test(said)
-        assert.equal(one.class === 'hard', hardReasons.has(reason) || isRefusal)
+        const isRefusal = reason === 'rejected' && NO_MAIL.test(said) && !/sender/i.test(said)
+        assert.equal(one.class === 'hard', HARD_REASONS.has(reason) || isRefusal)
       })
     }
   })

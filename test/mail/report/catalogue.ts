@@ -1,6 +1,6 @@
 /**
- * What mail systems, providers and registries document, a line each: how it is reported (fields
- * alone, Exim's prose, or Postfix with the command), the reason, the words.
+ * Texts that mail systems, providers and registries document, one per line: the layout of the report
+ * (fields only, Exim's prose, or Postfix with the command), the reason, the text.
  */
 export const catalogue = `
 # The registry of RFC 5248, as a Postfix access table answers

@@ -1,4 +1,4 @@
-/** What settles disputes between the words, the codes and the layout of a report. */
+/** Reports whose text, codes and layout contradict each other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readReport } from '../../../src/mail/report/read-report.ts'

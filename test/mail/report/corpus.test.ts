@@ -1,9 +1,9 @@
 /**
- * What is understood of real bounces (../shared/corpus/bounces), against what the library they were
- * collected for expects. Where we differ on purpose: a report of delay is never hard; 5.1.1 with
- * `mailbox does not exist` is an unknown user, not `filtered`; a 5yz `no such user` that the report
- * quotes is an unknown user also where no command is told (that library calls nine of these
- * `filtered`), unless the end of the data, X.2.1, a code of policy or the carrier speaks against it.
+ * Compares the reports of real bounces (../shared/corpus/bounces) with the results that the library
+ * expects for which they were collected. Intended differences: a report of a delay is never hard;
+ * 5.1.1 with `mailbox does not exist` is an unknown user, not `filtered`; a quoted 5yz `no such user`
+ * is an unknown user even if the report names no command (that library calls nine of these
+ * `filtered`), unless the end of the data, X.2.1, a policy code or the provider contradicts it.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -14,12 +14,12 @@ import { type Report, readReport } from '../../../src/mail/report/read-report.ts
 type Expected = { status: string | null; hard: boolean; reason: string; feedbackType?: string }
 type Score = { right: number; of: number; least: number }
 
-const folder = path.join(import.meta.dirname, '../../../../shared/corpus/bounces')
-const skip = existsSync(folder) ? false : 'the corpus ../shared/corpus is not there'
+const CORPUS = path.join(import.meta.dirname, '../../../../shared/corpus/bounces')
+const skip = existsSync(CORPUS) ? false : 'the corpus ../shared/corpus is not there'
 
 test('real bounces are classified as expected', { skip }, (t) => {
   const names: [string, Expected[]][] = Object.entries(
-    JSON.parse(readFileSync(path.join(folder, 'expected.json'), 'utf8')),
+    JSON.parse(readFileSync(path.join(CORPUS, 'expected.json'), 'utf8')),
   )
   assert.ok(names.length > 300)
   const scores: Record<string, Score> = {
@@ -36,7 +36,7 @@ test('real bounces are classified as expected', { skip }, (t) => {
     if (isRight) score.right += 1
   }
   for (const [name, expected] of names) {
-    compare(readReport(readFileSync(path.join(folder, name))), expected, count)
+    compare(readReport(readFileSync(path.join(CORPUS, name))), expected, count)
   }
   for (const [name, { right, of, least }] of Object.entries(scores)) {
     const share = `${((100 * right) / of).toFixed(1)}%`

@@ -1,7 +1,7 @@
-/** Bounces of more families of mail systems, composed for the tests: each in its own shape. */
+/** Bounces of further families of mail systems, composed for the tests, each in its own layout. */
 import type { Sample } from './samples.ts'
 
-const daemon = 'From: Mail Delivery System <MAILER-DAEMON@mx.test>\nReturn-Path: <>'
+const DAEMON_HEADER = 'From: Mail Delivery System <MAILER-DAEMON@mx.test>\nReturn-Path: <>'
 
 const returned = `Received: from app by mail.sender.test; Mon, 4 May 2026 10:00:00 +0000
 From: News <news@sender.test>
@@ -28,7 +28,7 @@ export const familySamples: Sample[] = [
   },
   {
     name: 'Smail, as T-Online has it',
-    head: `${daemon}\nSubject: mail failed, returning to sender`,
+    head: `${DAEMON_HEADER}\nSubject: mail failed, returning to sender`,
     body: `|------------------------- Failed addresses follow: ---------------------|
  <ann@reader.test>
    552 5.2.2 <ann@reader.test> Quota exceeded (mailbox for user is full)
@@ -43,7 +43,7 @@ ${returned}`,
   },
   {
     name: 'GMX that gave up',
-    head: `${daemon}\nSubject: Mail delivery failed: returning message to sender`,
+    head: `${DAEMON_HEADER}\nSubject: Mail delivery failed: returning message to sender`,
     body: `This message was created automatically by mail delivery software.
 
 The following address failed:
@@ -59,7 +59,7 @@ ${returned}`,
   },
   {
     name: 'IONOS, refused with a number of Orange',
-    head: `${daemon}\nSubject: Mail delivery failed: returning message to sender`,
+    head: `${DAEMON_HEADER}\nSubject: Mail delivery failed: returning message to sender`,
     body: `The following address failed:
 
     ann@reader.test:
@@ -175,7 +175,7 @@ ${returned}`,
   },
   {
     name: 'Exim, whose header names another address than its text',
-    head: `${daemon}\nX-Failed-Recipients: ann@reader.test\nSubject: Mail delivery failed`,
+    head: `${DAEMON_HEADER}\nX-Failed-Recipients: ann@reader.test\nSubject: Mail delivery failed`,
     body: `A message that you sent could not be delivered:
 
   ann@elsewhere.test
@@ -186,7 +186,7 @@ ${returned}`,
   },
   {
     name: 'PowerMTA, which says more in its category than the reply does',
-    head: `${daemon}\nSubject: Delivery report\nContent-Type: multipart/report; report-type=delivery-status; boundary=b`,
+    head: `${DAEMON_HEADER}\nSubject: Delivery report\nContent-Type: multipart/report; report-type=delivery-status; boundary=b`,
     body: `--b
 Content-Type: message/delivery-status
 

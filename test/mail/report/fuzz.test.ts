@@ -6,14 +6,14 @@ import fc from 'fast-check'
 import { type Report, readReport } from '../../../src/mail/report/read-report.ts'
 import { samples } from './samples.ts'
 
-const corpus = path.join(import.meta.dirname, '../../../../shared/corpus/bounces')
-const limitMs = 3_000
+const CORPUS = path.join(import.meta.dirname, '../../../../shared/corpus/bounces')
+const MAX_MS = 3_000
 
-/** Whatever comes in, the shape and the bounds hold. */
+/** Asserts the type and the bounds of a report. */
 function assertSound(raw: Buffer): Report {
   const began = performance.now()
   const report = readReport(raw)
-  assert.ok(performance.now() - began < limitMs, 'it took too long')
+  assert.ok(performance.now() - began < MAX_MS, 'it took too long')
   assert.ok(['bounce', 'complaint', 'auto-reply', 'other'].includes(report.kind))
   assert.ok(report.recipients.length <= 50 && report.tokens.length <= 20)
   for (const one of report.recipients) {
@@ -26,13 +26,13 @@ function assertSound(raw: Buffer): Report {
   return report
 }
 
-/** Some of the real ones, else our own. */
+/** Our own reports, and some of the corpus if it is there. */
 function listMessages(): Buffer[] {
   const own = samples.map(({ head, body }) => Buffer.from(`${head}\n\n${body}`))
-  if (!existsSync(corpus)) return own
-  const names = readdirSync(corpus).filter((name) => name.endsWith('.eml'))
+  if (!existsSync(CORPUS)) return own
+  const names = readdirSync(CORPUS).filter((name) => name.endsWith('.eml'))
   const real = names.filter((_, index) => index % 6 === 0)
-  return own.concat(real.map((name) => readFileSync(path.join(corpus, name)).subarray(0, 30_000)))
+  return own.concat(real.map((name) => readFileSync(path.join(CORPUS, name)).subarray(0, 30_000)))
 }
 
 test('no octets make readReport throw', () => {
@@ -44,7 +44,7 @@ test('no octets make readReport throw', () => {
   )
 })
 
-const words = [
+const PHRASES = [
   '\n',
   '\r\n',
   '\n\n',
@@ -81,7 +81,7 @@ const words = [
 ]
 
 test('no sequence of phrases from reports makes readReport throw', () => {
-  const message = fc.array(fc.constantFrom(...words), { maxLength: 60 })
+  const message = fc.array(fc.constantFrom(...PHRASES), { maxLength: 60 })
   fc.assert(
     fc.property(message, fc.constantFrom('\n', '', ' '), (list, between) => {
       assertSound(Buffer.from(list.join(between), 'latin1'))

@@ -1,9 +1,9 @@
-/** Reports in the layouts of the large mail systems, around what a test is about. */
+/** Builds reports in the layouts of common mail systems around given texts. */
 import { readReport } from '../../../src/mail/report/read-report.ts'
 
 export type Told = {
   recipient?: string
-  /** What the other server said, its lines as they came. */
+  /** The lines of the other server's reply. */
   said: string
   status?: string
   action?: string
@@ -24,7 +24,7 @@ Dear reader,`
 
 const defaults = { recipient: 'ann@reader.test', remote: 'mx.reader.test' }
 
-/** RFC 3464, whoever wrote it. */
+/** A report with the fields of RFC 3464. */
 export function dsn(notice: string, status: string, from = 'MAILER-DAEMON@mx.test'): string {
   return `From: Mail Delivery System <${from}>
 Return-Path: <>
@@ -53,7 +53,7 @@ ${returned}
 `
 }
 
-/** Fields alone: the report tells no command. */
+/** Fields only: the report names no command. */
 export function fieldsOnly(told: Told): string {
   const { recipient, said, status = '5.0.0', action = 'failed', remote } = { ...defaults, ...told }
   return dsn(
@@ -97,7 +97,7 @@ Diagnostic-Code: smtp; ${words}`,
   )
 }
 
-/** The field keeps the first line only; the transcript has them all. */
+/** The field has only the first line of the reply; the transcript has all lines. */
 export function sendmail(told: Told): string {
   const { recipient, said, status = '5.0.0', remote, command = 'DATA' } = { ...defaults, ...told }
   const [first = ''] = said.split('\n')
@@ -161,7 +161,7 @@ recipients. This is a permanent error. The following address(es) failed:
   )
 }
 
-/** `hard userunknown 5.1.1`, a line for each recipient. */
+/** One line per recipient, such as `hard userunknown 5.1.1`. */
 export function brief(report: string): string[] {
   return readReport(Buffer.from(report)).recipients.map(
     (one) => `${one.class} ${one.reason} ${one.status}`,

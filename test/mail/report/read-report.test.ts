@@ -7,7 +7,7 @@ import { samples } from './samples.ts'
 
 const read = (text: string) => readReport(Buffer.from(text))
 
-/** What the tests look at of a recipient. */
+/** The properties of a recipient that the tests compare. */
 function brief({ recipients }: Report) {
   return recipients.map((one) => [one.recipient, one.action, one.status, one.class, one.reason])
 }
@@ -234,7 +234,7 @@ describe('a bounce in prose', () => {
     ...familySamples,
     ...layoutSamples,
   ]) {
-    it(`is understood: ${name}`, () => {
+    it(`is classified: ${name}`, () => {
       const report = read(`To: ${token}@bounce.sender.test\n${head}\n\n${body}`)
       assert.equal(report.kind, 'bounce')
       assert.deepEqual(

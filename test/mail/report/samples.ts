@@ -1,4 +1,4 @@
-/** Bounces as the families of mail systems write them, composed for the tests. */
+/** Bounces of families of mail systems, composed for the tests. */
 import type { BounceReason } from '../../../src/mail/replies/reply.ts'
 
 export type Sample = {
@@ -19,12 +19,12 @@ Message-ID: <letter-1@sender.test>
 
 Dear reader,`
 
-const daemon = 'From: Mail Delivery Subsystem <MAILER-DAEMON@mx.test>\nReturn-Path: <>'
+const DAEMON_HEADER = 'From: Mail Delivery Subsystem <MAILER-DAEMON@mx.test>\nReturn-Path: <>'
 
 export const samples: Sample[] = [
   {
     name: 'Postfix without a delivery status',
-    head: `${daemon}\nSubject: Undelivered Mail Returned to Sender`,
+    head: `${DAEMON_HEADER}\nSubject: Undelivered Mail Returned to Sender`,
     body: `This is the mail system at host mx.test.
 
 I'm sorry to have to inform you that your message could not
@@ -49,7 +49,7 @@ ${returned}`,
   },
   {
     name: 'Sendmail in plain text',
-    head: `${daemon}\nSubject: Returned mail: see transcript for details`,
+    head: `${DAEMON_HEADER}\nSubject: Returned mail: see transcript for details`,
     body: `The original message was received at Mon, 4 May 2026 10:00:00 GMT
 from app.sender.test [192.0.2.9]
 

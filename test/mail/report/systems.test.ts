@@ -1,4 +1,4 @@
-/** Whole reports of many systems: who failed, how, and with which codes. */
+/** Complete reports of many systems, with recipients, actions and codes. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readReport } from '../../../src/mail/report/read-report.ts'
@@ -24,14 +24,14 @@ from app.sender.test [192.0.2.9]
 
 function write(layout: string, text: string): string {
   const [family = '', ...rest] = layout.split(' ')
-  const told = rest.join(' ')
+  const detail = rest.join(' ')
   const [notice = '', fields] = text.split('{{fields}}\n')
   if (fields !== undefined) {
-    const from = family === 'status' ? told : 'MAILER-DAEMON@mx.test'
+    const from = family === 'status' ? detail : 'MAILER-DAEMON@mx.test'
     return dsn(`${greetings[family] ?? ''}${notice.trim()}`, fields.trim(), from)
   }
-  if (family === 'head') return prose(text, `From: MAILER-DAEMON@mx.test\nSubject: ${told}`)
-  if (family === 'exim') return exim(text.slice(text.indexOf('\n')).replace(/^\s+/gm, ''), told)
+  if (family === 'head') return prose(text, `From: MAILER-DAEMON@mx.test\nSubject: ${detail}`)
+  if (family === 'exim') return exim(text.slice(text.indexOf('\n')).replace(/^\s+/gm, ''), detail)
   if (family !== 'qmail') return `To: news@sender.test\n${text}\n`
   const [, address = ''] = /^<(\S+)>:\n/.exec(text) ?? []
   return qmail(text.slice(text.indexOf('\n') + 1), address)
@@ -41,7 +41,7 @@ describe('a report', () => {
   for (const block of systemReports.trim().split(/^=== /m).slice(1)) {
     const [head = '', ...lines] = block.split('\n')
     const [name = '', layout = '', recipients = ''] = head.split(' | ')
-    it(`is understood: ${name.replaceAll('-', ' ')}`, () => {
+    it(`is classified: ${name.replaceAll('-', ' ')}`, () => {
       const report = readReport(Buffer.from(write(layout, lines.join('\n').trim())))
       assert.equal(report.kind, 'bounce')
       assert.deepEqual(

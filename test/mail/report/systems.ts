@@ -1,8 +1,7 @@
 /**
- * Reports of many systems as they lay them out. A block each: `=== name | layout | recipients`, where
- * a layout is what the systems of a family put around the text (`report-systems.test.ts`), and a
- * recipient is `action status reply-code class reason address`. `{{fields}}` begins the delivery
- * status.
+ * Reports in the layouts of many systems. Each block begins with `=== name | layout | recipients`. A
+ * layout is the message around the text (`systems.test.ts`); a recipient is
+ * `action status reply-code class reason address`. `{{fields}}` begins the delivery status.
  */
 export const systemReports = `
 === postfix-nxdomain | postfix | failed 5.4.4 - hard hostunknown kijitora@example.invalid

@@ -4,7 +4,7 @@ import { readSubmitted, type SubmittedMessage } from '../../../src/mail/submitte
 
 const limits = { attachmentsMaxCount: 5, attachmentsMaxBytes: 1_000 }
 
-/** One character an octet. */
+/** One character per octet. */
 async function read(...lines: string[]): Promise<SubmittedMessage> {
   const octets = Buffer.from(['From: shop@example.test', ...lines].join('\r\n'), 'latin1')
   const reading = await readSubmitted(octets, limits)

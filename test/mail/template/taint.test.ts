@@ -126,12 +126,12 @@ const path = fc.constantFrom(
   ...['a', 'b', 'list', 'rows', 'object', 'list.0', 'rows[0].k', 'data.a', 'x', 'y', 'r', 'a.0'],
 )
 const argument = fc.constantFrom('a', 'b', '"q"', '","', '1', '2', 'list', 'r', '"k"', 'rows[0].k')
-const textFilters = [
+const TEXT_FILTERS = [
   ...['upcase', 'downcase', 'capitalize', 'strip', 'lstrip', 'rstrip', 'strip_newlines', 'squish'],
   ...['newline_to_br', 'normalize_whitespace', 'truncate: 4', 'truncatewords: 1', 'slice: 1, 3'],
   ...['append: $', 'prepend: $', 'remove: "q"', 'replace: "q", $', 'replace_last: $, "z"'],
 ]
-const otherFilters = [
+const OTHER_FILTERS = [
   ...['split: $', 'join: $', 'size', 'first', 'last', 'reverse', 'sort', 'sort_natural', 'uniq'],
   ...['map: "k"', 'where: "k", $', 'reject: "n", $', 'find: "k", $', 'compact', 'concat: list'],
   ...['push: $', 'unshift: $', 'pop', 'shift', 'group_by: "n"', 'sum', 'default: $', 'times: 2'],
@@ -139,7 +139,7 @@ const otherFilters = [
   ...['url_decode', 'slugify', 'escape', 'escape_once', 'strip_html', 'array_to_sentence_string'],
   ...['remove_first: $', 'replace_first: $, "q"', 'number_of_words', 'sha256', 'base64_encode'],
 ]
-const writingFilters = ['json', 'jsonify', 'inspect', 'json | split: "" | first']
+const WRITING_FILTERS = ['json', 'jsonify', 'inspect', 'json | split: "" | first']
 
 function expressionOf(filters: string[]): fc.Arbitrary<string> {
   const filter = fc
@@ -177,7 +177,7 @@ function templateOf(filters: string[]): fc.Arbitrary<string> {
   return template
 }
 
-/** The library by itself, printing lists as the contract wants. */
+/** The library alone, printing a list with one item per line. */
 const plainEngine = new Liquid({
   jsTruthy: true,
   locale: 'en-US',
@@ -196,7 +196,7 @@ function plainText(value: unknown): string {
   return typeof value === 'object' ? '[object Object]' : String(value)
 }
 
-/** What the library gives, or undefined when it fails. */
+/** The library's result, or undefined if it fails. */
 function plainRender(source: string, scope: Record<string, unknown>): string | undefined {
   try {
     return plainEngine.parseAndRenderSync(source, { size: undefined, ...scope, data: scope })
@@ -206,7 +206,7 @@ function plainRender(source: string, scope: Record<string, unknown>): string | u
   }
 }
 
-/** Filters that do more than move text about mark the markup of a capture, or of a line break. */
+/** Filters that do more than cut and join text also taint the markup of a capture or a line break. */
 function changesMarkup(source: string, printed: string): boolean {
   return /capture|newline_to_br/.test(source) && /[<>]/.test(printed)
 }
@@ -217,21 +217,21 @@ function cutsMarkup(source: string): boolean {
   return /capture|newline_to_br/.test(source) && /\b[xy] \||in [xy]\b/.test(source)
 }
 
-const ours = /<\/?li>|<br \/>|<tr class="row\d+">|<td class="col\d+">|<\/t[rd]>/gi
-const entity = /&(?:amp|lt|gt|#34|#39);/gi
+const GENERATED_MARKUP = /<\/?li>|<br \/>|<tr class="row\d+">|<td class="col\d+">|<\/t[rd]>/gi
+const ENTITY = /&(?:amp|lt|gt|#34|#39);/gi
 
 test('no template without raw prints stored markup', () => {
-  const template = templateOf([...textFilters, ...otherFilters, ...writingFilters])
+  const template = templateOf([...TEXT_FILTERS, ...OTHER_FILTERS, ...WRITING_FILTERS])
   fc.assert(
     fc.property(template, storedOf(storedText), (source, stored) => {
       const printed = render(source, { stored, request: { r: 'q' }, system: {} })
       const isFallback = printed.includes('{%') || printed.includes('{{')
       if (isFallback || cutsMarkup(source)) return
-      const rest = printed.replace(ours, '').replace(entity, '')
+      const rest = printed.replace(GENERATED_MARKUP, '').replace(ENTITY, '')
       assert.doesNotMatch(rest, /[<>']/)
-      // JSON of the template's own words has quotes of its own.
+      // JSON of the template's own words has quotes.
       if (!/json|inspect/.test(source)) assert.doesNotMatch(rest, /"/)
-      // Cutting an escaped text may cut an entity, which leaves its ampersand.
+      // Cutting an escaped text may cut an entity and leave its ampersand.
       if (!/escape|capture/.test(source)) assert.doesNotMatch(rest, /&/)
     }),
     { numRuns: 1500 },
@@ -241,7 +241,7 @@ test('no template without raw prints stored markup', () => {
 test("values without markup give the library's own result", () => {
   fc.assert(
     fc.property(
-      templateOf([...textFilters, ...otherFilters]),
+      templateOf([...TEXT_FILTERS, ...OTHER_FILTERS]),
       storedOf(cleanText),
       (source, stored) => {
         const expected = plainRender(source, { ...stored, r: 'q' })
@@ -254,7 +254,7 @@ test("values without markup give the library's own result", () => {
 })
 
 test('text that the template adds is never escaped', () => {
-  const additions = textFilters.flatMap((filter) => [filter, filter.replaceAll('"q"', '"<b>&"')])
+  const additions = TEXT_FILTERS.flatMap((filter) => [filter, filter.replaceAll('"q"', '"<b>&"')])
   additions.push('append: "<br>"', 'prepend: "\'"', 'replace: "q", "<i>"', 'truncate: 2, "<s>"')
   const template = fc
     .array(expressionOf(additions), { maxLength: 3 })
@@ -273,7 +273,7 @@ test('text that the template adds is never escaped', () => {
 test("in text format any values give the library's own result", () => {
   fc.assert(
     fc.property(
-      templateOf([...textFilters, ...otherFilters]),
+      templateOf([...TEXT_FILTERS, ...OTHER_FILTERS]),
       storedOf(storedText),
       (source, stored) => {
         const expected = plainRender(source, { ...stored, r: '<' })

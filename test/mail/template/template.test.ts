@@ -22,7 +22,7 @@ function text(source: string, given: Partial<Variables> = {}): string {
   return renderTemplate(compileTemplate(source, 'text'), variables(given), { at }).text
 }
 
-/** Source, what it gives. */
+/** Source and result. */
 type Row = [source: string, expected: string]
 
 const contact = {
