@@ -96,7 +96,7 @@ function effectiveHeaders(headers: MessageInput['headers']): MessageInput['heade
 
 function extraField(name: string, value: string): string {
   assertFieldName(name)
-  if (OWNED_FIELD.test(name)) throw new TypeError(`header ${name} is written by the message itself`)
+  if (OWNED_FIELD.test(name)) throw new TypeError(`header ${name} belongs to the writer of the message`)
   assertOneLine('header value', value)
   return ADDRESS_FIELD.test(name) ? formatAddressField(name, value) : formatTextField(name, value)
 }

@@ -39,7 +39,7 @@ export function collectHeaders(
     }
     headers.set(key, [name, value])
   }
-  if (headers.size > MAX_HEADERS) return `More than ${MAX_HEADERS} header fields of your own`
+  if (headers.size > MAX_HEADERS) return `More than ${MAX_HEADERS} custom header fields`
   return Object.fromEntries(headers.values())
 }
 

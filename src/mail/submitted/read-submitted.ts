@@ -70,7 +70,7 @@ export async function readSubmitted(
   }
   const replyTo = readMailboxes(mail.replyTo)
   if (replyTo.length === 0 && lines.some(asksForReplies)) {
-    return refuse('550 5.6.0', 'The header field Reply-To holds no email address')
+    return refuse('550 5.6.0', 'The header field Reply-To contains no email address')
   }
   const headers = collectHeaders(lines, replyTo)
   if (typeof headers === 'string') return refuse('550 5.6.0', headers)
