@@ -25,15 +25,15 @@ export function encodeWords(text: string, firstWidth = MAX_WORD_LENGTH): string 
   const first = firstWidth < MIN_WIDTH ? MAX_WORD_LENGTH : Math.min(firstWidth, MAX_WORD_LENGTH)
   const bytes = Buffer.from(wellFormed, 'utf8')
   if (qLength(bytes) <= bytes.length * 2) {
-    const rooms = {
+    const limits = {
       first: first - WORD_OVERHEAD,
       rest: MAX_WORD_LENGTH - WORD_OVERHEAD,
       cost: qCost,
     }
-    return split(wellFormed, rooms).map(qWord).join(' ')
+    return splitByCost(wellFormed, limits).map(qWord).join(' ')
   }
-  const rooms = { first: base64Room(first), rest: base64Room(MAX_WORD_LENGTH), cost: utf8Length }
-  return split(wellFormed, rooms).map(bWord).join(' ')
+  const limits = { first: base64Width(first), rest: base64Width(MAX_WORD_LENGTH), cost: utf8Length }
+  return splitByCost(wellFormed, limits).map(bWord).join(' ')
 }
 
 /** Octets of a code point in UTF-8. */
@@ -44,10 +44,10 @@ export function utf8Length(char: string): number {
   return codePoint < 0x10000 ? 3 : 4
 }
 
-type Rooms = { first: number; rest: number; cost: (char: string) => number }
+type PieceLimits = { first: number; rest: number; cost: (char: string) => number }
 
 /** Splits text into pieces of whole code points whose cost is at most `first`, then `rest`. */
-export function split(text: string, { first, rest, cost }: Rooms): string[] {
+export function splitByCost(text: string, { first, rest, cost }: PieceLimits): string[] {
   const pieces: string[] = []
   let piece = ''
   let left = first
@@ -65,7 +65,7 @@ export function split(text: string, { first, rest, cost }: Rooms): string[] {
   return pieces
 }
 
-function base64Room(width: number): number {
+function base64Width(width: number): number {
   return Math.floor((width - WORD_OVERHEAD) / 4) * 3
 }
 

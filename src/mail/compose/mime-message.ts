@@ -96,7 +96,8 @@ function effectiveHeaders(headers: MessageInput['headers']): MessageInput['heade
 
 function extraField(name: string, value: string): string {
   assertFieldName(name)
-  if (OWNED_FIELD.test(name)) throw new TypeError(`header ${name} belongs to the writer of the message`)
+  if (OWNED_FIELD.test(name))
+    throw new TypeError(`header ${name} belongs to the writer of the message`)
   assertOneLine('header value', value)
   return ADDRESS_FIELD.test(name) ? formatAddressField(name, value) : formatTextField(name, value)
 }

@@ -1,9 +1,9 @@
-import { encodeWords, needsEncodedWords, split, utf8Length } from './encoded-word.ts'
-
 /**
  * Parameters of Content-Type and Content-Disposition: tokens and quoted strings (RFC 2045 section
  * 5.1), and percent-encoded UTF-8 in numbered pieces for all other values (RFC 2231).
  */
+import { encodeWords, needsEncodedWords, splitByCost, utf8Length } from './encoded-word.ts'
+
 export type ContentType = { type: string; parameters: ReadonlyMap<string, string> }
 
 const LINE_WIDTH = 76
@@ -73,8 +73,8 @@ function isQuotable(value: string): boolean {
 
 /** RFC 2231 sections 3 and 4; no piece splits a character. */
 function formatExtended(name: string, value: string): string[] {
-  const rooms = { first: PIECE_WIDTH - "UTF-8''".length, rest: PIECE_WIDTH, cost: percentCost }
-  const pieces = split(value.toWellFormed(), rooms).map(percentEncode)
+  const limits = { first: PIECE_WIDTH - "UTF-8''".length, rest: PIECE_WIDTH, cost: percentCost }
+  const pieces = splitByCost(value.toWellFormed(), limits).map(percentEncode)
   if (pieces.length === 1) return [`${name}*=UTF-8''${pieces[0]}`]
   return pieces.map((piece, i) => `${name}*${i}*=${i === 0 ? "UTF-8''" : ''}${piece}`)
 }

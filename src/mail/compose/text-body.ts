@@ -1,11 +1,11 @@
-import { encodeBase64Lines } from './base64-lines.ts'
-import { encodeQuotedPrintable } from './quoted-printable.ts'
-
 /**
  * Text as the body of a MIME part: 7-bit, CRLF at every line end, no long line. No encoded body
  * contains `--=_`, so no body contains a boundary that begins with `=_`: in quoted-printable only hex
  * digits or a line end follow `=`, and base64 has no `-`. One character of `body` is one octet.
  */
+import { encodeBase64Lines } from './base64-lines.ts'
+import { encodeQuotedPrintable } from './quoted-printable.ts'
+
 export type EncodedText = {
   transferEncoding: '7bit' | 'quoted-printable' | 'base64'
   body: string

@@ -3,7 +3,7 @@ import { getDomain } from 'tldts'
 import { type Entity, readText } from '../parse/entity.ts'
 import { listFields } from '../parse/fields.ts'
 import { findAddress, listAddresses } from '../parse/find-address.ts'
-import { classifyRecipient, type Evidence } from './classify-recipient.ts'
+import { classifyRecipient, type RecipientEvidence } from './classify-recipient.ts'
 import {
   type DeliveryStatus,
   hasStatusFields,
@@ -91,7 +91,7 @@ type GroupContext = {
 function evidenceOf(
   { group, prose, unnamed, reporter, isAlone }: GroupContext,
   context: ReportContext,
-): Evidence {
+): RecipientEvidence {
   const { notice, kind } = context
   const find = (name: string | null) => prose.blocks.find(({ recipient }) => recipient === name)
   const block = find(group.actualRecipient) ?? find(group.recipient)
@@ -135,7 +135,11 @@ export function readProseBounce(context: ReportContext): Bounce {
   return { reportingMta: null, recipients }
 }
 
-function proseEvidence({ recipient, text }: Block, prose: Prose, kind: MessageKind): Evidence {
+function proseEvidence(
+  { recipient, text }: Block,
+  prose: Prose,
+  kind: MessageKind,
+): RecipientEvidence {
   const preamble = reduceTranscript(prose.preamble, recipient)
   const reduced = reduceTranscript(text || prose.preamble, recipient)
   return {

@@ -14,7 +14,7 @@ import {
 } from './diagnostic.ts'
 import type { ReportedAction, ReportedRecipient } from './reported-recipient.ts'
 
-export type Evidence = {
+export type RecipientEvidence = {
   recipient: string
   originalRecipient: string | null
   action: ReportedAction
@@ -40,7 +40,7 @@ const MAX_DIAGNOSTIC_LENGTH = 1_000
 const ADDRESS_REFUSED =
   /address (?:not found|couldn't be found)|rejected (?:the |your )?address|recipient address rejected/i
 
-export function classifyRecipient(given: Evidence): ReportedRecipient {
+export function classifyRecipient(given: RecipientEvidence): ReportedRecipient {
   const texts = given.texts.map(oneSpaced).filter((text) => text !== '')
   const notice = oneSpaced(given.notice)
   const evidence = {
@@ -65,7 +65,7 @@ export function classifyRecipient(given: Evidence): ReportedRecipient {
 }
 
 /** The other server's code beats that of the reporting system, if it is more specific. */
-function diagnose({ status, texts: own, notice, command: given }: Evidence): Diagnosis {
+function diagnose({ status, texts: own, notice, command: given }: RecipientEvidence): Diagnosis {
   const texts = [...own, notice]
   const diagnoses = texts.map(readDiagnosis)
   const command = texts.map(readCommand).find((one) => one !== null) ?? null
@@ -110,7 +110,7 @@ function unwrapQuote(text: string): string[] {
 }
 
 /** Classifies the first text that a rule matches, else the codes alone. */
-function classifyBest(evidence: Evidence, diagnosis: Diagnosis): Classification {
+function classifyBest(evidence: RecipientEvidence, diagnosis: Diagnosis): Classification {
   const { action, texts, notice } = evidence
   const { replyCode, status, command } = diagnosis
   const isDelivered = action !== 'failed' && action !== 'delayed'
@@ -138,7 +138,7 @@ function classifyBest(evidence: Evidence, diagnosis: Diagnosis): Classification 
 const PEER_NAME = /\b(?:host:?|talking to|by) ([a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,8})/i
 
 /** The server that replied. */
-function findProvider({ remoteMta, recipient, texts }: Evidence) {
+function findProvider({ remoteMta, recipient, texts }: RecipientEvidence) {
   const mxHost = remoteMta ?? texts.map((text) => PEER_NAME.exec(text)?.[1]).find(Boolean)
   const recipientDomain = recipient.slice(recipient.lastIndexOf('@') + 1)
   return mxHost === undefined ? { recipientDomain } : { mxHost, recipientDomain }

@@ -45,11 +45,11 @@ export type Report = {
 
 /** Never throws, whatever the octets are. */
 export function readReport(raw: Buffer): Report {
-  const report = readEntitiesAsReport(readEntities(raw))
+  const report = reportFromEntities(readEntities(raw))
   return raw.length > MAX_REPORT_OCTETS ? { ...report, truncated: true } : report
 }
 
-function readEntitiesAsReport(entities: readonly Entity[]): Report {
+function reportFromEntities(entities: readonly Entity[]): Report {
   const [root] = entities
   const notice = readNotice(entities)
   const complaint = readComplaint(entities)

@@ -31,8 +31,8 @@ export type ParsedMessage = {
 }
 
 /** A part, as described by its header section. */
-type Part = {
-  parentNode: Part | false
+type ParserPart = {
+  parentNode: ParserPart | false
   contentType: string | false
   charset: string | false
   disposition: string | false
@@ -41,14 +41,14 @@ type Part = {
   delSp: boolean
 }
 
-type Entity = { textContent?: string; children: Entity[] }
+type ParserEntity = { textContent?: string; children: ParserEntity[] }
 
 declare module 'mailparser' {
   interface MailParser {
     /** False until the header section has been read. */
-    tree: Entity | false
+    tree: ParserEntity | false
     headerLines: HeaderLines | false
-    createNode(part: Part): Entity
+    createNode(part: ParserPart): ParserEntity
     getTextContent(): MessageText
   }
 }
@@ -83,17 +83,17 @@ export function parseMessage(raw: Buffer, options: MailParserOptions): Promise<P
 }
 
 class TolerantParser extends MailParser {
-  readonly #parents = new Set<Part>()
-  readonly #texts = new Map<Entity, (text: string) => string>()
+  readonly #parents = new Set<ParserPart>()
+  readonly #texts = new Map<ParserEntity, (text: string) => string>()
   /** Content types by their nearest multipart/alternative; undefined: outside of any. */
-  readonly #alternatives = new Map<Part | undefined, Set<string>>()
+  readonly #alternatives = new Map<ParserPart | undefined, Set<string>>()
 
-  override createNode(part: Part): Entity {
+  override createNode(part: ParserPart): ParserEntity {
     const { parentNode, flowed, delSp, charset } = part
     const isFirst = parentNode === false || !this.#parents.has(parentNode)
     if (parentNode !== false) this.#parents.add(parentNode)
     if (!isFirst && isNamedText(part)) part.disposition = 'attachment'
-    this.#noteAlternative(part)
+    this.#addAlternative(part)
     part.flowed = false
     const isDeclared = !UNDECLARED.test(charset || '')
     if (!isDeclared) part.charset = OCTETS
@@ -111,7 +111,7 @@ class TolerantParser extends MailParser {
     })
   }
 
-  #noteAlternative(part: Part): void {
+  #addAlternative(part: ParserPart): void {
     const { contentType, disposition } = part
     if (contentType === false || disposition === 'attachment') return
     const alternative = alternativeOf(part)
@@ -132,7 +132,7 @@ function emptyMessage(): ParsedMessage {
   return { ...none, lines: [], subject: '', html: '', text: '', isTextWhole: true, files: [] }
 }
 
-function alternativeOf({ parentNode }: Part): Part | undefined {
+function alternativeOf({ parentNode }: ParserPart): ParserPart | undefined {
   let part = parentNode
   while (part !== false && part.contentType !== 'multipart/alternative') part = part.parentNode
   return part === false ? undefined : part
@@ -150,7 +150,7 @@ function addFile({ files }: ParsedMessage, part: AttachmentStream): void {
 }
 
 /** Whether a text part is a file, though its Content-Disposition is inline or missing. */
-function isNamedText({ parentNode, contentType, filename }: Part): boolean {
+function isNamedText({ parentNode, contentType, filename }: ParserPart): boolean {
   if (parentNode === false || parentNode.contentType !== 'multipart/mixed') return false
   return filename !== false && /^text\/(?:plain|html)$/.test(contentType || '')
 }

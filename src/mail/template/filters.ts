@@ -52,7 +52,7 @@ export function templateFilters(): Record<string, Handler> {
 function toFilter(name: string, handler: Handler): Handler {
   const apply = filterKind(name)
   return function (this: FilterCall['call'], ...operands: unknown[]): unknown {
-    const use = {
+    const filterCall = {
       name,
       call: this,
       run: ([value, ...rest]: Operands) => toValueSync(handler.call(this, value, ...rest)),
@@ -60,14 +60,14 @@ function toFilter(name: string, handler: Handler): Handler {
       plain: operands.map(plainOperand),
       isTainted: operands.some(hasTaint),
     }
-    checkCost(use)
-    const result = apply(use)
+    checkCost(filterCall)
+    const result = apply(filterCall)
     measureList(toPlain(result), limitsOf(this).units)
     return result
   }
 }
 
-function filterKind(name: string): (use: FilterCall) => unknown {
+function filterKind(name: string): (filterCall: FilterCall) => unknown {
   if (isTextFilter(name)) return applyTextFilter
   if (ESCAPING_FILTERS.has(name)) return applyEscape
   if (DATE_FILTERS.has(name)) return applyDate

@@ -90,7 +90,10 @@ export function renderTemplate(
 ): Rendered {
   const { format, program, source, fault } = template
   if (program === undefined) {
-    return { text: fillIn(template.pieces ?? [], { format, variables, source, limits }), fault }
+    return {
+      text: renderPlainly(template.pieces ?? [], { format, variables, source, limits }),
+      fault,
+    }
   }
   const rendering = { format, at, seed: seedOf(at, variables), limits }
   try {
@@ -99,7 +102,7 @@ export function renderTemplate(
     // A broken template must not stop the message.
     if (limits.isQuick && error instanceof TemplateRunError && error.isLimit)
       throw new QuickLimitError()
-    const text = fillIn(splitPieces(source), { format, variables, source, limits })
+    const text = renderPlainly(splitPieces(source), { format, variables, source, limits })
     return { text, fault: fault ?? faultOf(error, source) }
   }
 }
@@ -159,9 +162,17 @@ function tryLeniently(source: string): Program | undefined {
   }
 }
 
-type Filling = { format: TextFormat; variables: Variables; source: string; limits: RenderLimits }
+type PlainRendering = {
+  format: TextFormat
+  variables: Variables
+  source: string
+  limits: RenderLimits
+}
 
-function fillIn(pieces: readonly Piece[], { source, limits, ...filling }: Filling): string {
+function renderPlainly(
+  pieces: readonly Piece[],
+  { source, limits, ...filling }: PlainRendering,
+): string {
   if (!limits.isQuick)
     return substitute(pieces, filling, Math.max(MAX_OUTPUT_LENGTH, source.length))
   const limit = Math.max(limits.output, source.length)

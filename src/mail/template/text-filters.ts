@@ -51,26 +51,28 @@ export function isSearch(name: string): boolean {
   return REPLACING_FILTERS.has(name) || name === 'split'
 }
 
-export function applyTextFilter(use: FilterCall): unknown {
-  return REPLACING_FILTERS.has(use.name) ? applyReplacement(use) : applyCharacterwise(use)
+export function applyTextFilter(filterCall: FilterCall): unknown {
+  return REPLACING_FILTERS.has(filterCall.name)
+    ? applyReplacement(filterCall)
+    : applyCharacterwise(filterCall)
 }
 
-function applyCharacterwise(use: FilterCall): unknown {
-  if (!use.isTainted || !isCharacterwise(use)) return applyPlain(use)
-  return taintProtected(use.run(use.operands.map(protectedOperand)))
+function applyCharacterwise(filterCall: FilterCall): unknown {
+  if (!filterCall.isTainted || !isCharacterwise(filterCall)) return applyPlain(filterCall)
+  return taintProtected(filterCall.run(filterCall.operands.map(protectedOperand)))
 }
 
 /** A pattern with special characters is found in the plain text, which has the same offsets. */
-function applyReplacement(use: FilterCall): unknown {
-  const { name, plain, operands } = use
+function applyReplacement(filterCall: FilterCall): unknown {
+  const { name, plain, operands } = filterCall
   const pattern = textOf(plain[1])
-  if (!use.isTainted || !hasSpecials(pattern) || Array.isArray(plain[0]))
-    return applyCharacterwise(use)
+  if (!filterCall.isTainted || !hasSpecials(pattern) || Array.isArray(plain[0]))
+    return applyCharacterwise(filterCall)
   const text = textOf(protectedOperand(operands[0]))
   const replacement = name.startsWith('remove') ? '' : textOf(protectedOperand(operands[2]))
   const places = placesOf(textOf(plain[0]), pattern, name)
   const price = replacement.length + UNITS_PER_REPLACEMENT
-  use.call.context.memoryLimit.use(text.length + places.length * price)
+  filterCall.call.context.memoryLimit.use(text.length + places.length * price)
   let replaced = ''
   let copied = 0
   for (const place of places) {
