@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 
 const main = path.join(import.meta.dirname, '..', 'src', 'main.ts')
 
-/** Runs `pillarbox version` on this Node, which says that it is `version`. */
+/** Runs `pillarbox version` on this Node, which pretends to be `version`. */
 function runAs(version: string) {
   const pretend = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`
   const flags = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`]

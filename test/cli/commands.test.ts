@@ -16,7 +16,7 @@ const env = { PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.com' }
 const owner = 'owner@example.test'
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The answer of a command that must succeed and say nothing else. */
+/** The output of a command that must succeed with an empty stderr. */
 async function json(...argv: string[]) {
   const { status, out, err } = await runAt({ cwd, env }, ...argv, '--json')
   assert.deepEqual([status, err], [0, ''], argv.join(' '))

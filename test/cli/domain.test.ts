@@ -78,7 +78,7 @@ describe('pillarbox domain', () => {
         .replaceAll('"', ''),
       key,
     )
-    // Programs get all records, as from the API.
+    // The JSON has all records, as in the API.
     assert.equal(records.at(-1).purpose, 'replies')
   })
 

@@ -13,7 +13,7 @@ import { makeTerminal, runAt } from '../fakes/terminal.ts'
 const main = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const env = { PILLARBOX_HTTP__LISTEN: '127.0.0.1:0', PILLARBOX_LOG__LEVEL: 'silent' }
 
-/** A server in this process; `stop` gives its exit status. */
+/** Starts a server in this process; `stop` returns its exit status. */
 async function startServer(cwd: string, ...argv: string[]) {
   const terminal = makeTerminal({ cwd, env })
   const ended = runCli([...argv, 'serve'], terminal)
@@ -21,7 +21,7 @@ async function startServer(cwd: string, ...argv: string[]) {
   const lines = terminal.out().split('\n')
   const stop = () => {
     terminal.signals.emit('SIGTERM')
-    // From now on a signal does what it does by itself.
+    // From now on signals have their default effect.
     for (const signal of ['SIGTERM', 'SIGINT']) {
       assert.equal(terminal.signals.listenerCount(signal), 0)
     }
@@ -36,7 +36,7 @@ async function startServer(cwd: string, ...argv: string[]) {
   }
 }
 
-/** Sends what the curl line of the welcome says. */
+/** Sends the request of the welcome's curl line. */
 function curl(line: string, key?: string): Promise<Response> {
   const [, url = ''] = /^curl (\S+)/.exec(line) ?? []
   const [, body = ''] = /-d '(.*)'$/.exec(line) ?? []

@@ -1,4 +1,4 @@
-/** A folder with a configuration file in it, and what loading it gives. */
+/** A folder with a configuration file, and functions that load it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -7,7 +7,7 @@ import type { Config } from '../../src/config/config.ts'
 import { type LoadOptions, loadConfig } from '../../src/config/load.ts'
 import { ConfigError, type Problem } from '../../src/config/problems.ts'
 
-/** Removed when the test file has ended. */
+/** Creates a folder that is removed at the end of the test file. */
 export function makeFolder(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-config-'))
   after(() => rmSync(folder, { recursive: true, force: true }))
@@ -22,7 +22,7 @@ export type ConfigFolder = {
   options(env?: NodeJS.ProcessEnv): LoadOptions
 }
 
-/** `toml` null: no file at all. The system's own file is out of reach. */
+/** `toml` null: without a file. The system's file is replaced by one that does not exist. */
 export function makeConfigFolder(): ConfigFolder {
   const folder = makeFolder()
   const file = path.join(folder, 'pillarbox.toml')

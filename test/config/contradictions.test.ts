@@ -13,7 +13,7 @@ writeFileSync(path.join(dir.folder, 'other.pem'), other.key)
 
 const relay = "[delivery]\nmode = 'relay'\n[delivery.relay]\n"
 
-/** What is refused, and the keys that are named. */
+/** Refused configurations, and the keys that the problems name. */
 const refused: [name: string, toml: string, keys: string[]][] = [
   [
     'direct delivery under a host name without a dot',

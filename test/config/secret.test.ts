@@ -44,7 +44,7 @@ describe('the secret', () => {
     const dataDir = makeFolder()
     writeFileSync(path.join(dataDir, 'secret'), 'x', { mode: 0o000 })
     const user = process.geteuid?.()
-    // Root reads everything.
+    // Root can read every file.
     if (user === 0) process.seteuid?.(65_534)
     try {
       await assert.rejects(loadSecret({ secret: null, dataDir }), (error) => {

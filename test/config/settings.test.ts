@@ -13,7 +13,7 @@ import {
 import { makeConfigFolder } from './config-folder.ts'
 
 type Case = {
-  /** As TOML values. */
+  /** TOML values. */
   right: unknown[]
   wrong: unknown[]
 }

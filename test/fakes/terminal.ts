@@ -1,4 +1,4 @@
-/** A terminal to run commands at, in this process: what they print is kept. */
+/** A terminal for commands in this process; it records their output. */
 import { EventEmitter } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
 import { runCli } from '../../src/cli/cli.ts'
@@ -7,10 +7,10 @@ import type { Terminal } from '../../src/cli/engine/terminal.ts'
 export type FakeTerminal = Terminal & {
   stdin: PassThrough & { isTTY?: boolean }
   signals: EventEmitter
-  /** What has been written so far. */
+  /** The output so far. */
   out(): string
   err(): string
-  /** Resolves when stdout holds a match. */
+  /** Resolves when stdout matches the pattern. */
   seen(pattern: RegExp): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export type Outcome = { status: number; out: string; err: string; raw: Buffer }
 export type TerminalOptions = {
   cwd: string
   env?: NodeJS.ProcessEnv
-  /** Standard input, to its end. */
+  /** The whole standard input. */
   input?: string
   isTTY?: boolean
 }

@@ -17,11 +17,11 @@ import { runAt } from '../../fakes/terminal.ts'
 
 const isRoot = process.geteuid?.() === 0
 const skip = isRoot ? false : 'only root can give files to others'
-/** `nobody` of most systems; no account of that number is needed. */
+/** The uid of `nobody` on most systems; the account need not exist. */
 const STRANGER = 65_534
 const NO_ACCOUNT = 65_432
 
-/** What a process of that user did to its identity. */
+/** The calls with which a process of that user changed its identity. */
 function fakeUsers(uid: number) {
   const calls: string[] = []
   const users: Users = {

@@ -1,4 +1,4 @@
-/** The queue's commands on a database that no server runs on. */
+/** The queue's commands on a database without a running server. */
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, describe, it } from 'node:test'

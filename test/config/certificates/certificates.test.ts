@@ -87,7 +87,7 @@ describe('the faults of a certificate', () => {
   })
 })
 
-/** A pair of files that http and mail share, followed, looked at when a test says so. */
+/** Watched files that http and mail share; a test decides when they are polled. */
 async function openWatch(t: TestContext, first: Certificate) {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-certificates-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -111,7 +111,7 @@ async function openWatch(t: TestContext, first: Certificate) {
     assert.equal(pair?.cert.toString(), first.cert)
   }
   const errors = () => lines.filter(({ level }) => level === 'error').map(({ msg }) => msg)
-  /** Ten seconds at least, and what is done in them. */
+  /** Lets at least ten seconds pass, with all polls in them. */
   const lookForTenSeconds = async () => {
     for (let tick = 0; tick < 3; tick += 1) {
       t.mock.timers.tick(3_000)
