@@ -15,6 +15,20 @@ describe('links between the files', () => {
     })
   }
 
+  it('and the names of source files and folders are right', () => {
+    const rooms =
+      /^(?:src|test|migrations|scripts|store|features|jobs|mail|http|cli|config)\/[\w./-]+$/
+    const names = pages.flatMap(({ codeSpans }) => codeSpans.filter((text) => rooms.test(text)))
+    assert.ok(names.length > 15)
+    for (const name of names) {
+      const places = [path.join(ROOT, name), path.join(ROOT, 'src', name)]
+      assert.ok(
+        places.some((place) => existsSync(place)),
+        name,
+      )
+    }
+  })
+
   it('reach every page from the README', () => {
     const { links } = readPage('README.md')
     for (const { file } of pages.slice(1)) {

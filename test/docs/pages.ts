@@ -13,6 +13,8 @@ export type DocsPage = {
   links: string[]
   anchors: ReadonlySet<string>
   blocks: CodeBlock[]
+  /** Texts in backticks. */
+  codeSpans: string[]
 }
 
 export const ROOT = path.join(import.meta.dirname, '../..')
@@ -27,11 +29,13 @@ export function readPage(file: string): DocsPage {
   const links: string[] = []
   const anchors = new Set<string>()
   const blocks: CodeBlock[] = []
+  const codeSpans: string[] = []
   const slugs = createSlugs()
   walkTokens(lexer(text), (token: Token) => {
     if (token.type === 'link') links.push(token.href)
     if (token.type === 'heading') anchors.add(slugs(token.text))
+    if (token.type === 'codespan') codeSpans.push(token.text)
     if (token.type === 'code') blocks.push({ language: token.lang ?? '', text: token.text })
   })
-  return { file, text, links, anchors, blocks }
+  return { file, text, links, anchors, blocks, codeSpans }
 }

@@ -11,7 +11,7 @@ import { createLog } from '../../src/log.ts'
 import { openStore } from '../../src/store/store.ts'
 
 const plan = { contacts: 500, events: 2_500, emails: 2_500, at: startOfWeek(Date.now()) }
-/** The rows of a table, independent of their place in the file. */
+/** Every table, index and trigger, in an order that does not depend on their place in the file. */
 const schemaQuery = 'select type, name, tbl_name, sql from sqlite_master order by type, name'
 
 describe('the seeded database', () => {
