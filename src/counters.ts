@@ -1,5 +1,5 @@
 /**
- * Counts of what happened since the start, for `/metrics`. They live in memory: Prometheus expects
+ * The counters of `/metrics`. They count from the start of the process, because Prometheus expects
  * counters to begin at zero with each process.
  */
 
@@ -12,15 +12,15 @@ export const COUNTER_TEXTS = {
     labelNames: [],
   },
   pillarbox_email_outcomes_total: {
-    help: 'Emails that ended, by how and by the class of the reply that decided',
+    help: 'Emails that have ended, by outcome and by the class of the deciding reply',
     labelNames: ['outcome', 'class'],
   },
   pillarbox_email_deferrals_total: {
-    help: 'Attempts after which an email waits for its next one, by the class of the reply',
+    help: 'Attempts that deferred an email, by the class of the reply',
     labelNames: ['class'],
   },
   pillarbox_bounces_total: {
-    help: 'Final refusals, in session or by a later report; hard ones condemn the address',
+    help: 'Final refusals, in session or by a later report; hard ones suppress the address',
     labelNames: ['source', 'type'],
   },
   pillarbox_complaints_total: {
@@ -28,11 +28,11 @@ export const COUNTER_TEXTS = {
     labelNames: [],
   },
   pillarbox_inbound_messages_total: {
-    help: 'Messages from outside that were read, by what they were',
+    help: 'Inbound messages that were processed, by kind',
     labelNames: ['kind'],
   },
   pillarbox_suppressions_held_total: {
-    help: 'Suppressions held: for an operator (fuse), or for a second look at the domain (domain)',
+    help: 'Suppressions held: for an operator (fuse), or for a later check of the domain (domain)',
     labelNames: ['cause'],
   },
   pillarbox_http_strangers_refused_total: {
@@ -44,7 +44,7 @@ export const COUNTER_TEXTS = {
     labelNames: [],
   },
   pillarbox_template_faults_total: {
-    help: 'Faults of templates that emails were sent in spite of, by the part of the message',
+    help: 'Template faults in emails that were sent nevertheless, by the part of the message',
     labelNames: ['part'],
   },
 } as const satisfies Record<string, CounterText>
@@ -54,7 +54,7 @@ export type CounterName = keyof typeof COUNTER_TEXTS
 export type CounterLabels = Readonly<Record<string, string>>
 
 export type Counters = {
-  /** `labels`: a value for each of the counter's label names. */
+  /** `labels`: a value for each label name of the counter. */
   add(name: CounterName, labels?: CounterLabels, count?: number): void
   lines(name: CounterName): { labels: CounterLabels; count: number }[]
 }

@@ -106,14 +106,14 @@ export type ErrorContext = {
   /** The underlying error; logged, never shown. */
   cause?: unknown
   fields?: FieldError[]
-  /** Facts for programs beside the text (`error.details`). */
+  /** Facts for programs (`error.details`). */
   details?: Record<string, unknown>
   suggestion?: string
   /** Overrides the status of the code: malformed JSON is a VALIDATION_ERROR with status 400. */
   status?: number
 }
 
-/** `publicText` is safe for strangers: no SQL, hosts, paths or other people's addresses. */
+/** `publicText` is safe for clients: no SQL, hosts, paths or addresses of others. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode

@@ -1,23 +1,23 @@
 /**
- * Why the server is not quite well. Each part reports its own trouble under a fixed name and takes
- * the report back when the trouble is over; `/health` answers `degraded` while any report stands.
- * A report changes nothing by itself: mail goes on, or waits, as the reporting part decides.
+ * The reasons for which `/health` answers `degraded`. Each part of the server sets its own reason under
+ * a fixed cause and clears it when the trouble is over. A reason has no other effect: the part itself
+ * decides whether mail goes on or waits.
  */
 
-/** What can be wrong; one report each. */
+/** The causes; each has at most one reason. */
 export type HealthCause =
   | 'dns'
   | 'disk'
   | 'certificate'
   | 'suppressions'
-  /** The files of the database were taken away: `/health` answers 503. */
+  /** Files of the database are gone: `/health` answers 503. */
   | 'database-files'
 
 export type HealthReason = { cause: HealthCause; reason: string }
 
 export type Health = {
-  /** `reason`: one sentence for operators; null takes the report back. */
-  report(cause: HealthCause, reason: string | null): void
+  /** Sets the reason of a cause, one sentence for operators; null clears it. */
+  set(cause: HealthCause, reason: string | null): void
   /** In the order in which the trouble began. */
   reasons(): HealthReason[]
 }
@@ -25,7 +25,7 @@ export type Health = {
 export function createHealth(): Health {
   const reasons = new Map<HealthCause, string>()
   return {
-    report(cause, reason) {
+    set(cause, reason) {
       if (reason === null) reasons.delete(cause)
       else reasons.set(cause, reason)
     },

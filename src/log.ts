@@ -1,19 +1,19 @@
 /**
- * The log: JSON lines on stderr, one object a line, levels by name.
+ * The log: JSON lines on stderr, one object a line, with the level's name.
  *
- *   info and below    written once a turn of the event loop, all lines of the turn together; at the
- *                     end of the process, a crash included, what waits is written. What names a
- *                     `peer` is written at most once a minute per cause and peer: strangers may
- *                     not fill the disk with refusals.
+ *   info and below    written once per turn of the event loop, all lines of the turn together;
+ *                     pending lines are written at the end of the process, after a crash too. A
+ *                     line with a `peer` is written at most once a minute per cause and peer, so
+ *                     that clients cannot fill the disk with refusals.
  *   warn and above    written at once; the same line at most once a minute per cause.
  *
- * The line after those left out says in `leftOut` how many they were.
+ * The first line after omitted ones gives their number in `leftOut`.
  *
- * The cause of a line is what its fields name as such: an error by its code, a site, a file. Ids of
- * emails, requests and peers are no causes; of `to` the domains are, at warn and above, where they are
- * domains of ours (a full mailbox of one project hides none of another). Faults that say all in one line (a full disk, a refused
- * connection) have no stack trace. Addresses in `to`, `from` and `recipient` keep their first letter
- * and their domain.
+ * The cause of a line comes from its fields: the code of an error, a site, a file. Ids of emails,
+ * requests and peers are not part of it. At warn and above the domains of `to` are part of it where
+ * they are domains of this server, so that a full mailbox of one project does not hide another's.
+ * Errors whose message says everything (a full disk, a refused connection) have no stack trace.
+ * Addresses in `to`, `from` and `recipient` keep their first letter and their domain.
  */
 
 import { type DestinationStream, destination, type LogFn, type Logger, pino } from 'pino'
@@ -23,25 +23,25 @@ export type Log = Logger
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
 
 export type LogOptions = {
-  /** Hears of each line that is left out. */
+  /** Called for each omitted line. */
   onLeftOut?: () => void
-  /** Milliseconds of a clock that never jumps. */
+  /** A monotonic clock in milliseconds. */
   elapsed?: () => number
 }
 
 const WARN = 40
 const SAME_LINE_MS = MINUTE_MS
-/** Of lines that are remembered. */
+/** The limit of remembered lines. */
 const MAX_LINES = 1_000
 const MAX_GATHERED = 64 * 1024
 const MAX_CAUSE_LENGTH = 300
 const MAX_CAUSES = 8
 
-/** What a line names as its cause: by a text of people, and by names. */
+/** The fields that form a line's cause: texts, and names. */
 const TEXT_FIELDS = ['error', 'reason'] as const
 const NAME_FIELDS = ['code', 'site', 'domain', 'kind', 'cron', 'file', 'certFile'] as const
 
-/** `out` in place of stderr is for tests: every line is a write of its own. */
+/** `out` replaces stderr in tests: every line is one write. */
 export function createLog(
   level: LogLevel,
   out?: DestinationStream,
@@ -70,12 +70,12 @@ export function createLog(
   )
 }
 
-/** For callers that keep no log, as tests and one-shot commands. */
+/** A log that drops everything, for tests and one-shot commands. */
 export function silentLog(): Log {
   return pino({ level: 'silent' })
 }
 
-/** `alice@example.com` as `a…@example.com`, wherever one stands in the text. */
+/** Replaces addresses in a text: `alice@example.com` becomes `a…@example.com`. */
 export function maskAddresses(text: string): string {
   return text.replace(/([^\s<>"'(),;:@])[^\s<>"'(),;:@]*@/gu, '$1…@')
 }
@@ -119,7 +119,7 @@ function gather(out: DestinationStream): Lines {
 type Line = Parameters<LogFn>
 
 function createLimiter(elapsed: () => number, onLeftOut: () => void) {
-  /** In the order in which they were written. */
+  /** In the order of writing. */
   const lines = new Map<string, { writtenAt: number; leftOut: number }>()
 
   function forgetOldest(): void {
@@ -127,7 +127,7 @@ function createLimiter(elapsed: () => number, onLeftOut: () => void) {
     if (oldest !== undefined) lines.delete(oldest)
   }
 
-  /** The line as it is to be written; undefined when it is left out. */
+  /** The line to write; undefined when it is omitted. */
   function admit(line: Line, severity: number): Line | undefined {
     const whom = severity < WARN ? peerOf(line) : domainsOf(line)
     const key = `${severity} ${whom ?? ''} ${causeOf(line)}`
@@ -153,12 +153,12 @@ function withCount([first, ...rest]: Line, leftOut: number): Line {
   return [{ leftOut }, first, ...rest] as unknown as Line
 }
 
-/** Whom a line is about, where that is somebody at the other end of a connection. */
+/** The peer that a line concerns, if any. */
 function peerOf([first]: Line): unknown {
   return typeof first === 'object' && first !== null && 'peer' in first ? first.peer : undefined
 }
 
-/** Of the addresses in `to`. */
+/** The domains of the addresses in `to`. */
 function domainsOf([first]: Line): string {
   const to = typeof first === 'object' && first !== null && 'to' in first ? first.to : []
   const domains = [to].flat().flatMap((given) => /@([^@]*)$/.exec(String(given))?.[1] ?? [])
@@ -168,7 +168,7 @@ function domainsOf([first]: Line): string {
     .slice(0, MAX_CAUSE_LENGTH)
 }
 
-/** The text of a line, and what its fields name as its cause. */
+/** The text of a line with the cause from its fields. */
 function causeOf([first, text]: Line): string {
   if (typeof first !== 'object' || first === null) return String(first)
   const fields = first as Record<string, unknown>
@@ -178,7 +178,7 @@ function causeOf([first, text]: Line): string {
   return [text, ...texts, ...names].join(' ')
 }
 
-/** Numbers and ids in a text differ from line to line of one cause. */
+/** Removes numbers and ids, which differ between lines of one cause. */
 function causeText(value: unknown): string {
   const told = value instanceof Error ? (codeOf(rootOf(value)) ?? rootOf(value).message) : value
   return String(told)
@@ -186,7 +186,7 @@ function causeText(value: unknown): string {
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\d+/g, '#')
 }
 
-/** Texts stay as they are: much of the program logs what an error says of itself. */
+/** Texts stay as they are: much of the program logs the message of an error. */
 function showError(value: unknown): unknown {
   if (!(value instanceof Error)) return value
   const chain = causesOf(value)
@@ -202,8 +202,8 @@ function showError(value: unknown): unknown {
 }
 
 /**
- * What the system, the disk, a peer or a caller did: where in the program that was noticed tells
- * nothing. SQLITE_ERROR, SQLITE_CONSTRAINT and their like are mistakes of ours.
+ * Errors caused by the system, the disk, a peer or a caller, for which a stack trace says nothing.
+ * SQLITE_ERROR, SQLITE_CONSTRAINT and the like are faults of the program.
  */
 const plainCodes =
   /^(E[A-Z0-9]+|SQLITE_(FULL|IOERR|BUSY|LOCKED|CANTOPEN|READONLY|CORRUPT|NOTADB|NOMEM|PERM)\w*|ERR_(SSL|OSSL|TLS|STREAM_PREMATURE_CLOSE|SOCKET)\w*|HPE_\w+|CERT_\w+|DEPTH_ZERO_\w+)$/
@@ -220,7 +220,7 @@ function rootOf(error: Error): Error {
   return causesOf(error).at(-1) ?? error
 }
 
-/** The error, its cause, the cause of that. */
+/** The error, its cause, the cause's cause. */
 function causesOf(error: Error): Error[] {
   const chain = [error]
   for (let next = error.cause; next instanceof Error; next = next.cause) {

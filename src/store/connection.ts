@@ -1,16 +1,16 @@
 /**
- * One connection to the database file, and the only way to it: opening that file by hand would
- * drop the POSIX locks of every connection of this process when it is closed again.
+ * A connection to the database file. Nothing else may open that file: closing it again would drop the
+ * POSIX locks of every connection of this process.
  *
- * Numbers reach SQLite as REAL (columns of STRICT tables turn them back): inside expressions that
- * make text, as `||` or JSON functions, write `cast(? as integer)`.
+ * Numbers reach SQLite as REAL; columns of STRICT tables turn them back into integers. In expressions
+ * that make text, such as `||` and JSON functions, write `cast(? as integer)`.
  */
 import Database from 'better-sqlite3'
 import { queryError } from './database-error.ts'
 
 /**
- * What a query gives back: `run` the number of rows changed (`{ changes }`), `rows` and `row`
- * arrays of values in column order, `records` and `record` objects by column name.
+ * The form of a query's result: `run` is the number of changed rows (`{ changes }`), `rows` and `row`
+ * are arrays of values in column order, `records` and `record` objects by column name.
  */
 export type Shape = 'run' | 'rows' | 'row' | 'records' | 'record'
 
@@ -19,7 +19,7 @@ export type Connection = {
   path: string
   /** Runs one statement, prepared once. @throws AppError DATABASE_ERROR, or what SQLite says. */
   run(text: string, params: readonly unknown[], shape: Shape): unknown
-  /** How often `run` has begun a statement that may change the database. */
+  /** The number of statements so far that may have changed the database. */
   writes(): number
   /** A statement without parameters that gives no rows, as BEGIN. @throws what SQLite says. */
   command(text: string): () => void
@@ -102,7 +102,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   }
 }
 
-/** Whether it is a write, and how it gives rows, is the addon's to tell once, not at every run. */
+/** A statement with the facts that the addon is asked for once, not at every run. */
 type Prepared = {
   statement: Database.Statement
   isReader: boolean

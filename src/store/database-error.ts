@@ -1,16 +1,16 @@
 /**
- * What SQLite throws, and what of it is told to whom: strangers hear that the database cannot be
- * used (`AppError`), the operator at the command line which file and why (`describeDatabaseError`).
+ * Errors of SQLite and their public form: clients see that the database cannot be used (`AppError`),
+ * the operator at the command line sees the file and the reason (`describeDatabaseError`).
  */
 import { AppError, describeError } from '../errors.ts'
 
 const UNAVAILABLE_TEXT = 'The database cannot be used at the moment.'
 
-/** Result codes that say something of the disk, the file or other processes, not of the query. */
+/** Result codes about the disk, the file or other processes, not about the query. */
 const UNAVAILABLE_CODE =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|NOMEM|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM|PROTOCOL|INTERRUPT)/
 
-/** Of these, what the disk or the file says: waiting for others would not help. */
+/** Those of them that concern the disk or the file, for which waiting does not help. */
 const STORAGE_FAULT_CODE = /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM)/
 
 /** The symbolic result code of SQLite (`SQLITE_FULL`), or '' for any other thrown value. */
@@ -19,25 +19,25 @@ export function sqliteCode(error: unknown): string {
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : ''
 }
 
-/** Another connection holds the lock that was asked for. */
+/** Whether another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   return sqliteCode(error).startsWith('SQLITE_BUSY')
 }
 
-/** The disk is full, the file is broken or out of reach; `error` as thrown by SQLite or by us. */
+/** Whether the disk is full, or the file is broken or unreachable. Takes SQLite's errors and AppErrors. */
 export function isStorageFault(error: unknown): boolean {
   return STORAGE_FAULT_CODE.test(sqliteCode(error instanceof AppError ? error.cause : error))
 }
 
-/** What a failing query throws: DATABASE_ERROR where the store is at fault, else the error itself. */
+/** Turns an error of a query into a DATABASE_ERROR where the database is unavailable. */
 export function queryError(error: unknown, file: string): unknown {
   return UNAVAILABLE_CODE.test(sqliteCode(error)) ? databaseError(error, file) : error
 }
 
-/** DATABASE_ERROR (503): nothing of what was asked has been done. */
+/** Makes a DATABASE_ERROR (503): nothing of the request was done. */
 export function databaseError(cause: unknown, file: string): AppError {
   if (cause instanceof AppError) return cause
-  // As errors of the system name their file.
+  // Like errors of the file system, it names its file.
   const named = cause instanceof Error ? Object.assign(cause, { path: file }) : cause
   return new AppError('DATABASE_ERROR', UNAVAILABLE_TEXT, { cause: named })
 }
@@ -47,7 +47,7 @@ export function isTransientDatabaseError(error: unknown): boolean {
   return error instanceof AppError && error.code === 'DATABASE_ERROR'
 }
 
-/** Nobody is served yet: whoever starts the program may read what is wrong. */
+/** The error of a failed start. Its text names the file, because no client can see it yet. */
 export function openError(error: unknown, file: string): unknown {
   if (sqliteCode(error) === '') return error
   const reason = `The database ${file} cannot be opened: ${reasonOf(error)}.`
@@ -55,8 +55,8 @@ export function openError(error: unknown, file: string): unknown {
 }
 
 /**
- * For the operator, never for strangers: the file and SQLite's reason behind a DATABASE_ERROR.
- * Undefined for any other error, and for one that names them itself.
+ * Describes a DATABASE_ERROR for the operator, never for clients: the file and SQLite's reason.
+ * Undefined for other errors, and for errors whose text names the file itself.
  */
 export function describeDatabaseError(error: unknown): string | undefined {
   if (!(error instanceof AppError) || error.code !== 'DATABASE_ERROR') return undefined

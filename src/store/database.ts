@@ -1,8 +1,8 @@
 /**
- * drizzle's proxy driver over "run this SQL": a session hands every query to one function, which
- * the writer, the read connection and the scan threads each supply. Errors come out as they are
- * (drizzle's own wrapper would write the parameters, people's data, into the logs), and raw SQL
- * (`all`, `get`) gives objects by column name; `values` gives arrays.
+ * drizzle's proxy driver: a session passes every query to one function, which the writer, the read
+ * connection and the scan threads each supply. Errors pass unchanged, because drizzle's own wrapper
+ * would write the parameters, personal data, into the logs. Raw SQL (`all`, `get`) returns objects by
+ * column name; `values` returns arrays.
  */
 import type { Shape } from './connection.ts'
 import {
@@ -20,7 +20,7 @@ import {
 
 export type Db = SqliteRemoteDatabase<Record<string, never>>
 
-/** Runs one statement and gives its rows in the shape asked for, or a promise of them. */
+/** Runs one statement and returns its rows in the given shape, or a promise of them. */
 export type Run = (text: string, params: unknown[], shape: Shape) => unknown
 
 export type Values = Record<string, unknown>
@@ -32,17 +32,17 @@ export type Compiled<Row> = {
   decode: ((row: unknown[]) => Row) | undefined
 }
 
-/** A prepared hot statement, as `statement` (statement.ts) makes it. */
+/** A prepared statement (`statement.ts`). */
 export type Statement<Row> = { compiled(): Compiled<Row> }
 
-/** What a statement gives for each row. */
+/** The type of a statement's rows. */
 export type RowOf<Made> = Made extends Statement<infer Row> ? Row : never
 
-/** Prepared hot statements, run by whoever implements this. */
+/** Runs prepared statements. */
 export type Statements = {
   /** Writes; resolves to the number of rows changed. */
   execute(statement: Statement<unknown>, values?: Values): Promise<number>
-  /** The same statement with each of the values in turn; how many rows each of them changed. */
+  /** Runs the statement with each of the values; resolves to the number of rows that each changed. */
   executeEach(statement: Statement<unknown>, values: readonly Values[]): Promise<number[]>
   /** The first row, or undefined. */
   find<Row>(statement: Statement<Row>, values?: Values): Promise<Row | undefined>
@@ -116,7 +116,7 @@ class StoreSession extends SQLiteRemoteSession<NoSchema, NoSchema> {
     _isArrayMode: boolean,
     mapper?: Mapper,
   ): never {
-    // The declared type carries generics that no value of this class ever has.
+    // The declared type has generics that no value of this class has.
     return new StoreQuery(this.#runSql, query, { fields, mapper }, method) as never
   }
 }
@@ -175,7 +175,7 @@ export function compileSql(query: SQL): Query {
   return dialect.sqlToQuery(query)
 }
 
-/** How many rows a query without RETURNING changed, as `await tx.update(...)` gives it back. */
+/** Returns the number of rows that a query without RETURNING changed: `await tx.update(...)`. */
 export function rowsChanged(result: unknown): number {
   const hasChanges = typeof result === 'object' && result !== null && 'changes' in result
   return hasChanges ? Number(result.changes) : 0

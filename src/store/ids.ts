@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 /*
  * UUIDv7 (RFC 9562 section 5.7): 48 bits of epoch milliseconds, version, 12 bits of counter
  * (section 6.2, method 1), variant, 62 random bits. Ids of one process sort in the order of their
- * making, which keeps inserts at the right edge of an index and pages stable.
+ * creation, which keeps inserts at the right edge of an index and pages stable.
  */
 type Sequence = { at: number; time: string; counter: number; pool: string; offset: number }
 
@@ -14,10 +14,10 @@ const VARIANTS = '89ab'
 const COUNTER_END = 0x1000
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** A new id, greater as text than every earlier one of this process. */
+/** Returns a new id, greater as text than every earlier one of this process. */
 export const newId: () => string = createIdSource(Date.now)
 
-/** For tests: ids by another clock. A clock that steps back is not followed. */
+/** For tests: a source of ids with another clock. Ids still increase when the clock steps back. */
 export function createIdSource(now: () => number): () => string {
   const state: Sequence = { at: 0, time: '', counter: 0, pool: '', offset: 0 }
   return () => {
@@ -29,24 +29,24 @@ export function createIdSource(now: () => number): () => string {
   }
 }
 
-/** Any UUID in its lower-case form, whatever its version. */
+/** Whether a text is a UUID of any version, in lower case. */
 export function isUuid(value: string): boolean {
   return UUID.test(value)
 }
 
-/** When a UUIDv7 was made, in epoch milliseconds. @throws TypeError for any other text. */
+/** Returns the time of a UUIDv7 in epoch milliseconds. @throws TypeError for any other text */
 export function idTime(id: string): number {
   if (!isUuid(id) || id[14] !== '7') throw new TypeError('The id is not a UUIDv7.')
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-/** Smaller than every UUIDv7 of that millisecond and after it, greater than every earlier one. */
+/** Returns a lower bound of all UUIDv7 of that millisecond and later, above all earlier ones. */
 export function firstIdAt(at: number): string {
   const time = Math.max(0, Math.floor(at)).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 
-/** A new millisecond starts its counter in the lower half, so that there is room to count. */
+/** The counter of a new millisecond starts in its lower half, so that there is room to count. */
 function advance(state: Sequence, at: number, random: string): void {
   if (at > state.at) {
     setTime(state, at)

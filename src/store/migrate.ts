@@ -1,7 +1,7 @@
 /**
  * Forward-only migrations: `NNNN_name.sql`, numbered from 1 without gaps, each applied in one
- * transaction that also moves `user_version`. Several processes may open one file at a time: who
- * gets the lock second finds the work done. A file that a newer program has changed is refused.
+ * transaction that also sets `user_version`. When several processes open one file, the second to get
+ * the lock finds the migration applied. A database of a newer program is refused.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -13,7 +13,7 @@ export type Migration = { number: number; name: string; sql: string }
 
 const ASSET_FOLDER = 'migrations/sqlite'
 
-/** The migrations of this program, or those of a folder on disk, in order. */
+/** Returns the program's migrations, or those of a folder, in order. */
 export function readMigrations(folder?: string): Migration[] {
   const files =
     folder === undefined
@@ -27,12 +27,12 @@ export function readMigrations(folder?: string): Migration[] {
   return migrations
 }
 
-/** @throws AppError DATABASE_ERROR when the file is newer than the program; what SQLite says. */
+/** @throws AppError DATABASE_ERROR when the database is newer than the program; errors of SQLite */
 export function migrate(connection: Connection, migrations: Migration[]): void {
   const version = connection.value('PRAGMA user_version')
   refuseNewer(Number(version()), migrations.length)
   if (version() === migrations.length) return
-  // Tables are rebuilt under their own names, which foreign keys would turn into deletes.
+  // Migrations rebuild tables under their own names; foreign keys would cascade the deletes.
   connection.script('PRAGMA foreign_keys = OFF')
   try {
     for (const migration of migrations) applyOnce(connection, migration)
@@ -70,6 +70,6 @@ function refuseNewer(version: number, known: number): void {
 function parseMigration(file: string, sql: string): Migration {
   const name = path.posix.basename(file)
   const number = /^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]
-  if (number === undefined) throw new TypeError(`Not a name of a migration: ${name}.`)
+  if (number === undefined) throw new TypeError(`Not a migration's name: ${name}.`)
   return { number: Number(number), name, sql }
 }

@@ -1,10 +1,10 @@
 /**
- * Hot statements, compiled once a process: drizzle needs some 50 us to build a query, more than
- * SQLite needs to run it. Column decoders and encoders apply as in any drizzle query.
+ * Statements that are compiled once per process: drizzle takes about 50 us to build a query, longer
+ * than SQLite takes to run it. Columns are decoded and encoded as in any drizzle query.
  *
  *   const findContact = statement((db) =>
  *     db.select().from(contacts).where(eq(contacts.address, parameter('address'))))
- *   const contact = await tx.find(findContact, { email })
+ *   const contact = await tx.find(findContact, { address })
  */
 import {
   type Compiled,
@@ -24,8 +24,8 @@ type RowOf<Builder> = Builder extends { prepare(): { all(values?: Values): Promi
 type Decoder = { mapFromDriverValue(value: unknown): unknown }
 
 /**
- * A statement from a builder, or from raw SQL, whose rows are objects by column name. Safe as a
- * module constant: nothing is built before its first use.
+ * Makes a statement from a builder, or from raw SQL, whose rows are objects by column name. Safe as a
+ * module constant: the statement is built at its first use.
  */
 export function statement<Builder extends Preparable>(
   build: (db: Db) => Builder,
@@ -41,7 +41,7 @@ export function statement<Row>(build: (db: Db) => Preparable | SQL): Statement<R
   }
 }
 
-/** A value given at each run; drizzle's types know placeholders in fewer places than drizzle. */
+/** A value given at each run. Typed as SQL too, because drizzle's types accept placeholders in few places. */
 export function parameter(name: string): InstanceType<typeof Placeholder> & SQL {
   return sql.placeholder(name) as InstanceType<typeof Placeholder> & SQL
 }
@@ -57,7 +57,7 @@ function compile<Row>(built: Preparable | SQL): Compiled<Row> {
   return { text, bind: binder(params), decode: decoder<Row>(query) }
 }
 
-/** Puts the values of one run where the placeholders stand, through the columns' encoders. */
+/** Puts the values of one run in the place of the placeholders, through the columns' encoders. */
 function binder(params: unknown[]): (values: Values | undefined) => unknown[] {
   const slots = params.map(slot)
   return (values = {}) => {
@@ -82,7 +82,7 @@ function slot(param: unknown): Slot {
   return { name: param.value.name, encoder: isPlain ? undefined : (encoder as Encoder) }
 }
 
-/** Rows of columns and expressions are decoded here, ten times as fast as by drizzle's mapping. */
+/** Decodes rows of columns and expressions, ten times as fast as drizzle's mapping. */
 function decoder<Row>(query: StoreQuery): (row: unknown[]) => Row {
   const { fields, mapper } = query.selection
   const columns = mapper ? undefined : fields?.map(({ path, field }) => toColumn(path, field))
@@ -100,7 +100,7 @@ function decoder<Row>(query: StoreQuery): (row: unknown[]) => Row {
 
 type FlatColumn = { key: string; decode: Decoder | undefined }
 
-/** Undefined for what only drizzle can map: nested objects, sub-selects. */
+/** Undefined for fields that only drizzle can map: nested objects, sub-selects. */
 function toColumn([key, ...deeper]: string[], field: object): FlatColumn | undefined {
   if (key === undefined || deeper.length > 0) return undefined
   if (is(field, Column)) {

@@ -1,12 +1,12 @@
 /**
- * The database: all of Pillarbox's state in one SQLite file.
+ * The database: all state of Pillarbox in one SQLite file.
  *
- *   write   every change, in transactions shared by many callers; resolves when it is durable,
+ *   write   all changes, in transactions shared by many callers; resolves when the change is durable,
  *           so that power loss cannot undo it
  *   read    point look-ups, on this thread
- *   scan    whatever grows with a project, on reader threads; page it by key, a query per page
+ *   scan    queries whose cost grows with a project, on reader threads; page them by key
  *
- * Other processes (the command line) may work on the same file at the same time.
+ * Other processes (the command line) may use the same file at the same time.
  */
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,42 +20,42 @@ import { openDatabaseFiles, refuseSecondName } from './files/database-files.ts'
 import { watchExternalChanges } from './files/external-changes.ts'
 import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { createReaders } from './read/readers.ts'
-import type { ScanCaller } from './read/scan-turns.ts'
+import type { ScanCaller } from './read/scan-queue.ts'
 import { createThread } from './read/thread.ts'
 import { startCheckpoints } from './write/checkpoints.ts'
 import type { Tx } from './write/transaction.ts'
 import { createWritability } from './write/writability.ts'
 import { createWriter, type WriteOptions, type Writer } from './write/writer.ts'
 
-/** drizzle's builders and prepared statements, for queries that change nothing. */
+/** drizzle's builders and prepared statements, for queries that only read. */
 export type Reader = Db & Statements
 
 export type Store = {
   /**
-   * Runs `fn` in a transaction and resolves when its work is durable. `fn` awaits nothing but
-   * queries of its `tx`. It may run twice, when it shared the transaction with one that failed:
-   * the first run then leaves no trace, so `fn` changes nothing but what `tx` undoes, and leaves
-   * the rest to `tx.afterCommit`. @throws what `fn` throws; AppError DATABASE_ERROR when nothing
-   * was kept. Heavy ones say so (`WriteOptions`); light and heavy ones run in no order between them.
+   * Runs `fn` in a transaction and resolves when its work is durable. `fn` may await only queries of
+   * its `tx`. `fn` may run twice, when another closure of the shared transaction fails: the first run
+   * is rolled back, so `fn` changes the database only, and defers other effects to `tx.afterCommit`.
+   * A heavy write sets `heavyFor` (`WriteOptions`); the order between light and heavy writes is open.
+   * @throws errors of `fn`; AppError DATABASE_ERROR when the work was not kept
    */
   write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
   read: Reader
   scan: Reader
   /**
-   * Runs `fn`, whose scans, and those of whatever it starts, wait in the line of `caller`: lines take
-   * turns. Of a request whose line is too long already, the first scan is AppError
-   * RATE_LIMIT_EXCEEDED and no later one is. What a commit sets off belongs to nobody.
+   * Runs `fn`. Its scans, and those of asynchronous work that it starts, wait in the line of `caller`;
+   * the lines are served in turn. When the line is too long, the first scan of a request fails with
+   * AppError RATE_LIMIT_EXCEEDED, but no later one. Work that a commit starts has no caller.
    */
   scanFor<T>(caller: ScanCaller, fn: () => T): T
-  /** Calls `fn` whenever this process may have committed something. `fn` does not throw. */
+  /** Calls `fn` after each possible commit of this process. `fn` must not throw. */
   onCommit(fn: () => void): () => void
-  /** Calls `fn` within 200 ms after another process has written, now and then without cause. */
+  /** Calls `fn` within 200 ms after another process has written, and sometimes without cause. */
   onExternalChange(fn: () => void): () => void
-  /** Calls `fn`, again and again, while files of the database are gone. `fn` does not throw. */
+  /** Calls `fn` repeatedly while files of the database are gone. `fn` must not throw. */
   onFilesLost(fn: () => void): () => void
   /**
-   * False while files of the database are gone, and after a write that failed for lack of space or a fault of the file, until none has failed
-   * so for five seconds and the store's own attempt reaches the disk.
+   * False while files of the database are gone, and after a write failed for lack of space or a fault
+   * of the file: until no write has failed for five seconds and a write of the store succeeds.
    */
   isWritable(): boolean
   /** Size of the write-ahead log. */
@@ -67,14 +67,14 @@ export type Store = {
 export type StoreOptions = {
   path: string
   log: Log
-  /** Told when files of the database are gone. */
-  health?: Pick<Health, 'report'>
-  /** A folder of migrations in place of the program's own. */
+  /** Degraded while files of the database are gone. */
+  health?: Pick<Health, 'set'>
+  /** A folder of migrations instead of the program's own. */
   migrationsDir?: string
-  /** The SQLite addon, where it lies beside no package. */
+  /** The file of the SQLite addon; that of the package if absent. */
   nativeBinding?: string | undefined
   readerThreads?: number
-  /** Whether to look for changes of other processes; one-shot commands need not. */
+  /** Whether to watch for changes by other processes; one-shot commands need not. */
   watch?: boolean
 }
 
@@ -82,8 +82,8 @@ const OPEN_TIMEOUT_MS = 5000
 const READ_BUSY_TIMEOUT_MS = 1000
 
 /**
- * Opens the file, made with mode 0600 if need be, and brings its tables up to date.
- * @throws AppError DATABASE_ERROR: a newer database, a broken or unreadable file.
+ * Opens the database, creates the file with mode 0600 if it does not exist, and migrates it.
+ * @throws AppError DATABASE_ERROR for a newer database, and for a broken or unreadable file
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { path, nativeBinding, log, health, readerThreads = 2, watch = true } = options
@@ -146,7 +146,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** Writes a page that says what it said before. */
+/** Writes one page, unchanged. */
 function probe(connection: Connection, writer: Writer): Promise<void> {
   return writer.write(async (tx) => {
     const version = Number(connection.value('PRAGMA user_version')())
@@ -155,8 +155,8 @@ function probe(connection: Connection, writer: Writer): Promise<void> {
 }
 
 /**
- * What was acknowledged and stands in a log without a name goes into the database, which has one: a
- * crash would lose it.
+ * Copies a log whose file was removed into the database. Its commits were acknowledged, and a crash
+ * would lose them.
  */
 function rescueLog(connection: Connection, log: Log): void {
   if (connection.isInTransaction()) return
@@ -167,7 +167,7 @@ function rescueLog(connection: Connection, log: Log): void {
   }
 }
 
-/** Waits for other processes: turning a new file into a WAL one does not honour busy timeouts. */
+/** Waits for other processes. SQLite ignores busy timeouts while it turns a new file to WAL mode. */
 async function openWritable(options: StoreOptions, migrations: Migration[]): Promise<Connection> {
   const endsAt = performance.now() + OPEN_TIMEOUT_MS
   for (;;) {
@@ -185,7 +185,7 @@ function setUp({ path, nativeBinding }: StoreOptions, migrations: Migration[]): 
   refuseSecondName(path)
   const connection = openConnection({ path, nativeBinding, busyTimeoutMs: 0 })
   try {
-    // Pages that hold a message's text without a chain, and a cache that holds the busy ones.
+    // Pages large enough for a message's text without overflow, and a cache for the busy ones.
     connection.script('PRAGMA page_size = 8192; PRAGMA cache_size = -16384')
     connection.script('PRAGMA journal_mode = WAL')
     connection.script('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0')
@@ -198,7 +198,7 @@ function setUp({ path, nativeBinding }: StoreOptions, migrations: Migration[]): 
   }
 }
 
-/** SQLite would give it the process's default mode; its log and index files copy this one's. */
+/** SQLite would create the file with the default mode; log and index take the mode of this file. */
 function createFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))

@@ -37,7 +37,7 @@ export type Certificates = {
 
 type Deps = {
   config: Pick<Config, 'http' | 'inbound' | 'submission' | 'baseUrl' | 'delivery'>
-  health: Pick<Health, 'report'>
+  health: Pick<Health, 'set'>
   log: Log
   now: Now
 }
@@ -72,7 +72,7 @@ export function createCertificates(deps: Deps, pollMs = POLL_MS): Certificates {
     for (const fault of faults) if (!logged.has(fault)) log.error(fault)
     logged.clear()
     for (const fault of faults) logged.add(fault)
-    health.report('certificate', faults.length === 0 ? null : faults.join(' '))
+    health.set('certificate', faults.length === 0 ? null : faults.join(' '))
   }
 
   function tick(): void {

@@ -104,6 +104,6 @@ function reporter(health: Health) {
   return (part: 'canary' | 'silence', reason: string | null) => {
     if (reason === null) parts.delete(part)
     else parts.set(part, reason)
-    health.report('dns', parts.size === 0 ? null : [...parts.values()].join(' '))
+    health.set('dns', parts.size === 0 ? null : [...parts.values()].join(' '))
   }
 }

@@ -1,12 +1,12 @@
 /**
- * Whether the database, its log and its index are still the files that were opened: one that was
- * removed, moved or replaced would swallow every write, for this process goes on with the file that
- * has no name any more. Only `stat` is used: to open the database by hand would drop the locks of
- * this process.
+ * Watches whether the database, its log and its index are still the files that were opened. Writes to
+ * a file that was removed, moved or replaced would be lost, because this process goes on with the
+ * file that no longer has a name. The watch uses `stat` only: to open the database by hand would drop
+ * the locks of this process.
  *
- * SQLite itself removes log and index only with the last connection of all processes, so while a
- * connection is open none of the three can change legitimately. A file that comes back (a move that
- * was undone) is well again.
+ * SQLite removes log and index only with the last connection of all processes, so while a connection
+ * is open none of the three can change legitimately. A file that comes back (a move that was undone)
+ * is valid again.
  */
 import { realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
@@ -17,27 +17,27 @@ import type { Log } from '../../log.ts'
 export type DatabaseFiles = {
   /** Size of the write-ahead log. */
   logBytes(): number
-  /** For every commit. @throws Error with an SQLite code when a file is not what was opened */
+  /** Call this for every commit. @throws Error with an SQLite code when a file was removed or replaced */
   check(): void
   areLost(): boolean
-  /** Looks again and again; `onLost` hears when files are lost, and again while they are. */
+  /** Checks regularly, and calls `onLost` each time while files are lost. */
   watch(onLost: (lost: LostFiles) => void, everyMs?: number): void
   stop(): void
 }
 
 export type LostFiles = {
-  /** The database is in its place, and where the log was there is nothing. */
+  /** Only the log is gone; the database is in its place. */
   isLogAloneGone: boolean
 }
 
-type Deps = { log: Log; health?: Pick<Health, 'report'> | undefined }
+type Deps = { log: Log; health?: Pick<Health, 'set'> | undefined }
 type Seen = { file: string; mark: string | undefined }
 
 const EVERY_MS = 250
-/** Commits may come faster than that is worth a look. */
+/** Commits within this time share one check. */
 const LEAST_MS = 20
 
-/** To be called while a connection to the database is open, before anything waits. */
+/** Call this right after a connection to the database was opened. */
 export function openDatabaseFiles(file: string, { log, health }: Deps): DatabaseFiles {
   const real = realpathSync(file)
   const seen: Seen[] = [file, `${real}-wal`, `${real}-shm`].map((name) => ({
@@ -46,24 +46,24 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
   }))
   let lost: string | null = null
   let timer: NodeJS.Timeout | undefined
-  let lookedAt = performance.now()
+  let checkedAt = performance.now()
 
-  function look(): void {
-    lookedAt = performance.now()
+  function refresh(): void {
+    checkedAt = performance.now()
     const found = seen.find(hasChanged)?.file ?? null
     if (found === lost) return
     lost = found
-    tell()
+    announce()
   }
 
-  function tell(): void {
+  function announce(): void {
     if (lost === null) {
-      health?.report('database-files', null)
+      health?.set('database-files', null)
       log.warn({ file }, 'the files of the database are back')
       return
     }
     const reason = `${lost} was removed or replaced while the server runs: nothing is taken or sent. Stop the server, put the right files in place, start again.`
-    health?.report('database-files', reason)
+    health?.set('database-files', reason)
     log.fatal({ file: lost }, 'a file of the database was removed or replaced')
   }
 
@@ -71,7 +71,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
   return {
     logBytes: () => statSync(wal.file, { throwIfNoEntry: false })?.size ?? 0,
     check() {
-      if (performance.now() - lookedAt >= LEAST_MS) look()
+      if (performance.now() - checkedAt >= LEAST_MS) refresh()
       if (lost === null) return
       const message = `${path.basename(lost)} was removed or replaced`
       throw Object.assign(new Error(message), { code: 'SQLITE_READONLY_DBMOVED' })
@@ -79,7 +79,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
     areLost: () => lost !== null,
     watch(onLost, everyMs = EVERY_MS) {
       timer = setInterval(() => {
-        look()
+        refresh()
         if (lost === null) return
         onLost({ isLogAloneGone: !hasChanged(database) && markOf(wal.file) === 'gone' })
       }, everyMs).unref()
@@ -89,7 +89,7 @@ export function openDatabaseFiles(file: string, { log, health }: Deps): Database
 }
 
 /**
- * A database with two names would have two logs, of which each process sees one.
+ * Refuses a database with several hard links: each name would have a log of its own.
  * @throws AppError DATABASE_ERROR
  */
 export function refuseSecondName(file: string): void {
@@ -99,7 +99,7 @@ export function refuseSecondName(file: string): void {
   throw new AppError('DATABASE_ERROR', text)
 }
 
-/** What has not been there yet may come: SQLite makes log and index when they are needed. */
+/** A file that did not exist yet may appear: SQLite creates log and index when it needs them. */
 function hasChanged(one: Seen): boolean {
   const mark = markOf(one.file)
   if (mark === undefined || mark === one.mark) return false
@@ -108,7 +108,7 @@ function hasChanged(one: Seen): boolean {
   return false
 }
 
-/** Undefined when the system does not tell: the writes themselves will. */
+/** The file's device and inode; undefined when `stat` fails, because the writes themselves will fail then. */
 function markOf(file: string): string | undefined {
   try {
     const found = statSync(file, { bigint: true, throwIfNoEntry: false })

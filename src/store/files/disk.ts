@@ -1,20 +1,20 @@
 /**
- * How much room the disk of the database has. Below `limits.min_free_bytes` nothing more is taken
- * in, while sending, deleting and reading go on: what is left is for the outcomes of mail. Twenty in
- * a hundred more than the limit must be free before anything is taken again, so that a log that
- * grows and shrinks does not open and close the doors.
+ * Watches the free space of the database's disk. Below `limits.min_free_bytes` the server accepts
+ * nothing more, while sending, deleting and reading go on: the rest of the space is for the outcomes
+ * of mail. The server accepts again when 20% more than the limit is free, so that a log that grows
+ * and shrinks does not switch it back and forth.
  */
 import { statfs } from 'node:fs/promises'
 import type { Health } from '../../health.ts'
 import type { Log } from '../../log.ts'
 
-/** In bytes; `free` is what our user may have. */
+/** In bytes; `free` is the space that the server's user may take. */
 export type DiskSpace = { free: number; total: number }
 
 export type Disk = {
-  /** Whether nothing that makes the database grow may be taken. */
+  /** Whether writes that make the database grow are refused. */
   isLow(): boolean
-  /** At the last look; null when the system does not tell. */
+  /** At the last check; null while the system does not report it. */
   freeBytes(): number | null
   stop(): void
 }
@@ -24,34 +24,34 @@ export type DiskOptions = {
   folder: string
   /** 0 = no limit. */
   minFreeBytes: number
-  health: Pick<Health, 'report'>
+  health: Pick<Health, 'set'>
   log: Log
   everyMs?: number
   /** For tests. */
   read?: (folder: string) => Promise<DiskSpace>
 }
 
-/** In two seconds large attachments could fill all of the reserve. */
+/** Large attachments could fill the whole reserve within two seconds. */
 const EVERY_MS = 250
-/** Of the whole disk. */
+/** The share of the disk below which health is degraded. */
 const SCARCE_SHARE = 0.05
 const RELIEF = 1.2
 
-/** For who takes nothing in. */
+/** For processes that accept nothing. */
 export const roomyDisk: Disk = {
   isLow: () => false,
   freeBytes: () => null,
   stop: () => undefined,
 }
 
-/** It has looked once when it resolves. */
+/** Starts the watch; the first check is done when it resolves. */
 export async function watchDisk(options: DiskOptions): Promise<Disk> {
   const { folder, minFreeBytes, health, log, everyMs = EVERY_MS, read = readSpace } = options
   let space: DiskSpace | null = null
   let isLow = false
   let isScarce = false
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     try {
       space = await read(folder)
     } catch (error) {
@@ -62,7 +62,7 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
     const wasLow = isLow
     isLow = free < minFreeBytes * (isLow ? RELIEF : 1)
     isScarce = free < total * SCARCE_SHARE * (isScarce ? RELIEF : 1)
-    health.report('disk', reasonOf(space))
+    health.set('disk', reasonOf(space))
     if (isLow && !wasLow) {
       const facts = { folder, freeBytes: free, minFreeBytes }
       log.error(facts, 'the disk is nearly full: nothing more is taken in')
@@ -79,13 +79,13 @@ export async function watchDisk(options: DiskOptions): Promise<Disk> {
     return isScarce ? `Only ${room}, ${Math.floor((free / total) * 100)}% of it.` : null
   }
 
-  await look()
-  let isLooking = false
+  await refresh()
+  let isRefreshing = false
   const timer = setInterval(() => {
-    if (isLooking) return
-    isLooking = true
-    void look().finally(() => {
-      isLooking = false
+    if (isRefreshing) return
+    isRefreshing = true
+    void refresh().finally(() => {
+      isRefreshing = false
     })
   }, everyMs).unref()
   return {

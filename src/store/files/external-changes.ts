@@ -2,20 +2,20 @@ import type { Log } from '../../log.ts'
 import type { Connection } from '../connection.ts'
 import { isBusy } from '../database-error.ts'
 
-/** Well under the 200 ms within which commands take effect on a running server. */
+/** Well below the 200 ms within which commands take effect on a running server. */
 const INTERVAL_MS = 100
 
 export type Watch = {
   subscribe(fn: () => void): () => void
-  /** To be called when a transaction of the writer's has ended. */
+  /** Call this when a transaction of the writer has ended. */
   ended(): void
   stop(): void
 }
 
 /**
- * Tells when another process has changed the database. `PRAGMA data_version` moves on the writer's
- * connection only when others commit; a checkpoint that empties the log moves it too, which costs a
- * needless look.
+ * Notifies listeners when another process has changed the database. On the writer's connection
+ * `PRAGMA data_version` changes when others commit, and when a checkpoint empties the log, which
+ * notifies without need.
  */
 export function watchExternalChanges(writer: Connection, log: Log): Watch {
   const version = writer.value('PRAGMA data_version')
@@ -23,8 +23,8 @@ export function watchExternalChanges(writer: Connection, log: Log): Watch {
   let seen = version()
   let isDue = false
 
-  /** A heavy write holds its transaction over turns of the loop: the look is made at its end. */
-  function look(): void {
+  /** During the transaction of a heavy write the check is postponed to its end. */
+  function check(): void {
     isDue = writer.isInTransaction()
     if (isDue) return
     try {
@@ -46,14 +46,14 @@ export function watchExternalChanges(writer: Connection, log: Log): Watch {
     }
   }
 
-  const timer = setInterval(look, INTERVAL_MS).unref()
+  const timer = setInterval(check, INTERVAL_MS).unref()
   return {
     subscribe(fn) {
       listeners.add(fn)
       return () => listeners.delete(fn)
     },
     ended() {
-      if (isDue) look()
+      if (isDue) check()
     },
     stop: () => clearInterval(timer),
   }

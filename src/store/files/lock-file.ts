@@ -1,11 +1,11 @@
 /**
- * Where the lock of a database's server lies (`serve-lock.ts`): beside the file itself, by one name,
- * whatever links lead to the database. The database need not be there.
+ * The path of the server's lock (`serve-lock.ts`): beside the database file itself, so that all
+ * symbolic links to the database share one lock. The database need not exist.
  */
 import { realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 
-/** Of the database, and of its lock. @throws Error when the folder is not there */
+/** The real paths of the database and of its lock. @throws Error when the folder does not exist */
 export function lockFileOf(databaseFile: string): { database: string; file: string } {
   const database = resolveFile(databaseFile)
   return { database, file: `${database}.serving` }

@@ -1,16 +1,16 @@
 /**
- * One server a database. The lock is a transaction on a file beside it, which the system lets go of
- * when the process dies, however it dies: so whoever holds it knows that all leases of earlier
- * servers are void, and no lock outlives its server.
+ * Ensures that one server at most runs on a database. The lock is a transaction on a file beside the
+ * database, which the system releases when the process dies. So the holder knows that all leases of
+ * earlier servers are void, and no lock outlives its server.
  *
- * The lock is only as good as the name of its file:
+ * The lock depends on the name of its file:
  *
- *   the file is there            its lock decides
- *   it is not (a first start, or
- *   somebody removed it)         nobody else may have the database itself open, whatever name they
- *                                have for it: SQLite's locks are the file's, not the name's
- *   it is removed or replaced
- *   while the server runs        the server makes it anew
+ *   the file exists              its lock decides
+ *   the file does not exist (a
+ *   first start, or removed)     no other process may have the database open, by any name: SQLite's
+ *                                locks belong to the file, not to the name
+ *   the file is removed or
+ *   replaced while it is held    the server creates it again
  */
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,18 +20,17 @@ import { type Connection, openConnection } from '../connection.ts'
 import { isBusy, openError } from '../database-error.ts'
 import { lockFileOf } from './lock-file.ts'
 
-/** A command that looks whether a server runs (`is-served.ts`) is in the way for less than that. */
+/** A command that checks for a server (`is-served.ts`) holds the file for less than this. */
 const BUSY_MS = 200
 
-/** Gives the lock back. */
 export type ServeLock = { release(): void }
 
 export type ServeLockOptions = {
   log: Log
   nativeBinding?: string | undefined
-  /** How long a command that has the database open may take to end. */
+  /** How long to wait for a command that has the database open. */
   patienceMs?: number
-  /** How often it is seen whether the file is still there. */
+  /** The interval between checks that the file still exists. */
   everyMs?: number
 }
 
@@ -56,9 +55,9 @@ export async function takeServeLock(
       const { connection } = held
       held = hold(file, nativeBinding)
       connection.close()
-      log.warn({ file }, 'the lock of the server was removed, and is made anew')
+      log.warn({ file }, 'the lock of the server was removed and has been created again')
     } catch (error) {
-      log.error({ error, file }, 'the lock of the server was removed and cannot be made anew')
+      log.error({ error, file }, 'the lock of the server was removed and cannot be created again')
     }
   }
 
@@ -77,7 +76,7 @@ function hold(file: string, nativeBinding: string | undefined): Held {
     const isNew = makeFile(file)
     const mark = markOf(file)
     const connection = lock(file, nativeBinding)
-    // Whoever held it before may have removed it meanwhile: then it locks nobody out.
+    // An earlier holder may have removed the file meanwhile; then this lock protects nothing.
     if (mark !== undefined && markOf(file) === mark) return { connection, mark, isNew }
     connection.close()
   }
@@ -103,7 +102,7 @@ type Suspicion = {
   patienceMs: number
 }
 
-/** Nobody else has the database open; if somebody has, all is as it was before. @throws AppError CONFLICT */
+/** Refuses to start while another process has the database open. @throws AppError CONFLICT */
 async function refuseOthers(
   database: string,
   { held, file, nativeBinding, patienceMs }: Suspicion,
@@ -114,7 +113,7 @@ async function refuseOthers(
       await delay(RETRY_MS)
       continue
     }
-    // While it is locked still, so that nobody takes it for an old one.
+    // Removed while it is still locked, so that no other process takes it for an old one.
     if (process.platform !== 'win32') rmSync(file, { force: true })
     held.connection.close()
     const text =
@@ -123,7 +122,7 @@ async function refuseOthers(
   }
 }
 
-/** In exclusive mode SQLite wants the whole database for itself; what else is wrong shows later. */
+/** Exclusive mode needs the database without other connections. Other errors show later. */
 function isOpenElsewhere(database: string, nativeBinding: string | undefined): boolean {
   const size = statSync(database, { throwIfNoEntry: false })?.size ?? 0
   if (size === 0) return false
@@ -139,7 +138,7 @@ function isOpenElsewhere(database: string, nativeBinding: string | undefined): b
   }
 }
 
-/** Whether it was not there. */
+/** Creates the file; false when it existed. */
 function makeFile(file: string): boolean {
   try {
     closeSync(openSync(file, 'wx', 0o600))

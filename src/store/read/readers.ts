@@ -1,13 +1,13 @@
 /**
- * Scans: queries whose cost grows with a project, away from the event loop. A few threads at most,
- * each with one scan at a time and started when all others are busy; what they cannot take yet waits
- * for its turn (scan-turns.ts). Every query sees the database as of its own beginning.
+ * Runs scans, queries whose cost grows with a project, on threads. Each of the few threads runs one
+ * scan at a time and starts when all others are busy; further scans wait (scan-queue.ts). Every query
+ * has a snapshot of its own.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError } from '../../errors.ts'
 import type { Run } from '../database.ts'
 import { databaseError } from '../database-error.ts'
-import { createScanTurns, type ScanCaller } from './scan-turns.ts'
+import { createScanQueue, type ScanCaller } from './scan-queue.ts'
 import type { StoreThread } from './thread.ts'
 import type { Query, ThreadSettings } from './thread-messages.ts'
 
@@ -15,7 +15,7 @@ export type Readers = {
   run: Run
   /** As `Store.scanFor` (store.ts). */
   scanFor<T>(caller: ScanCaller, fn: () => T): T
-  /** Answers what runs; what waits, or comes later, is DATABASE_ERROR. */
+  /** Finishes running scans; waiting and later ones fail with DATABASE_ERROR. */
   stop(): Promise<void>
 }
 
@@ -27,19 +27,19 @@ type Scan = {
   reject(error: unknown): void
 }
 
-/** What waits for one project when its next request is refused; a page of a list is two scans. */
+/** The limit of waiting scans of a project, beyond which requests are refused. A page of a list takes two. */
 export const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 5
-/** Whoever has not said for whom: the server's own work, and commands. */
+/** Scans without a caller: work of the server itself, and commands. */
 const SYSTEM: ScanCaller = { key: '', isJob: false }
 
 export function createReaders({ path }: ThreadSettings, threads: readonly Thread[]): Readers {
   const callers = new AsyncLocalStorage<ScanCaller>()
-  /** Those whose first scan found room: the others of theirs are not refused half-way. */
+  /** Callers whose first scan was admitted: their further scans are not refused. */
   const admitted = new WeakSet([SYSTEM])
-  const turns = createScanTurns<Scan>()
+  const queue = createScanQueue<Scan>()
   const idle = [...threads]
-  /** No scan can be interrupted: a request finds one thread that no job is ever given. */
+  /** A scan cannot be interrupted, so one thread is never given to jobs. */
   const jobThreads = Math.max(1, threads.length - 1)
   let jobsRunning = 0
   let isStopped = false
@@ -47,7 +47,7 @@ export function createReaders({ path }: ThreadSettings, threads: readonly Thread
 
   function refusal(caller: ScanCaller): AppError | undefined {
     if (isStopped) return closed()
-    const hasRoom = caller.isJob || turns.countWaiting(caller) < MAX_WAITING
+    const hasRoom = caller.isJob || queue.countWaiting(caller) < MAX_WAITING
     if (!hasRoom && !admitted.has(caller)) return crowded()
     admitted.add(caller)
     return undefined
@@ -55,7 +55,7 @@ export function createReaders({ path }: ThreadSettings, threads: readonly Thread
 
   function begin(): void {
     for (let thread = idle.pop(); thread !== undefined; thread = idle.pop()) {
-      const scan = turns.take(jobsRunning < jobThreads)
+      const scan = queue.take(jobsRunning < jobThreads)
       if (scan === undefined) {
         idle.push(thread)
         return
@@ -79,14 +79,14 @@ export function createReaders({ path }: ThreadSettings, threads: readonly Thread
       if (error) return Promise.reject(error)
       const query: Query = { kind: 'query', text, params, shape }
       return new Promise((resolve, reject) => {
-        turns.add(caller, { query, isJob: caller.isJob, resolve, reject })
+        queue.add(caller, { query, isJob: caller.isJob, resolve, reject })
         begin()
       })
     },
     scanFor: (caller, fn) => callers.run(caller, fn),
     async stop() {
       isStopped = true
-      for (let scan = turns.take(true); scan; scan = turns.take(true)) scan.reject(closed())
+      for (let scan = queue.take(true); scan; scan = queue.take(true)) scan.reject(closed())
       await Promise.all(threads.map((thread) => thread.stop()))
     },
   }

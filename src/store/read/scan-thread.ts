@@ -1,6 +1,6 @@
 /**
- * The entry of the store's threads: one of them answers scans, each in a snapshot of its own, or
- * copies the write-ahead log into the database file.
+ * The entry of the store's threads. A thread runs scans, each in a snapshot of its own, or copies the
+ * write-ahead log into the database file.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openConnection } from '../connection.ts'
@@ -15,9 +15,9 @@ import type {
 } from './thread-messages.ts'
 
 const BUSY_TIMEOUT_MS = 1000
-/** The writer cannot begin while a checkpoint waits for readers. */
+/** How long a checkpoint waits for readers; the writer cannot begin meanwhile. */
 const READER_WAIT_MS = 30
-/** A pass leaves what was written during it: one that found more than so many pages had left many. */
+/** Pages written during a pass remain for the next. After a pass with more than this, another follows. */
 const PASS_PAGES = 500
 const MAX_PASSES = 6
 
@@ -63,7 +63,7 @@ function openWritable(settings: ThreadSettings): Connection {
   return connection
 }
 
-/** First beside the writer, so that what is left when it has to wait is little. */
+/** Copies beside the writer first, so that little is left when the writer has to wait. */
 function checkpoint(connection: Connection, { isQuiet, maxLogBytes }: Checkpoint): void {
   const pageBytes = Number(connection.value('PRAGMA page_size')())
   let log = copyPages(connection)

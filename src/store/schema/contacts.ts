@@ -4,7 +4,7 @@ import { bool, json } from './columns.ts'
 import type { FieldKind } from './words.ts'
 
 export const contacts = sqliteTable('contacts', {
-  /** The order of lists and walks; nobody outside sees it. */
+  /** The order of lists and walks; not part of the API. */
   number: integer('number').primaryKey({ autoIncrement: true }),
   id: text('id').notNull(),
   projectId: text('project_id').notNull(),
@@ -32,5 +32,5 @@ export const contactSearchBacklog = sqliteTable('contact_search_backlog', {
 
 export type ContactData = Record<string, unknown>
 
-/** `number` is left out: only queries need it. */
+/** Without `number`, which only queries need. */
 export type Contact = Omit<InferSelectModel<typeof contacts>, 'number'>

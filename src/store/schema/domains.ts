@@ -18,7 +18,7 @@ export const domains = sqliteTable('domains', {
   ed25519PublicKey: text('ed25519_public_key').notNull(),
   isEd25519Found: bool('is_ed25519_found').notNull().default(false),
   isReturnPathFound: bool('is_return_path_found').notNull().default(false),
-  /** The domain's own MX is this server: its mailboxes are taken in. */
+  /** The domain's MX is this server, which accepts mail for its mailboxes. */
   isMxFound: bool('is_mx_found').notNull().default(false),
   findings: json('findings').$type<RecordFinding[]>(),
   checkedAt: integer('checked_at'),
@@ -28,7 +28,7 @@ export const domains = sqliteTable('domains', {
   updatedAt: integer('updated_at').notNull(),
 })
 
-/** What the last check found of one asked-for DNS record. */
+/** The result of the last check of a required DNS record. */
 export type RecordFinding = {
   purpose: string
   state: 'found' | 'missing' | 'different' | 'unknown'

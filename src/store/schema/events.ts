@@ -9,7 +9,7 @@ export const events = sqliteTable('events', {
   name: text('name').notNull(),
   contactId: text('contact_id'),
   emailId: text('email_id'),
-  /** Of the service's own events. Of clients' events any JSON: read by `unwrapEventData`. */
+  /** An object for the server's own events. Clients' events may have any JSON: `unwrapEventData`. */
   data: json('data').$type<Record<string, unknown>>(),
   createdAt: integer('created_at').notNull(),
 })

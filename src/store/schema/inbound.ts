@@ -11,53 +11,53 @@ export const inboundMessages = sqliteTable('inbound_messages', {
   reversePath: text('reverse_path').notNull(),
   recipients: json('recipients').$type<InboundRecipient[]>().notNull(),
   clientAddress: text('client_address').notNull(),
-  /** As the client named itself. */
+  /** The name that the client gave in EHLO or HELO. */
   clientName: text('client_name').notNull(),
   /** Version and cipher; null for a session in clear. */
   tls: text('tls'),
   sizeBytes: integer('size_bytes').notNull(),
-  /** Null once a report was read, or retention cleared it; empty where `chunks` hold the octets. */
+  /** Null once a report was processed or retention has cleared it; empty when `chunks` has the octets. */
   raw: blob('raw', { mode: 'buffer' }),
-  /** The number of those chunks. */
+  /** The number of its chunks. */
   rawChunks: integer('raw_chunks').notNull().default(0),
-  /** A reader's own ends at this message. */
+  /** How often a reader thread ended while it parsed this message. */
   attempts: integer('attempts').notNull().default(0),
   kind: text('kind').$type<InboundKind>(),
   sender: text('sender'),
   subject: text('subject'),
-  /** What was understood, for people. */
+  /** The findings, for display. */
   summary: json('summary').$type<Record<string, unknown>>(),
   error: text('error'),
   processedAt: integer('processed_at'),
-  /** To be read alone: it may be what ended a reader thread, or the process. */
+  /** Parsed alone, because it may have ended a reader thread or the process. */
   isSuspect: bool('is_suspect').notNull().default(false),
-  /** How often the process ended while it was read alone. */
+  /** How often the process ended while it was parsed alone. */
   interruptions: integer('interruptions').notNull().default(0),
-  /** Since when it is read alone. */
+  /** Since when it is parsed alone. */
   begunAt: integer('begun_at'),
-  /** When an interrupted one is read again. */
+  /** When an interrupted message is parsed again. */
   dueAt: integer('due_at').notNull().default(0),
-  /** Why mail for people had less effect than other mail has. */
+  /** Why mail to a mailbox had less effect than usual. */
   remark: text('remark'),
 })
 
-/** One row: whether a process reads, or died while it did. */
+/** One row: whether a process parses mail, or died while it did. */
 export const inboundReading = sqliteTable('inbound_reading', {
   id: integer('id').primaryKey(),
   isUnderWay: bool('is_under_way').notNull(),
 })
 
-/** Kept by triggers. */
+/** Triggers keep these figures. */
 export const inboundUsage = sqliteTable('inbound_usage', {
   /** A project's id, `server`, or `reports`. */
   owner: text('owner').primaryKey(),
   bytes: integer('bytes').notNull(),
 })
 
-/** Received mail that was announced within the last hour. */
+/** Received mail that raised an event within the last hour. */
 export const receivedRecently = sqliteTable('received_recently', {
   projectId: text('project_id').notNull(),
-  /** An address that proved to be it, or the client's network. */
+  /** An authenticated address, or the client's network. */
   sender: text('sender').notNull(),
   mailbox: text('mailbox').notNull(),
   at: integer('at').notNull(),
@@ -68,7 +68,7 @@ export const snsNotifications = sqliteTable('sns_notifications', {
   receivedAt: integer('received_at').notNull(),
 })
 
-/** What a recipient of inbound mail is: decided at RCPT, acted on once the message was read. */
+/** The meaning of an inbound recipient: decided at RCPT, used once the message is parsed. */
 export type InboundRecipient =
   | { for: 'return-path'; address: string; emailId: string }
   | { for: 'unsubscribe'; address: string; emailId: string }

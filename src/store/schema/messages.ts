@@ -26,23 +26,23 @@ export const contents = sqliteTable('contents', {
   projectId: text('project_id').notNull(),
   shareKey: text('share_key'),
   subject: text('subject').notNull(),
-  /** As given; null once retention cleared it. */
+  /** As given; null once retention has cleared it. */
   body: text('body'),
-  /** A plain text instead of HTML. */
+  /** The body is plain text, not HTML. */
   isText: bool('is_text').notNull().default(false),
-  /** The text part beside HTML, as given or received; null without one, or once retention cleared it. */
+  /** The text part beside HTML; null without one, and once retention has cleared it. */
   text: text('text'),
-  /** Null when there are none or retention cleared them. */
+  /** Null without attachments, and once retention has cleared them. */
   attachments: json('attachments').$type<StoredAttachment[]>(),
-  /** Octets of them in `chunks`. */
+  /** Their octets in `chunks`. */
   chunkBytes: integer('chunk_bytes').notNull().default(0),
-  /** The links of a body that retention cleared; null while the body is there. */
+  /** The links of a body that retention has cleared; null while the body exists. */
   links: json('links').$type<string[]>(),
   lastUsedAt: integer('last_used_at').notNull(),
   createdAt: integer('created_at').notNull(),
 })
 
-/** Of a value too large for its row: of a content's attachments, or a received message. */
+/** Parts of a value too large for one row: a content's attachments, or a received message. */
 export const chunks = sqliteTable(
   'chunks',
   {
@@ -64,13 +64,13 @@ export const emails = sqliteTable('emails', {
   workflowExecutionId: text('workflow_execution_id'),
   workflowStepExecutionId: text('workflow_step_execution_id'),
   recipient: text('recipient').notNull(),
-  /** A-label form. */
+  /** In A-labels. */
   recipientDomain: text('recipient_domain').notNull(),
   toName: text('to_name'),
   fromAddress: text('from_address').notNull(),
   fromName: text('from_name'),
   replyTo: text('reply_to'),
-  /** As given until an attempt rendered it. */
+  /** As given until an attempt has rendered it. */
   subject: text('subject').notNull(),
   contentClass: text('content_class').$type<ContentType>().notNull(),
   isTracked: bool('is_tracked').notNull(),
@@ -78,14 +78,14 @@ export const emails = sqliteTable('emails', {
   variables: json('variables').$type<Snapshot>(),
   messageId: text('message_id').notNull(),
   providerId: text('provider_id'),
-  /** Of received mail: the email that it answers. */
+  /** For received mail: the email that it answers. */
   answeredEmailId: text('answered_email_id'),
   state: text('state').$type<QueueState>().notNull(),
   status: text('status').$type<EmailStatus>().notNull(),
   queueClass: integer('queue_class').$type<QueueClass>().notNull(),
-  /** Set while it waits for its turn: queued, deferred. */
+  /** Set while the email is queued or deferred. */
   dueAt: integer('due_at'),
-  /** The next attempt's time, written with the lease before dialling. */
+  /** The time of the next attempt, written with the lease before the current one begins. */
   retryAt: integer('retry_at'),
   leaseId: text('lease_id'),
   leaseUntil: integer('lease_until'),
@@ -102,12 +102,12 @@ export const emails = sqliteTable('emails', {
   complainedAt: integer('complained_at'),
   opens: integer('opens').notNull().default(0),
   clicks: integer('clicks').notNull().default(0),
-  /** Of prefetchers, scanners and privacy proxies: kept apart from people's. */
+  /** Opens by prefetchers, scanners and privacy proxies, counted apart. */
   machineOpens: integer('machine_opens').notNull().default(0),
   machineClicks: integer('machine_clicks').notNull().default(0),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
-  /** Of the latest rendering; null when there were none. */
+  /** The faults of the latest rendering; null without any. */
   templateFaults: json('template_faults').$type<StoredFault[]>(),
 })
 
@@ -127,7 +127,7 @@ export const attempts = sqliteTable('attempts', {
   error: text('error'),
   isMaybeDelivered: bool('is_maybe_delivered').notNull().default(false),
   steps: stepList('steps').notNull(),
-  /** Of a report: whom it says was not reached. */
+  /** The final recipient that a report names. */
   finalRecipient: text('final_recipient'),
 })
 
@@ -136,7 +136,7 @@ export const holds = sqliteTable('holds', {
   heldAt: integer('held_at').notNull(),
 })
 
-/** What an email is rendered with: the contact as it was at acceptance, and the request's data. */
+/** The data for rendering an email: the contact's at acceptance, and the request's. */
 export type Snapshot = {
   stored: Record<string, unknown>
   request: Record<string, unknown>
@@ -153,9 +153,9 @@ export type StoredFault = {
 export type StoredAttachment = {
   filename: string
   contentType: string
-  /** base64; empty where the octets are in chunks. */
+  /** base64; empty when the octets are in chunks. */
   content: string
-  /** How many, behind those of the attachments before it. */
+  /** The number of its chunks, which follow those of the attachments before it. */
   chunks?: number
   contentId: string | null
   disposition: 'attachment' | 'inline'

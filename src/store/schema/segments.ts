@@ -23,7 +23,7 @@ export const segmentMembers = sqliteTable(
     segmentId: text('segment_id').notNull(),
     contactId: text('contact_id').notNull(),
     enteredAt: integer('entered_at').notNull(),
-    /** Null while it is one. */
+    /** Null while the contact is a member. */
     exitedAt: integer('exited_at'),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),

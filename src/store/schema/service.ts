@@ -2,11 +2,11 @@
 import { blob, integer, primaryKey, sqliteTable, text } from '../drizzle.ts'
 import { json } from './columns.ts'
 
-/** What commands ask the running server. */
+/** Questions of commands to the running server. */
 export const serverQuestions = sqliteTable('server_questions', {
   id: text('id').primaryKey(),
   question: json('question').notNull(),
-  /** Null until the server has answered. */
+  /** Null until the server answers. */
   answer: json('answer'),
   askedAt: integer('asked_at').notNull(),
 })
@@ -19,7 +19,7 @@ export const idempotencyKeys = sqliteTable(
     method: text('method').notNull(),
     path: text('path').notNull(),
     statusCode: integer('status_code'),
-    /** The ids that the request was answered with. */
+    /** The ids of the stored response. */
     answer: json('answer').$type<Record<string, unknown>>(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
@@ -48,7 +48,7 @@ export const apiRequests = sqliteTable('api_requests', {
 export const sandboxMessages = sqliteTable('sandbox_messages', {
   id: integer('id').primaryKey(),
   receivedAt: integer('received_at').notNull(),
-  /** Its From field, as people read it. */
+  /** The From field as displayed. */
   sender: text('sender').notNull(),
   recipient: text('recipient').notNull(),
   subject: text('subject').notNull(),

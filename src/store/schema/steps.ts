@@ -1,11 +1,10 @@
 /**
- * The steps of an attempt as one column: JSON of arrays instead of objects, a third of the size.
- * Each is `[step, at, durationMs, reply, host, address, error]`, each reply
- * `[code, enhancedCode, text]`; null stands for what a step does not have, and the last ones are
- * left away.
+ * Packs the steps of an attempt into one column: JSON of arrays instead of objects, a third of the
+ * size. A step is `[step, at, durationMs, reply, host, address, error]`, a reply
+ * `[code, enhancedCode, text]`. Null stands for a missing value; trailing ones are omitted.
  */
 
-/** As `outbound/attempt.ts` makes them. */
+/** A step as outbound records it. */
 export type StoredStep = {
   step: string
   at: number

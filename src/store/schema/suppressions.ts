@@ -10,13 +10,13 @@ export const suppressions = sqliteTable('suppressions', {
   source: text('source').notNull(),
   emailId: text('email_id'),
   createdAt: integer('created_at').notNull(),
-  /** Under which people put it on the list too, after a verdict of ours had. */
+  /** The reason of a person who suppressed the address after the server had. */
   laterReason: text('later_reason').$type<SuppressionReason>(),
-  /** When the contact, unsubscribed by a verdict of ours, said that it wants no mail. */
+  /** When the contact itself unsubscribed, after the server had unsubscribed it. */
   wishedAt: integer('wished_at'),
 })
 
-/** Suppressions by verdicts of ours that have to wait. */
+/** Automatic suppressions that wait for a confirmation. */
 export const heldSuppressions = sqliteTable('held_suppressions', {
   id: text('id').primaryKey(),
   projectId: text('project_id').notNull(),
@@ -28,12 +28,12 @@ export const heldSuppressions = sqliteTable('held_suppressions', {
   source: text('source').notNull(),
   emailId: text('email_id').notNull(),
   cause: text('cause').$type<HeldCause>().notNull(),
-  /** When the domain is asked for again; of cause `domain` only. */
+  /** When the domain is checked again; for cause `domain` only. */
   dueAt: integer('due_at'),
   createdAt: integer('created_at').notNull(),
 })
 
-/** Recipient domains that have taken mail or put it off. */
+/** Recipient domains that have accepted or deferred mail. */
 export const knownDomains = sqliteTable('known_domains', {
   domain: text('domain').primaryKey(),
   createdAt: integer('created_at').notNull(),

@@ -1,4 +1,4 @@
-/** The words that columns hold. */
+/** The values that columns of words hold. */
 
 export type Role = 'OWNER' | 'ADMIN' | 'MEMBER'
 export type TrackingMode = 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY'
@@ -12,7 +12,7 @@ export type DomainStatus = 'Pending' | 'Success' | 'Failed' | 'TemporaryFailure'
 export type ContentType = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS'
 export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW' | 'INBOUND'
 export type SuppressionReason = 'HARD_BOUNCE' | 'COMPLAINT' | 'MANUAL' | 'STRIKES'
-/** What a held suppression waits for: an operator's word, or a second look at the domain. */
+/** A held suppression waits for an operator (`fuse`) or for another check of the domain (`domain`). */
 export type HeldCause = 'fuse' | 'domain'
 export type JobState = 'waiting' | 'active' | 'completed' | 'failed'
 export type QueueState =
@@ -26,7 +26,6 @@ export type QueueState =
   | 'failed'
   | 'suppressed'
   | 'received'
-/** What waits to be read, what was read, and what could not be. */
 export type InboundState = 'pending' | 'processed' | 'failed'
 export type InboundKind = 'bounce' | 'complaint' | 'auto-reply' | 'unsubscribe' | 'mail' | 'other'
 export type EmailStatus =
@@ -41,6 +40,6 @@ export type EmailStatus =
   | 'COMPLAINED'
   | 'FAILED'
   | 'SUPPRESSED'
-/** What a value of a contact's data is; lists and objects are 'other'. */
+/** The kind of a value in a contact's data; lists and objects are 'other'. */
 export type FieldKind = 'boolean' | 'number' | 'date' | 'string' | 'other'
 export type SegmentType = 'DYNAMIC' | 'STATIC'

@@ -1,26 +1,26 @@
 /**
- * Keeps the write-ahead log short, on a thread of its own (which starts once the log has grown):
+ * Keeps the write-ahead log short, on a thread that starts once the log has grown:
  *
  *   log file under 8 MB          nothing
- *   larger, and being written    its pages are copied into the database beside the writer
- *   more than 32 MB of it used   and then the writer waits a moment, so that it starts over
- *   larger, and nobody writes    everything is copied and the file emptied
+ *   larger, during writes        its pages are copied into the database beside the writer
+ *   more than 32 MB of it used   and then the writer waits a moment, so that the log starts over
+ *   larger, without writes       all pages are copied and the file is emptied
  *
- * Without the third step a constant load would never let the log start over.
+ * Without the third step the log would never start over under constant load.
  */
 import type { Log } from '../../log.ts'
 import type { StoreThread } from '../read/thread.ts'
 
 export type CheckpointLimits = { intervalMs: number; smallBytes: number; maxLogBytes: number }
 
-const usual: CheckpointLimits = {
+const DEFAULT_LIMITS: CheckpointLimits = {
   intervalMs: 250,
   smallBytes: 8 * 1024 * 1024,
   maxLogBytes: 32 * 1024 * 1024,
 }
 
 export type Checkpoints = {
-  /** To be told of each commit. */
+  /** Call this after each commit. */
   committed(): void
   stop(): Promise<void>
 }
@@ -28,12 +28,15 @@ export type Checkpoints = {
 type Deps = {
   thread: StoreThread
   walBytes(): number
-  /** A thread that opens the files now would get others. */
+  /** Whether the files were removed or replaced: a thread would open the wrong ones. */
   areFilesLost(): boolean
   log: Log
 }
 
-export function startCheckpoints(deps: Deps, limits: CheckpointLimits = usual): Checkpoints {
+export function startCheckpoints(
+  deps: Deps,
+  limits: CheckpointLimits = DEFAULT_LIMITS,
+): Checkpoints {
   const { thread, walBytes, areFilesLost, log } = deps
   const { intervalMs, smallBytes, maxLogBytes } = limits
   let isWritten = false

@@ -1,25 +1,26 @@
 /**
- * One group commit: closures of many callers, one after another inside one BEGIN IMMEDIATE …
- * COMMIT. Terms: a *request* is a closure with its caller, a *group* is what shares a transaction.
+ * One group commit: the closures of many callers run one after another inside one BEGIN IMMEDIATE …
+ * COMMIT. Terms: a *request* is a closure with its caller; a *group* is the requests that share a
+ * transaction.
  *
- *   the closure resolves          its work stays; the caller hears of it once the group is durable
+ *   the closure resolves          its work stays; its promise resolves once the group is durable
  *   the closure rejects           its own work is undone, the others' stays
- *   it awaits more than queries   (not settled when the microtasks have run out, but for
- *                                 `othersTurn`) the same, TypeError
- *   no transaction is left open   (disk full, I/O error) nothing of the group stays, all callers
+ *   it awaits more than queries   (not settled when the microtasks have run out, except for
+ *                                 `yieldToLoop`) as above, with a TypeError
+ *   the transaction is gone       (disk full, I/O error) nothing of the group stays; all callers
  *                                 get DATABASE_ERROR
- *   the files are no longer there (removed under the server) nobody is told that it is durable:
- *                                 all callers get DATABASE_ERROR
+ *   the files are gone            (removed under the server) the commit may be lost, so all callers
+ *                                 get DATABASE_ERROR
  *
- * Undoing one closure takes a savepoint, which costs as much as a closure's own statements (SQLite
- * copies every page before its first change) and is seldom needed. So a group goes without: when a
- * closure has written and then fails, the group is rolled back, and the requests before that one
- * return to the front of the queue, to run again in a group whose closures do have savepoints.
+ * To undo one closure takes a savepoint, which costs as much as a closure's own statements (SQLite
+ * copies every page before its first change) and is seldom needed. So a group runs without: when a
+ * closure has written and then fails, the group is rolled back, and the requests before it return to
+ * the front of the queue, to run again in a group with savepoints.
  *
  * Queries run on this thread and their promises resolve in microtasks, so a whole group runs in one
- * drain of the microtask queue, and nobody hears of its end before that end is durable. Only a heavy
- * request, which has a group of its own, lets the event loop turn meanwhile: readers have another
- * connection and see nothing of it, writers wait in the queue.
+ * drain of the microtask queue, and no caller continues before the group is durable. Only a heavy
+ * request, which has a group of its own, lets the event loop turn: readers use another connection and
+ * do not see its work, and writers wait in the queue.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as loopTurn } from 'node:timers/promises'
@@ -31,18 +32,18 @@ import { Transaction, type Tx } from './transaction.ts'
 
 const MAX_CLOSURES = 256
 const MAX_DURATION_MS = 5
-/** For how long a heavy request holds the event loop at a stretch. */
+/** How long a heavy request runs before it lets the event loop turn. */
 const MAX_STRETCH_MS = 10
 
 export type Request = {
   run(tx: Tx): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
-  /** It stands alone in its group, and may let the event loop turn. */
+  /** A heavy request is alone in its group and lets the event loop turn. */
   isHeavy: boolean
   /** `performance.now()` of the call. */
   queuedAt: number
-  /** Its first run was rolled back for the failure of another closure. */
+  /** The first run was rolled back because another closure failed. */
   isSecondRun: boolean
 }
 
@@ -52,9 +53,9 @@ type Deps = {
   connection: Connection
   active: AsyncLocalStorage<Transaction>
   log: Log
-  /** @throws when what was committed may be lost */
+  /** @throws when the commit may be lost, because the files are gone */
   checkFiles(): void
-  /** Hears of every error of a query or of the transaction. */
+  /** Called with every error of a query or of the transaction. */
   onError(error: unknown): void
 }
 
@@ -62,9 +63,8 @@ export type GroupRunner = {
   /** Opens the transaction. @throws what SQLite says; SQLITE_BUSY when others are writing. */
   begin(): void
   /**
-   * Takes requests from the front of `queue`, runs them, commits and tells their callers; puts
-   * back those that are to run a second time. Resolves to the milliseconds for which the event loop
-   * turned meanwhile.
+   * Takes requests from the front of `queue`, runs them, commits and settles them; puts back those
+   * that run a second time. Resolves to the milliseconds that the event loop took meanwhile.
    */
   run(queue: Request[]): Promise<number>
 }
@@ -84,7 +84,7 @@ export function createGroupRunner(deps: Deps): GroupRunner {
     const closures: Closure[] = []
     const endsAt = performance.now() + MAX_DURATION_MS
     let mustUndo = false
-    // A tick asked for in a microtask runs when the microtasks have run out.
+    // `process.nextTick` called in a microtask runs after the microtasks have run out.
     await null
     group.watch()
     do {
@@ -152,16 +152,16 @@ export function createGroupRunner(deps: Deps): GroupRunner {
 
 type Group = {
   run: Run
-  /** Why nothing of the group can stay, if so. */
+  /** The error for which the whole group fails, if any. */
   failure(): unknown
   /** Runs a command of the transaction; does nothing once the group has failed. */
   attempt(command: () => void): void
-  /** How the closure ended: its promise, or a TypeError when it waits for more than queries. */
+  /** The result of a closure; a TypeError when it awaits more than queries. */
   settled(tx: Transaction, promise: Promise<unknown>): Promise<Result>
   watch(): void
-  /** Lets the event loop turn when it is time. */
+  /** Lets the event loop turn if the closure has run long enough. */
   turnOver(): Promise<void>
-  /** For how long it has turned. */
+  /** The time that the event loop took meanwhile. */
   turnedMs(): number
   close(): void
 }
@@ -245,7 +245,7 @@ function createGroup({ connection, onError }: Pick<Deps, 'connection' | 'onError
   }
 }
 
-/** An async function, so that a closure that throws, or returns a builder, gives a promise. */
+/** Async, so that a closure that throws, or returns a builder, still gives a promise. */
 async function invoke(request: Request, tx: Tx): Promise<unknown> {
   return request.run(tx)
 }

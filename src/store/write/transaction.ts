@@ -10,24 +10,24 @@ import {
 type Building = 'select' | 'selectDistinct' | 'insert' | 'update' | 'delete' | 'with' | '$with'
 type Running = 'run' | 'all' | 'get' | 'values' | '$count'
 
-/** What a closure of `store.write` works with, until the closure settles. */
+/** The handle of a closure of `store.write`, valid until the closure settles. */
 export type Tx = Pick<Db, Building | Running> &
   Statements & {
-    /** Runs `fn` once the closure's work is durable, and never otherwise: wake-ups, caches. */
+    /** Runs `fn` once the closure's work is durable, and never otherwise. For notifiers and caches. */
     afterCommit(fn: () => void): void
     /**
-     * Lets the event loop turn when a heavy write has held it for some milliseconds; the transaction
-     * stays open. A light write shares its transaction with others: for it this does nothing.
+     * Lets the event loop turn when a heavy write has run for some milliseconds; the transaction
+     * stays open. Does nothing in a light write, which shares its transaction with others.
      */
-    othersTurn(): Promise<void>
+    yieldToLoop(): Promise<void>
   }
 
-/** Of a heavy write, run at a stretch. */
+/** Statements of a heavy write between two chances for the event loop to turn. */
 const SLICE = 50
 
 /**
- * One closure's handle. Queries that it starts, or builders that it made and somebody awaits, after
- * the closure has settled are a TypeError: by then another closure's work is under way.
+ * The handle of one closure. Once the closure has settled, its queries and builders throw a
+ * TypeError, because another closure is running by then.
  */
 export class Transaction extends StoreDb implements Tx {
   #isAlive: boolean
@@ -53,7 +53,7 @@ export class Transaction extends StoreDb implements Tx {
     this.afterCommits.push(fn)
   }
 
-  async othersTurn(): Promise<void> {
+  async yieldToLoop(): Promise<void> {
     this.#assertAlive()
     await this.#turnOver?.()
     this.#assertAlive()
@@ -67,7 +67,7 @@ export class Transaction extends StoreDb implements Tx {
     const changed: number[] = []
     for (let start = 0; start < values.length; start += SLICE) {
       changed.push(...(await super.executeEach(statement, values.slice(start, start + SLICE))))
-      await this.othersTurn()
+      await this.yieldToLoop()
     }
     return changed
   }

@@ -1,7 +1,7 @@
 /**
- * Whether the disk takes writes: no longer once one has failed for lack of space or a fault of the
- * file. When none has failed so for some seconds, a small write of our own tries, again and again:
- * whoever looks at our health may have sent all other writers away.
+ * Tells whether the disk takes writes: not after a write has failed for lack of space or a fault of
+ * the file. When no write has failed for some seconds, the store tries a small write itself, until
+ * one succeeds: health checks may have turned all other writers away.
  */
 import { isStorageFault } from '../database-error.ts'
 
@@ -9,12 +9,12 @@ const RETRY_MS = 5_000
 
 export type Writability = {
   isWritable(): boolean
-  /** To be told of every error of a write; those that the caller made do not count. */
+  /** Call this with every error of a write; errors of the query itself do not count. */
   failed(error: unknown): void
   stop(): void
 }
 
-/** `probe` resolves when it has written something that is durable. `retryMs` is for tests. */
+/** `probe` resolves when a write of its own is durable. `retryMs` is for tests. */
 export function createWritability(probe: () => Promise<void>, retryMs = RETRY_MS): Writability {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
@@ -34,7 +34,7 @@ export function createWritability(probe: () => Promise<void>, retryMs = RETRY_MS
       () => {
         if (timer === asked) timer = undefined
       },
-      // A storage fault has been told to `failed` already; others pass, as a lock does.
+      // `failed` has seen storage faults already; other errors are transient, such as a lock.
       () => {
         if (timer === asked) wait()
       },

@@ -1,41 +1,41 @@
 /**
- * Whose write is next. Light writes stand in one line and share groups (group.ts). A heavy one, of
- * more than some milliseconds, makes a group of its own, when no light one waits, or when the light
- * ones have had as much time as the last heavy one took: so a light one waits for one heavy one, not
- * for all of them, and no flood of either stops the other. Heavy ones stand in a line for each of
- * whom they are, and the lines take turns.
+ * The order of writes. Light writes wait in one line and share groups (group.ts). A heavy write, of
+ * more than some milliseconds, has a group of its own. It runs when no light write waits, or when
+ * light writes have had as much time as the last heavy write took. So a light write waits for one
+ * heavy write at most, and a flood of either kind does not stop the other. Heavy writes have a line
+ * for each owner, and the lines are served in turn.
  *
- * After a heavy one the event loop turns a few times: it takes one new connection a turn, and who
- * comes behind a flood of heavy requests would wait for as many heavy writes.
+ * After a heavy write the event loop turns a few times, because it accepts one connection a turn: a
+ * client behind a flood of heavy requests would otherwise wait for as many heavy writes.
  */
 
-import { createLines } from '../read/lines.ts'
+import { createRoundRobin } from '../read/round-robin.ts'
 import type { Request } from './group.ts'
 
 export type WriteQueue = {
-  /** `heavyFor`: whose heavy line; undefined for a light one. */
+  /** `heavyFor`: the owner of a heavy write; undefined for a light one. */
   add(request: Request, heavyFor: string | undefined): void
-  /** Whether the loop is to turn once more before the next group. */
+  /** Whether the event loop should turn once more before the next group. */
   mustTurn(): boolean
-  /** What the next group takes from the front of, and puts back what is to run again. */
+  /** The queue for the next group, which takes requests from its front and puts back those to run again. */
   next(): Request[]
-  /** How long that group took. */
+  /** Records the duration of that group. */
   took(ms: number): void
   isEmpty(): boolean
-  /** Takes out what was queued then or before. */
+  /** Removes and returns the requests that were queued at `instant` or before. */
   takeQueuedUntil(instant: number): Request[]
 }
 
-/** After a heavy write, unless light ones come. */
+/** Turns of the event loop after a heavy write, unless light writes arrive. */
 const TURNS = 8
 
 export function createWriteQueue(): WriteQueue {
   const light: Request[] = []
-  const heavy = createLines<Request>()
+  const heavy = createRoundRobin<Request>()
   let isHeavy = false
   let turnsLeft = 0
   let heavyMs = 0
-  /** Since the last heavy one; undefined before they have had a group. */
+  /** The time of light writes since the last heavy one; undefined before their first group. */
   let lightMs: number | undefined
 
   return {
@@ -49,8 +49,8 @@ export function createWriteQueue(): WriteQueue {
       return true
     },
     next() {
-      const isTheirs = light.length === 0 || (lightMs !== undefined && lightMs >= heavyMs)
-      const first = isTheirs ? heavy.take() : undefined
+      const isHeavyTurn = light.length === 0 || (lightMs !== undefined && lightMs >= heavyMs)
+      const first = isHeavyTurn ? heavy.take() : undefined
       isHeavy = first !== undefined
       return first === undefined ? light : [first]
     },

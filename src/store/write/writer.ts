@@ -1,9 +1,9 @@
 /**
- * The write path: every write of this process goes through one connection and one queue, where heavy
- * writes do not hold up light ones (write-queue.ts). Callers of one turn of the event loop share a
- * transaction (group.ts); between groups the loop turns, and within a heavy write.
- * The lock of another process (the command line) is waited for with timers, never by blocking;
- * who has waited too long is told so.
+ * The write path: every write of this process goes through one connection and one queue, in which
+ * heavy writes do not hold up light ones (write-queue.ts). The callers of one turn of the event loop
+ * share a transaction (group.ts). The loop turns between groups and within a heavy write. The writer
+ * waits for the lock of another process (the command line) with timers, never by blocking; writes
+ * that have waited too long fail.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log } from '../../log.ts'
@@ -18,8 +18,8 @@ const MAX_RETRY_DELAY_MS = 8
 
 export type WriteOptions = {
   /**
-   * Of a write that may take more than some 5 ms: whose it is, a project's id or a name. Those of one
-   * take turns with those of others, and light writes wait for no more than one of all of them.
+   * Set for a heavy write, which may take more than about 5 ms: its owner, a project's id or a name.
+   * Heavy writes of different owners alternate, and a light write waits for at most one of them.
    */
   heavyFor?: string | undefined
 }
@@ -27,14 +27,14 @@ export type WriteOptions = {
 export type Writer = {
   /** As `Store.write` (store.ts). */
   write<T>(fn: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** Finishes what is queued; later calls are a TypeError. */
+  /** Finishes queued writes; later calls fail with a TypeError. */
   close(): Promise<void>
 }
 
 type Deps = {
   connection: Connection
   log: Log
-  /** @throws when what is written now would be lost */
+  /** @throws when writes would be lost, because the files are gone */
   checkFiles(): void
   onCommit(): void
   onError(error: unknown): void
@@ -43,14 +43,14 @@ type Deps = {
 export function createWriter(deps: Deps): Writer {
   const { connection, checkFiles, onCommit, onError } = deps
   const active = new AsyncLocalStorage<Transaction>()
-  /** A turn is work for many: nothing of it, or set off by it, is done in the name of one of them. */
-  const inNoName = AsyncLocalStorage.snapshot()
+  /** A turn works for many callers, so it runs in the asynchronous context of none of them. */
+  const inNoContext = AsyncLocalStorage.snapshot()
   const groups = createGroupRunner({ ...deps, active })
   const queue = createWriteQueue()
   let isScheduled = false
   let closed: (() => void) | undefined
   let retryDelayMs = 1
-  /** Since when others have the lock. */
+  /** Since when another process has held the lock. */
   let busySince: number | undefined
 
   function write<T>(fn: (tx: Tx) => Promise<T>, { heavyFor }: WriteOptions = {}): Promise<T> {
@@ -68,7 +68,7 @@ export function createWriter(deps: Deps): Writer {
   function schedule(): void {
     if (isScheduled) return
     isScheduled = true
-    setImmediate(inNoName, turn)
+    setImmediate(inNoContext, turn)
   }
 
   async function turn(): Promise<void> {
@@ -90,7 +90,7 @@ export function createWriter(deps: Deps): Writer {
     else schedule()
   }
 
-  /** False when there is nothing to run now: the lock is held by others, or everybody was told. */
+  /** Begins a transaction; false while another process holds the lock, or after all callers have failed. */
   function begin(): boolean {
     try {
       checkFiles()
@@ -108,7 +108,7 @@ export function createWriter(deps: Deps): Writer {
     }
   }
 
-  /** Who waited for other writes of ours has not waited for the lock. */
+  /** The time for which a write waited behind other writes of this process does not count. */
   function queuedTooLongAgo(): number {
     const at = now()
     busySince ??= at

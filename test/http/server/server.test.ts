@@ -62,12 +62,12 @@ test('/health shows that the disk takes no more', async () => {
 
 test('/health is degraded, with reasons, while a part of the server reports trouble', async () => {
   const { health } = service.core
-  health.report('dns', 'No DNS server answers.')
+  health.set('dns', 'No DNS server answers.')
   const { status, body } = await supertest(service.url).get('/health')
   assert.equal(status, 200)
   assert.equal(body.status, 'degraded')
   assert.deepEqual(body.reasons, [{ cause: 'dns', reason: 'No DNS server answers.' }])
-  health.report('dns', null)
+  health.set('dns', null)
   const after = await supertest(service.url).get('/health')
   assert.equal(after.body.status, 'ok')
   assert.deepEqual(after.body.reasons, [])
@@ -75,9 +75,9 @@ test('/health is degraded, with reasons, while a part of the server reports trou
 
 test('/health answers 503 while the files of the database are gone', async () => {
   const { health } = service.core
-  health.report('database-files', 'The file of the database was removed.')
+  health.set('database-files', 'The file of the database was removed.')
   const { status, body } = await supertest(service.url).get('/health')
-  health.report('database-files', null)
+  health.set('database-files', null)
   assert.equal(status, 503)
   assert.equal(body.status, 'unwritable')
 })

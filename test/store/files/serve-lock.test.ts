@@ -83,11 +83,11 @@ test('a second server is refused after the file of the lock was removed', async 
   lock.release()
 })
 
-test('a server whose lock was removed makes it anew', async (t) => {
+test('a server whose lock was removed creates it again', async (t) => {
   const location = await makeDatabaseFolder(t)
   const { child, next } = await serveElsewhere(t, location)
   await unlink(`${location.path}.serving`)
-  assert.equal(await next(), 'the lock of the server was removed, and is made anew')
+  assert.equal(await next(), 'the lock of the server was removed and has been created again')
   await assert.rejects(takeServeLock(location.path, { ...options, patienceMs: 0 }), taken)
   // Before the folder is removed, in which it would make the file again.
   await kill(child)

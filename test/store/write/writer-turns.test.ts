@@ -91,7 +91,7 @@ test('a heavy write may await nothing else, before a turn and after it', async (
   const store = await openTestStore(t)
   runClock(t, 20)
   const waits = async (tx: Tx, isFirst: boolean) => {
-    if (!isFirst) await tx.othersTurn()
+    if (!isFirst) await tx.yieldToLoop()
     await tx.execute(insertNote, rows(1)[0])
     await delay(1)
   }
@@ -119,7 +119,7 @@ test('a turn that nobody waits for holds up no commit, and ends with its write',
   let late: Promise<void> | undefined
   await store.write(async (tx) => {
     await tx.execute(insertNote, rows(1)[0])
-    late = tx.othersTurn()
+    late = tx.yieldToLoop()
     late.catch(() => undefined)
   }, HEAVY)
   await assert.rejects(late ?? Promise.resolve(), TypeError)

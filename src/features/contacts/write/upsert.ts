@@ -212,7 +212,7 @@ async function endSlice(batch: Batch): Promise<void> {
   if (batch.sliceSize < SLICE) return
   batch.sliceSize = 0
   await insertNew(batch)
-  await batch.tx.othersTurn()
+  await batch.tx.yieldToLoop()
 }
 
 async function insertNew({ tx, change, uninserted }: Batch): Promise<void> {

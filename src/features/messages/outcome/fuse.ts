@@ -53,7 +53,7 @@ export function createFuse(deps: Deps): Fuse {
 
   function report(next: Held | undefined): void {
     held = next
-    health.report('suppressions', held === undefined ? null : describeHeld(held))
+    health.set('suppressions', held === undefined ? null : describeHeld(held))
   }
 
   async function refresh(): Promise<void> {

@@ -1,21 +1,21 @@
 /**
- * Lines of those who wait for one thing, which take turns: a long line delays mostly itself. Within
- * a line the first is the first.
+ * A queue of several lines that are served in turn, so that a long line delays mostly itself. Each
+ * line is first in, first out.
  */
-export type Lines<Waiting> = {
-  /** At the end of the line `key`. */
+export type RoundRobin<Waiting> = {
+  /** Adds an entry at the end of line `key`. */
   add(key: string, waiting: Waiting): void
-  /** The first of the line whose turn it is. */
+  /** Removes and returns the first entry of the line whose turn it is. */
   take(): Waiting | undefined
-  /** How many wait in that line. */
+  /** The length of a line. */
   count(key: string): number
   isEmpty(): boolean
-  /** Takes out all whom `isOver` holds for, line by line. */
+  /** Removes and returns all entries for which `isOver` is true, line by line. */
   takeOut(isOver: (waiting: Waiting) => boolean): Waiting[]
 }
 
-export function createLines<Waiting>(): Lines<Waiting> {
-  /** In the order of their turns; none is empty. */
+export function createRoundRobin<Waiting>(): RoundRobin<Waiting> {
+  /** In the order of their turns; no line is empty. */
   const lines = new Map<string, Waiting[]>()
 
   function put(key: string, line: Waiting[]): void {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLines } from '../../../src/store/read/lines.ts'
+import { createRoundRobin } from '../../../src/store/read/round-robin.ts'
 
 function filled(waiting: readonly string[]) {
-  const lines = createLines<string>()
+  const lines = createRoundRobin<string>()
   for (const each of waiting) lines.add(each.slice(0, 1), each)
   return lines
 }
