@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { encodeWords, needsEncodedWords } from '../../../src/mail/compose/encoded-word.ts'
-import { nastyLine } from '../nasty-text.ts'
+import { hostileLine } from '../hostile-text.ts'
 import { decodeWords } from '../read-message.ts'
 
 test('printable ASCII needs no encoded words; other text and lookalikes do', () => {
@@ -38,7 +38,7 @@ test('a lone surrogate becomes U+FFFD', () => {
 
 test('any text survives, in words of at most 75 characters that do not split characters', () => {
   fc.assert(
-    fc.property(nastyLine, fc.integer({ min: 0, max: 80 }), (text, width) => {
+    fc.property(hostileLine, fc.integer({ min: 0, max: 80 }), (text, width) => {
       const words = encodeWords(text, width)
       for (const word of words.split(' ')) {
         assert.match(word, /^=\?UTF-8\?(?:Q\?[A-Za-z0-9!*+/=_-]*|B\?[A-Za-z0-9+/=]*)\?=$/)

@@ -7,7 +7,7 @@ import {
   formatField,
   formatTextField,
 } from '../../../src/mail/compose/header-field.ts'
-import { nastyLine } from '../nasty-text.ts'
+import { hostileLine } from '../hostile-text.ts'
 import { decodeWords, readFields } from '../read-message.ts'
 
 function read(field: string): { value: string; lines: string[] } {
@@ -73,7 +73,7 @@ test('text that looks like an encoded word is encoded, at any length', () => {
 test('any text survives, in legal lines', () => {
   const name = fc.constantFrom('Subject', 'X', `X-${'long-'.repeat(14)}Name`, 'x'.repeat(997))
   fc.assert(
-    fc.property(name, nastyLine, (field, text) => {
+    fc.property(name, hostileLine, (field, text) => {
       const { value, lines } = read(formatTextField(field, text))
       assert.equal(decodeWords(value), text.replace(/^[ \t]+|[ \t]+$/g, ''))
       for (const [i, line] of lines.entries()) {

@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import addressparser from 'nodemailer/lib/addressparser'
 import { formatAddressField, formatMailboxField } from '../../../src/mail/compose/mailbox-field.ts'
-import { nastyLine } from '../nasty-text.ts'
+import { hostileLine } from '../hostile-text.ts'
 import { decodeWords } from '../read-message.ts'
 
 const address = 'joe@example.com'
@@ -51,7 +51,7 @@ test('a name with CR, LF or NUL is refused', () => {
 
 test('with any name, a reader finds exactly the one address', () => {
   fc.assert(
-    fc.property(nastyLine, (name) => {
+    fc.property(hostileLine, (name) => {
       const value = format(name).replaceAll('\r\n', '')
       const found = addressparser(value)
       assert.equal(found.length, 1)
@@ -81,7 +81,7 @@ test('in a field of addresses only names are encoded', () => {
 
 test('a field of addresses stays legal with any content', () => {
   fc.assert(
-    fc.property(nastyLine, (value) => {
+    fc.property(hostileLine, (value) => {
       const field = formatAddressField('Reply-To', value)
       assert.doesNotMatch(field, /[\0\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/)
       assert.doesNotMatch(field.slice(0, -2), /\r(?!\n[ ])|(?<!\r)\n/)

@@ -15,7 +15,7 @@ import {
   composeMessage,
   type MessageInput,
 } from '../../../src/mail/compose/mime-message.ts'
-import { nastyBody, nastyLine } from '../nasty-text.ts'
+import { hostileBody, hostileLine } from '../hostile-text.ts'
 import { decodeWords, readFields, toBuffer } from '../read-message.ts'
 
 const word = fc.oneof(
@@ -115,7 +115,7 @@ function expectedMailbox(box: MessageInput['from'] | null) {
 
 test('every message has lines of at most 998 octets with CRLF, and is 7-bit if possible', () => {
   fc.assert(
-    fc.property(message(nastyLine, nastyBody), (input) => {
+    fc.property(message(hostileLine, hostileBody), (input) => {
       const { octets, needsSmtputf8 } = composeMessage(input)
       assert.equal(composeMessage(input).octets, octets)
       assert.doesNotMatch(octets, /[^\0-\xff]/)
@@ -135,7 +135,7 @@ test('every message has lines of at most 998 octets with CRLF, and is 7-bit if p
 test('the header section has no unexpected field', () => {
   const ours = 'Date From To Subject Message-ID MIME-Version Content-Type'.split(' ')
   fc.assert(
-    fc.property(message(nastyLine, nastyBody), (input) => {
+    fc.property(message(hostileLine, hostileBody), (input) => {
       const fields = readFields(toBuffer(composeMessage(input)))
       const expected = [...ours, ...input.headers.map(([name]) => name)]
       if (input.replyTo !== null) expected.push('Reply-To')
@@ -154,7 +154,7 @@ test('the header section has no unexpected field', () => {
 
 test('mailparser reads the original content', async () => {
   await fc.assert(
-    fc.asyncProperty(message(nastyLine, nastyBody, tameLine), async (input) => {
+    fc.asyncProperty(message(hostileLine, hostileBody, tameLine), async (input) => {
       const mail = await read(toBuffer(composeMessage(input)))
       assert.equal(mail.subject ?? '', trimmed(input.subject))
       assert.deepEqual(firstMailbox(mail.from), expectedMailbox(input.from))
@@ -286,7 +286,7 @@ test('mailauth signs and verifies a message and finds its single author', async 
     privateKey: privateKey.export({ format: 'pem', type: 'pkcs8' }),
   }
   await fc.assert(
-    fc.asyncProperty(message(nastyLine, nastyBody), async (input) => {
+    fc.asyncProperty(message(hostileLine, hostileBody), async (input) => {
       const bytes = toBuffer(composeMessage(input))
       const { signatures } = await dkimSign(bytes, { ...key, signatureData: [key] })
       const signed = Buffer.concat([Buffer.from(signatures), bytes])

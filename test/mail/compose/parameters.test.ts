@@ -8,7 +8,7 @@ import {
   formatParameterField,
   parseContentType,
 } from '../../../src/mail/compose/parameters.ts'
-import { nastyLine } from '../nasty-text.ts'
+import { hostileLine } from '../hostile-text.ts'
 import { decodeWords } from '../read-message.ts'
 
 /** Decodes RFC 2231 like a reader: joins the pieces, then decodes percent escapes. */
@@ -99,7 +99,7 @@ test('a filename is written plainly if that is safe', () => {
 
 test('any filename survives, and no piece splits a character', () => {
   fc.assert(
-    fc.property(nastyLine, (filename) => {
+    fc.property(hostileLine, (filename) => {
       const pieces = formatFilename(filename)
       assert.equal(readFilename(pieces), filename)
       for (const piece of pieces) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { encodeQuotedPrintable as encode } from '../../../src/mail/compose/quoted-printable.ts'
-import { nastyBody } from '../nasty-text.ts'
+import { hostileBody } from '../hostile-text.ts'
 
 function decode(encoded: string): string {
   const octets = encoded
@@ -55,7 +55,7 @@ test('long texts survive, wherever they are cut into blocks', () => {
 
 test('any text survives with CRLF line ends, in lines of at most 76 columns', () => {
   fc.assert(
-    fc.property(nastyBody, (text) => {
+    fc.property(hostileBody, (text) => {
       const encoded = encode(text)
       assert.equal(decode(encoded), text.replace(/\r\n?|\n/g, '\r\n'))
       for (const line of encoded.split('\r\n')) {

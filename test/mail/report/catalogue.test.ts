@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readReport } from '../../../src/mail/report/read-report.ts'
+import { exim, fieldsOnly, postfix } from './build-report.ts'
 import { catalogue } from './catalogue.ts'
-import { exim, fieldsOnly, postfix } from './makers.ts'
 
 const commands: Record<string, string> = {
   rcpt: 'RCPT TO',

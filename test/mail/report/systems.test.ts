@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readReport } from '../../../src/mail/report/read-report.ts'
-import { dsn, exim, prose, qmail } from './makers.ts'
+import { dsn, exim, prose, qmail } from './build-report.ts'
 import { systemReports } from './systems.ts'
 
 const greetings: Record<string, string> = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readReport } from '../../../src/mail/report/read-report.ts'
-import { brief, dsn, exim, fieldsOnly, postfix, prose, qmail, sendmail } from './makers.ts'
+import { brief, dsn, exim, fieldsOnly, postfix, prose, qmail, sendmail } from './build-report.ts'
 
 type Case = [report: string, expected: string]
 

@@ -65,7 +65,7 @@ function joined(parts: readonly string[], size: number): fc.Arbitrary<string> {
 }
 
 /** Text of one line: no CR, LF or NUL. */
-export const nastyLine = joined(PIECES, 10).map((text) => text.replace(/[\r\n\0]/g, ''))
+export const hostileLine = joined(PIECES, 10).map((text) => text.replace(/[\r\n\0]/g, ''))
 
 /** Text of many lines with all kinds of line ends. */
-export const nastyBody = joined([...PIECES, ...LINE_BREAKS, ...LINE_BREAKS], 30)
+export const hostileBody = joined([...PIECES, ...LINE_BREAKS, ...LINE_BREAKS], 30)
