@@ -1,6 +1,6 @@
 /**
- * Whether an answer is what an example says, where ids, instants and keys differ each time: an id
- * of the examples stands for the id that the answer has at the same place, everywhere.
+ * Compares responses with examples. Ids, instants and keys differ in each run: an id of the examples
+ * is bound to the id at the same place of the first response, and must then match everywhere.
  */
 import assert from 'node:assert/strict'
 
@@ -11,21 +11,21 @@ const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const INSTANT = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z'
 const EPOCH_MS = '(?<=-)\\d{13}'
 const SELECTOR = 'pb[0-9a-f]{10}'
-/** Stands in an example for any text. */
+/** Means any text in an example. */
 const ANY = '…'
 const variable = new RegExp(`${UUID}|${INSTANT}|${EPOCH_MS}|${SELECTOR}|${ANY}`, 'g')
-/** What an example has of its own: ids, the time in the id of a job, DKIM selectors. */
+/** The parts of an example that differ in each run: ids, the time in the id of a job, DKIM selectors. */
 const own = new RegExp(`${UUID}|${EPOCH_MS}|${SELECTOR}`, 'g')
 const ownPatterns = [UUID, '\\d{13}', SELECTOR]
 
-/** What an example says, with real ids in place of its own. */
+/** The example with the ids of this run. */
 export function bind<T>(value: T, bindings: Bindings): T {
   const text = JSON.stringify(value)
   if (text === undefined) return value
   return JSON.parse(text.replace(own, (id) => bindings.get(id) ?? id))
 }
 
-/** @throws AssertionError where they differ, with the place */
+/** @throws AssertionError with the path of the first difference */
 export function match(example: unknown, actual: unknown, bindings: Bindings, at = ''): void {
   if (typeof example === 'string') {
     assert.equal(typeof actual, 'string', at)

@@ -23,12 +23,12 @@ export type Stage = {
 export type ExampleStep = {
   name: string
   headers?: Record<string, string>
-  /** Before the request; an object it gives holds parameters that only this server can make. */
+  /** Runs before the request. Returns parameters that only this server can make, if any. */
   prepare?(stage: Stage): Promise<unknown>
 }
 
-/** Ids of the examples that preparations speak of. */
-export const cast = {
+/** Ids of the examples that preparations use. */
+export const EXAMPLE_IDS = {
   project: '0199a7c0-0000-7000-8000-000000000001',
   domain: '0199a7c0-0000-7000-8000-000000000002',
   contact: '0199a7c0-0000-7000-8000-000000000003',
@@ -73,12 +73,12 @@ const work = async ({ core }: Stage) => {
 }
 
 const token = async ({ core, real }: Stage) => ({
-  id: pageToken(core, { contactId: real(cast.contact), emailId: undefined }),
+  id: pageToken(core, { contactId: real(EXAMPLE_IDS.contact), emailId: undefined }),
 })
 
 /** So many that their deletion is a job. */
 const manyEvents = async ({ core, projectId, real }: Stage) => {
-  const event = { projectId, contactId: real(cast.contact), emailId: null, at: core.now() }
+  const event = { projectId, contactId: real(EXAMPLE_IDS.contact), emailId: null, at: core.now() }
   const often = Array.from({ length: 501 }, () => ({ ...event, name: 'page viewed', data: null }))
   await core.store.write((tx) => appendEvents(tx, often))
 }

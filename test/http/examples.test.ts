@@ -5,7 +5,12 @@ import supertest from 'supertest'
 import { findExample } from '../../src/http/examples/all.ts'
 import type { OperationExample } from '../../src/http/examples/operation-example.ts'
 import { type Bindings, bind, match } from './example-match.ts'
-import { cast, createExampleDns, type ExampleStep, exampleSequence } from './example-sequence.ts'
+import {
+  createExampleDns,
+  EXAMPLE_IDS,
+  type ExampleStep,
+  exampleSequence,
+} from './example-sequence.ts'
 import { type Service, startService, type TestProject } from './service.ts'
 
 const dns = createExampleDns()
@@ -17,7 +22,7 @@ let project: TestProject
 before(async () => {
   service = await startService({ resolver: dns.resolver })
   project = await service.makeProject('Shop')
-  bindings.set(cast.project, project.id)
+  bindings.set(EXAMPLE_IDS.project, project.id)
 })
 
 after(() => service.stop())

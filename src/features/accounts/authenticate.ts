@@ -5,7 +5,7 @@
 import { AppError } from '../../errors.ts'
 import type { Base } from '../base.ts'
 import { admits, type Caller, type KeyCallers } from './caller.ts'
-import { PUBLIC_KEY, SECRET_KEY } from './keys.ts'
+import { PUBLIC_KEY_PATTERN, SECRET_KEY_PATTERN } from './keys.ts'
 
 export type AuthDeps = Pick<Base, 'directory' | 'config'>
 
@@ -41,11 +41,11 @@ async function findCaller(
   key: string,
   callers: KeyCallers,
 ): Promise<Caller | undefined> {
-  if (SECRET_KEY.test(key)) {
+  if (SECRET_KEY_PATTERN.test(key)) {
     const project = await directory.findProjectBySecret(key)
     return project && { kind: 'key', key: 'secret', project }
   }
-  if (!admits(callers, 'public') || !PUBLIC_KEY.test(key)) return undefined
+  if (!admits(callers, 'public') || !PUBLIC_KEY_PATTERN.test(key)) return undefined
   const project = await directory.findProjectByPublicKey(key)
   return project && { kind: 'key', key: 'public', project }
 }

@@ -16,8 +16,8 @@ export type StoredKeys = { publicKey: string; secretDigest: string; secretHint: 
 const KEY_BYTES = 32
 const HINT_LENGTH = 4
 
-export const SECRET_KEY = /^sk_[0-9a-f]{64}$/
-export const PUBLIC_KEY = /^pk_[0-9a-f]{64}$/
+export const SECRET_KEY_PATTERN = /^sk_[0-9a-f]{64}$/
+export const PUBLIC_KEY_PATTERN = /^pk_[0-9a-f]{64}$/
 
 export function makeKeys(): ProjectKeys {
   const random = () => randomBytes(KEY_BYTES).toString('hex')

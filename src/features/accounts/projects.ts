@@ -57,7 +57,7 @@ export const DISABLED_REASONS: readonly DisabledReason[] = [
 ]
 export const TRACKING_MODES: readonly TrackingMode[] = ['ENABLED', 'DISABLED', 'MARKETING_ONLY']
 
-const LANGUAGE = /^[a-z]{2}(?:-[A-Z]{2})?$/
+const LANGUAGE_PATTERN = /^[a-z]{2}(?:-[A-Z]{2})?$/
 
 /** @throws AppError VALIDATION_ERROR (name, email), RESOURCE_NOT_FOUND when there is no such user */
 export async function createProject(
@@ -152,7 +152,7 @@ function readChange(change: ProjectChange): Partial<Project> {
   if (disable !== undefined && enable === true) {
     throw invalidField('enable', 'custom', 'Give either disable or enable, not both')
   }
-  if (language !== undefined && !LANGUAGE.test(language)) {
+  if (language !== undefined && !LANGUAGE_PATTERN.test(language)) {
     throw invalidField('language', 'invalid_string', 'Expected a language such as en or pt-BR')
   }
   return {

@@ -102,17 +102,17 @@ export async function claimKey<T>(
   }
 }
 
-/** `answer`: the `data` of the response. */
-type KeptAnswer = { statusCode: number; answer: Record<string, unknown> }
+/** `answer` is the `data` of the response. */
+type StoredResponse = { statusCode: number; answer: Record<string, unknown> }
 
 /**
  * Stores the claim in the transaction of the request's own writes.
  * @throws AppError IDEMPOTENCY_KEY_REUSED when an earlier request took effect under it
  */
-export async function keepKey(
+export async function insertIdempotencyKey(
   tx: Tx,
   request: IdempotentRequest,
-  { statusCode, answer, hours }: KeptAnswer & { hours: number },
+  { statusCode, answer, hours }: StoredResponse & { hours: number },
 ): Promise<void> {
   const expiresAt = request.at + hours * HOUR_MS
   const taken = await tx.execute(takeKey, { ...request, statusCode, answer, expiresAt })

@@ -1,4 +1,4 @@
-/** Forgetting requests: `retention.request_log_days` after they were made. */
+/** Deletes lines of the request log after `retention.request_log_days`. */
 import { DAY_MS } from '../../clock.ts'
 import { and, asc, lt, lte, sql } from '../../store/drizzle.ts'
 import { apiRequests } from '../../store/schema/service.ts'

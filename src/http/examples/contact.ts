@@ -1,6 +1,6 @@
-/** The contact that examples are about, and a condition that she meets. */
+/** The contact of the examples, and a condition that matches it. */
 
-export const newAnn = {
+export const newContact = {
   id: '0199a7c0-0000-7000-8000-000000000003',
   email: 'ann@example.org',
   subscribed: true,
@@ -13,7 +13,7 @@ export const newAnn = {
   updatedAt: '2026-11-22T09:30:00.000Z',
 }
 
-export const ann = { ...newAnn, data: { ...newAnn.data, city: 'Oslo' } }
+export const contact = { ...newContact, data: { ...newContact.data, city: 'Oslo' } }
 
 export const proPlan = {
   logic: 'AND',

@@ -1,4 +1,4 @@
-import { ann, newAnn, proPlan } from './contact.ts'
+import { contact, newContact, proPlan } from './contact.ts'
 import type { Examples } from './operation-example.ts'
 
 export const contactExamples: Examples = {
@@ -13,7 +13,7 @@ export const contactExamples: Examples = {
     },
     status: 201,
     response: {
-      ...newAnn,
+      ...newContact,
       _meta: {
         isNew: true,
         isUpdate: false,
@@ -25,7 +25,7 @@ export const contactExamples: Examples = {
       id: '0199a7c0-0000-7000-8000-000000000003',
     },
     status: 200,
-    response: newAnn,
+    response: newContact,
   },
   'PATCH /contacts/:id': {
     params: {
@@ -37,7 +37,7 @@ export const contactExamples: Examples = {
       },
     },
     status: 200,
-    response: ann,
+    response: contact,
   },
   'GET /contacts': {
     query: {
@@ -46,7 +46,7 @@ export const contactExamples: Examples = {
     },
     status: 200,
     response: {
-      data: [ann],
+      data: [contact],
       cursor: null,
       hasMore: false,
       total: 1,
@@ -59,7 +59,7 @@ export const contactExamples: Examples = {
     },
     status: 200,
     response: {
-      data: [ann],
+      data: [contact],
       cursor: null,
       hasMore: false,
       total: 1,

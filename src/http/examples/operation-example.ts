@@ -1,18 +1,17 @@
 /**
- * An operation as a client uses it. `/openapi.json` and `/docs` show the examples; a test sends each
- * request and compares the answer. The ids of all examples belong to one story, in which the same
- * id is the same thing.
+ * An example of an operation, which `/openapi.json` and `/docs` show. A test sends each request and
+ * compares the response. All examples share their ids: one id always means the same record.
  */
 export type OperationExample = {
-  /** By name, as they stand in the path. */
+  /** Parameters of the path, by name. */
   params?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string>>
-  /** The JSON body; of a form its fields, a file as its text. */
+  /** The JSON body, or the fields of a form with its file as text. */
   request?: unknown
   status: number
-  /** JSON, or a text; left out where the answer has no body. */
+  /** JSON or a text; absent when the response has no body. */
   response?: unknown
 }
 
-/** By method and path: `POST /v1/send`. */
+/** Examples by method and path: `POST /v1/send`. */
 export type Examples = Readonly<Record<string, OperationExample>>

@@ -1,4 +1,4 @@
-import { ann, proPlan } from './contact.ts'
+import { contact, proPlan } from './contact.ts'
 import type { Examples } from './operation-example.ts'
 
 const segment = {
@@ -56,7 +56,7 @@ export const segmentExamples: Examples = {
     },
     status: 200,
     response: {
-      data: [ann],
+      data: [contact],
       total: 1,
       page: 1,
       pageSize: 20,

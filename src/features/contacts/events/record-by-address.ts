@@ -14,7 +14,7 @@ import {
   claimKey,
   type IdempotencyClaims,
   type IdempotentRequest,
-  keepKey,
+  insertIdempotencyKey,
 } from '../../requests/idempotency.ts'
 import { findKnownAddresses } from '../read/known-addresses.ts'
 import { type ParsedData, parseData } from '../write/data.ts'
@@ -60,7 +60,7 @@ export async function recordEventByAddress(
       const ids = await recordEvent(tx, { projectId, request, data, at })
       const answer: RecordedEvent = { ...ids, timestamp: formatInstant(at) }
       const hours = deps.config.limits.idempotencyHours
-      if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
+      if (claim !== null) await insertIdempotencyKey(tx, claim, { statusCode: 200, answer, hours })
       return answer
     })
   })

@@ -11,7 +11,7 @@ import {
   claimKey,
   type IdempotencyClaims,
   type IdempotentRequest,
-  keepKey,
+  insertIdempotencyKey,
 } from '../../requests/idempotency.ts'
 import { type AcceptDeps, type AcceptedEmail, acceptEmails, isHeavy } from './accept-emails.ts'
 import { discardPlan, type EmailOrigin, planEmails, type SendRequest } from './plan.ts'
@@ -49,7 +49,7 @@ export async function acceptOnce<Answer extends Record<string, unknown>>(
   return claimKey(deps.claims, claim, () =>
     writePlanned(deps, { ...input, at }, async (tx, accepted) => {
       const answer = toAnswer(accepted)
-      if (claim !== null) await keepKey(tx, claim, { statusCode: 200, answer, hours })
+      if (claim !== null) await insertIdempotencyKey(tx, claim, { statusCode: 200, answer, hours })
       return answer
     }),
   )
