@@ -1,7 +1,7 @@
-/** One attempt: one try of one delivery, as it is kept and shown by `queue show`. */
+/** An attempt is one try of one delivery, as the database stores it and `queue show` prints it. */
 import type { Reply, Stage, Verdict } from '../mail/replies/reply.ts'
 
-/** The stages of a session, and the look-up before them. */
+/** The stages of a session, and the DNS queries before them. */
 export type StepName = 'dns' | Exclude<Stage, 'late'>
 
 export type Step = {
@@ -16,18 +16,46 @@ export type Step = {
 }
 
 export type AttemptOutcome = {
-  /** `bounced`: a final refusal by the receiver or by DNS; `failed`: our own error, or a loop. */
+  /** `bounced`: a final refusal by the receiver or by DNS. `failed`: our own error, or a loop. */
   result: 'delivered' | 'relayed' | 'deferred' | 'bounced' | 'failed'
   verdict: Verdict | null
   host: string | null
   address: string | null
-  /** As 'TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)'; null in clear. */
+  /** For example 'TLSv1.3, certificate not verified (TLS_AES_256_GCM_SHA384)'; null without TLS. */
   tls: string | null
-  /** The reply that decided. */
+  /** The reply that decided the outcome. */
   reply: Reply | null
   error: string | null
   steps: readonly Step[]
   durationMs: number
-  /** The peer vanished after the final dot and before its reply: it may have the message. */
+  /** The connection was lost between the final dot and its reply: the peer may have the message. */
   isMaybeDelivered: boolean
+}
+
+/**
+ * The current step of an attempt. The delivery thread updates this object in place and reads it when
+ * asked, so that a step costs two assignments and no message between threads.
+ */
+export type CurrentStep = {
+  /**
+   * `waiting` for a connection, `compose`, then the stages of a session. In stage `message` the
+   * message is being written; `final-dot` waits for its reply.
+   */
+  step:
+    | 'waiting'
+    | 'compose'
+    | 'connect'
+    | 'greeting'
+    | 'ehlo'
+    | 'starttls'
+    | 'auth'
+    | 'mail'
+    | 'rcpt'
+    | 'data'
+    | 'message'
+    | 'final-dot'
+  /** Epoch ms. */
+  since: number
+  /** The server of the session; null while there is none. */
+  peer: { host: string; address: string } | null
 }

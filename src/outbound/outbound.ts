@@ -35,9 +35,14 @@ import {
   type Done,
   type Returned,
 } from './dispatch/dispatcher.ts'
-import { closedOutcome, observationOf, unmadeOutcome, withLookup } from './dispatch/outcomes.ts'
 import type { Resolver } from './dns/resolver.ts'
-import { outcomeText } from './outcome-text.ts'
+import {
+  outcomeOfClosed,
+  outcomeOfUncomposed,
+  outcomeText,
+  siteObservationOf,
+  withLookup,
+} from './outcomes.ts'
 import type { PoolSettings, TransferableMessage } from './protocol.ts'
 import { createBrokenTls } from './routing/broken-tls.ts'
 import type { ClosedDestination, Destination, Lookup } from './routing/destination.ts'
@@ -341,7 +346,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
 
   function reportUnmade(work: Work, reason: string): void {
     const { emailId, pool, lookup, isOwnLookup } = work
-    const outcome = withLookup(unmadeOutcome(reason), lookup, isOwnLookup)
+    const outcome = withLookup(outcomeOfUncomposed(reason), lookup, isOwnLookup)
     const own = { subject: null, faults: [], startedAt: now() }
     settle(work, { emailId, kind: 'attempted', site: pool.site, outcome, ...own })
   }
@@ -359,7 +364,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       settle(task, returned(task, site))
       return
     }
-    const outcome = closedOutcome(found)
+    const outcome = outcomeOfClosed(found)
     const own = { subject: null, faults: [], startedAt: now() }
     settle(task, { emailId, kind: 'attempted', site, outcome, ...own })
     if (found.site !== null) note(found.site, { kind: 'unreachable' }, outcome)
@@ -455,7 +460,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
 
   function learn({ pool }: Work, outcome: AttemptOutcome): void {
     const { site } = pool
-    const report = observationOf(outcome)
+    const report = siteObservationOf(outcome)
     if (report === null) return
     const local = outcome.address?.includes(':') ? pool.source.ipv6 : pool.source.ipv4
     const isListed = report.kind === 'answered' && report.action === 'block' && local !== undefined

@@ -19,11 +19,10 @@ import type { SigningKey } from '../mail/compose/dkim.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
 import type { TemplateFault } from '../mail/template/template.ts'
 import type { QueueClass } from '../queue-class.ts'
-import type { AttemptOutcome } from './attempt.ts'
+import type { AttemptOutcome, CurrentStep } from './attempt.ts'
 import type { SourceAddresses } from './routing/source-addresses.ts'
 import type { Target } from './routing/targets.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
-import type { CurrentStep } from './thread/progress.ts'
 
 /** The `workerData` of such a thread. */
 export type ThreadSettings = {

@@ -9,6 +9,7 @@
 import { MINUTE_MS, type Now } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { AttemptOutcome } from '../attempt.ts'
+import { outcomeOfLostThread } from '../outcomes.ts'
 import type { FromThread, PoolSettings, ThreadResult } from '../protocol.ts'
 import { type AllocationChange, createAllocations } from '../sites/allocations.ts'
 import { createBudgets } from '../sites/budgets.ts'
@@ -16,7 +17,6 @@ import type { Standing } from '../sites/shaping.ts'
 import { addJob, createSiteWork, type SiteWork, takeJob } from '../sites/site-queue.ts'
 import type { DeliveryProgress } from '../sites/site-status.ts'
 import { createStarvedSites } from '../sites/starved-sites.ts'
-import { unrecordedOutcome } from './outcomes.ts'
 import { createProgressQueries } from './progress-queries.ts'
 import {
   createThreads,
@@ -301,7 +301,7 @@ export function createDispatcher<T extends Work>(deps: DispatcherDeps<T>): Dispa
       touched.add(job.work.pool.site)
       unassign(job)
       job.ended++
-      if (taken.has(job.task)) over.push({ job, outcome: unrecordedOutcome(job.work.pool) })
+      if (taken.has(job.task)) over.push({ job, outcome: outcomeOfLostThread(job.work.pool.mode) })
       // What was not delivered, `stop` gives back.
       else if (isStopping) continue
       else if (job.work.composed !== undefined) lostComposed.push(job)

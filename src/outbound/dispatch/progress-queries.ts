@@ -3,8 +3,8 @@
  * long message, or that ends, answers nothing; who asks does not wait long.
  */
 
+import type { CurrentStep } from '../attempt.ts'
 import type { FromThread } from '../protocol.ts'
-import type { CurrentStep } from '../thread/progress.ts'
 import type { DeliveryThread } from './threads.ts'
 
 export type ProgressQueries = {

@@ -1,5 +1,5 @@
 /** What operators see of destination sites and of deliveries under way. */
-import type { CurrentStep } from '../thread/progress.ts'
+import type { CurrentStep } from '../attempt.ts'
 
 /** What a destination site may be given now, and why it is no more. */
 export type SiteStatus = {

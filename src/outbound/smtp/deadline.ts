@@ -1,35 +1,35 @@
 /**
- * A limit that is set anew for every reply, on one timer that is not moved each time: when it rings
- * before its time, it is set for the rest.
+ * A time limit that is set anew for every reply. It uses one timer that is not moved each time: when
+ * the timer fires too early, it is set again for the rest.
  */
 export type Deadline = {
-  /** From now on; null = none. */
+  /** Counts from now; null = no limit. */
   set(limitMs: number | null): void
   stop(): void
 }
 
-/** `onDue` is called once for each limit that passes. */
+/** Calls `onDue` once for each limit that passes. */
 export function createDeadline(onDue: () => void): Deadline {
   let dueAt = Number.POSITIVE_INFINITY
-  let ringsAt = Number.POSITIVE_INFINITY
+  let firesAt = Number.POSITIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
 
   function set(limitMs: number | null): void {
     dueAt = limitMs === null ? Number.POSITIVE_INFINITY : performance.now() + limitMs
-    if (dueAt < ringsAt) wind()
+    if (dueAt < firesAt) startTimer()
   }
 
-  function wind(): void {
+  function startTimer(): void {
     clearTimeout(timer)
-    ringsAt = dueAt
-    timer = setTimeout(ring, Math.ceil(dueAt - performance.now()))
+    firesAt = dueAt
+    timer = setTimeout(fire, Math.ceil(dueAt - performance.now()))
   }
 
-  function ring(): void {
-    ringsAt = Number.POSITIVE_INFINITY
+  function fire(): void {
+    firesAt = Number.POSITIVE_INFINITY
     if (dueAt === Number.POSITIVE_INFINITY) return
     if (performance.now() < dueAt) {
-      wind()
+      startTimer()
       return
     }
     dueAt = Number.POSITIVE_INFINITY

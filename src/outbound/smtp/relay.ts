@@ -9,23 +9,29 @@ import { TLSSocket } from 'node:tls'
 import SMTPConnection, { type SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection'
 import { type Now, now as systemNow } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
-import type { AttemptOutcome } from '../attempt.ts'
-import { isLoopback } from '../routing/addresses.ts'
-import type { CurrentStep } from '../thread/progress.ts'
+import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
 import {
+  createStepLog,
+  outcomeOfFailure,
+  outcomeOfRefusal,
+  outcomeOfReply,
+  type Place,
+  type StepLog,
+} from '../outcomes.ts'
+import { isLoopback } from '../routing/addresses.ts'
+import {
+  checkEhloName,
+  checkEnvelope,
   type MessageNeeds,
-  noCapabilities,
+  NO_CAPABILITIES,
   parseCapabilities,
+  prepareData,
   refuseLocally,
-} from './capabilities.ts'
-import { prepareData } from './data.ts'
-import { checkEhloName, checkEnvelope } from './envelope.ts'
-import { outcomeOfFailure, outcomeOfRefusal, outcomeOfReply, type Place } from './outcome.ts'
+} from './commands.ts'
 import { printable } from './reply-parser.ts'
 import type { OpenFailure, OpenResult, Session } from './session.ts'
-import { createStepLog, type StepLog } from './step-log.ts'
 import { defaultTimeouts, type Timeouts } from './timeouts.ts'
-import { tlsText } from './tls-text.ts'
+import { tlsText } from './tls.ts'
 import type { SendInput, SendResult } from './transaction.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
@@ -256,7 +262,7 @@ function createRelaySession(relay: Relay, openLog: StepLog): Session {
 
 function capabilitiesOf({ transcript }: Relay) {
   const ehlo = transcript.lastEhlo()
-  return ehlo === null ? noCapabilities : parseCapabilities(ehlo.lines)
+  return ehlo === null ? NO_CAPABILITIES : parseCapabilities(ehlo.lines)
 }
 
 function hasNoReply({ reply }: AttemptOutcome['steps'][number]): boolean {

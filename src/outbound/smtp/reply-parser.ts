@@ -9,8 +9,8 @@ export type ServerReply = {
   readonly code: number
   /** As they came: one octet a character, without line ends and codes. */
   readonly lines: readonly string[]
-  /** As it is kept: enhanced code apart, UTF-8 read, control bytes escaped, bounded. */
-  readonly kept: Reply
+  /** For the database: enhanced code apart, UTF-8 decoded, control bytes escaped, bounded. */
+  readonly stored: Reply
 }
 
 export type ReplyParser = {
@@ -84,11 +84,11 @@ export function createReplyParser(
 
   function toReply(lastLine: string): ServerReply {
     if (lines.length > 1 || lastLine.length > maxKnownLength) {
-      return { code, lines, kept: keep(code, lines) }
+      return { code, lines, stored: toStored(code, lines) }
     }
     const line = copy(lastLine)
     const text = [line.slice(4)]
-    const reply = { code, lines: text, kept: keep(code, text) }
+    const reply = { code, lines: text, stored: toStored(code, text) }
     known.set(line, reply)
     return reply
   }
@@ -118,7 +118,7 @@ function replyCode(line: string): number {
   return code >= 200 && code <= 599 ? code : 0
 }
 
-function keep(code: number, lines: readonly string[]): Reply {
+function toStored(code: number, lines: readonly string[]): Reply {
   const enhancedCode = findEnhancedCode(code, lines)
   const texts = enhancedCode === null ? lines : lines.map(withoutEnhancedCode)
   return { code, enhancedCode, text: boundText(texts.map(escapeLine).join('\n')) }
@@ -158,7 +158,7 @@ function escapeLine(line: string): string {
   return text.replace(control, escapeCharacter)
 }
 
-/** What a peer may have had a hand in, fit to be kept and shown: one line of bounded length. */
+/** Text that a peer may have chosen, made safe to store and show: one line of bounded length. */
 export function printable(text: string, maxLength: number): string {
   return text.trim().slice(0, maxLength).replace(control, escapeCharacter)
 }

@@ -7,13 +7,23 @@ import type { SecureContext } from 'node:tls'
 import { type Now, now as systemNow } from '../../clock.ts'
 import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Reply } from '../../mail/replies/reply.ts'
-import type { AttemptOutcome, StepName } from '../attempt.ts'
-import type { CurrentStep } from '../thread/progress.ts'
-import { type Capabilities, namedHost, noCapabilities, parseCapabilities } from './capabilities.ts'
-import { checkEhloName } from './envelope.ts'
-import { outcomeOfFailure, outcomeOfRefusal, outcomeOfReply, type Place } from './outcome.ts'
+import type { AttemptOutcome, CurrentStep, StepName } from '../attempt.ts'
+import {
+  createStepLog,
+  outcomeOfFailure,
+  outcomeOfRefusal,
+  outcomeOfReply,
+  type Place,
+  type StepLog,
+} from '../outcomes.ts'
+import {
+  type Capabilities,
+  checkEhloName,
+  NO_CAPABILITIES,
+  namedHost,
+  parseCapabilities,
+} from './commands.ts'
 import type { KnownReplies } from './reply-parser.ts'
-import { createStepLog, type StepLog } from './step-log.ts'
 import { defaultTimeouts, type Timeouts } from './timeouts.ts'
 import { createTransactions, type SendInput, type SendResult } from './transaction.ts'
 import { type Answer, connectWire, type Wire } from './wire.ts'
@@ -104,14 +114,14 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   const wireOptions = { address, port, localAddress, limitMs, now, knownReplies, cutSignal }
   const connected = await connectWire(wireOptions)
   const error = connected.failure === null ? {} : { error: connected.failure.text }
-  log.note({ step: 'connect', host, address, ...error }, since)
+  log.record({ step: 'connect', host, address, ...error }, since)
   if (connected.wire === null) {
     const place = { host, address, tls: null, log }
     const isCut = connected.failure.kind === 'cut'
     return openFailure(place, { kind: 'failure', error: connected.failure.text, isCut })
   }
   const { wire } = connected
-  const opening: Opening = { options, timeouts, now, log, wire, capabilities: noCapabilities }
+  const opening: Opening = { options, timeouts, now, log, wire, capabilities: NO_CAPABILITIES }
   opening.wire.setDeadline(timeouts.whole)
   const trouble = (await handshake(opening)) ?? failureOf(opening.wire)
   if (trouble === null) return { ok: true, session: createSession(opening) }
@@ -139,7 +149,7 @@ async function greet({ wire, log, now, timeouts, options }: Opening): Promise<Tr
   options.cutSignal?.addEventListener('abort', cut)
   const [greeting] = await wire.expect([timeouts.greeting])
   options.cutSignal?.removeEventListener('abort', cut)
-  log.hear('greeting', greeting, since)
+  log.recordAnswer('greeting', greeting, since)
   if (greeting.reply !== null) options.onGreeted?.()
   return refusalOf('greeting', greeting) ?? loopOf(greeting, options)
 }
@@ -148,7 +158,7 @@ async function greet({ wire, log, now, timeouts, options }: Opening): Promise<Tr
 async function sayHello(opening: Opening): Promise<Trouble | null> {
   const answer = await ask(opening, 'ehlo', `EHLO ${opening.options.ehloName}`)
   if (answer.reply !== null && answer.reply.code >= 500) {
-    opening.capabilities = noCapabilities
+    opening.capabilities = NO_CAPABILITIES
     const helo = await ask(opening, 'ehlo', `HELO ${opening.options.ehloName}`)
     return refusalOf('ehlo', helo) ?? loopOf(helo, opening.options)
   }
@@ -163,7 +173,7 @@ async function startTls(opening: Opening): Promise<Trouble | null> {
   const answer = await ask(opening, 'starttls', 'STARTTLS')
   if (answer.failure !== null) return { kind: 'failure', error: answer.failure.text }
   if (answer.reply.code === 421) {
-    return { kind: 'reply', step: 'starttls', reply: answer.reply.kept }
+    return { kind: 'reply', step: 'starttls', reply: answer.reply.stored }
   }
   if (answer.reply.code !== 220) return null
   const since = opening.now()
@@ -171,7 +181,7 @@ async function startTls(opening: Opening): Promise<Trouble | null> {
   const { host: servername, secureContext } = options
   const limitMs = timeouts.handshake
   const failure = await wire.upgrade({ servername, limitMs, secureContext })
-  log.note({ step: 'starttls', ...(failure ? { error: failure.text } : {}) }, since)
+  log.record({ step: 'starttls', ...(failure ? { error: failure.text } : {}) }, since)
   if (failure !== null) {
     return { kind: 'failure', error: failure.text, isTls: failure.kind !== 'protocol' }
   }
@@ -190,7 +200,7 @@ async function ask(
   const answers = wire.expect([timeouts.command])
   wire.write(`${command}\r\n`)
   const [answer] = await answers
-  log.hear(step, answer, since)
+  log.recordAnswer(step, answer, since)
   return answer
 }
 
@@ -200,13 +210,13 @@ function refusalOf(step: Exclude<StepName, 'dns'>, { reply, failure }: Answer): 
   }
   if (reply.code < 300) return null
   if (reply.code < 400) return { kind: 'failure', error: `${reply.code} is no answer to ${step}` }
-  return { kind: 'reply', step, reply: reply.kept }
+  return { kind: 'reply', step, reply: reply.stored }
 }
 
 function loopOf({ reply }: Answer, { ownName }: SessionOptions): Trouble | null {
   if (!ownName || reply === null) return null
   if (namedHost(reply.lines[0] ?? '') !== namedHost(ownName)) return null
-  return { kind: 'loop', reply: reply.kept }
+  return { kind: 'loop', reply: reply.stored }
 }
 
 function placeOf({ options, log, wire }: Opening): Place {

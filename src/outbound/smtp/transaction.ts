@@ -1,34 +1,51 @@
 /**
- * Mail transactions on an open session, one after another: envelope, message, and the reply to the
- * final dot, which decides. A refusal leaves the session fit for the next message; what cannot be
- * put right ends the connection.
+ * Mail transactions on an open session, one after another: MAIL, RCPT and DATA, the message, and the
+ * reply to the final dot, which decides. After a refusal the session can carry the next message;
+ * any state that cannot be repaired ends the connection.
+ *
+ * The envelope goes in one write if the server supports PIPELINING (RFC 2920), else command by
+ * command. A refused envelope leaves the transaction open: RSET precedes the next MAIL. If the server
+ * accepts DATA although it refused the recipient, a lone dot ends the empty message.
  */
 import type { Now } from '../../clock.ts'
-import type { AttemptOutcome } from '../attempt.ts'
-import type { CurrentStep } from '../thread/progress.ts'
-import { type Capabilities, refuseLocally } from './capabilities.ts'
-import { prepareData } from './data.ts'
-import { checkEnvelope, type Envelope } from './envelope.ts'
-import { type Exchange, sendEnvelope } from './envelope-exchange.ts'
-import { outcomeOfFailure, outcomeOfRefusal, outcomeOfReply, type Place } from './outcome.ts'
-import { createStepLog } from './step-log.ts'
+import type { Reply } from '../../mail/replies/reply.ts'
+import type { AttemptOutcome, CurrentStep } from '../attempt.ts'
+import {
+  createStepLog,
+  outcomeOfFailure,
+  outcomeOfRefusal,
+  outcomeOfReply,
+  type Place,
+} from '../outcomes.ts'
+import {
+  type Capabilities,
+  checkEnvelope,
+  type Envelope,
+  type MessageNeeds,
+  mailCommand,
+  type PreparedData,
+  prepareData,
+  rcptCommand,
+  refuseLocally,
+} from './commands.ts'
 import type { Timeouts } from './timeouts.ts'
-import type { Wire } from './wire.ts'
+import type { Answer, Wire } from './wire.ts'
+import type { WireFailure } from './wire-failure.ts'
 
 export type SendInput = Envelope & {
-  /** The whole message, lines ended by CRLF; one character is one octet. */
+  /** The whole message; lines end in CRLF; one character is one octet. */
   message: string
-  /** When the attempt began, for the steps' times; default now. */
+  /** When the attempt began, epoch ms; default now. */
   beganAt?: number
-  /** Kept up to date with the step at hand. */
+  /** Updated in place. */
   current?: CurrentStep
 }
 
 export type SendResult = {
   outcome: AttemptOutcome
   /**
-   * The peer had closed the connection while it was idle: nothing was tried, send it again on a
-   * new one. Never so on the first message of a session.
+   * The peer had closed the idle connection before it could read our MAIL: send the message again on
+   * a new one. Never true for the first message of a session.
    */
   isStale: boolean
 }
@@ -48,8 +65,30 @@ export type Transactions = {
   count(): number
 }
 
+/** The state of one transaction. */
+type Exchange = {
+  wire: Wire
+  timeouts: Timeouts
+  capabilities: Capabilities
+  now: Now
+  place: Place
+  envelope: Envelope
+  data: PreparedData
+  needs: MessageNeeds
+  /** The previous transaction was left open. */
+  needsReset: boolean
+}
+
+/** `isStale`: as in `SendResult`, but regardless of how many messages the session has carried. */
+type EnvelopeEnd = { outcome: AttemptOutcome; isStale: boolean; needsReset: boolean }
+
+type EnvelopeStep = 'mail' | 'rcpt' | 'data'
+type Answers = Record<EnvelopeStep, Answer>
+
+const ENVELOPE_STEPS: readonly EnvelopeStep[] = ['mail', 'rcpt', 'data']
+
 /** A message up to this size goes in one write with its final dot. */
-const blockOctets = 256 * 1024
+const BLOCK_OCTETS = 256 * 1024
 
 export function createTransactions(deps: TransactionDeps): Transactions {
   let isBusy = false
@@ -94,7 +133,7 @@ function placeOf(
   return { host, address, tls: wire.tls(), log: createStepLog(now, beganAt ?? now(), current) }
 }
 
-/** F2: from the final dot on, a peer that vanishes may have the message. */
+/** From the final dot on, a peer that disappears may have the message. */
 async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
   const { wire, timeouts, place } = current
   const since = current.now()
@@ -103,24 +142,24 @@ async function sendMessage(current: Exchange): Promise<AttemptOutcome> {
   const writing = startWriting(current)
   const [answer] = await answers
   writing.stop()
-  place.log.hear('message', answer, since)
+  place.log.recordAnswer('message', answer, since)
   const { reply, failure } = answer
   if (failure !== null) {
     const error = `${failure.text} (message)`
     const isMaybeDelivered = writing.isComplete() && wire.isFlushed()
     return outcomeOfFailure(place, { error, isMaybeDelivered })
   }
-  // Half a message cannot be unsaid: whatever came next would be read as the rest of it.
+  // The server would read anything that follows half a message as its other half.
   if (!writing.isComplete()) wire.end()
   if (reply.code >= 400 || (reply.code < 300 && writing.isComplete())) {
-    return outcomeOfReply(place, { stage: 'message', reply: reply.kept })
+    return outcomeOfReply(place, { stage: 'message', reply: reply.stored })
   }
   wire.end()
   const error = `${reply.code} is no answer to the message`
-  return outcomeOfFailure(place, { error, reply: reply.kept })
+  return outcomeOfFailure(place, { error, reply: reply.stored })
 }
 
-/** Block by block, each within its limit; the small message and its final dot are one write. */
+/** Writes the message in blocks, each with its own limit; a small message and its final dot are one write. */
 function startWriting({ wire, timeouts, data, place }: Exchange) {
   const { octets, ending } = data
   let offset = 0
@@ -129,7 +168,7 @@ function startWriting({ wire, timeouts, data, place }: Exchange) {
   function writeBlock(): void {
     if (isStopped) return
     const start = offset
-    offset = Math.min(start + blockOctets, octets.length)
+    offset = Math.min(start + BLOCK_OCTETS, octets.length)
     if (offset === octets.length) {
       wire.restartLimit(timeouts.message)
       place.log.begin('final-dot')
@@ -147,4 +186,124 @@ function startWriting({ wire, timeouts, data, place }: Exchange) {
       isStopped = true
     },
   }
+}
+
+/** Returns null if the server waits for the message (354), else how the envelope ended. */
+function sendEnvelope(current: Exchange): Promise<EnvelopeEnd | null> {
+  return current.capabilities.hasPipelining ? sendPipelined(current) : sendInTurn(current)
+}
+
+async function sendPipelined(current: Exchange): Promise<EnvelopeEnd | null> {
+  const { wire, timeouts } = current
+  const limits = [timeouts.mail, timeouts.rcpt, timeouts.data] as const
+  const commands = `${mailLine(current)}\r\n${rcptCommand(current.envelope)}\r\nDATA\r\n`
+  const since = current.now()
+  const { log } = current.place
+  log.begin('mail', since)
+  const beginNext = (count: number) => {
+    const next = ENVELOPE_STEPS[count]
+    if (next !== undefined) log.begin(next)
+  }
+  if (!current.needsReset) {
+    const answers = wire.expect(limits, beginNext)
+    wire.write(commands)
+    return readAnswers(current, await answers, since)
+  }
+  const all = wire.expect([timeouts.command, ...limits], (count) => beginNext(count - 1))
+  wire.write(`RSET\r\n${commands}`)
+  const [reset, ...answers] = await all
+  return reset.reply?.code === 250 ? readAnswers(current, answers, reset.at) : resetRefused(current)
+}
+
+async function readAnswers(
+  current: Exchange,
+  [mail, rcpt, data]: readonly [Answer, Answer, Answer],
+  since: number,
+): Promise<EnvelopeEnd | null> {
+  const { log } = current.place
+  log.recordAnswer('mail', mail, since)
+  if (mail.failure !== null) return lost(current, mail.failure, 'mail')
+  log.recordAnswer('rcpt', rcpt, mail.at)
+  log.recordAnswer('data', data, rcpt.at)
+  const answers = { mail, rcpt, data }
+  const end = firstRefusal(current, answers)
+  if (end !== null) await endEmptyMessage(current, answers)
+  return end
+}
+
+async function sendInTurn(current: Exchange): Promise<EnvelopeEnd | null> {
+  const { wire, timeouts } = current
+  if (current.needsReset) {
+    const reset = wire.expect([timeouts.command])
+    wire.write('RSET\r\n')
+    if ((await reset)[0].reply?.code !== 250) return resetRefused(current)
+  }
+  const mail = await ask(current, 'mail', mailLine(current))
+  if (!isAccepted(mail)) return refused(current, 'mail', mail)
+  const rcpt = await ask(current, 'rcpt', rcptCommand(current.envelope))
+  if (!isAccepted(rcpt)) return refused(current, 'rcpt', rcpt)
+  const data = await ask(current, 'data', 'DATA')
+  return data.reply?.code === 354 ? null : refused(current, 'data', data)
+}
+
+function mailLine({ envelope, needs, capabilities }: Exchange): string {
+  return mailCommand(envelope, needs, capabilities)
+}
+
+async function ask(current: Exchange, step: EnvelopeStep, command: string): Promise<Answer> {
+  const { wire, place, timeouts } = current
+  const since = current.now()
+  place.log.begin(step, since)
+  const answers = wire.expect([timeouts[step]])
+  wire.write(`${command}\r\n`)
+  const [answer] = await answers
+  place.log.recordAnswer(step, answer, since)
+  return answer
+}
+
+function firstRefusal(current: Exchange, { mail, rcpt, data }: Answers): EnvelopeEnd | null {
+  if (!isAccepted(mail)) return refused(current, 'mail', mail)
+  if (!isAccepted(rcpt)) return refused(current, 'rcpt', rcpt)
+  return data.reply?.code === 354 ? null : refused(current, 'data', data)
+}
+
+function isAccepted({ reply }: Answer): boolean {
+  return reply !== null && reply.code < 300
+}
+
+async function endEmptyMessage({ wire, timeouts }: Exchange, { rcpt, data }: Answers) {
+  if (wire.failure() !== null || data.reply?.code !== 354) return
+  // If the recipient was accepted and the sender refused, the dot would deliver an empty message.
+  if (isAccepted(rcpt)) return wire.end()
+  const answers = wire.expect([timeouts.message])
+  wire.write('.\r\n')
+  await answers
+}
+
+function refused(current: Exchange, step: EnvelopeStep, { reply, failure }: Answer): EnvelopeEnd {
+  if (failure !== null) return lost(current, failure, step)
+  if (reply.code < 400) return desynchronised(current, step, reply.stored)
+  const outcome = outcomeOfReply(current.place, { stage: step, reply: reply.stored })
+  // For example "421 idle for too long", sent while our MAIL was on its way.
+  const isStale = step === 'mail' && reply.code === 421 && outcome.verdict?.site === 'reconnect'
+  return { outcome, isStale, needsReset: true }
+}
+
+function desynchronised(current: Exchange, step: EnvelopeStep, reply: Reply): EnvelopeEnd {
+  current.wire.end()
+  const error = `${reply.code} is no answer to ${step.toUpperCase()}`
+  const outcome = outcomeOfFailure(current.place, { error, reply })
+  return { outcome, isStale: false, needsReset: false }
+}
+
+function lost({ place }: Exchange, failure: WireFailure, step: EnvelopeStep): EnvelopeEnd {
+  const outcome = outcomeOfFailure(place, { error: `${failure.text} (${step})` })
+  const isGone = failure.kind === 'closed' || failure.kind === 'network'
+  return { outcome, isStale: step === 'mail' && isGone, needsReset: false }
+}
+
+function resetRefused({ wire, place }: Exchange): EnvelopeEnd {
+  wire.end()
+  const outcome = outcomeOfFailure(place, { error: 'the server did not take RSET' })
+  return { outcome, isStale: true, needsReset: false }
 }

@@ -9,8 +9,8 @@ import type { Socket } from 'node:net'
 import type { Now } from '../../clock.ts'
 import type { Reply } from '../../mail/replies/reply.ts'
 import type { StepName } from '../attempt.ts'
+import type { StepLog } from '../outcomes.ts'
 import { createReplyParser, type ServerReply } from './reply-parser.ts'
-import type { StepLog } from './step-log.ts'
 import type { Timeouts } from './timeouts.ts'
 
 type LogEntry = { tnx?: string; remotePort?: number }
@@ -72,7 +72,7 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
   }
 
   function note({ step, since, place }: Expected, result: { reply?: Reply; error?: string }): void {
-    if (step !== null) log?.note({ step, ...place, ...result }, since)
+    if (step !== null) log?.record({ step, ...place, ...result }, since)
   }
 
   function hearClient(line: string): void {
@@ -101,7 +101,7 @@ export function createTranscript({ now, timeouts, onTrouble }: TranscriptDeps): 
     }
     if (next.step === 'ehlo') ehlo = reply
     isMessageDue = next.step === 'data' && reply.code === 354
-    note(next, { reply: reply.kept })
+    note(next, { reply: reply.stored })
   }
 
   const debug: LogMethod = ({ tnx }, message) => {

@@ -1,4 +1,4 @@
-/** Why a connection is over, or never came to be. */
+/** Why a connection ended or could not be made. */
 import { describeError } from '../../errors.ts'
 import { printable } from './reply-parser.ts'
 
@@ -11,13 +11,13 @@ export function timedOut(what: string): WireFailure {
   return { kind: 'timeout', text: `timed out: ${what}` }
 }
 
-/** OpenSSL's own texts are full of its file names; its codes say the same. */
+/** OpenSSL's texts are full of its file names; its error codes say the same. */
 export function networkFailure(error: NodeJS.ErrnoException): WireFailure {
   const text = error.code?.startsWith('ERR_SSL') ? error.code : describeError(error)
   return { kind: 'network', text: printable(text, 300) }
 }
 
-/** We took the connection away from a server that had not said a word. */
+/** We ended a session that had no greeting yet, because other mail needed its connection. */
 export function cutFailure(afterMs: number): WireFailure {
   const seconds = (afterMs / 1_000).toFixed(1)
   return { kind: 'cut', text: `no greeting in ${seconds} s, and other mail needed the connection` }

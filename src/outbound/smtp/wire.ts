@@ -15,8 +15,7 @@ import {
   type ReplyParser,
   type ServerReply,
 } from './reply-parser.ts'
-import { startTls, type UpgradeOptions } from './starttls.ts'
-import { tlsText } from './tls-text.ts'
+import { startTls, tlsText, type UpgradeOptions } from './tls.ts'
 import { cutFailure, networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
 
 /** `at`: epoch ms when it came. */

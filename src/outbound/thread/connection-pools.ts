@@ -9,10 +9,10 @@
  */
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
+import type { CurrentStep } from '../attempt.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
 import type { PoolSettings, ThreadResult, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
-import type { CurrentStep } from './progress.ts'
 import type { Tried, TryInput } from './try-task.ts'
 
 export type PoolDeps = {

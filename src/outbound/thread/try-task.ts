@@ -11,15 +11,14 @@ import type { PartFault } from '../../mail/compose/build-message.ts'
 import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Verdict } from '../../mail/replies/reply.ts'
-import type { AttemptOutcome, Step } from '../attempt.ts'
-import { localOutcome } from '../dispatch/outcomes.ts'
+import type { AttemptOutcome, CurrentStep, Step } from '../attempt.ts'
+import { localOutcome } from '../outcomes.ts'
 import type { ComposedMessage, PoolSettings, ThreadResult, ThreadTask } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
 import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
 import type { OpenResult, Session } from '../smtp/session.ts'
 import type { SendResult } from '../smtp/transaction.ts'
 import type { HeldBytes } from './held-bytes.ts'
-import type { CurrentStep } from './progress.ts'
 
 export type OpenInput = {
   pool: PoolSettings

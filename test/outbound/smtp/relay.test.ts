@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { CurrentStep } from '../../../src/outbound/attempt.ts'
 import {
   openRelaySession,
   type RelayOptions,
   relaySecurity,
 } from '../../../src/outbound/smtp/relay.ts'
 import type { SendInput } from '../../../src/outbound/smtp/transaction.ts'
-import type { CurrentStep } from '../../../src/outbound/thread/progress.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import {
   drop,

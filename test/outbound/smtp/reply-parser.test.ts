@@ -16,7 +16,7 @@ function parse(...chunks: (string | Buffer)[]): { replies: ServerReply[]; error:
 }
 
 function format(text: string) {
-  return parse(text).replies[0]!.kept
+  return parse(text).replies[0]!.stored
 }
 
 test('a single line is a reply, with or without text, CR and a blank', () => {
@@ -81,10 +81,10 @@ test('a short reply that was heard before is the same object, on every connectio
 test('UTF-8 is read, and bytes that are not UTF-8 do no harm', () => {
   assert.equal(format('550 Größe 好\r\n').text, 'Größe 好')
   const latin = parse(Buffer.from('550 Gr\xf6\xdfe\r\n', 'latin1')).replies[0]!
-  assert.equal(latin.kept.text, 'Gr\ufffd\ufffde')
+  assert.equal(latin.stored.text, 'Gr\ufffd\ufffde')
 })
 
-test('a long text is cut where it is kept', () => {
+test('a long text is cut before it is stored', () => {
   const { text } = format(`550 ${'x'.repeat(20_000)}\r\n`)
   assert.equal(text.length, 2_048)
   assert.ok(text.endsWith('…'))
@@ -181,7 +181,7 @@ test('no bytes make the parser throw, and what it lets out is bounded and printa
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 30 }), (chunks) => {
       const { replies } = parse(...chunks.map((chunk) => Buffer.from(chunk)))
-      for (const { kept: reply } of replies) {
+      for (const { stored: reply } of replies) {
         assert.ok(reply.code >= 200 && reply.code <= 599)
         assert.ok(reply.text.length <= 2_048)
         assert.doesNotMatch(reply.text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)

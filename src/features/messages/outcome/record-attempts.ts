@@ -2,7 +2,7 @@
  * Records what attempts made of their emails: state, attempt rows, events, known domains, and what a
  * bounce means for its address, in one transaction. `final-state.ts` has the table of states. */
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
-import { outcomeText } from '../../../outbound/outcome-text.ts'
+import { outcomeText } from '../../../outbound/outcomes.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { QueueNotifier } from '../queue/notifier.ts'

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { classifyLocally } from '../../../src/mail/replies/classify-reply.ts'
-import type { AttemptOutcome, Step } from '../../../src/outbound/attempt.ts'
+import { classifyLocally } from '../../src/mail/replies/classify-reply.ts'
+import type { AttemptOutcome, Step } from '../../src/outbound/attempt.ts'
 import {
   localOutcome,
-  observationOf,
-  unrecordedOutcome,
-} from '../../../src/outbound/dispatch/outcomes.ts'
+  outcomeOfLostThread,
+  siteObservationOf,
+} from '../../src/outbound/outcomes.ts'
 
 const step = (more: Partial<Step>): Step => ({ step: 'mail', at: 0, durationMs: 0, ...more })
 
@@ -17,29 +17,29 @@ function outcomeAt(host: string | null, more: Partial<AttemptOutcome>): AttemptO
 test('a connection without a word of the site says that it cannot be reached', () => {
   const verdict = classifyLocally('network')
   const steps = [step({ step: 'connect', error: 'refused' })]
-  const report = observationOf(outcomeAt('mx.test', { verdict, steps }))
+  const report = siteObservationOf(outcomeAt('mx.test', { verdict, steps }))
   assert.deepEqual(report, { kind: 'unreachable' })
 })
 
 test('what we refuse ourselves on an open session says nothing of the site', () => {
   for (const cause of ['size', 'smtputf8', '8bit'] as const) {
     const verdict = classifyLocally(cause)
-    assert.equal(observationOf(outcomeAt('mx.test', { result: 'bounced', verdict })), null)
+    assert.equal(siteObservationOf(outcomeAt('mx.test', { result: 'bounced', verdict })), null)
   }
 })
 
-test('a message whose answer was lost with its thread counts as taken, and teaches nothing', () => {
+test('a message whose reply was lost with its thread counts as accepted, and says nothing about the site', () => {
   for (const [mode, result] of [
     ['direct', 'delivered'],
     ['relay', 'relayed'],
   ] as const) {
-    const outcome = unrecordedOutcome({ mode })
+    const outcome = outcomeOfLostThread(mode)
     assert.equal(outcome.result, result)
     assert.equal(outcome.verdict?.class, 'accepted')
-    assert.equal(observationOf(outcome), null)
+    assert.equal(siteObservationOf(outcome), null)
   }
 })
 
 test('an attempt that never came to the site says nothing of it', () => {
-  assert.equal(observationOf(outcomeAt(null, { verdict: classifyLocally('network') })), null)
+  assert.equal(siteObservationOf(outcomeAt(null, { verdict: classifyLocally('network') })), null)
 })

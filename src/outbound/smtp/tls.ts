@@ -1,4 +1,4 @@
-/** TLS on a connection that is there (RFC 3207): opportunistic, so any certificate will do. */
+/** TLS on an open connection (STARTTLS, RFC 3207). It is opportunistic: any certificate will do. */
 import { isIP, type Socket } from 'node:net'
 import { connect, type SecureContext, type TLSSocket } from 'node:tls'
 import { networkFailure, timedOut, type WireFailure } from './wire-failure.ts'
@@ -34,7 +34,19 @@ export function startTls(plain: Socket, options: UpgradeOptions): Promise<TLSSoc
   })
 }
 
-/** What SNI can carry; the name came out of DNS. */
+/** Whether SNI can carry the name, which came from DNS. */
 function isHostName(name: string): boolean {
   return isIP(name) === 0 && /^[a-z0-9._-]{1,253}$/i.test(name)
+}
+
+/**
+ * Describes the protection of a connection for the attempt: 'TLSv1.3, certificate verified (CIPHER)'.
+ * Verified means issued to the host by an authority that this system trusts, whether or not we
+ * require that.
+ */
+export function tlsText(socket: TLSSocket): string {
+  const protocol = socket.getProtocol() ?? 'TLS'
+  const cipher = socket.getCipher()?.standardName
+  const certificate = `certificate ${socket.authorized ? '' : 'not '}verified`
+  return `${protocol}, ${certificate}${cipher ? ` (${cipher})` : ''}`
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { prepareData } from '../../../src/outbound/smtp/data.ts'
+import { prepareData } from '../../../src/outbound/smtp/commands.ts'
 
 const octetsOf = (text: string) => Buffer.from(text).toString('latin1')
 

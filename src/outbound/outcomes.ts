@@ -1,0 +1,177 @@
+/** Builds the outcome of an attempt: from replies, from failures, and from decisions of our own. */
+import type { Now } from '../clock.ts'
+import { classifyLocally, classifyReply } from '../mail/replies/classify-reply.ts'
+import type { Reply, Stage } from '../mail/replies/reply.ts'
+import type { AttemptOutcome, CurrentStep, Step, StepName } from './attempt.ts'
+import type { ClosedDestination, Lookup } from './routing/destination.ts'
+import type { SiteObservation } from './sites/shaping.ts'
+import type { Answer } from './smtp/wire.ts'
+
+const MAX_SHOWN_HOSTS = 5
+
+/** Records the steps of an attempt and keeps its current step up to date. */
+export type StepLog = {
+  readonly steps: Step[]
+  /** Sets the current step, which began now or at `since`. */
+  begin(step: CurrentStep['step'], since?: number): void
+  /** Records a step with the server's answer; `since`: when the wait for the answer began. */
+  recordAnswer(step: StepName, answer: Answer, since: number): void
+  /** Records a step that ends now; `since` as `now()` returned it. */
+  record(step: Omit<Step, 'at' | 'durationMs'>, since: number): void
+  elapsedMs(): number
+}
+
+/** The server of an attempt, and the log of its steps. */
+export type Place = { host: string; address: string; tls: string | null; log: StepLog }
+
+/** `beganAt`: when the attempt began, epoch ms. `current` is updated in place. */
+export function createStepLog(now: Now, beganAt: number, current?: CurrentStep): StepLog {
+  const steps: Step[] = []
+  return {
+    steps,
+    begin(step, since = now()) {
+      if (current === undefined) return
+      current.step = step
+      current.since = since
+    },
+    recordAnswer(step, { reply, failure, at: receivedAt }, since) {
+      const [at, durationMs] = [since - beganAt, receivedAt - since]
+      if (reply === null) steps.push({ step, error: failure.text, at, durationMs })
+      else steps.push({ step, reply: reply.stored, at, durationMs })
+    },
+    record(step, since) {
+      steps.push({ ...step, at: since - beganAt, durationMs: now() - since })
+    },
+    elapsedMs: () => now() - beganAt,
+  }
+}
+
+/** The outcome that a reply decides. `accepted`: what a 250 to the message is called. */
+export function outcomeOfReply(
+  place: Place,
+  { stage, reply }: { stage: Stage; reply: Reply },
+  accepted: 'delivered' | 'relayed' = 'delivered',
+): AttemptOutcome {
+  const verdict = classifyReply({ stage, reply, mxHost: place.host })
+  const refused = verdict.isFinal ? 'bounced' : 'deferred'
+  const result = verdict.class === 'accepted' ? accepted : refused
+  return outcomeAt(place, { result, verdict, reply })
+}
+
+type FailureInput = {
+  error: string
+  /** A reply that decides nothing. */
+  reply?: Reply | null
+  isTls?: boolean
+  isMaybeDelivered?: boolean
+}
+
+/** The outcome of an attempt that no reply decided: deferred. */
+export function outcomeOfFailure(
+  place: Place,
+  { error, reply = null, isTls = false, isMaybeDelivered = false }: FailureInput,
+): AttemptOutcome {
+  const verdict = classifyLocally(isTls ? 'tls' : 'network')
+  return outcomeAt(place, { result: 'deferred', verdict, reply, error, isMaybeDelivered })
+}
+
+/** The outcome of our own final decision in a session. */
+export function outcomeOfRefusal(
+  place: Place,
+  refusal: Pick<AttemptOutcome, 'result' | 'verdict' | 'error'> & { reply?: Reply },
+): AttemptOutcome {
+  return outcomeAt(place, refusal)
+}
+
+type Decided = Pick<AttemptOutcome, 'result' | 'verdict'> &
+  Partial<Pick<AttemptOutcome, 'reply' | 'error' | 'isMaybeDelivered'>>
+
+function outcomeAt({ host, address, tls, log }: Place, decided: Decided): AttemptOutcome {
+  const { result, verdict, reply = null, error = null, isMaybeDelivered = false } = decided
+  const server = { host, address, tls }
+  const { steps } = log
+  const durationMs = log.elapsedMs()
+  return { result, verdict, ...server, reply, error, steps, durationMs, isMaybeDelivered }
+}
+
+/** The outcome of an attempt whose destination accepts no mail. */
+export function outcomeOfClosed({
+  result,
+  verdict,
+  reply,
+  error,
+  lookup,
+}: ClosedDestination): AttemptOutcome {
+  const steps = lookup === null ? [] : [{ ...dnsStep(lookup), error }]
+  const durationMs = lookup?.durationMs ?? 0
+  return { ...localOutcome({ result, verdict, error }), reply, steps, durationMs }
+}
+
+/** The outcome of an attempt whose message could not be composed. */
+export function outcomeOfUncomposed(reason: string): AttemptOutcome {
+  const error = `the message could not be made: ${reason}`
+  return localOutcome({ result: 'failed', verdict: null, error })
+}
+
+/** The outcome of a message that was accepted just before its delivery thread ended. */
+export function outcomeOfLostThread(mode: 'sandbox' | 'direct' | 'relay'): AttemptOutcome {
+  const reply = { code: 250, enhancedCode: null, text: '' }
+  return localOutcome({
+    result: mode === 'relay' ? 'relayed' : 'delivered',
+    verdict: classifyReply({ stage: 'message', reply }),
+    error: 'accepted; the delivery thread ended before it could report the reply',
+  })
+}
+
+/** An outcome without a server and without steps. */
+export function localOutcome(
+  own: Pick<AttemptOutcome, 'result' | 'verdict' | 'error'>,
+): AttemptOutcome {
+  return {
+    host: null,
+    address: null,
+    tls: null,
+    reply: null,
+    steps: [],
+    durationMs: 0,
+    isMaybeDelivered: false,
+    ...own,
+  }
+}
+
+/** Adds the DNS step. A look-up made for an earlier message (`isOwn` false) took no time. */
+export function withLookup(
+  outcome: AttemptOutcome,
+  lookup: Lookup | null,
+  isOwn: boolean,
+): AttemptOutcome {
+  if (lookup === null) return outcome
+  const step = { ...dnsStep(lookup), durationMs: isOwn ? lookup.durationMs : 0 }
+  return { ...outcome, steps: [step, ...outcome.steps] }
+}
+
+function dnsStep({ durationMs, hosts }: Lookup): Step {
+  const shown = hosts.slice(0, MAX_SHOWN_HOSTS).join(', ')
+  const host = hosts.length > MAX_SHOWN_HOSTS ? `${shown}, …` : shown
+  return { step: 'dns', at: 0, durationMs, host }
+}
+
+/** The outcome in one line: the refusal, or the error if there was no refusal. */
+export function outcomeText({ reply, error }: Pick<AttemptOutcome, 'reply' | 'error'>): string {
+  const isRefusal = reply !== null && reply.code >= 400
+  if (!isRefusal) return error ?? 'no answer'
+  // Replies are stored with their control bytes escaped, except the ends of their lines.
+  const text = reply.text.split('\n').join(' ')
+  return [reply.code, reply.enhancedCode, text].filter((part) => part !== null).join(' ')
+}
+
+/** What an attempt says about its site; null if it did not reach the site or says nothing. */
+export function siteObservationOf(outcome: AttemptOutcome): SiteObservation | null {
+  const { verdict, durationMs } = outcome
+  if (verdict === null || outcome.host === null) return null
+  if (verdict.class === 'accepted') return { kind: 'accepted', durationMs }
+  const hasReplied = outcome.steps.some(({ reply }) => reply !== undefined)
+  // A refusal of our own on an open session says nothing about the site.
+  if (!hasReplied) return verdict.class === 'network' ? { kind: 'unreachable' } : null
+  return { kind: 'answered', durationMs, action: verdict.site }
+}

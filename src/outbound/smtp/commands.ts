@@ -1,0 +1,206 @@
+/**
+ * What an SMTP session may send: the server's capabilities (EHLO, RFC 5321 section 4.1.1.1), the
+ * envelope commands, and the message after DATA (section 4.5.2). One character is one octet.
+ *
+ * A value that could end or extend a command line is a bug of ours: TypeError.
+ */
+import { classifyLocally } from '../../mail/replies/classify-reply.ts'
+import type { Verdict } from '../../mail/replies/reply.ts'
+import { createTextBuilder } from '../../mail/text-builder.ts'
+
+export type Capabilities = {
+  hasStarttls: boolean
+  hasPipelining: boolean
+  has8bitmime: boolean
+  hasSmtputf8: boolean
+  hasSize: boolean
+  /** Octets; 0 = no limit announced. */
+  maxSizeBytes: number
+}
+
+export const NO_CAPABILITIES: Capabilities = {
+  hasStarttls: false,
+  hasPipelining: false,
+  has8bitmime: false,
+  hasSmtputf8: false,
+  hasSize: false,
+  maxSizeBytes: 0,
+}
+
+/** `lines`: the lines of the reply to EHLO; the first holds the server's name and greeting. */
+export function parseCapabilities(lines: readonly string[]): Capabilities {
+  const capabilities = { ...NO_CAPABILITIES }
+  for (const line of lines.slice(1)) {
+    const [keyword = '', parameter = ''] = line.trim().split(/\s+/, 2)
+    switch (keyword.toUpperCase()) {
+      case 'STARTTLS':
+        capabilities.hasStarttls = true
+        break
+      case 'PIPELINING':
+        capabilities.hasPipelining = true
+        break
+      case '8BITMIME':
+        capabilities.has8bitmime = true
+        break
+      case 'SMTPUTF8':
+        capabilities.hasSmtputf8 = true
+        break
+      case 'SIZE':
+        capabilities.hasSize = true
+        capabilities.maxSizeBytes = /^\d{1,15}$/.test(parameter) ? Number(parameter) : 0
+        break
+      default:
+    }
+  }
+  return capabilities
+}
+
+/** The server's own name: the first word of its greeting or of its reply to EHLO. */
+export function namedHost(firstLine: string): string {
+  const [word = ''] = firstLine.trim().split(/\s+/, 1)
+  return word.toLowerCase().replace(/\.$/, '')
+}
+
+export type MessageNeeds = { sizeBytes: number; has8bit: boolean; needsSmtputf8: boolean }
+
+/** Refuses a message that the server says it cannot accept; null if there is no reason. */
+export function refuseLocally(
+  capabilities: Capabilities,
+  needs: MessageNeeds,
+): { verdict: Verdict; error: string } | null {
+  const { maxSizeBytes } = capabilities
+  if (needs.needsSmtputf8 && !capabilities.hasSmtputf8) {
+    return {
+      verdict: classifyLocally('smtputf8'),
+      error: '5.6.7 the message needs SMTPUTF8, which the server does not offer',
+    }
+  }
+  if (maxSizeBytes > 0 && needs.sizeBytes > maxSizeBytes) {
+    return {
+      verdict: classifyLocally('size'),
+      error: `5.3.4 the message has ${needs.sizeBytes} octets, the server takes ${maxSizeBytes}`,
+    }
+  }
+  if (needs.has8bit && !capabilities.has8bitmime) {
+    return {
+      verdict: classifyLocally('8bit'),
+      error: '5.6.3 the message has 8-bit data, which the server does not take',
+    }
+  }
+  return null
+}
+
+export type Envelope = {
+  /** '' = the null reverse-path. */
+  reversePath: string
+  recipient: string
+  needsSmtputf8: boolean
+}
+
+const MAX_PATH_OCTETS = 254
+
+/** @throws TypeError for CR, LF, NUL, blanks, brackets, and non-ASCII without SMTPUTF8 */
+export function checkEnvelope({ reversePath, recipient, needsSmtputf8 }: Envelope): void {
+  if (recipient === '') throw new TypeError('An envelope needs a recipient.')
+  checkPath('reverse-path', reversePath, needsSmtputf8)
+  checkPath('recipient', recipient, needsSmtputf8)
+}
+
+function checkPath(name: string, path: string, needsSmtputf8: boolean): void {
+  if (/^[!-;=?-~]{0,254}$/.test(path)) return
+  if (/[\u0000-\u0020\u007f-\u009f<>]/.test(path) || !path.isWellFormed()) {
+    throw new TypeError(`The ${name} holds a character that no SMTP path may hold.`)
+  }
+  if (!needsSmtputf8 && !isAscii(path)) {
+    throw new TypeError(`The ${name} is not ASCII, and the message does not ask for SMTPUTF8.`)
+  }
+  if (Buffer.byteLength(path) > MAX_PATH_OCTETS) {
+    throw new TypeError(`The ${name} has more than ${MAX_PATH_OCTETS} octets.`)
+  }
+}
+
+/** `name`: a host name or address literal. @throws TypeError if it would break the EHLO line */
+export function checkEhloName(name: string): void {
+  if (!/^[!-~]{1,255}$/.test(name)) throw new TypeError('The EHLO name is not a host name.')
+}
+
+/** "MAIL FROM:<…> …", without its line end. */
+export function mailCommand(
+  { reversePath }: Envelope,
+  { sizeBytes, has8bit, needsSmtputf8 }: MessageNeeds,
+  capabilities: Capabilities,
+): string {
+  let command = `MAIL FROM:<${octetsOf(reversePath)}>`
+  if (capabilities.hasSize) command += ` SIZE=${sizeBytes}`
+  if (capabilities.has8bitmime && (has8bit || needsSmtputf8)) command += ' BODY=8BITMIME'
+  if (needsSmtputf8) command += ' SMTPUTF8'
+  return command
+}
+
+/** "RCPT TO:<…>", without its line end. */
+export function rcptCommand({ recipient }: Envelope): string {
+  return `RCPT TO:<${octetsOf(recipient)}>`
+}
+
+function octetsOf(path: string): string {
+  return isAscii(path) ? path : Buffer.from(path).toString('latin1')
+}
+
+function isAscii(path: string): boolean {
+  return !/[^\u0000-\u007f]/.test(path)
+}
+
+export type PreparedData = {
+  /** With dots stuffed. */
+  octets: string
+  /** Sent after `octets`: the end of the last line, if missing, and the final dot. */
+  ending: string
+  /** Octets of the message itself, as SIZE counts them. */
+  sizeBytes: number
+  has8bit: boolean
+}
+
+const CR = 13
+const DOT = 46
+
+/**
+ * Prepares a message for DATA.
+ * @throws TypeError for an empty message, a character above 0xff, and a CR or LF that stands alone: a
+ * receiver that accepts one as the end of a line could be made to see a second message (smuggling)
+ */
+export function prepareData(message: string): PreparedData {
+  if (message === '') throw new TypeError('A message must not be empty.')
+  // Truncated to 8 bits, such a character could become a CR or LF.
+  if (/[^\x00-\xff]/.test(message)) throw new TypeError('A message must hold octets only.')
+  const octets = stuff(message)
+  const isEnded = message.endsWith('\n')
+  return {
+    octets,
+    ending: isEnded ? '.\r\n' : '\r\n.\r\n',
+    sizeBytes: message.length + (isEnded ? 0 : 2),
+    has8bit: Buffer.byteLength(message) !== message.length,
+  }
+}
+
+/** Doubles the dots at the beginning of lines. Hot: runs for every message. */
+function stuff(message: string): string {
+  const stuffed = createTextBuilder()
+  if (message.charCodeAt(0) === DOT) stuffed.add('.')
+  let start = 0
+  let lineEnds = 0
+  for (let at = message.indexOf('\n'); at !== -1; at = message.indexOf('\n', at + 1)) {
+    if (message.charCodeAt(at - 1) !== CR) throwStray()
+    lineEnds++
+    if (message.charCodeAt(at + 1) !== DOT) continue
+    stuffed.add(`${message.slice(start, at + 1)}.`)
+    start = at + 1
+  }
+  // Each LF has its CR. Any further CR stands alone.
+  for (let at = message.indexOf('\r'); at !== -1; at = message.indexOf('\r', at + 1)) lineEnds--
+  if (lineEnds !== 0) throwStray()
+  return stuffed.isEmpty() ? message : stuffed.text() + message.slice(start)
+}
+
+function throwStray(): never {
+  throw new TypeError('A message must hold CR and LF only as CRLF.')
+}
