@@ -18,8 +18,10 @@ import {
   type Target,
   targets,
 } from '../build.config.ts'
+import { addonAsset } from '../src/config/addon.ts'
 import { ASSET_SOURCES } from '../src/config/asset-sources.ts'
-import { addonAsset, assetSource, listAssets, threadSources } from '../src/config/assets.ts'
+import { assetSource, listAssets } from '../src/config/assets.ts'
+import { threadSources } from '../src/threads/start.ts'
 import { findBaseNode } from './base-node.ts'
 import { bundle } from './bundle.ts'
 

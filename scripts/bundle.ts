@@ -7,7 +7,7 @@ import { isBuiltin } from 'node:module'
 import path from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { bundling, entry } from '../build.config.ts'
-import { threadSources } from '../src/config/assets.ts'
+import { threadSources } from '../src/threads/start.ts'
 
 /** Inside the executable `require` finds Node's modules only, but the SQLite addon is a file. */
 const BANNER = "require=require('node:module').createRequire(process.execPath);"

@@ -9,7 +9,7 @@
  * more, delivery finishes or returns what it has, outcomes reach the disk, the rest follows.
  */
 import { now } from './clock.ts'
-import { nativeBindingPath } from './config/assets.ts'
+import { nativeBindingPath } from './config/addon.ts'
 import type { Config, ListenAddress } from './config/config.ts'
 import { prepareDataDir } from './config/secret.ts'
 import { formatListenAddress } from './config/values/listen-address.ts'
@@ -201,7 +201,7 @@ async function prepareDelivery(
   let delivery: Deliverer | undefined
   const outbound: Outbound = startOutbound(
     { config, log, now, resolver, sandboxPort, tracker: trackerOf(base), ...ends },
-    { report: (reports) => delivery?.report(reports) },
+    { finished: (results) => delivery?.report(results) },
   )
   const hits = startHitLog(base)
   stops.parts.push(hits.stop)

@@ -28,12 +28,13 @@ const table: Record<string, string[] | 'any'> = {
   'queue-class': [],
   config: [],
   mail: [],
-  store: ['config'],
+  threads: ['config'],
+  store: ['threads', 'config'],
   jobs: ['store', 'config'],
-  outbound: ['mail', 'config'],
+  outbound: ['threads', 'mail', 'config'],
   features: ['store', 'jobs', 'outbound', 'mail', 'config'],
   http: ['features', 'mail', 'config'],
-  inbound: ['features', 'mail', 'config'],
+  inbound: ['features', 'threads', 'mail', 'config'],
   cli: ['app', 'features', 'store', 'mail', 'config'],
 }
 

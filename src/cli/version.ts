@@ -1,4 +1,4 @@
-import { productVersion } from '../config/assets.ts'
+import { productVersion } from '../config/version.ts'
 import type { Result } from './engine/command.ts'
 
 export async function version(): Promise<Result> {

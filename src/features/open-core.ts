@@ -1,7 +1,7 @@
 /** Opens the parts that all commands and the server share: data folder, secret, database, resolver. */
 import path from 'node:path'
 import { now } from '../clock.ts'
-import { nativeBindingPath } from '../config/assets.ts'
+import { nativeBindingPath } from '../config/addon.ts'
 import { createCertificates } from '../config/certificates/watch.ts'
 import type { Config } from '../config/config.ts'
 import { createKeyring } from '../config/keyring.ts'

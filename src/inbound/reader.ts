@@ -9,7 +9,6 @@
  */
 import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
-import { startThread } from '../config/assets.ts'
 import { describeError } from '../errors.ts'
 import {
   type Reader,
@@ -18,6 +17,7 @@ import {
   type Unread,
 } from '../features/receiving/reading.ts'
 import type { Log } from '../log.ts'
+import { startThread } from '../threads/start.ts'
 import type { FromReader, ReaderSettings, ToReader } from './reader-thread.ts'
 
 export type ReaderOptions = {

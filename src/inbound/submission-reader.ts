@@ -4,9 +4,9 @@
  * message refused for good, since it would do the same again. Threads start when they are needed.
  */
 import { isMarkedAsUntransferable, type Worker } from 'node:worker_threads'
-import { startThread } from '../config/assets.ts'
 import type { Log } from '../log.ts'
 import type { SubmissionLimits, SubmittedMessage } from '../mail/submitted/read-submitted.ts'
+import { startThread } from '../threads/start.ts'
 import { refusal } from './refusal.ts'
 import type { FromThread, ThreadAnswer } from './submission-thread.ts'
 

@@ -1,39 +1,32 @@
 /**
- * Outbound: a delivery task in, one report out. The caller asks `capacity` before it leases
- * anything, so a site that is full, throttled or dead is never given more than it may take; what
- * turns out to be too much all the same (a domain whose site was not known yet) comes back as
- * `returned`, with its site, and no attempt counts.
+ * Outbound: delivery tasks in, one result out for each. The caller asks `capacity` before it claims
+ * emails, so that a site that is full, throttled or dead never gets more than it may take. A task that
+ * exceeds the limits nevertheless, because its site was not known yet, is put back with its site, and
+ * no attempt counts.
  *
- * This thread asks DNS and decides who may have how many connections; the delivery threads do the
- * work. Messages that take long to make are made in a thread of their own first, and hold neither a
- * connection nor a place at their site meanwhile. Nothing here touches the database.
+ * This thread asks DNS and decides how many connections each site gets; the delivery threads do the
+ * work. Messages that take long to compose are composed in a thread of their own first; they hold
+ * neither a connection nor a place at their site meanwhile. Nothing here touches the database.
  */
-
 import { availableParallelism } from 'node:os'
 import { MINUTE_MS, type Now } from '../clock.ts'
 import type { Config, ListenAddress } from '../config/config.ts'
 import { describeError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type {
-  MessageSource,
-  PartFault,
-  RenderedMessage,
-  RenderSource,
-} from '../mail/compose/build-message.ts'
-import type { SigningKey } from '../mail/compose/dkim.ts'
+import type { RenderedMessage, RenderSource } from '../mail/compose/build-message.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
 import { type QueueClass, TRANSACTIONAL_CLASS } from '../queue-class.ts'
 import type { AttemptOutcome } from './attempt.ts'
 import { createComposing } from './composing/composing.ts'
-import { createContentHistory } from './composing/content-history.ts'
-import { createContentMemory } from './composing/content-memory.ts'
+import { createContentHistory, createContentMemory } from './composing/contents.ts'
 import { createPreviews } from './composing/previews.ts'
 import { type CheckedTemplate, createTemplateChecks } from './composing/template-checks.ts'
+import type { Delivery, DeliveryResult, DeliveryTask } from './delivery.ts'
 import {
   type Attempted,
   createDispatcher,
-  type Done,
-  type Returned,
+  type Dispatched,
+  type PutBack,
 } from './dispatch/dispatcher.ts'
 import type { Resolver } from './dns/resolver.ts'
 import {
@@ -43,59 +36,14 @@ import {
   siteObservationOf,
   withLookup,
 } from './outcomes.ts'
-import type { PoolSettings, TransferableMessage } from './protocol.ts'
-import { createBrokenTls } from './routing/broken-tls.ts'
-import type { ClosedDestination, Destination, Lookup } from './routing/destination.ts'
+import type { TransferableMessage } from './protocol.ts'
+import type { ClosedDestination, Destination } from './routing/destination.ts'
 import { createDestinations } from './routing/destinations.ts'
-import { createPoolChooser } from './routing/pool-settings.ts'
-import { createSourceChooser } from './routing/source-addresses.ts'
-import { createInFlight, type Flight } from './sites/in-flight.ts'
+import { createBrokenTls, createPoolChooser, createSourceChooser } from './routing/pool-settings.ts'
 import { createShaping, type SiteObservation } from './sites/shaping.ts'
+import { createSiteQueues } from './sites/site-queues.ts'
 import type { DeliveryProgress, SiteStatus } from './sites/site-status.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
-
-export type { DeliveryProgress, SiteStatus } from './sites/site-status.ts'
-
-export type DeliveryTask = {
-  emailId: string
-  /** Whose it is: projects share the connections. */
-  projectId: string
-  queueClass: QueueClass
-  /** As on the wire: A-labels. */
-  recipient: string
-  /** Of the recipient, A-labels. */
-  domain: string
-  /** What `siteOf` said when it was leased. */
-  site: string
-  /** '' = the null reverse-path. */
-  reversePath: string
-  source: MessageSource
-  signingKeys: readonly SigningKey[]
-}
-
-export type DeliveryResult =
-  | {
-      emailId: string
-      kind: 'attempted'
-      site: string
-      outcome: AttemptOutcome
-      /** As rendered; null when no message was made. */
-      subject: string | null
-      /** Of the message's templates. */
-      faults: readonly PartFault[]
-      startedAt: number
-    }
-  /**
-   * Put back, no attempt counted. `retryAt`: epoch ms, null = as soon as there is room. `reason`:
-   * why its site takes nothing, or little, now, or why its session was ended.
-   */
-  | {
-      emailId: string
-      kind: 'put back'
-      site: string
-      retryAt: number | null
-      reason?: string | undefined
-    }
 
 export type OutboundDeps = {
   config: Pick<Config, 'delivery'>
@@ -106,9 +54,9 @@ export type OutboundDeps = {
   /** Default: one per core, at most eight. */
   deliveryThreads?: number
   sandboxPort?: number | undefined
-  /** Our own listeners for mail from outside: a route to one of them is a loop. */
+  /** Our own listeners for incoming mail: a destination that leads to one of them is a loop. */
   inboundListeners?: () => readonly Pick<ListenAddress, 'host' | 'port'>[]
-  /** Domains (A-labels) that we take mail for, whose route to ourselves is none. */
+  /** Whether we receive mail for a domain (A-labels), so that mail to ourselves is no loop. */
   receivesFor?: (domain: string) => boolean
   /** For tests. */
   timeouts?: Partial<Timeouts>
@@ -118,66 +66,57 @@ export type OutboundDeps = {
   random?: () => number
 }
 
-export type OutboundListener = { report(reports: DeliveryResult[]): void }
+/** Told of results, in a later turn of the event loop than `deliver`. */
+export type OutboundListener = { finished(results: DeliveryResult[]): void }
 
 export type Outbound = {
-  /** How many messages of a class may be leased for a site now. */
+  /** How many emails of a class may be claimed for a site now. */
   capacity(site: string, queueClass: QueueClass): number
-  /** How many of a project, to whatever site: no backlog takes the room of other projects. */
+  /** How many emails of a project may be claimed now, for all sites together. */
   projectCapacity(projectId: string, queueClass: QueueClass): number
-  /** The site of a domain (A-labels) as far as it is known; else the domain. */
+  /** Returns the site of a domain (A-labels), or the domain itself while its site is unknown. */
   siteOf(domain: string): string
-  /** Epoch ms before which the site takes nothing; 0 = it does. */
+  /** Epoch ms before which the site takes no mail; 0 = it takes mail. */
   blockedUntil(site: string): number
-  /** Why, and until when (epoch ms), nothing at all goes to the site; null = something may. */
+  /** Until when (epoch ms) nothing at all is sent to the site, and why; null = it is not paused. */
   pauseOf(site: string): { until: number; reason: string } | null
-  /** When the site last showed that it takes nothing or little (epoch ms), and how; null = it does not. */
+  /** When (epoch ms) and how the site last restricted us; null = it does not. */
   restrictionOf(site: string): { triedAt: number; reason: string } | null
-  /** Whether a content of that many bytes may be read and brought now. */
-  mayBring(projectId: string, bytes: number): boolean
+  /** Whether there is memory for a content of that many bytes now. */
+  hasContentRoom(projectId: string, bytes: number): boolean
   deliver(tasks: readonly DeliveryTask[]): void
-  /** Hands back what has not begun for a site, at once; it may be brought again. */
+  /** Puts back the deliveries for a site that have not begun. */
   recall(site: string): void
   /**
-   * What recipients would read, in the order of `sources`; null for what cannot be rendered.
-   * Rejects while shutting down.
+   * Renders what recipients would read, in the order of `sources`; null for a source that cannot be
+   * rendered. Rejects while shutting down.
    */
   preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
-  /** The first fault of a template, read where nobody waits. Rejects while shutting down. */
+  /** Returns the first fault of a template, found in a thread. Rejects while shutting down. */
   checkTemplate(source: string): Promise<CheckedTemplate>
   inFlight(): number
-  /** All sites that something is known of or in flight to. */
+  /** All sites with deliveries under way, or about which something is known. */
   sites(): SiteStatus[]
-  /** Ends a site's back-off, rate and restriction at once; false when nothing was restricted. */
+  /** Ends a site's pause, rate and restriction at once; false if there was none. */
   liftSite(site: string): boolean
-  /** How far a delivery has come; undefined when it is not here (any more). Answers within a second. */
+  /** The progress of a delivery; undefined if it is not here, or not any more. Takes a second at most. */
   progressOf(emailId: string): Promise<DeliveryProgress | undefined>
-  /** Every task has been reported when it resolves, and nothing is left open. */
+  /** Resolves when every task has its result and no connection is left open. */
   stop(graceMs: number): Promise<void>
 }
 
-/** A task under way: `lookup` is the DNS work that its route took. */
-type Work = DeliveryTask & {
-  pool: PoolSettings
-  lookup: Lookup | null
-  isOwnLookup: boolean
-  composed?: TransferableMessage
-  /** Of `letter`, which they outlive. */
-  composedBytes?: number
-  /** Epoch ms, of what waits to be composed by itself. */
-  since?: number
-}
-
-/** Tasks whose route is looked up. */
+/** Tasks whose destination is being resolved. */
 type Group = { tasks: readonly DeliveryTask[]; since: number; isDone: boolean }
 
 const MAX_THREADS = 8
 const MAX_PER_THREAD = 500
+/** What transactional mail may have beyond the limit of all. */
+const TRANSACTIONAL_RESERVE = 1.25
 const IDLE_MS = 30_000
 const HANG_MS = 5_000
-/** Threads without sockets are kept that long when nothing is to be done. */
+/** How long composing threads are kept without work. */
 const REST_MS = MINUTE_MS
-/** After an error of ours, before it is tried again. */
+/** After an error of our own, before the task may be claimed again. */
 const FAULT_PAUSE_MS = MINUTE_MS
 
 export function startOutbound(deps: OutboundDeps, listener: OutboundListener): Outbound {
@@ -185,7 +124,6 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   const { delivery } = config
   const random = deps.random ?? Math.random
   const maxThreads = deps.deliveryThreads ?? Math.min(MAX_THREADS, availableParallelism())
-  const maxInFlight = maxThreads * MAX_PER_THREAD
   const receivesFor = deps.receivesFor ?? (() => false)
   const destinations = createDestinations({
     ...deps,
@@ -198,7 +136,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   const sources = createSourceChooser(delivery.sourceAddresses, now)
   const brokenTls = createBrokenTls(now)
   const poolDeps = { shaping, sources, brokenTls, receivesFor }
-  const inFlight = createInFlight()
+  const queues = createSiteQueues(now)
   const contentMemory = createContentMemory()
   const history = createContentHistory()
   const groups = new Set<Group>()
@@ -212,20 +150,21 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
   const { hangMs = HANG_MS, restMs = REST_MS } = deps
   const previews = createPreviews({ settings, log, hangMs, restMs })
   const checks = createTemplateChecks({ settings, log, hangMs, restMs })
-  const composing = createComposing<Work>({
+  const composing = createComposing({
     ...{ settings, log, now, hangMs, restMs, history },
-    made: (work, composed) => addMade({ ...work, composed, composedBytes: composed.octets.length }),
-    failed: reportUnmade,
-    returned: (work, delayMs) => settle(work, returned(work, work.pool.site, { delayMs })),
+    composed: addComposed,
+    failed: failUncomposed,
+    putBack: (one, delayMs) => settle(one, putBack(one, one.pool.site, { delayMs })),
   })
-  const dispatcher = createDispatcher<Work>({
+  const dispatcher = createDispatcher({
     settings,
     maxThreads,
     maxConnections: delivery.maxConnections,
+    maxConnectionsPerSite: delivery.maxConnectionsPerSite,
     hangMs,
     log,
     now,
-    maxConnectionsPerSite: delivery.maxConnectionsPerSite,
+    queues,
     connectionsOf: shaping.connections,
     standingOf: shaping.standing,
     done: finish,
@@ -235,39 +174,39 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
 
   function capacity(site: string, queueClass: QueueClass): number {
     if (isStopping) return 0
-    return Math.max(0, Math.min(roomOf(site, queueClass), roomFor(queueClass) - inFlight.total()))
+    const total = maxInFlight(queueClass) - queues.total()
+    return Math.max(0, Math.min(roomAt(site, queueClass), total))
   }
 
-  function roomFor(queueClass: QueueClass): number {
-    return queueClass === TRANSACTIONAL_CLASS ? Math.ceil(maxInFlight * 1.25) : maxInFlight
+  function maxInFlight(queueClass: QueueClass): number {
+    const max = maxThreads * MAX_PER_THREAD
+    return queueClass === TRANSACTIONAL_CLASS ? Math.ceil(max * TRANSACTIONAL_RESERVE) : max
   }
 
-  function roomOf(site: string, queueClass: QueueClass): number {
-    return shaping.room(site, {
-      outstanding: inFlight.of(site),
-      isUrgent: queueClass === TRANSACTIONAL_CLASS,
-    })
+  function roomAt(site: string, queueClass: QueueClass): number {
+    const isUrgent = queueClass === TRANSACTIONAL_CLASS
+    return shaping.room(site, { outstanding: queues.count(site), isUrgent })
   }
 
   function deliver(tasks: readonly DeliveryTask[]): void {
     const byDomain = new Map<string, DeliveryTask[]>()
     for (const task of tasks) {
-      inFlight.enter(flightOf(task, task.site))
+      queues.enterResolving(task)
       contentMemory.enter(task.projectId, task.source.content)
       const group = byDomain.get(task.domain)
       if (group === undefined) byDomain.set(task.domain, [task])
       else group.push(task)
     }
     for (const [domain, some] of byDomain) {
-      if (isStopping) putBackAll(some)
-      else route(domain, some)
+      if (isStopping) putBackUnresolved(some)
+      else resolve(domain, some)
     }
   }
 
-  function route(domain: string, tasks: readonly DeliveryTask[]): void {
+  function resolve(domain: string, tasks: readonly DeliveryTask[]): void {
     const known = destinations.find(domain)
     if (known !== undefined) {
-      place(tasks, known, false)
+      dispatch(tasks, known, false)
       return
     }
     const group: Group = { tasks, since: now(), isDone: false }
@@ -276,115 +215,117 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       groups.delete(group)
       if (!group.isDone) act()
     }
-    destinations.look(domain).then(
-      (found) => end(() => place(tasks, found, true)),
+    destinations.resolve(domain).then(
+      (found) => end(() => dispatch(tasks, found, true)),
       (error: unknown) => {
         log.error({ domain, error: describeError(error) }, 'a route could not be found')
-        end(() => putBackAll(tasks, FAULT_PAUSE_MS))
+        end(() => putBackUnresolved(tasks, FAULT_PAUSE_MS))
       },
     )
   }
 
-  function place(tasks: readonly DeliveryTask[], found: Destination, isNew: boolean): void {
-    if (found.kind === 'closed') {
-      for (const task of tasks) close(task, found)
+  /** `isOwnLookup`: the destination was resolved for these tasks. */
+  function dispatch(
+    tasks: readonly DeliveryTask[],
+    destination: Destination,
+    isOwnLookup: boolean,
+  ): void {
+    if (destination.kind === 'closed') {
+      for (const task of tasks) close(task, destination)
       return
     }
-    for (const task of tasks) inFlight.leave(flightOf(task, task.site))
-    const { site, lookup } = found
-    const poolOf = createPoolChooser(poolDeps, found)
-    const taken: Work[] = []
+    for (const task of tasks) queues.leaveResolving(task)
+    const { site, lookup } = destination
+    const poolOf = createPoolChooser(poolDeps, destination)
+    const ready: Delivery[] = []
     const isFirst = (task: DeliveryTask) =>
-      mayJoin(task, site) && !taken.some(({ projectId }) => projectId === task.projectId)
+      mayJoin(task, site) && !ready.some(({ projectId }) => projectId === task.projectId)
     for (const task of tasks.toSorted((left, right) => left.queueClass - right.queueClass)) {
-      if (roomOf(site, task.queueClass) <= 0 && !isFirst(task)) {
-        settle(task, returned(task, site))
+      if (roomAt(site, task.queueClass) - ready.length <= 0 && !isFirst(task)) {
+        settle(task, putBack(task, site))
         continue
       }
-      const work = { ...task, pool: poolOf(task), lookup, isOwnLookup: isNew }
-      if (history.isHeavy(task.source.content)) compose(work)
+      const state = { since: now(), task: 0, thread: null, lostThreads: 0 }
+      const one: Delivery = { ...task, pool: poolOf(task), lookup, isOwnLookup, ...state }
+      if (history.isHeavy(task.source.content)) compose(one)
       else {
-        enter(work)
-        taken.push(work)
+        shaping.take(site, 1)
+        ready.push(one)
       }
     }
-    dispatcher.add(taken)
+    dispatcher.add(ready)
   }
 
-  /** What others fill a site with does not keep out the first message of a project. */
+  /** A project without mail to a site gets its first email in, even if others fill the site. */
   function mayJoin({ projectId }: DeliveryTask, site: string): boolean {
     if (shaping.standing(site) !== 'answered' || shaping.blockedUntil(site) > 0) return false
-    return !dispatcher.isBusyFor(site, projectId)
+    return queues.find(site)?.projects.has(projectId) !== true
   }
 
-  function enter(work: Work): void {
-    const { site } = work.pool
-    inFlight.enter(flightOf(work, site))
-    shaping.take(site, 1)
+  function compose(one: Delivery): void {
+    one.since = now()
+    const delayMs = isStopping ? 0 : composing.add(one)
+    if (isStopping || delayMs > 0) settle(one, putBack(one, one.pool.site, { delayMs }))
   }
 
-  function compose(work: Work): void {
-    const delayMs = isStopping ? 0 : composing.add({ ...work, since: now() })
-    if (isStopping || delayMs > 0) settle(work, returned(work, work.pool.site, { delayMs }))
-  }
-
-  /** There may be no room at the site: so few of them may be a little more than it takes. */
-  function addMade(work: Work): void {
-    const { site } = work.pool
+  /** Adds a composed message although its site may be full by now: there are few of them. */
+  function addComposed(one: Delivery, message: TransferableMessage): void {
+    one.composed = message
+    one.composedBytes = message.octets.length
+    const { site } = one.pool
     if (isStopping || shaping.blockedUntil(site) > 0) {
-      releaseComposed(work)
-      settle(work, returned(work, site))
+      releaseComposed(one)
+      settle(one, putBack(one, site))
       return
     }
-    enter(work)
-    dispatcher.add([work])
+    shaping.take(site, 1)
+    dispatcher.add([one])
   }
 
-  function releaseComposed({ projectId, composedBytes }: Work): void {
+  function releaseComposed({ projectId, composedBytes }: Delivery): void {
     if (composedBytes !== undefined) composing.release(projectId, composedBytes)
   }
 
-  function reportUnmade(work: Work, reason: string): void {
-    const { emailId, pool, lookup, isOwnLookup } = work
-    const outcome = withLookup(outcomeOfUncomposed(reason), lookup, isOwnLookup)
+  function failUncomposed(one: Delivery, reason: string): void {
+    const outcome = withLookup(outcomeOfUncomposed(reason), one.lookup, one.isOwnLookup)
+    settle(one, withoutMessage(one, one.pool.site, outcome))
+  }
+
+  function withoutMessage(
+    { emailId }: DeliveryTask,
+    site: string,
+    outcome: AttemptOutcome,
+  ): DeliveryResult {
     const own = { subject: null, faults: [], startedAt: now() }
-    settle(work, { emailId, kind: 'attempted', site: pool.site, outcome, ...own })
+    return { emailId, kind: 'attempted', site, outcome, ...own }
   }
 
-  /** What became of a task is known. */
-  function settle({ source }: DeliveryTask, report: DeliveryResult): void {
-    contentMemory.leave(source.content)
-    post(report)
-  }
-
-  function close(task: DeliveryTask, found: ClosedDestination): void {
-    inFlight.leave(flightOf(task, task.site))
-    const { emailId, site } = task
-    if (found.site !== null && shaping.blockedUntil(found.site) > 0) {
-      settle(task, returned(task, site))
+  function close(task: DeliveryTask, closed: ClosedDestination): void {
+    queues.leaveResolving(task)
+    if (closed.site !== null && shaping.blockedUntil(closed.site) > 0) {
+      settle(task, putBack(task, task.site))
       return
     }
-    const outcome = outcomeOfClosed(found)
-    const own = { subject: null, faults: [], startedAt: now() }
-    settle(task, { emailId, kind: 'attempted', site, outcome, ...own })
-    if (found.site !== null) note(found.site, { kind: 'unreachable' }, outcome)
+    const outcome = outcomeOfClosed(closed)
+    settle(task, withoutMessage(task, task.site, outcome))
+    if (closed.site !== null) observe(closed.site, { kind: 'unreachable' }, outcome)
   }
 
-  function putBackAll(tasks: readonly DeliveryTask[], delayMs = 0): void {
+  function putBackUnresolved(tasks: readonly DeliveryTask[], delayMs = 0): void {
     for (const task of tasks) {
-      inFlight.leave(flightOf(task, task.site))
-      settle(task, returned(task, task.site, { delayMs }))
+      queues.leaveResolving(task)
+      settle(task, putBack(task, task.site, { delayMs }))
     }
   }
 
   /**
-   * Of a site at rest it is due at once, for the queue knows when to look there again, and may be
-   * told so earlier by an operator.
+   * The result of a task that is put back. At a paused site it is due at once: the queue knows when to
+   * ask about the site again, and an operator may end the pause earlier.
    */
-  function returned(
+  function putBack(
     { emailId }: DeliveryTask,
     site: string,
-    { delayMs = 0, reason: own }: Partial<Returned> = {},
+    { delayMs = 0, reason: own }: Partial<PutBack> = {},
   ): DeliveryResult {
     const blockedUntil = shaping.blockedUntil(site)
     const { pausedUntil } = shaping.restriction(site)
@@ -411,69 +352,67 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
     return pausedUntil === null ? null : { until: pausedUntil, reason: reasonOf(site) }
   }
 
-  /** In a later turn, so that a caller of `deliver` is not called back while it is at it. */
-  function post(report: DeliveryResult): void {
-    if (outbox.push(report) === 1) setImmediate(flush)
+  /** Ends a task that is with no thread; its result goes out in a later turn of the event loop. */
+  function settle({ source }: DeliveryTask, result: DeliveryResult): void {
+    contentMemory.leave(source.content)
+    if (outbox.push(result) === 1) setImmediate(flush)
   }
 
   function flush(): void {
-    const reports = outbox
+    const results = outbox
     outbox = []
-    if (reports.length > 0) listener.report(reports)
+    if (results.length > 0) listener.finished(results)
   }
 
-  function finish(finished: readonly Done<Work>[]): void {
-    const reports: DeliveryResult[] = []
-    for (const one of finished) {
-      const { work, result } = one
-      inFlight.leave(flightOf(work, work.pool.site))
+  function finish(dispatched: readonly Dispatched[]): void {
+    const results: DeliveryResult[] = []
+    for (const { delivery: one, result } of dispatched) {
       if (result.kind === 'heavy') {
-        composeInstead(work, result.reason)
+        composeInstead(one, result.reason)
         continue
       }
-      contentMemory.leave(work.source.content)
-      releaseComposed(work)
-      if (result.kind === 'put back') reports.push(returned(work, work.pool.site, result))
-      else reports.push(attempted(work, result))
+      contentMemory.leave(one.source.content)
+      releaseComposed(one)
+      if (result.kind === 'put back') results.push(putBack(one, one.pool.site, result))
+      else results.push(attempted(one, result))
     }
-    if (reports.length > 0) listener.report(reports)
+    if (results.length > 0) listener.finished(results)
   }
 
-  function attempted(work: Work, result: Attempted): DeliveryResult {
-    const { emailId, pool, lookup, isOwnLookup } = work
+  function attempted(one: Delivery, result: Attempted): DeliveryResult {
+    const { emailId, pool, lookup, isOwnLookup } = one
     if (result.brokenTls !== null) brokenTls.add(result.brokenTls)
-    learn(work, result.outcome)
+    observeOutcome(one, result.outcome)
     const { subject, faults, startedAt } = result
     const outcome = withLookup(result.outcome, lookup, isOwnLookup)
-    const made = { subject, faults, startedAt }
-    return { emailId, kind: 'attempted', site: pool.site, outcome, ...made }
+    return { emailId, kind: 'attempted', site: pool.site, outcome, subject, faults, startedAt }
   }
 
-  /** What takes too long, or ended its thread (`reason`), is made by itself. */
-  function composeInstead(work: Work, reason: string | null): void {
-    const { content } = work.source
-    const isOnceTooOften = reason !== null && history.noteEnd(content, reason)
-    if (reason === null) history.noteTime(content, null)
-    if (isOnceTooOften) reportUnmade(work, reason)
-    else compose(work)
+  /** Composes a message that took too long, or ended its thread (`reason`), in a composing thread. */
+  function composeInstead(one: Delivery, reason: string | null): void {
+    const { content } = one.source
+    const isOnceTooOften = reason !== null && history.recordThreadEnd(content, reason)
+    if (reason === null) history.recordTime(content, null)
+    if (isOnceTooOften) failUncomposed(one, reason)
+    else compose(one)
   }
 
-  function learn({ pool }: Work, outcome: AttemptOutcome): void {
+  function observeOutcome({ pool }: Delivery, outcome: AttemptOutcome): void {
     const { site } = pool
-    const report = siteObservationOf(outcome)
-    if (report === null) return
+    const observed = siteObservationOf(outcome)
+    if (observed === null) return
     const local = outcome.address?.includes(':') ? pool.source.ipv6 : pool.source.ipv4
-    const isListed = report.kind === 'answered' && report.action === 'block' && local !== undefined
-    const hasOther = isListed && sources.refuse(site, local)
-    note(site, hasOther ? { ...report, action: 'none' } : report, outcome)
+    const isBlock = observed.kind === 'answered' && observed.action === 'block'
+    const hasOther = isBlock && local !== undefined && sources.refuse(site, local)
+    observe(site, hasOther ? { ...observed, action: 'none' } : observed, outcome)
   }
 
-  function note(site: string, report: SiteObservation, outcome: AttemptOutcome): void {
-    if (!shaping.record(site, report, outcomeText(outcome))) return
+  function observe(site: string, observed: SiteObservation, outcome: AttemptOutcome): void {
+    if (!shaping.record(site, observed, outcomeText(outcome))) return
     const until = new Date(shaping.blockedUntil(site)).toISOString()
     const fact = { site, until, reply: outcome.reply?.text ?? outcome.error }
-    if (report.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
-    else if (report.kind === 'answered' && report.action === 'suspend')
+    if (observed.kind === 'unreachable') log.warn(fact, 'a destination cannot be reached')
+    else if (observed.kind === 'answered' && observed.action === 'suspend')
       log.error(fact, 'a destination refuses all mail from here')
     else log.warn(fact, 'a destination wants less mail from here')
     recall(site)
@@ -490,7 +429,7 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       site,
       connections: dispatcher.connectionsOf(site),
       maxConnections: shaping.connections(site),
-      inFlight: inFlight.of(site),
+      inFlight: queues.count(site),
       blockedUntil: pausedUntil,
       ...restriction,
     }
@@ -501,18 +440,17 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
       const task = tasks.find((one) => one.emailId === emailId)
       if (task !== undefined) return { site: task.site, step: 'dns', peer: null, since }
     }
-    const isIt = (work: Work) => work.emailId === emailId
-    const composed = composing.find(isIt)
-    if (composed === undefined) return dispatcher.progressOf(isIt)
-    const { pool, since = now() } = composed
-    return { site: pool.site, step: 'waiting', peer: null, since }
+    const isIt = (one: DeliveryTask) => one.emailId === emailId
+    const waiting = composing.find(isIt)
+    if (waiting === undefined) return dispatcher.progressOf(isIt)
+    return { site: waiting.pool.site, step: 'waiting', peer: null, since: waiting.since }
   }
 
   async function stop(graceMs: number): Promise<void> {
     isStopping = true
     for (const group of groups) {
       group.isDone = true
-      putBackAll(group.tasks)
+      putBackUnresolved(group.tasks)
     }
     const helpers = [composing.stop(), previews.stop(), checks.stop()]
     await Promise.all([...helpers, dispatcher.stop(graceMs)])
@@ -521,24 +459,20 @@ export function startOutbound(deps: OutboundDeps, listener: OutboundListener): O
 
   return {
     capacity,
-    projectCapacity: (projectId, queueClass) => inFlight.roomOf(projectId, roomFor(queueClass)),
+    projectCapacity: (projectId, queueClass) => queues.roomOf(projectId, maxInFlight(queueClass)),
     siteOf: destinations.siteOf,
     blockedUntil: shaping.blockedUntil,
     pauseOf,
     restrictionOf,
     deliver,
-    mayBring: contentMemory.mayBring,
+    hasContentRoom: contentMemory.hasRoom,
     recall,
-    preview: previews.look,
+    preview: previews.preview,
     checkTemplate: checks.check,
-    inFlight: () => inFlight.total() + composing.waiting(),
-    sites: () => [...new Set([...shaping.sites(), ...inFlight.sites()])].map(statusOf),
+    inFlight: () => queues.total() + composing.waiting(),
+    sites: () => [...new Set([...shaping.sites(), ...queues.busySites()])].map(statusOf),
     liftSite: shaping.lift,
     progressOf,
     stop,
   }
-}
-
-function flightOf({ projectId }: DeliveryTask, site: string): Flight {
-  return { site, projectId }
 }

@@ -1,10 +1,11 @@
 /**
- * What the main thread says to delivery threads and to composing threads, and they to it. Contents
- * and keys go over once and are named by their ids afterwards; `task` numbers are the main thread's
- * and never used twice.
+ * The messages between the main thread and its delivery and composing threads. Contents and keys are
+ * sent once and referred to by id afterwards. The main thread chooses `task` numbers; no two tasks
+ * under way share one.
  *
- * A site's connections are granted: a thread never has more open than the last `grant` said. A
- * lower grant is answered by `granted` once the connections beyond it are closed.
+ * The main thread allocates a site's connections: a thread never has more open than its last
+ * `allocate` message said. The thread confirms a lower allocation with `allocated` once the connections
+ * beyond it are closed.
  */
 
 import type { RelayConfig } from '../config/config.ts'
@@ -20,9 +21,17 @@ import type { Tracker } from '../mail/html/tracking.ts'
 import type { TemplateFault } from '../mail/template/template.ts'
 import type { QueueClass } from '../queue-class.ts'
 import type { AttemptOutcome, CurrentStep } from './attempt.ts'
-import type { SourceAddresses } from './routing/source-addresses.ts'
 import type { Target } from './routing/targets.ts'
 import type { Timeouts } from './smtp/timeouts.ts'
+
+/** A delivery or composing thread, as the main thread addresses it. */
+export type DeliveryThread = {
+  /** The buffers in `transfer` are detached here. */
+  post(message: ToThread, transfer?: readonly ArrayBuffer[]): void
+}
+
+/** Results that a delivery thread reports in one message, at most. */
+export const MAX_BATCHED_RESULTS = 100
 
 /** The `workerData` of such a thread. */
 export type ThreadSettings = {
@@ -31,24 +40,27 @@ export type ThreadSettings = {
   tracker: Tracker
   timeouts: Partial<Timeouts>
   idleMs: number
-  /** Two Int32: the task, look or check in hand (0 = none) and a counter of beginnings. */
+  /** Two Int32: the task being composed, previewed or checked (0 = none), and a count of starts. */
   slot: SharedArrayBuffer
-  /** Int32: tasks of delivered messages that are not reported yet (`reporter.ts`). */
-  taken: SharedArrayBuffer
+  /** Int32: tasks whose messages a server accepted and that are not reported yet. */
+  accepted: SharedArrayBuffer
 }
 
-/** Connections that may be shared: the same hosts, from the same addresses of ours. */
+/** At most one address of each family; both undefined = the system chooses. */
+export type SourceAddresses = { ipv4?: string; ipv6?: string }
+
+/** What connections of a pool have in common: the same hosts, from the same source addresses. */
 export type PoolSettings = {
   key: string
   site: string
   mode: 'sandbox' | 'direct' | 'relay'
   port: number
   targets: readonly Target[]
-  /** Hosts whose TLS is known to be broken: spoken to in clear. */
+  /** Hosts whose STARTTLS is known to be broken: sessions with them use no TLS. */
   brokenTls: readonly string[]
   requiresTls: boolean
-  /** A server of our own name is no loop: we take mail for this domain. */
-  isOurs: boolean
+  /** We receive mail for this domain, so a server that bears our name is no loop. */
+  isReceivedHere: boolean
   source: SourceAddresses
   messagesPerConnection: number
 }
@@ -73,7 +85,7 @@ export type ThreadTask = {
   pool: string
   recipient: string
   reversePath: string
-  /** What the message is to be made of, or the message. */
+  /** The message, or what to compose it from. */
   making: { source: SharedSource; keys: readonly number[] } | TransferableMessage
 }
 
@@ -86,43 +98,42 @@ export type ToThread =
       tasks: readonly ThreadTask[]
     }
   | { type: 'allocate'; site: string; connections: number }
-  /** Ends one attempt to open a session that has had no greeting: others need the connection. */
+  /** Ends the oldest opening of a session without a greeting: other mail needs the connection. */
   | { type: 'cut'; site: string }
-  /** What has not begun comes back as `returned`. */
+  /** Tasks for the site that have not begun come back as 'put back'. */
   | { type: 'recall'; site: string }
   | { type: 'forget'; contents: readonly number[]; keys: readonly number[] }
-  /** No message of this content is made in the thread any more. */
+  /** The thread composes no message of this content any more. */
   | { type: 'set aside'; content: string }
   | { type: 'preview'; task: number; sources: readonly RenderSource[] }
-  /** Of a template that is to be saved. */
   | { type: 'check'; task: number; source: string }
-  /** How far is it? */
-  | { type: 'progress'; question: number; task: number }
+  /** Asks for the current step of a task. */
+  | { type: 'progress'; query: number; task: number }
   | { type: 'stop'; graceMs: number }
 
-export type ThreadResult =
+export type TaskResult =
   | {
       task: number
       kind: 'attempted'
       outcome: AttemptOutcome
       subject: string | null
       startedAt: number
-      /** Of its templates; none where no message was made. */
+      /** Faults of its templates; none if no message was composed. */
       faults: readonly PartFault[]
-      /** The host that broke its TLS and then took the message in clear. */
+      /** A host whose TLS handshake broke and that then decided about the message without TLS. */
       brokenTls: string | null
     }
-  /** Its message takes too long to be made in a thread that others wait for. */
+  /** Composing its message takes too long for a thread that has connections open. */
   | { task: number; kind: 'heavy' }
-  /** Its session had no greeting when we took the connection for other mail. */
+  /** Its session had no greeting when other mail needed the connection. */
   | { task: number; kind: 'cut'; reason: string }
   | { task: number; kind: 'put back' }
 
 export type FromThread =
   | { type: 'started' }
-  | { type: 'results'; results: readonly ThreadResult[] }
+  | { type: 'results'; results: readonly TaskResult[] }
   | { type: 'allocated'; site: string; connections: number }
-  /** The first session of a site has had its greeting. */
+  /** A session with the site has been greeted, for the first time since it had none. */
   | { type: 'greeted'; site: string }
   | { type: 'composed'; task: number; composed: TransferableMessage; cpuMs: number }
   | { type: 'not composed'; task: number; error: string }
@@ -130,7 +141,7 @@ export type FromThread =
   | { type: 'preview failed'; task: number; error: string }
   | { type: 'checked'; task: number; fault: TemplateFault | undefined }
   | { type: 'not checked'; task: number; error: string }
-  /** Null: the task is not here (any more). */
-  | { type: 'progress'; question: number; current: CurrentStep | null }
+  /** Null: the thread does not have the task, or not any more. */
+  | { type: 'progress'; query: number; current: CurrentStep | null }
   | { type: 'warning'; text: string }
   | { type: 'stopped' }

@@ -12,15 +12,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, describe, it } from 'node:test'
 import packageJson from '../../package.json' with { type: 'json' }
-import {
-  assetSource,
-  listAssets,
-  nativeBindingPath,
-  productVersion,
-  readAsset,
-  threadSources,
-  unpackAddon,
-} from '../../src/config/assets.ts'
+import { nativeBindingPath, unpackAddon } from '../../src/config/addon.ts'
+import { assetSource, listAssets, readAsset } from '../../src/config/assets.ts'
+import { productVersion } from '../../src/config/version.ts'
+import { threadSources } from '../../src/threads/start.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'pillarbox-assets-'))
 after(() => rmSync(folder, { recursive: true }))

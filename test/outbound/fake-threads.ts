@@ -1,17 +1,12 @@
-/** Threads that do nothing by themselves: a test sees what they are told, and speaks for them. */
+/** Threads that do nothing by themselves: a test reads what they are sent, and replies for them. */
 
-import type {
-  DeliveryThread,
-  LastWords,
-  Threads,
-  ThreadsOptions,
-} from '../../src/outbound/dispatch/threads.ts'
-import type { FromThread, ToThread } from '../../src/outbound/protocol.ts'
+import type { DeliveryThread, FromThread, ToThread } from '../../src/outbound/protocol.ts'
+import type { ThreadEnd, Threads, ThreadsOptions } from '../../src/outbound/threads.ts'
 
 export type FakeThread = DeliveryThread & {
   posted: ToThread[]
   say(message: FromThread): void
-  end(words?: Partial<LastWords>): void
+  end(words?: Partial<ThreadEnd>): void
 }
 
 export function createFakeThreads() {
@@ -25,13 +20,13 @@ export function createFakeThreads() {
       if (running.length >= options.maxThreads) return undefined
       const posted: ToThread[] = []
       const thread: FakeThread = {
-        number: started.length + 1,
         posted,
         post: (message) => void posted.push(message),
         say: (message) => options.received(thread, message),
         end(words = {}) {
           running.splice(running.indexOf(thread), 1)
-          const last = { culprit: 0, taken: new Set<number>(), hasStarted: true, reason: 'crashed' }
+          const accepted = new Set<number>()
+          const last = { composing: 0, accepted, hasStarted: true, reason: 'crashed' }
           options.ended(thread, { ...last, ...words })
         },
       }

@@ -6,13 +6,9 @@
 import type { Config } from '../../src/config/config.ts'
 import { silentLog } from '../../src/log.ts'
 import type { MessageSource } from '../../src/mail/compose/build-message.ts'
+import type { Delivery, DeliveryResult, DeliveryTask } from '../../src/outbound/delivery.ts'
 import { createResolver } from '../../src/outbound/dns/resolver.ts'
-import {
-  type DeliveryResult,
-  type DeliveryTask,
-  type OutboundDeps,
-  startOutbound,
-} from '../../src/outbound/outbound.ts'
+import { type OutboundDeps, startOutbound } from '../../src/outbound/outbound.ts'
 import { type DnsZone, type FakeDns, startDnsServer } from '../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, startSink } from '../fakes/smtp-sink.ts'
 import { testTracker } from '../mail/tracker.ts'
@@ -54,7 +50,7 @@ export async function startHarness({ zone = {}, delivery = {}, deps = {} }: Harn
       ...deps,
     },
     {
-      report(some) {
+      finished(some) {
         reports.push(...some)
         const waiting = listeners
         listeners = []
@@ -148,6 +144,21 @@ export function makeTask(task: Partial<DeliveryTask> & { domain: string }): Deli
     signingKeys: [],
     ...task,
   }
+}
+
+/** A delivery without a connection pool of its own: `pool` must be given. */
+export function makeDelivery(
+  delivery: Partial<Delivery> & Pick<Delivery, 'domain' | 'pool'>,
+): Delivery {
+  const state = {
+    lookup: null,
+    isOwnLookup: false,
+    since: 0,
+    task: 0,
+    thread: null,
+    lostThreads: 0,
+  }
+  return { ...makeTask(delivery), ...state, ...delivery }
 }
 
 export function makeTasks(count: number, task: Parameters<typeof makeTask>[0]): DeliveryTask[] {

@@ -3,7 +3,7 @@
  * write of another process; the server writes its answer into the row and deletes the row later.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { nativeBindingPath } from '../../config/assets.ts'
+import { nativeBindingPath } from '../../config/addon.ts'
 import { eq } from '../../store/drizzle.ts'
 import { isServed } from '../../store/files/is-served.ts'
 import { newId } from '../../store/ids.ts'

@@ -1,6 +1,7 @@
 /** The API's own description: `/openapi.json`, and `/docs` to read and try it. No page loads anything from another host. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { productVersion, readAsset } from '../../config/assets.ts'
+import { readAsset } from '../../config/assets.ts'
+import { productVersion } from '../../config/version.ts'
 import { notFound } from '../../errors.ts'
 import { describeApi } from '../openapi.ts'
 import { openOperation } from '../operation.ts'

@@ -1,11 +1,11 @@
 /**
- * In a delivery or composing thread: from a task to the signed bytes of its message. Contents,
- * compiled templates and keys are kept here, so that a task only brings what is its recipient's
- * own. While a message is made its number stands in a slot that the main thread watches, which
- * replaces a thread that stays at one too long.
+ * In a delivery or composing thread: composes and signs the messages of tasks. It caches contents,
+ * compiled templates and keys, so that a task only brings what is its recipient's own. While it composes
+ * a message, the task's number stands in a slot that the main thread watches: a thread that takes too
+ * long over one message is replaced.
  *
- * In a delivery thread, where sockets wait, the limits of rendering are the quick ones; a content
- * that went beyond them twice is not tried again.
+ * A delivery thread has connections open, so its limits of rendering are the quick ones. It does not
+ * try a content again that has exceeded them twice.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { Now } from '../../clock.ts'
@@ -29,26 +29,28 @@ import {
   TIME_LIMIT_FAULT,
 } from '../../mail/template/template.ts'
 import type { ComposedMessage, SharedSource, ThreadTask, TransferableMessage } from '../protocol.ts'
-import { contentBytes } from './content-size.ts'
+import { contentBytes } from './contents.ts'
 
 export type Composer = {
   addContent(id: number, content: MessageContent): void
   forgetContent(id: number): void
   addKey(id: number, key: SigningKey): void
   forgetKey(id: number): void
-  /** Of this content (its own id, not the thread's number) nothing is made any more. */
+  /** Composes no message of this content (its own id, not the thread's number) any more. */
   setAside(content: string): void
-  /** @throws QuickLimitError; else when the message cannot be composed or signed: our own error */
-  make(task: Pick<ThreadTask, 'task' | 'making'>): ComposedMessage
-  /** What its content takes in memory; 0 of a message that is made. */
+  /** @throws QuickLimitError; any other error means that the message cannot be composed or signed */
+  compose(task: Pick<ThreadTask, 'task' | 'making'>): ComposedMessage
+  /** The memory that its content takes; 0 for a message that is composed already. */
   contentBytes(task: Pick<ThreadTask, 'making'>): number
-  /** `isQuick`: no more than quick work. @throws QuickLimitError then */
-  look(task: number, source: RenderSource, isQuick: boolean): RenderedMessage
-  /** The first fault of a template. */
+  /** `isQuick`: with the quick limits. @throws QuickLimitError then */
+  preview(task: number, source: RenderSource, isQuick: boolean): RenderedMessage
+  /** Returns the first fault of a template. */
   check(task: number, source: string): TemplateFault | undefined
 }
 
-const MAX_TOO_HEAVY = 2
+const MAX_QUICK_FAILURES = 2
+/** Contents up to this size need not wait for memory. */
+const SMALL_BYTES = 64 * 1024
 
 export type ComposerDeps = {
   slot: SharedArrayBuffer
@@ -77,7 +79,7 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
     }
   }
 
-  /** Read when first used, so that a broken key fails its own messages only. */
+  /** Parses a key when it is first used, so that a broken key fails its own messages only. */
   function keyOf(id: number): SigningKey<KeyObject> {
     const ready = parsedKeys.get(id)
     if (ready !== undefined) return ready
@@ -90,7 +92,7 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
   function build({ contentId, ...rest }: SharedSource): BuiltMessage {
     const content = known(contents, contentId)
     const tooHeavy = heavy.get(content.id) ?? 0
-    if (tooHeavy >= MAX_TOO_HEAVY) throw new QuickLimitError()
+    if (tooHeavy >= MAX_QUICK_FAILURES) throw new QuickLimitError()
     try {
       const isPlain = rest.isPlain === true || slow.has(contentId)
       const source = { ...rest, isPlain, content }
@@ -101,7 +103,7 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
     }
   }
 
-  /** A template that used up its time once is not given it again for every recipient. */
+  /** Does not run a template for every recipient again if it has used up its time once. */
   function buildInTime(source: MessageSource, contentId: number): BuiltMessage {
     const built = buildMessage(source, templates, limits)
     if (built.faults.some(({ message }) => message === TIME_LIMIT_FAULT)) slow.add(contentId)
@@ -128,12 +130,12 @@ export function createComposer({ slot, tracker, limits, now }: ComposerDeps): Co
       pemKeys.delete(id)
       parsedKeys.delete(id)
     },
-    setAside: (content) => heavy.set(content, MAX_TOO_HEAVY),
-    make: ({ task, making }) => watch(task, () => composeAndSign(making)),
+    setAside: (content) => heavy.set(content, MAX_QUICK_FAILURES),
+    compose: ({ task, making }) => watch(task, () => composeAndSign(making)),
     contentBytes({ making }) {
       return 'octets' in making ? 0 : contentBytes(known(contents, making.source.contentId))
     },
-    look(task, source, isQuick) {
+    preview(task, source, isQuick) {
       const own = isQuick ? QUICK_LIMITS : FULL_LIMITS
       return watch(task, () => renderMessage(source, templates, own))
     },
@@ -150,4 +152,38 @@ function known<T>(map: ReadonlyMap<number, T>, id: number): T {
   const value = map.get(id)
   if (value === undefined) throw new TypeError(`nothing is known under ${id}`)
   return value
+}
+
+/**
+ * Counts the bytes of composed messages in a delivery thread. Beyond the limit a message with a large
+ * content is composed only after another one has gone, so that attachments on many connections do not
+ * fill the memory. Messages with small contents need not wait: together they hold few bytes.
+ */
+export type HeldBytes = {
+  /** Resolves when there is room for a message with such a content; null if there is room now. */
+  waitForRoom(contentBytes: number): Promise<void> | null
+  hold(bytes: number): void
+  release(bytes: number): void
+}
+
+export function createHeldBytes(maxBytes: number): HeldBytes {
+  let held = 0
+  const waiting: (() => void)[] = []
+  return {
+    waitForRoom(contentBytes) {
+      if (contentBytes <= SMALL_BYTES || held < maxBytes) return null
+      return new Promise((resolve) => waiting.push(resolve))
+    },
+    hold(bytes) {
+      held += bytes
+    },
+    release(bytes) {
+      held -= bytes
+      while (held < maxBytes && waiting.length > 0) {
+        waiting.shift()?.()
+        // Each composes its message in a later turn: admit one at a time while there is little room.
+        if (held > maxBytes / 2) return
+      }
+    },
+  }
 }

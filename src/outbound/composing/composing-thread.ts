@@ -1,13 +1,14 @@
 /**
- * A composing thread: makes and signs messages that take long, renders what people look at, and
- * checks long templates, as the main thread asks (`protocol.ts`). It has no sockets, so that nobody's
- * mail waits for it or is lost with it. The main thread gives it one thing at a time and ends it when that takes too long or
+ * A composing thread: composes and signs messages that take long, renders previews, and checks long
+ * templates, as the main thread asks (`protocol.ts`). It has no sockets, so no mail waits for it or is
+ * lost with it. The main thread gives it one thing at a time, and ends it if that takes too long or
  * too much memory.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { FULL_LIMITS } from '../../mail/template/limits.ts'
+import { lowerPriority } from '../../threads/low-priority.ts'
 import type {
   ComposedMessage,
   FromThread,
@@ -17,7 +18,6 @@ import type {
   TransferableMessage,
 } from '../protocol.ts'
 import { createComposer } from './composer.ts'
-import { lowerPriority } from './low-priority.ts'
 
 function main({ slot, tracker }: ThreadSettings): void {
   const port = parentPort
@@ -32,7 +32,7 @@ function main({ slot, tracker }: ThreadSettings): void {
   function make(task: ThreadTask): void {
     const began = process.threadCpuUsage()
     try {
-      const composed = toBytes(composer.make(task))
+      const composed = toBytes(composer.compose(task))
       const { user, system } = process.threadCpuUsage(began)
       const cpuMs = (user + system) / 1_000
       post({ type: 'composed', task: task.task, composed, cpuMs }, [composed.octets.buffer])
@@ -41,10 +41,10 @@ function main({ slot, tracker }: ThreadSettings): void {
     }
   }
 
-  function look({ task, sources }: Extract<ToThread, { type: 'preview' }>): void {
+  function preview({ task, sources }: Extract<ToThread, { type: 'preview' }>): void {
     const isQuick = sources.length > 1
     try {
-      const messages = sources.map((source) => composer.look(task, source, isQuick))
+      const messages = sources.map((source) => composer.preview(task, source, isQuick))
       post({ type: 'previewed', task, messages })
     } catch (error) {
       post({ type: 'preview failed', task, error: describeError(error) })
@@ -71,7 +71,7 @@ function main({ slot, tracker }: ThreadSettings): void {
         for (const id of message.keys) composer.forgetKey(id)
         return
       case 'preview':
-        return look(message)
+        return preview(message)
       case 'check':
         return check(message)
       case 'stop':
@@ -81,7 +81,7 @@ function main({ slot, tracker }: ThreadSettings): void {
   post({ type: 'started' })
 }
 
-/** In memory of its own, which can be handed to another thread. */
+/** Copies the message into memory of its own, which can be transferred to another thread. */
 function toBytes({ octets, ...rest }: ComposedMessage): TransferableMessage {
   const bytes = new Uint8Array(octets.length)
   Buffer.from(bytes.buffer).write(octets, 'latin1')

@@ -1,77 +1,74 @@
 /**
- * On the main thread: messages that take long to make, made one at a time in a composing thread,
- * before they hold a connection or a place at their site. Projects take turns, the more urgent mail
- * first. A made message (a letter) takes memory until its delivery is over: a project holds few
- * megabytes of letters, so that its slow receivers delay only its own.
+ * On the main thread: composes messages that take long, one at a time in a composing thread, before
+ * they hold a connection or a place at their site. Projects take turns, more urgent mail first. A
+ * composed message takes memory until its delivery ends, so a project may hold only some megabytes of
+ * them: its slow receivers delay only its own mail.
  *
- * A content at which the thread ended is made once more, with its placeholders only; a content at
- * which a thread ended twice is given up, with all its messages that wait here.
+ * If the thread ends at a content, the content is composed once more, without running its templates.
+ * If a thread ends at it twice, all its messages that wait here fail.
  */
-import { MINUTE_MS, type Now } from '../../clock.ts'
+import type { Now } from '../../clock.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
-import {
-  createThreads,
-  type DeliveryThread,
-  type LastWords,
-  type ThreadsOptions,
-} from '../dispatch/threads.ts'
-import { createParcels, type Parcelled } from '../dispatch/work-messages.ts'
-import type { FromThread, PoolSettings, TransferableMessage } from '../protocol.ts'
-import type { ContentHistory } from './content-history.ts'
-import { patienceMs } from './content-size.ts'
+import type { Delivery } from '../delivery.ts'
+import type { DeliveryThread, FromThread, TransferableMessage } from '../protocol.ts'
+import { createThreadWork } from '../thread-work.ts'
+import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
+import { type ContentHistory, extraMs } from './contents.ts'
 
-export type Heavy = Parcelled & { projectId: string; pool: PoolSettings }
-
-export type ComposingDeps<T> = Pick<ThreadsOptions, 'settings' | 'log'> & {
+export type ComposingDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
-  /** The thread ends when nothing was to be made for so long. */
+  /** The thread ends when there was nothing to compose for so long. */
   restMs: number
   history: ContentHistory
   now: Now
-  /** From now on its bytes count, until `release`. */
-  made(work: T, composed: TransferableMessage): void
-  failed(work: T, error: string): void
-  returned(work: T, delayMs: number): void
+  /** The message's bytes count until `release`. */
+  composed(delivery: Delivery, message: TransferableMessage): void
+  failed(delivery: Delivery, error: string): void
+  putBack(delivery: Delivery, delayMs: number): void
   /** For tests. */
   createThreads?: typeof createThreads
 }
 
-export type Composing<T> = {
-  /** 0 = taken; else there is no room for it, and it may be brought again in so many ms. */
-  add(work: T): number
-  /** The letter is delivered, or lost. */
+export type Composing = {
+  /** Returns 0 if the delivery was added, else in how many ms it may be added again. */
+  add(delivery: Delivery): number
+  /** The composed message has been delivered or lost. */
   release(projectId: string, bytes: number): void
-  /** Hands back what is for a site. */
+  /** Puts back all deliveries for a site. */
   recall(site: string): void
+  /** How many deliveries wait or are being composed. */
   waiting(): number
-  /** Of what waits or is being made. */
-  find(test: (work: T) => boolean): T | undefined
-  /** What waits has been returned when this is called. */
+  find(test: (delivery: Delivery) => boolean): Delivery | undefined
+  /** Puts back all deliveries at once, then ends the thread. */
   stop(): Promise<void>
 }
 
-type Current<T> = { task: number; work: T; since: number; isRecalled: boolean }
+type Current = {
+  thread: DeliveryThread
+  delivery: Delivery
+  startedAt: number
+  isRecalled: boolean
+}
 
-/** Messages that may wait here, and of one project. */
 const MAX_WAITING = 200
 const MAX_WAITING_OF_PROJECT = 50
-/** Of letters. A project that has none under way may have one even when others hold much. */
+/** Of composed messages. A project without any may have one even if others hold this much. */
 const MAX_HELD_BYTES = 96 * 1024 * 1024
 const MAX_HELD_BYTES_OF_PROJECT = 48 * 1024 * 1024
-const MAX_HELD_BYTES_AT_ALL = 256 * 1024 * 1024
-/** Encoded, and far above what any server takes. */
+const MAX_TOTAL_HELD_BYTES = 256 * 1024 * 1024
+/** Encoded; far above what any server accepts. */
 const MAX_COMPOSED_BYTES = 128 * 1024 * 1024
-const BROKEN_MS = MINUTE_MS
-/** What is brought again comes one by one, as fast as messages are made. */
-const LEAST_DELAY_MS = 1_000
-const MOST_DELAY_MS = 10 * MINUTE_MS
+const NO_THREAD_DELAY_MS = 60_000
+/** Refused deliveries come again one by one, as fast as messages are composed. */
+const MIN_DELAY_MS = 1_000
+const MAX_DELAY_MS = 10 * 60_000
 const FIRST_MEAN_MS = 250
 
-export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Composing<T> {
+export function createComposing(deps: ComposingDeps): Composing {
   const { history, now } = deps
-  const lines = new Map<string, ClassQueue<T>>()
+  const queues = new Map<string, ClassQueue<Delivery>>()
   const heldBytes = new Map<string, number>()
-  const parcels = createParcels()
+  const work = createThreadWork()
   const threads = (deps.createThreads ?? createThreads)({
     ...deps,
     name: 'composing',
@@ -81,28 +78,29 @@ export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Compos
     ended,
   })
   const delays = createDelays(now)
-  let current: Current<T> | null = null
+  let current: Current | null = null
   let lastTask = 0
-  let heldInAll = 0
+  let totalHeld = 0
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
 
   function hangMs(): number {
-    return deps.hangMs + (current === null ? 0 : patienceMs(current.work.source.content))
+    return deps.hangMs + (current === null ? 0 : extraMs(current.delivery.source.content))
   }
 
   function waiting(): number {
     let count = current === null ? 0 : 1
-    for (const line of lines.values()) count += line.size()
+    for (const queue of queues.values()) count += queue.size()
     return count
   }
 
-  function add(work: T): number {
-    const line = lines.get(work.projectId) ?? createClassQueue<T>((one) => one)
-    const isFull = waiting() >= MAX_WAITING || line.size() >= MAX_WAITING_OF_PROJECT
-    if (isFull) return delays.next(work.projectId)
-    lines.set(work.projectId, line)
-    line.push(work)
+  function add(delivery: Delivery): number {
+    const { projectId } = delivery
+    const queue = queues.get(projectId) ?? createClassQueue<Delivery>((one) => one)
+    const isFull = waiting() >= MAX_WAITING || queue.size() >= MAX_WAITING_OF_PROJECT
+    if (isFull) return delays.next(projectId)
+    queues.set(projectId, queue)
+    queue.push(delivery)
     next()
     return 0
   }
@@ -110,132 +108,132 @@ export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Compos
   function next(): void {
     if (current !== null || isStopped) return
     clearTimeout(timer)
-    const work = takeTurn()
-    const refusal = work === undefined ? null : history.refusal(work.source.content)
-    if (work === undefined) timer = setTimeout(threads.rest, deps.restMs).unref()
-    else if (refusal === null) begin(work)
+    const delivery = takeNext()
+    const refusal = delivery === undefined ? null : history.refusal(delivery.source.content)
+    if (delivery === undefined) timer = setTimeout(threads.rest, deps.restMs).unref()
+    else if (refusal === null) begin(delivery)
     else {
-      deps.failed(work, refusal)
+      deps.failed(delivery, refusal)
       next()
     }
   }
 
-  /** Of the projects that may hold one more letter, the most urgent; then whoever waits longest. */
-  function takeTurn(): T | undefined {
-    let chosen: { projectId: string; line: ClassQueue<T>; work: T } | undefined
-    for (const [projectId, line] of lines) {
-      const work = line.peek()
-      if (work === undefined || !mayHold(projectId)) continue
-      if (chosen === undefined || work.queueClass < chosen.work.queueClass)
-        chosen = { projectId, line, work }
+  /** The most urgent of the projects that may hold one more message, then the longest waiting one. */
+  function takeNext(): Delivery | undefined {
+    let chosen: { projectId: string; queue: ClassQueue<Delivery>; first: Delivery } | undefined
+    for (const [projectId, queue] of queues) {
+      const first = queue.peek()
+      if (first === undefined || !mayHold(projectId)) continue
+      if (chosen === undefined || first.queueClass < chosen.first.queueClass)
+        chosen = { projectId, queue, first }
     }
     if (chosen === undefined) return undefined
-    const { projectId, line } = chosen
-    lines.delete(projectId)
-    const work = line.shift()
-    if (line.size() > 0) lines.set(projectId, line)
-    return work
+    const { projectId, queue } = chosen
+    queues.delete(projectId)
+    const delivery = queue.shift()
+    if (queue.size() > 0) queues.set(projectId, queue)
+    return delivery
   }
 
   function mayHold(projectId: string): boolean {
     const own = heldBytes.get(projectId) ?? 0
-    if (own === 0) return heldInAll < MAX_HELD_BYTES_AT_ALL
-    return own < MAX_HELD_BYTES_OF_PROJECT && heldInAll < MAX_HELD_BYTES
+    if (own === 0) return totalHeld < MAX_TOTAL_HELD_BYTES
+    return own < MAX_HELD_BYTES_OF_PROJECT && totalHeld < MAX_HELD_BYTES
   }
 
-  function begin(work: T): void {
+  function begin(delivery: Delivery): void {
     const thread = threads.list()[0] ?? threads.start()
     if (thread === undefined) {
-      returnAll([work, ...take(() => true)], BROKEN_MS)
+      putBackAll([delivery, ...take(() => true)], NO_THREAD_DELAY_MS)
       return
     }
-    current = { task: ++lastTask, work, since: performance.now(), isRecalled: false }
-    parcels.add(
-      thread,
-      lastTask,
-      work.pool,
-      history.ends(work.source.content) > 0 ? plain(work) : work,
-    )
-    parcels.flush()
+    delivery.task = ++lastTask
+    current = { thread, delivery, startedAt: performance.now(), isRecalled: false }
+    const isPlain = history.threadEnds(delivery.source.content) > 0
+    work.add(thread, delivery, { isPlain })
+    for (const { message, transfer } of work.takeMessages()) thread.post(message, transfer)
   }
 
   function received(thread: DeliveryThread, message: FromThread): void {
     if (message.type !== 'composed' && message.type !== 'not composed') return
-    if (current === null || message.task !== current.task) return
-    const { work, task, since, isRecalled } = current
-    parcels.release(thread, task)
+    if (current === null || message.task !== current.delivery.task) return
+    const { delivery, startedAt, isRecalled } = current
+    work.release(thread, delivery)
     current = null
-    delays.noteTime(performance.now() - since)
-    if (message.type === 'composed') history.noteTime(work.source.content, message.cpuMs)
-    if (isRecalled) deps.returned(work, 0)
-    else if (message.type === 'not composed') deps.failed(work, message.error)
-    else hold(work, message.composed)
+    delays.recordTime(performance.now() - startedAt)
+    if (message.type === 'composed') history.recordTime(delivery.source.content, message.cpuMs)
+    if (isRecalled) deps.putBack(delivery, 0)
+    else if (message.type === 'not composed') deps.failed(delivery, message.error)
+    else hold(delivery, message.composed)
     next()
   }
 
-  function hold(work: T, composed: TransferableMessage): void {
-    const bytes = composed.octets.length
+  function hold(delivery: Delivery, message: TransferableMessage): void {
+    const bytes = message.octets.length
+    const { projectId } = delivery
     if (bytes > MAX_COMPOSED_BYTES) {
       const megabytes = Math.ceil(bytes / 1_000_000)
-      deps.failed(work, `the message has ${megabytes} MB once it is encoded, too many to be sent`)
+      deps.failed(delivery, `the message has ${megabytes} MB when encoded, too many to be sent`)
       return
     }
-    heldInAll += bytes
-    heldBytes.set(work.projectId, (heldBytes.get(work.projectId) ?? 0) + bytes)
-    deps.made(work, composed)
+    totalHeld += bytes
+    heldBytes.set(projectId, (heldBytes.get(projectId) ?? 0) + bytes)
+    deps.composed(delivery, message)
   }
 
   function release(projectId: string, bytes: number): void {
-    heldInAll -= bytes
+    totalHeld -= bytes
     const left = (heldBytes.get(projectId) ?? 0) - bytes
     if (left > 0) heldBytes.set(projectId, left)
     else heldBytes.delete(projectId)
     next()
   }
 
-  function ended(thread: DeliveryThread, { hasStarted, reason }: LastWords): void {
-    parcels.drop(thread)
+  function ended(thread: DeliveryThread, { hasStarted, reason }: ThreadEnd): void {
+    work.drop(thread)
     if (current === null || isStopped) return
-    const { work } = current
+    const { delivery } = current
     current = null
-    const { content } = work.source
-    if (!hasStarted || !history.noteEnd(content, reason)) {
-      begin(work)
+    const { content } = delivery.source
+    if (!hasStarted || !history.recordThreadEnd(content, reason)) {
+      begin(delivery)
       return
     }
-    deps.failed(work, reason)
+    deps.failed(delivery, reason)
     const others = take(({ source }) => source.content.id === content.id)
     for (const other of others) deps.failed(other, reason)
     next()
   }
 
-  /** Out of the lines. */
-  function take(test: (work: T) => boolean): T[] {
-    const taken: T[] = []
-    for (const [projectId, line] of lines) {
-      for (const work of line.takeAll()) {
-        if (test(work)) taken.push(work)
-        else line.push(work)
+  /** Removes the deliveries that `test` finds from the queues. */
+  function take(test: (delivery: Delivery) => boolean): Delivery[] {
+    const taken: Delivery[] = []
+    for (const [projectId, queue] of queues) {
+      for (const delivery of queue.takeAll()) {
+        if (test(delivery)) taken.push(delivery)
+        else queue.push(delivery)
       }
-      if (line.size() === 0) lines.delete(projectId)
+      if (queue.size() === 0) queues.delete(projectId)
     }
     return taken
   }
 
-  function returnAll(works: readonly T[], delayMs: number): void {
-    for (const work of works) deps.returned(work, delayMs)
+  function putBackAll(deliveries: readonly Delivery[], delayMs: number): void {
+    for (const delivery of deliveries) deps.putBack(delivery, delayMs)
   }
 
   function recall(site: string): void {
-    if (current?.work.pool.site === site) current.isRecalled = true
-    const works = take(({ pool }) => pool.site === site)
-    returnAll(works, 0)
+    if (current?.delivery.pool.site === site) current.isRecalled = true
+    putBackAll(
+      take(({ pool }) => pool.site === site),
+      0,
+    )
   }
 
-  function find(test: (work: T) => boolean): T | undefined {
-    if (current !== null && test(current.work)) return current.work
-    for (const line of lines.values()) {
-      const found = line.find(test)
+  function find(test: (delivery: Delivery) => boolean): Delivery | undefined {
+    if (current !== null && test(current.delivery)) return current.delivery
+    for (const queue of queues.values()) {
+      const found = queue.find(test)
       if (found !== undefined) return found
     }
     return undefined
@@ -244,9 +242,9 @@ export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Compos
   async function stop(): Promise<void> {
     isStopped = true
     clearTimeout(timer)
-    const inHand = current === null ? [] : [current.work]
+    const inHand = current === null ? [] : [current.delivery]
     current = null
-    returnAll([...inHand, ...take(() => true)], 0)
+    putBackAll([...inHand, ...take(() => true)], 0)
     threads.rest()
     await threads.stop(0)
   }
@@ -254,23 +252,19 @@ export function createComposing<T extends Heavy>(deps: ComposingDeps<T>): Compos
   return { add, release, recall, waiting, find, stop }
 }
 
-function plain<T extends Heavy>(work: T): T {
-  return { ...work, source: { ...work.source, isPlain: true } }
-}
-
-/** When what finds no room may come again: one by one, in the time that making one takes. */
+/** When refused deliveries may come again: one by one, in the time that composing one takes. */
 function createDelays(now: Now) {
   const lastAt = new Map<string, number>()
   let meanMs = FIRST_MEAN_MS
   return {
-    noteTime(ms: number): void {
+    recordTime(ms: number): void {
       meanMs += (ms - meanMs) / 8
     },
     next(projectId: string): number {
       const at = now()
       for (const [project, last] of lastAt) if (last < at) lastAt.delete(project)
-      const soonest = Math.max(at + LEAST_DELAY_MS, lastAt.get(projectId) ?? 0)
-      const due = Math.min(soonest + meanMs, at + MOST_DELAY_MS)
+      const soonest = Math.max(at + MIN_DELAY_MS, lastAt.get(projectId) ?? 0)
+      const due = Math.min(soonest + meanMs, at + MAX_DELAY_MS)
       lastAt.set(projectId, due)
       return Math.round(due - at)
     },

@@ -1,13 +1,13 @@
 /**
- * On the main thread: messages rendered to be looked at, in a composing thread of their own, so that
- * no connection and no message waits for them. Those who ask at the same time take turns, and what
- * takes long is done alone. What ends the thread is done again with placeholders only; what ends it
- * once more is not shown.
+ * On the main thread: renders previews in a composing thread of their own, so that no connection and no
+ * message waits for them. Concurrent requests take turns. A source that takes too long is rendered
+ * alone; one that ends the thread is rendered again without running its templates; one that ends it
+ * twice has no preview.
  */
 import type { RenderedMessage, RenderSource } from '../../mail/compose/build-message.ts'
-import { createThreads, type DeliveryThread, type ThreadsOptions } from '../dispatch/threads.ts'
-import type { FromThread } from '../protocol.ts'
-import { contentBytes, patienceMs } from './content-size.ts'
+import type { DeliveryThread, FromThread } from '../protocol.ts'
+import { createThreads, type ThreadsOptions } from '../threads.ts'
+import { contentBytes, extraMs } from './contents.ts'
 
 export type PreviewsDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
@@ -15,22 +15,22 @@ export type PreviewsDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
 }
 
 export type Previews = {
-  /** Null for what cannot be rendered. Rejects while shutting down. */
-  look(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
+  /** Resolves to null for sources that cannot be rendered. Rejects while shutting down. */
+  preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]>
   stop(): Promise<void>
 }
 
-/** One who asked, and what is still to be done for them. */
-type Asker = {
+/** One request, and what is still to be rendered for it. */
+type Request = {
   todo: Portion[]
   shown: (RenderedMessage | null)[]
   settled: PromiseWithResolvers<readonly (RenderedMessage | null)[]>
 }
 
-/** Sources that are done together, and where they stand in the asker's order. */
+/** Sources that are rendered together, and where they stand in the request's order. */
 type Portion = { at: number; sources: readonly RenderSource[]; hasEnded: boolean }
 
-type Current = { task: number; asker: Asker; portion: Portion }
+type Current = { task: number; request: Request; portion: Portion }
 
 const PORTION_SOURCES = 20
 const PORTION_BYTES = 128 * 1024
@@ -45,42 +45,46 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
     received,
     ended: (_thread, { hasStarted }) => again(hasStarted),
   })
-  const askers: Asker[] = []
+  const requests: Request[] = []
   let current: Current | null = null
   let lastTask = 0
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
 
-  function look(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]> {
+  function preview(sources: readonly RenderSource[]): Promise<readonly (RenderedMessage | null)[]> {
     if (isStopped) return Promise.reject(stopping())
     if (sources.length === 0) return Promise.resolve([])
-    const asker: Asker = { todo: portionsOf(sources), shown: [], settled: Promise.withResolvers() }
-    askers.push(asker)
+    const request: Request = {
+      todo: portionsOf(sources),
+      shown: [],
+      settled: Promise.withResolvers(),
+    }
+    requests.push(request)
     next()
-    return asker.settled.promise
+    return request.settled.promise
   }
 
   function next(): void {
     if (current !== null) return
     clearTimeout(timer)
-    const asker = askers.shift()
-    const portion = asker?.todo.shift()
-    if (asker === undefined || portion === undefined) {
+    const request = requests.shift()
+    const portion = request?.todo.shift()
+    if (request === undefined || portion === undefined) {
       timer = setTimeout(threads.rest, restMs).unref()
       return
     }
-    askers.push(asker)
-    current = { task: ++lastTask, asker, portion }
+    requests.push(request)
+    current = { task: ++lastTask, request, portion }
     begin(threads.list()[0] ?? threads.start(), current)
   }
 
-  function begin(thread: DeliveryThread | undefined, { task, asker, portion }: Current): void {
+  function begin(thread: DeliveryThread | undefined, { task, request, portion }: Current): void {
     if (thread !== undefined) {
       thread.post({ type: 'preview', task, sources: portion.sources })
       return
     }
-    leave(asker)
-    asker.settled.reject(new Error('no thread is there to render the message'))
+    leave(request)
+    request.settled.reject(new Error('there is no thread to render the message'))
     current = null
     next()
   }
@@ -88,53 +92,53 @@ export function createPreviews({ settings, log, hangMs, restMs }: PreviewsDeps):
   function received(_thread: DeliveryThread, message: FromThread): void {
     if (current === null) return
     if (message.type !== 'previewed' && message.type !== 'preview failed') return
-    const { asker, portion } = current
+    const { request, portion } = current
     if (message.type === 'previewed') {
       for (const [index, shown] of message.messages.entries())
-        asker.shown[portion.at + index] = shown
-    } else if (portion.sources.length > 1) asker.todo.unshift(...alone(portion))
-    else asker.shown[portion.at] = null
-    finish(asker)
+        request.shown[portion.at + index] = shown
+    } else if (portion.sources.length > 1) request.todo.unshift(...alone(portion))
+    else request.shown[portion.at] = null
+    finish(request)
   }
 
-  /** The thread ended under what is done now, wherever it stood. */
+  /** The thread ended while it rendered the current portion. */
   function again(hasStarted: boolean): void {
     if (current === null || isStopped) return
-    const { asker, portion } = current
-    if (!hasStarted) asker.todo.unshift(portion)
-    else if (portion.sources.length > 1) asker.todo.unshift(...alone(portion))
-    else if (!portion.hasEnded) asker.todo.unshift(plain(portion))
-    else asker.shown[portion.at] = null
-    finish(asker)
+    const { request, portion } = current
+    if (!hasStarted) request.todo.unshift(portion)
+    else if (portion.sources.length > 1) request.todo.unshift(...alone(portion))
+    else if (!portion.hasEnded) request.todo.unshift(plain(portion))
+    else request.shown[portion.at] = null
+    finish(request)
   }
 
-  function finish(asker: Asker): void {
+  function finish(request: Request): void {
     current = null
-    if (asker.todo.length === 0) {
-      leave(asker)
-      asker.settled.resolve(asker.shown)
+    if (request.todo.length === 0) {
+      leave(request)
+      request.settled.resolve(request.shown)
     }
     next()
   }
 
-  function leave(asker: Asker): void {
-    askers.splice(askers.indexOf(asker), 1)
+  function leave(request: Request): void {
+    requests.splice(requests.indexOf(request), 1)
   }
 
   async function stop(): Promise<void> {
     isStopped = true
     clearTimeout(timer)
-    for (const { settled } of askers.splice(0)) settled.reject(stopping())
+    for (const { settled } of requests.splice(0)) settled.reject(stopping())
     current = null
     threads.rest()
     await threads.stop(0)
   }
 
-  return { look, stop }
+  return { preview, stop }
 }
 
 function msForBytes(sources: readonly RenderSource[]): number {
-  return sources.reduce((sum, { content }) => sum + patienceMs(content), 0)
+  return sources.reduce((sum, { content }) => sum + extraMs(content), 0)
 }
 
 function stopping(): Error {

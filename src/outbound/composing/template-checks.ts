@@ -1,16 +1,16 @@
 /**
- * On the main thread: templates that take long to read are checked in a composing thread of their
- * own, one at a time, so that no connection and no message waits for them. A template at which the
- * thread ends, since it takes too long or too much memory, is not tried again.
+ * On the main thread: checks templates that take long to parse in a composing thread of their own, one
+ * at a time, so that no connection and no message waits for them. A template that takes the thread too
+ * long or too much memory is not tried again.
  */
 import type { TemplateFault } from '../../mail/template/template.ts'
-import { createThreads, type LastWords, type ThreadsOptions } from '../dispatch/threads.ts'
 import type { FromThread } from '../protocol.ts'
 import { createSemaphore } from '../semaphore.ts'
+import { createThreads, type ThreadEnd, type ThreadsOptions } from '../threads.ts'
 
 export type TemplateChecksDeps = Pick<ThreadsOptions, 'settings' | 'log'> & {
   hangMs: number
-  /** The thread ends when nothing was to be checked for so long. */
+  /** The thread ends when there was nothing to check for so long. */
   restMs: number
   /** For tests. */
   createThreads?: typeof createThreads
@@ -22,7 +22,7 @@ export type TemplateChecks = {
   stop(): Promise<void>
 }
 
-/** Its first fault; undefined = it has none. */
+/** The first fault; undefined = there is none. */
 export type CheckedTemplate = TemplateFault | 'too heavy' | undefined
 
 type Current = { task: number; source: string; settled: PromiseWithResolvers<CheckedTemplate> }
@@ -40,7 +40,7 @@ export function createTemplateChecks({
     received,
     ended,
   })
-  // Who waits has a share of the memory for bodies, which is bounded.
+  // The number is bounded elsewhere: each caller holds a share of the memory for request bodies.
   const semaphore = createSemaphore({ atOnce: 1, waiting: Number.POSITIVE_INFINITY })
   let current: Current | null = null
   let lastTask = 0
@@ -62,7 +62,7 @@ export function createTemplateChecks({
   function begin({ task, source, settled }: Current): void {
     const thread = threads.list()[0] ?? threads.start()
     if (thread !== undefined) thread.post({ type: 'check', task, source })
-    else settled.reject(new Error('no thread is there to check the template'))
+    else settled.reject(new Error('there is no thread to check the template'))
   }
 
   function received(_thread: unknown, message: FromThread): void {
@@ -70,7 +70,7 @@ export function createTemplateChecks({
     if (message.type === 'not checked') current?.settled.reject(new Error(message.error))
   }
 
-  function ended(_thread: unknown, { hasStarted }: LastWords): void {
+  function ended(_thread: unknown, { hasStarted }: ThreadEnd): void {
     if (current === null) return
     if (hasStarted) current.settled.resolve('too heavy')
     else begin(current)

@@ -1,37 +1,35 @@
 /**
- * On the main thread: asks a delivery thread how far a task has come. A thread that is busy with a
- * long message, or that ends, answers nothing; who asks does not wait long.
+ * On the main thread: asks a delivery thread for the current step of a task. A thread that is busy
+ * with a long message, or that ends, does not answer; the query then times out.
  */
-
 import type { CurrentStep } from '../attempt.ts'
-import type { FromThread } from '../protocol.ts'
-import type { DeliveryThread } from './threads.ts'
+import type { DeliveryThread, FromThread } from '../protocol.ts'
 
 export type ProgressQueries = {
-  /** Null when the thread does not know the task (any more); undefined when it does not answer. */
+  /** Resolves to null if the thread does not have the task; undefined if it does not answer. */
   ask(thread: DeliveryThread, task: number): Promise<CurrentStep | null | undefined>
   answered(message: Extract<FromThread, { type: 'progress' }>): void
 }
 
-const LIMIT_MS = 500
+const TIMEOUT_MS = 500
 
 export function createProgressQueries(): ProgressQueries {
   const open = new Map<number, (answer: CurrentStep | null | undefined) => void>()
   let last = 0
   return {
     ask(thread, task) {
-      const question = ++last
+      const query = ++last
       return new Promise((resolve) => {
         const settle = (answer: CurrentStep | null | undefined) => {
           clearTimeout(timer)
-          open.delete(question)
+          open.delete(query)
           resolve(answer)
         }
-        const timer = setTimeout(settle, LIMIT_MS, undefined)
-        open.set(question, settle)
-        thread.post({ type: 'progress', question, task })
+        const timer = setTimeout(settle, TIMEOUT_MS, undefined)
+        open.set(query, settle)
+        thread.post({ type: 'progress', query, task })
       })
     },
-    answered: ({ question, current }) => open.get(question)?.(current),
+    answered: ({ query, current }) => open.get(query)?.(current),
   }
 }

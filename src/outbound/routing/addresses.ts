@@ -1,7 +1,7 @@
 /**
- * Which addresses mail may be sent to. Only global unicast is public: loopback, private,
- * link-local, carrier-grade NAT, multicast, documentation and every IPv6 form that stands for an
- * IPv4 address (mapped, 6to4, Teredo, NAT64) are not, whatever a DNS record says.
+ * Tells which addresses may be connected to. Only global unicast addresses are public. Loopback,
+ * private, link-local, carrier-grade NAT, multicast and documentation addresses are not, nor is any
+ * IPv6 form that stands for an IPv4 address (mapped, 6to4, Teredo, NAT64).
  */
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
@@ -9,7 +9,7 @@ import type { ListenAddress } from '../../config/config.ts'
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3')
 
-/** `address`: an IPv4 or IPv6 address as DNS gives it; anything else is not public. */
+/** `address`: an IPv4 or IPv6 address; any other text is not public. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.parse(address)
@@ -17,7 +17,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === 'ipv4' || parsed.match(globalUnicast)
 }
 
-/** Families in which this host can send beyond itself. */
+/** The address families in which this host can reach others. */
 export type LocalFamilies = { hasIpv4: boolean; hasIpv6: boolean }
 
 export function findLocalFamilies(): LocalFamilies {

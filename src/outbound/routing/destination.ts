@@ -1,4 +1,4 @@
-/** A route: where the mail of a domain goes now, or why it goes nowhere. */
+/** A destination: where the mail of a domain goes now, or why it goes nowhere. */
 import type { Now } from '../../clock.ts'
 import type { Config, ListenAddress } from '../../config/config.ts'
 import { classifyLocally, type LocalCause } from '../../mail/replies/classify-reply.ts'
@@ -6,14 +6,14 @@ import type { Reply, Verdict } from '../../mail/replies/reply.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import type { Target } from './targets.ts'
 
-/** What was asked to get here: shown as the first step of an attempt. */
+/** The DNS look-up of a destination, shown as the first step of an attempt. */
 export type Lookup = { at: number; durationMs: number; hosts: readonly string[] }
 
 export type OpenDestination = {
   kind: 'open'
   mode: Config['delivery']['mode']
   site: string
-  /** Routes with the same key may share connections. */
+  /** Destinations with the same key may share connections. */
   key: string
   port: number
   targets: readonly Target[]
@@ -21,10 +21,10 @@ export type OpenDestination = {
   expiresAt: number
 }
 
-/** No attempt is made: `result` says what becomes of the message. */
+/** No server can be tried: `result` is the outcome of the attempt. */
 export type ClosedDestination = {
   kind: 'closed'
-  /** What cannot be reached, where all mail goes one way; else null. */
+  /** The site that cannot be reached if all mail goes to one; else null. */
   site: string | null
   result: 'bounced' | 'failed' | 'deferred'
   verdict: Verdict
@@ -41,11 +41,11 @@ export type DestinationDeps = {
   resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'>
   now: Now
   random: () => number
-  /** Where the sandbox's sink listens; null outside of sandbox mode. */
+  /** The port of the sandbox's sink; null in other modes. */
   sandboxPort: number | null
-  /** Our own listeners for mail from outside. */
+  /** Our own listeners for incoming mail. */
   inboundListeners: () => readonly Pick<ListenAddress, 'host' | 'port'>[]
-  /** Whether we take mail for a domain (A-labels); then a route to ourselves is no loop. */
+  /** Whether we receive mail for a domain (A-labels), so that mail to ourselves is no loop. */
   receivesFor: (domain: string) => boolean
 }
 
@@ -55,7 +55,7 @@ const results: Partial<Record<LocalCause, ClosedDestination['result']>> = {
   loop: 'failed',
 }
 
-/** A route that ends without a connection; `error` is for the operator, `expiresAt` epoch ms. */
+/** Makes a closed destination. `error` is for the operator; `expiresAt`: epoch ms. */
 export function closedDestination(
   cause: LocalCause,
   error: string,

@@ -1,6 +1,7 @@
 /**
- * Where the mail of a domain goes. `direct`: to its own mail servers. `relay`: to the smarthost.
- * `sandbox`: to our own sink. What was found is kept as long as the records it came from.
+ * The destinations of domains. In mode `direct` mail goes to the domain's own servers, in mode `relay`
+ * to the smarthost, in mode `sandbox` to our own sink. A destination is cached as long as the DNS
+ * records it came from.
  */
 import { LRUCache } from 'lru-cache'
 import {
@@ -13,65 +14,69 @@ import { findMxDestination, type PendingLookup } from './mx-destination.ts'
 import { findSmarthostAddresses } from './smarthost-address.ts'
 
 export type Destinations = {
-  /** What is known now, without asking. */
+  /** Returns the destination if it is cached. */
   find(domain: string): Destination | undefined
-  look(domain: string): Promise<Destination>
-  /** Of the last route that was found, though it may be old; the domain itself when there is none. */
+  resolve(domain: string): Promise<Destination>
+  /** Returns the site of the last destination found, even if it has expired; else the domain. */
   siteOf(domain: string): string
 }
 
-const MAX_ROUTES = 50_000
+const MAX_DESTINATIONS = 50_000
 
 export function createDestinations(deps: DestinationDeps): Destinations {
-  const known = new LRUCache<string, Destination>({ max: MAX_ROUTES })
+  const known = new LRUCache<string, Destination>({ max: MAX_DESTINATIONS })
   const open = new Map<string, Promise<Destination>>()
   const { mode } = deps.config.delivery
   const findKnown = (key: string) => {
-    const route = known.get(key)
-    return route !== undefined && route.expiresAt > deps.now() ? route : undefined
+    const destination = known.get(key)
+    return destination !== undefined && destination.expiresAt > deps.now() ? destination : undefined
   }
   const ask = async (key: string, make: () => Promise<Destination>) => {
-    const route = await make().finally(() => open.delete(key))
-    known.set(key, route)
-    return route
+    const destination = await make().finally(() => open.delete(key))
+    known.set(key, destination)
+    return destination
   }
-  const look = (key: string, make: () => Promise<Destination>) => {
-    const route = findKnown(key)
-    if (route !== undefined) return Promise.resolve(route)
+  const resolve = (key: string, make: () => Promise<Destination>) => {
+    const destination = findKnown(key)
+    if (destination !== undefined) return Promise.resolve(destination)
     const asked = open.get(key) ?? ask(key, make)
     open.set(key, asked)
     return asked
   }
   if (mode === 'sandbox') {
-    const route = sandboxRoute(deps.sandboxPort)
-    return { find: () => route, look: () => Promise.resolve(route), siteOf: () => 'sandbox' }
+    const destination = sandboxDestination(deps.sandboxPort)
+    return {
+      find: () => destination,
+      resolve: () => Promise.resolve(destination),
+      siteOf: () => 'sandbox',
+    }
   }
   if (mode === 'relay') {
     return {
       find: () => findKnown('relay'),
-      look: () => look('relay', () => findRelayRoute(deps)),
+      resolve: () => resolve('relay', () => findSmarthost(deps)),
       siteOf: () => 'relay',
     }
   }
   return {
     find: findKnown,
     siteOf(domain) {
-      const route = known.get(domain)
-      return route?.kind === 'open' ? route.site : domain
+      const destination = known.get(domain)
+      return destination?.kind === 'open' ? destination.site : domain
     },
-    look: (domain) =>
-      look(domain, () => timed(deps, (lookup) => findMxDestination(deps, domain, lookup))),
+    resolve: (domain) =>
+      resolve(domain, () => timed(deps, (lookup) => findMxDestination(deps, domain, lookup))),
   }
 }
 
-function sandboxRoute(port: number | null): OpenDestination {
+function sandboxDestination(port: number | null): OpenDestination {
   if (port === null) throw new TypeError('delivery.mode is sandbox and there is no sink')
   const targets = [{ host: 'sandbox', address: '127.0.0.1', preference: 0 }]
   const shared = { kind: 'open', mode: 'sandbox', lookup: null, expiresAt: Infinity } as const
   return { ...shared, site: 'sandbox', key: `sandbox ${port}`, port, targets }
 }
 
-async function findRelayRoute(deps: DestinationDeps): Promise<Destination> {
+async function findSmarthost(deps: DestinationDeps): Promise<Destination> {
   const { relay } = deps.config.delivery
   if (relay === null) throw new TypeError('delivery.mode is relay and delivery.relay is not set')
   return timed(deps, async (lookup) => {
@@ -100,7 +105,7 @@ async function timed(
   find: (lookup: PendingLookup) => Promise<Destination>,
 ): Promise<Destination> {
   const lookup: PendingLookup = { at: now(), durationMs: 0, hosts: [] }
-  const route = await find(lookup)
+  const destination = await find(lookup)
   lookup.durationMs = now() - lookup.at
-  return { ...route, lookup }
+  return { ...destination, lookup }
 }

@@ -1,10 +1,10 @@
 /**
- * The route to a domain's own mail servers, by DNS (RFC 5321 section 5.1): its MX hosts, the
- * domain's own addresses only when it has no MX record, nowhere at all with a null MX (RFC 7505).
+ * Finds a domain's own mail servers by DNS (RFC 5321 section 5.1): its MX hosts; the domain's own
+ * addresses only if it has no MX record; none with a null MX (RFC 7505).
  *
- * A name that does not exist is a final refusal, a resolver that fails is a reason to wait. MX
- * records without any address are one too: they are repaired more often than given up. Of any
- * number of records a bounded number is looked up.
+ * A domain that does not exist bounces; a resolver that fails defers. MX hosts without any address
+ * defer, too, since such records are repaired more often than abandoned. The number of records that
+ * are looked up is bounded.
  */
 
 import { isIP } from 'node:net'
@@ -21,18 +21,18 @@ import {
 import { destinationKeyOf, siteOfHosts } from './site-name.ts'
 import type { Target } from './targets.ts'
 
-/** While it is being made. */
+/** A look-up under way. */
 export type PendingLookup = Lookup & { hosts: string[] }
 
-/** So many hosts' addresses are asked for at once, until a host has one. */
+/** Addresses of so many hosts are queried at once, until a host has one. */
 const HOSTS_AT_ONCE = 8
 const MAX_MX_RECORDS = 512
 const MAX_HOSTS = 24
 const MAX_ADDRESSES_OF_HOST = 16
-/** Whoever points a domain at us is about to have its mail taken here. */
+/** Short, since a domain that points at us will probably be added here soon. */
 const LOOP_MS = MINUTE_MS
 
-/** `domain` in A-labels; the names asked for are added to `lookup`. */
+/** `domain`: A-labels. Adds the names it queries to `lookup`. */
 export async function findMxDestination(
   deps: DestinationDeps,
   domain: string,
@@ -73,7 +73,7 @@ async function findTargets(deps: DestinationDeps, search: Search): Promise<Desti
   }
   const expiresAt = Math.min(...found.map((host) => host.expiresAt))
   const targets = found.flatMap((host) => host.targets)
-  if (targets.length === 0) return noTargets(found, search, expiresAt)
+  if (targets.length === 0) return closedWithoutTargets(found, search, expiresAt)
   const others = withoutOurselves(deps, domain, targets)
   if (others.length === 0) {
     const until = Math.min(expiresAt, deps.now() + LOOP_MS)
@@ -120,7 +120,7 @@ async function findAddresses(
   const errors = answers.flatMap((answer) =>
     answer.kind === 'failed' ? [`${host}: ${answer.error}`] : [],
   )
-  // A host whose other family has addresses is found; only a host without any waits for the failed.
+  // A failed query matters only if the other family has no addresses either.
   const counted = addresses.length > 0 ? answers.filter(({ kind }) => kind === 'found') : answers
   return {
     targets: addresses.filter(isAllowed).map((address) => ({ host, address, preference })),
@@ -130,7 +130,7 @@ async function findAddresses(
   }
 }
 
-function noTargets(
+function closedWithoutTargets(
   found: HostAnswer[],
   { domain, records }: Search,
   expiresAt: number,
@@ -150,13 +150,13 @@ function noTargets(
   return closedDestination('dns', `no MX host of ${domain} has an address`, expiresAt)
 }
 
-/** What stands at our own preference or behind it would come back to us (RFC 5321 section 5.1). */
+/** Removes our own hosts and all at or behind our own preference (RFC 5321 section 5.1). */
 function withoutOurselves(deps: DestinationDeps, domain: string, targets: Target[]): Target[] {
   const { port } = deps.config.delivery
   const listeners = deps.inboundListeners()
-  const ours = targets.filter(({ address }) => isOwnListener({ address, port }, listeners))
-  if (ours.length === 0 || deps.receivesFor(domain)) return targets
-  const limit = Math.min(...ours.map(({ preference }) => preference))
+  const own = targets.filter(({ address }) => isOwnListener({ address, port }, listeners))
+  if (own.length === 0 || deps.receivesFor(domain)) return targets
+  const limit = Math.min(...own.map(({ preference }) => preference))
   return targets.filter(({ preference }) => preference < limit)
 }
 

@@ -1,10 +1,29 @@
-/** The lane of a message on its route: tasks share one unless they leave from different addresses. */
-
-import type { PoolSettings } from '../protocol.ts'
+/**
+ * The settings of the connections that a delivery may use: its destination, the source address, and
+ * whether TLS is possible. Deliveries with the same settings share connections.
+ *
+ * The source address follows from the email and its site alone. So every attempt comes from the same
+ * address, as greylisting expects, without any memory. It changes only when a site refuses our address,
+ * which is then left out there for six hours.
+ */
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { DAY_MS, HOUR_MS, type Now } from '../../clock.ts'
+import type { PoolSettings, SourceAddresses } from '../protocol.ts'
 import type { Shaping } from '../sites/shaping.ts'
-import type { BrokenTls } from './broken-tls.ts'
 import type { OpenDestination } from './destination.ts'
-import type { SourceAddresses, SourceChooser } from './source-addresses.ts'
+
+export type SourceChooser = {
+  choose(emailId: string, site: string): SourceAddresses
+  /** A site refused our address. Returns false if there is no other one to send from. */
+  refuse(site: string, address: string): boolean
+}
+
+/** Hosts that offer STARTTLS and break the handshake: for three days, sessions use no TLS. */
+export type BrokenTls = {
+  add(host: string): void
+  has(host: string): boolean
+}
 
 export type PoolDeps = {
   shaping: Pick<Shaping, 'requiresTls' | 'messagesPerConnection'>
@@ -13,29 +32,40 @@ export type PoolDeps = {
   receivesFor(domain: string): boolean
 }
 
-export type PoolChooser = (message: { emailId: string; domain: string }) => PoolSettings
+export type PoolChooser = (email: { emailId: string; domain: string }) => PoolSettings
 
-/** What is the same of all messages of a route is found once. */
-export function createPoolChooser(deps: PoolDeps, route: OpenDestination): PoolChooser {
+const REFUSED_FOR_MS = 6 * HOUR_MS
+const MAX_REFUSALS = 10_000
+const BROKEN_FOR_MS = 3 * DAY_MS
+const MAX_BROKEN_HOSTS = 10_000
+
+/** Returns a function that chooses the settings for each email of a destination. */
+export function createPoolChooser(deps: PoolDeps, destination: OpenDestination): PoolChooser {
   const pools = new Map<string, PoolSettings>()
   return ({ emailId, domain }) => {
-    const source = deps.sources.choose(emailId, route.site)
-    const isOurs = deps.receivesFor(domain)
-    const key = keyOf(route, source, isOurs)
-    const pool = pools.get(key) ?? makePoolSettings(deps, route, { key, source, isOurs })
+    const source = deps.sources.choose(emailId, destination.site)
+    const isReceivedHere = deps.receivesFor(domain)
+    const key = keyOf(destination, source, isReceivedHere)
+    const known = pools.get(key)
+    if (known !== undefined) return known
+    const pool = makePoolSettings(deps, destination, { key, source, isReceivedHere })
     pools.set(key, pool)
     return pool
   }
 }
 
-function keyOf({ key }: OpenDestination, { ipv4, ipv6 }: SourceAddresses, isOurs: boolean): string {
-  return [key, ipv4 ?? '', ipv6 ?? '', isOurs ? 'ours' : ''].join('|')
+function keyOf(
+  { key }: OpenDestination,
+  { ipv4, ipv6 }: SourceAddresses,
+  isReceivedHere: boolean,
+): string {
+  return [key, ipv4 ?? '', ipv6 ?? '', isReceivedHere ? 'ours' : ''].join('|')
 }
 
 function makePoolSettings(
   { shaping, brokenTls }: PoolDeps,
   { site, mode, port, targets }: OpenDestination,
-  own: Pick<PoolSettings, 'key' | 'source' | 'isOurs'>,
+  own: Pick<PoolSettings, 'key' | 'source' | 'isReceivedHere'>,
 ): PoolSettings {
   const hosts = new Set(targets.map(({ host }) => host))
   return {
@@ -47,5 +77,50 @@ function makePoolSettings(
     brokenTls: [...hosts].filter(brokenTls.has),
     requiresTls: shaping.requiresTls(site),
     messagesPerConnection: shaping.messagesPerConnection(site),
+  }
+}
+
+/** `addresses`: `delivery.source_addresses`. */
+export function createSourceChooser(addresses: readonly string[], now: Now): SourceChooser {
+  const refused = new LRUCache<string, number>({ max: MAX_REFUSALS })
+  const ipv4 = addresses.filter((address) => !address.includes(':'))
+  const ipv6 = addresses.filter((address) => address.includes(':'))
+  const isUsable = (site: string, address: string) =>
+    (refused.get(`${site} ${address}`) ?? 0) <= now()
+
+  function pick(list: readonly string[], emailId: string, site: string): string | undefined {
+    if (list.length < 2) return list[0]
+    const usable = list.filter((address) => isUsable(site, address))
+    const ranked = (usable.length > 0 ? usable : list).map((address) => ({
+      address,
+      rank: createHash('sha256').update(`${emailId} ${address}`).digest('hex'),
+    }))
+    return ranked.reduce((best, one) => (one.rank > best.rank ? one : best)).address
+  }
+
+  function choose(emailId: string, site: string): SourceAddresses {
+    const source: SourceAddresses = {}
+    const [first, second] = [pick(ipv4, emailId, site), pick(ipv6, emailId, site)]
+    if (first !== undefined) source.ipv4 = first
+    if (second !== undefined) source.ipv6 = second
+    return source
+  }
+
+  function refuse(site: string, address: string): boolean {
+    refused.set(`${site} ${address}`, now() + REFUSED_FOR_MS)
+    const family = address.includes(':') ? ipv6 : ipv4
+    return family.some((other) => isUsable(site, other))
+  }
+
+  return { choose, refuse }
+}
+
+export function createBrokenTls(now: Now): BrokenTls {
+  const until = new LRUCache<string, number>({ max: MAX_BROKEN_HOSTS })
+  return {
+    add(host) {
+      until.set(host, now() + BROKEN_FOR_MS)
+    },
+    has: (host) => (until.get(host) ?? 0) > now(),
   }
 }

@@ -1,19 +1,19 @@
 /**
- * Large receivers, recognised by their MX hosts, and the shape of traffic that is safe to start
- * with there (DELIVERY, provider rules). One `site` may run many MX hosts and take mail for any
- * number of customers' domains, and all of that shares one budget.
+ * Large receivers, recognised by their MX hosts, and the limits that are safe to start with. One
+ * provider may run many MX hosts and receive mail for many customers' domains; all of them are one
+ * site.
  */
 export type Provider = {
   site: string
-  /** The MX host is one of these names or lies below one. */
+  /** An MX host is one of these names or a subdomain of one. */
   hosts: readonly string[]
   connections?: number
   messagesPerConnection?: number
-  /** Never falls back to a connection in clear. */
+  /** Never falls back to a session without TLS. */
   requiresTls?: boolean
 }
 
-/** The first that fits wins, so the special stand before the general. */
+/** The first match wins, so special entries stand before general ones. */
 export const providers: readonly Provider[] = [
   {
     site: 'google.com',
@@ -22,7 +22,7 @@ export const providers: readonly Provider[] = [
     messagesPerConnection: 50,
     requiresTls: true,
   },
-  // Consumers, business customers and those with DANE are served apart from each other.
+  // Microsoft serves consumers, business customers and domains with DANE by separate systems.
   {
     site: 'olc.protection.outlook.com',
     hosts: ['olc.protection.outlook.com'],
@@ -45,7 +45,7 @@ export const providers: readonly Provider[] = [
 
 const bySite = new Map(providers.map((provider) => [provider.site, provider]))
 
-/** Of a site as `siteOfHosts` names it; undefined for the rest of the world. */
+/** Returns the provider of a site as named by `siteOfHosts`; undefined if it is none. */
 export function findProvider(site: string): Provider | undefined {
   return bySite.get(site)
 }

@@ -1,7 +1,7 @@
 /**
- * The name of a destination site: what shares one budget of connections, rate and patience. It is
- * made from the names of a domain's MX hosts, each folded to its provider, else to its registrable
- * domain, so that all domains of one provider count together and a backup MX elsewhere tells apart.
+ * Names the site of a domain: the receiving system that limits of connections and rate apply to. The
+ * name consists of the domain's MX hosts, each replaced by its provider, else by its registrable domain.
+ * So all domains of one provider count as one site, and a backup MX elsewhere makes another site.
  */
 import { createHash } from 'node:crypto'
 import { getDomain } from 'tldts'
@@ -18,7 +18,7 @@ export function siteOfHosts(hosts: readonly string[]): string {
   return `${names.slice(0, MAX_NAMES).join(',')},${digest.slice(0, DIGEST_CHARACTERS)}`
 }
 
-/** Which open connections may be shared: those to the same hosts at the same preferences. */
+/** Names a set of hosts with preferences: destinations with the same key may share connections. */
 export function destinationKeyOf(hosts: readonly { preference: number; host: string }[]): string {
   const names = hosts.map(({ preference, host }) => `${preference} ${host}`).sort()
   const text = names.join(',')

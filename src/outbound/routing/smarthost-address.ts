@@ -1,14 +1,14 @@
-/** The addresses of the smarthost: a literal, a DNS name, or a name that only this system knows. */
+/** Finds the addresses of the smarthost: a literal, a DNS name, or a name only this system knows. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { MINUTE_MS, type Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import type { Resolver } from '../dns/resolver.ts'
 
-/** `error` says why there is none. `expiresAt`: epoch ms. */
+/** `error`: why there is no address. `expiresAt`: epoch ms. */
 export type SmarthostAddresses = { addresses: string[]; error: string | null; expiresAt: number }
 
-const KNOWN_TO_SYSTEM_MS = MINUTE_MS
+const SYSTEM_ANSWER_MS = MINUTE_MS
 const FAILURE_MS = 10_000
 
 export async function findSmarthostAddresses(
@@ -24,12 +24,12 @@ export async function findSmarthostAddresses(
   return { addresses, error: null, expiresAt: Math.min(...found.map((one) => one.expiresAt)) }
 }
 
-/** The hosts file, a container's network, `localhost`. */
+/** Asks the system, which knows the hosts file, container networks and `localhost`. */
 async function askSystem(host: string, now: Now): Promise<SmarthostAddresses> {
   try {
     const found = await lookup(host, { all: true })
     const addresses = found.map(({ address }) => address)
-    return { addresses, error: null, expiresAt: now() + KNOWN_TO_SYSTEM_MS }
+    return { addresses, error: null, expiresAt: now() + SYSTEM_ANSWER_MS }
   } catch (error) {
     return { addresses: [], error: describeError(error), expiresAt: now() + FAILURE_MS }
   }

@@ -1,8 +1,8 @@
 /**
- * In which order the addresses of a route are dialled (RFC 5321 section 5.1): by preference, hosts
- * of equal preference in random order and by turns, so that neither one host nor one family takes
- * all five places. IPv4 comes first of a host: many senders' IPv6 addresses lack the PTR record
- * that large receivers insist on.
+ * The order in which the addresses of a destination are dialled (RFC 5321 section 5.1): by preference;
+ * hosts of equal preference in random order and taking turns, so that neither one host nor one family
+ * fills all five places. IPv4 comes first for each host: the IPv6 addresses of many senders lack the PTR
+ * record that large receivers require.
  */
 import { isLoopback, type LocalFamilies } from './addresses.ts'
 
@@ -11,7 +11,7 @@ export type Target = { host: string; address: string; preference: number }
 export const MAX_ADDRESSES = 5
 export const MAX_SESSIONS = 2
 
-/** The addresses to dial in one attempt, at most five. `random`: as Math.random. */
+/** Returns the addresses to dial in one attempt, at most five. `random`: as Math.random. */
 export function orderTargets(
   targets: readonly Target[],
   { families, random }: { families: LocalFamilies; random: () => number },
@@ -22,7 +22,7 @@ export function orderTargets(
   return keepVariety(ordered)
 }
 
-/** A family that this host lacks is left out, unless nothing else is there. */
+/** Leaves out a family that this host lacks, unless there is nothing else. */
 function reachable(targets: readonly Target[], families: LocalFamilies): readonly Target[] {
   const kept = targets.filter(({ address }) => {
     const isReachable = isIpv6(address) ? families.hasIpv6 : families.hasIpv4
@@ -51,7 +51,7 @@ function alternateFamilies(list: Target[], random: () => number): Target[] {
   return pairs.flat()
 }
 
-/** The last two places go to another family and another host, where the first have only one. */
+/** Gives the last two places to another family and another host, if the first places have only one. */
 function keepVariety(ordered: Target[]): Target[] {
   const kept = ordered.slice(0, MAX_ADDRESSES)
   const [first] = kept

@@ -1,28 +1,28 @@
 /**
- * Which thread may have how many connections open, to which site. The sum of a site's grants never
- * exceeds what shaping allows it, the sum of all never `maxConnections`. A grant is raised at
- * once, but a lower one counts only when the thread has confirmed that it keeps to it.
+ * How many connections each thread may have open to each site. A site's allocations never exceed the
+ * limit of `shaping.ts` in sum, all allocations never exceed `maxConnections`. A higher allocation
+ * counts at once, a lower one when the thread has confirmed it.
  */
 export type AllocationChange<T> = { thread: T; site: string; connections: number }
 
 export type Allocations<T> = {
-  /** What to send so that the site has as many as it `needs`, as far as there are any left. */
+  /** Raises the site to what it `needs`, as far as connections are left; returns what to send. */
   raise(input: { site: string; needs: number; threads: readonly T[] }): AllocationChange<T>[]
-  /** What to send so that the site comes down to `limit`. */
+  /** Lowers the site to `limit`; returns what to send. */
   lower(site: string, limit: number): AllocationChange<T>[]
-  /** What to send so that threads with few connections of a busy site can get more. */
+  /** Lowers the thread with the most connections, so that others can get more; returns what to send. */
   rebalance(site: string, threads: readonly T[]): AllocationChange<T>[]
-  /** A lower grant of the site has not been confirmed yet. */
+  /** Whether a lower allocation of the site has not been confirmed yet. */
   isLowering(site: string): boolean
   confirm(thread: T, site: string, connections: number): void
-  /** Of the threads that may work for the site the one with the least `load` on a connection. */
+  /** Returns the thread with the least `load` per connection of the site. */
   choose(site: string, load: (thread: T) => number): T | undefined
   total(site: string): number
-  /** Who has any of the site's. */
+  /** The threads that have connections of the site. */
   threads(site: string): T[]
-  /** Every connection there may be is granted. */
+  /** Whether all connections are allocated. */
   isFull(): boolean
-  /** The thread is gone, and its connections with it. */
+  /** Forgets a thread that has ended, with its connections. */
   drop(thread: T): void
   sites(): string[]
 }
@@ -35,7 +35,8 @@ export function createAllocations<T>(maxConnections: number): Allocations<T> {
 
   const isFull = () => allocated >= maxConnections
   const ofSite = (site: string) => sites.get(site) ?? []
-  const total = (site: string) => ofSite(site).reduce((sum, grant) => sum + grant.connections, 0)
+  const total = (site: string) =>
+    ofSite(site).reduce((sum, allocation) => sum + allocation.connections, 0)
 
   function raise({
     site,
@@ -46,40 +47,49 @@ export function createAllocations<T>(maxConnections: number): Allocations<T> {
     const raised = new Set<Allocation<T>>()
     let missing = Math.min(needs - total(site), maxConnections - allocated)
     while (missing-- > 0) {
-      const grant = leastAllocated(list, threads)
-      if (grant === undefined) break
-      grant.connections++
+      const allocation = leastAllocated(list, threads)
+      if (allocation === undefined) break
+      allocation.connections++
       allocated++
-      raised.add(grant)
+      raised.add(allocation)
     }
     if (list.length > 0) sites.set(site, list)
     return [...raised].map(({ thread, connections }) => ({ thread, site, connections }))
   }
 
-  function lowerOne(site: string, grant: Allocation<T>, connections: number): AllocationChange<T> {
-    grant.lowerTo = connections
-    return { thread: grant.thread, site, connections }
+  function lowerOne(
+    site: string,
+    allocation: Allocation<T>,
+    connections: number,
+  ): AllocationChange<T> {
+    allocation.lowerTo = connections
+    return { thread: allocation.thread, site, connections }
   }
 
   function lower(site: string, limit: number): AllocationChange<T>[] {
     const list = ofSite(site).filter(({ connections }) => connections > 0)
-    const aims = list.map((grant) => ({ grant, aim: grant.lowerTo ?? grant.connections }))
+    const aims = list.map((allocation) => ({
+      allocation,
+      aim: allocation.lowerTo ?? allocation.connections,
+    }))
     let excess = aims.reduce((sum, { aim }) => sum + aim, -limit)
     for (; excess > 0; excess--) {
-      const open = aims.filter(({ grant, aim }) => grant.lowerTo === null && aim > 0)
+      const open = aims.filter(({ allocation, aim }) => allocation.lowerTo === null && aim > 0)
       const [most] = open.sort((left, right) => right.aim - left.aim)
       if (most === undefined) break
       most.aim--
     }
-    const changed = aims.filter(({ grant, aim }) => aim < (grant.lowerTo ?? grant.connections))
-    return changed.map(({ grant, aim }) => lowerOne(site, grant, aim))
+    const changed = aims.filter(
+      ({ allocation, aim }) => aim < (allocation.lowerTo ?? allocation.connections),
+    )
+    return changed.map(({ allocation, aim }) => lowerOne(site, allocation, aim))
   }
 
   function rebalance(site: string, threads: readonly T[]): AllocationChange<T>[] {
     const list = ofSite(site)
     if (list.some(({ lowerTo }) => lowerTo !== null)) return []
     const counts = threads.map(
-      (thread) => list.find((grant) => grant.thread === thread)?.connections ?? 0,
+      (thread) => list.find((allocation) => allocation.thread === thread)?.connections ?? 0,
     )
     const [most, least] = [Math.max(...counts), Math.min(...counts)]
     const richest = list.find(({ connections }) => connections === most)
@@ -89,11 +99,11 @@ export function createAllocations<T>(maxConnections: number): Allocations<T> {
 
   function confirm(thread: T, site: string, connections: number): void {
     const list = ofSite(site)
-    const grant = list.find((one) => one.thread === thread)
-    if (grant === undefined || grant.lowerTo !== connections) return
-    allocated -= grant.connections - connections
-    grant.connections = connections
-    grant.lowerTo = null
+    const allocation = list.find((one) => one.thread === thread)
+    if (allocation === undefined || allocation.lowerTo !== connections) return
+    allocated -= allocation.connections - connections
+    allocation.connections = connections
+    allocation.lowerTo = null
     if (total(site) === 0) sites.delete(site)
   }
 
@@ -104,7 +114,8 @@ export function createAllocations<T>(maxConnections: number): Allocations<T> {
     isLowering: (site) => ofSite(site).some(({ lowerTo }) => lowerTo !== null),
     confirm,
     total,
-    threads: (site) => ofSite(site).flatMap((grant) => (grant.connections > 0 ? grant.thread : [])),
+    threads: (site) =>
+      ofSite(site).flatMap((allocation) => (allocation.connections > 0 ? allocation.thread : [])),
     isFull,
     choose(site, load) {
       let best: { thread: T; load: number } | undefined
@@ -117,8 +128,9 @@ export function createAllocations<T>(maxConnections: number): Allocations<T> {
     },
     drop(thread) {
       for (const [site, list] of sites) {
-        for (const grant of list) if (grant.thread === thread) allocated -= grant.connections
-        const kept = list.filter((grant) => grant.thread !== thread)
+        for (const allocation of list)
+          if (allocation.thread === thread) allocated -= allocation.connections
+        const kept = list.filter((allocation) => allocation.thread !== thread)
         if (kept.some(({ connections }) => connections > 0)) sites.set(site, kept)
         else sites.delete(site)
       }
@@ -127,19 +139,19 @@ export function createAllocations<T>(maxConnections: number): Allocations<T> {
   }
 }
 
-/** Adds an empty grant for a thread that has none, so that connections spread over all threads. */
+/** Adds an empty allocation for each thread without one, so that connections spread over all. */
 function leastAllocated<T>(
   list: Allocation<T>[],
   threads: readonly T[],
 ): Allocation<T> | undefined {
   for (const thread of threads) {
-    if (!list.some((grant) => grant.thread === thread))
+    if (!list.some((allocation) => allocation.thread === thread))
       list.push({ thread, connections: 0, lowerTo: null })
   }
   const usable = list.filter(({ thread, lowerTo }) => lowerTo === null && threads.includes(thread))
   return usable.reduce<Allocation<T> | undefined>(
-    (least, grant) =>
-      least === undefined || grant.connections < least.connections ? grant : least,
+    (least, allocation) =>
+      least === undefined || allocation.connections < least.connections ? allocation : least,
     undefined,
   )
 }

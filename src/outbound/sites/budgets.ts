@@ -1,37 +1,38 @@
 /**
- * What sites share beside their own limits, so that none of them, no server behind many names and
- * no project can take all connections:
+ * Limits that sites share beside their own, so that no site, no server behind many names and no
+ * project can take all connections:
  *
  * - one remote address, and one network (/24, /48), has as many connections as one site may have;
  *   well-known providers have limits of their own instead;
- * - sites that have not greeted us hold at most a quarter of all, and of these the ones that were
- *   silent the last time half, here as in each network;
+ * - sites that have not greeted us hold at most a quarter of all connections; those among them that
+ *   were silent the last time hold at most half of that, in total and in each network;
  * - sites that never answered about a message leave a quarter to those that have;
- * - a project has at most three times as many as are free, so that there are always some for others.
+ * - a project has at most three times as many connections as are free, so that some remain for others.
  *
- * A site's connections count in full at each of its addresses: which one is dialled is not known here.
+ * A site's connections count in full for each of its addresses, since this module does not know which
+ * address is dialled.
  */
 import ipaddr from 'ipaddr.js'
 import type { Standing } from './shaping.ts'
 
 export type SiteFacts = {
-  /** Where its mail may go; none = not counted by address. */
+  /** Its servers' addresses; none = its connections do not count by address. */
   addresses: readonly string[]
-  /** Whose mail waits or goes there; null = several projects'. */
+  /** The project of all its mail; null = several projects. */
   projectId: string | null
-  /** It has greeted us, and has not been silent since. */
-  isHeard: boolean
+  /** The site has greeted us and has not been silent since. */
+  hasGreeted: boolean
   standing: Standing
 }
 
 export type Budgets = {
-  /** Tells what is so of a site now, and how many connections it holds. */
+  /** Sets the facts of a site and how many connections it holds. */
   update(site: string, facts: SiteFacts, connections: number): void
-  /** How many more connections the site may have. Of sites that were told of. */
+  /** How many more connections a known site may have. */
   room(site: string): number
-  /** The sites that share what the site lacks; undefined when it lacks nothing. */
+  /** The sites that share the budget that this site lacks; undefined if it lacks none. */
   sharers(site: string): ReadonlySet<string> | undefined
-  /** Who holds less gets sooner what becomes free: first by its server, then by its project. */
+  /** The lower, the sooner a site gets a free connection: by use of its server, then its project. */
   rank(site: string): number
   forget(site: string): void
 }
@@ -41,7 +42,7 @@ type Entry = {
   facts: SiteFacts
   connections: number
   budgets: readonly Budget[]
-  /** Of these, its addresses, and its project. */
+  /** The budgets of its addresses, and of its project. */
   servers: readonly Budget[]
   project: Budget | undefined
 }
@@ -64,7 +65,7 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
     return budget
   }
 
-  /** Such that the last one taken was allowed by what was free before it. */
+  /** The last connection must still be within the limit that held before it. */
   function ofProject(projectId: string): Budget {
     const budget = byName(`project ${projectId}`, () => {
       const free = maxConnections - all.used
@@ -75,14 +76,14 @@ export function createBudgets(options: { maxConnections: number; maxPerSite: num
     return budget
   }
 
-  function budgetsOf({ addresses, projectId, isHeard, standing }: SiteFacts) {
+  function budgetsOf({ addresses, projectId, hasGreeted, standing }: SiteFacts) {
     const networks = [...new Set(addresses.map(networkOf))]
-    const isSilent = standing === 'silent' && !isHeard
+    const isSilent = standing === 'silent' && !hasGreeted
     const servers = addresses.map((address) => byName(address, () => maxPerSite))
     const project = projectId === null ? undefined : ofProject(projectId)
     const budgets = [
       all,
-      ...(isHeard ? [] : [unheard]),
+      ...(hasGreeted ? [] : [unheard]),
       ...(isSilent ? [silent] : []),
       ...(standing === 'answered' ? [] : [unanswered]),
       ...(project === undefined ? [] : [project]),
@@ -148,12 +149,12 @@ function isSame(left: SiteFacts, right: SiteFacts): boolean {
   return (
     left.addresses === right.addresses &&
     left.projectId === right.projectId &&
-    left.isHeard === right.isHeard &&
+    left.hasGreeted === right.hasGreeted &&
     left.standing === right.standing
   )
 }
 
-/** The network of a dialled address: /24, or /48 in IPv6. */
+/** Returns the network of an address: /24, or /48 in IPv6. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return `${address.slice(0, address.lastIndexOf('.'))}.0/24`
   const [first, second, third] = ipaddr.IPv6.parse(address).parts

@@ -1,13 +1,13 @@
 /**
- * Which site gives up connections when another one has none and what they share is used up: those
- * that have nothing to do; else one that has kept silent for too long, whose session is cut; else
- * the one with the most, once a message of its is through; the last connection of a site only when
- * the other one has waited a while.
+ * Decides which site gives up connections for a starved one, which has none because the budget they
+ * share is used up: first the idle sites; else a site that has been silent for too long, whose session
+ * is cut; else the site with the most connections, after its current message. A site gives up its last
+ * connection only if the starved one has waited for a while.
  *
- * A silent site has a second against urgent mail, and half a minute against the rest. There are
- * servers that greet late on purpose: each time one was cut it has eight times as long, so that
- * its mail gets through. At the end it has more than a session takes to fail by itself: a cut is no
- * attempt, and mail that was only ever cut would never be given up.
+ * A silent site has one second if urgent mail waits, else half a minute. Some servers delay their
+ * greeting on purpose, so each cut multiplies the time by eight, and their mail gets through. The
+ * longest time exceeds that in which a session fails by itself: a cut is no attempt, and mail whose
+ * sessions were only ever cut would never be given up.
  */
 import { defaultTimeouts } from '../smtp/timeouts.ts'
 
@@ -15,38 +15,38 @@ export type Holder = {
   site: string
   connections: number
   isIdle: boolean
-  /** It has been told to give some up, and has not yet. */
+  /** It has been asked to give some up and has not done so yet. */
   isLowering: boolean
-  /** Since when it has owed us its greeting; null = it has greeted, or has no session. */
+  /** Since when it owes us its greeting, epoch ms; null = it has greeted, or has no session. */
   silentSince: number | null
   /** How often it was cut since it last greeted. */
   cuts: number
-  /** One of its addresses is one of the hungry site's. */
+  /** It shares an address with the starved site. */
   isSameServer: boolean
 }
 
-export type StarvedSite = { since: number; isUrgent: boolean; now: number }
+export type Starving = { since: number; isUrgent: boolean; now: number }
 
-/** Bring the site down to so many connections; `isCut`: its silent session is ended at once. */
+/** Lowers the site to `connections`. `isCut`: its silent session ends at once. */
 export type Reclaim = { site: string; connections: number; isCut: boolean }
 
 const URGENT_SILENCE_MS = 1_000
 const SILENCE_MS = 30_000
 const LENIENCY = 8
 const MAX_SILENCE_MS = defaultTimeouts.connect + defaultTimeouts.greeting + 30_000
-/** So long a site waits before another one has to give up its only connection. */
+/** How long a site waits before another one must give up its only connection. */
 const URGENT_PATIENCE_MS = 500
 const PATIENCE_MS = 5_000
 
-/** `holders`: those that have connections. Of idle ones at most so many. */
+/** `holders`: the sites with connections. `maxIdle`: how many idle ones give theirs up at most. */
 export function chooseReclaim(
   holders: readonly Holder[],
-  starving: StarvedSite,
+  starving: Starving,
   maxIdle: number,
 ): Reclaim[] {
   const ready = holders.filter(({ isLowering }) => !isLowering)
   const idle = ready.filter(({ isIdle }) => isIdle).slice(0, maxIdle)
-  // Who is silent would give up its connection only when its time is over.
+  // A silent site would give up its connection only when its session fails.
   const talking = ready.filter(({ silentSince }) => silentSince === null)
   if (idle.length > 0) return idle.map(({ site }) => ({ site, connections: 0, isCut: false }))
   const silent = holders
@@ -58,13 +58,13 @@ export function chooseReclaim(
   return [{ ...less(richest), isCut: false }]
 }
 
-function isTooSilent({ silentSince, cuts, isSameServer }: Holder, starving: StarvedSite): boolean {
+function isTooSilent({ silentSince, cuts, isSameServer }: Holder, starving: Starving): boolean {
   if (silentSince === null || isSameServer) return false
   const base = starving.isUrgent ? URGENT_SILENCE_MS : SILENCE_MS
   return starving.now - silentSince >= Math.min(MAX_SILENCE_MS, base * LENIENCY ** cuts)
 }
 
-function mayTakeLast({ since, isUrgent, now }: StarvedSite): boolean {
+function mayTakeLast({ since, isUrgent, now }: Starving): boolean {
   return now - since > (isUrgent ? URGENT_PATIENCE_MS : PATIENCE_MS)
 }
 
@@ -73,7 +73,7 @@ function longestSilent(longest: Holder | null, one: Holder): Holder {
   return (one.silentSince ?? 0) < (longest.silentSince ?? 0) ? one : longest
 }
 
-/** Of several with as many it is the one that came first. */
+/** Of several with as many connections, the first. */
 function withMost(most: Holder | null, one: Holder): Holder {
   return most === null || one.connections > most.connections ? one : most
 }

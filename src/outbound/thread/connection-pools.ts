@@ -11,13 +11,13 @@ import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import type { CurrentStep } from '../attempt.ts'
 import { type ClassQueue, createClassQueue } from '../class-queue.ts'
-import type { PoolSettings, ThreadResult, ThreadTask } from '../protocol.ts'
+import type { PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { Session } from '../smtp/session.ts'
 import type { Tried, TryInput } from './try-task.ts'
 
 export type PoolDeps = {
   tryTask(input: TryInput): Promise<Tried>
-  report(result: ThreadResult): void
+  report(result: TaskResult): void
   /** The site has no more than its grant open. */
   allocated(site: string, connections: number): void
   /** Told once, as long as the site has connections. */
@@ -33,7 +33,7 @@ export type ConnectionPools = {
   start(): void
   grant(site: string, connections: number): void
   /** A session has had its greeting. */
-  hear(site: string): void
+  greeted(site: string): void
   /** Hands back what has not begun. */
   recall(site?: string): void
   /** Closes sessions that nobody used for `idleMs`, and forgets lanes that nobody uses. */
@@ -53,7 +53,7 @@ type SiteState = {
   grant: number
   /** A lower grant was asked for and not yet answered. */
   isLowering: boolean
-  isHeard: boolean
+  hasGreeted: boolean
   open: number
   /** Of the open ones, those on their way out. */
   closing: number
@@ -95,10 +95,10 @@ export function createConnectionPools(deps: PoolDeps): ConnectionPools {
       site.grant = connections
       pump(context, site)
     },
-    hear(name) {
+    greeted(name) {
       const site = context.sites.get(name)
-      if (site === undefined || site.isHeard) return
-      site.isHeard = true
+      if (site === undefined || site.hasGreeted) return
+      site.hasGreeted = true
       deps.greeted(name)
     },
     recall(name) {
@@ -130,7 +130,7 @@ function siteOf({ sites }: Context, name: string): SiteState {
   return site
 }
 
-const newSite = { grant: 0, isLowering: false, isHeard: false, open: 0, closing: 0 }
+const newSite = { grant: 0, isLowering: false, hasGreeted: false, open: 0, closing: 0 }
 
 function setPool(context: Context, pool: PoolSettings): void {
   const known = context.pools.get(pool.key)

@@ -1,6 +1,6 @@
 /**
- * In a delivery thread: opens sessions with the settings of their lane, and can cut them all, or
- * one that nobody has greeted.
+ * In a delivery thread: opens sessions with the settings of their pool. It can cut all sessions, or one
+ * that has no greeting yet.
  */
 import { createSecureContext } from 'node:tls'
 import { now } from '../../clock.ts'
@@ -10,37 +10,37 @@ import { createKnownReplies } from '../smtp/reply-parser.ts'
 import { type OpenResult, openSession, type Session, type SessionOptions } from '../smtp/session.ts'
 import type { OpenInput, TryDeps } from './try-task.ts'
 
-export type Connector = Pick<TryDeps, 'open' | 'send'> & {
+export type Connector = Pick<TryDeps, 'open'> & {
   isCut(): boolean
-  /** Ends every transaction under way; its outcome says how far it came. Nothing opens after. */
+  /** Ends all transactions; their outcomes say how far they got. Opens no sessions afterwards. */
   cut(): void
-  /** Of the sessions to a site without a greeting the one that has waited longest. */
+  /** Ends the session with a site that has waited longest for its greeting. */
   cutSilent(site: string): void
 }
 
-/** `greeted`: a session with the site has had its greeting. */
+/** `greeted`: called when a session with the site is greeted. */
 export function createConnector(
   settings: ThreadSettings,
   greeted: (site: string) => void = () => undefined,
 ): Connector {
-  const silent = new Set<{ site: string; cut: AbortController }>()
+  const ungreeted = new Set<{ site: string; cut: AbortController }>()
   const sessions = new Set<Session>()
   const secureContext = createSecureContext()
   const knownReplies = createKnownReplies()
   let isCut = false
 
   async function open(input: OpenInput): Promise<OpenResult> {
-    // The thread ends: what waits here was not delivered and is given back by the main thread.
+    // The thread is ending. The main thread puts back the tasks that wait here.
     if (isCut) return new Promise(() => undefined)
     const { site } = input.pool
     const opening = { site, cut: new AbortController() }
-    silent.add(opening)
+    ungreeted.add(opening)
     const onGreeted = () => {
-      silent.delete(opening)
+      ungreeted.delete(opening)
       greeted(site)
     }
     const opened = await openFor(input, { onGreeted, cutSignal: opening.cut.signal })
-    silent.delete(opening)
+    ungreeted.delete(opening)
     if (opened.ok) keep(opened.session)
     return opened
   }
@@ -63,7 +63,7 @@ export function createConnector(
       current,
       ...watch,
     }
-    if (pool.mode === 'relay') return openRelay(settings, shared)
+    if (pool.mode === 'relay') return openSmarthostSession(settings, shared)
     return openSession({
       ...shared,
       ownName: ownNameFor(pool, settings),
@@ -73,7 +73,7 @@ export function createConnector(
     })
   }
 
-  /** Those that are over are forgotten when another one comes. */
+  /** Remembers a session for `cut`, and forgets those that have ended. */
   function keep(session: Session): void {
     for (const other of sessions) if (!other.isOpen) sessions.delete(other)
     sessions.add(session)
@@ -82,18 +82,9 @@ export function createConnector(
 
   return {
     open,
-    send: (session, { recipient, reversePath }, { octets, needsSmtputf8 }, { beganAt, current }) =>
-      session.send({
-        reversePath,
-        recipient,
-        message: octets,
-        needsSmtputf8: needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath),
-        beganAt,
-        current,
-      }),
     isCut: () => isCut,
     cutSilent(site) {
-      const [longest] = silent.values().filter((opening) => opening.site === site)
+      const [longest] = ungreeted.values().filter((opening) => opening.site === site)
       longest?.cut.abort()
     },
     cut() {
@@ -103,8 +94,8 @@ export function createConnector(
   }
 }
 
-/** What carries mail to a smarthost is read when there is one. */
-async function openRelay(
+/** The code for smarthosts is loaded only if there is one. */
+async function openSmarthostSession(
   { relay }: ThreadSettings,
   shared: Omit<RelayOptions, 'tls' | 'username' | 'password'>,
 ): Promise<OpenResult> {
@@ -114,11 +105,10 @@ async function openRelay(
   return openRelaySession({ ...shared, tls, username, password })
 }
 
-/** The sink and a smarthost on this machine may well bear our name. */
-function ownNameFor({ mode, isOurs }: PoolSettings, { ehloName }: ThreadSettings): string | null {
-  return mode === 'direct' && !isOurs ? ehloName : null
-}
-
-function hasUtf8(path: string): boolean {
-  return /[^\x00-\x7f]/.test(path)
+/** The sandbox's sink and a smarthost on this machine may bear our own name. */
+function ownNameFor(
+  { mode, isReceivedHere }: PoolSettings,
+  { ehloName }: ThreadSettings,
+): string | null {
+  return mode === 'direct' && !isReceivedHere ? ehloName : null
 }

@@ -1,25 +1,34 @@
 /**
  * A delivery thread: renders, composes, signs and speaks SMTP, as the main thread asks
- * (`protocol.ts`). What takes long to make comes to it ready made, or goes back to be made elsewhere. It runs at a lower priority where the system has one for threads, so that a
- * flood of mail does not slow the API. It ends when told to stop: what has not begun goes back at
- * once, what is in hand gets its time, then its connections are cut and say how far they came.
+ * (`protocol.ts`). Messages that take long to compose come to it composed, or go back to be composed
+ * elsewhere. The thread has a lower priority if the system supports that for threads, so that a flood
+ * of mail does not slow the API. When told to stop, it puts back what has not begun, gives what is in
+ * hand its time, then cuts its connections; their outcomes say how far they got.
+ *
+ * Results go back in batches of 100, or whatever there is after 20 ms. Until then the numbers of
+ * accepted messages stand in `accepted`, which the main thread reads if it had to end this thread.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { QUICK_LIMITS } from '../../mail/template/limits.ts'
-import { createComposer } from '../composing/composer.ts'
-import { lowerPriority } from '../composing/low-priority.ts'
-import type { FromThread, ThreadResult, ThreadSettings, ToThread } from '../protocol.ts'
+import { lowerPriority } from '../../threads/low-priority.ts'
+import { createComposer, createHeldBytes } from '../composing/composer.ts'
+import {
+  type FromThread,
+  MAX_BATCHED_RESULTS,
+  type TaskResult,
+  type ThreadSettings,
+  type ToThread,
+} from '../protocol.ts'
 import { findLocalFamilies } from '../routing/addresses.ts'
 import { createConnectionPools } from './connection-pools.ts'
 import { createConnector } from './connector.ts'
-import { createHeldBytes } from './held-bytes.ts'
-import { createResultBatches } from './result-batches.ts'
 import { tryTask } from './try-task.ts'
 
 const MAX_HELD_BYTES = 64 * 1024 * 1024
+const MAX_BATCH_WAIT_MS = 20
 
 function main(settings: ThreadSettings): void {
   const port = parentPort
@@ -28,23 +37,22 @@ function main(settings: ThreadSettings): void {
   lowerPriority()
   const { slot, tracker } = settings
   const composer = createComposer({ slot, tracker, limits: QUICK_LIMITS, now })
-  const connector = createConnector(settings, (site) => pools.hear(site))
-  const reporter = createResultBatches(settings.taken, (results: ThreadResult[]) =>
-    post({ type: 'results', results }),
+  const connector = createConnector(settings, (site) => pools.greeted(site))
+  const results = createResultBatches(settings.accepted, (batch) =>
+    post({ type: 'results', results: batch }),
   )
-  const deps = {
-    make: composer.make,
+  const tryDeps = {
+    compose: composer.compose,
     contentBytes: composer.contentBytes,
     held: createHeldBytes(MAX_HELD_BYTES),
     open: connector.open,
-    send: connector.send,
     findFamilies: findLocalFamilies,
     now,
     random: Math.random,
   }
   const pools = createConnectionPools({
-    tryTask: (input) => tryTask(deps, input),
-    report: (result) => reporter.add(connector.isCut() ? afterCut(result) : result),
+    tryTask: tryTask.bind(null, tryDeps),
+    report: (result) => results.add(connector.isCut() ? afterCut(result) : result),
     allocated: (site, connections) => post({ type: 'allocated', site, connections }),
     greeted: (site) => post({ type: 'greeted', site }),
     warn: (text) => post({ type: 'warning', text }),
@@ -59,9 +67,9 @@ function main(settings: ThreadSettings): void {
     pools.closeIdle(0)
     await Promise.race([pools.settle(), sleep(graceMs)])
     connector.cut()
-    // What was cut reports in the turn after this one.
+    // Tasks that were cut report in the next turn of the event loop.
     await sleep(0)
-    reporter.flush()
+    results.flush()
     post({ type: 'stopped' })
   }
 
@@ -86,8 +94,8 @@ function main(settings: ThreadSettings): void {
       case 'set aside':
         return composer.setAside(message.content)
       case 'progress': {
-        const { question, task } = message
-        return post({ type: 'progress', question, current: pools.progressOf(task) ?? null })
+        const { query, task } = message
+        return post({ type: 'progress', query, current: pools.progressOf(task) ?? null })
       }
       case 'stop':
         stop(message.graceMs).catch((error: unknown) =>
@@ -99,12 +107,45 @@ function main(settings: ThreadSettings): void {
   post({ type: 'started' })
 }
 
-/** What the cut left undecided was no attempt of the receiver's making. */
-function afterCut(result: ThreadResult): ThreadResult {
+/** An attempt that we cut before the receiver decided is put back. */
+function afterCut(result: TaskResult): TaskResult {
   if (result.kind !== 'attempted') return result
   const { outcome, task } = result
   const isDecided = outcome.result !== 'deferred' || outcome.reply !== null
   return isDecided || outcome.isMaybeDelivered ? result : { task, kind: 'put back' }
+}
+
+function createResultBatches(
+  accepted: SharedArrayBuffer,
+  post: (results: TaskResult[]) => void,
+): { add(result: TaskResult): void; flush(): void } {
+  const numbers = new Int32Array(accepted)
+  let results: TaskResult[] = []
+  let timer: NodeJS.Timeout | undefined
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (results.length === 0) return
+    const batch = results
+    results = []
+    post(batch)
+  }
+
+  function add(result: TaskResult): void {
+    numbers[results.length] = isAccepted(result) ? result.task : 0
+    results.push(result)
+    if (results.length >= MAX_BATCHED_RESULTS) flush()
+    else timer ??= setTimeout(flush, MAX_BATCH_WAIT_MS)
+  }
+
+  return { add, flush }
+}
+
+function isAccepted(result: TaskResult): boolean {
+  if (result.kind !== 'attempted') return false
+  const { result: outcome } = result.outcome
+  return outcome === 'delivered' || outcome === 'relayed'
 }
 
 main(workerData)

@@ -1,9 +1,9 @@
 /**
- * One attempt of one delivery, in a delivery thread: a message made and handed to the session at
- * hand, else to a new one. New sessions are opened address by address in the order of
- * `targets.ts`, at most five dialled and two opened; a broken TLS handshake is followed by one try
- * of the same address in clear. The next address is tried while nobody has decided: after a
- * failed connection, a greeting that refuses, a connection lost before the final dot.
+ * One attempt of one delivery, in a delivery thread: composes the message and sends it on the given
+ * session, else on a new one. New sessions are opened address by address in the order of `targets.ts`;
+ * at most five addresses are dialled and two sessions opened. After a broken TLS handshake the same
+ * address is tried once without TLS. The next address is tried while no server has decided: after a
+ * failed connection, a refusing greeting, or a connection lost before the final dot.
  */
 import type { Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
@@ -12,13 +12,13 @@ import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import { classifyLocally } from '../../mail/replies/classify-reply.ts'
 import type { Verdict } from '../../mail/replies/reply.ts'
 import type { AttemptOutcome, CurrentStep, Step } from '../attempt.ts'
+import type { HeldBytes } from '../composing/composer.ts'
 import { localOutcome } from '../outcomes.ts'
-import type { ComposedMessage, PoolSettings, ThreadResult, ThreadTask } from '../protocol.ts'
+import type { ComposedMessage, PoolSettings, TaskResult, ThreadTask } from '../protocol.ts'
 import type { LocalFamilies } from '../routing/addresses.ts'
 import { MAX_SESSIONS, orderTargets, type Target } from '../routing/targets.ts'
 import type { OpenResult, Session } from '../smtp/session.ts'
 import type { SendResult } from '../smtp/transaction.ts'
-import type { HeldBytes } from './held-bytes.ts'
 
 export type OpenInput = {
   pool: PoolSettings
@@ -28,23 +28,17 @@ export type OpenInput = {
 } & Pick<Progress, 'beganAt' | 'current'>
 
 export type TryDeps = {
-  /** @throws QuickLimitError, or an error of ours */
-  make(task: ThreadTask): ComposedMessage
+  /** @throws QuickLimitError; any other error is our own */
+  compose(task: ThreadTask): ComposedMessage
   contentBytes(task: ThreadTask): number
   held: HeldBytes
   open(input: OpenInput): Promise<OpenResult>
-  send(
-    session: Session,
-    task: ThreadTask,
-    composed: ComposedMessage,
-    progress: Pick<Progress, 'beganAt' | 'current'>,
-  ): Promise<SendResult>
   findFamilies(): LocalFamilies
   now: Now
   random(): number
 }
 
-/** `current` is kept up to date with the step at hand. */
+/** `current` is updated in place. */
 export type TryInput = {
   pool: PoolSettings
   task: ThreadTask
@@ -52,26 +46,26 @@ export type TryInput = {
   current: CurrentStep
 }
 
-/** `session`: open and fit for the next message, or null. */
-export type Tried = { result: ThreadResult; session: Session | null }
+/** `session`: open and ready for the next message, or null. */
+export type Tried = { result: TaskResult; session: Session | null }
 
 type Progress = TryInput & {
   composed: ComposedMessage
   beganAt: number
   steps: readonly Step[]
-  /** Hosts whose TLS broke on the way. */
+  /** Hosts whose TLS handshake broke in this attempt. */
   brokenTls: readonly string[]
   sessionCount: number
-  /** Why the last connection was ended: it went to other mail; null when it did not. */
+  /** Why we ended the last connection for other mail; null if we did not. */
   cut: string | null
 }
 
-const noSteps: readonly Step[] = []
-const noHosts: readonly string[] = []
+const NO_STEPS: readonly Step[] = []
+const NO_HOSTS: readonly string[] = []
 
 export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   const bytes = deps.contentBytes(input.task)
-  // Others may have been let in at the same time.
+  // Several tasks may wake up at the same time.
   for (let room = deps.held.waitForRoom(bytes); room !== null; ) {
     await room
     room = deps.held.waitForRoom(bytes)
@@ -82,7 +76,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   current.since = beganAt
   let composed: ComposedMessage
   try {
-    composed = deps.make(input.task)
+    composed = deps.compose(input.task)
   } catch (error) {
     if (error instanceof QuickLimitError) {
       return { session: input.session, result: { task: input.task.task, kind: 'heavy' } }
@@ -90,7 +84,7 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
     const outcome = ownFailure(describeError(error), deps.now() - beganAt)
     return { session, result: resultOf(task, outcome, { beganAt }) }
   }
-  const fresh = { steps: noSteps, brokenTls: noHosts, sessionCount: 0, cut: null }
+  const fresh = { steps: NO_STEPS, brokenTls: NO_HOSTS, sessionCount: 0, cut: null }
   const progress: Progress = { pool, task, session, current, composed, beganAt, ...fresh }
   deps.held.hold(composed.octets.length)
   const outcome = await deliver(deps, progress).catch((error) => fault(deps, progress, error))
@@ -110,9 +104,9 @@ export async function tryTask(deps: TryDeps, input: TryInput): Promise<Tried> {
   }
 }
 
-/** Null when nothing was tried but what we ended ourselves: that is no attempt of the receiver's making. */
+/** Returns null if we ended everything that was tried ourselves: such an attempt does not count. */
 async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
-  let last = progress.session === null ? null : await sendOnKept(deps, progress)
+  let last = progress.session === null ? null : await sendOnGiven(deps, progress)
   if (last !== null && !isOpenForOthers(last, progress)) return finish(deps, progress, last)
   for (const target of targetsOf(deps, progress.pool)) {
     if (progress.sessionCount >= MAX_SESSIONS) break
@@ -124,8 +118,8 @@ async function deliver(deps: TryDeps, progress: Progress): Promise<AttemptOutcom
   return finish(deps, progress, last ?? unreachable())
 }
 
-/** Null when the session turned out to have been closed while it was idle. */
-async function sendOnKept(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
+/** Returns null if the server had closed the session while it was idle. */
+async function sendOnGiven(deps: TryDeps, progress: Progress): Promise<AttemptOutcome | null> {
   const { outcome, isStale } = await sendNow(deps, progress)
   if (isStale) {
     dropSession(progress)
@@ -154,24 +148,24 @@ async function tryTarget(
   return outcome
 }
 
-/** One address; in clear once more when its TLS breaks, unless the site is known to want TLS. */
+/** Opens a session with one address; without TLS if its handshake breaks, unless the site requires TLS. */
 async function openTarget(deps: TryDeps, progress: Progress, target: Target): Promise<OpenResult> {
   const { pool, beganAt, current } = progress
   current.peer = { host: target.host, address: target.address }
   const localAddress = target.address.includes(':') ? pool.source.ipv6 : pool.source.ipv4
   const isClear = !pool.requiresTls && isTlsBroken(progress, target.host)
   const opened = await deps.open({ pool, target, localAddress, isClear, beganAt, current })
-  noteOpening(progress, opened)
+  recordOpening(progress, opened)
   if (opened.ok || !opened.isTlsBroken) return opened
   progress.brokenTls = [...progress.brokenTls, target.host]
   if (pool.requiresTls || progress.sessionCount >= MAX_SESSIONS) return opened
   const again = await deps.open({ pool, target, localAddress, isClear: true, beganAt, current })
-  noteOpening(progress, again)
+  recordOpening(progress, again)
   return again
 }
 
-/** An address that did not answer was dialled; one that did is a session, whatever it said. */
-function noteOpening(progress: Progress, opened: OpenResult): void {
+/** Counts a session if the server accepted the connection, whatever it replied. */
+function recordOpening(progress: Progress, opened: OpenResult): void {
   progress.cut = opened.ok || !opened.isCut ? null : describeCut(opened.outcome)
   const { steps } = opened.ok ? opened.session : opened.outcome
   addSteps(progress, steps)
@@ -188,24 +182,27 @@ async function sendNow(deps: TryDeps, progress: Progress): Promise<SendResult> {
   try {
     const { host, address } = session
     current.peer = { host, address }
-    return await deps.send(session, task, composed, progress)
+    const { recipient, reversePath } = task
+    const needsSmtputf8 = composed.needsSmtputf8 || hasUtf8(recipient) || hasUtf8(reversePath)
+    const envelope = { reversePath, recipient, needsSmtputf8 }
+    return await session.send({ ...envelope, message: composed.octets, beganAt, current })
   } catch (error) {
     return { outcome: ownFailure(describeError(error), deps.now() - beganAt), isStale: false }
   }
 }
 
-/** Whether another address may still take the message without a risk of sending it twice. */
+/** Whether another address may be tried without the risk of sending the message twice. */
 function isOpenForOthers(outcome: AttemptOutcome, { session }: Progress): boolean {
   if (outcome.result === 'delivered' || outcome.result === 'relayed') return false
   if (outcome.result === 'failed' || outcome.isMaybeDelivered) return false
   const isBeforeMail = !outcome.steps.some(({ step }) => step === 'mail')
   if (isBeforeMail) return session === null || !session.isUsable
-  // A reply was the server's decision, unless all it says is that this connection is over.
+  // A reply is the server's decision, unless it only ends the connection.
   const isUndecided = outcome.reply === null || outcome.verdict?.site === 'reconnect'
   return outcome.result === 'deferred' && isUndecided && session?.isUsable !== true
 }
 
-/** Of two failures the one that leaves hope decides, else the later one. */
+/** Of two failures, a deferral before a bounce decides, else the later one. */
 function moreHopeful(before: AttemptOutcome | null, after: AttemptOutcome): AttemptOutcome {
   if (before === null) return after
   return before.result === 'deferred' && after.result === 'bounced' ? before : after
@@ -225,20 +222,24 @@ function isTlsBroken({ pool, brokenTls }: Progress, host: string): boolean {
   return pool.brokenTls.includes(host) || brokenTls.includes(host)
 }
 
-/** Of one session, as is usual, they are taken as they are. */
+/** The steps of a single session, the usual case, are not copied. */
 function addSteps(progress: Progress, steps: readonly Step[]): void {
   progress.steps = progress.steps.length === 0 ? steps : [...progress.steps, ...steps]
 }
 
 /**
- * A host is one of broken TLS when it decided about the message in clear: if that failed too, it
- * was something else.
+ * Returns the host whose TLS is broken: it must have decided about the message in the session without
+ * TLS. If that session failed, too, the cause was something else.
  */
 function brokenHost({ brokenTls, steps }: Progress, outcome: AttemptOutcome): string | null {
   const { host, tls, reply } = outcome
   const isDecided = reply !== null && steps.some(({ step }) => step === 'mail')
   if (!isDecided || host === null || tls !== null) return null
   return brokenTls.includes(host) ? host : null
+}
+
+function hasUtf8(path: string): boolean {
+  return /[^\x00-\x7f]/.test(path)
 }
 
 function takeUsable({ session }: Progress): Session | null {
@@ -257,19 +258,19 @@ function finish(deps: TryDeps, progress: Progress, outcome: AttemptOutcome): Att
   return { ...outcome, steps: progress.steps, durationMs }
 }
 
-/** The receiver's addresses are all of a family that none of ours is of. */
+/** All addresses of the receiver are of a family in which we have no source address. */
 function unreachable(): AttemptOutcome {
   const error = 'none of delivery.source_addresses can reach the receiver'
   return localOutcome({ result: 'deferred', verdict: classifyLocally('network'), error })
 }
 
 function noTls({ host, address }: Target, durationMs: number): AttemptOutcome {
-  const error = 'the server offers no TLS, and this provider is known to'
+  const error = 'the server offers no TLS, although this provider is known to support it'
   const verdict = classifyLocally('tls')
   return { ...localOutcome({ result: 'deferred', verdict, error }), host, address, durationMs }
 }
 
-/** Our own error on the way to the receiver: it may be mended before the message is given up. */
+/** An error of our own: deferred, since it may be repaired before the message is given up. */
 function fault(deps: TryDeps, progress: Progress, error: unknown): AttemptOutcome {
   dropSession(progress)
   const verdict: Verdict = { ...classifyLocally('dns'), class: 'unknown', reason: 'systemerror' }
@@ -292,6 +293,6 @@ function resultOf(
   { task }: ThreadTask,
   outcome: AttemptOutcome,
   { beganAt: startedAt, subject = null, faults = [], brokenTls = null }: Made,
-): ThreadResult {
+): TaskResult {
   return { task, kind: 'attempted', outcome, subject, faults, startedAt, brokenTls }
 }

@@ -1,6 +1,6 @@
 /** One of the store's threads as the main thread sees it: started by its first request. */
 import type { Worker } from 'node:worker_threads'
-import { startThread } from '../../config/assets.ts'
+import { startThread } from '../../threads/start.ts'
 import { databaseError, queryError } from '../database-error.ts'
 import type {
   Checkpoint,

@@ -22,7 +22,7 @@ import { createHealth } from '../../../src/health.ts'
 import { silentLog } from '../../../src/log.ts'
 import { parseAddress } from '../../../src/mail/address/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
-import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/outbound.ts'
+import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/delivery.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { roomyDisk } from '../../../src/store/files/disk.ts'
 import { newId } from '../../../src/store/ids.ts'
@@ -96,7 +96,7 @@ export async function openSender(t: TestContext): Promise<Sender> {
       restrictionOf: (site: string) => restrictions.get(site) ?? null,
       deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),
       recall: () => undefined,
-      mayBring: () => true,
+      hasContentRoom: () => true,
     } as unknown as Core['outbound'],
     claims: new Map(),
     queueNotifier: createQueueNotifier(),

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
-import { createComposing, type Heavy } from '../../../src/outbound/composing/composing.ts'
-import { createContentHistory } from '../../../src/outbound/composing/content-history.ts'
+import { createComposing } from '../../../src/outbound/composing/composing.ts'
+import { createContentHistory } from '../../../src/outbound/composing/contents.ts'
+import type { Delivery } from '../../../src/outbound/delivery.ts'
 import type { TransferableMessage } from '../../../src/outbound/protocol.ts'
 import { createFakeThreads, tasksOf } from '../fake-threads.ts'
-import { makeSource, makeTask } from '../harness.ts'
+import { makeDelivery, makeSource } from '../harness.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -14,21 +15,21 @@ function open(t: TestContext) {
   const history = createContentHistory()
   const clock = { now: 1_000_000 }
   const log: string[] = []
-  const made: { work: Heavy; bytes: number }[] = []
-  const name = ({ recipient }: Heavy) => recipient.split('@')[0]
-  const composing = createComposing<Heavy>({
+  const made: { delivery: Delivery; bytes: number }[] = []
+  const name = ({ recipient }: Delivery) => recipient.split('@')[0]
+  const composing = createComposing({
     settings: {} as never,
     log: silentLog(),
     hangMs: 1_000,
     restMs: 1_000,
     history,
     now: () => clock.now,
-    made(work, composed) {
-      log.push(`made ${name(work)}`)
-      made.push({ work, bytes: composed.octets.length })
+    composed(delivery, message) {
+      log.push(`composed ${name(delivery)}`)
+      made.push({ delivery, bytes: message.octets.length })
     },
-    failed: (work, error) => log.push(`failed ${name(work)}: ${error}`),
-    returned: (work, delayMs) => log.push(`returned ${name(work)} ${delayMs}`),
+    failed: (delivery, error) => log.push(`failed ${name(delivery)}: ${error}`),
+    putBack: (delivery, delayMs) => log.push(`put back ${name(delivery)} ${delayMs}`),
     createThreads: fakes.createThreads,
   })
   t.after(() => composing.stop())
@@ -38,97 +39,97 @@ function open(t: TestContext) {
     const thread = fakes.started.at(-1)
     const task = tasksOf(thread).at(-1)
     if (thread === undefined || task === undefined) throw new Error('nothing was given')
-    thread.say({ type: 'composed', task: task.task, composed: letterOf(bytes), cpuMs })
+    thread.say({ type: 'composed', task: task.task, composed: messageOf(bytes), cpuMs })
   }
 
   return { composing, history, clock, log, made, make, ...fakes }
 }
 
-function letterOf(bytes: number): TransferableMessage {
+function messageOf(bytes: number): TransferableMessage {
   return { octets: new Uint8Array(bytes), subject: 'x', needsSmtputf8: false, faults: [] }
 }
 
-function work(name: string, change: Partial<Heavy> & { content?: string } = {}): Heavy {
+function deliveryTo(name: string, change: Partial<Delivery> & { content?: string } = {}): Delivery {
   const { content = name, ...rest } = change
-  const pool = { key: 'pool', site: 'site' } as Heavy['pool']
-  const task = makeTask({ domain: 'a.test', recipient: `${name}@a.test`, projectId: 'p' })
-  return { ...task, pool, source: makeSource({ id: content }), ...rest }
+  const pool = { key: 'pool', site: 'site' } as Delivery['pool']
+  const own = { domain: 'a.test', recipient: `${name}@a.test`, projectId: 'p' }
+  return makeDelivery({ ...own, pool, source: makeSource({ id: content }), ...rest })
 }
 
 const given = (fakes: Pick<ReturnType<typeof createFakeThreads>, 'started'>) =>
   fakes.started.flatMap(tasksOf).map(({ recipient }) => recipient.split('@')[0])
 
-test('projects take semaphore, one message at a time, the more urgent first', (t) => {
+test('projects take turns, one message at a time, the more urgent first', (t) => {
   const { composing, make, log, ...fakes } = open(t)
-  for (const name of ['a1', 'a2', 'a3']) composing.add(work(name, { projectId: 'a' }))
-  composing.add(work('b1', { projectId: 'b' }))
-  composing.add(work('c1', { projectId: 'c', queueClass: 10 }))
+  for (const name of ['a1', 'a2', 'a3']) composing.add(deliveryTo(name, { projectId: 'a' }))
+  composing.add(deliveryTo('b1', { projectId: 'b' }))
+  composing.add(deliveryTo('c1', { projectId: 'c', queueClass: 10 }))
   assert.deepEqual(given(fakes), ['a1'])
   for (let count = 0; count < 4; count += 1) make()
   assert.deepEqual(given(fakes), ['a1', 'a2', 'b1', 'a3', 'c1'])
   assert.equal(fakes.started.length, 1)
-  assert.deepEqual(log, ['made a1', 'made a2', 'made b1', 'made a3'])
+  assert.deepEqual(log, ['composed a1', 'composed a2', 'composed b1', 'composed a3'])
 })
 
 test('a content at which the thread ended once is made alone, with its placeholders', (t) => {
   const { composing, make, log, ...fakes } = open(t)
-  composing.add(work('poison'))
-  composing.add(work('other'))
-  fakes.started[0]?.end({ culprit: 1, reason: 'it took too long' })
+  composing.add(deliveryTo('poison'))
+  composing.add(deliveryTo('other'))
+  fakes.started[0]?.end({ composing: 1, reason: 'it took too long' })
   const [again] = tasksOf(fakes.started[1])
   assert.equal(again?.recipient, 'poison@a.test')
   assert.ok(again && 'source' in again.making && again.making.source.isPlain === true)
   make()
   make()
-  assert.deepEqual(log, ['made poison', 'made other'])
+  assert.deepEqual(log, ['composed poison', 'composed other'])
 })
 
 test('a content at which it ended twice is given up with all its emails, at once and later', (t) => {
   const { composing, make, log, ...fakes } = open(t)
-  for (const name of ['x1', 'x2', 'x3']) composing.add(work(name, { content: 'poison' }))
-  composing.add(work('other'))
+  for (const name of ['x1', 'x2', 'x3']) composing.add(deliveryTo(name, { content: 'poison' }))
+  composing.add(deliveryTo('other'))
   fakes.started[0]?.end({ reason: 'no memory' })
   assert.deepEqual(log, [])
   fakes.started[1]?.end({ reason: 'no memory' })
   assert.deepEqual(log, ['failed x1: no memory', 'failed x2: no memory', 'failed x3: no memory'])
   make()
-  composing.add(work('x4', { content: 'poison' }))
-  assert.deepEqual(log.slice(3), ['made other', 'failed x4: no memory'])
+  composing.add(deliveryTo('x4', { content: 'poison' }))
+  assert.deepEqual(log.slice(3), ['composed other', 'failed x4: no memory'])
   assert.equal(fakes.started.length, 3)
 })
 
 test('a thread that ends before it has started is no fault of a content', (t) => {
   const { composing, make, history, log, ...fakes } = open(t)
-  composing.add(work('one'))
+  composing.add(deliveryTo('one'))
   fakes.started[0]?.end({ hasStarted: false })
-  assert.equal(history.ends(makeSource({ id: 'one' }).content), 0)
+  assert.equal(history.threadEnds(makeSource({ id: 'one' }).content), 0)
   make()
-  assert.deepEqual(log, ['made one'])
+  assert.deepEqual(log, ['composed one'])
 })
 
 test('a project whose composer wait for slow receivers holds up only its own', (t) => {
   const { composing, make, made, log } = open(t)
-  for (const name of ['a1', 'a2']) composing.add(work(name, { projectId: 'a' }))
-  composing.add(work('b1', { projectId: 'b' }))
+  for (const name of ['a1', 'a2']) composing.add(deliveryTo(name, { projectId: 'a' }))
+  composing.add(deliveryTo('b1', { projectId: 'b' }))
   make(60 * MEGABYTE)
   make(60 * MEGABYTE)
-  assert.deepEqual(log, ['made a1', 'made b1'])
+  assert.deepEqual(log, ['composed a1', 'composed b1'])
   assert.equal(composing.waiting(), 1)
   composing.release('a', made[0]?.bytes ?? 0)
   make()
-  assert.deepEqual(log.slice(2), ['made a2'])
+  assert.deepEqual(log.slice(2), ['composed a2'])
 })
 
 test('a composed that no server would take is not sent', (t) => {
   const { composing, make, log } = open(t)
-  composing.add(work('huge'))
+  composing.add(deliveryTo('huge'))
   make(129 * MEGABYTE)
-  assert.match(log[0] ?? '', /^failed huge: the message has 136 MB once it is encoded/)
+  assert.match(log[0] ?? '', /^failed huge: the message has 136 MB when encoded/)
 })
 
 test('what finds no room may come again one by one, and the room is the others\u2019', (t) => {
   const { composing, clock } = open(t)
-  const add = (name: string, projectId: string) => composing.add(work(name, { projectId }))
+  const add = (name: string, projectId: string) => composing.add(deliveryTo(name, { projectId }))
   for (let count = 0; count < 51; count += 1) assert.equal(add(`a${count}`, 'a'), 0)
   const delays = ['x', 'y', 'z'].map((name) => add(name, 'a'))
   assert.deepEqual(delays, [1_250, 1_500, 1_750])
@@ -139,28 +140,28 @@ test('what finds no room may come again one by one, and the room is the others\u
 
 test('what is for a site can be called back, also while it is made', (t) => {
   const { composing, make, log } = open(t)
-  const elsewhere = { pool: { key: 'other', site: 'other' } as Heavy['pool'] }
-  for (const name of ['one', 'two']) composing.add(work(name))
-  composing.add(work('three', elsewhere))
+  const elsewhere = { pool: { key: 'other', site: 'other' } as Delivery['pool'] }
+  for (const name of ['one', 'two']) composing.add(deliveryTo(name))
+  composing.add(deliveryTo('three', elsewhere))
   composing.recall('site')
-  assert.deepEqual(log, ['returned two 0'])
+  assert.deepEqual(log, ['put back two 0'])
   make()
   make()
-  assert.deepEqual(log.slice(1), ['returned one 0', 'made three'])
+  assert.deepEqual(log.slice(1), ['put back one 0', 'composed three'])
 })
 
 test('stopping returns all that waits, and nothing is made afterwards', async (t) => {
   const { composing, log, ...fakes } = open(t)
-  for (const name of ['one', 'two']) composing.add(work(name))
+  for (const name of ['one', 'two']) composing.add(deliveryTo(name))
   await composing.stop()
-  assert.deepEqual(log, ['returned one 0', 'returned two 0'])
+  assert.deepEqual(log, ['put back one 0', 'put back two 0'])
   assert.equal(fakes.started.length, 1)
 })
 
 test('the thread rests when nothing was to be made for a while', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { composing, make, rests } = open(t)
-  composing.add(work('one'))
+  composing.add(deliveryTo('one'))
   make()
   t.mock.timers.tick(999)
   assert.equal(rests(), 0)

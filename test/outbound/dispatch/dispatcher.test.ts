@@ -1,25 +1,24 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { silentLog } from '../../../src/log.ts'
-import {
-  createDispatcher,
-  type Done,
-  type Work,
-} from '../../../src/outbound/dispatch/dispatcher.ts'
+import type { Delivery } from '../../../src/outbound/delivery.ts'
+import { createDispatcher, type Dispatched } from '../../../src/outbound/dispatch/dispatcher.ts'
 import type { TransferableMessage } from '../../../src/outbound/protocol.ts'
+import { createSiteQueues } from '../../../src/outbound/sites/site-queues.ts'
 import { createFakeThreads, tasksOf } from '../fake-threads.ts'
-import { makeSource, makeTask } from '../harness.ts'
+import { makeDelivery, makeSource } from '../harness.ts'
 
 function open(t: TestContext, maxThreads: number) {
   const fakes = createFakeThreads()
-  const finished: Done<Work>[] = []
-  const dispatcher = createDispatcher<Work>({
+  const finished: Dispatched[] = []
+  const dispatcher = createDispatcher({
     settings: { idleMs: 60_000 } as never,
     maxThreads,
     maxConnections: 40,
     hangMs: 1_000,
     log: silentLog(),
     now: () => 1_000,
+    queues: createSiteQueues(() => 1_000),
     maxConnectionsPerSite: 10,
     connectionsOf: () => 1,
     standingOf: () => 'answered',
@@ -28,16 +27,16 @@ function open(t: TestContext, maxThreads: number) {
   })
   t.after(() => dispatcher.stop(0))
   /** Name and what became of it, in order. */
-  const results = () => finished.map(({ work, result }) => [nameOf(work), result])
+  const results = () => finished.map(({ delivery, result }) => [nameOf(delivery), result])
   return { dispatcher, results, ...fakes }
 }
 
 const nameOf = ({ recipient }: { recipient: string }) => recipient.split('@')[0]
 
-function work(name: string, site: string, change: Partial<Work> = {}): Work {
-  const task = makeTask({ domain: site, recipient: `${name}@${site}` })
-  const pool = { key: site, site, targets: [] } as unknown as Work['pool']
-  return { ...task, pool, source: makeSource({ id: name }), ...change }
+function deliveryTo(name: string, site: string, change: Partial<Delivery> = {}): Delivery {
+  const pool = { key: site, site, targets: [] } as unknown as Delivery['pool']
+  const source = makeSource({ id: name })
+  return makeDelivery({ domain: site, recipient: `${name}@${site}`, pool, source, ...change })
 }
 
 const ofContent = (id: string) => ({ source: makeSource({ id }) })
@@ -45,14 +44,19 @@ const ofContent = (id: string) => ({ source: makeSource({ id }) })
 test('what ends a delivery thread is set aside with its content, the others go on', (t) => {
   const { dispatcher, results, started } = open(t, 2)
   // So many that a second thread is started, each site with one connection.
-  const many = Array.from({ length: 50 }, (_, count) => work(`m${count}`, `site${count % 5}.test`))
-  dispatcher.add([...many, work('x1', 'x.test', ofContent('poison'))])
-  dispatcher.add([work('x2', 'y.test', ofContent('poison')), work('innocent', 'y.test')])
+  const many = Array.from({ length: 50 }, (_, count) =>
+    deliveryTo(`m${count}`, `site${count % 5}.test`),
+  )
+  dispatcher.add([...many, deliveryTo('x1', 'x.test', ofContent('poison'))])
+  dispatcher.add([
+    deliveryTo('x2', 'y.test', ofContent('poison')),
+    deliveryTo('innocent', 'y.test'),
+  ])
   const thread = started.find((one) => tasksOf(one).some((task) => nameOf(task) === 'x1'))
   const other = started.find((one) => one !== thread)
-  const culprit = tasksOf(thread).find((task) => nameOf(task) === 'x1')?.task ?? 0
+  const composing = tasksOf(thread).find((task) => nameOf(task) === 'x1')?.task ?? 0
   const lost = tasksOf(thread).map(nameOf)
-  thread?.end({ culprit, reason: 'no memory' })
+  thread?.end({ composing, reason: 'no memory' })
   const heavy = results().filter(
     ([, result]) => typeof result === 'object' && result.kind === 'heavy',
   )
@@ -75,11 +79,11 @@ test('what ends a delivery thread is set aside with its content, the others go o
 
 test('what takes too long for a delivery thread comes back once, as that', (t) => {
   const { dispatcher, results, started } = open(t, 1)
-  dispatcher.add([work('slow', 'a.test'), work('quick', 'a.test')])
+  dispatcher.add([deliveryTo('slow', 'a.test'), deliveryTo('quick', 'a.test')])
   const [slow] = tasksOf(started[0])
   started[0]?.say({ type: 'results', results: [{ task: slow?.task ?? 0, kind: 'heavy' }] })
   assert.deepEqual(results(), [['slow', { kind: 'heavy', reason: null }]])
-  assert.equal(dispatcher.inHand(), 1)
+  assert.equal(dispatcher.count(), 1)
 })
 
 test('a composed is handed over as it is, and one that is lost is made again later', (t) => {
@@ -90,11 +94,11 @@ test('a composed is handed over as it is, and one that is lost is made again lat
     needsSmtputf8: false,
     faults: [],
   }
-  dispatcher.add([work('composed', 'a.test', { composed }), work('usual', 'a.test')])
+  dispatcher.add([deliveryTo('composed', 'a.test', { composed }), deliveryTo('usual', 'a.test')])
   const [made, usual] = tasksOf(started[0])
   assert.equal(made?.making, composed)
   assert.ok(usual && 'source' in usual.making)
-  started[0]?.end({ culprit: made?.task ?? 0 })
+  started[0]?.end({ composing: made?.task ?? 0 })
   assert.deepEqual(results(), [['composed', { kind: 'put back', delayMs: 1_000 }]])
   assert.deepEqual(tasksOf(started[1]).map(nameOf), ['usual'])
 })

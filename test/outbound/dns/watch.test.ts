@@ -59,7 +59,7 @@ async function setUp(t: TestContext, options: Options = {}) {
     receivesFor: () => false,
   } satisfies DestinationDeps)
   const resultOf = async (domain: string) => {
-    const route = await destinations.look(domain)
+    const route = await destinations.resolve(domain)
     return route.kind === 'open' ? 'open' : route.result
   }
   const messages = () => lines.map(({ msg }) => msg)
@@ -73,7 +73,7 @@ test('of servers that deny everything nothing is believed: mail waits, class dns
     const { dns, destinations, health, messages, lines } = await setUp(t)
     dns.answerAll(denial)
     const names = Array.from({ length: 200 }, (_, index) => `d${index}.test`)
-    const found = await Promise.all(names.map((name) => destinations.look(name)))
+    const found = await Promise.all(names.map((name) => destinations.resolve(name)))
     const ends = found.map(
       (route) => route.kind === 'closed' && [route.result, route.verdict.class],
     )

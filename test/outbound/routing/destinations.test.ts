@@ -39,12 +39,12 @@ async function setUp(
     ...deps,
   })
   const open = async (domain: string): Promise<OpenDestination> => {
-    const route = await destinations.look(domain)
+    const route = await destinations.resolve(domain)
     assert.ok(route.kind === 'open', `${domain} is closed`)
     return route
   }
   const closed = async (domain: string): Promise<ClosedDestination> => {
-    const route = await destinations.look(domain)
+    const route = await destinations.resolve(domain)
     assert.ok(route.kind === 'closed', `${domain} is open`)
     return route
   }
@@ -231,7 +231,7 @@ test('a route lives as long as its records, and its site is remembered longer', 
 
 test('many messages for one new domain cause one look-up', async () => {
   const { dns, destinations } = await setUp({ 'a.test': { A: ['8.8.8.8'] } })
-  await Promise.all(Array.from({ length: 30 }, () => destinations.look('a.test')))
+  await Promise.all(Array.from({ length: 30 }, () => destinations.resolve('a.test')))
   assert.equal(dns.count('a.test', 'MX'), 1)
 })
 
@@ -275,7 +275,7 @@ test('a smarthost is found by its address and by the hosts file', async () => {
   const look = async (host: string) => {
     const relay = relayTo(host) as Config['delivery']['relay']
     const { destinations } = await setUp({}, { mode: 'relay', relay })
-    return destinations.look('anything.test')
+    return destinations.resolve('anything.test')
   }
   const literal = await look('127.0.0.1')
   assert.ok(literal.kind === 'open' && literal.targets[0]?.address === '127.0.0.1')

@@ -5,7 +5,7 @@ import { createBudgets, networkOf, type SiteFacts } from '../../../src/outbound/
 const facts = (change: Partial<SiteFacts> = {}): SiteFacts => ({
   addresses: [],
   projectId: null,
-  isHeard: true,
+  hasGreeted: true,
   standing: 'answered',
   ...change,
 })
@@ -50,8 +50,8 @@ test('networks are /24 and /48, however an address is written', () => {
 
 test('sites that have not greeted hold a quarter, the silent ones half of that', () => {
   const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
-  const silent = facts({ isHeard: false, standing: 'silent' })
-  const unknown = facts({ isHeard: false, standing: 'new' })
+  const silent = facts({ hasGreeted: false, standing: 'silent' })
+  const unknown = facts({ hasGreeted: false, standing: 'new' })
   assert.equal(sum(sites.map((site) => fill(budgets, `silent ${site}`, silent, 1))), 25)
   assert.equal(sum(sites.map((site) => fill(budgets, `new ${site}`, unknown, 1))), 25)
   assert.equal(sum(sites.map((site) => fill(budgets, site, facts(), 1))), 150)
@@ -59,11 +59,11 @@ test('sites that have not greeted hold a quarter, the silent ones half of that',
 
 test('a site that greets makes room for the next one', () => {
   const budgets = createBudgets({ maxConnections: 8, maxPerSite: 10 })
-  const unknown = facts({ isHeard: false, standing: 'new' })
+  const unknown = facts({ hasGreeted: false, standing: 'new' })
   assert.equal(fill(budgets, 'a', unknown), 2)
   assert.equal(fill(budgets, 'b', unknown), 0)
   assert.deepEqual([...(budgets.sharers('b') ?? [])], ['a', 'b'])
-  budgets.update('a', { ...unknown, isHeard: true }, 2)
+  budgets.update('a', { ...unknown, hasGreeted: true }, 2)
   assert.equal(budgets.room('b'), 2)
 })
 
@@ -86,7 +86,7 @@ test('a project has three times as many connections as it leaves free', () => {
 
 test('what is forgotten holds nothing, and nothing is left of it', () => {
   const budgets = createBudgets({ maxConnections: 200, maxPerSite: 10 })
-  const own = facts({ addresses: ['192.0.2.1'], projectId: 'p', isHeard: false })
+  const own = facts({ addresses: ['192.0.2.1'], projectId: 'p', hasGreeted: false })
   for (let round = 0; round < 3; round++) {
     assert.equal(fill(budgets, 'a', own), 10)
     budgets.forget('a')

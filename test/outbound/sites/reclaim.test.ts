@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  chooseReclaim,
-  type Holder,
-  type StarvedSite,
-} from '../../../src/outbound/sites/reclaim.ts'
+import { chooseReclaim, type Holder, type Starving } from '../../../src/outbound/sites/reclaim.ts'
 import { defaultTimeouts } from '../../../src/outbound/smtp/timeouts.ts'
 
 const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
@@ -17,8 +13,8 @@ const holder = (site: string, change: Partial<Holder> = {}): Holder => ({
   isSameServer: false,
   ...change,
 })
-const urgent: StarvedSite = { since: 100_000, isUrgent: true, now: 100_000 }
-const bulk: StarvedSite = { ...urgent, isUrgent: false }
+const urgent: Starving = { since: 100_000, isUrgent: true, now: 100_000 }
+const bulk: Starving = { ...urgent, isUrgent: false }
 const silentFor = (ms: number) => ({ silentSince: urgent.now - ms })
 
 test('idle sites give up theirs first, as many as are needed', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
+import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/delivery.ts'
 import type { Resolver } from '../../../src/outbound/dns/resolver.ts'
-import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/outbound.ts'
 import type { DnsZone } from '../../fakes/dns-server.ts'
 import { type Sink, type SinkOptions, silence, startSink } from '../../fakes/smtp-sink.ts'
 import { type Attempted, type HarnessOptions, makeTask, startHarness } from '../harness.ts'

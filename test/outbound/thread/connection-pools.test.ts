@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { PoolSettings, ThreadResult, ThreadTask } from '../../../src/outbound/protocol.ts'
+import type { PoolSettings, TaskResult, ThreadTask } from '../../../src/outbound/protocol.ts'
 import type { Session } from '../../../src/outbound/smtp/session.ts'
 import { createConnectionPools } from '../../../src/outbound/thread/connection-pools.ts'
 import type { Tried, TryInput } from '../../../src/outbound/thread/try-task.ts'
@@ -13,7 +13,7 @@ type FakeSession = Session & { isClosed: boolean; pool: string; sent: number }
 function setUp() {
   const sessions: FakeSession[] = []
   const trying: { input: TryInput; end: () => void }[] = []
-  const results: ThreadResult[] = []
+  const results: TaskResult[] = []
   const allocated: [string, number][] = []
   const greeted: string[] = []
   const clock = { at: 0 }
@@ -48,10 +48,10 @@ function setUp() {
     const session = (input.session ?? openSession(input.pool.key)) as FakeSession
     session.sent++
     await new Promise<void>((resolve) => trying.push({ input, end: resolve }))
-    const outcome = {} as Extract<ThreadResult, { kind: 'attempted' }>['outcome']
+    const outcome = {} as Extract<TaskResult, { kind: 'attempted' }>['outcome']
     const { task } = input.task
     const result = { task, kind: 'attempted', outcome, subject: '', startedAt: 0, brokenTls: null }
-    return { session, result: result as ThreadResult }
+    return { session, result: result as TaskResult }
   }
 
   const pools = createConnectionPools({

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { afterEach, test } from 'node:test'
+import { createHeldBytes } from '../../../src/outbound/composing/composer.ts'
 import type { PoolSettings, ThreadSettings, ThreadTask } from '../../../src/outbound/protocol.ts'
 import type { Target } from '../../../src/outbound/routing/targets.ts'
 import type { Session } from '../../../src/outbound/smtp/session.ts'
 import { createConnector } from '../../../src/outbound/thread/connector.ts'
-import { createHeldBytes } from '../../../src/outbound/thread/held-bytes.ts'
 import { type TryDeps, tryTask } from '../../../src/outbound/thread/try-task.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import { drop, type Sink, type SinkOptions, silence, startSink } from '../../fakes/smtp-sink.ts'
@@ -50,14 +50,14 @@ function laneTo(
     targets,
     brokenTls: [],
     requiresTls: false,
-    isOurs: false,
+    isReceivedHere: false,
     source: {},
     messagesPerConnection: 100,
     ...changes,
   }
 }
 
-async function attempt(pool: PoolSettings, { session = null, deps = {} }: Attempt = {}) {
+async function attempt(pool: PoolSettings, { session = null, deps = {}, ...own }: Attempt = {}) {
   const settings = {
     ehloName: 'us.test',
     relay: null,
@@ -67,7 +67,12 @@ async function attempt(pool: PoolSettings, { session = null, deps = {} }: Attemp
   const tried = await tryTask(
     {
       ...createConnector(settings),
-      make: () => ({ octets: 'S: x\r\n\r\nx\r\n', subject: 'x', needsSmtputf8: false, faults: [] }),
+      compose: () => ({
+        octets: 'S: x\r\n\r\nx\r\n',
+        subject: 'x',
+        needsSmtputf8: false,
+        faults: [],
+      }),
       contentBytes: () => 1e6,
       held: createHeldBytes(1e6),
       findFamilies: () => ({ hasIpv4: true, hasIpv6: true }),
@@ -75,7 +80,7 @@ async function attempt(pool: PoolSettings, { session = null, deps = {} }: Attemp
       random: Math.random,
       ...deps,
     },
-    { pool, task, session, current: { step: 'waiting', since: 0, peer: null } },
+    { pool, task: own.task ?? task, session, current: { step: 'waiting', since: 0, peer: null } },
   )
   stops.push(() => tried.session?.close())
   const { result } = tried
@@ -83,7 +88,7 @@ async function attempt(pool: PoolSettings, { session = null, deps = {} }: Attemp
   return { ...tried, result, outcome: result.outcome }
 }
 
-type Attempt = { session?: Session | null; deps?: Partial<TryDeps> }
+type Attempt = { session?: Session | null; task?: ThreadTask; deps?: Partial<TryDeps> }
 
 const at = (verb: string, reply: string): SinkOptions => ({
   respond: (command) => (command.verb === verb ? reply : undefined),
@@ -285,7 +290,7 @@ test('a server of our own name is a loop, unless the domain is ours', async () =
   assert.equal(outcome.result, 'failed')
   assert.match(outcome.error ?? '', /loop/)
   assert.equal(sinks[1]?.connectionCount(), 0)
-  assert.equal((await attempt({ ...pool, isOurs: true })).outcome.result, 'delivered')
+  assert.equal((await attempt({ ...pool, isReceivedHere: true })).outcome.result, 'delivered')
   assert.equal((await attempt({ ...pool, mode: 'sandbox' })).outcome.result, 'delivered')
 })
 
@@ -305,10 +310,10 @@ test('a message leaves from the address that was chosen for it', async () => {
 test('a message that cannot be made fails, with the session left as it was', async () => {
   const { pool } = await startSinks({})
   const first = await attempt(pool)
-  const make = () => {
+  const compose = () => {
     throw new TypeError('no such key')
   }
-  const { outcome, session } = await attempt(pool, { session: first.session, deps: { make } })
+  const { outcome, session } = await attempt(pool, { session: first.session, deps: { compose } })
   assert.deepEqual([outcome.result, outcome.error], ['failed', 'no such key'])
   assert.equal(session, first.session)
 })
@@ -352,10 +357,7 @@ test('an envelope that must not leave us fails without a trace at the receiver',
   const { sinks, pool } = await startSinks({})
   const recipient = 'a@b.test>\r\nRCPT TO:<c@d.test'
   const { outcome } = await attempt(pool, {
-    deps: {
-      send: (session, _, { octets, needsSmtputf8 }, { beganAt }) =>
-        session.send({ recipient, reversePath: '', message: octets, needsSmtputf8, beganAt }),
-    },
+    task: { ...task, recipient },
   })
   assert.equal(outcome.result, 'failed')
   assert.ok(!sinks[0]?.lines.some((line) => line.startsWith('RCPT')))

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
-import type { DeliveryResult } from '../../../outbound/outbound.ts'
+import type { DeliveryResult } from '../../../outbound/delivery.ts'
 import type { Base } from '../../base.ts'
 import type { InFlightEmail } from '../outcome/attempt-row.ts'
 import { type Ending, endEmails } from '../outcome/final-state.ts'

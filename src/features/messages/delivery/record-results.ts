@@ -4,7 +4,7 @@
  * lost. A report is kept until it is on disk: what was sent and is not recorded would be sent again.
  */
 import { describeError } from '../../../errors.ts'
-import type { DeliveryResult } from '../../../outbound/outbound.ts'
+import type { DeliveryResult } from '../../../outbound/delivery.ts'
 import { isTransientDatabaseError } from '../../../store/database-error.ts'
 import { retryWhileUnwritable } from '../../../store/write/retry.ts'
 import type { Tx } from '../../../store/write/transaction.ts'

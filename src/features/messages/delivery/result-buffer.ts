@@ -3,7 +3,7 @@
  * the outcomes of a busy moment share one. The moment is short, and shortest while little happens:
  * until the commit, a crash would send what was just delivered once more.
  */
-import type { DeliveryResult } from '../../../outbound/outbound.ts'
+import type { DeliveryResult } from '../../../outbound/delivery.ts'
 
 const GATHER_MS = 5
 /** From one batch to the next while there is much. */

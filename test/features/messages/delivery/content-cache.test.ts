@@ -69,7 +69,7 @@ test('what outbound has no room for is left unread, the mail of others is not', 
   const sender = await openSender(t)
   const [small, large] = [await keep(sender, 'aGk='), await keep(sender, 'x'.repeat(100_000))]
   const asked: [string, number][] = []
-  sender.core.outbound.mayBring = (projectId, bytes) => {
+  sender.core.outbound.hasContentRoom = (projectId, bytes) => {
     asked.push([projectId, bytes])
     return false
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createResultBuffer } from '../../../../src/features/messages/delivery/result-buffer.ts'
-import type { DeliveryResult } from '../../../../src/outbound/outbound.ts'
+import type { DeliveryResult } from '../../../../src/outbound/delivery.ts'
 
 const report: DeliveryResult = { emailId: 'x', kind: 'put back', site: 'x', retryAt: null }
 

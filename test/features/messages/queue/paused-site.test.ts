@@ -8,7 +8,7 @@ import {
 import { getEmailHistory } from '../../../../src/features/messages/explain/email-history.ts'
 import { deferLane } from '../../../../src/features/messages/queue/put-back.ts'
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
-import type { DeliveryResult } from '../../../../src/outbound/outbound.ts'
+import type { DeliveryResult } from '../../../../src/outbound/delivery.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import type { Tx } from '../../../../src/store/write/transaction.ts'

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createBrokenTls } from '../../../src/outbound/routing/broken-tls.ts'
-import { createSourceChooser } from '../../../src/outbound/routing/source-addresses.ts'
+import {
+  createBrokenTls,
+  createSourceChooser,
+} from '../../../src/outbound/routing/pool-settings.ts'
 
 test('without addresses of its own the system chooses', () => {
   assert.deepEqual(createSourceChooser([], () => 0).choose('id', 'site'), {})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createThreadCache } from '../../../src/outbound/dispatch/thread-cache.ts'
+import { createThreadCache } from '../../src/outbound/thread-work.ts'
 
 const options = {
   maxWeight: 10,
@@ -18,12 +18,12 @@ test('a value is new once and keeps its number', () => {
 test('the longest unused go first, and nothing that is in use', () => {
   const ledger = createThreadCache<string>(options)
   const [a, b, c] = ['aaaa', 'bbbb', 'cccc'].map((text) => ledger.use(text).id)
-  assert.deepEqual(ledger.takeForgotten(), [])
+  assert.deepEqual(ledger.takeEvicted(), [])
   ledger.release(b!)
   ledger.release(a!)
-  assert.deepEqual(ledger.takeForgotten(), [b])
-  assert.deepEqual(ledger.takeForgotten(), [])
+  assert.deepEqual(ledger.takeEvicted(), [b])
+  assert.deepEqual(ledger.takeEvicted(), [])
   assert.equal(ledger.use('bbbb').isNew, true)
-  assert.deepEqual(ledger.takeForgotten(), [a])
+  assert.deepEqual(ledger.takeEvicted(), [a])
   assert.equal(ledger.use('cccc').id, c)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createContentMemory } from '../../../src/outbound/composing/content-memory.ts'
+import { createContentMemory } from '../../../src/outbound/composing/contents.ts'
 
 const MB = 1024 * 1024
 const content = (id: string, bytes: number) => ({
@@ -12,16 +12,16 @@ test('large contents of one project leave memory to others', () => {
   const room = createContentMemory()
   const large = content('one', 40 * MB)
   room.enter('large', large)
-  assert.equal(room.mayBring('large', 20 * MB), false)
-  assert.equal(room.mayBring('other', 20 * MB), true)
-  assert.equal(room.mayBring('large', 1_000), true, 'small contents always find room')
+  assert.equal(room.hasRoom('large', 20 * MB), false)
+  assert.equal(room.hasRoom('other', 20 * MB), true)
+  assert.equal(room.hasRoom('large', 1_000), true, 'small contents always find room')
   room.enter('large', large)
   room.leave(large)
-  assert.equal(room.mayBring('large', 20 * MB), false, 'one of two uses is left')
+  assert.equal(room.hasRoom('large', 20 * MB), false, 'one of two uses is left')
   room.leave(large)
-  assert.equal(room.mayBring('large', 20 * MB), true)
+  assert.equal(room.hasRoom('large', 20 * MB), true)
 })
 
 test('a content that is too large for all others goes alone', () => {
-  assert.equal(createContentMemory().mayBring('any', 500 * MB), true)
+  assert.equal(createContentMemory().hasRoom('any', 500 * MB), true)
 })

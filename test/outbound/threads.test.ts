@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
-import { silentLog } from '../../../src/log.ts'
-import { checkTemplate } from '../../../src/mail/template/template.ts'
-import { drop, type Sink, type SinkOptions, silence } from '../../fakes/smtp-sink.ts'
-import { type HarnessOptions, makeSource, makeTasks, startHarness, startSinks } from '../harness.ts'
+import { silentLog } from '../../src/log.ts'
+import { checkTemplate } from '../../src/mail/template/template.ts'
+import { drop, type Sink, type SinkOptions, silence } from '../fakes/smtp-sink.ts'
+import { type HarnessOptions, makeSource, makeTasks, startHarness, startSinks } from './harness.ts'
 
 const stops: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -1,0 +1,130 @@
+/**
+ * What outbound keeps track of about contents: their size, how much memory they take while they are
+ * under way, and which of them take long to compose or have ended a thread.
+ */
+import { LRUCache } from 'lru-cache'
+import { attachedBytes } from '../../mail/compose/attachment.ts'
+import type { MessageContent } from '../../mail/compose/build-message.ts'
+import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
+
+/** Large contents under way. Shared ones count once; small ones do not count. */
+export type ContentMemory = {
+  /** Whether outbound has memory for a content of that size, so that it may be read now. */
+  hasRoom(projectId: string, bytes: number): boolean
+  enter(projectId: string, content: MessageContent): void
+  leave(content: MessageContent): void
+}
+
+/** Contents by their own id, for an hour and in memory only. */
+export type ContentHistory = {
+  /** Whether messages of this content are composed in a composing thread. */
+  isHeavy(content: MessageContent): boolean
+  /** One of its messages took that long; null = longer than a delivery thread may take. */
+  recordTime(content: MessageContent, cpuMs: number | null): void
+  /** A thread ended at one of its messages. Returns true if that was once too often. */
+  recordThreadEnd(content: MessageContent, reason: string): boolean
+  /** How often a thread ended at one of its messages. */
+  threadEnds(content: MessageContent): number
+  /** Why no message of it can be composed any more; null if it can. */
+  refusal(content: MessageContent): string | null
+}
+
+const SMALL_BYTES = 64 * 1024
+const MAX_BYTES = 96 * 1024 * 1024
+const MAX_BYTES_OF_PROJECT = 48 * 1024 * 1024
+/** Includes the first content of projects that have none under way. */
+const MAX_TOTAL_BYTES = 192 * 1024 * 1024
+/** Twice the time of the most expensive texts. */
+const MS_PER_MEGABYTE = 250
+const MAX_KNOWN = 10_000
+const KNOWN_FOR_MS = 3_600_000
+const MAX_THREAD_ENDS = 2
+/** A content that was too slow once returns to delivery threads if it takes no longer than this. */
+const QUICK_MS = 25
+
+/** Returns roughly the memory of a content; most of a large one is its attachments. */
+export function contentBytes({ subject, body, text, attachments }: MessageContent): number {
+  const attached = attachedBytes(attachments)
+  return subject.length + body.length + (text?.length ?? 0) + attached
+}
+
+/** Returns how much longer than usual composing a message of this content may take. */
+export function extraMs(content: MessageContent): number {
+  return (contentBytes(content) / 1_000_000) * MS_PER_MEGABYTE
+}
+
+export function createContentMemory(): ContentMemory {
+  const contents = new Map<string, { projectId: string; bytes: number; uses: number }>()
+  const ofProject = new Map<string, number>()
+  let total = 0
+
+  function count(projectId: string, bytes: number): void {
+    total += bytes
+    const own = (ofProject.get(projectId) ?? 0) + bytes
+    if (own > 0) ofProject.set(projectId, own)
+    else ofProject.delete(projectId)
+  }
+
+  return {
+    hasRoom(projectId, bytes) {
+      if (bytes <= SMALL_BYTES || total === 0) return true
+      const own = ofProject.get(projectId) ?? 0
+      if (own === 0) return total + bytes <= MAX_TOTAL_BYTES
+      return own + bytes <= MAX_BYTES_OF_PROJECT && total + bytes <= MAX_BYTES
+    },
+    enter(projectId, content) {
+      const known = contents.get(content.id)
+      if (known !== undefined) {
+        known.uses++
+        return
+      }
+      const bytes = contentBytes(content)
+      if (bytes <= SMALL_BYTES) return
+      contents.set(content.id, { projectId, bytes, uses: 1 })
+      count(projectId, bytes)
+    },
+    leave({ id }) {
+      const held = contents.get(id)
+      if (held === undefined || --held.uses > 0) return
+      contents.delete(id)
+      count(held.projectId, -held.bytes)
+    },
+  }
+}
+
+type Known = { isHeavy: boolean; threadEnds: number; reason: string }
+
+export function createContentHistory(): ContentHistory {
+  const known = new LRUCache<string, Known>({ max: MAX_KNOWN, ttl: KNOWN_FOR_MS })
+  const costs = new WeakMap<MessageContent, number>()
+
+  function costOf(content: MessageContent): number {
+    const cost = costs.get(content) ?? costOfContent(content)
+    costs.set(content, cost)
+    return cost
+  }
+
+  function stateOf({ id }: MessageContent): Known {
+    return known.get(id) ?? { isHeavy: false, threadEnds: 0, reason: '' }
+  }
+
+  return {
+    isHeavy: (content) => costOf(content) > MAX_QUICK_COST_US || stateOf(content).isHeavy,
+    recordTime(content, cpuMs) {
+      const isHeavy = cpuMs === null || cpuMs > QUICK_MS
+      const before = stateOf(content)
+      if (before.isHeavy !== isHeavy && before.threadEnds === 0)
+        known.set(content.id, { ...before, isHeavy })
+    },
+    recordThreadEnd(content, reason) {
+      const threadEnds = stateOf(content).threadEnds + 1
+      known.set(content.id, { isHeavy: true, threadEnds, reason })
+      return threadEnds >= MAX_THREAD_ENDS
+    },
+    threadEnds: (content) => stateOf(content).threadEnds,
+    refusal(content) {
+      const { threadEnds, reason } = stateOf(content)
+      return threadEnds < MAX_THREAD_ENDS ? null : reason
+    },
+  }
+}

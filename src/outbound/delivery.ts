@@ -1,0 +1,71 @@
+/** A delivery on its way through outbound: the task, its state here, and its result. */
+import type { MessageSource, PartFault } from '../mail/compose/build-message.ts'
+import type { SigningKey } from '../mail/compose/dkim.ts'
+import type { QueueClass } from '../queue-class.ts'
+import type { AttemptOutcome } from './attempt.ts'
+import type { DeliveryThread, PoolSettings, TransferableMessage } from './protocol.ts'
+import type { Lookup } from './routing/destination.ts'
+
+export type DeliveryTask = {
+  emailId: string
+  /** Projects share connections. */
+  projectId: string
+  queueClass: QueueClass
+  /** As on the wire: A-labels. */
+  recipient: string
+  /** The recipient's domain, A-labels. */
+  domain: string
+  /** What `siteOf` returned when the email was claimed. */
+  site: string
+  /** '' = the null reverse-path. */
+  reversePath: string
+  source: MessageSource
+  signingKeys: readonly SigningKey[]
+}
+
+export type DeliveryResult =
+  | {
+      emailId: string
+      kind: 'attempted'
+      site: string
+      outcome: AttemptOutcome
+      /** As rendered; null if no message was composed. */
+      subject: string | null
+      /** Faults of the message's templates. */
+      faults: readonly PartFault[]
+      startedAt: number
+    }
+  /**
+   * Put back without counting an attempt. `retryAt`: epoch ms, null = as soon as there is capacity.
+   * `reason`: why the site accepts nothing, or little, now, or why the session was ended.
+   */
+  | {
+      emailId: string
+      kind: 'put back'
+      site: string
+      retryAt: number | null
+      reason?: string | undefined
+    }
+
+/** A task whose destination is known. It is changed in place until its result is known. */
+export type Delivery = DeliveryTask & {
+  pool: PoolSettings
+  /** The DNS look-up of the destination; null if there was none. */
+  lookup: Lookup | null
+  /** Whether the look-up was made for this delivery. */
+  isOwnLookup: boolean
+  /** When the delivery began to wait, epoch ms. */
+  since: number
+  /** Its number in the protocol of the threads. */
+  task: number
+  /** The delivery thread that has it; null while it waits. */
+  thread: DeliveryThread | null
+  /** How many threads ended while they had it. */
+  lostThreads: number
+  /** The message, if a composing thread has composed it: handing it over takes its octets away. */
+  composed?: TransferableMessage
+  /** Size of `composed`, also after the octets are gone. */
+  composedBytes?: number
+  /** What its thread holds for it: see `createThreadWork`. */
+  used?: { contentId: number; keyIds: readonly number[] } | undefined
+}

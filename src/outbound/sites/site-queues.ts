@@ -1,0 +1,155 @@
+/**
+ * The deliveries under way, by site and by project: those that wait for a thread, and the counts of
+ * all. A project may have three times as many as there is room left, so that no backlog leaves the
+ * others without room.
+ */
+import { type ClassQueue, createClassQueue } from '../class-queue.ts'
+import type { Delivery } from '../delivery.ts'
+import type { DeliveryThread, PoolSettings } from '../protocol.ts'
+import { findProvider } from '../routing/providers.ts'
+
+export type SiteQueue = {
+  waiting: ClassQueue<Delivery>
+  /** Deliveries in the queue or with a thread. */
+  count: number
+  /** Deliveries whose destination is not known yet; they count to the site of their task. */
+  resolving: number
+  /** Deliveries with each thread. */
+  load: Map<DeliveryThread, number>
+  /** Deliveries of each project. */
+  projects: Map<string, number>
+  /** The addresses of its servers, as far as they are told apart. */
+  addresses: readonly string[]
+  targets: PoolSettings['targets'] | null
+  /** The site has greeted us and has not been silent since. */
+  hasGreeted: boolean
+  /** When the site got its first connection, epoch ms; null while it has none. */
+  servedSince: number | null
+  /** When the site was last asked to give up a connection. */
+  loweredAt: number
+  /** When its last delivery ended. */
+  idleSince: number
+}
+
+/** A delivery whose destination is being resolved: its task's site and project. */
+export type Resolving = { site: string; projectId: string }
+
+export type SiteQueues = {
+  /** The queue of a site; it is created if there is none. */
+  of(site: string): SiteQueue
+  find(site: string): SiteQueue | undefined
+  entries(): Iterable<[string, SiteQueue]>
+  /** Forgets a queue without deliveries. */
+  delete(site: string): void
+  enterResolving(resolving: Resolving): void
+  leaveResolving(resolving: Resolving): void
+  /** Adds a delivery to the queue of its site. */
+  add(delivery: Delivery): void
+  /** The delivery's result is known. */
+  remove(delivery: Delivery): void
+  /** Deliveries of a site. */
+  count(site: string): number
+  total(): number
+  /** Sites with deliveries. */
+  busySites(): string[]
+  /** How many more deliveries a project may have, of `maxTotal` for all. */
+  roomOf(projectId: string, maxTotal: number): number
+}
+
+const SHARE_OF_PROJECT = 3
+const MAX_ADDRESSES = 16
+
+export function createSiteQueues(now: () => number): SiteQueues {
+  const queues = new Map<string, SiteQueue>()
+  const ofProject = new Map<string, number>()
+  let total = 0
+
+  function of(site: string): SiteQueue {
+    const known = queues.get(site)
+    if (known !== undefined) return known
+    const queue = createSiteQueue(now())
+    queues.set(site, queue)
+    return queue
+  }
+
+  function count(projectId: string, change: 1 | -1): void {
+    total += change
+    addTo(ofProject, projectId, change)
+  }
+
+  function resolve({ site, projectId }: Resolving, change: 1 | -1): void {
+    of(site).resolving += change
+    count(projectId, change)
+  }
+
+  return {
+    of,
+    find: (site) => queues.get(site),
+    entries: () => queues,
+    delete: (site) => queues.delete(site),
+    enterResolving: (resolving) => resolve(resolving, 1),
+    leaveResolving: (resolving) => resolve(resolving, -1),
+    add(delivery) {
+      const queue = of(delivery.pool.site)
+      queue.waiting.push(delivery)
+      queue.count++
+      addTo(queue.projects, delivery.projectId, 1)
+      count(delivery.projectId, 1)
+      addAddresses(queue, delivery.pool)
+    },
+    remove({ pool, projectId }) {
+      const queue = of(pool.site)
+      queue.count--
+      if (queue.count === 0) queue.idleSince = now()
+      addTo(queue.projects, projectId, -1)
+      count(projectId, -1)
+    },
+    count: (site) => countOf(queues.get(site)),
+    total: () => total,
+    busySites: () => [...queues].flatMap(([site, queue]) => (countOf(queue) > 0 ? site : [])),
+    roomOf(projectId, maxTotal) {
+      const own = ofProject.get(projectId) ?? 0
+      const free = maxTotal - total
+      // The last one must still be within the limit that held before it.
+      return Math.max(0, Math.ceil((SHARE_OF_PROJECT * free - own) / (SHARE_OF_PROJECT + 1)))
+    },
+  }
+}
+
+function createSiteQueue(now: number): SiteQueue {
+  return {
+    waiting: createClassQueue<Delivery>((delivery) => delivery),
+    count: 0,
+    resolving: 0,
+    load: new Map(),
+    projects: new Map(),
+    addresses: [],
+    targets: null,
+    hasGreeted: false,
+    servedSince: null,
+    loweredAt: 0,
+    idleSince: now,
+  }
+}
+
+function countOf(queue: SiteQueue | undefined): number {
+  return queue === undefined ? 0 : queue.count + queue.resolving
+}
+
+function addTo(counts: Map<string, number>, name: string, change: 1 | -1): void {
+  const count = (counts.get(name) ?? 0) + change
+  if (count > 0) counts.set(name, count)
+  else counts.delete(name)
+}
+
+/** A site of many domains has many destinations; its first addresses stand for all. */
+function addAddresses(queue: SiteQueue, { site, targets }: PoolSettings): void {
+  if (queue.targets === targets) return
+  queue.targets = targets
+  // Well-known providers have limits of their own.
+  if (findProvider(site) !== undefined || queue.addresses.length >= MAX_ADDRESSES) return
+  const more = targets.filter(({ address }) => !queue.addresses.includes(address))
+  if (more.length === 0) return
+  const all = [...queue.addresses, ...new Set(more.map(({ address }) => address))]
+  queue.addresses = all.slice(0, MAX_ADDRESSES)
+}

@@ -1,0 +1,195 @@
+/**
+ * Batches of tasks for delivery and composing threads. Contents and keys go along with the first task
+ * that uses them. The thread caches them under ids; the main thread decides what the thread forgets.
+ */
+import { hash } from 'node:crypto'
+import type { MessageContent } from '../mail/compose/build-message.ts'
+import type { SigningKey } from '../mail/compose/dkim.ts'
+import { contentBytes } from './composing/contents.ts'
+import type { Delivery } from './delivery.ts'
+import type { DeliveryThread, PoolSettings, ThreadTask, ToThread } from './protocol.ts'
+
+/** What a thread has cached, as the main thread keeps track of it. */
+export type ThreadCache<T> = {
+  /** Counts one more use. `isNew`: the value must be sent along. */
+  use(value: T): { id: number; isNew: boolean }
+  release(id: number): void
+  /** Ids that the thread must forget, so that `maxWeight` holds: the longest unused entries. */
+  takeEvicted(): number[]
+}
+
+export type CacheOptions<T> = {
+  maxWeight: number
+  weigh(value: T): number
+  /** Values with the same key are the same. */
+  keyOf(value: T): string
+}
+
+const MAX_CONTENT_BYTES = 32 * 1024 * 1024
+const MAX_KEYS = 1_000
+
+export type ThreadWork = {
+  /** Adds a delivery to its thread's batch. `isPlain`: its templates are not run. */
+  add(thread: DeliveryThread, delivery: Delivery, options?: { isPlain: boolean }): void
+  /** Returns the messages to post, with the memory to transfer, and starts new batches. */
+  takeMessages(): ThreadMessage[]
+  /** The delivery no longer needs its content and keys in the thread. */
+  release(thread: DeliveryThread, delivery: Delivery): void
+  /** Forgets a thread that has ended. */
+  drop(thread: DeliveryThread): void
+}
+
+export type ThreadMessage = {
+  thread: DeliveryThread
+  message: ToThread
+  transfer: readonly ArrayBuffer[]
+}
+
+type Batch = {
+  contents: { id: number; content: MessageContent }[]
+  keys: { id: number; key: SigningKey }[]
+  pools: Map<string, PoolSettings>
+  tasks: ThreadTask[]
+  transfer: ArrayBuffer[]
+}
+
+type Caches = ReturnType<typeof createCaches>
+
+export function createThreadWork(): ThreadWork {
+  const keyName = createKeyNames()
+  const caches = new Map<DeliveryThread, Caches>()
+  const batches = new Map<DeliveryThread, Batch>()
+  const cachesOf = (thread: DeliveryThread) => {
+    const known = caches.get(thread) ?? createCaches(keyName)
+    caches.set(thread, known)
+    return known
+  }
+  return {
+    add(thread, delivery, { isPlain } = { isPlain: false }) {
+      const batch = batches.get(thread) ?? emptyBatch()
+      batches.set(thread, batch)
+      batch.pools.set(delivery.pool.key, delivery.pool)
+      const { task, projectId, queueClass, recipient, reversePath, pool, composed } = delivery
+      const own = { task, projectId, queueClass, pool: pool.key, recipient, reversePath }
+      if (composed !== undefined) batch.transfer.push(composed.octets.buffer)
+      const making = composed ?? addSource(cachesOf(thread), batch, delivery)
+      if (isPlain && 'source' in making) making.source.isPlain = true
+      batch.tasks.push({ ...own, making })
+    },
+    takeMessages() {
+      const messages: ThreadMessage[] = []
+      for (const [thread, { transfer, ...batch }] of batches) {
+        const pools = [...batch.pools.values()]
+        messages.push({ thread, message: { type: 'work', ...batch, pools }, transfer })
+        const { contents, keys } = cachesOf(thread)
+        const evicted = { contents: contents.takeEvicted(), keys: keys.takeEvicted() }
+        if (evicted.contents.length > 0 || evicted.keys.length > 0)
+          messages.push({ thread, message: { type: 'forget', ...evicted }, transfer: [] })
+      }
+      batches.clear()
+      return messages
+    },
+    release(thread, delivery) {
+      const { used } = delivery
+      delivery.used = undefined
+      if (used === undefined) return
+      caches.get(thread)?.contents.release(used.contentId)
+      for (const id of used.keyIds) caches.get(thread)?.keys.release(id)
+    },
+    drop(thread) {
+      caches.delete(thread)
+      batches.delete(thread)
+    },
+  }
+}
+
+function emptyBatch(): Batch {
+  return { contents: [], keys: [], pools: new Map(), tasks: [], transfer: [] }
+}
+
+function createCaches(keyName: (key: SigningKey) => string) {
+  return {
+    contents: createThreadCache<MessageContent>({
+      maxWeight: MAX_CONTENT_BYTES,
+      weigh: contentBytes,
+      keyOf: (content) => content.id,
+    }),
+    keys: createThreadCache<SigningKey>({ maxWeight: MAX_KEYS, weigh: () => 1, keyOf: keyName }),
+  }
+}
+
+function addSource(caches: Caches, batch: Batch, delivery: Delivery) {
+  const { content, ...rest } = delivery.source
+  const { id: contentId, isNew } = caches.contents.use(content)
+  if (isNew) batch.contents.push({ id: contentId, content })
+  const keyIds = delivery.signingKeys.map((key) => {
+    const used = caches.keys.use(key)
+    if (used.isNew) batch.keys.push({ id: used.id, key })
+    return used.id
+  })
+  delivery.used = { contentId, keyIds }
+  return { source: { ...rest, contentId }, keys: keyIds }
+}
+
+/** Callers share these objects between emails, so that most are hashed once. */
+function createKeyNames(): (key: SigningKey) => string {
+  const names = new WeakMap<SigningKey, string>()
+  return (key) => {
+    const name = names.get(key) ?? nameOf(key)
+    names.set(key, name)
+    return name
+  }
+}
+
+function nameOf({ domain, selector, privateKey }: SigningKey): string {
+  return `${domain} ${selector} ${hash('sha256', privateKey, 'base64')}`
+}
+
+type Entry = { id: number; key: string; weight: number; uses: number }
+
+export function createThreadCache<T>({ maxWeight, weigh, keyOf }: CacheOptions<T>): ThreadCache<T> {
+  /** In order of last use: a Map keeps insertion order. */
+  const byKey = new Map<string, Entry>()
+  const byId = new Map<number, Entry>()
+  let lastId = 0
+  let weight = 0
+
+  function use(value: T): { id: number; isNew: boolean } {
+    const key = keyOf(value)
+    const known = byKey.get(key)
+    if (known !== undefined) {
+      known.uses++
+      return { id: known.id, isNew: false }
+    }
+    const entry = { id: ++lastId, key, weight: weigh(value), uses: 1 }
+    byKey.set(key, entry)
+    byId.set(entry.id, entry)
+    weight += entry.weight
+    return { id: entry.id, isNew: true }
+  }
+
+  function release(id: number): void {
+    const entry = byId.get(id)
+    if (entry === undefined) return
+    entry.uses--
+    if (entry.uses > 0) return
+    byKey.delete(entry.key)
+    byKey.set(entry.key, entry)
+  }
+
+  function takeEvicted(): number[] {
+    const evicted: number[] = []
+    if (weight <= maxWeight) return evicted
+    for (const entry of byKey.values()) {
+      if (weight <= maxWeight) break
+      if (entry.uses > 0) continue
+      byKey.delete(entry.key)
+      byId.delete(entry.id)
+      weight -= entry.weight
+      evicted.push(entry.id)
+    }
+    return evicted
+  }
+
+  return { use, release, takeEvicted }
+}

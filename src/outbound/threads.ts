@@ -1,0 +1,193 @@
+/**
+ * Delivery and composing threads as the main thread sees them: started one by one as they are needed,
+ * watched, and replaced when they crash or take too long over one message. Their owner learns which
+ * task was being composed when a thread ended. After three threads in a row that end before they have
+ * started, none is started for a minute.
+ */
+import type { Worker } from 'node:worker_threads'
+import { describeError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { createThreadPool, type PoolThread } from '../threads/pool.ts'
+import { startThread, type ThreadName } from '../threads/start.ts'
+import {
+  type DeliveryThread,
+  type FromThread,
+  MAX_BATCHED_RESULTS,
+  type ThreadSettings,
+  type ToThread,
+} from './protocol.ts'
+
+export type ThreadsOptions = {
+  name: Extract<ThreadName, 'delivery' | 'composing'>
+  settings: Omit<ThreadSettings, 'slot' | 'accepted'>
+  maxThreads: number
+  /**
+   * How much CPU time the thread may spend on composing the message of a task. A thread that exceeds it
+   * is ended. On the clock it may take ten times as long, since the machine may be busy.
+   */
+  hangMs(task: number): number
+  log: Log
+  received(thread: DeliveryThread, message: FromThread): void
+  ended(thread: DeliveryThread, end: ThreadEnd): void
+}
+
+/**
+ * `composing`: the task that was being composed, 0 = none. `accepted`: tasks whose messages a server
+ * accepted; the thread may not have reported the latest of them.
+ */
+export type ThreadEnd = {
+  composing: number
+  accepted: ReadonlySet<number>
+  /** False if it ended before it could do anything. */
+  hasStarted: boolean
+  reason: string
+}
+
+export type Threads = {
+  list(): readonly DeliveryThread[]
+  /** Returns undefined if there are enough threads, or if threads do not start. */
+  start(): DeliveryThread | undefined
+  /** Ends all threads, which have nothing to do. `ended` is not called. */
+  rest(): void
+  /** Resolves when all threads have reported the tasks they had in hand, and have ended. */
+  stop(graceMs: number): Promise<void>
+}
+
+type State = {
+  thread: DeliveryThread
+  slot: Int32Array
+  accepted: SharedArrayBuffer
+  seen: Seen
+  stopped: PromiseWithResolvers<void>
+}
+
+/** What the slot held at the last check, and since when; `cpuMs`: the thread's CPU time then. */
+type Seen = { task: number; count: number; since: number; cpuMs: number | null }
+type Running = PoolThread<State>
+
+const MAX_WATCH_EVERY_MS = 500
+/** Multiplies `hangMs` for the limit on the clock. */
+const CLOCK_FACTOR = 10
+const MAX_FAILED_STARTS = 3
+const FAILED_STARTS_PAUSE_MS = 60_000
+const STOP_MARGIN_MS = 1_000
+/** Messages and attachments included. Beyond it the thread ends, not the process. */
+const MAX_OLD_HEAP_MB = 512
+const MAX_YOUNG_HEAP_MB = 24
+
+export function createThreads(options: ThreadsOptions): Threads {
+  const { name, log, hangMs } = options
+  const threads: DeliveryThread[] = []
+  let isStopping = false
+  const pool = createThreadPool<State, FromThread>({
+    maxThreads: options.maxThreads,
+    launch: () => launch(options),
+    received({ number, state: { thread, stopped } }, message) {
+      if (message.type === 'warning') log.warn({ thread: number }, message.text)
+      if (message.type === 'stopped') stopped.resolve()
+      else options.received(thread, message)
+    },
+    ended({ number, hasStarted, state }, error) {
+      const { thread, slot, stopped } = state
+      remove(thread)
+      stopped.resolve()
+      const composing = Atomics.load(slot, 0)
+      const reason = error === undefined ? 'it took too long' : describeError(error)
+      if (!isStopping) {
+        const facts = { thread: number, reason, task: composing }
+        log.error(facts, `a ${name} thread ended and is replaced`)
+      }
+      const accepted = new Set(new Int32Array(state.accepted))
+      options.ended(thread, { composing, accepted, hasStarted, reason })
+    },
+    pauseMs: (failed) => (failed % MAX_FAILED_STARTS === 0 ? FAILED_STARTS_PAUSE_MS : 0),
+    watch: {
+      everyMs: () => Math.min(MAX_WATCH_EVERY_MS, hangMs(0) / 2),
+      shouldEnd: (running) => isUnchanged(running) && isHung(running, hangMs),
+    },
+  })
+
+  function remove(thread: DeliveryThread): void {
+    const at = threads.indexOf(thread)
+    if (at !== -1) threads.splice(at, 1)
+  }
+
+  return {
+    list: () => threads,
+    start() {
+      const thread = pool.start()?.state.thread
+      if (thread !== undefined) threads.push(thread)
+      return thread
+    },
+    rest() {
+      threads.splice(0)
+      pool.rest()
+    },
+    stop(graceMs) {
+      isStopping = true
+      return pool.stop((running) => stopOne(running, graceMs))
+    },
+  }
+}
+
+function launch({ name, settings }: ThreadsOptions): { worker: Worker; state: State } {
+  const slot = new SharedArrayBuffer(8)
+  const accepted = new SharedArrayBuffer(MAX_BATCHED_RESULTS * Int32Array.BYTES_PER_ELEMENT)
+  const workerData: ThreadSettings = { ...settings, slot, accepted }
+  const resourceLimits = {
+    maxOldGenerationSizeMb: MAX_OLD_HEAP_MB,
+    maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MB,
+  }
+  const worker = startThread(name, { workerData, resourceLimits })
+  const state = {
+    thread: {
+      post: (message: ToThread, transfer: readonly ArrayBuffer[] = []) =>
+        worker.postMessage(message, transfer),
+    },
+    slot: new Int32Array(slot),
+    accepted,
+    seen: { task: 0, count: 0, since: 0, cpuMs: null },
+    stopped: Promise.withResolvers<void>(),
+  }
+  return { worker, state }
+}
+
+/** Whether the thread is composing the same message as at the last check. */
+function isUnchanged({ state }: Running): boolean {
+  const [task, count] = [Atomics.load(state.slot, 0), Atomics.load(state.slot, 1)]
+  const { seen } = state
+  if (task !== 0 && task === seen.task && count === seen.count) return true
+  state.seen = { task, count, since: performance.now(), cpuMs: null }
+  return false
+}
+
+async function isHung(
+  { worker, state }: Running,
+  hangMs: ThreadsOptions['hangMs'],
+): Promise<boolean> {
+  const { seen } = state
+  const limitMs = hangMs(seen.task)
+  const usedMs = await cpuMsOf(worker)
+  if (usedMs === null || state.seen !== seen) return false
+  seen.cpuMs ??= usedMs
+  const isOverCpu = usedMs - seen.cpuMs > limitMs
+  return isOverCpu || performance.now() - seen.since > limitMs * CLOCK_FACTOR
+}
+
+/** Returns null if the thread has ended. */
+async function cpuMsOf(worker: Worker): Promise<number | null> {
+  try {
+    const { user, system } = await worker.cpuUsage()
+    return (user + system) / 1_000
+  } catch {
+    return null
+  }
+}
+
+async function stopOne({ state }: Running, graceMs: number): Promise<void> {
+  const { thread, stopped } = state
+  thread.post({ type: 'stop', graceMs })
+  const timer = setTimeout(stopped.resolve, graceMs + STOP_MARGIN_MS)
+  await stopped.promise
+  clearTimeout(timer)
+}

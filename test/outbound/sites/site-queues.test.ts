@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createSiteQueues, type Resolving } from '../../../src/outbound/sites/site-queues.ts'
+
+const resolving = (projectId: string): Resolving => ({ site: 'a.test', projectId })
+
+test('a backlog of one project leaves a quarter of the room to others', () => {
+  const queues = createSiteQueues(() => 0)
+  const take = (projectId: string) => {
+    let count = 0
+    for (; queues.roomOf(projectId, 1_000) > 0; count++) queues.enterResolving(resolving(projectId))
+    return count
+  }
+  assert.equal(take('bulk'), 750)
+  assert.ok(take('second') > 100)
+  assert.ok(queues.roomOf('third', 1_000) > 10)
+  assert.equal(queues.roomOf('bulk', 1_000), 0)
+  queues.leaveResolving(resolving('bulk'))
+  assert.equal(queues.count('a.test'), queues.total())
+})
+
+test('the whole room that is told may be taken at once', () => {
+  const queues = createSiteQueues(() => 0)
+  const room = queues.roomOf('p', 1_000)
+  assert.equal(room, 750)
+  for (let at = 0; at < room; at++) queues.enterResolving(resolving('p'))
+  assert.equal(queues.roomOf('p', 1_000), 0)
+})
