@@ -1,116 +1,113 @@
 /**
- * What the verbs of `features/` work on, for tests: a real database with the real migrations in a
- * folder of its own, a configuration as `loadConfig` makes it, a clock that the test moves, a
- * resolver that asks a DNS server in this process. Everything ends with the test.
+ * A core for tests, as `openCore` makes it: a real database in a folder of its own, a configuration
+ * of `loadConfig`, a clock that the test moves, a resolver that asks a DNS server in this process.
+ * Nothing is delivered: a test that needs outbound gives its own part. Everything ends with the test.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { createCertificates } from '../src/config/certificates/watch.ts'
+import type { Config } from '../src/config/config.ts'
 import { createKeyring } from '../src/config/keyring.ts'
 import { loadConfig } from '../src/config/load.ts'
-import { createCounters } from '../src/counters.ts'
 import { makeKeys } from '../src/features/accounts/keys.ts'
 import { insertProject } from '../src/features/accounts/projects.ts'
 import { insertUser } from '../src/features/accounts/users.ts'
-import type { CommandCore } from '../src/features/core.ts'
-import { createDirectory } from '../src/features/directory.ts'
+import type { Core } from '../src/features/core.ts'
 import { insertDomain } from '../src/features/domains/add.ts'
 import { type DomainKeys, makeDomainKeys } from '../src/features/domains/keys.ts'
-import { createQueueNotifier } from '../src/features/messages/queue/notifier.ts'
-import { createNotifier } from '../src/features/notifier.ts'
-import { createSharedRuns } from '../src/features/shared-runs.ts'
-import { createVerifier } from '../src/features/verification/verifier.ts'
-import { createHealth } from '../src/health.ts'
+import { createFuse } from '../src/features/messages/outcome/fuse.ts'
+import { createKnownDomains } from '../src/features/messages/outcome/known-domains.ts'
+import { createThrottle } from '../src/features/messages/queue/throttle.ts'
+import { openCore } from '../src/features/open-core.ts'
+import { startHitLog } from '../src/features/tracking/hit-log.ts'
 import { silentLog } from '../src/log.ts'
 import { type ParsedAddress, parseAddress } from '../src/mail/address/address.ts'
-import { createResolver } from '../src/outbound/dns/resolver.ts'
-import { createDnsWatch } from '../src/outbound/dns/watch.ts'
-import { createPublicFetch } from '../src/outbound/http/public-fetch.ts'
 import { roomyDisk } from '../src/store/files/disk.ts'
-import { openStore } from '../src/store/store.ts'
+import { copyDatabase } from './database-template.ts'
 import { type FakeDns, startDnsServer } from './fakes/dns-server.ts'
 
-export type TestCore = CommandCore & {
-  /** What `now` answers. */
+export type TestCore = Core & {
+  /** The answer of `now`. */
   clock: { now: number }
   dns: FakeDns
 }
 
 export type TestCoreOptions = {
-  /** How often the files of certificates are looked at. */
-  certificateEveryMs?: number
-  /** As the environment has them: `{ PILLARBOX_DELIVERY__MODE: 'direct' }`. */
+  /** As in the environment: `{ PILLARBOX_DELIVERY__MODE: 'direct' }`. */
   settings?: Record<string, string>
+  /** Changes the loaded configuration beyond what settings can say. */
+  configure?: (config: Config) => Config
+  /** Parts in place of those of `openCore`. */
+  parts?: Partial<Core>
+  now?: () => number
+  certificatePollMs?: number
+  /** Whether to look for changes of other processes, and for lost files. */
+  watch?: boolean
 }
 
 export type TestProject = { id: string; ownerEmail: string; secret: string; public: string }
 
 export const START = Date.UTC(2026, 10, 21, 12)
 export const HOSTNAME = 'mx.pillarbox.test'
+export const SECRET = 'the secret of the tests, long enough for all'
 
 export async function openTestCore(
   t: Pick<TestContext, 'after'>,
-  { settings = {}, certificateEveryMs }: TestCoreOptions = {},
+  {
+    settings = {},
+    configure,
+    parts,
+    certificatePollMs,
+    watch = false,
+    ...options
+  }: TestCoreOptions = {},
 ): Promise<TestCore> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-core-'))
   const dns = await startDnsServer()
   const env = {
+    PILLARBOX_SECRET: SECRET,
     PILLARBOX_DATA_DIR: folder,
     PILLARBOX_DELIVERY__HOSTNAME: HOSTNAME,
     PILLARBOX_DNS__SERVERS: JSON.stringify([dns.address]),
     ...settings,
   }
-  const config = loadConfig({ cwd: folder, systemFile: path.join(folder, 'none'), env })
+  const loaded = loadConfig({ cwd: folder, systemFile: path.join(folder, 'none'), env })
+  const config = configure?.(loaded) ?? loaded
+  await copyDatabase(config.database.file)
   const clock = { now: START }
-  const now = () => clock.now
+  const { now = () => clock.now } = options
   const log = silentLog()
-  const keyring = createKeyring('the secret of the tests')
-  const store = await openStore({ path: config.database.file, log })
-  const health = createHealth()
-  const certificates = createCertificates({ config, health, log, now }, certificateEveryMs)
-  t.after(certificates.stop)
-  const figures = { health, counters: createCounters(), certificates, disk: { ...roomyDisk } }
-  const { servers } = config.dns
-  const watch = createDnsWatch({ dns: config.dns, now, log, health: figures.health })
-  const resolver = createResolver({ servers, now, timeoutMs: 500, tries: 1, watch })
-  const verifier = createVerifier({
-    dnsServers: servers,
-    dataDir: config.dataDir,
-    now,
-    log,
-    watch,
-    timeoutMs: 500,
-  })
+  const waits = { dnsTimeoutMs: 500, dnsTries: 1, certificatePollMs }
+  const opened = await openCore(config, { log, now, watch, ...waits })
+  const hits = startHitLog(opened, { visitMs: 0 })
   t.after(async () => {
-    watch.stop()
-    verifier.stop()
-    resolver.stop()
-    await store.close()
+    await hits.stop()
+    await opened.close()
     await dns.stop()
     await rm(folder, { recursive: true })
   })
-  const directory = createDirectory({ store, keyring })
-  const queueNotifier = createQueueNotifier()
-  const claims = new Map()
-  const inboundNotifier = createNotifier()
-  const jobNotifier = createNotifier()
-  const sharedRuns = createSharedRuns()
-  const publicFetch = createPublicFetch({ resolver })
-  const shared = {
-    publicFetch,
-    claims,
-    queueNotifier,
-    inboundNotifier,
-    jobNotifier,
-    sharedRuns,
-    now,
-    log,
-    clock,
-    dns,
+  const delivering = {
+    outbound: createIdleOutbound(),
+    throttle: createThrottle(0, now),
+    fuse: createFuse(opened),
+    knownDomains: createKnownDomains(),
+    hits,
   }
-  return { config, keyring, store, directory, resolver, verifier, ...shared, ...figures }
+  return { ...opened, disk: { ...roomyDisk }, ...delivering, ...parts, clock, dns }
+}
+
+/** An HTTP client that asks nobody. */
+export const refuseFetch: Core['publicFetch'] = async () => ({
+  ok: false,
+  isRefused: true,
+  error: 'this test asks nobody',
+})
+
+/** Has nothing in flight and takes nothing. */
+function createIdleOutbound(): Core['outbound'] {
+  const outbound = { preview: async () => [], inFlight: () => 0, sites: () => [] }
+  return outbound as unknown as Core['outbound']
 }
 
 let projectCount = 0
@@ -152,6 +149,6 @@ let madeKeys: Promise<DomainKeys> | undefined
 
 /** Sealed by the keyring of every core; made once, for an RSA key takes its time. */
 function testKeys(): Promise<DomainKeys> {
-  madeKeys ??= makeDomainKeys({ keyring: createKeyring('the secret of the tests') })
+  madeKeys ??= makeDomainKeys({ keyring: createKeyring(SECRET) })
   return madeKeys
 }

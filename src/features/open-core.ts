@@ -1,6 +1,6 @@
 /** Opens the parts that all commands and the server share: data folder, secret, database, resolver. */
 import path from 'node:path'
-import { now } from '../clock.ts'
+import { type Now, now as systemNow } from '../clock.ts'
 import { nativeBindingPath } from '../config/addon.ts'
 import { createCertificates } from '../config/certificates/watch.ts'
 import type { Config } from '../config/config.ts'
@@ -30,6 +30,11 @@ export type OpenOptions = {
   watch?: boolean
   /** Existing counters; new ones if absent. */
   counters?: Counters | undefined
+  now?: Now
+  /** The wait for a name server's answer, and how often it is asked; left out, those of production. */
+  dnsTimeoutMs?: number
+  dnsTries?: number
+  certificatePollMs?: number | undefined
 }
 
 /**
@@ -38,10 +43,9 @@ export type OpenOptions = {
  * @throws AppError DATABASE_ERROR; ConfigError when the secret is not the database's; Error when the
  * data folder cannot be used
  */
-export async function openCore(
-  config: Config,
-  { log, watch: isWatching = false, counters = createCounters() }: OpenOptions,
-): Promise<OpenCore> {
+export async function openCore(config: Config, options: OpenOptions): Promise<OpenCore> {
+  const { log, watch: isWatching = false, counters = createCounters(), now = systemNow } = options
+  const { dnsTimeoutMs: timeoutMs, dnsTries: tries, certificatePollMs } = options
   await prepareDataDir(config)
   const keyring = createKeyring(await loadSecret(config), config.secretPrevious)
   const health = createHealth()
@@ -59,10 +63,10 @@ export async function openCore(
   const directory = createDirectory({ store, keyring })
   const { dataDir, dns } = config
   const watch = createDnsWatch({ dns, now, log, health })
-  const resolver = createResolver({ servers: dns.servers, now, watch })
-  const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log, watch })
+  const resolver = createResolver({ servers: dns.servers, now, watch, timeoutMs, tries })
+  const verifier = createVerifier({ dnsServers: dns.servers, dataDir, now, log, watch, timeoutMs })
   const disk = isWatching ? await watchDisk({ ...diskOf(config), health, log }) : roomyDisk
-  const certificates = createCertificates({ config, health, log, now })
+  const certificates = createCertificates({ config, health, log, now }, certificatePollMs)
   const figures = { health, counters, certificates, disk }
   const close = async () => {
     certificates.stop()

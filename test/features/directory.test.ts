@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { createDirectory } from '../../src/features/directory.ts'
 import { newId } from '../../src/store/ids.ts'
 import { templates } from '../../src/store/schema/messages.ts'
-import { openSender, type Sender, START } from './messages/sender.ts'
+import { START } from '../core.ts'
+import { openSender, type Sender } from './messages/sender.ts'
 
 async function addTemplate({ core, project }: Sender, length: number): Promise<string> {
   const id = newId()

@@ -11,13 +11,13 @@ import {
   type ExampleStep,
   exampleSequence,
 } from './example-sequence.ts'
-import { type Service, startService, type TestProject } from './service.ts'
+import { type Service, type ServiceProject, startService } from './service.ts'
 
 const dns = createExampleDns()
 const bindings: Bindings = new Map()
 
 let service: Service
-let project: TestProject
+let project: ServiceProject
 
 before(async () => {
   service = await startService({ resolver: dns.resolver })

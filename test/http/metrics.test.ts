@@ -4,7 +4,8 @@ import { createCounters } from '../../src/counters.ts'
 import { type GaugeDeps, listGauges } from '../../src/features/metrics.ts'
 import { createTraffic } from '../../src/http/exchange/traffic.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
-import { address, openSender, START } from '../features/messages/sender.ts'
+import { address, START } from '../core.ts'
+import { openSender } from '../features/messages/sender.ts'
 
 const site = (name: string, blockedUntil: number | null, restrictedSince: number | null) =>
   ({ site: name, blockedUntil, restrictedSince }) as never

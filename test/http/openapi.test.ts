@@ -12,7 +12,7 @@ import type { Route } from '../../src/http/route.ts'
 import { createRoutes } from '../../src/http/route-table.ts'
 import { createAddressList } from '../../src/http/server/client-address.ts'
 import { addRecipient } from '../features/contacts/add-recipient.ts'
-import { type Service, startService, type TestProject } from './service.ts'
+import { type Service, type ServiceProject, startService } from './service.ts'
 
 type Operation = {
   operationId: string
@@ -29,7 +29,7 @@ type Description = {
 }
 
 let service: Service
-let project: TestProject
+let project: ServiceProject
 let routes: Route[]
 let description: Description
 

@@ -10,7 +10,7 @@ import { appendEvents } from '../../src/features/events/append.ts'
 import { findExample } from '../../src/http/examples/all.ts'
 import { ROUTES } from '../../src/http/route-table.ts'
 import { sql } from '../../src/store/drizzle.ts'
-import { type Service, startService, type TestProject } from './service.ts'
+import { type Service, type ServiceProject, startService } from './service.ts'
 
 type Row = { method: string; path: string; callers: (typeof ROUTES)[number][2] }
 type Called = { status: number; body: { error?: { code: string } } }
@@ -28,9 +28,9 @@ const unknownKeys = {
 }
 
 let service: Service
-let own: TestProject
-let other: TestProject
-let disabled: TestProject
+let own: ServiceProject
+let other: ServiceProject
+let disabled: ServiceProject
 /** Records of `own`, by the part of a path that names them. */
 let records: Record<string, string>
 

@@ -1,38 +1,23 @@
 /** A server with a real database and HTTP listener; delivery and DNS are not there. */
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { createCertificates } from '../../src/config/certificates/watch.ts'
 import type { Config } from '../../src/config/config.ts'
-import { createKeyring } from '../../src/config/keyring.ts'
-import { createCounters } from '../../src/counters.ts'
 import { createProject } from '../../src/features/accounts/projects.ts'
 import { createUser } from '../../src/features/accounts/users.ts'
 import type { Core } from '../../src/features/core.ts'
-import { createDirectory } from '../../src/features/directory.ts'
-import { createFuse } from '../../src/features/messages/outcome/fuse.ts'
-import { createKnownDomains } from '../../src/features/messages/outcome/known-domains.ts'
-import { createQueueNotifier } from '../../src/features/messages/queue/notifier.ts'
-import { createThrottle } from '../../src/features/messages/queue/throttle.ts'
-import { createNotifier } from '../../src/features/notifier.ts'
 import type { RequestLogEntry } from '../../src/features/requests/log.ts'
-import { createSharedRuns } from '../../src/features/shared-runs.ts'
-import { startHitLog } from '../../src/features/tracking/hit-log.ts'
 import { createDomainLists } from '../../src/features/verification/domain-lists/domain-lists.ts'
-import { createHealth } from '../../src/health.ts'
 import { type HttpServer, startHttp } from '../../src/http/server/server.ts'
 import { silentLog } from '../../src/log.ts'
-import { roomyDisk } from '../../src/store/files/disk.ts'
-import { openStore } from '../../src/store/store.ts'
+import { openTestCore, refuseFetch, type TestCore, type TestCoreOptions } from '../core.ts'
 
-export type TestProject = { id: string; secret: string; public: string }
+export type ServiceProject = { id: string; secret: string; public: string }
 
 export type Service = {
   url: string
-  core: Core
+  core: TestCore
   /** What the request log was told. */
   requests: RequestLogEntry[]
-  makeProject(name: string): Promise<TestProject>
+  makeProject(name: string): Promise<ServiceProject>
   stopHttp(graceMs: number): Promise<void>
   stop(): Promise<void>
 }
@@ -45,65 +30,15 @@ export type ServiceOptions = {
   topicArns?: readonly string[]
 }
 
-export const defaultLimits: Config['limits'] = {
-  apiRequestsPerMinute: 0,
-  recipientsPerRequest: 1000,
-  emailsPerSecond: 0,
-  attachmentsMaxCount: 10,
-  attachmentsMaxBytes: 10 * 1024 * 1024,
-  messageMaxBytes: 40 * 1024 * 1024,
-  submissionRecipients: 5,
-  minFreeBytes: 0,
-  idempotencyHours: 24,
-}
-
+/** The service stops by itself when it does not start. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-http-'))
-  const log = silentLog()
-  const store = await openStore({ path: path.join(folder, 'a.db'), log, watch: false })
-  const keyring = createKeyring('a secret of tests')
-  const config = configOf(folder, options)
-  const health = createHealth()
-  const certificates = createCertificates({ config, health, log, now: Date.now }, 20)
-  const hits = startHitLog({ store, config, now: Date.now, log }, { visitMs: 0 })
-  const base = { config, store, now: Date.now, log }
-  const figures = { health, counters: createCounters(), certificates, disk: { ...roomyDisk } }
-  const core: Core = {
-    ...base,
-    ...figures,
-    fuse: createFuse({ ...base, ...figures }),
-    knownDomains: createKnownDomains(),
-    keyring,
-    directory: createDirectory({ store, keyring }),
-    resolver: (options.resolver ?? {}) as Core['resolver'],
-    verifier: {
-      dns: (options.resolver ?? {}) as Core['resolver'],
-      listDns: (options.resolver ?? {}) as Core['resolver'],
-      listLimiter: { take: (work) => work() },
-      lists: createDomainLists({ dataDir: folder, now: Date.now, log }),
-      stop: () => undefined,
-    },
-    publicFetch: options.publicFetch ?? nobody,
-    outbound: {
-      preview: async () => [],
-      inFlight: () => 0,
-      sites: () => [],
-    } as unknown as Core['outbound'],
-    claims: new Map(),
-    queueNotifier: createQueueNotifier(),
-    inboundNotifier: createNotifier(),
-    jobNotifier: createNotifier(),
-    sharedRuns: createSharedRuns(),
-    hits,
-    throttle: createThrottle(0, Date.now),
+  const stops: (() => unknown)[] = []
+  const after = (stop?: unknown) => void stops.push(stop as () => unknown)
+  const core = await openTestCore({ after }, toCoreOptions(options))
+  const close = async () => {
+    for (const stop of stops) await stop()
   }
   const requests: RequestLogEntry[] = []
-  const close = async () => {
-    certificates.stop()
-    await hits.stop()
-    await store.close()
-    await rm(folder, { recursive: true })
-  }
   const http = await startOr(close, { core, requests })
   return {
     url: http.url,
@@ -122,6 +57,41 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
 }
 
+function toCoreOptions(options: ServiceOptions): TestCoreOptions {
+  const { http, limits, resolver = {}, publicFetch = refuseFetch, topicArns = [] } = options
+  const dns = resolver as Core['resolver']
+  return {
+    settings: {
+      PILLARBOX_HTTP__LISTEN: '127.0.0.1:0',
+      PILLARBOX_HTTP__METRICS_ALLOW: '["127.0.0.0/8", "::1/128"]',
+      PILLARBOX_DELIVERY__MODE: 'direct',
+      PILLARBOX_LIMITS__API_REQUESTS_PER_MINUTE: '0',
+      PILLARBOX_LIMITS__SUBMISSION_RECIPIENTS: '5',
+      PILLARBOX_LIMITS__MIN_FREE_BYTES: '0',
+    },
+    configure: (config) => ({
+      ...config,
+      http: { ...config.http, ...http },
+      limits: { ...config.limits, ...limits },
+      sns: { topicArns: [...topicArns] },
+    }),
+    parts: { resolver: dns, publicFetch, verifier: createTestVerifier(dns) },
+    now: Date.now,
+    certificatePollMs: 20,
+  }
+}
+
+function createTestVerifier(dns: Core['resolver']): Core['verifier'] {
+  const dataDir = tmpdir()
+  return {
+    dns,
+    listDns: dns,
+    listLimiter: { take: (work) => work() },
+    lists: createDomainLists({ dataDir, now: Date.now, log: silentLog() }),
+    stop: () => undefined,
+  }
+}
+
 async function startOr(
   close: () => Promise<void>,
   { core, requests }: Pick<Service, 'core' | 'requests'>,
@@ -132,36 +102,4 @@ async function startOr(
     await close()
     throw error
   }
-}
-
-const nobody: Core['publicFetch'] = async () => ({
-  ok: false,
-  isRefused: true,
-  error: 'nobody is asked here',
-})
-
-function configOf(folder: string, { http, limits, topicArns = [] }: ServiceOptions): Config {
-  return {
-    baseUrl: 'http://localhost:8080',
-    dataDir: folder,
-    http: {
-      listen: { host: '127.0.0.1', port: 0, isTls: false },
-      trustedProxies: [],
-      metricsAllow: ['127.0.0.0/8', '::1/128'],
-      maxConnections: 1000,
-      maxConnectionsPerAddress: 100,
-      tls: null,
-      ...http,
-    },
-    delivery: {
-      mode: 'direct',
-      hostname: 'mx.pillarbox.test',
-      returnPathDomain: 'bounce.mx.pillarbox.test',
-      giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
-    },
-    dns: { servers: [], canary: [] },
-    sns: { topicArns },
-    limits: { ...defaultLimits, ...limits },
-    retention: { bodyDays: 90, requestLogDays: 30, sandboxMessages: 1000 },
-  } as unknown as Config
 }

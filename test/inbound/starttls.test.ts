@@ -19,7 +19,7 @@ async function openSecurePlace(t: TestContext, options: InboundOptions = {}) {
   }
   await install(makeCertificate(['first.test']))
   const settings = { PILLARBOX_INBOUND__TLS_CERT: certFile, PILLARBOX_INBOUND__TLS_KEY: keyFile }
-  const server = await openInbound(t, { settings, certificateEveryMs: 10, ...options })
+  const server = await openInbound(t, { settings, certificatePollMs: 10, ...options })
   return { ...server, install, certFile }
 }
 

@@ -169,7 +169,7 @@ describe('logging in for submission', { concurrency: 8 }, () => {
   })
 
   it('uses a renewed certificate, and keeps the old one while the new is broken', async (t) => {
-    const { files, ports } = await openSubmission(t, { certificateEveryMs: 20 })
+    const { files, ports } = await openSubmission(t, { certificatePollMs: 20 })
     const first = await shownBy(ports.tls)
     await writeFile(files.certFile, 'no certificate')
     assert.equal(await shownBy(ports.tls), first)

@@ -38,14 +38,14 @@ export const certificate: Certificate = makeCertificate(['localhost'])
 
 type Given = {
   settings?: Record<string, string>
-  certificateEveryMs?: number
+  certificatePollMs?: number
   /** No certificate, and no listener that needs one. */
   isClear?: boolean
 } & Partial<SubmissionOptions>
 
 export async function openSubmission(
   t: Pick<TestContext, 'after'>,
-  { settings, certificateEveryMs = 3_000, isClear, ...options }: Given = {},
+  { settings, certificatePollMs = 3_000, isClear, ...options }: Given = {},
 ): Promise<SubmissionServer> {
   const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-submission-'))
   const files = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') }
@@ -53,7 +53,7 @@ export async function openSubmission(
   await writeFile(files.keyFile, certificate.key)
   t.after(() => rm(folder, { recursive: true }))
   const core = await openTestCore(t, {
-    certificateEveryMs,
+    certificatePollMs,
     settings: {
       ...(isClear
         ? { PILLARBOX_SUBMISSION__LISTEN: '["127.0.0.1:0"]' }

@@ -12,14 +12,14 @@ import {
   type Recipient,
   subscriptionEvents,
 } from '../features/contacts/add-recipient.ts'
-import { type Service, startService, type TestProject } from '../http/service.ts'
+import { type Service, type ServiceProject, startService } from '../http/service.ts'
 import { findChromium, launchChromium } from './chromium.ts'
 import { enlargeLetters, focused, lowestContrast, overflow, smallTargets } from './page-looks.ts'
 
 const program = findChromium()
 
 let service: Service
-let project: TestProject
+let project: ServiceProject
 let browser: Browser
 
 describe('in Chromium', { skip: program === undefined && 'chromium is not installed' }, () => {

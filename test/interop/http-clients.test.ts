@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
-import { type Service, startService, type TestProject } from '../http/service.ts'
+import { type Service, type ServiceProject, startService } from '../http/service.ts'
 
 const isInstalled = spawnSync('python3', ['--version']).status === 0
 
@@ -25,7 +25,7 @@ for _ in range(5):
 
 describe("Python's http.client", { skip: isInstalled ? false : 'python3 is not installed' }, () => {
   let service: Service
-  let project: TestProject
+  let project: ServiceProject
 
   before(async () => {
     service = await startService()

@@ -9,15 +9,14 @@ import { createTemplateCache } from '../../../src/mail/precomposed/template-cach
 import { eq } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
+import { address, START } from '../../core.ts'
 import { testTracker } from '../../mail/tracker.ts'
 import {
   addProject,
-  address,
   attempted,
   type OutcomeKind,
   openSender,
   type Sender,
-  START,
 } from '../messages/sender.ts'
 
 /** Sends one email and lets it come to that end. */

@@ -15,7 +15,8 @@ import {
 import { listUpcoming, type UpcomingSource } from '../../../src/features/activity/upcoming.ts'
 import { appendEvents, type NewEvent } from '../../../src/features/events/append.ts'
 import { sql } from '../../../src/store/drizzle.ts'
-import { addProject, address, openSender, type Sender, START } from '../messages/sender.ts'
+import { address, START } from '../../core.ts'
+import { addProject, openSender, type Sender } from '../messages/sender.ts'
 
 const DAY = 86_400_000
 

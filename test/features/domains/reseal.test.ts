@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createKeyring } from '../../../src/config/keyring.ts'
 import { createDirectory } from '../../../src/features/directory.ts'
 import { resealDomainKeys } from '../../../src/features/domains/reseal.ts'
-import { addProject, openTestCore, trustDomain } from '../../core.ts'
+import { addProject, openTestCore, SECRET, trustDomain } from '../../core.ts'
 
 test('signing keys outlive the secret that first sealed them', async (t) => {
   const core = await openTestCore(t)
@@ -13,7 +13,7 @@ test('signing keys outlive the secret that first sealed them', async (t) => {
   const before = await core.directory.findSenderDomain(id, 'shop.test')
   assert.equal(await resealDomainKeys(core), 0)
 
-  const both = createKeyring('a new secret', 'the secret of the tests')
+  const both = createKeyring('a new secret', SECRET)
   assert.equal(await resealDomainKeys({ store: core.store, keyring: both }), 2)
   assert.equal(await resealDomainKeys({ store: core.store, keyring: both }), 0)
   const keyring = createKeyring('a new secret')

@@ -10,7 +10,8 @@ import { listContactEvents, listEvents } from '../../../src/features/events/list
 import { countByName, listNames } from '../../../src/features/events/names.ts'
 import { findEventUsage } from '../../../src/features/events/usage.ts'
 import { cancelEmails } from '../../../src/features/messages/queue/operate.ts'
-import { openSender, START } from '../messages/sender.ts'
+import { START } from '../../core.ts'
+import { openSender } from '../messages/sender.ts'
 
 /** A contact with one email that was cancelled, one event of its own, and a suppressed email. */
 async function openFailed(t: TestContext) {

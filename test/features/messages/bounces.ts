@@ -12,7 +12,8 @@ import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
 import { heldSuppressions, suppressions } from '../../../src/store/schema/suppressions.ts'
-import { address, attempted, type OutcomeKind, openSender, type Sender } from './sender.ts'
+import { address } from '../../core.ts'
+import { attempted, type OutcomeKind, openSender, type Sender } from './sender.ts'
 
 export type End = { kind: OutcomeKind; change?: Partial<AttemptOutcome> }
 

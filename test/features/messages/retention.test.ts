@@ -5,7 +5,8 @@ import { deleteExpiredContent } from '../../../src/features/messages/retention.t
 import { eq } from '../../../src/store/drizzle.ts'
 import { createIdSource } from '../../../src/store/ids.ts'
 import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
-import { openSender, type Sender, START } from './sender.ts'
+import { START } from '../../core.ts'
+import { openSender, type Sender } from './sender.ts'
 
 const DAY = 86_400_000
 

@@ -1,48 +1,31 @@
 /** A project that may send from example.test, over a real database, and an outbound that obeys. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { createKeyring } from '../../../src/config/keyring.ts'
-import { createCounters } from '../../../src/counters.ts'
 import type { Core } from '../../../src/features/core.ts'
-import { createDirectory } from '../../../src/features/directory.ts'
 import {
   type AcceptedMessage,
   acceptOnce,
 } from '../../../src/features/messages/accept/accept-message.ts'
 import type { SendRequest } from '../../../src/features/messages/accept/plan.ts'
-import { createFuse } from '../../../src/features/messages/outcome/fuse.ts'
-import { createKnownDomains } from '../../../src/features/messages/outcome/known-domains.ts'
-import { createQueueNotifier } from '../../../src/features/messages/queue/notifier.ts'
-import { createThrottle } from '../../../src/features/messages/queue/throttle.ts'
-import { createNotifier } from '../../../src/features/notifier.ts'
-import { createSharedRuns } from '../../../src/features/shared-runs.ts'
-import { createHealth } from '../../../src/health.ts'
-import { silentLog } from '../../../src/log.ts'
-import { parseAddress } from '../../../src/mail/address/address.ts'
 import type { AttemptOutcome } from '../../../src/outbound/attempt.ts'
 import type { DeliveryResult, DeliveryTask } from '../../../src/outbound/delivery.ts'
 import { eq } from '../../../src/store/drizzle.ts'
-import { roomyDisk } from '../../../src/store/files/disk.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { type Project, projects } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { contents, type Email, emails } from '../../../src/store/schema/messages.ts'
-import { openStore } from '../../../src/store/store.ts'
-
-export const address = (text: string) => {
-  const parsed = parseAddress(text)
-  if (parsed === undefined) throw new TypeError(text)
-  return parsed
-}
-
-export const START = Date.parse('2026-11-21T12:00:00.000Z')
+import {
+  address,
+  openTestCore,
+  refuseFetch,
+  START,
+  type TestCore,
+  type TestCoreOptions,
+} from '../../core.ts'
 
 export type Sender = {
-  core: Core
+  core: TestCore
   project: Project
   /** What time it is; tests may change it. */
   clock: { now: number }
@@ -65,51 +48,27 @@ type Accepted = ReturnType<typeof toAnswer>
 
 type SendOptions = { project?: Project; key?: string }
 
-export async function openSender(t: TestContext): Promise<Sender> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'pillarbox-'))
-  const store = await openStore({ path: path.join(folder, 'test.db'), log: silentLog() })
-  t.after(async () => {
-    await store.close()
-    await rm(folder, { recursive: true })
-  })
-  const keyring = createKeyring('a secret of the tests, long enough')
-  const clock = { now: START }
+export async function openSender(
+  t: TestContext,
+  options: Pick<TestCoreOptions, 'watch'> = {},
+): Promise<Sender> {
   const tasks: DeliveryTask[] = []
   const capacity = new Map<string, number>()
-  const config = configuration as unknown as Core['config']
-  const figures = { health: createHealth(), counters: createCounters() }
-  const base = { config, store, now: () => clock.now, log: silentLog(), ...figures }
   const pauses: Sender['pauses'] = new Map()
   const restrictions: Sender['restrictions'] = new Map()
-  const core: Core = {
-    ...base,
-    keyring,
-    directory: createDirectory({ store, keyring }),
-    resolver: {} as Core['resolver'],
-    verifier: {} as Core['verifier'],
-    publicFetch: async () => ({ ok: false, isRefused: true, error: 'nobody is asked here' }),
-    outbound: {
-      siteOf: (domain: string) => domain,
-      capacity: (site: string) => capacity.get(site) ?? 1_000,
-      projectCapacity: () => 1_000,
-      pauseOf: (site: string) => pauses.get(site) ?? null,
-      restrictionOf: (site: string) => restrictions.get(site) ?? null,
-      deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),
-      recall: () => undefined,
-      hasContentRoom: () => true,
-    } as unknown as Core['outbound'],
-    claims: new Map(),
-    queueNotifier: createQueueNotifier(),
-    inboundNotifier: createNotifier(),
-    jobNotifier: createNotifier(),
-    sharedRuns: createSharedRuns(),
-    certificates: {} as Core['certificates'],
-    disk: { ...roomyDisk },
-    fuse: createFuse(base),
-    knownDomains: createKnownDomains(),
-    hits: {} as Core['hits'],
-    throttle: createThrottle(0, () => clock.now),
-  }
+  const outbound = {
+    siteOf: (domain: string) => domain,
+    capacity: (site: string) => capacity.get(site) ?? 1_000,
+    projectCapacity: () => 1_000,
+    pauseOf: (site: string) => pauses.get(site) ?? null,
+    restrictionOf: (site: string) => restrictions.get(site) ?? null,
+    deliver: (batch: DeliveryTask[]) => void tasks.push(...batch),
+    recall: () => undefined,
+    hasContentRoom: () => true,
+  } as unknown as Core['outbound']
+  const parts = { outbound, publicFetch: refuseFetch }
+  const core = await openTestCore(t, { settings, parts, ...options })
+  const { store, clock } = core
   const project = await addProject(core, 'Shop', 'example.test')
   const send: Sender['send'] = (request = {}, { project: as = project, key } = {}) =>
     acceptOnce(
@@ -191,19 +150,13 @@ export async function addProject(core: Core, name: string, domain: string): Prom
   return project
 }
 
-const configuration = {
-  baseUrl: 'https://mail.example.test',
-  delivery: {
-    mode: 'direct',
-    hostname: 'mail.example.test',
-    retrySchedule: [60_000, 300_000, 600_000],
-    fusePerMinute: 50,
-    giveUpAfter: { transactional: 86_400_000, workflow: 86_400_000, campaign: 259_200_000 },
-    returnPathDomain: 'bounce.mail.example.test',
-  },
-  inbound: { listen: [], maxBytesPerProject: 0 },
-  limits: { idempotencyHours: 24, emailsPerSecond: 0 },
-  retention: { bodyDays: 90, requestLogDays: 30, sandboxMessages: 3 },
+const settings = {
+  PILLARBOX_BASE_URL: 'https://mail.example.test',
+  PILLARBOX_DELIVERY__MODE: 'direct',
+  PILLARBOX_DELIVERY__HOSTNAME: 'mail.example.test',
+  PILLARBOX_DELIVERY__RETRY_SCHEDULE: '["1m", "5m", "10m"]',
+  PILLARBOX_INBOUND__MAX_BYTES_PER_PROJECT: '0',
+  PILLARBOX_RETENTION__SANDBOX_MESSAGES: '3',
 }
 
 const delivered: AttemptOutcome = {

@@ -4,7 +4,8 @@ import type { Core } from '../../../src/features/core.ts'
 import { liftSite } from '../../../src/features/questions/sites.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { emails } from '../../../src/store/schema/messages.ts'
-import { address, openSender, START } from '../messages/sender.ts'
+import { address, START } from '../../core.ts'
+import { openSender } from '../messages/sender.ts'
 
 test('the answer to a lift counts all waiting emails, including those that were due before', async (t) => {
   const { core, send } = await openSender(t)

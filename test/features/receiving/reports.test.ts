@@ -5,7 +5,7 @@ import { createReturnPathLocalPart } from '../../../src/mail/signed-tokens.ts'
 import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { attempts, emails } from '../../../src/store/schema/messages.ts'
 import { strikes } from '../../../src/store/schema/suppressions.ts'
-import { address } from '../messages/sender.ts'
+import { address } from '../../core.ts'
 import { arf, DAY, dsn, letter, openReceiver, type Receiver, shareReader } from './receiver.ts'
 
 const shared = shareReader()

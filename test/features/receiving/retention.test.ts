@@ -24,7 +24,8 @@ import { sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { inboundMessages } from '../../../src/store/schema/inbound.ts'
 import { strikes } from '../../../src/store/schema/suppressions.ts'
-import { openSender, START } from '../messages/sender.ts'
+import { START } from '../../core.ts'
+import { openSender } from '../messages/sender.ts'
 import { DAY } from './receiver.ts'
 
 type Row = typeof inboundMessages.$inferInsert

@@ -12,6 +12,7 @@ import { events } from '../../../src/store/schema/events.ts'
 import { inboundMessages, snsNotifications } from '../../../src/store/schema/inbound.ts'
 import { attempts, type Email, emails } from '../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../src/store/schema/suppressions.ts'
+import { START } from '../../core.ts'
 import { makeCertificate } from '../../fakes/certificate.ts'
 import {
   CERTIFICATE_URL,
@@ -22,7 +23,7 @@ import {
   sesEvent,
   TOPIC,
 } from '../../fakes/sns.ts'
-import { openSender, type Sender, START } from '../messages/sender.ts'
+import { openSender, type Sender } from '../messages/sender.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000

@@ -4,7 +4,7 @@ import { recordHits } from '../../../src/features/tracking/hits.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import type { Email } from '../../../src/store/schema/messages.ts'
-import { START } from '../messages/sender.ts'
+import { START } from '../../core.ts'
 import {
   click,
   iso,

@@ -4,7 +4,8 @@ import { type Hit, recordHits } from '../../../src/features/tracking/hits.ts'
 import { eq } from '../../../src/store/drizzle.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { type Email, emails } from '../../../src/store/schema/messages.ts'
-import { openSender, type Sender, START } from '../messages/sender.ts'
+import { START } from '../../core.ts'
+import { openSender, type Sender } from '../messages/sender.ts'
 
 export type TrackedSender = Sender & {
   /** An email with this body, delivered at START; its id. */

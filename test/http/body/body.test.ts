@@ -8,12 +8,12 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import supertest from 'supertest'
 import { addDomain } from '../../../src/features/domains/add.ts'
 import { verifyDomain } from '../../../src/features/domains/verify.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 const MB = 1024 * 1024
 
 let service: Service
-let project: TestProject
+let project: ServiceProject
 
 before(async () => {
   const nothing = { kind: 'nxdomain', expiresAt: 0 } as const

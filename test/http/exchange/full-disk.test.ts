@@ -5,10 +5,10 @@ import { createTraffic } from '../../../src/http/exchange/traffic.ts'
 import { createLayout } from '../../../src/http/pages/layout.ts'
 import { createRoutes } from '../../../src/http/route-table.ts'
 import { createAddressList } from '../../../src/http/server/client-address.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 let service: Service
-let project: TestProject
+let project: ServiceProject
 
 before(async () => {
   service = await startService()

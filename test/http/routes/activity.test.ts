@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import { appendEvent } from '../../../src/features/events/append.ts'
 import { events } from '../../../src/store/schema/events.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 let service: Service
-let mine: TestProject
+let mine: ServiceProject
 
 const day = 24 * 60 * 60 * 1000
 const start = Date.parse('2026-03-01T12:00:00.000Z')

@@ -3,11 +3,11 @@ import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import type { Core } from '../../../src/features/core.ts'
 import { domains } from '../../../src/store/schema/domains.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 /** What stands in the DNS: TXT records by name. */
 const zone = new Map<string, string[]>()
@@ -30,7 +30,7 @@ before(async () => {
 
 after(() => service.stop())
 
-const call = (method: 'get' | 'post' | 'delete', path: string, by: TestProject = mine) =>
+const call = (method: 'get' | 'post' | 'delete', path: string, by: ServiceProject = mine) =>
   supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
 
 const countDomains = () => service.core.store.read.$count(domains)

@@ -10,11 +10,11 @@ import { jobs } from '../../../src/store/schema/jobs.ts'
 import { contents, emails } from '../../../src/store/schema/messages.ts'
 import { segments } from '../../../src/store/schema/segments.ts'
 import { addRecipient } from '../../features/contacts/add-recipient.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 const DAY = 86_400_000
 const START = Date.parse('2026-03-01T12:00:00.000Z')

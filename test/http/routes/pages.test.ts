@@ -22,6 +22,7 @@ import { newId } from '../../../src/store/ids.ts'
 import { projects } from '../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
+import { SECRET } from '../../core.ts'
 import {
   addEmail,
   addRecipient,
@@ -29,13 +30,13 @@ import {
   type Recipient,
   subscriptionEvents,
 } from '../../features/contacts/add-recipient.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 const oneClick = 'List-Unsubscribe=One-Click'
 const pages = ['unsubscribe', 'subscribe', 'manage'] as const
 
 let service: Service
-let project: TestProject
+let project: ServiceProject
 let ada: Recipient
 
 before(async () => {
@@ -257,7 +258,7 @@ test('a token is read in capitals too, and signed by the previous secret', async
   t.after(() => {
     core.keyring = keyring
   })
-  core.keyring = createKeyring('a newer secret of tests', 'a secret of tests')
+  core.keyring = createKeyring('a newer secret of tests', SECRET)
   assert.equal((await get(`/unsubscribe/${ada.token}`)).status, 200)
   assert.equal((await press(`/unsubscribe/${ada.token}`, 'unsubscribe')).status, 303)
   assert.equal(await isSubscribed(ada), false)

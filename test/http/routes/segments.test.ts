@@ -5,11 +5,11 @@ import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { segmentMembers, segments } from '../../../src/store/schema/segments.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 before(async () => {
   service = await startService()
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 type Method = 'get' | 'post' | 'patch' | 'delete'
 
-const call = (method: Method, path: string, by: TestProject = mine) =>
+const call = (method: Method, path: string, by: ServiceProject = mine) =>
   supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
 
 const pro = {
@@ -35,10 +35,10 @@ const pro = {
   groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
 }
 
-const create = (body: object = {}, by: TestProject = mine) =>
+const create = (body: object = {}, by: ServiceProject = mine) =>
   call('post', '/segments', by).send({ name: 'Pro people', condition: pro, ...body })
 
-async function addContact(email: string, plan = 'pro', by: TestProject = mine): Promise<string> {
+async function addContact(email: string, plan = 'pro', by: ServiceProject = mine): Promise<string> {
   const id = newId()
   const row = { id, projectId: by.id, address: email, subscribed: true, data: { plan } }
   const at = { createdAt: Date.now(), updatedAt: Date.now() }

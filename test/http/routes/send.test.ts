@@ -7,11 +7,11 @@ import { domains } from '../../../src/store/schema/domains.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { contents, emails, templates } from '../../../src/store/schema/messages.ts'
 import { idempotencyKeys } from '../../../src/store/schema/service.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 before(async () => {
   service = await startService()

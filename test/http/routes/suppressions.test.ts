@@ -7,11 +7,11 @@ import { newId } from '../../../src/store/ids.ts'
 import { contacts } from '../../../src/store/schema/contacts.ts'
 import { events } from '../../../src/store/schema/events.ts'
 import { strikes, suppressions } from '../../../src/store/schema/suppressions.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 before(async () => {
   service = await startService()
@@ -27,7 +27,7 @@ beforeEach(async () => {
   })
 })
 
-const call = (method: 'get' | 'post' | 'delete', path: string, by: TestProject = mine) =>
+const call = (method: 'get' | 'post' | 'delete', path: string, by: ServiceProject = mine) =>
   supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
 
 const add = (body: object, by = mine) => call('post', '/suppressions', by).send(body)

@@ -4,11 +4,11 @@ import supertest from 'supertest'
 import { addDomain } from '../../../src/features/domains/add.ts'
 import { verifyDomain } from '../../../src/features/domains/verify.ts'
 import { templates } from '../../../src/store/schema/messages.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 before(async () => {
   service = await startService()
@@ -22,17 +22,20 @@ after(() => service.stop())
 
 beforeEach(() => service.core.store.write(async (tx) => void (await tx.delete(templates))))
 
-async function own(project: TestProject, domain: string): Promise<void> {
+async function own(project: ServiceProject, domain: string): Promise<void> {
   const { id } = await addDomain(service.core, { projectId: project.id, domain })
   await verifyDomain(service.core, { id }, { trust: true })
 }
 
-const call = (method: 'get' | 'post' | 'patch' | 'delete', path: string, by: TestProject = mine) =>
-  supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
+const call = (
+  method: 'get' | 'post' | 'patch' | 'delete',
+  path: string,
+  by: ServiceProject = mine,
+) => supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
 
 const valid = { name: 'Welcome', subject: 'Hi {{name}}', body: '<p>Hi</p>', from: 'a@example.test' }
 
-const create = (change: object = {}, by: TestProject = mine) =>
+const create = (change: object = {}, by: ServiceProject = mine) =>
   call('post', '/templates', by).send({ ...valid, ...change })
 
 const countTemplates = () => service.core.store.read.$count(templates)

@@ -4,11 +4,11 @@ import supertest from 'supertest'
 import type { Core } from '../../../src/features/core.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { jobs } from '../../../src/store/schema/jobs.ts'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 /** Names ending in `.down` are nobody's to speak for; others have mail, or do not exist. */
 const mx: Core['resolver']['mx'] = async (name) => {

@@ -4,12 +4,12 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
-import { type Service, startService, type TestProject } from '../service.ts'
+import { type Service, type ServiceProject, startService } from '../service.ts'
 
 const MB = 1024 * 1024
 
 let service: Service
-let project: TestProject
+let project: ServiceProject
 
 before(async () => {
   service = await startService()

@@ -9,7 +9,8 @@ import { projects } from '../../../../src/store/schema/accounts.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { contents, templates } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
-import { addProject, address, openSender, type Sender, START } from '../sender.ts'
+import { address, START } from '../../../core.ts'
+import { addProject, openSender, type Sender } from '../sender.ts'
 
 const nobody = { contacts: 0, contents: 0, emails: 0, events: 0 }
 

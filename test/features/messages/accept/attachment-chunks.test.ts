@@ -8,8 +8,9 @@ import { decodeAttachment } from '../../../../src/mail/compose/attachment.ts'
 import { eq, sql } from '../../../../src/store/drizzle.ts'
 import { chunks, contents, emails } from '../../../../src/store/schema/messages.ts'
 import type { Store } from '../../../../src/store/store.ts'
+import { address, START } from '../../../core.ts'
 import { countTurns } from '../../../event-loop.ts'
-import { address, openSender, type Sender, START } from '../sender.ts'
+import { openSender, type Sender } from '../sender.ts'
 
 const HOUR_MS = 3_600_000
 const octets = Buffer.from(Uint8Array.from({ length: 2_500_000 }, (_, at) => (at * 31) >> 2))

@@ -11,15 +11,8 @@ import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { domains } from '../../../../src/store/schema/domains.ts'
 import { attempts, emails, holds } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
-import {
-  addProject,
-  address,
-  attempted,
-  type OutcomeKind,
-  openSender,
-  type Sender,
-  START,
-} from '../sender.ts'
+import { address, START } from '../../../core.ts'
+import { addProject, attempted, type OutcomeKind, openSender, type Sender } from '../sender.ts'
 
 type Line = Sender & {
   /** Sends one email and resolves when it has been handed to outbound. */

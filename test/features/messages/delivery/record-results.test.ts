@@ -9,7 +9,8 @@ import {
 import { startQueue } from '../../../../src/features/messages/queue/queue.ts'
 import { sql } from '../../../../src/store/drizzle.ts'
 import { events } from '../../../../src/store/schema/events.ts'
-import { address, attempted, openSender, type Sender, START } from '../sender.ts'
+import { address, START } from '../../../core.ts'
+import { attempted, openSender, type Sender } from '../sender.ts'
 
 type Line = Sender & {
   delivery: Deliverer
@@ -158,7 +159,7 @@ test('reports are kept while the database takes no writes, and recorded once it 
 })
 
 test('when the files of the database are taken away, what has not begun is called back and nothing more is claimed', async (t) => {
-  const sender = await openSender(t)
+  const sender = await openSender(t, { watch: true })
   const file = (await sender.core.store.read.get(
     sql`select file from pragma_database_list where name = 'main'`,
   )) as { file: string }

@@ -11,7 +11,8 @@ import type { SiteStatus } from '../../../../src/outbound/sites/site-status.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
-import { openSender, type Sender, START } from '../sender.ts'
+import { START } from '../../../core.ts'
+import { openSender, type Sender } from '../sender.ts'
 
 async function add(sender: Sender, change: Partial<Email>): Promise<Email> {
   const id = (await sender.send()).emails[0]?.email ?? ''

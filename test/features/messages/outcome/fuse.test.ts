@@ -20,8 +20,8 @@ import {
   strikes,
   suppressions,
 } from '../../../../src/store/schema/suppressions.ts'
+import { address, START } from '../../../core.ts'
 import { type Bounces, noSuchDomain, openBounces, people, statesOf } from '../bounces.ts'
-import { address, START } from '../sender.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000

@@ -10,7 +10,8 @@ import { createLog } from '../../../../src/log.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails } from '../../../../src/store/schema/messages.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
-import { address, attempted, openSender, type Sender } from '../sender.ts'
+import { address } from '../../../core.ts'
+import { attempted, openSender, type Sender } from '../sender.ts'
 
 type Entry = Record<string, unknown>
 

@@ -7,8 +7,8 @@ import { listHeld } from '../../../../src/features/suppressions/held.ts'
 import { undoSuppressions } from '../../../../src/features/suppressions/undo.ts'
 import type { DnsAnswer, MxRecord } from '../../../../src/outbound/dns/resolver.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
+import { START } from '../../../core.ts'
 import { noSuchDomain, openBounces, people, statesOf } from '../bounces.ts'
-import { START } from '../sender.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -16,7 +16,8 @@ import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
 import { attempts, type Email, emails } from '../../../../src/store/schema/messages.ts'
 import { strikes, suppressions } from '../../../../src/store/schema/suppressions.ts'
-import { attempted, openSender, type Sender, START } from '../sender.ts'
+import { START } from '../../../core.ts'
+import { attempted, openSender, type Sender } from '../sender.ts'
 
 const DAY = 86_400_000
 

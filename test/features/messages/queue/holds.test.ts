@@ -10,7 +10,8 @@ import {
 import { countQueue, listQueue } from '../../../../src/features/messages/queue/queue-list.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { emails, holds } from '../../../../src/store/schema/messages.ts'
-import { address, openSender, type Sender, START } from '../sender.ts'
+import { address, START } from '../../../core.ts'
+import { openSender, type Sender } from '../sender.ts'
 
 const to = (text: string) => [{ address: address(text), name: null }]
 

@@ -12,7 +12,8 @@ import type { DeliveryResult } from '../../../../src/outbound/delivery.ts'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { type Email, emails } from '../../../../src/store/schema/messages.ts'
 import type { Tx } from '../../../../src/store/write/transaction.ts'
-import { address, attempted, openSender, type Sender, START } from '../sender.ts'
+import { address, START } from '../../../core.ts'
+import { attempted, openSender, type Sender } from '../sender.ts'
 
 const HOUR = 3_600_000
 const dead = { until: START + HOUR, reason: 'dest.test takes no mail now: connection refused' }

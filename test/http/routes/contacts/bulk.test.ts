@@ -3,11 +3,11 @@ import { after, before, test } from 'node:test'
 import supertest from 'supertest'
 import { newId } from '../../../../src/store/ids.ts'
 import { jobs } from '../../../../src/store/schema/jobs.ts'
-import { type Service, startService, type TestProject } from '../../service.ts'
+import { type Service, type ServiceProject, startService } from '../../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 before(async () => {
   service = await startService()
@@ -17,13 +17,13 @@ before(async () => {
 
 after(() => service.stop())
 
-const post = (operation: string, body: object, by: TestProject = mine) =>
+const post = (operation: string, body: object, by: ServiceProject = mine) =>
   supertest(service.url)
     .post(`/contacts/bulk-${operation}`)
     .set('Authorization', `Bearer ${by.secret}`)
     .send(body)
 
-const look = (jobId: string, by: TestProject = mine) =>
+const look = (jobId: string, by: ServiceProject = mine) =>
   supertest(service.url).get(`/contacts/bulk/${jobId}`).set('Authorization', `Bearer ${by.secret}`)
 
 const ids = (count: number) => Array.from({ length: count }, () => newId())

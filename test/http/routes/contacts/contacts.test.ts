@@ -4,11 +4,11 @@ import supertest from 'supertest'
 import { newId } from '../../../../src/store/ids.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { events } from '../../../../src/store/schema/events.ts'
-import { type Service, startService, type TestProject } from '../../service.ts'
+import { type Service, type ServiceProject, startService } from '../../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 before(async () => {
   service = await startService()
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 type Verb = 'get' | 'post' | 'patch' | 'delete'
 
-const call = (verb: Verb, path: string, by: TestProject = mine) =>
+const call = (verb: Verb, path: string, by: ServiceProject = mine) =>
   supertest(service.url)[verb](path).set('Authorization', `Bearer ${by.secret}`)
 
 const add = (body: object, by = mine) => call('post', '/contacts', by).send(body)

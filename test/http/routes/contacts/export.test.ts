@@ -3,13 +3,13 @@ import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { upsertContacts } from '../../../../src/features/contacts/write/upsert.ts'
 import { address } from '../../../core.ts'
-import { type Service, startService, type TestProject } from '../../service.ts'
+import { type Service, type ServiceProject, startService } from '../../service.ts'
 
 const PEOPLE = 3000
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 before(async () => {
   service = await startService()

@@ -4,11 +4,11 @@ import supertest from 'supertest'
 import { eq } from '../../../../src/store/drizzle.ts'
 import { newId } from '../../../../src/store/ids.ts'
 import { type ContactData, contacts } from '../../../../src/store/schema/contacts.ts'
-import { type Service, startService, type TestProject } from '../../service.ts'
+import { type Service, type ServiceProject, startService } from '../../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 before(async () => {
   service = await startService()
@@ -18,7 +18,7 @@ before(async () => {
 
 after(() => service.stop())
 
-const call = (method: 'get' | 'delete', path: string, by: TestProject = mine) =>
+const call = (method: 'get' | 'delete', path: string, by: ServiceProject = mine) =>
   supertest(service.url)[method](path).set('Authorization', `Bearer ${by.secret}`)
 
 async function addContact(data: ContactData, { id: projectId } = mine): Promise<string> {

@@ -9,11 +9,11 @@ import { startJobs } from '../../../../src/jobs/jobs.ts'
 import { contacts } from '../../../../src/store/schema/contacts.ts'
 import { importChunks, jobs } from '../../../../src/store/schema/jobs.ts'
 import { suppressions } from '../../../../src/store/schema/suppressions.ts'
-import { type Service, startService, type TestProject } from '../../service.ts'
+import { type Service, type ServiceProject, startService } from '../../service.ts'
 
 let service: Service
-let mine: TestProject
-let other: TestProject
+let mine: ServiceProject
+let other: ServiceProject
 
 before(async () => {
   service = await startService()

@@ -8,10 +8,10 @@ import {
   pageToken,
   subscriptionEvents,
 } from '../../../features/contacts/add-recipient.ts'
-import { type Service, startService, type TestProject } from '../../service.ts'
+import { type Service, type ServiceProject, startService } from '../../service.ts'
 
 let service: Service
-let project: TestProject
+let project: ServiceProject
 
 before(async () => {
   service = await startService()
