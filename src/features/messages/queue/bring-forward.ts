@@ -1,4 +1,4 @@
-/** Mail that waits for a destination whose back-off an operator has ended: it is due at once. */
+/** Makes mail due at once whose site an operator has freed from its back-off. */
 import { QUEUE_CLASSES } from '../../../queue-class.ts'
 import { eachOf, listOf } from '../../../store/dialect.ts'
 import { type SQL, sql } from '../../../store/drizzle.ts'
@@ -10,13 +10,13 @@ import type { QueueNotifier } from './notifier.ts'
 
 const MAX_DOMAINS = 10_000
 
-/** Recipient domains (A-labels) that mail waits for, from domain to domain in the index. */
+/** The recipient domains (A-labels) of waiting mail, found by seeks in the index. */
 export async function listWaitingDomains({ store }: Pick<Base, 'store'>): Promise<string[]> {
   const rows = await store.scan.all<{ domain: string }>(waitingDomains())
   return rows.map(({ domain }) => domain)
 }
 
-/** How many emails to these domains wait, due or not. */
+/** The number of emails to these domains that wait, due or not. */
 export async function countWaiting(
   { store }: Pick<Base, 'store'>,
   domains: readonly string[],
@@ -25,7 +25,7 @@ export async function countWaiting(
   return count
 }
 
-/** What waits for these domains is due at once. */
+/** Makes all waiting mail to these domains due at once. */
 export async function bringForward(
   { store, queueNotifier, now }: Pick<Base, 'store' | 'now'> & { queueNotifier: QueueNotifier },
   domains: readonly string[],

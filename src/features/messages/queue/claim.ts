@@ -1,6 +1,6 @@
 /**
- * The two statements of a claim: the hottest of the queue. Whoever claims an email gets all that its
- * delivery needs, so that nobody reads the row again.
+ * The two statements of a claim, the hottest of the queue. A claim returns all columns that the
+ * delivery needs, so that the row is not read again.
  */
 
 import type { RowOf } from '../../../store/database.ts'
@@ -11,7 +11,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import { sourceColumns } from '../delivery/source.ts'
 import { retryDelay } from './retry-delay.sqlite.ts'
 
-/** An email as its claim left it, with what decides whether it may still be sent. */
+/** An email as its claim left it, with the facts that decide whether it may still be sent. */
 export type ClaimedEmail = RowOf<typeof claimLane>
 
 /** Leases at most `limit` due emails of a lane, the earliest first. */

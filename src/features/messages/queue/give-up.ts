@@ -1,16 +1,15 @@
 /**
- * The give-up clock. Its rule: nothing is given up without an attempt that began after its give-up
- * time and failed, whatever the clock did before: a server that was off, a machine that slept, a
- * jump of the clock.
+ * The give-up clock. An email is given up only after an attempt that began past its give-up time
+ * has failed. This holds after a server was off, a machine slept, or the clock jumped.
  *
- * - What can be tried is tried, for overdue mail is due; that last attempt gives it up (`record-attempts.ts`).
- *   An attempt that began before the give-up time is followed by one more.
- * - What cannot be tried, because its site takes nothing or little, is given up here. The attempt
- *   that failed for it was the site's: its restriction must come from an attempt after the email's
- *   give-up time. A dead site is probed every half hour, so this is not long in coming.
+ * - Overdue emails that can be tried are due, so they are tried; that attempt gives them up
+ *   (`record-attempts.ts`). An attempt that began before the give-up time is followed by one more.
+ * - Overdue emails that cannot be tried, because their site takes nothing or little, are given up
+ *   here. The failed attempt is then one to the same site: the site's restriction must come from an
+ *   attempt past the email's give-up time. A dead site is probed every half hour.
  *
- * So that a clock that is wrong for minutes costs nothing, an email must also have been overdue, by
- * every look at the clock, for ten minutes of this process's own running time.
+ * A clock that is wrong for some minutes must not give mail up: an email must have been overdue at
+ * every reading of the clock for ten minutes of the running time of this process.
  */
 
 import type { RowOf } from '../../../store/database.ts'
@@ -27,10 +26,10 @@ const CHUNK = 500
 
 type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
 
-/** To be called every minute with the time for which the process runs, on the monotonic clock. */
+/** Call it every minute with the running time of the process (monotonic). Returns how many emails it gave up. */
 export type GiveUp = (runningForMs: number) => Promise<number>
 
-/** Covered by `emails_ready`: it costs no look at a row. */
+/** The index `emails_ready` covers it: no row is read. */
 export const findOverdue = statement((db) =>
   db
     .selectDistinct({ domain: emails.recipientDomain })
@@ -59,7 +58,6 @@ export const listOverdue = statement((db) =>
     ),
 )
 
-/** What the returned function gives: how many were given up. */
 export function createGiveUp(deps: Deps): GiveUp {
   let readings: { runningForMs: number; clock: number }[] = []
   return async (runningForMs) => {
@@ -85,7 +83,7 @@ async function giveUpBefore(deps: Deps, before: number): Promise<number> {
   return total
 }
 
-/** In closures of some hundreds; others get their turn between two. */
+/** In transactions of some hundreds of emails, with a turn of the event loop between two. */
 async function giveUpDomain(
   deps: Deps,
   overdue: { domain: string; reason: string; before: number },

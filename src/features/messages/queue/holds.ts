@@ -1,10 +1,10 @@
 /**
- * Recipient domains that an operator holds back. A held email keeps its place, and its give-up
- * clock stops until it is released.
+ * Recipient domains that an operator holds. A held email keeps its place in the queue, and its
+ * give-up clock stops until it is released.
  *
- * `holds` says what is to be held, the emails' state what is. The two may part for a moment, since
- * acceptance and delivery work with a remembered set: delivery holds what it finds due by mistake,
- * `releaseStray` frees what stayed held by mistake.
+ * The table `holds` has the domains; the state of an email tells whether it is held. The two can
+ * differ for a moment, because acceptance and delivery use a cached set of domains: delivery holds
+ * an email that is due by mistake, and `releaseStray` releases one that is held by mistake.
  */
 
 import { and, eq, inArray, type SQL, sql } from '../../../store/drizzle.ts'
@@ -23,12 +23,12 @@ const findHold = statement((db) =>
     .where(eq(holds.domain, parameter('domain'))),
 )
 
-/** Whether the domain (A-label) is held back as the transaction sees it, whatever is remembered. */
+/** Whether a domain (A-labels) is held, as the transaction sees it; the cache is not used. */
 export async function isDomainHeld(tx: Tx, domain: string): Promise<boolean> {
   return (await tx.find(findHold, { domain })) !== undefined
 }
 
-/** Holds all mail to a recipient domain (A-label), now and to come; how many emails now wait. */
+/** Holds all present and future mail to a domain (A-labels). Returns how many emails it held. */
 export async function holdDomain(
   core: Pick<Base, 'store' | 'directory' | 'now'>,
   domain: string,
@@ -47,7 +47,7 @@ export async function holdDomain(
   })
 }
 
-/** Releases it; how many emails are due again. */
+/** Releases a domain. Returns how many emails are due again. */
 export async function releaseDomain(
   core: Pick<Base, 'store' | 'directory' | 'now'> & { queueNotifier: QueueNotifier },
   domain: string,
@@ -61,7 +61,7 @@ export async function releaseDomain(
 
 export type ListedHold = Hold & { emails: number }
 
-/** What operators hold back, the newest hold first, with how many emails wait. */
+/** The held domains, newest first, with the number of emails that wait for each. */
 export async function listHolds({ store }: Pick<Base, 'store'>): Promise<ListedHold[]> {
   return store.scan.all<ListedHold>(holdsWithCounts())
 }
@@ -72,7 +72,7 @@ export function holdsWithCounts(): SQL {
     from holds order by held_at desc, domain`
 }
 
-/** Makes held emails due whose domain nobody holds back; how many. */
+/** Makes held emails due whose domain is not held. Returns how many. */
 export async function releaseStray(
   core: Pick<Base, 'store' | 'now'> & { queueNotifier: QueueNotifier },
 ): Promise<number> {
@@ -104,7 +104,7 @@ async function releaseEmails(
   return released
 }
 
-/** Another operator may have changed his mind between two chunks. */
+/** Another operator may have released or held the domain between two chunks. */
 function isHoldWanted(domain: string): SQL {
   return sql`exists (select 1 from holds where domain = ${domain})`
 }
@@ -119,7 +119,7 @@ export function heldIds(domain: string): SQL {
     order by id limit ${CHUNK})`
 }
 
-/** Goes from domain to domain in the index, whatever the number of emails. */
+/** Seeks from domain to domain in the index; the number of emails does not matter. */
 export function strayDomains(): SQL {
   return sql`with recursive held (domain) as (
       select min(recipient_domain) from emails where state = 'held'

@@ -1,15 +1,15 @@
-/** A bulk change in short transactions with pauses, so that nobody waits long for the writer. */
+/** A bulk change in short transactions with pauses, so that other writers wait briefly. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rowsChanged } from '../../../store/database.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 
-/** Rows of one transaction: the limit of every `change`. */
+/** Rows per transaction. Every `change` must use it as its limit. */
 export const CHUNK = 500
-/** A running server looks for the lock every 50 ms at the latest, and finds it free in a pause. */
+/** A running server polls for the lock at least every 50 ms, so it gets the lock in a pause. */
 const PAUSE_MS = 60
 
-/** Until `change` changes less than a chunk; how many rows were changed. */
+/** Repeats `change` until it changes less than a chunk. Returns the number of changed rows. */
 export async function inChunks(
   store: Base['store'],
   change: (tx: Tx) => PromiseLike<Parameters<typeof rowsChanged>[0]>,

@@ -1,27 +1,26 @@
 /**
- * Which lanes of the queue have mail, and when the earliest of each is due: a memory of the index
- * `emails_ready`, so that finding work costs nothing. It may be behind (a lane that is empty by
- * now is found out when visited) but never misses mail: whoever makes mail due says so.
+ * The lanes that have mail, and when the earliest email of each is due: a copy in memory of the
+ * index `emails_ready`. A lane may be empty by the time it is visited, but no lane with mail is
+ * missing: code that makes an email due notifies the queue.
  *
- * Due lanes stand apart from those that wait for their time, so a hundred thousand deferred
- * domains delay nobody. Transactional lanes come first; within a class projects take turns, so that
- * nobody waits for the backlog of another, and so do the lanes of each: one that was served goes to
- * the end.
+ * Due lanes are kept apart from waiting ones, so a hundred thousand deferred domains cost nothing.
+ * Transactional lanes come first. Within a class projects take turns, and within a project its
+ * lanes do: a lane that was served moves to the end.
  */
 import { QUEUE_CLASSES, type QueueClass } from '../../../queue-class.ts'
 import type { QueueLane } from './notifier.ts'
 import { createTimetable } from './timetable.ts'
 
 export type Lanes = {
-  /** Mail is due in that lane at `dueAt`, perhaps beside what was known. */
+  /** Notes that an email of the lane is due at `dueAt`; an earlier known time stays. */
   note(lane: QueueLane, dueAt: number): void
-  /** What was found when the lane was looked at: its earliest, or null when it is empty. */
+  /** Replaces what is known of the lane: when its earliest email is due, or null when it is empty. */
   settle(lane: QueueLane, dueAt: number | null): void
-  /** When the lane's earliest is due, or before; undefined when nothing is known of it. */
+  /** The lane's earliest email is due then or later; undefined when the lane is not known. */
   dueAt(lane: QueueLane): number | undefined
   /** At most `maxVisits` due lanes of each class, the most urgent class first. */
   listDue(now: number, maxVisits: number): QueueLane[]
-  /** These were served: the others of their class come first next time. */
+  /** Moves these lanes, and their projects, behind the others of their class. */
   served(lanes: readonly QueueLane[]): void
   /** When a waiting lane is due next; undefined when none waits. */
   nextDueAt(): number | undefined
@@ -43,7 +42,7 @@ export function createLanes(): Lanes {
     return lanes
   }
 
-  const dueLikeIt = ({ queueClass, projectId }: QueueLane) => dueOf(queueClass).get(projectId)
+  const dueBeside = ({ queueClass, projectId }: QueueLane) => dueOf(queueClass).get(projectId)
 
   function makeDue(entry: Entry): void {
     const { queueClass, projectId } = entry.lane
@@ -53,17 +52,17 @@ export function createLanes(): Lanes {
   }
 
   function dropDue(lane: QueueLane): void {
-    const lanes = dueLikeIt(lane)
+    const lanes = dueBeside(lane)
     lanes?.delete(nameOf(lane))
     if (lanes?.size === 0) dueOf(lane.queueClass).delete(lane.projectId)
   }
 
-  /** An entry is replaced, never changed: an older one in the timetable is known to be stale. */
+  /** Entries are replaced, never changed, so an older entry in the timetable is known to be stale. */
   function put(lane: QueueLane, dueAt: number): void {
     const name = nameOf(lane)
     const entry = { lane, dueAt }
     known.set(name, entry)
-    if (dueLikeIt(lane)?.has(name)) makeDue(entry)
+    if (dueBeside(lane)?.has(name)) makeDue(entry)
     else waiting.add(dueAt, entry)
   }
 
@@ -89,7 +88,7 @@ export function createLanes(): Lanes {
 
   function served(lanes: readonly QueueLane[]): void {
     for (const lane of lanes) {
-      moveToEnd(dueLikeIt(lane), nameOf(lane))
+      moveToEnd(dueBeside(lane), nameOf(lane))
       moveToEnd(dueOf(lane.queueClass), lane.projectId)
     }
   }
@@ -105,8 +104,8 @@ export function createLanes(): Lanes {
 }
 
 /**
- * One lane of each project, then the second of each, and so on. Of more lanes than one visit takes,
- * those visited go to the end, so that all have their turn.
+ * Takes one lane of each project, then the second of each, and so on. If there are more lanes than
+ * `maxVisits`, the visited ones move to the end.
  */
 function visit(projects: DueLanes, maxVisits: number): QueueLane[] {
   const lines = [...projects.values()].map((lanes) => lanes.values())

@@ -1,4 +1,4 @@
-/** The leases of emails being sent, and what becomes of them when the clock or a process fails. */
+/** The leases of emails being sent: renewal, and recovery after a crash or a jump of the clock. */
 import { HOUR_MS } from '../../../clock.ts'
 import { listOf } from '../../../store/dialect.ts'
 import { and, eq, gt, isNotNull, lte, sql } from '../../../store/drizzle.ts'
@@ -7,7 +7,7 @@ import type { Base } from '../../base.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
-/** What is in hand stays ours until then. */
+/** Extends the leases of emails in flight. */
 export async function renewLeases(
   { store }: Pick<Base, 'store'>,
   ids: readonly string[],
@@ -23,9 +23,9 @@ export async function renewLeases(
 }
 
 /**
- * Emails whose lease ended by `until`, but for those still in hand, are due when their next attempt
- * is; how many. Nothing is on record of the attempt that was under way, and nobody knows whether
- * it began: the attempt is not counted.
+ * Puts emails whose lease ended by `until` back in the queue, except those still in flight; they
+ * are due at the time of their next attempt. Returns how many. Their attempt left no record and may
+ * not have begun, so it is not counted.
  */
 export async function recoverLeases(
   { store, now }: Deps,
@@ -58,8 +58,8 @@ export async function recoverLeases(
 }
 
 /**
- * After the clock was set back, what was to be due soon seems due far in the future: nothing waits
- * longer than twice the longest delay.
+ * After the clock was set back, emails seem due far in the future. An email that would wait longer
+ * than twice the longest delay becomes due at once.
  */
 export async function mendClock({ store, config, now }: Deps): Promise<void> {
   const latest = now() + 2 * Math.max(...config.delivery.retrySchedule, MAX_HINT_MS)

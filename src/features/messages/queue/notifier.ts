@@ -1,25 +1,26 @@
 /**
- * How those who make mail due tell the queue: after their commit, with where and when, so that it
- * need not search. Ringing while nobody listens is no error: a queue looks for itself when it starts.
+ * Wakes the queue. Code that makes mail due calls `notify` after its commit with the lane and the
+ * time, so that the queue need not search. A notice without a listener is lost without harm: a queue
+ * reads all lanes when it starts.
  */
 import type { QueueClass } from '../../../queue-class.ts'
 
-/** Where mail waits for its turn: what one project has for one recipient domain (A-label). */
+/** The emails of one project for one recipient domain (A-labels) in one class. */
 export type QueueLane = { queueClass: QueueClass; domain: string; projectId: string }
 
-/** Mail is due in a lane; somewhere, one does not know where; or a site can take more again. */
+/** An email is due in a lane; in an unknown lane (`anywhere`); or a site has capacity again. */
 export type QueueNotice = (QueueLane & { dueAt: number }) | 'anywhere' | 'capacity'
 
 export type QueueNotifier = {
-  notify(call: QueueNotice): void
-  listen(listener: (call: QueueNotice) => void): () => void
+  notify(notice: QueueNotice): void
+  listen(listener: (notice: QueueNotice) => void): () => void
 }
 
 export function createQueueNotifier(): QueueNotifier {
-  const listeners = new Set<(call: QueueNotice) => void>()
+  const listeners = new Set<(notice: QueueNotice) => void>()
   return {
-    notify: (call) => {
-      for (const listener of listeners) listener(call)
+    notify: (notice) => {
+      for (const listener of listeners) listener(notice)
     },
     listen: (listener) => {
       listeners.add(listener)

@@ -1,12 +1,12 @@
-/** How long mail has waited that could go: the age of the queue, for those who watch the server. */
+/** The age of the queue: since when the oldest email waits that could be tried. */
 import type { Base } from '../../base.ts'
 import { oldestDue } from './oldest-due.sqlite.ts'
 
 type Deps = Pick<Base, 'store' | 'outbound' | 'now'>
 
 /**
- * When the email that could have been tried first became due; undefined when none is due. Mail of
- * destinations that take nothing, or little, now is not looked at.
+ * When the oldest due email became due; undefined when none is due. Emails whose site is restricted
+ * now are not counted.
  */
 export async function findOldestDue({ store, outbound, now }: Deps): Promise<number | undefined> {
   const rows = await store.scan.all<{ domain: string; dueAt: number }>(oldestDue(now()))

@@ -1,7 +1,7 @@
 /**
- * How much is claimed from which due lanes now: what each site may take is shared among its lanes,
- * class by class; no project takes all room. A lane costs a statement or two, so one transaction
- * claims from some of them only: nobody waits long for the writer, or for what is then handed over.
+ * Plans how many emails to claim from which due lanes. The capacity of a site is shared among its
+ * lanes, class by class, and no project takes the capacity of the whole server. A lane costs one or
+ * two statements, so a transaction claims from a limited number of lanes: it must stay short.
  */
 import type { QueueClass } from '../../../queue-class.ts'
 import type { Base } from '../../base.ts'
@@ -20,26 +20,26 @@ type SitedLane = { lane: QueueLane; site: string }
 
 /** `due`: the most urgent first. */
 export function planClaims(deps: Deps, due: readonly QueueLane[]): Claim[] {
-  const room = createRoom(deps)
-  const open = due.filter((lane) => room.ofProject(lane) > 0)
+  const capacity = createCapacity(deps)
+  const open = due.filter((lane) => capacity.ofProject(lane) > 0)
   const sited = open.map((lane) => ({ lane, site: deps.outbound.siteOf(lane.domain) }))
   const left = countLanes(sited)
   const claims: Claim[] = []
   let total = 0
   for (const { lane, site } of sited) {
     if (total === BATCH || claims.length === MAX_LANES) break
-    const share = Math.ceil(room.ofSite(site, lane.queueClass) / left.take(lane, site))
-    const limit = Math.min(share, room.ofProject(lane), LANE_BATCH, BATCH - total)
+    const share = Math.ceil(capacity.ofSite(site, lane.queueClass) / left.take(lane, site))
+    const limit = Math.min(share, capacity.ofProject(lane), LANE_BATCH, BATCH - total)
     if (limit < 1) continue
     claims.push({ lane, limit })
-    room.spend({ lane, site }, limit)
+    capacity.spend({ lane, site }, limit)
     total += limit
   }
   return claims
 }
 
-/** What sites and projects may take yet, less what is planned. */
-function createRoom({ outbound, throttle }: Deps) {
+/** The capacity of sites and projects, less the claims planned so far. */
+function createCapacity({ outbound, throttle }: Deps) {
   const ofSites = new Map<string, number>()
   const ofProjects = new Map<string, number>()
   return {

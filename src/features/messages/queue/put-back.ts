@@ -1,7 +1,6 @@
 /**
- * Emails that leave the delivery without having been tried, or never come to it because their site
- * takes nothing: no attempt is counted. Why the site takes nothing is kept with an email that has
- * no answer of its own yet, and is not written again.
+ * Puts claimed emails back in the queue unsent, and marks due emails whose site is paused. No
+ * attempt is counted. The reason of the site is written to emails that have no error of their own.
  */
 import { listOf, rowNumber, unseen } from '../../../store/dialect.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
@@ -35,7 +34,7 @@ const makeDue = statement((db) =>
     }),
 )
 
-/** They are due again at `dueAt`. `reason`: why their site takes nothing. */
+/** Puts emails back; they are due at `dueAt`. `reason`: why their site takes no mail. */
 export async function putBackEmails(
   { queueNotifier }: { queueNotifier: QueueNotifier },
   tx: Tx,
@@ -48,7 +47,7 @@ export async function putBackEmails(
   })
 }
 
-/** Covered by `emails_ready` but for the rows that it changes. */
+/** Besides the index `emails_ready`, it reads only the rows that it changes. */
 export const deferLane = statement((db) =>
   db
     .update(emails)
@@ -72,29 +71,29 @@ export const deferLane = statement((db) =>
 type Waiting = {
   lane: QueueLane
   reason: string
-  /** What was due before has been told. */
+  /** Emails due before this instant have their reason. */
   from: number
   at: number
   limit: number
 }
 
 /**
- * Due mail of a lane whose site takes nothing, the earliest `limit` of it: how many emails, and up to
- * when all has been told, null when that is all of the lane.
+ * Writes the reason to at most `limit` due emails of a lane whose site is paused, the earliest
+ * first. Returns their number and the due time of the last; null when no email is left.
  */
 export async function deferWaiting(
   tx: Tx,
   { lane, ...rest }: Waiting,
-): Promise<{ count: number; told: number | null }> {
+): Promise<{ count: number; deferredUntil: number | null }> {
   const deferred = await tx.list(deferLane, { ...lane, ...rest })
   const count = deferred.length
-  if (count < rest.limit) return { count, told: null }
-  return { count, told: Math.max(...deferred.map(({ dueAt }) => dueAt ?? rest.from)) }
+  if (count < rest.limit) return { count, deferredUntil: null }
+  return { count, deferredUntil: Math.max(...deferred.map(({ dueAt }) => dueAt ?? rest.from)) }
 }
 
 /**
- * An email whose recipient domain is held back waits for its release, and its give-up clock stops;
- * if the hold is over by now, it is due at once.
+ * Holds a claimed email whose recipient domain an operator holds; its give-up clock stops. If the
+ * hold has ended meanwhile, the email is due at once.
  */
 export async function holdEmail(
   deps: { queueNotifier: QueueNotifier },

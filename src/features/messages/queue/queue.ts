@@ -1,11 +1,11 @@
 /**
  * The mail queue: claims due emails under a lease and hands them to delivery.
  *
- * The rows are the queue; `lanes` only remembers where to look. Before a lane is claimed from,
- * outbound says how much its site may take now, so a full or dead site is never leased more than
- * it can work on. The next attempt's time is written with the lease, before anybody dials: a crash
- * loop cannot hammer a receiver. What a crash leaves in SENDING is found at the next start; the
- * leases of what is in hand are renewed while it is.
+ * The rows are the queue; `lanes` remembers which lanes have due mail. Before each claim, outbound
+ * tells how many emails the site can take now, so a full or dead site never holds leases that it
+ * cannot use. The claim writes the time of the next attempt before the connection is opened: a crash
+ * loop cannot hammer a receiver. Emails that a crash leaves in SENDING are found at the next start.
+ * The leases of emails in flight are renewed.
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
@@ -29,18 +29,18 @@ import type { Throttle } from './throttle.ts'
 export const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
 const SWEEP_EVERY_MS = MINUTE_MS
-/** Due lanes of a class that are looked at in one turn of the event loop. */
+/** Due lanes of a class that are visited in one turn of the event loop. */
 const MAX_VISITS = 400
-/** So many looks in which nothing can be claimed, and the queue rests. */
-const MAX_VAIN_LOOKS = 5
-/** Lanes of sites that take nothing, and emails of all of them, that are told so in one transaction. */
+/** After this many visits without a claim the queue pauses. */
+const MAX_VAIN_VISITS = 5
+/** Lanes of paused sites, and emails in them, that one transaction defers. */
 const PAUSED_LANES = 100
 const PAUSED_BATCH = 500
-/** How soon a site that was full or resting is looked at again when nothing rings before. */
+/** The wait before a full or paused site is checked again, unless a notice comes first. */
 const RECHECK_MS = 500
 
 export type Queue = {
-  /** No new claims; what is in hand is delivery's to finish or return. */
+  /** Stops claiming; delivery finishes or puts back the emails in flight. */
   stop(): Promise<void>
 }
 
@@ -54,18 +54,18 @@ type QueueState = {
   delivery: Deliverer
   lanes: Lanes
   leaseId: string
-  /** Looks at the whole queue. */
+  /** Reads the lanes of the whole queue. */
   reload: () => Promise<void>
   giveUp: GiveUp
   /** On the monotonic clock. */
   startedAt: number
-  vainLooks: number
+  vainVisits: number
   isStopping: boolean
   wake: () => void
 }
 
 export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
-  const alarm = createAlarm()
+  const pause = createPause()
   const lanes = createLanes()
   const state: QueueState = {
     core,
@@ -75,20 +75,20 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
     reload: createReload(core.store, lanes),
     giveUp: createGiveUp(core),
     startedAt: performance.now(),
-    vainLooks: 0,
+    vainVisits: 0,
     isStopping: false,
-    wake: alarm.ring,
+    wake: pause.notify,
   }
   const upkeep = createUpkeep(state)
-  const stopListening = core.queueNotifier.listen((call) => hear(state, call, upkeep.run))
-  // What came of a message could not be recorded: it would be sent again.
+  const stopListening = core.queueNotifier.listen((call) => handleNotice(state, call, upkeep.run))
+  // Without the database no outcome can be recorded, so the emails would be sent again.
   const stopRecalling = core.store.onFilesLost(delivery.recallAll)
   const renewal = setInterval(
     () => upkeep.run(() => renewLeases(core, delivery.inHand(), core.now() + LEASE_MS)),
     RENEW_EVERY_MS,
   )
   const sweep = setInterval(() => upkeep.run(() => sweepQueue(state)), SWEEP_EVERY_MS)
-  const loop = runLoop(state, alarm.wait)
+  const loop = runLoop(state, pause.wait)
   return {
     stop: async () => {
       state.isStopping = true
@@ -104,7 +104,7 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
   }
 }
 
-function hear(
+function handleNotice(
   state: QueueState,
   call: QueueNotice,
   run: (act: () => Promise<unknown>) => void,
@@ -116,16 +116,16 @@ function hear(
   state.wake()
 }
 
-/** A pause that a ring ends; a ring before the pause is not lost. */
-function createAlarm() {
-  let isRung = false
+/** A pause that `notify` ends; a notice that arrives before the pause ends it at once. */
+function createPause() {
+  let isNotified = false
   let release: (() => void) | undefined
-  function ring(): void {
-    isRung = true
+  function notify(): void {
+    isNotified = true
     release?.()
   }
   async function wait(ms: number): Promise<void> {
-    if (!isRung) {
+    if (!isNotified) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, ms)
       release = resolve
@@ -133,12 +133,12 @@ function createAlarm() {
       clearTimeout(timer)
       release = undefined
     }
-    isRung = false
+    isNotified = false
   }
-  return { ring, wait }
+  return { notify, wait }
 }
 
-/** Work beside the loop: its failures are logged, and a stop waits for it. */
+/** Work beside the loop. Failures are logged; `stop` waits until the work has ended. */
 function createUpkeep(state: QueueState) {
   const running = new Set<Promise<unknown>>()
   function run(act: () => Promise<unknown>): void {
@@ -159,7 +159,7 @@ async function runLoop(state: QueueState, pause: (ms: number) => Promise<void>):
   }
 }
 
-/** A failure of the queue's own housekeeping (a full disk) is logged, and tried again later. */
+/** Logs a failure of the queue itself, such as a full disk; the next round tries again. */
 async function guard<T>({ log }: Pick<Base, 'log'>, act: () => Promise<T>): Promise<T | undefined> {
   try {
     return await act()
@@ -169,7 +169,7 @@ async function guard<T>({ log }: Pick<Base, 'log'>, act: () => Promise<T>): Prom
   }
 }
 
-/** Claims what may go now and hands it over; tells how long to wait before looking again. */
+/** Claims the emails that may go now and hands them over. Returns the wait before the next round. */
 async function claimAndDeliver(state: QueueState): Promise<number> {
   const { core, delivery, lanes } = state
   const due = lanes.listDue(core.now(), MAX_VISITS)
@@ -177,8 +177,8 @@ async function claimAndDeliver(state: QueueState): Promise<number> {
   if (paused.length > 0) await deferPaused(state, paused)
   const open = paused.length > 0 ? lanes.listDue(core.now(), MAX_VISITS) : due
   const claims = planClaims(core, open)
-  if (claims.length === 0) return paused.length > 0 ? 0 : lookOn(state, open.length)
-  state.vainLooks = 0
+  if (claims.length === 0) return paused.length > 0 ? 0 : continueOrPause(state, open.length)
+  state.vainVisits = 0
   const claimed = await core.store.write((tx) => claimAll(state, tx, claims))
   lanes.served(claims.map(({ lane }) => lane))
   await delivery.deliver(claimed)
@@ -198,8 +198,9 @@ function listPaused({ outbound }: QueueDeps, due: readonly QueueLane[]): PausedL
 }
 
 /**
- * Their mail stays due: what is remembered of the lane is when its site may be tried again. What
- * was told before is not looked at again: a backlog is long.
+ * Marks the due emails of paused lanes as deferred, with the reason. They stay due; the lane is
+ * visited again when its site may be tried. Emails marked by an earlier call are skipped, because a
+ * backlog can be long.
  */
 async function deferPaused(
   { core, lanes }: QueueState,
@@ -211,18 +212,18 @@ async function deferPaused(
     for (const { lane, until, reason } of paused) {
       if (limit === 0) return
       const from = lanes.dueAt(lane) ?? 0
-      const { count, told } = await deferWaiting(tx, { lane, reason, from, at, limit })
+      const { count, deferredUntil } = await deferWaiting(tx, { lane, reason, from, at, limit })
       limit -= count
-      tx.afterCommit(() => lanes.settle(lane, told ?? until))
+      tx.afterCommit(() => lanes.settle(lane, deferredUntil ?? until))
     }
   })
 }
 
-/** After a look at so many due lanes, none of which could be claimed from, others get a turn. */
-async function lookOn(state: QueueState, visited: number): Promise<number> {
-  state.vainLooks += 1
-  if (visited < MAX_VISITS || state.vainLooks === MAX_VAIN_LOOKS) {
-    state.vainLooks = 0
+/** When no visited lane could be claimed from, visits the next ones, a few times in a row. */
+async function continueOrPause(state: QueueState, visited: number): Promise<number> {
+  state.vainVisits += 1
+  if (visited < MAX_VISITS || state.vainVisits === MAX_VAIN_VISITS) {
+    state.vainVisits = 0
     return idleMs(state, visited > 0)
   }
   await turn()
@@ -264,7 +265,7 @@ async function claimOne(
   return claimed
 }
 
-/** At the start every lease is somebody's who is gone: one server runs at a time (`serve-lock.ts`). */
+/** At the start every lease belongs to a process that ended: one server runs at a time. */
 async function openQueue(state: QueueState): Promise<void> {
   const { core } = state
   await mendClock(core)

@@ -1,4 +1,4 @@
-/** Reads the whole queue into the lanes, page by page; one reading at a time. */
+/** Reads the lanes of the whole queue, page by page; one run at a time. */
 import { min, sql } from '../../../store/drizzle.ts'
 import { emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
@@ -27,7 +27,7 @@ const listLanes = statement((db) =>
 
 type Position = Omit<QueueLane, 'queueClass'> & { queueClass: number }
 
-/** A call during a reading makes it read once more, and resolves with that. */
+/** A call during a run starts one more run after it, and resolves with that one. */
 export function createReload(store: Store, lanes: Lanes): () => Promise<void> {
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined

@@ -1,8 +1,8 @@
-/** `limits.emails_per_second`: how many emails a project may start now; a second's worth may be saved up. */
+/** `limits.emails_per_second`: a token bucket per project that holds the tokens of one second. */
 import type { Now } from '../../../clock.ts'
 
 export type Throttle = {
-  /** Whole emails that may start now. */
+  /** The number of emails that may start now. */
   allowance(projectId: string): number
   spend(projectId: string, count: number): void
   status(projectId: string): ThrottleStatus
@@ -11,13 +11,13 @@ export type Throttle = {
 export type ThrottleStatus = {
   /** Null = no limit. */
   emailsPerSecond: number | null
-  /** Due mail of the project has had to wait for the limit within the last moments. */
+  /** Due mail of the project waited for the limit within the last two seconds or more. */
   isShort: boolean
 }
 
 type Bucket = { tokens: number; at: number; shortAt: number }
 
-/** The queue looks at least twice a second while something is due. */
+/** The queue polls at least twice a second while mail is due. */
 const SHORT_MS = 2_000
 
 export function createThrottle(emailsPerSecond: number, now: Now): Throttle {

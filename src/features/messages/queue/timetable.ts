@@ -1,10 +1,10 @@
-/** Things by the time they are due, of equal times the first first: a binary heap. */
+/** Things in the order of their due times, then of insertion: a binary heap. */
 
 export type Timetable<T> = {
   add(at: number, thing: T): void
-  /** Takes out all that is due by then, earliest first. */
+  /** Removes and yields all things due by `now`, earliest first. */
   takeUntil(now: number): Generator<T>
-  /** When the earliest that is still wanted is due; drops the unwanted ones before it. */
+  /** The due time of the earliest wanted thing; removes the unwanted ones before it. */
   next(isWanted: (thing: T) => boolean): number | undefined
 }
 
