@@ -1,10 +1,10 @@
-/** The rows of attempts, as `queue show` tells them. */
+/** The rows of attempts, as `queue show` prints them. */
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
 import { attempts, type Email, type StoredFault } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
-/** What is known of an email while it is under way: all that its outcome needs. */
+/** The part of an email that stays in memory while it is in flight: all that its outcome needs. */
 export type InFlightEmail = Pick<
   Email,
   | 'id'
@@ -21,12 +21,12 @@ export type InFlightEmail = Pick<
 
 export type AttemptRecord = {
   email: InFlightEmail
-  /** Where it was tried. */
+  /** The site of the attempt. */
   site: string
   outcome: AttemptOutcome
-  /** As rendered; null when it was not. */
+  /** As rendered; null if the message was not rendered. */
   subject: string | null
-  /** Of its templates, when it was rendered. */
+  /** The faults of its templates that the rendering showed. */
   faults: readonly StoredFault[]
   startedAt: number
 }

@@ -1,4 +1,4 @@
-/** That an address will not work, and why: what its suppression is made of. */
+/** Suppresses the address of an email that bounced. */
 import { and, eq } from '../../../store/drizzle.ts'
 import { contacts } from '../../../store/schema/contacts.ts'
 import type { SuppressionReason } from '../../../store/schema/words.ts'
@@ -14,14 +14,14 @@ export type BounceSuppression = {
   /** In A-labels. */
   domain: string
   reason: Extract<SuppressionReason, 'HARD_BOUNCE' | 'STRIKES'>
-  /** For people, one line. */
+  /** One line, for operators. */
   source: string
   /** The email that bounced. */
   emailId: string
   at: number
 }
 
-/** Whether the address is still the contact's: a verdict may have waited for a day or longer. */
+/** The contact may have another address by now: a suppression may have been held for days. */
 const findContact = statement((db) =>
   db
     .select({ id: contacts.id })
@@ -33,13 +33,13 @@ const findContact = statement((db) =>
 
 /**
  * Suppresses the address and unsubscribes the contact, unless the contact has another address by
- * now. Whether it was not on the list.
+ * now. Returns false if the address was suppressed already.
  */
 export async function suppressBouncedAddress(
   tx: Tx,
-  condemnation: BounceSuppression,
+  suppression: BounceSuppression,
 ): Promise<boolean> {
-  const { projectId, contactId, address, reason, source, emailId, at } = condemnation
+  const { projectId, contactId, address, reason, source, emailId, at } = suppression
   const isNew = await suppress(tx, { projectId, address, reason, source, emailId, at })
   if ((await tx.find(findContact, { contactId, address })) !== undefined) {
     await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'bounce', emailId })

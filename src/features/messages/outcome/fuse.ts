@@ -1,11 +1,12 @@
 /**
- * The fuse of mass bounces. Verdicts of our own that suppress more than `delivery.fuse_per_minute`
- * addresses within a minute, and over 20% of what was tried in that minute, are more likely a fault
- * of ours (a blind resolver, a block that reads like "no such user") than so many dead addresses.
- * From then on suppressions are held, until an operator has confirmed or undone all that are.
+ * The fuse against mass suppressions. If verdicts of this server would suppress more than
+ * `delivery.fuse_per_minute` addresses within a minute, and over 20% of the emails tried in that
+ * minute, a fault of this server (a broken resolver, a block that reads like "no such user") is more
+ * likely than so many dead addresses. The fuse blows: suppressions are held until an operator has
+ * confirmed or undone all of them.
  *
- * What happened in the last minute is counted in memory; whether the fuse has blown is told by the
- * rows, so that a restart mends nothing.
+ * The events of the last minute are counted in memory. Whether the fuse has blown depends on the
+ * rows of held suppressions, so a restart does not reset it.
  */
 import { formatInstant, MINUTE_MS } from '../../../clock.ts'
 import { describeError } from '../../../errors.ts'
@@ -15,18 +16,18 @@ import { statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
 export type Fuse = {
-  /** So many emails were tried; those that found no way are not counted. */
+  /** Counts emails that were tried; emails that reached no server are not counted. */
   tried(count: number): void
   /**
-   * Whether the suppression that this email leads to has to wait. Asking twice counts once. The fuse
-   * has blown when one is held on disk: whoever asks may yet roll back.
+   * Whether the suppression of this email's address must be held. Repeated calls count once. The fuse
+   * has not blown before a held suppression is durable: the caller may roll back.
    */
   trips(emailId: string): boolean
-  /** To be called when a suppression is held on disk. */
+  /** Call it when a held suppression is durable. */
   recordHeld(cause: HeldCause): void
-  /** Reads what is held, as after the work of an operator. */
+  /** Reads the held suppressions, as after an operator's command. */
   refresh(): Promise<void>
-  /** The same while something is held, as far as is known. Never rejects. */
+  /** `refresh` if the fuse has blown. Never rejects. */
   check(): Promise<void>
   stop(): void
 }
@@ -42,7 +43,7 @@ const findHeld = statement<{ count: number; since: number | null }>(
     where cause = 'fuse'`,
 )
 
-/** Knows of nothing that is held before its first `refresh`. */
+/** A fuse that has read no held suppressions yet: call `refresh` first. */
 export function createFuse(deps: Deps): Fuse {
   const { config, store, health, counters, now, log } = deps
   const { fusePerMinute } = config.delivery
@@ -72,7 +73,7 @@ export function createFuse(deps: Deps): Fuse {
   function recordHeld(cause: HeldCause): void {
     counters.add('pillarbox_suppressions_held_total', { cause })
     if (cause !== 'fuse') return
-    // A refresh may have read the rows before this one was there.
+    // A refresh under way may have read the rows before this one was inserted.
     changes += 1
     isBlown = true
     const isFirst = held === undefined
@@ -83,7 +84,7 @@ export function createFuse(deps: Deps): Fuse {
   async function check(): Promise<void> {
     if (!isBlown) return
     await refresh().catch((error: unknown) => {
-      log.error({ error: describeError(error) }, 'what suppressions are held was not read')
+      log.error({ error: describeError(error) }, 'the held suppressions could not be read')
     })
   }
 
@@ -107,8 +108,8 @@ export function createFuse(deps: Deps): Fuse {
 }
 
 /**
- * A fuse that knows what is held. It hears of what other processes do to it, and looks now and then:
- * a report, or a word of the project, may have decided the last that was held.
+ * A fuse that has read the held suppressions. It reads them again when another process changes the
+ * database, and regularly: a report or an API call may have ended the last one.
  */
 export async function startFuse(deps: Deps, checkMs = CHECK_MS): Promise<Fuse> {
   const fuse = createFuse(deps)
@@ -121,7 +122,10 @@ export async function startFuse(deps: Deps, checkMs = CHECK_MS): Promise<Fuse> {
   return { ...fuse, stop }
 }
 
-/** The minute before the first was held belongs to it: what was suppressed then can be undone too. */
+/**
+ * The interval begins a minute before the first held suppression, so that the addresses suppressed
+ * in that minute can be undone too.
+ */
 function describeHeld({ count, since }: Held): string {
   const from = formatInstant(Math.floor((since - MINUTE_MS) / 1000) * 1000).replace('.000Z', 'Z')
   return (
@@ -132,7 +136,7 @@ function describeHeld({ count, since }: Held): string {
   )
 }
 
-/** What happened within the last minute. */
+/** Counts the tries and suppressions of the last minute. */
 function createMinute(now: Base['now']) {
   let tries: { at: number; count: number }[] = []
   const emails = new Map<string, number>()
@@ -147,7 +151,7 @@ function createMinute(now: Base['now']) {
   }
 
   return {
-    /** One entry a second. */
+    /** Keeps one entry per second. */
     tried(count: number): void {
       const at = Math.floor(now() / 1000) * 1000
       const last = tries.at(-1)
@@ -158,7 +162,7 @@ function createMinute(now: Base['now']) {
       }
     },
     suppressed: (emailId: string) => void emails.set(emailId, now()),
-    /** With this email's. */
+    /** Includes the suppression of this email. */
     count(emailId: string) {
       prune()
       const suppressed = emails.size + (emails.has(emailId) ? 0 : 1)

@@ -1,12 +1,13 @@
 /**
- * Suppressions that wait. The mail has bounced; the address is neither suppressed nor unsubscribed.
+ * Held suppressions: an email has bounced, but its address is not suppressed and its contact not
+ * unsubscribed yet.
  *
- * | cause    | why                                  | ends by                                     |
+ * | cause    | why                                  | ended by                                    |
  * |----------|--------------------------------------|---------------------------------------------|
  * | `fuse`   | too many at once (fuse.ts)           | `pillarbox suppressions confirm` or `undo`  |
- * | `domain` | DNS denies a domain that was there   | a second look after a day (recheck.ts)      |
+ * | `domain` | DNS denies a domain that was there   | a recheck after a day (`recheck-domains.ts`)|
  *
- * What puts the address on the list otherwise (suppression.ts) ends it too.
+ * Any other suppression of the address (`suppression.ts`) ends it too.
  */
 import { sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
@@ -16,7 +17,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 import type { BounceSuppression } from './bounce-suppression.ts'
 
-/** What is held for the fuse stays so; what is held for its domain may be taken over by the fuse. */
+/** The cause `fuse` stays; the fuse may take over a suppression held for its domain. */
 const insertHeld = statement((db) =>
   db
     .insert(heldSuppressions)
@@ -47,11 +48,11 @@ const insertHeld = statement((db) =>
     }),
 )
 
-/** Whether it was not held so before. `dueAt`: epoch ms of the second look; null for the fuse. */
+/** Returns whether it is newly held. `dueAt`: when to recheck (epoch ms); null for the fuse. */
 export async function holdSuppression(
   tx: Tx,
-  condemnation: BounceSuppression,
+  suppression: BounceSuppression,
   wait: { cause: HeldCause; dueAt: number | null },
 ): Promise<boolean> {
-  return (await tx.execute(insertHeld, { ...condemnation, ...wait, id: newId() })) === 1
+  return (await tx.execute(insertHeld, { ...suppression, ...wait, id: newId() })) === 1
 }

@@ -1,7 +1,7 @@
 /**
- * Recipient domains where there was somebody: they took mail, put it off, or answered at all. What
- * DNS denies of them later may be a mistake of a day. Each is written once; what is on record is
- * remembered, so that the next mail to it costs nothing.
+ * Recipient domains that exist: a server of the domain accepted mail, deferred it, or answered at
+ * all. If DNS denies such a domain later, that may be a mistake of a day. Each domain is written
+ * once; a cache of written domains makes further mail to them free.
  */
 import { LRUCache } from 'lru-cache'
 import type { AttemptOutcome } from '../../../outbound/attempt.ts'
@@ -11,7 +11,7 @@ import { parameter, statement } from '../../../store/statement.ts'
 import type { Tx } from '../../../store/write/transaction.ts'
 
 export type KnownDomains = {
-  /** Not remembered yet, each once. */
+  /** The domains that are not in the cache, without repeats. */
   listNew(seen: readonly Seen[]): string[]
   remember(domains: readonly string[]): void
 }
@@ -37,7 +37,7 @@ export function createKnownDomains(): KnownDomains {
       const found = new Set<string>()
       for (const { email, outcome } of seen) {
         const { recipientDomain: domain } = email
-        if (isThere(outcome) && remembered.get(domain) === undefined) found.add(domain)
+        if (hasAnswered(outcome) && remembered.get(domain) === undefined) found.add(domain)
       }
       return [...found]
     },
@@ -62,8 +62,8 @@ export async function isKnownDomain(tx: Tx, domain: string): Promise<boolean> {
   return (await tx.find(findDomain, { domain })) !== undefined
 }
 
-/** A smarthost takes mail for any domain. */
-function isThere({ host, result }: Seen['outcome']): boolean {
+/** A smarthost accepts mail for any domain, so relayed mail proves nothing. */
+function hasAnswered({ host, result }: Seen['outcome']): boolean {
   if (result === 'relayed') return false
   return host !== null || result === 'deferred'
 }

@@ -1,6 +1,6 @@
 /**
- * What operators are told of an email's way: a line of the log for its outcome and for its first
- * deferral, a count of every outcome and every deferral. To be called when that is durable.
+ * Logs the outcome of an email and its first deferral, and counts every outcome and deferral. Call it
+ * when the outcome is durable.
  */
 import { maskAddresses } from '../../../log.ts'
 import type { Email } from '../../../store/schema/messages.ts'
@@ -15,15 +15,15 @@ export type LoggedOutcome = {
     Email['state'],
     'delivered' | 'relayed' | 'bounced' | 'failed' | 'suppressed' | 'deferred'
   >
-  /** Of the reply that decided, as `queue show` has it. */
+  /** The class of the deciding reply, as `queue show` prints it. */
   class?: string | null
   site?: string | null
   reply?: Codes | null
-  /** Those that were made so far. */
+  /** The number of attempts so far. */
   attempts: number
-  /** Of the attempt that decided. */
+  /** The duration of the deciding attempt. */
   durationMs?: number
-  /** Why it is not delivered. */
+  /** Why the email was not delivered. */
   reason?: string | null
 }
 

@@ -1,8 +1,8 @@
 /**
- * The second look at domains that DNS denied although there had been somebody: a day later they are
- * asked for again. Only what is denied then, too, suppresses its addresses, and the fuse counts
- * them. A domain that is there again condemns nobody; where nobody can say, the look is repeated
- * every hour, for a week at most.
+ * Rechecks domains that DNS denied although they are known to exist (`known-domains.ts`), a day later.
+ * If DNS denies a domain again, its addresses are suppressed, and the fuse counts them. If the domain
+ * exists, its held suppressions are dropped. If DNS cannot tell, the recheck is repeated every hour
+ * for at most a week.
  */
 
 import { DAY_MS, HOUR_MS } from '../../../clock.ts'
@@ -18,12 +18,12 @@ import { hasDeliveredSince } from './strikes.ts'
 import { suppressUnlessTooMany } from './suppress-bounced.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'resolver' | 'now'> & { fuse: Fuse }
-type Sight = 'there' | 'gone' | 'unknown'
+type Existence = 'exists' | 'gone' | 'unknown'
 type Held = RowOf<typeof findDueOf>
 
 const AT_ONCE = 8
 const MAX_DOMAINS = 500
-/** Of one domain in one transaction. */
+/** Suppressions of one domain per transaction. */
 const CHUNK = 100
 const AGAIN_MS = HOUR_MS
 const GIVE_UP_MS = 7 * DAY_MS
@@ -66,9 +66,9 @@ const deleteHeld = statement((db) =>
   db.delete(heldSuppressions).where(eq(heldSuppressions.id, parameter('id'))),
 )
 
-/** How many domains were looked at. */
+/** Returns how many domains were rechecked. */
 export async function recheckDomains(deps: Deps, signal?: AbortSignal): Promise<number> {
-  // Other modes ask no DNS for recipients.
+  // The other modes do not look up recipient domains.
   if (deps.config.delivery.mode !== 'direct') return 0
   const domains = await deps.store.scan.list(findDueDomains, { at: deps.now() })
   let next = 0
@@ -84,43 +84,43 @@ export async function recheckDomains(deps: Deps, signal?: AbortSignal): Promise<
 
 async function recheck(deps: Deps, domain: string): Promise<void> {
   const { store } = deps
-  const sight = await lookAt(deps, domain)
+  const existence = await findExistence(deps, domain)
   const at = deps.now()
-  if (sight === 'there') {
+  if (existence === 'exists') {
     await store.write((tx) => tx.execute(deleteOfDomain, { domain, before: at + 1 }))
-  } else if (sight === 'unknown') {
+  } else if (existence === 'unknown') {
     await store.write(async (tx) => {
       await tx.execute(deleteOfDomain, { domain, before: at - GIVE_UP_MS })
       await tx.execute(postpone, { domain, at, dueAt: at + AGAIN_MS })
     })
   } else {
-    while ((await store.write((tx) => condemnSome(deps, tx, { domain, at }))) === CHUNK);
+    while ((await store.write((tx) => suppressSome(deps, tx, { domain, at }))) === CHUNK);
   }
 }
 
-async function lookAt({ config, resolver, now }: Deps, domain: string): Promise<Sight> {
+async function findExistence({ config, resolver, now }: Deps, domain: string): Promise<Existence> {
   const lookup = { at: now(), durationMs: 0, hosts: [] }
   const deps = { config, resolver, now, random: Math.random, sandboxPort: null }
   const ends = { inboundListeners: () => [], receivesFor: () => false }
   const route = await findMxDestination({ ...deps, ...ends }, domain, lookup)
-  if (route.kind === 'open') return 'there'
+  if (route.kind === 'open') return 'exists'
   if (route.verdict.isHard) return 'gone'
-  return route.verdict.class === 'dns' ? 'unknown' : 'there'
+  return route.verdict.class === 'dns' ? 'unknown' : 'exists'
 }
 
-/** How many rows there were. */
-async function condemnSome(
+/** Returns how many rows were due. */
+async function suppressSome(
   deps: Deps,
   tx: Tx,
   { domain, at }: { domain: string; at: number },
 ): Promise<number> {
   const due = await tx.list(findDueOf, { domain, at })
   tx.afterCommit(() => deps.fuse.tried(due.length))
-  for (const row of due) await condemnOne(deps, tx, { row, at })
+  for (const row of due) await suppressOne(deps, tx, { row, at })
   return due.length
 }
 
-async function condemnOne(
+async function suppressOne(
   deps: Deps,
   tx: Tx,
   { row, at }: { row: Held; at: number },

@@ -1,10 +1,9 @@
 /**
- * What is learnt of an email after its session: by a DSN at its return path, a complaint, a
- * notification of a smarthost. Beside `recordAttempts` the only door to an outcome; the state table
- * stands at the top of `final-state.ts`.
+ * Records reports that arrive after an email's session: a DSN at its return path, a complaint, a
+ * notification of a provider. `final-state.ts` has the table of states.
  *
- * Every report counts once: the same again changes nothing and emits nothing, and neither does a
- * report of what the session had said already.
+ * Every report counts once: a repeated report changes nothing and makes no event, and neither does a
+ * report of an outcome that the session has shown already.
  */
 import type { Verdict } from '../../../mail/replies/reply.ts'
 import type { RowOf } from '../../../store/database.ts'
@@ -26,26 +25,26 @@ import { suppressReportedBounce } from './suppress-bounced.ts'
 import { suppress } from './suppression.ts'
 
 export type EmailReport =
-  /** Action failed, of whatever class. */
-  | ({ type: 'bounce'; verdict: Verdict } & Told)
-  | ({ type: 'delay' } & Told)
-  /** Relayed mail that is known to have arrived. */
+  /** The action field says failed, whatever the class of the status code. */
+  | ({ type: 'bounce'; verdict: Verdict } & ReportFacts)
+  | ({ type: 'delay' } & ReportFacts)
+  /** Relayed mail has arrived. */
   | { type: 'delivery'; emailId: string }
   | { type: 'complaint'; emailId: string; feedbackType: string | null }
 
-/** What a report says of a delivery. */
-type Told = {
+/** The facts that a report has about a delivery. */
+type ReportFacts = {
   emailId: string
-  /** The remote server's words and codes, when the report quotes them. */
+  /** The remote server's reply, if the report quotes it. */
   reply?: ReportedReply | null
   /** One line, control bytes escaped, bounded. */
   diagnostic: string
   reportingMta?: string | null
-  /** Whom it is about, as the report names them. */
+  /** The recipient, as the report names it. */
   finalRecipient?: string | null
 }
 
-type Of<Type extends EmailReport['type']> = Extract<EmailReport, { type: Type }>
+type ReportOf<Type extends EmailReport['type']> = Extract<EmailReport, { type: Type }>
 
 const findEmail = statement((db) =>
   db
@@ -69,7 +68,10 @@ const findEmail = statement((db) =>
 type Deps = Pick<Base, 'counters' | 'now' | 'log'>
 type ReportedEmail = RowOf<typeof findEmail>
 
-/** In their order; whether each changed anything. Of emails that are gone, none does. */
+/**
+ * Records reports in their order. Returns for each whether it changed anything; a report about an
+ * email that does not exist changes nothing.
+ */
 export async function recordReports(
   deps: Deps,
   tx: Tx,
@@ -102,7 +104,7 @@ function record(deps: Deps, tx: Tx, { email, report, at }: Reported): Promise<bo
 async function recordBounce(
   deps: Deps,
   tx: Tx,
-  reported: Reported<Of<'bounce'>>,
+  reported: Reported<ReportOf<'bounce'>>,
 ): Promise<boolean> {
   const { email, report, at } = reported
   if (isOver(email)) return false
@@ -110,7 +112,7 @@ async function recordBounce(
   const bounceType = verdict.isHard ? 'Permanent' : 'Undetermined'
   await bounceByReport(tx, { email, at, error: diagnostic, bounceType })
   const facts = { class: verdict.class, ...factsOf(report) }
-  await note(tx, reported, { result: 'reported-bounced', ...facts })
+  await insertRow(tx, reported, { result: 'reported-bounced', ...facts })
   await suppressReportedBounce(tx, { email, verdict, source: diagnostic, at })
   const type = verdict.isHard ? 'hard' : 'soft'
   tx.afterCommit(() => {
@@ -122,17 +124,22 @@ async function recordBounce(
   return true
 }
 
-function factsOf({ reply = null, diagnostic: error, reportingMta: host = null, ...told }: Told) {
-  return { reply, error, host, finalRecipient: told.finalRecipient ?? null }
+function factsOf({
+  reply = null,
+  diagnostic: error,
+  reportingMta: host = null,
+  ...rest
+}: ReportFacts) {
+  return { reply, error, host, finalRecipient: rest.finalRecipient ?? null }
 }
 
-/** The first of an email is news; its sender repeats it every few hours. */
-async function recordDelay(tx: Tx, reported: Reported<Of<'delay'>>): Promise<boolean> {
+/** Only the first delay of an email counts: the reporting server repeats it every few hours. */
+async function recordDelay(tx: Tx, reported: Reported<ReportOf<'delay'>>): Promise<boolean> {
   const { email, report } = reported
   if (isOver(email) || email.complainedAt !== null) return false
   const result = 'reported-delayed'
   if ((await tx.find(findReport, { emailId: email.id, result })) !== undefined) return false
-  await note(tx, reported, { result, ...factsOf(report) })
+  await insertRow(tx, reported, { result, ...factsOf(report) })
   await recordDelayEvent(tx, reported)
   return true
 }
@@ -140,12 +147,12 @@ async function recordDelay(tx: Tx, reported: Reported<Of<'delay'>>): Promise<boo
 async function recordDelivery(
   deps: Deps,
   tx: Tx,
-  reported: Reported<Of<'delivery'>>,
+  reported: Reported<ReportOf<'delivery'>>,
 ): Promise<boolean> {
   const { email, at } = reported
   if (email.state !== 'relayed' || email.deliveredAt !== null || isOver(email)) return false
   await deliverByReport(tx, { email, at })
-  await note(tx, reported, { result: 'reported-delivered' })
+  await insertRow(tx, reported, { result: 'reported-delivered' })
   tx.afterCommit(() => {
     logOutcome(deps, { email, outcome: 'delivered', attempts: email.attemptCount })
   })
@@ -155,7 +162,7 @@ async function recordDelivery(
 async function recordComplaint(
   deps: Deps,
   tx: Tx,
-  reported: Reported<Of<'complaint'>>,
+  reported: Reported<ReportOf<'complaint'>>,
 ): Promise<boolean> {
   const { email, report, at } = reported
   const { id: emailId, contactId } = email
@@ -163,7 +170,7 @@ async function recordComplaint(
   const { feedbackType } = report
   await complainByReport(tx, { email, at, isSettled: isSettled(email), feedbackType })
   const source = `complaint (${report.feedbackType ?? 'abuse'})`
-  await note(tx, reported, { result: 'reported-complaint', error: source })
+  await insertRow(tx, reported, { result: 'reported-complaint', error: source })
   await suppress(tx, { ...address(email), reason: 'COMPLAINT', source, emailId, at })
   await setSubscribed(tx, contactId, { subscribed: false, at, reason: 'complaint', emailId })
   tx.afterCommit(() => {
@@ -174,7 +181,7 @@ async function recordComplaint(
   return true
 }
 
-/** BOUNCED and COMPLAINED are terminal; what was never sent cannot come back. */
+/** BOUNCED and COMPLAINED are terminal; an email that was never sent cannot bounce. */
 function isOver(email: ReportedEmail): boolean {
   return !wasSent(email) || email.state === 'bounced' || email.status === 'COMPLAINED'
 }
@@ -191,7 +198,7 @@ function address({ projectId, recipient }: ReportedEmail) {
   return { projectId, address: recipient }
 }
 
-function note(
+function insertRow(
   tx: Tx,
   { email, at }: Reported<unknown>,
   report: Omit<ReportResult, 'emailId' | 'at'>,

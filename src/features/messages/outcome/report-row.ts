@@ -1,6 +1,6 @@
 /**
- * Reports that came after an email's session, beside its attempts, as `queue show` tells them. They
- * are rows of the same table, whose `result` begins with `reported-`.
+ * Reports that came after an email's session, as `queue show` prints them beside the attempts. They
+ * are rows of the table `attempts` whose `result` begins with `reported-`.
  */
 import type { Reply } from '../../../mail/replies/reply.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -15,16 +15,16 @@ export type ReportResult = {
   at: number
   result: 'reported-bounced' | 'reported-delayed' | 'reported-delivered' | 'reported-complaint'
   class?: string
-  /** The remote server's, as far as the report quotes it. */
+  /** The remote server's reply, as far as the report quotes it. */
   reply?: ReportedReply | null
   error?: string | null
-  /** Who reports. */
+  /** The reporting server. */
   host?: string | null
-  /** Whom it says was not reached, in the report's words. */
+  /** The recipient that was not reached, as the report names it. */
   finalRecipient?: string | null
 }
 
-/** A report may tell the status code alone. */
+/** A report may have the enhanced code only. */
 export type ReportedReply = Omit<Reply, 'code'> & { code: number | null }
 
 export const findReport = statement<{ id: number }>(
@@ -32,7 +32,7 @@ export const findReport = statement<{ id: number }>(
     where email_id = ${parameter('emailId')} and result = ${parameter('result')} limit 1`,
 )
 
-/** Of an email that a report has ended. */
+/** Finds the report that has ended an email. */
 export const findFinalReport = statement<{ id: number }>(
   () => sql`select id from attempts where email_id = ${parameter('emailId')}
     and result in ('reported-bounced', 'reported-complaint') limit 1`,
@@ -55,7 +55,7 @@ const insertRow = statement((db) =>
   }),
 )
 
-/** Not an attempt of ours, but what somebody said of one. */
+/** Whether a row is a report instead of an attempt. */
 export function isReport({ result }: { result: string }): boolean {
   return result.startsWith(reportPrefix)
 }

@@ -1,9 +1,9 @@
-/** When a deferred email is tried again (INTERFACES: `delivery.retry_schedule`, last repeats, ±15%). */
+/** The retry delay: `delivery.retry_schedule`, whose last step repeats, with a jitter of 15%. */
 import { MINUTE_MS } from '../../../clock.ts'
 
 const JITTER = 0.15
 
-/** How long to wait after that many failures (0 = none yet), in ms. */
+/** The wait in ms after `failures` failed attempts (0 = none yet). */
 export function retryDelayMs(
   schedule: readonly number[],
   failures: number,

@@ -1,7 +1,7 @@
 /**
- * Refusals that do not condemn an address by themselves: a full or disabled mailbox, a 5xx that
- * says no more. Three of them over at least 14 days, with nothing delivered after the first, do
- * (contract section 0). One email is one strike, however often it is reported.
+ * Strikes: refusals that do not suppress an address by themselves, such as a full or disabled mailbox
+ * or an unexplained 5xx. Three strikes over at least 14 days, without a delivery after the first,
+ * suppress the address. One email is one strike, however often it is reported.
  */
 import { DAY_MS } from '../../../clock.ts'
 import { and, eq, gte, sql } from '../../../store/drizzle.ts'
@@ -16,14 +16,14 @@ export type NewStrike = {
   /** As the email's row has it. */
   address: string
   emailId: string
-  /** As `bounce inspect` names reasons. */
+  /** A reason as `bounce inspect` prints it. */
   reason: string
   at: number
 }
 
 const STRIKES = 3
 const SPAN_MS = 14 * DAY_MS
-/** What nothing was added to for so long says nothing of today. */
+/** Older strikes say nothing about the address today. */
 const KEPT_MS = 180 * DAY_MS
 const CHUNK = 500
 
@@ -40,7 +40,7 @@ const insertStrike = statement((db) =>
     .onConflictDoNothing(),
 )
 
-/** An email that bounced later is no longer one of these, so that its 250 proves nothing. */
+/** An email that bounced after its 250 has another status, so its delivery proves nothing. */
 export const findProofOfLife = statement<{ at: number }>(
   () => sql`select delivered_at as at from emails
     where contact_id = ${parameter('contactId')}
@@ -82,7 +82,7 @@ const deleteOld = statement((db) =>
     ),
 )
 
-/** Where this one condemns the address, all of them in one line for people. */
+/** Returns a line for operators about all strikes if this one suppresses the address. */
 export async function recordStrike(tx: Tx, strike: NewStrike): Promise<string | undefined> {
   if ((await tx.execute(insertStrike, strike)) === 0) return undefined
   const { projectId, contactId, address } = strike
@@ -95,7 +95,7 @@ export async function recordStrike(tx: Tx, strike: NewStrike): Promise<string | 
   return `${sum.count} refusals over ${days} days, the last: ${strike.reason}`
 }
 
-/** Whether the contact's address took mail after an instant. */
+/** Whether an email to the contact was delivered after an instant. */
 export async function hasDeliveredSince(
   tx: Tx,
   { contactId, since }: { contactId: string; since: number },
@@ -103,7 +103,7 @@ export async function hasDeliveredSince(
   return ((await tx.find(findProofOfLife, { contactId }))?.at ?? 0) > since
 }
 
-/** Takes back those since an instant. */
+/** Deletes the strikes of an address since an instant. */
 export async function deleteStrikesSince(
   tx: Tx,
   scope: { projectId: string; address: string; since: number },
@@ -111,7 +111,7 @@ export async function deleteStrikesSince(
   await tx.execute(deleteSince, scope)
 }
 
-/** What an address that is taken off the list starts anew without. */
+/** Deletes the strikes of an address that is taken off the list. */
 export async function deleteStrikesOf(
   tx: Tx,
   scope: { projectId: string; address: string },
@@ -119,7 +119,7 @@ export async function deleteStrikesOf(
   await tx.execute(deleteAll, scope)
 }
 
-/** How many. */
+/** Returns how many were deleted. */
 export async function deleteExpiredStrikes({
   store,
   now,

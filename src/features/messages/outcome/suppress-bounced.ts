@@ -1,9 +1,9 @@
 /**
- * What a final refusal means for the address: in session and by a later report alike.
+ * Decides what a bounce means for its address: a suppression, a strike, or nothing.
  *
- * A verdict of our own (a session's, or one from DNS) may be our own mistake, and a mistake of ours
- * hits many addresses at once: it may have to wait (held-suppression.ts). What others report does
- * not.
+ * A verdict of this server (from a session or from DNS) may be a mistake of this server, which would
+ * hit many addresses at once: its suppression may be held (`held-suppression.ts`). A bounce that
+ * another server reports is never held.
  */
 import { DAY_MS } from '../../../clock.ts'
 import type { Verdict } from '../../../mail/replies/reply.ts'
@@ -19,67 +19,68 @@ import { isSuppressed } from './suppression.ts'
 type Refusal = {
   email: Pick<Email, 'id' | 'projectId' | 'contactId' | 'recipient' | 'recipientDomain'>
   verdict: Pick<Verdict, 'isHard' | 'isStrike' | 'reason'>
-  /** The refusal as one line, for people. */
+  /** The refusal as one line, for operators. */
   source: string
   at: number
 }
 
 type Deps = { fuse: Fuse }
 
-const SECOND_LOOK_MS = DAY_MS
+const RECHECK_AFTER_MS = DAY_MS
 
 /**
- * Class hard suppresses at once, a full or disabled mailbox and an unexplained 5xx are strikes; what
- * is not the address's fault (our host on a list, the content, a policy) changes nothing.
+ * Applies a bounce that a report tells of. The class `hard` suppresses the address at once; a full or
+ * disabled mailbox and an unexplained 5xx are strikes; a refusal that is not the fault of the address
+ * (our host on a blocklist, the content, a policy) changes nothing.
  */
 export async function suppressReportedBounce(tx: Tx, refusal: Refusal): Promise<void> {
-  const condemnation = await findCondemnation(tx, refusal)
-  if (condemnation !== undefined) await suppressBouncedAddress(tx, condemnation)
+  const suppression = await findSuppression(tx, refusal)
+  if (suppression !== undefined) await suppressBouncedAddress(tx, suppression)
 }
 
-/** The same by a verdict of our own. `isByDns`: nobody was spoken to. */
+/** Applies a bounce by a verdict of this server. `isByDns`: no server was contacted. */
 export async function suppressOwnBounce(
   deps: Deps,
   tx: Tx,
   { isByDns, ...refusal }: Refusal & { isByDns: boolean },
 ): Promise<void> {
-  const condemnation = await findCondemnation(tx, refusal)
-  if (condemnation === undefined) return
-  if (isByDns && (await isKnownDomain(tx, condemnation.domain))) {
-    const dueAt = condemnation.at + SECOND_LOOK_MS
+  const suppression = await findSuppression(tx, refusal)
+  if (suppression === undefined) return
+  if (isByDns && (await isKnownDomain(tx, suppression.domain))) {
+    const dueAt = suppression.at + RECHECK_AFTER_MS
     const isNew =
-      !(await isSuppressed(tx, condemnation)) &&
-      (await holdSuppression(tx, condemnation, { cause: 'domain', dueAt }))
+      !(await isSuppressed(tx, suppression)) &&
+      (await holdSuppression(tx, suppression, { cause: 'domain', dueAt }))
     if (isNew) tx.afterCommit(() => deps.fuse.recordHeld('domain'))
     return
   }
-  await suppressUnlessTooMany(deps, tx, condemnation)
+  await suppressUnlessTooMany(deps, tx, suppression)
 }
 
-/** Suppresses, or holds where there are too many at once. */
+/** Suppresses the address, or holds the suppression if the fuse has blown. */
 export async function suppressUnlessTooMany(
   { fuse }: Deps,
   tx: Tx,
-  condemnation: BounceSuppression,
+  suppression: BounceSuppression,
 ): Promise<void> {
-  const isNew = !(await isSuppressed(tx, condemnation))
-  if (!isNew || !fuse.trips(condemnation.emailId)) {
-    await suppressBouncedAddress(tx, condemnation)
+  const isNew = !(await isSuppressed(tx, suppression))
+  if (!isNew || !fuse.trips(suppression.emailId)) {
+    await suppressBouncedAddress(tx, suppression)
     return
   }
-  const isHeld = await holdSuppression(tx, condemnation, { cause: 'fuse', dueAt: null })
+  const isHeld = await holdSuppression(tx, suppression, { cause: 'fuse', dueAt: null })
   if (isHeld) tx.afterCommit(() => fuse.recordHeld('fuse'))
 }
 
-async function findCondemnation(
+async function findSuppression(
   tx: Tx,
   { email, verdict, source, at }: Refusal,
 ): Promise<BounceSuppression | undefined> {
   const { id: emailId, projectId, contactId, recipient, recipientDomain: domain } = email
   const { isHard, isStrike, reason } = verdict
-  const of = { projectId, contactId, address: recipient, emailId, at }
-  if (isHard) return { ...of, domain, reason: 'HARD_BOUNCE', source }
+  const common = { projectId, contactId, address: recipient, emailId, at }
+  if (isHard) return { ...common, domain, reason: 'HARD_BOUNCE', source }
   if (!isStrike) return undefined
-  const sum = await recordStrike(tx, { ...of, reason })
-  return sum === undefined ? undefined : { ...of, domain, reason: 'STRIKES', source: sum }
+  const sum = await recordStrike(tx, { ...common, reason })
+  return sum === undefined ? undefined : { ...common, domain, reason: 'STRIKES', source: sum }
 }

@@ -1,4 +1,4 @@
-/** The list of addresses that a project does not send to: our refusal, not the contact's wish. */
+/** The suppression list: addresses that a project does not send to, whatever the contact wishes. */
 import { and, eq, sql } from '../../../store/drizzle.ts'
 import { newId } from '../../../store/ids.ts'
 import { heldSuppressions, suppressions } from '../../../store/schema/suppressions.ts'
@@ -10,9 +10,9 @@ export type NewSuppression = {
   projectId: string
   address: string
   reason: SuppressionReason
-  /** What led to it, for people: a reply, an operator. */
+  /** The cause, for operators: a reply, a command. */
   source: string
-  /** Null where people say so. */
+  /** Null for a suppression by the API or the command line. */
   emailId: string | null
   at: number
 }
@@ -61,9 +61,9 @@ const findSuppression = statement<{ id: string }>(
 )
 
 /**
- * Puts an address on the list; one that stands there already keeps its first reason. Whether it did
- * not. What was held of the address is decided with it. Where a verdict of ours put it there and
- * now people do, that is noted: taking back the verdict must not take back their word.
+ * Puts an address on the list and drops its held suppression. Returns false if the address was on
+ * the list: it keeps its first reason. If a bounce put it there and a person suppresses it now, the
+ * row keeps that second reason, so that undoing the bounce does not undo the person's decision.
  */
 export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boolean> {
   const { at, ...row } = suppression
@@ -72,8 +72,8 @@ export async function suppress(tx: Tx, suppression: NewSuppression): Promise<boo
   if ((await tx.execute(insertSuppression, { ...row, id: newId(), createdAt: at })) === 1) {
     return true
   }
-  const isOfPeople = emailId === null || reason === 'COMPLAINT'
-  if (isOfPeople) await tx.execute(setLaterReason, { projectId, address, reason })
+  const isByPerson = emailId === null || reason === 'COMPLAINT'
+  if (isByPerson) await tx.execute(setLaterReason, { projectId, address, reason })
   return false
 }
 

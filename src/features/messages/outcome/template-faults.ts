@@ -1,6 +1,6 @@
 /**
- * Faults of templates that an email was sent in spite of: kept with it, logged, counted. No fault
- * fails a send, so nobody would hear of it otherwise.
+ * Template faults: written to the email, logged and counted. A fault never fails a send, so it would
+ * go unnoticed otherwise.
  */
 import { eq } from '../../../store/drizzle.ts'
 import { emails, type StoredFault } from '../../../store/schema/messages.ts'
@@ -9,14 +9,14 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import type { AttemptRecord } from './attempt-row.ts'
 
-const keepFaults = statement((db) =>
+const writeFaults = statement((db) =>
   db
     .update(emails)
     .set({ templateFaults: parameter('faults') })
     .where(eq(emails.id, parameter('id'))),
 )
 
-/** Of the records that have some. */
+/** Writes the faults of the records that have any. */
 export async function recordFaults(
   deps: Pick<Base, 'counters' | 'log'>,
   tx: Tx,
@@ -25,13 +25,13 @@ export async function recordFaults(
   const faulty = records.filter(({ faults }) => faults.length > 0)
   if (faulty.length === 0) return
   const rows = faulty.map(({ email, faults }) => ({ id: email.id, faults: faults.map(toStored) }))
-  await tx.executeEach(keepFaults, rows)
+  await tx.executeEach(writeFaults, rows)
   tx.afterCommit(() => {
-    for (const record of faulty) tell(deps, record)
+    for (const record of faulty) logFaults(deps, record)
   })
 }
 
-function tell({ counters, log }: Pick<Base, 'counters' | 'log'>, record: AttemptRecord): void {
+function logFaults({ counters, log }: Pick<Base, 'counters' | 'log'>, record: AttemptRecord): void {
   const { id: email, projectId: project } = record.email
   for (const { part, line, column, message: error } of record.faults) {
     counters.add('pillarbox_template_faults_total', { part })

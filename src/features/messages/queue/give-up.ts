@@ -26,7 +26,10 @@ const CHUNK = 500
 
 type Deps = Pick<Base, 'store' | 'outbound' | 'counters' | 'now' | 'log'>
 
-/** Call it every minute with the running time of the process (monotonic). Returns how many emails it gave up. */
+/**
+ * Call it every minute with the running time of the process, by the monotonic clock. Resolves with
+ * the number of emails that were given up.
+ */
 export type GiveUp = (runningForMs: number) => Promise<number>
 
 /** The index `emails_ready` covers it: no row is read. */
