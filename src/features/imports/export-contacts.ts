@@ -1,7 +1,7 @@
 /**
- * Contacts as a CSV (RFC 4180, UTF-8), page by page: nothing is kept of what has been sent. Text
- * that a spreadsheet program would run is written so that it does not (cell.ts), and what is
- * exported can be imported again as it was.
+ * Exports contacts as CSV (RFC 4180, UTF-8) page by page, without holding what has been sent. Text
+ * that a spreadsheet program would take for a formula is escaped (csv/cell.ts), and an exported file
+ * can be imported again without loss.
  */
 import { formatInstant } from '../../clock.ts'
 import { and, sql } from '../../store/drizzle.ts'
@@ -25,16 +25,16 @@ export type ExportQuery = {
   search?: string | undefined
   condition?: Condition | undefined
   segmentId?: string | undefined
-  /** Begins with a byte order mark, without which Excel takes UTF-8 for something else. */
+  /** Starts with a byte order mark, which Excel needs to recognize UTF-8. */
   hasMark?: boolean | undefined
 }
 
-type Deps = Pick<Base, 'store' | 'now'> & { room: ExportSlots }
+type Deps = Pick<Base, 'store' | 'now'> & { slots: ExportSlots }
 
 const PAGE = 200
-/** How long contacts are written before others have their turn. */
+/** Milliseconds of writing in one turn of the event loop. */
 const TURN_MS = 5
-/** There may be any number of keys, each of which is a comma at least. */
+/** Characters after which a piece ends early: with many keys, each contact has many commas. */
 const PIECE_CHARS = 1024 * 1024
 const MARK = '\ufeff'
 
@@ -44,42 +44,45 @@ const listKeys = statement<{ key: string }>(
 )
 
 /**
- * The file, piece by piece; those whose data gets new keys meanwhile are exported without them. It
- * has its place in the room until it is over: read to its end, or given up with `return`.
- * @throws AppError RATE_LIMIT_EXCEEDED without a place, before anything else; RESOURCE_NOT_FOUND for
- * the segment, BAD_REQUEST for a segment of the condition
+ * Returns the file piece by piece. Keys that contacts receive during the export are not exported. The
+ * export holds its slot until it has been read to the end or `return` was called.
+ * @throws AppError RATE_LIMIT_EXCEEDED without a free slot, before anything else; RESOURCE_NOT_FOUND
+ *   for an unknown segment, BAD_REQUEST for an unknown segment in the condition
  */
 export async function exportContacts(
   deps: Deps,
   query: ExportQuery,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const leave = deps.room.enter(query.projectId)
+  const release = deps.slots.take(query.projectId)
   try {
     const scope = await toScope(deps, query)
     const fields = await deps.store.scan.list(listKeys, { projectId: query.projectId })
     const keys = fields.map(({ key }) => key)
-    return holding(write(deps, { scope, keys, hasMark: query.hasMark ?? false }), leave)
+    return releasing(write(deps, { scope, keys, hasMark: query.hasMark ?? false }), release)
   } catch (error) {
-    leave()
+    release()
     throw error
   }
 }
 
-/** The same pieces; `leave` is called when no more are made, also where none was asked for. */
-function holding(pieces: AsyncGenerator<Uint8Array>, leave: () => void): AsyncIterable<Uint8Array> {
+/** The same pieces; calls `release` after the last one, or when the reader stops early. */
+function releasing(
+  pieces: AsyncGenerator<Uint8Array>,
+  release: () => void,
+): AsyncIterable<Uint8Array> {
   const iterator: AsyncIterator<Uint8Array> = {
     async next() {
       try {
         const next = await pieces.next()
-        if (next.done) leave()
+        if (next.done) release()
         return next
       } catch (error) {
-        leave()
+        release()
         throw error
       }
     },
-    // Resolves when the scan that runs for it has ended: till then it has its place.
-    return: () => pieces.return(undefined).finally(leave),
+    // Resolves when the running scan has ended; until then the export holds its slot.
+    return: () => pieces.return(undefined).finally(release),
   }
   return { [Symbol.asyncIterator]: () => iterator }
 }
@@ -97,31 +100,31 @@ async function toScope(
   return { projectId, subscribed, search, condition: and(segment?.condition, filter) }
 }
 
-type File = { scope: ContactScope; keys: readonly string[]; hasMark: boolean }
-/** Which column each key has, among those of data. */
+type ExportFile = { scope: ContactScope; keys: readonly string[]; hasMark: boolean }
+/** The position of each key among the columns of data. */
 type Columns = ReadonlyMap<string, number>
 
 async function* write(
-  deps: Pick<Deps, 'store' | 'room'>,
-  { scope, keys, hasMark }: File,
+  deps: Pick<Deps, 'store' | 'slots'>,
+  { scope, keys, hasMark }: ExportFile,
 ): AsyncGenerator<Uint8Array> {
   const columns = new Map(keys.map((key, index) => [key, index]))
   const header = writeRecord([...EXPORT_COLUMNS, ...keys.map((key) => `data.${key}`)])
   yield Buffer.from((hasMark ? MARK : '') + header)
   for await (const page of walkContacts(deps, scope, { size: PAGE })) {
-    yield* writePage(page, { columns, room: deps.room })
+    yield* writePage(page, { columns, slots: deps.slots })
   }
 }
 
 async function* writePage(
   page: readonly NumberedContact[],
-  { columns, room }: { columns: Columns; room: ExportSlots },
+  { columns, slots }: { columns: Columns; slots: ExportSlots },
 ): AsyncGenerator<Uint8Array> {
   let text = ''
   let endsAt = 0
   for (const contact of page) {
     if (text === '') {
-      await room.turn()
+      await slots.nextTurn()
       endsAt = performance.now() + TURN_MS
     }
     text += writeContact(contact, columns)

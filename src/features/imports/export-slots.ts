@@ -1,30 +1,30 @@
 /**
- * Room for exports. Each may last for as long as its client reads, so there are few at a time, and
- * in each turn of the event loop one of them at most is written: what else the program does is not
- * held up by their number.
+ * Limits concurrent exports. An export lasts as long as its client reads, so only few run at a time,
+ * and at most one of them writes in each turn of the event loop: their number does not delay other
+ * work.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 
 export type ExportSlots = {
-  /** Takes a place; what is returned gives it back. @throws AppError RATE_LIMIT_EXCEEDED */
-  enter(projectId: string): () => void
-  /** Resolves for one caller in each turn of the loop, in the order of the calls. */
-  turn(): Promise<void>
+  /** Takes a slot and returns its release function. @throws AppError RATE_LIMIT_EXCEEDED */
+  take(projectId: string): () => void
+  /** Resolves for one caller per turn of the event loop, in the order of the calls. */
+  nextTurn(): Promise<void>
 }
 
 export type ExportLimits = { perProject: number; all: number }
 
-const PLACES: ExportLimits = { perProject: 2, all: 8 }
+const LIMITS: ExportLimits = { perProject: 2, all: 8 }
 const RETRY_AFTER_SECONDS = 10
 
-export function createExportSlots({ perProject, all }: ExportLimits = PLACES): ExportSlots {
+export function createExportSlots({ perProject, all }: ExportLimits = LIMITS): ExportSlots {
   const open = new Map<string, number>()
   let total = 0
   let last: Promise<unknown> = Promise.resolve()
 
   return {
-    enter(projectId) {
+    take(projectId) {
       const own = open.get(projectId) ?? 0
       if (own >= perProject) throw full('This project has', perProject)
       if (total >= all) throw full('The server has', all)
@@ -37,7 +37,7 @@ export function createExportSlots({ perProject, all }: ExportLimits = PLACES): E
         total -= 1
       })
     },
-    turn() {
+    nextTurn() {
       const mine = last.then(() => turn())
       last = mine
       return mine

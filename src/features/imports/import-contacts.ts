@@ -1,4 +1,4 @@
-/** Rows as contacts (contract 3.2): known addresses change, others come into being. */
+/** Imports rows as contacts: a row with a known address changes its contact, others create one. */
 import { AppError, invalidField } from '../../errors.ts'
 import type { RunningJob } from '../../jobs/run.ts'
 import { type ParsedAddress, parseAddress } from '../../mail/address/address.ts'
@@ -7,7 +7,7 @@ import { parseData } from '../contacts/write/data.ts'
 import type { ContactEntry } from '../contacts/write/upsert.ts'
 import { upsertValidContacts } from '../contacts/write/upsert.ts'
 import { type CellRules, readCell, readText } from './csv/cell.ts'
-import { type Header, keyOf, pick } from './csv/header.ts'
+import { type Header, keyOf, pickCell } from './csv/header.ts'
 import type { Cell, CsvRecord } from './csv/parser.ts'
 import type { ImportPayload } from './import-file.ts'
 import { type RowError, type RowHandler, runImport, type Tally } from './run.ts'
@@ -16,7 +16,7 @@ export type ImportResult = {
   totalRows: number
   successCount: number
   createdCount: number
-  /** Rows whose address was known, also those that changed nothing. */
+  /** Rows with a known address, also those that changed nothing. */
   updatedCount: number
   failureCount: number
   errors: RowError[]
@@ -25,12 +25,12 @@ export type ImportResult = {
 
 type Deps = Pick<Base, 'store' | 'now'>
 
-/** @throws FinalFailure for a file that cannot be read */
+/** Runs the job. @throws FinalFailure for a file that cannot be read */
 export async function importContacts(deps: Deps, job: RunningJob): Promise<ImportResult> {
-  return toResult(await runImport(deps, job, contactTarget(deps, job)))
+  return toResult(await runImport(deps, job, contactHandler(deps, job)))
 }
 
-/** The counts as contract 3.2 names them. */
+/** The counts under the names of the API. */
 export function toResult({ rows, newCount, knownCount, ...tally }: Tally): ImportResult {
   return {
     totalRows: rows,
@@ -43,7 +43,7 @@ export function toResult({ rows, newCount, knownCount, ...tally }: Tally): Impor
   }
 }
 
-function contactTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<ContactEntry> {
+function contactHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<ContactEntry> {
   const projectId = job.projectId ?? ''
   const { subscribed: subscribedByDefault } = job.payload as ImportPayload
   return {
@@ -62,21 +62,21 @@ function contactTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<
   }
 }
 
-/** @throws AppError VALIDATION_ERROR */
+/** Reads the address of a row. @throws AppError VALIDATION_ERROR */
 export function readAddress(record: CsvRecord, header: Header): ParsedAddress {
-  const cell = pick(record, header.columns.get('email'), header)
+  const cell = pickCell(record, header.columns.get('email'), header)
   if (cell === undefined) throw invalidField('email', 'required', 'There is no email address')
   const address = parseAddress(readText(cell, header))
   if (address === undefined) throw invalidField('email', 'invalid_string', 'Not an email address')
   return address
 }
 
-const yes = new Set(['true', '1', 'yes'])
+const TRUE_WORDS = new Set(['true', '1', 'yes'])
 
-/** Any other word is a no; nothing keeps what is. */
+/** Any other word means false; an empty cell keeps the state. */
 function readSubscribed(record: CsvRecord, header: Header): boolean | undefined {
-  const cell = pick(record, header.columns.get('subscribed'), header)
-  return cell && yes.has(readText(cell, header).toLowerCase())
+  const cell = pickCell(record, header.columns.get('subscribed'), header)
+  return cell && TRUE_WORDS.has(readText(cell, header).toLowerCase())
 }
 
 /** @throws AppError VALIDATION_ERROR for data that breaks a limit */
@@ -88,13 +88,13 @@ function readChanges(
   const rules = { isOwn: header.isOwn, areStrings }
   for (const [field, indexes] of header.columns) {
     const key = keyOf(field)
-    const cell = key === undefined ? undefined : pick(record, indexes, header)
+    const cell = key === undefined ? undefined : pickCell(record, indexes, header)
     if (key !== undefined && cell !== undefined) entries.push([key, readValue(key, cell, rules)])
   }
   return parseData(Object.fromEntries(entries)).changes
 }
 
-/** A locale is a text: the one of Norway is `no`. */
+/** A locale stays a text: `no` is Norwegian, not false. */
 function readValue(key: string, cell: Cell, rules: CellRules): unknown {
   return key === 'locale' ? readText(cell, rules) : readCell(cell, rules)
 }

@@ -1,8 +1,8 @@
 /**
- * A file on its way in. Its bytes go to the database as they come, in chunks, each durable by
- * itself; the last of them, the end of the file and the job that reads it are one transaction. So
- * an upload that is cut off is no import, whatever of it was kept: `discard` deletes that, or where
- * the process died, the sweep.
+ * The file of an import, stored in a table of chunks of its own until the job has read it. The request
+ * writes the chunks as the bytes arrive, each durable by itself. One transaction writes the last chunk
+ * and enqueues the job, so an interrupted upload never becomes an import: `discard` deletes its
+ * chunks or, if the process died, `deleteExpiredImportFiles`.
  */
 import { HOUR_MS } from '../../clock.ts'
 import { enqueueForProject } from '../../jobs/enqueue-for-project.ts'
@@ -15,38 +15,38 @@ import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
 import type { Mapping } from './csv/header.ts'
 
-/** Each is a kind of job, and what the ids of such jobs begin with. */
+/** A kind of job, and the prefix of the ids of such jobs. */
 export type ImportKind = 'import' | 'suppressions-import'
 
 export type ImportOptions = {
   filename: string
   mapping: Mapping
-  /** Values of data are texts, whatever they look like. */
+  /** Reads all values of data as texts, whatever they look like. */
   areStrings: boolean
-  /** The state of contacts that are new and have none in the file. */
+  /** The state of a new contact for which the file has none. */
   subscribed: boolean
 }
 
-/** What the job is given. */
+/** The payload of the job. */
 export type ImportPayload = ImportOptions & { uploadId: string; sizeBytes: number }
 
 export type ImportFile = {
-  /** Resolves when there is room for more. @throws AppError DATABASE_ERROR */
+  /** Resolves when the file can take more bytes. @throws AppError DATABASE_ERROR */
   write(bytes: Uint8Array): Promise<void>
   /**
-   * Makes the job; its id. Durable when it resolves. @throws AppError DATABASE_ERROR; CONFLICT when
-   * the project has too many such jobs unfinished
+   * Enqueues the job and returns its id. File and job are durable when it resolves.
+   * @throws AppError DATABASE_ERROR; CONFLICT when the project has too many unfinished imports
    */
   finish(options: ImportOptions): Promise<string>
-  /** Leaves nothing of it; what cannot be deleted now, the sweep deletes. Never rejects. */
+  /** Deletes the file. Never rejects: `deleteExpiredImportFiles` deletes what remains. */
   discard(): Promise<void>
 }
 
 const CHUNK_BYTES = 64 * 1024
-/** A crash or a stop costs one; what was done is not done again, so a few more are cheap. */
+/** A crash or a stop costs one attempt; the next resumes, so a few more are cheap. */
 const MAX_ATTEMPTS = 5
-/** No request takes as long. */
-const ABANDONED_MS = HOUR_MS
+/** Longer than any request lasts. */
+const EXPIRES_AFTER_MS = HOUR_MS
 
 const insertChunk = statement((db) =>
   db.insert(importChunks).values({
@@ -80,11 +80,11 @@ export function createImportFile(
   let sizeBytes = 0
   let count = 0
 
-  async function keep(tx: Tx, chunk: { number: number; bytes: Buffer }): Promise<void> {
+  async function writeChunk(tx: Tx, chunk: { number: number; bytes: Buffer }): Promise<void> {
     if (chunk.bytes.length > 0) await tx.execute(insertChunk, { ...chunk, uploadId, at: now() })
   }
 
-  function take(): { number: number; bytes: Buffer } {
+  function nextChunk(): { number: number; bytes: Buffer } {
     const bytes = Buffer.concat(pieces)
     pieces = []
     pendingBytes = 0
@@ -98,35 +98,35 @@ export function createImportFile(
       pendingBytes += bytes.length
       sizeBytes += bytes.length
       if (pendingBytes < CHUNK_BYTES) return
-      const chunk = take()
-      await store.write((tx) => keep(tx, chunk))
+      const chunk = nextChunk()
+      await store.write((tx) => writeChunk(tx, chunk))
     },
     finish(options) {
-      const last = take()
+      const last = nextChunk()
       const payload: ImportPayload = { ...options, uploadId, sizeBytes }
       const job = { prefix: kind, kind, projectId, payload, now: now(), maxAttempts: MAX_ATTEMPTS }
       return store.write(async (tx) => {
-        await keep(tx, last)
+        await writeChunk(tx, last)
         tx.afterCommit(() => jobNotifier.notify())
         return enqueueForProject(tx, job)
       })
     },
-    // Whoever gives up has a reason of its own to tell.
+    // The caller already has an error to report.
     discard: () => store.write((tx) => deleteImportFile(tx, uploadId)).catch(() => undefined),
   }
 }
 
-/** The file has been read, or will not be. */
+/** Deletes a file that has been read or will not be. */
 export async function deleteImportFile(tx: Tx, uploadId: string): Promise<void> {
   await tx.execute(deleteChunks, { uploadId })
 }
 
-/** Deletes what uploads left that are no job's any more: of a process that died, of dead jobs. */
+/** Deletes the files of interrupted uploads and of failed jobs. */
 export async function deleteExpiredImportFiles({
   store,
   now,
 }: Pick<Base, 'store' | 'now'>): Promise<void> {
-  const before = now() - ABANDONED_MS
+  const before = now() - EXPIRES_AFTER_MS
   for (const { uploadId } of await store.read.list(listUploads)) {
     if (idTime(uploadId) >= before) continue
     await store.write(async (tx) => {

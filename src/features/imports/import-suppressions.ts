@@ -1,7 +1,6 @@
 /**
- * Rows as entries of the suppression list: `email` and, if there is one, `reason`. Lists that other
- * services export say the reason in words of their own; a word that nobody knows still suppresses
- * the address, as MANUAL, and stays to be read in `source`.
+ * Imports rows as suppressions: `email` and an optional `reason`. Other services export reasons in
+ * their own words. An unknown word suppresses the address as MANUAL and is stored in `source`.
  */
 import type { RunningJob } from '../../jobs/run.ts'
 import type { ParsedAddress } from '../../mail/address/address.ts'
@@ -9,7 +8,7 @@ import type { SuppressionReason } from '../../store/schema/words.ts'
 import type { Base } from '../base.ts'
 import { suppressAddresses } from '../suppressions/add.ts'
 import { readText } from './csv/cell.ts'
-import { type Header, pick } from './csv/header.ts'
+import { type Header, pickCell } from './csv/header.ts'
 import type { CsvRecord } from './csv/parser.ts'
 import { type ImportResult, readAddress, toResult } from './import-contacts.ts'
 import { type RowHandler, runImport } from './run.ts'
@@ -21,7 +20,7 @@ type Row = { address: ParsedAddress; reason: SuppressionReason; source: string }
 
 const MAX_SOURCE_LENGTH = 200
 
-const words: Record<SuppressionReason, readonly string[]> = {
+const REASON_WORDS: Record<SuppressionReason, readonly string[]> = {
   HARD_BOUNCE: [
     ...['hard bounce', 'bounce', 'bounced', 'bounces', 'hard', 'hardbounce', 'permanent'],
     ...['permanent bounce', 'permanent failure', 'invalid', 'invalid email', 'invalid emails'],
@@ -39,22 +38,22 @@ const words: Record<SuppressionReason, readonly string[]> = {
   ],
 }
 
-const reasons = new Map(
-  Object.entries(words).flatMap(([reason, list]) =>
+const REASON_BY_WORD = new Map(
+  Object.entries(REASON_WORDS).flatMap(([reason, list]) =>
     list.map((word) => [word, reason as SuppressionReason]),
   ),
 )
 
-/** @throws FinalFailure for a file that cannot be read */
+/** Runs the job. @throws FinalFailure for a file that cannot be read */
 export async function importSuppressions(
   deps: Deps,
   job: RunningJob,
 ): Promise<SuppressionImportResult> {
-  const tally = await runImport(deps, job, suppressionTarget(deps, job))
+  const tally = await runImport(deps, job, suppressionHandler(deps, job))
   return { ...toResult(tally), addedCount: tally.newCount, existingCount: tally.knownCount }
 }
 
-function suppressionTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<Row> {
+function suppressionHandler({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHandler<Row> {
   const projectId = job.projectId ?? ''
   return {
     read: (record, { header }) => ({
@@ -62,21 +61,21 @@ function suppressionTarget({ now }: Pick<Deps, 'now'>, job: RunningJob): RowHand
       ...readReason(record, header),
     }),
     apply: async (tx, rows) => {
-      const outcomes: { isNew: boolean }[] = []
+      const results: { isNew: boolean }[] = []
       for (const { address, ...why } of rows) {
         const suppression = { projectId, addresses: [address.address], ...why, at: now() }
-        outcomes.push({ isNew: (await suppressAddresses(tx, suppression)) === 1 })
+        results.push({ isNew: (await suppressAddresses(tx, suppression)) === 1 })
       }
-      return outcomes
+      return results
     },
   }
 }
 
 function readReason(record: CsvRecord, header: Header): Pick<Row, 'reason' | 'source'> {
-  const cell = pick(record, header.columns.get('data.reason'), header)
+  const cell = pickCell(record, header.columns.get('data.reason'), header)
   if (cell === undefined) return { reason: 'MANUAL', source: 'import' }
   const text = readText(cell, header)
-  const reason = reasons.get(text.toLowerCase().replaceAll(/[\s_-]+/g, ' '))
+  const reason = REASON_BY_WORD.get(text.toLowerCase().replaceAll(/[\s_-]+/g, ' '))
   if (reason !== undefined) return { reason, source: 'import' }
   return { reason: 'MANUAL', source: `import: ${text.slice(0, MAX_SOURCE_LENGTH)}` }
 }

@@ -1,4 +1,4 @@
-/** An uploaded file as rows: read chunk by chunk, so that the event loop turns between any two. */
+/** Reads an import file as rows, chunk by chunk; other work runs between two chunks. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { FinalFailure } from '../../jobs/run.ts'
 import { and, eq } from '../../store/drizzle.ts'
@@ -17,20 +17,20 @@ import {
 } from './csv/header.ts'
 import { type CsvParser, type CsvRecord, createCsvParser } from './csv/parser.ts'
 
-/** The rows that end in one chunk; rows in which nothing stands are left out. */
+/** The rows that end in one chunk, without blank rows. */
 export type RowBatch = {
   header: Header
   rows: FileRow[]
-  /** Of the file, this part included. */
+  /** Bytes of the file up to the end of this batch. */
   bytesRead: number
 }
 
-/** `number`: the header is row 1, whatever lines it takes. */
+/** `number`: the header is row 1, however many lines it takes. */
 export type FileRow = { number: number; record: CsvRecord }
 
 type Deps = Pick<Base, 'store'>
 type Source = { uploadId: string; mapping: Mapping }
-type Reading = { parser: CsvParser; skippedLines: number; header?: Header; rows: number }
+type ReaderState = { parser: CsvParser; skippedLines: number; header?: Header; rows: number }
 
 const selectChunk = statement((db) =>
   db
@@ -44,21 +44,21 @@ const selectChunk = statement((db) =>
     ),
 )
 
-/** @throws FinalFailure for a file without a usable header */
+/** Yields the rows of a file. @throws FinalFailure for a file without a usable header */
 export async function* readRows(deps: Deps, source: Source): AsyncGenerator<RowBatch> {
   const encoding = await detectEncoding(readChunks(deps, source))
-  let reading: Reading | undefined
+  let state: ReaderState | undefined
   let lastByte = 0
   for await (const { text, bytesRead } of decode(readChunks(deps, source), encoding)) {
     lastByte = bytesRead
-    reading ??= begin(text, source)
-    const part = toPart(reading, { records: reading.parser.push(text), bytesRead, source })
-    if (part !== undefined) yield part
+    state ??= openReader(text, source)
+    const batch = toBatch(state, { records: state.parser.push(text), bytesRead, source })
+    if (batch !== undefined) yield batch
   }
-  const records = reading?.parser.end() ?? []
-  const part = reading && toPart(reading, { records, bytesRead: lastByte, source })
-  if (part === undefined) throw new FinalFailure('The file is empty.')
-  yield part
+  const records = state?.parser.end() ?? []
+  const batch = state && toBatch(state, { records, bytesRead: lastByte, source })
+  if (batch === undefined) throw new FinalFailure('The file is empty.')
+  yield batch
 }
 
 async function* readChunks({ store }: Deps, { uploadId }: Source): AsyncGenerator<Uint8Array> {
@@ -70,23 +70,26 @@ async function* readChunks({ store }: Deps, { uploadId }: Source): AsyncGenerato
   }
 }
 
-function begin(text: string, { mapping }: Source): Reading {
+function openReader(text: string, { mapping }: Source): ReaderState {
   const isEmail = (header: string) => isEmailHeader(header, mapping)
   const { delimiter, skippedLines } = detectDelimiter(text, isEmail)
   return { parser: createCsvParser({ delimiter, ...RECORD_LIMITS }), skippedLines, rows: 0 }
 }
 
-type Found = { records: CsvRecord[]; bytesRead: number; source: Source }
+type NextRecords = { records: CsvRecord[]; bytesRead: number; source: Source }
 
-/** Undefined until the header has come. */
-function toPart(reading: Reading, { records, bytesRead, source }: Found): RowBatch | undefined {
+/** Returns undefined until the header is complete. */
+function toBatch(
+  state: ReaderState,
+  { records, bytesRead, source }: NextRecords,
+): RowBatch | undefined {
   const rows: FileRow[] = []
   for (const record of records) {
-    if (record.line <= reading.skippedLines || isBlankRecord(record)) continue
-    reading.rows += 1
-    if (reading.header === undefined) reading.header = readHeader(record, source.mapping)
-    else rows.push({ number: reading.rows, record })
+    if (record.line <= state.skippedLines || isBlankRecord(record)) continue
+    state.rows += 1
+    if (state.header === undefined) state.header = readHeader(record, source.mapping)
+    else rows.push({ number: state.rows, record })
   }
-  const { header } = reading
+  const { header } = state
   return header && { header, rows, bytesRead }
 }

@@ -1,8 +1,7 @@
 /**
- * The work of an import job, whatever its rows become. A batch of rows and the count of what became
- * of them are one transaction: after a crash the file is read from its beginning, and everything up
- * to the last row that was counted is passed over. The file goes with the last row, or when it
- * turns out that there is no reading it.
+ * Runs an import job of either kind. One transaction writes a batch of rows and the counts of their
+ * results. After a crash, the job reads the file from the start and skips the rows that are counted
+ * already. It deletes the file after the last row, or when the file turns out to be unreadable.
  */
 import { AppError } from '../../errors.ts'
 import { withRest } from '../../jobs/pace.ts'
@@ -10,61 +9,61 @@ import { loadProgress, saveProgress } from '../../jobs/progress.ts'
 import { FinalFailure, type RunningJob } from '../../jobs/run.ts'
 import type { Tx } from '../../store/write/transaction.ts'
 import type { Base } from '../base.ts'
-import { type Header, pick } from './csv/header.ts'
+import { type Header, pickCell } from './csv/header.ts'
 import type { CsvRecord } from './csv/parser.ts'
 import { deleteImportFile, type ImportPayload } from './import-file.ts'
 import { type FileRow, readRows } from './read-rows.ts'
 
 export type RowError = {
-  /** The first row under the header is 2; empty rows are not counted. */
+  /** The first row below the header is 2; blank rows do not count. */
   row: number
-  /** Of the file. */
+  /** The line of the file where the row starts. */
   line: number
-  /** As it stood there, shortened. */
+  /** The address cell, shortened. */
   email: string
   error: string
 }
 
-/** What became of the rows so far. */
+/** The results of the rows so far. */
 export type Tally = {
-  /** Rows under the header. */
+  /** Rows below the header. */
   rows: number
   newCount: number
   knownCount: number
   failureCount: number
-  /** The first of them. */
+  /** The first errors. */
   errors: RowError[]
-  /** Of the file as a whole, for people. */
+  /** Warnings about the file as a whole, for people. */
   warnings: string[]
 }
 
 export type RowContext = { header: Header; options: ImportPayload }
 
-/** What rows become. */
+/** What a kind of import does with its rows. */
 export type RowHandler<Entry> = {
-  /** @throws AppError for a row that is wrong in itself */
+  /** Parses a row. @throws AppError for an invalid row */
   read(record: CsvRecord, sheet: RowContext): Entry
-  /** What became of each: an error for one of which nothing was written. */
-  apply(tx: Tx, entries: readonly Entry[]): Promise<Applied[]>
+  /** Writes the entries and returns their results; an entry with an error is not written. */
+  apply(tx: Tx, entries: readonly Entry[]): Promise<RowResult[]>
 }
 
-export type Applied = { isNew: boolean } | AppError
+export type RowResult = { isNew: boolean } | AppError
 
 type Deps = Pick<Base, 'store' | 'now'>
 type State = Tally & { isDone?: boolean; failure?: string }
 
 const BATCH_ROWS = 2_000
-/** So many of them at a time: between two the batch may end. */
+/** Rows that are written at a time; a batch ends after any of these slices. */
 const SLICE_ROWS = 20
-/** How long a batch takes, without its commit; what does not fit goes into the next. */
+/** Duration of a batch without its commit; rows that do not fit go into the next batch. */
 const BATCH_MS = 8
-/** Between two batches, of the time that the first took: sends have their turn. */
+/** Pause after a batch, in multiples of its duration, in which emails are accepted. */
 const REST_TIMES = 0.25
-/** 100 is for the result. */
+/** 100 percent means that the job has its result. */
 const MAX_PERCENT = 99
 const MAX_ERRORS = 1000
 const MAX_EMAIL_LENGTH = 100
-const nothing: State = {
+const INITIAL_STATE: State = {
   rows: 0,
   newCount: 0,
   knownCount: 0,
@@ -73,17 +72,17 @@ const nothing: State = {
   warnings: [],
 }
 
-/** @throws FinalFailure for a file that cannot be read; what else fails is worth another try */
+/** Runs the job. @throws FinalFailure for a file that cannot be read; other errors are retried */
 export async function runImport<Entry>(
   deps: Deps,
   job: RunningJob,
-  target: RowHandler<Entry>,
+  handler: RowHandler<Entry>,
 ): Promise<Tally> {
-  const state = (await loadProgress<State>(deps.store.read, job.id)) ?? nothing
+  const state = (await loadProgress<State>(deps.store.read, job.id)) ?? INITIAL_STATE
   if (state.failure !== undefined) throw new FinalFailure(state.failure)
   if (state.isDone) return state
   try {
-    const end = await importRows(deps, { job, target, state })
+    const end = await importRows(deps, { job, handler, state })
     await finish(deps, job, { ...end, isDone: true })
     return end
   } catch (error) {
@@ -102,10 +101,10 @@ async function finish({ store, now }: Deps, job: RunningJob, state: State): Prom
   })
 }
 
-type Work<Entry> = { job: RunningJob; target: RowHandler<Entry>; state: State }
+type Work<Entry> = { job: RunningJob; handler: RowHandler<Entry>; state: State }
 
 async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<State> {
-  const { job, target } = work
+  const { job, handler } = work
   const options = job.payload as ImportPayload
   let { state } = work
   let bytesBefore = 0
@@ -118,7 +117,7 @@ async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<State> 
       const percent = Math.min(MAX_PERCENT, (100 * bytesDone) / options.sizeBytes)
       const batch = { rows: left.slice(at, at + BATCH_ROWS), header, percent }
       const before = state.rows
-      const work = { job, target, state }
+      const work = { job, handler, state }
       const rest = { times: REST_TIMES, signal: job.signal }
       state = await withRest(() => applyBatch(deps, work, batch), rest)
       at += state.rows - before
@@ -130,10 +129,10 @@ async function importRows<Entry>(deps: Deps, work: Work<Entry>): Promise<State> 
 
 type Batch = { rows: readonly FileRow[]; header: Header; percent: number }
 
-/** As much of the batch as there is time for, and at least its first slice. */
+/** Writes as much of the batch as the time allows, and at least its first slice. */
 function applyBatch<Entry>(
   { store, now }: Deps,
-  { job, target, state: before }: Work<Entry>,
+  { job, handler, state: before }: Work<Entry>,
   { rows, header, percent }: Batch,
 ): Promise<State> {
   const sheet = { header, options: job.payload as ImportPayload }
@@ -142,8 +141,8 @@ function applyBatch<Entry>(
     const state = { ...before, errors: [...before.errors] }
     for (let at = 0; at < rows.length; at += SLICE_ROWS) {
       const slice = rows.slice(at, at + SLICE_ROWS)
-      const outcomes = await applyRows(tx, { target, sheet, rows: slice })
-      for (const [row, outcome] of outcomes) countRow(state, outcome, { header, row })
+      const results = await applyRows(tx, { handler, sheet, rows: slice })
+      for (const [row, result] of results) countRow(state, result, { header, row })
       if (performance.now() > endsAt) break
     }
     await saveProgress(tx, job, { state, percent, at: now() })
@@ -152,66 +151,66 @@ function applyBatch<Entry>(
   return store.write(write, { heavyFor: job.projectId ?? '' })
 }
 
-type Outcome = { isNew: boolean } | { error: string }
-type Slice<Entry> = { target: RowHandler<Entry>; sheet: RowContext; rows: readonly FileRow[] }
+type CountedResult = { isNew: boolean } | { error: string }
+type Slice<Entry> = { handler: RowHandler<Entry>; sheet: RowContext; rows: readonly FileRow[] }
 
-async function applyRows<Entry>(tx: Tx, slice: Slice<Entry>): Promise<[FileRow, Outcome][]> {
-  const { target, sheet, rows } = slice
-  const read = rows.map((row) => readRow(target, sheet, row))
+async function applyRows<Entry>(tx: Tx, slice: Slice<Entry>): Promise<[FileRow, CountedResult][]> {
+  const { handler, sheet, rows } = slice
+  const read = rows.map((row) => readRow(handler, sheet, row))
   const entries = read.flatMap((each) => ('entry' in each ? [each.entry] : []))
-  const applied = (await target.apply(tx, entries)).values()
+  const applied = (await handler.apply(tx, entries)).values()
   return read.map((each, index) => {
-    const outcome = 'entry' in each ? toOutcome(applied.next().value) : each
-    return [rows[index] as FileRow, outcome]
+    const result = 'entry' in each ? toCountedResult(applied.next().value) : each
+    return [rows[index] as FileRow, result]
   })
 }
 
 function readRow<Entry>(
-  target: RowHandler<Entry>,
+  handler: RowHandler<Entry>,
   sheet: RowContext,
   { record }: FileRow,
 ): { entry: Entry } | { error: string } {
-  if (record.problem !== undefined) return { error: problems[record.problem] }
+  if (record.problem !== undefined) return { error: ROW_PROBLEMS[record.problem] }
   try {
-    return { entry: target.read(record, sheet) }
+    return { entry: handler.read(record, sheet) }
   } catch (error) {
     return { error: reasonOf(error) }
   }
 }
 
-function toOutcome(applied: Applied | undefined): Outcome {
-  if (applied === undefined) throw new TypeError('Every entry has an outcome.')
+function toCountedResult(applied: RowResult | undefined): CountedResult {
+  if (applied === undefined) throw new TypeError('Every entry has a result.')
   return applied instanceof AppError ? { error: reasonOf(applied) } : applied
 }
 
-const problems = {
+const ROW_PROBLEMS = {
   'too-long': 'The row is too long',
-  unclosed: 'A quote in this row is never closed: everything behind it was taken for its text',
+  unclosed: 'A quote in this row is never closed, so the rest of the file became its text',
 }
 
 function countRow(
   tally: Tally,
-  outcome: Outcome,
+  result: CountedResult,
   { header, row }: { header: Header; row: FileRow },
 ): void {
   tally.rows += 1
-  if ('isNew' in outcome) {
-    if (outcome.isNew) tally.newCount += 1
+  if ('isNew' in result) {
+    if (result.isNew) tally.newCount += 1
     else tally.knownCount += 1
     return
   }
   tally.failureCount += 1
   if (tally.errors.length >= MAX_ERRORS) return
-  const cell = pick(row.record, header.columns.get('email'), header)
+  const cell = pickCell(row.record, header.columns.get('email'), header)
   tally.errors.push({
     row: row.number,
     line: row.record.line,
     email: (cell?.text ?? '').trim().slice(0, MAX_EMAIL_LENGTH),
-    error: outcome.error,
+    error: result.error,
   })
 }
 
-/** What is wrong with a row. @throws the error when it is not the row's fault */
+/** Returns what is wrong with a row. @throws the error itself when the row did not cause it */
 function reasonOf(error: unknown): string {
   if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
   const [fault] = error.fields ?? []

@@ -1,4 +1,4 @@
-/** An import as those who asked for it see it: what they gave, without the file. */
+/** The status of an import, with the options of its request and without the file. */
 import { findJobStatus, type JobStatus } from '../../jobs/status.ts'
 import type { Base } from '../base.ts'
 import type { ImportKind, ImportPayload } from './import-file.ts'
@@ -6,13 +6,13 @@ import type { ImportKind, ImportPayload } from './import-file.ts'
 export type ImportData = {
   filename: string
   sizeBytes: number
-  /** Header, in lower case, and the field that it is. */
+  /** The field for each header in lower case. */
   mapping: Record<string, string | null>
   types: 'values' | 'strings'
   subscribed: boolean
 }
 
-/** @throws AppError RESOURCE_NOT_FOUND, also for another project's */
+/** Finds an import. @throws AppError RESOURCE_NOT_FOUND, also for another project's */
 export async function findImport(
   deps: Pick<Base, 'store' | 'now'>,
   { projectId, id, kind }: { projectId: string; id: string; kind: ImportKind },

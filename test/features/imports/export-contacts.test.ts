@@ -21,9 +21,9 @@ async function setUp(t: TestContext) {
 function openExport(
   core: Pick<TestCore, 'store' | 'now'>,
   query: ExportQuery,
-  room = createExportSlots(),
+  slots = createExportSlots(),
 ) {
-  return exportContacts({ ...core, room }, query)
+  return exportContacts({ ...core, slots }, query)
 }
 
 async function exported(core: TestCore, query: ExportQuery): Promise<string> {
@@ -47,7 +47,7 @@ test('contacts are written with a column for each key in use', async (t) => {
   assert.deepEqual(lines.slice(3), [''])
 })
 
-test('contacts that take long to write come piece by piece, and others have their turn between', async (t) => {
+test('contacts that take long to write arrive piece by piece, with other work in between', async (t) => {
   const { core, projectId, add } = await setUp(t)
   const people = ['ada', 'bob', 'eve'].map((name) => `${name}@dest.test`)
   for (const email of people) await add(email, null)
@@ -65,7 +65,7 @@ test('contacts that take long to write come piece by piece, and others have thei
   assert.ok(turns >= people.length)
 })
 
-test('everybody else has a turn between two pages, however fast they come', async (t) => {
+test('other work runs between two pages, however fast they arrive', async (t) => {
   const { core, projectId, add } = await setUp(t)
   // The first page has 50.
   await Promise.all(Array.from({ length: 51 }, (_, at) => add(`p${at}@dest.test`, null)))
@@ -77,8 +77,12 @@ test('everybody else has a turn between two pages, however fast they come', asyn
     turns.push(count)
     setImmediate(() => (count += 1))
   }
-  assert.equal(turns.length, 3)
-  assert.equal(turns[2], 2)
+  // A slow machine divides a page into more pieces.
+  assert.ok(turns.length >= 3)
+  assert.deepEqual(
+    turns,
+    turns.map((_, at) => at),
+  )
 })
 
 test('no cell of an export runs as a formula', async (t) => {
@@ -99,14 +103,14 @@ test('no cell of an export runs as a formula', async (t) => {
   assert.doesNotMatch(csv, /(?:^|,)"?[=+@\t]/m)
 })
 
-test('a mark goes before the file where it is asked for', async (t) => {
+test('the file starts with a byte order mark on request', async (t) => {
   const { core, projectId } = await setUp(t)
   const query = { projectId }
   assert.equal((await exported(core, query)).charCodeAt(0), 'i'.charCodeAt(0))
   assert.equal((await exported(core, { ...query, hasMark: true })).charCodeAt(0), 0xfeff)
 })
 
-test('only those are written that all of the query is true of, of that project', async (t) => {
+test('only contacts of the project that match the whole query are exported', async (t) => {
   const { core, projectId, add } = await setUp(t)
   await add('ada@dest.test', { plan: 'pro' })
   await add('ann@dest.test', { plan: 'free' })
@@ -143,7 +147,7 @@ const value = fc.oneof(
   fc.dictionary(fc.constantFrom('a', 'b'), fc.string(), { maxKeys: 2 }),
 )
 
-test('what is exported and imported elsewhere is the same people with the same data', async (t) => {
+test('an export that is imported elsewhere gives the same contacts with the same data', async (t) => {
   const { core } = await setUp(t)
   const data = fc.dictionary(key, value, { maxKeys: 6 })
   let run = 0
@@ -184,10 +188,10 @@ test('a piece has a bounded size, however fast it is written', async (t) => {
   )
 })
 
-/** That the only place of the room is taken, or free. */
-async function assertPlace(room: ExportSlots, isTaken: boolean): Promise<void> {
-  if (isTaken) assert.throws(() => room.enter('other'), { code: 'RATE_LIMIT_EXCEEDED' })
-  else room.enter('other')()
+/** That the only place of the slots is taken, or free. */
+async function assertPlace(slots: ExportSlots, isTaken: boolean): Promise<void> {
+  if (isTaken) assert.throws(() => slots.take('other'), { code: 'RATE_LIMIT_EXCEEDED' })
+  else slots.take('other')()
 }
 
 const ends: [name: string, end: (iterator: AsyncIterator<Uint8Array>) => Promise<unknown>][] = [
@@ -209,41 +213,41 @@ const ends: [name: string, end: (iterator: AsyncIterator<Uint8Array>) => Promise
 ]
 
 for (const [name, end] of ends) {
-  test(`an export ${name} has its place till then, and not longer`, async (t) => {
+  test(`an export ${name} holds its slot until then, and no longer`, async (t) => {
     const { core, projectId, add } = await setUp(t)
     await add('ada@dest.test', { plan: 'pro' })
-    const room = createExportSlots({ perProject: 1, all: 1 })
-    const file = await openExport(core, { projectId }, room)
-    await assertPlace(room, true)
+    const slots = createExportSlots({ perProject: 1, all: 1 })
+    const file = await openExport(core, { projectId }, slots)
+    await assertPlace(slots, true)
     await end(file[Symbol.asyncIterator]())
-    await assertPlace(room, false)
+    await assertPlace(slots, false)
   })
 }
 
-test('an export that fails, before it begins or later, gives its place back', async (t) => {
+test('an export that fails, before it starts or later, releases its slot', async (t) => {
   const { core, projectId, add } = await setUp(t)
   await add('ada@dest.test', null)
-  const room = createExportSlots({ perProject: 1, all: 1 })
-  await assert.rejects(openExport(core, { projectId, segmentId: newId() }, room), {
+  const slots = createExportSlots({ perProject: 1, all: 1 })
+  await assert.rejects(openExport(core, { projectId, segmentId: newId() }, slots), {
     code: 'RESOURCE_NOT_FOUND',
   })
-  await assertPlace(room, false)
+  await assertPlace(slots, false)
   const scan = {
     list: core.store.scan.list.bind(core.store.scan),
     values: async () => {
       throw new Error('the disk is gone')
     },
   } as unknown as TestCore['store']['scan']
-  const file = await openExport({ ...core, store: { ...core.store, scan } }, { projectId }, room)
-  await assertPlace(room, true)
+  const file = await openExport({ ...core, store: { ...core.store, scan } }, { projectId }, slots)
+  await assertPlace(slots, true)
   const read = async () => {
     for await (const _ of file);
   }
   await assert.rejects(read(), /the disk is gone/)
-  await assertPlace(room, false)
+  await assertPlace(slots, false)
 })
 
-test('an export that is given up while it waits for a scan has its place until that has ended', async (t) => {
+test('an export that is abandoned during a scan holds its slot until the scan has ended', async (t) => {
   const { core, projectId, add } = await setUp(t)
   await add('ada@dest.test', null)
   const { promise: isFree, resolve: free } = Promise.withResolvers<void>()
@@ -257,33 +261,33 @@ test('an export that is given up while it waits for a scan has its place until t
       return real.values(query)
     },
   } as unknown as TestCore['store']['scan']
-  const room = createExportSlots({ perProject: 1, all: 1 })
-  const file = await openExport({ ...core, store: { ...core.store, scan } }, { projectId }, room)
+  const slots = createExportSlots({ perProject: 1, all: 1 })
+  const file = await openExport({ ...core, store: { ...core.store, scan } }, { projectId }, slots)
   const iterator = file[Symbol.asyncIterator]()
   await iterator.next()
   const next = iterator.next()
   await begun
   const left = iterator.return?.()
-  await assertPlace(room, true)
+  await assertPlace(slots, true)
   free()
   await next
   await left
-  await assertPlace(room, false)
+  await assertPlace(slots, false)
 })
 
-test('without a place nothing is begun', async (t) => {
+test('nothing starts without a slot', async (t) => {
   const { core, projectId } = await setUp(t)
-  const room = createExportSlots({ perProject: 0, all: 1 })
+  const slots = createExportSlots({ perProject: 0, all: 1 })
   const untouched = new Proxy({} as TestCore['store'], {
     get: (_target, name) => assert.fail(`store.${String(name)} was used`),
   })
   const query = { projectId, segmentId: newId() }
-  await assert.rejects(openExport({ ...core, store: untouched }, query, room), {
+  await assert.rejects(openExport({ ...core, store: untouched }, query, slots), {
     code: 'RATE_LIMIT_EXCEEDED',
   })
 })
 
-test('a row that is mostly empty is the same row', () => {
+test('a sparse row equals the row with all its empty cells', () => {
   const cells = fc.array(fc.constantFrom('', '', 'a', ',', '"b"'), { minLength: 1, maxLength: 12 })
   fc.assert(
     fc.property(cells, (row) => {

@@ -4,38 +4,38 @@ import { createExportSlots } from '../../../src/features/imports/export-slots.ts
 
 const full = { code: 'RATE_LIMIT_EXCEEDED', status: 429 }
 
-test('a project has so many exports open, whatever others have', () => {
-  const room = createExportSlots({ perProject: 2, all: 10 })
-  room.enter('one')
-  const leave = room.enter('one')
-  assert.throws(() => room.enter('one'), { ...full, details: { limit: 2, retryAfter: 10 } })
-  room.enter('two')
-  leave()
-  room.enter('one')
-  assert.throws(() => room.enter('one'), full)
+test('the limit of a project does not depend on other projects', () => {
+  const slots = createExportSlots({ perProject: 2, all: 10 })
+  slots.take('one')
+  const release = slots.take('one')
+  assert.throws(() => slots.take('one'), { ...full, details: { limit: 2, retryAfter: 10 } })
+  slots.take('two')
+  release()
+  slots.take('one')
+  assert.throws(() => slots.take('one'), full)
 })
 
-test('the server has so many exports open, whosever they are', () => {
-  const room = createExportSlots({ perProject: 2, all: 3 })
-  const [leave] = ['one', 'two', 'three'].map(room.enter)
-  assert.throws(() => room.enter('four'), { ...full, details: { limit: 3, retryAfter: 10 } })
-  leave?.()
-  room.enter('four')
-  assert.throws(() => room.enter('five'), full)
+test('the limit of the server covers all projects', () => {
+  const slots = createExportSlots({ perProject: 2, all: 3 })
+  const [release] = ['one', 'two', 'three'].map(slots.take)
+  assert.throws(() => slots.take('four'), { ...full, details: { limit: 3, retryAfter: 10 } })
+  release?.()
+  slots.take('four')
+  assert.throws(() => slots.take('five'), full)
 })
 
-test('whoever leaves twice gives back one place', () => {
-  const room = createExportSlots({ perProject: 2, all: 2 })
-  const leave = room.enter('one')
-  room.enter('one')
-  leave()
-  leave()
-  room.enter('one')
-  assert.throws(() => room.enter('one'), full)
+test('releasing a slot twice frees one slot', () => {
+  const slots = createExportSlots({ perProject: 2, all: 2 })
+  const release = slots.take('one')
+  slots.take('one')
+  release()
+  release()
+  slots.take('one')
+  assert.throws(() => slots.take('one'), full)
 })
 
-test('one has its turn in each turn of the event loop, in the order of asking', async () => {
-  const room = createExportSlots()
+test('one export writes per turn of the event loop, in the order of the calls', async () => {
+  const slots = createExportSlots()
   const seen: string[] = []
   let loops = 0
   let isOver = false
@@ -47,7 +47,7 @@ test('one has its turn in each turn of the event loop, in the order of asking', 
   const at = new Map<string, number>()
   const work = async (name: string) => {
     for (let round = 0; round < 3; round += 1) {
-      await room.turn()
+      await slots.nextTurn()
       seen.push(name)
       at.set(`${name}${round}`, loops)
     }

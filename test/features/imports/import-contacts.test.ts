@@ -19,7 +19,7 @@ async function setUp(t: TestContext) {
   }
 }
 
-test('rows become contacts, with values of the types that they look like', async (t) => {
+test('rows become contacts, and the look of a value decides its type', async (t) => {
   const { run, people, core } = await setUp(t)
   const result = await run(
     'Email,Age,VIP,Since,Note\n ADA@dest.test ,36,yes,2024-01-31,"two\nlines"\nbob@dest.test,,no,,\n',
@@ -44,7 +44,7 @@ test('rows become contacts, with values of the types that they look like', async
   assert.equal(await countChunks(core), 0)
 })
 
-test('on request every value is text, and a locale is text always', async (t) => {
+test('every value is a text on request, and a locale always', async (t) => {
   const { run, people } = await setUp(t)
   await run('email,age,locale\na@dest.test,36,no\n', { areStrings: true })
   await run('email,age,locale\nb@dest.test,36,no\n')
@@ -57,7 +57,7 @@ test('on request every value is text, and a locale is text always', async (t) =>
   )
 })
 
-test('subscribed is set where the file says something, and flips are told once', async (t) => {
+test('a filled cell sets subscribed, and each change emits one event', async (t) => {
   const { run, people, core } = await setUp(t)
   const first = 'email,subscribed\na@dest.test,1\nb@dest.test,YES\nc@dest.test,nope\nd@dest.test,\n'
   await run(first, { subscribed: false })
@@ -75,7 +75,7 @@ test('subscribed is set where the file says something, and flips are told once',
   )
 })
 
-test('empty cells change nothing, other cells are merged in, reserved keys are dropped', async (t) => {
+test('empty cells change nothing, other cells are merged, reserved keys are dropped', async (t) => {
   const { run, people } = await setUp(t)
   await run('email,plan,city,id\na@dest.test,pro,Oslo,7\n')
   const again = await run('email,plan,city,seats\na@dest.test,,Bergen,3\n')
@@ -84,14 +84,14 @@ test('empty cells change nothing, other cells are merged in, reserved keys are d
   assert.deepEqual(ada?.data, { plan: 'pro', city: 'Bergen', seats: 3 })
 })
 
-test('an address that stands twice in a file is one contact, and the later row wins', async (t) => {
+test('an address that occurs twice is one contact, and the later row wins', async (t) => {
   const { run, people } = await setUp(t)
   const result = await run('email,plan,city\na@dest.test,free,Oslo\nA@DEST.test,pro,\n')
   assert.deepEqual([result.createdCount, result.updatedCount], [1, 1])
   assert.deepEqual((await people())[0]?.data, { plan: 'pro', city: 'Oslo' })
 })
 
-test('an address that is suppressed does not come in as subscribed by default', async (t) => {
+test('a new contact with a suppressed address is not subscribed by default', async (t) => {
   const { run, people, core, projectId } = await setUp(t)
   const entry = { projectId, address: 'a@dest.test', source: 'test', emailId: null, at: 1 }
   await core.store.write((tx) => suppress(tx, { ...entry, reason: 'COMPLAINT' }))
@@ -102,7 +102,7 @@ test('an address that is suppressed does not come in as subscribed by default', 
   )
 })
 
-test('a bad row is told with its row, its line and the reason, and hinders no other', async (t) => {
+test('an invalid row is listed with row, line and reason, and affects no other row', async (t) => {
   const { run, people } = await setUp(t)
   const rows = [
     'email,note,data.locale',
@@ -134,7 +134,7 @@ test('a bad row is told with its row, its line and the reason, and hinders no ot
   )
 })
 
-test('a row that would make its contact too large changes nothing and hinders no other', async (t) => {
+test('a row that would make its contact too large changes nothing and affects no other row', async (t) => {
   const { run, people } = await setUp(t)
   const half = 'x'.repeat(40_000)
   await run(`email,first\na@dest.test,${half}\n`)
@@ -159,7 +159,7 @@ test('a row that would make its contact too large changes nothing and hinders no
   )
 })
 
-test('a column whose name no key can have is an error of the rows that use it, by name', async (t) => {
+test('a column with an invalid key is an error of the rows that use it', async (t) => {
   const { run, people } = await setUp(t)
   const long = 'k'.repeat(256)
   const rows = [`email,"a\0b",${long}`, 'a@dest.test,1,', 'b@dest.test,,2', 'c@dest.test,,']
@@ -177,7 +177,7 @@ test('a column whose name no key can have is an error of the rows that use it, b
   )
 })
 
-test('data that becomes too large with what is there is an error of its row alone', async (t) => {
+test('data that becomes too large in the merge is an error of its row only', async (t) => {
   const { run, people } = await setUp(t)
   const half = 'x'.repeat(40_000)
   await run(`email,one\na@dest.test,${half}\n`)
@@ -188,7 +188,7 @@ test('data that becomes too large with what is there is an error of its row alon
   assert.equal((await people()).length, 2)
 })
 
-test('of more than a thousand bad rows the first thousand are told, and all are counted', async (t) => {
+test('of more than a thousand invalid rows, the first thousand are listed and all are counted', async (t) => {
   const { run } = await setUp(t)
   const { errors, failureCount } = await run(`email\n${'nobody\n'.repeat(1500)}`)
   assert.equal(failureCount, 1500)
@@ -196,7 +196,7 @@ test('of more than a thousand bad rows the first thousand are told, and all are 
   assert.equal(errors.at(-1)?.row, 1001)
 })
 
-test('a mark, UTF-16, semicolons and old encodings are read as what they are', async (t) => {
+test('byte order marks, UTF-16, semicolons and old encodings are recognized', async (t) => {
   const { run, people } = await setUp(t)
   const text = 'email;name\nzoe@dest.test;Zoë €\n'
   const files = [
@@ -213,7 +213,7 @@ test('a mark, UTF-16, semicolons and old encodings are read as what they are', a
   }
 })
 
-test('of columns of the same name the first that is not empty counts', async (t) => {
+test('among columns of the same name, the first that is not empty counts', async (t) => {
   const { run, people } = await setUp(t)
   const result = await run('email,plan,Plan,email\na@dest.test,,pro,\n,free,team,b@dest.test\n')
   assert.deepEqual(
@@ -249,7 +249,7 @@ const hopeless: [name: string, file: string | Uint8Array, reason: RegExp][] = [
 ]
 
 for (const [name, file, reason] of hopeless) {
-  test(`a file that ${name} fails at once, with the reason, and goes`, async (t) => {
+  test(`a file that ${name} fails at once, with the reason, and is deleted`, async (t) => {
     const { core, projectId, people } = await setUp(t)
     await handIn(core, file, { projectId })
     const job = await claim(core)
@@ -263,7 +263,7 @@ for (const [name, file, reason] of hopeless) {
   })
 }
 
-test('the event loop turns with every chunk of a hostile file', async (t) => {
+test('other work runs between the chunks of a hostile file', async (t) => {
   const { run } = await setUp(t)
   const hostile = [
     `email,x\na@dest.test,"${'y'.repeat(1_000_000)}`,

@@ -12,7 +12,7 @@ import { claim, countChunks, handIn } from './run-import.ts'
 
 const HOUR_MS = 3_600_000
 
-test('a file is kept in chunks as it comes, and its job when it is whole', async (t) => {
+test('a file is stored chunk by chunk, and its job is enqueued with the last chunk', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   let rings = 0
@@ -52,7 +52,7 @@ test('two files of one millisecond are two jobs', async (t) => {
   assert.equal(new Set(ids).size, 3)
 })
 
-test('an upload that is given up leaves nothing', async (t) => {
+test('an upload that is discarded leaves nothing', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const upload = createImportFile(core, { projectId, kind: 'import' })
@@ -62,7 +62,7 @@ test('an upload that is given up leaves nothing', async (t) => {
   assert.equal(await countChunks(core), 0)
 })
 
-test('what cannot be deleted when an upload is given up is no error of its own', async (t) => {
+test('a failure to delete a discarded upload is not an error', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   let tries = 0
@@ -75,7 +75,7 @@ test('what cannot be deleted when an upload is given up is no error of its own',
   assert.equal(tries, 1)
 })
 
-test('a chunk that cannot be kept is told, and no job is made of the rest', async (t) => {
+test('a chunk that cannot be stored rejects, and no job is enqueued', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const store = { ...core.store, write: () => Promise.reject(new Error('disk full')) }
@@ -84,7 +84,7 @@ test('a chunk that cannot be kept is told, and no job is made of the rest', asyn
   assert.equal(await core.store.read.$count(jobs), 0)
 })
 
-test('the sweep deletes what no job will read any more, and nothing else', async (t) => {
+test('deleteExpiredImportFiles deletes only files that no job will read', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   // Ids of uploads carry the time of the machine.

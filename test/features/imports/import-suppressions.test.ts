@@ -63,7 +63,7 @@ test('addresses are suppressed with their reason, and their contacts unsubscribe
   )
 })
 
-test('who is on the list keeps the first reason, also within a file', async (t) => {
+test('a suppressed address keeps its first reason, also within a file', async (t) => {
   const { run, list } = await setUp(t)
   await run('email,reason\na@dest.test,spam\n')
   const again = await run('email,reason\na@dest.test,bounce\nb@dest.test,hard\nb@dest.test,spam\n')
@@ -86,7 +86,7 @@ const words: [word: string, reason: string][] = [
   ['soft bounce', 'STRIKES'],
 ]
 
-test('what other services call a reason is understood, and any other word is kept to read', async (t) => {
+test('reasons of other services are recognized, and any other word is stored in source', async (t) => {
   const { run, list } = await setUp(t)
   const rows = words.map(([word], at) => `a${at}@dest.test,${word}`)
   await run(`email,reason\n${rows.join('\n')}\nz@dest.test,"550 5.1.1, unknown"\n`)
@@ -96,7 +96,7 @@ test('what other services call a reason is understood, and any other word is kep
   ])
 })
 
-test('columns are mapped, and bad rows are told', async (t) => {
+test('columns are mapped, and invalid rows are listed', async (t) => {
   const { run, list } = await setUp(t)
   const mapping = [
     ['recipient', 'email'],

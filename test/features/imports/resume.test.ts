@@ -88,7 +88,7 @@ for (const death of ['before', 'after'] as const) {
   })
 }
 
-test('a run that has finished and was not heard of ends again with the same result', async (t) => {
+test('a run that finished without reporting finishes again with the same result', async (t) => {
   const { core, projectId } = await setUp(t)
   const before = await importContacts(core, await claim(core))
   core.clock.now += LEASE_MS
@@ -97,7 +97,7 @@ test('a run that has finished and was not heard of ends again with the same resu
   await assertDoneOnce(core, projectId, after)
 })
 
-test('a run that has lost its job to another one does nothing more', async (t) => {
+test('a run that lost its job to another run does nothing more', async (t) => {
   const { core, projectId } = await setUp(t)
   const slow = await claim(core)
   let result: object = {}
@@ -117,7 +117,7 @@ test('a run that has lost its job to another one does nothing more', async (t) =
   await assertDoneOnce(core, projectId, result)
 })
 
-test('a run that is told to stop stops between batches, and the next one ends it', async (t) => {
+test('an aborted run stops between batches, and the next run finishes the import', async (t) => {
   const { core, projectId } = await setUp(t)
   const job = await claim(core)
   const store: Store = {

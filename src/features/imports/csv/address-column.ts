@@ -1,10 +1,10 @@
 /**
- * What people and programs call the column of addresses, in the languages of the hosted pages: as
- * their spreadsheets, mail programs and newsletter services write it. Compared without case, accents,
- * blanks and punctuation, full-width letters being letters: `E-Mail_Address` is `emailaddress`.
+ * The names of the address column in the languages of the hosted pages, as spreadsheets, mail programs
+ * and newsletter services write them. They are compared without case, accents, blanks and punctuation,
+ * and with full-width letters as ordinary ones: `E-Mail_Address` is `emailaddress`.
  */
 
-const names: Record<string, string[]> = {
+const NAMES: Record<string, string[]> = {
   en: ['Email', 'Email address', 'Email addresses', 'Email ID', 'Electronic mail'],
   nl: ['E-mailadres', 'E-mail adressen', 'Mailadres'],
   fr: [
@@ -46,13 +46,13 @@ const names: Record<string, string[]> = {
   cy: ['E-bost', 'Cyfeiriad e-bost', 'Cyfeiriadau e-bost'],
 }
 
-const known = new Set(Object.values(names).flat().map(simplify))
+const SIMPLIFIED_NAMES = new Set(Object.values(NAMES).flat().map(simplify))
 
-export const ADDRESS_COLUMN_NAMES: Readonly<Record<string, readonly string[]>> = names
+export const ADDRESS_COLUMN_NAMES: Readonly<Record<string, readonly string[]>> = NAMES
 
-/** Whether a header means the address, where no column is called just `email`. */
+/** Whether a header names the address column, in a file without a column `email`. */
 export function isAddressColumn(header: string): boolean {
-  return known.has(simplify(header))
+  return SIMPLIFIED_NAMES.has(simplify(header))
 }
 
 function simplify(text: string): string {

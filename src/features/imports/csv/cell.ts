@@ -1,71 +1,70 @@
 /**
- * What a cell means, and how a value is written so that it comes back as it was.
+ * Reads and writes the values of cells, so that an exported value is imported without a change.
  *
- * A text that a spreadsheet program would take for a formula is written with an apostrophe before
- * it, which such programs show as text. In a file of our own export the apostrophe goes again, a
- * text that reads like a number or a truth value stands in quotes, and lists and objects are JSON:
- * what was exported is imported as it was. In anybody else's file quotes mean nothing, and a value
- * has the type that it looks like.
+ * A text that a spreadsheet program would take for a formula is written with a leading apostrophe,
+ * which such programs show as text. Reading a file of our own export removes the apostrophe. In such a
+ * file, a text that looks like a number or a boolean is in quotes, and lists and objects are JSON. In
+ * any other file quotes have no meaning, and the look of a value decides its type.
  */
 import type { Cell } from './parser.ts'
 import type { OutCell } from './writer.ts'
 
 export type CellRules = {
-  /** The file is one of our exports. */
+  /** Whether the file is an export of this service. */
   isOwn: boolean
-  /** Every value is a text. */
+  /** Reads every value as a text. */
   areStrings: boolean
 }
 
-/** OWASP's list (CSV injection); what is blank or invisible before them may be dropped by who reads. */
-const formula = /^'*(?:[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/u
-const strictDecimal = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
-const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-/** As deep as JSON may be that is handed in; deeper, it stays text. */
+/** OWASP's list (CSV injection). Programs may drop blank or invisible characters before these. */
+const FORMULA = /^'*(?:[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/u
+const STRICT_DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+/** Nesting of a JSON value; deeper JSON stays a text. */
 const MAX_DEPTH = 64
-/** A double keeps as many decimal digits whatever they are. */
+/** Decimal digits that a double always preserves. */
 const EXACT_DIGITS = 15
 
-const words = new Map([
+const BOOLEAN_WORDS = new Map([
   ['true', true],
   ['yes', true],
   ['false', false],
   ['no', false],
 ])
 
-/** Nothing is in it; in a file of ours, quoted blanks are something. */
+/** Whether a cell is blank. In an export, quoted blanks are a value. */
 export function isBlank({ text, isQuoted }: Cell, { isOwn }: Pick<CellRules, 'isOwn'>): boolean {
   return isOwn && isQuoted ? text === '' : text.trim() === ''
 }
 
-/** The value of a cell that is not blank. */
+/** Reads a cell that is not blank. */
 export function readCell(cell: Cell, rules: CellRules): unknown {
-  if (!rules.isOwn) return rules.areStrings ? cell.text.trim() : readAnyones(cell.text.trim())
-  return rules.areStrings ? readText(cell, rules) : readOurs(cell)
+  if (!rules.isOwn) return rules.areStrings ? cell.text.trim() : readForeign(cell.text.trim())
+  return rules.areStrings ? readText(cell, rules) : readExported(cell)
 }
 
-/** The cell as a text, whatever it looks like. */
+/** Reads a cell as a text, whatever it looks like. */
 export function readText({ text, isQuoted }: Cell, { isOwn }: Pick<CellRules, 'isOwn'>): string {
   if (!isOwn) return text.trim()
-  return restore(isQuoted ? text : text.trim())
+  return removeApostrophe(isQuoted ? text : text.trim())
 }
 
-function readAnyones(text: string): unknown {
-  const word = words.get(text.toLowerCase())
+function readForeign(text: string): unknown {
+  const word = BOOLEAN_WORDS.get(text.toLowerCase())
   if (word !== undefined) return word
-  const isExact = strictDecimal.test(text) && text.replace(/\D/g, '').length <= EXACT_DIGITS
+  const isExact = STRICT_DECIMAL.test(text) && text.replace(/\D/g, '').length <= EXACT_DIGITS
   return isExact ? Number(text) : text
 }
 
-function readOurs({ text, isQuoted }: Cell): unknown {
+function readExported({ text, isQuoted }: Cell): unknown {
   if (!isQuoted) {
     const scalar = parseScalar(text)
     if (scalar !== undefined) return scalar
   }
-  return parseCollection(text) ?? restore(text)
+  return parseCollection(text) ?? removeApostrophe(text)
 }
 
-/** A value of a contact's data. */
+/** Writes a value of a contact's data. */
 export function writeValue(value: unknown): OutCell {
   if (typeof value === 'string') {
     const text = writeText(value)
@@ -75,23 +74,23 @@ export function writeValue(value: unknown): OutCell {
   return JSON.stringify(value)
 }
 
-/** A text, so that no program runs it. */
+/** Writes a text so that no program runs it as a formula. */
 export function writeText(text: string): string {
-  return isMarked(text) ? `'${text}` : text
+  return needsApostrophe(text) ? `'${text}` : text
 }
 
-function restore(text: string): string {
-  return text.startsWith("'") && isMarked(text) ? text.slice(1) : text
+function removeApostrophe(text: string): string {
+  return text.startsWith("'") && needsApostrophe(text) ? text.slice(1) : text
 }
 
-/** It is written with an apostrophe before it: also one that begins with apostrophes already. */
-function isMarked(text: string): boolean {
-  return formula.test(text) || parseCollection(text.replace(/^'+/, '')) !== undefined
+/** Whether a text needs an apostrophe; one that starts with apostrophes may need another. */
+function needsApostrophe(text: string): boolean {
+  return FORMULA.test(text) || parseCollection(text.replace(/^'+/, '')) !== undefined
 }
 
 function parseScalar(text: string): boolean | number | undefined {
   if (text === 'true' || text === 'false') return text === 'true'
-  return jsonNumber.test(text) ? Number(text) : undefined
+  return JSON_NUMBER.test(text) ? Number(text) : undefined
 }
 
 function parseCollection(text: string): object | undefined {

@@ -1,7 +1,7 @@
 /**
- * Which character stands between the fields. The one that makes an `email` column of the header, and
- * among those the one that makes most columns; a line `sep=;` before the header, as spreadsheet
- * programs write it, says so itself.
+ * Detects the delimiter: a line `sep=;` before the header names it, as spreadsheet programs write.
+ * Otherwise it is the character with which the header has an address column and, among several, the
+ * one with which the header has most columns.
  */
 
 import { isBlankRecord, RECORD_LIMITS } from './header.ts'
@@ -9,27 +9,25 @@ import { type CsvRecord, createCsvParser } from './parser.ts'
 
 export type Beginning = {
   delimiter: string
-  /** Lines before the header. */
+  /** Number of lines before the header. */
   skippedLines: 0 | 1
 }
 
-/** A sample may be thousands of records; the first is mostly in so many characters. */
+/** Characters that are parsed at a time: mostly enough for the first record of a long sample. */
 const STEP = 1024
 
-const delimiters = [',', ';', '\t', '|']
-const declaration = /^"?sep=([,;\t|])"?(?:\r\n|\r|\n|$)/i
+const DELIMITERS = [',', ';', '\t', '|']
+const DECLARATION = /^"?sep=([,;\t|])"?(?:\r\n|\r|\n|$)/i
 
-/** `isEmail` says whether a header names the address. */
+/** `isEmail`: whether a header names the address column. */
 export function detectDelimiter(sample: string, isEmail: (header: string) => boolean): Beginning {
-  const declared = declaration.exec(sample)?.[1]
+  const declared = DECLARATION.exec(sample)?.[1]
   if (declared !== undefined) return { delimiter: declared, skippedLines: 1 }
-  const ranked = delimiters
-    .map((delimiter) => {
-      const cells = firstRecord(sample, delimiter)?.cells ?? []
-      const hasEmail = cells.some(({ text }) => isEmail(text))
-      return { delimiter, rank: (hasEmail ? RECORD_LIMITS.maxCells + 1 : 0) + cells.length }
-    })
-    .sort((one, other) => other.rank - one.rank)
+  const ranked = DELIMITERS.map((delimiter) => {
+    const cells = firstRecord(sample, delimiter)?.cells ?? []
+    const hasEmail = cells.some(({ text }) => isEmail(text))
+    return { delimiter, rank: (hasEmail ? RECORD_LIMITS.maxCells + 1 : 0) + cells.length }
+  }).sort((one, other) => other.rank - one.rank)
   return { delimiter: ranked[0]?.delimiter ?? ',', skippedLines: 0 }
 }
 

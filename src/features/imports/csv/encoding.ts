@@ -1,22 +1,22 @@
 /**
- * What a file's bytes mean. A byte order mark decides; without one it is UTF-16 where every other
- * of the first bytes is zero, as in any text of mostly Latin letters, UTF-8 where all of it is, and
- * else Windows-1252, which old spreadsheet programs write and which gives every byte a character.
+ * Detects the encoding of a file. A byte order mark decides. Without one, a file is UTF-16 if every
+ * other of its first bytes is zero (as in text of mostly Latin letters), UTF-8 if all of it is valid
+ * UTF-8, and Windows-1252 otherwise: old spreadsheet programs write it, and every byte has a character.
  */
 import { isUtf8 } from 'node:buffer'
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
-/** Enough to tell UTF-16 by. */
+/** Bytes that are enough to recognize UTF-16. */
 const SAMPLE_BYTES = 1024
 
-const marks: readonly [Encoding, readonly number[]][] = [
+const BYTE_ORDER_MARKS: readonly [Encoding, readonly number[]][] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
 ]
 
-/** Reads all of the file, unless its beginning says enough. */
+/** Reads the whole file, unless the first chunk decides. */
 export async function detectEncoding(chunks: AsyncIterable<Uint8Array>): Promise<Encoding> {
   let isFirst = true
   let tail = new Uint8Array()
@@ -33,7 +33,7 @@ export async function detectEncoding(chunks: AsyncIterable<Uint8Array>): Promise
 }
 
 function fromBeginning(bytes: Uint8Array): Encoding | undefined {
-  for (const [encoding, mark] of marks) {
+  for (const [encoding, mark] of BYTE_ORDER_MARKS) {
     if (mark.every((byte, index) => bytes[index] === byte)) return encoding
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES)
@@ -42,13 +42,13 @@ function fromBeginning(bytes: Uint8Array): Encoding | undefined {
     if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
   }
   const [even = 0, odd = 0] = zeros
-  // Most of one half and none of the other.
+  // Zeros in one half of the positions, and none in the other.
   if (odd > sample.length / 4 && even === 0) return 'utf-16le'
   if (even > sample.length / 4 && odd === 0) return 'utf-16be'
   return undefined
 }
 
-/** Where the last character begins if it may go on in the next chunk, else the end. */
+/** Returns the start of a character that may continue in the next chunk, otherwise the end. */
 function lastCharacterStart(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -58,7 +58,7 @@ function lastCharacterStart(bytes: Uint8Array): number {
   return bytes.length
 }
 
-/** The text, a piece for each chunk; bytes that mean nothing become U+FFFD. */
+/** Yields the text, one piece per chunk; invalid bytes become U+FFFD. */
 export async function* decode(
   chunks: AsyncIterable<Uint8Array>,
   encoding: Encoding,

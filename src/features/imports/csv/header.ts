@@ -1,13 +1,17 @@
 /**
- * Which column is what. Headers are compared in lower case without blanks around them, a line break
- * within being a blank. `email` and `subscribed` are themselves; `data.<key>` is that key as it is
- * spelled, which is how exports name them; any other header is a key in lower case. A mapping goes
- * before all that. Where none is `email` so far, the columns that people call by its other names are
- * (`address-column.ts`). Columns without a name are left out, and of a file of our own export those
- * that nobody sets: `id`, `createdAt`, `updatedAt`.
+ * Assigns the columns of a file to fields.
  *
- * Several columns may be the same: of each row the first that is not empty counts, so that nothing
- * is lost of a file that was put together from others; whoever asked is told.
+ * Headers are compared in lower case, without surrounding blanks, and with line breaks as blanks. The
+ * first rule that applies decides:
+ *   1. the mapping of the request;
+ *   2. `email` and `subscribed` are these fields;
+ *   3. `data.<key>` is the key as spelled; exports use these names;
+ *   4. any other header is a key in lower case.
+ * If no column is `email`, columns with another name of the address are (address-column.ts). Columns
+ * without a name are ignored, and in an export also `id`, `createdAt` and `updatedAt`.
+ *
+ * Several columns may have the same field: the first cell of a row that is not blank counts, so that a
+ * file that was merged from others loses nothing. A warning says so.
  */
 import { FinalFailure } from '../../../jobs/run.ts'
 import { isDataKey } from '../../contacts/write/data.ts'
@@ -15,32 +19,32 @@ import { isAddressColumn } from './address-column.ts'
 import { type CellRules, isBlank } from './cell.ts'
 import type { Cell, CsvRecord } from './parser.ts'
 
-/** Header, in lower case, and the field that it is; null leaves the column out. */
+/** The field for each header in lower case; null ignores the column. */
 export type Mapping = readonly (readonly [header: string, field: string | null])[]
 
 export type Header = {
   isOwn: boolean
-  /** By field (`email`, `subscribed`, `data.<key>`), where its columns stand. */
+  /** The indexes of the columns of each field (`email`, `subscribed`, `data.<key>`). */
   columns: ReadonlyMap<string, readonly number[]>
-  /** For people. */
+  /** Sentences for people. */
   warnings: string[]
 }
 
 export const MAX_COLUMNS = 1000
 
-/** One cell more than there may be columns, so that one too many is seen. */
+/** One cell more than the maximum of columns, so that too many columns are noticed. */
 export const RECORD_LIMITS = { maxCells: MAX_COLUMNS + 1, maxLength: 256 * 1024 }
 
-/** What an export begins with; all other columns are `data.<key>`. */
+/** The first columns of an export; all others are `data.<key>`. */
 export const EXPORT_COLUMNS = ['id', 'email', 'subscribed', 'createdAt', 'updatedAt'] as const
 
-const DATA = 'data.'
-const managed = new Set(['id', 'createdat', 'updatedat'])
-/** So many names, of so many characters, stand in a text for people. */
-const SHOWN = 10
-const SHOWN_LENGTH = 40
+const DATA_PREFIX = 'data.'
+const READ_ONLY_COLUMNS = new Set(['id', 'createdat', 'updatedat'])
+/** Column names in a text for people, and characters of each. */
+const MAX_SHOWN = 10
+const MAX_SHOWN_LENGTH = 40
 
-/** @throws FinalFailure where there can be no row */
+/** Reads the header row. @throws FinalFailure for a file that cannot be imported */
 export function readHeader({ cells, problem }: CsvRecord, mapping: Mapping): Header {
   if (problem === 'unclosed') throw new FinalFailure('A quote in the header row is never closed.')
   if (problem === 'too-long') {
@@ -56,46 +60,46 @@ export function readHeader({ cells, problem }: CsvRecord, mapping: Mapping): Hea
     const field = fieldOf(cell, { isOwn, mapping })
     if (field !== undefined) columns.set(field, [...(columns.get(field) ?? []), index])
   }
-  if (!columns.has('email')) findAddresses(columns, cells, mapping)
+  if (!columns.has('email')) assignAddressColumns(columns, cells, mapping)
   if (!columns.has('email')) throw new FinalFailure(noEmail(cells))
-  return { isOwn, columns, warnings: [...duplicates(columns), ...strangers(cells, mapping)] }
+  return { isOwn, columns, warnings: [...duplicates(columns), ...missingColumns(cells, mapping)] }
 }
 
-/** Whether a header, by itself or by the mapping, is the address. */
+/** Whether a header is the address column, by its name or by the mapping. */
 export function isEmailHeader(text: string, mapping: Mapping): boolean {
   if (fieldOf({ text, isQuoted: false }, { isOwn: false, mapping }) === 'email') return true
-  return isAddress(text, mapping)
+  return isOtherAddressName(text, mapping)
 }
 
-/** As headers are compared. */
+/** Returns a header in the form in which headers are compared. */
 export function normalizeHeader(text: string): string {
   return toLine(text).trim().toLowerCase()
 }
 
-/** Spreadsheet programs break long headers into lines. */
+/** Joins the lines of a header: spreadsheet programs break long ones. */
 function toLine(text: string): string {
   return text.replace(/[\t\n\v\f\r]+/g, ' ')
 }
 
-/** The key that a field of a contact's data is; undefined for other fields. */
+/** Returns the key of a field of a contact's data; undefined for other fields. */
 export function keyOf(field: string): string | undefined {
-  return field.startsWith(DATA) ? field.slice(DATA.length) : undefined
+  return field.startsWith(DATA_PREFIX) ? field.slice(DATA_PREFIX.length) : undefined
 }
 
-/** The field that a mapping's word means: `plan` and `data.plan` are the same. */
+/** Returns the field of a name in a mapping: `plan` and `data.plan` are the same. */
 function toField(word: string): string {
   if (word === 'email' || word === 'subscribed') return word
-  return word.startsWith(DATA) ? word : DATA + word
+  return word.startsWith(DATA_PREFIX) ? word : DATA_PREFIX + word
 }
 
-/** Whether a mapping may name it: what nobody can set is no field. */
+/** Whether a mapping may use the name; reserved and invalid keys are excluded. */
 export function isImportable(word: string): boolean {
   const key = keyOf(toField(word))
   return key === undefined || isDataKey(key)
 }
 
-/** The first cell of a field in a row that is not blank. */
-export function pick(
+/** Returns the first cell of a field in a row that is not blank. */
+export function pickCell(
   { cells }: CsvRecord,
   indexes: readonly number[] | undefined,
   rules: Pick<CellRules, 'isOwn'>,
@@ -107,7 +111,7 @@ export function pick(
   return undefined
 }
 
-/** Nothing is in it, as in rows of delimiters that spreadsheet programs leave behind. */
+/** Whether all cells are blank, as in the rows of delimiters that spreadsheet programs leave behind. */
 export function isBlankRecord({ cells, problem }: CsvRecord): boolean {
   return problem === undefined && cells.every(({ text }) => text.trim() === '')
 }
@@ -120,26 +124,29 @@ function fieldOf(
   const mapped = mapping.find(([name]) => name === header)
   if (mapped !== undefined) return mapped[1] === null ? undefined : toField(mapped[1])
   if (header === 'email' || header === 'subscribed') return header
-  if (header === '' || header === DATA || (isOwn && managed.has(header))) return undefined
-  if (!header.startsWith(DATA)) return DATA + header
+  if (header === '' || header === DATA_PREFIX || (isOwn && READ_ONLY_COLUMNS.has(header)))
+    return undefined
+  if (!header.startsWith(DATA_PREFIX)) return DATA_PREFIX + header
   const line = toLine(cell.text)
   const spelled = isOwn && cell.isQuoted ? line : line.trim()
-  return DATA + spelled.slice(DATA.length)
+  return DATA_PREFIX + spelled.slice(DATA_PREFIX.length)
 }
 
-/** By another name; what the mapping speaks of is what the mapping says. */
-function isAddress(text: string, mapping: Mapping): boolean {
+/** Whether a header is another name of the address and does not occur in the mapping. */
+function isOtherAddressName(text: string, mapping: Mapping): boolean {
   const header = normalizeHeader(text)
   return mapping.every(([name]) => name !== header) && isAddressColumn(header)
 }
 
-/** Makes the columns that mean the address the address. */
-function findAddresses(
+/** Assigns columns with another name of the address to `email`. */
+function assignAddressColumns(
   columns: Map<string, number[]>,
   cells: readonly Cell[],
   mapping: Mapping,
 ): void {
-  const found = cells.flatMap(({ text }, index) => (isAddress(text, mapping) ? [index] : []))
+  const found = cells.flatMap(({ text }, index) =>
+    isOtherAddressName(text, mapping) ? [index] : [],
+  )
   if (found.length === 0) return
   for (const [field, indexes] of columns) {
     const left = indexes.filter((index) => !found.includes(index))
@@ -150,33 +157,33 @@ function findAddresses(
 }
 
 function noEmail(cells: readonly Cell[]): string {
-  const names = cells.slice(0, SHOWN).map(({ text }) => `"${shorten(text.trim())}"`)
-  const more = cells.length > SHOWN ? ', …' : ''
+  const names = cells.slice(0, MAX_SHOWN).map(({ text }) => `"${shorten(text.trim())}"`)
+  const more = cells.length > MAX_SHOWN ? ', …' : ''
   const [name = '"Address"'] = names
   return (
     `The header row has no column "email". Its columns: ${names.join(', ')}${more}. ` +
-    `Where one of them is the address, say so by the field "mapping", as in {${name}: "email"}.`
+    `If one of them is the address, name it in the field "mapping", as in {${name}: "email"}.`
   )
 }
 
 function duplicates(columns: ReadonlyMap<string, readonly number[]>): string[] {
   return [...columns]
     .filter(([, indexes]) => indexes.length > 1)
-    .slice(0, SHOWN)
+    .slice(0, MAX_SHOWN)
     .map(([field, { length }]) => {
       const name = shorten(field)
-      return `${length} columns are "${name}": of each row the first that is not empty counts.`
+      return `${length} columns are "${name}"; in each row, the first that is not empty counts.`
     })
 }
 
-function strangers(cells: readonly Cell[], mapping: Mapping): string[] {
+function missingColumns(cells: readonly Cell[], mapping: Mapping): string[] {
   const headers = new Set(cells.map(({ text }) => normalizeHeader(text)))
   return mapping
     .filter(([header]) => !headers.has(header))
-    .slice(0, SHOWN)
-    .map(([header]) => `The mapping names a column "${shorten(header)}", which is not there.`)
+    .slice(0, MAX_SHOWN)
+    .map(([header]) => `The mapping names a column "${shorten(header)}" that does not exist.`)
 }
 
 function shorten(text: string): string {
-  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
+  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text
 }

@@ -1,43 +1,42 @@
 /**
- * A CSV as people's programs write it, a piece of text at a time (RFC 4180, read leniently):
- * fields may be in quotes, in which a line may break and a quote is doubled; lines end with CRLF, LF
- * or CR, also mixed; a quote inside a field that began without one is text, as is what follows a
- * closing quote; blanks before an opening quote are no part of the field.
+ * Parses CSV piece by piece (RFC 4180, leniently). A quoted field may contain line breaks and doubled
+ * quotes. Lines end with CRLF, LF or CR, also mixed. A quote inside an unquoted field is text, as are
+ * characters after a closing quote. Blanks before an opening quote are not part of the field.
  *
- * Every character is looked at once, and nothing is kept of a record that is longer than it may be:
- * neither one line of megabytes nor a quote that nobody closes costs more than any other text.
- * That is why it is our own: csv-parse 7 copies its whole field buffer for every field with text
- * behind a closing quote and makes an error object of every ragged row, so that 5 MB of either hold
- * the event loop for seconds.
+ * The parser reads every character once and keeps nothing of a record that is too long, so neither a
+ * line of megabytes nor an unclosed quote costs more than other text. For this reason it is not
+ * csv-parse: version 7 copies its whole field buffer for every field with text after a closing quote,
+ * and creates an error object for every ragged row, so that 5 MB of either block the event loop for
+ * seconds.
  */
 
 export type Cell = {
   text: string
-  /** It stood in quotes. */
+  /** Whether the cell was in quotes. */
   isQuoted: boolean
 }
 
 export type CsvRecord = {
-  /** At most as many as the parser was told; none where there is a problem. */
+  /** At most `maxCells`; empty where there is a problem. */
   cells: Cell[]
-  /** The line that it begins in; the first is 1. */
+  /** The line where the record starts; the first is 1. */
   line: number
   problem?: 'too-long' | 'unclosed'
 }
 
 export type CsvParser = {
-  /** The records that end in this piece; empty lines are none. */
+  /** Returns the records that end in this piece; an empty line is no record. */
   push(text: string): CsvRecord[]
-  /** What stands behind the last line break. */
+  /** Returns the record after the last line break. */
   end(): CsvRecord[]
 }
 
 export type CsvFormat = {
   /** One character. */
   delimiter: string
-  /** Cells of a record behind so many are left out. */
+  /** Cells of a record; further cells are dropped. */
   maxCells: number
-  /** Characters of a record without its delimiters. */
+  /** Characters of a record, without its delimiters. */
   maxLength: number
 }
 
@@ -47,22 +46,22 @@ const QUOTE = 34
 const SPACE = 32
 const TAB = 9
 
-/** Where in a record the next character stands. */
+/** The position of the next character within a record. */
 type Place = 'start' | 'plain' | 'quoted' | 'after-quote'
 
 type State = CsvFormat & {
   place: Place
-  /** The cell under way, as far as earlier pieces had it. */
+  /** The text of the current cell from earlier pieces. */
   text: string
   isQuoted: boolean
   cells: Cell[]
-  /** Of the record, those of the cell under way included. */
+  /** Characters of the record, including the current cell. */
   length: number
   isTooLong: boolean
   isEmpty: boolean
   line: number
   startLine: number
-  /** A LF that comes now belongs to the CR before it. */
+  /** Whether a following LF belongs to the preceding CR. */
   isAfterCr: boolean
   records: CsvRecord[]
 }
@@ -100,7 +99,7 @@ function takeRecords(state: State): CsvRecord[] {
   return records
 }
 
-/** `from`: where the part of the cell begins that is not in `state.text` yet. */
+/** `from`: the start of the part of the cell that is not in `state.text` yet. */
 function read(state: State, text: string): void {
   const delimiter = state.delimiter.charCodeAt(0)
   let from = 0
@@ -128,10 +127,10 @@ function read(state: State, text: string): void {
   add(state, text, from, text.length)
 }
 
-type Here = { text: string; from: number; at: number; code: number; delimiter: number }
+type Cursor = { text: string; from: number; at: number; code: number; delimiter: number }
 
-/** Outside of quotes, and not at the end of a line; gives back the new `from`. */
-function readOutside(state: State, { text, from, at, code, delimiter }: Here): number {
+/** Reads a character outside of quotes that does not end a line. Returns the new `from`. */
+function readOutside(state: State, { text, from, at, code, delimiter }: Cursor): number {
   if (code === delimiter) {
     add(state, text, from, at)
     endCell(state)

@@ -1,15 +1,15 @@
-/** A CSV as RFC 4180 has it: CRLF, and quotes where a field needs them. */
+/** Writes CSV (RFC 4180): lines end with CRLF, and quotes enclose fields that need them. */
 
 export type OutCell = string | { quoted: string }
 
-/** One record with its line end. */
+/** Returns a record with its line end. */
 export function writeRecord(cells: readonly OutCell[]): string {
   return `${cells.map(writeCell).join(',')}\r\n`
 }
 
 export type PlacedCell = { at: number; cell: OutCell }
 
-/** As `writeRecord`, of `size` cells of which these, by their places, are not empty. */
+/** As `writeRecord`, for `size` cells of which only those given with their positions are not empty. */
 export function writeSparseRecord(cells: readonly PlacedCell[], size: number): string {
   let text = ''
   let last = 0
@@ -21,14 +21,14 @@ export function writeSparseRecord(cells: readonly PlacedCell[], size: number): s
 }
 
 /**
- * Blanks around a text would be lost with programs that trim. Some programs divide fields at
- * semicolons and tabs as well, and the rest of a text would be a formula of its own.
+ * Programs that trim would lose blanks around a text. Some programs also divide fields at semicolons
+ * and tabs, after which the rest of a text could be a formula.
  */
-const needsQuotes = /[",;|\t\r\n]|^\s|\s$/
+const NEEDS_QUOTES = /[",;|\t\r\n]|^\s|\s$/
 
 function writeCell(cell: OutCell): string {
   if (typeof cell !== 'string') return quote(cell.quoted)
-  return needsQuotes.test(cell) ? quote(cell) : cell
+  return NEEDS_QUOTES.test(cell) ? quote(cell) : cell
 }
 
 function quote(text: string): string {

@@ -27,7 +27,7 @@ const exportQuery = z.strictObject({
 })
 
 export const exportCsv = ({ core }: RouteDeps) => {
-  const room = createExportSlots()
+  const slots = createExportSlots()
   return projectOperation({
     tag: 'Contacts',
     summary: 'Export contacts as CSV, oldest first',
@@ -42,7 +42,7 @@ export const exportCsv = ({ core }: RouteDeps) => {
       const { filter, bom: hasMark, ...rest } = query
       const condition = filter === undefined ? undefined : parseConditionText(filter, 'filter')
       const wanted = { ...rest, projectId: project.id, condition, hasMark }
-      const body = await exportContacts({ ...core, room }, wanted)
+      const body = await exportContacts({ ...core, slots }, wanted)
       const name = `contacts-${formatInstant(core.now()).slice(0, 10)}.csv`
       return { status: 200, body, headers: headersOf(name) }
     },

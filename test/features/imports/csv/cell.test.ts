@@ -44,19 +44,19 @@ const values: [text: string, value: unknown][] = [
 ]
 
 for (const [text, value] of values) {
-  test(`in anybody's file, ${JSON.stringify(text)} is ${JSON.stringify(value)}`, () => {
+  test(`in a foreign file, ${JSON.stringify(text)} is ${JSON.stringify(value)}`, () => {
     assert.deepEqual(readCell(plain(text), anyones), value)
     const asText = readCell(plain(text), { isOwn: false, areStrings: true })
     assert.equal(asText, text.trim(), 'on request it stays text')
   })
 }
 
-test("quotes mean nothing in anybody's file", () => {
+test('quotes have no meaning in a foreign file', () => {
   assert.equal(readCell({ text: '5', isQuoted: true }, anyones), 5)
   assert.equal(isBlank({ text: '  ', isQuoted: true }, anyones), true)
 })
 
-test('a number is what it looks like, or stays text: nothing is rounded in silence', () => {
+test('a number that would lose digits stays a text', () => {
   const number = fc.tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.nat(99))
   fc.assert(
     fc.property(number, ([whole, cents]) => {
@@ -78,7 +78,7 @@ const hostile = fc.string({
 
 const runs = /^[\s\0\u200b]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/
 
-test('no text that is written runs as a formula, and each comes back as it was', () => {
+test('no written text runs as a formula, and each is read back unchanged', () => {
   fc.assert(
     fc.property(fc.oneof(hostile, fc.string()), (text) => {
       const written = writeText(text)
@@ -88,7 +88,7 @@ test('no text that is written runs as a formula, and each comes back as it was',
   )
 })
 
-test('a list of formulas of the field is made harmless', () => {
+test('known formula payloads are made harmless', () => {
   const formulas = [
     ...['=cmd|"/C calc"!A0', '+1+1', '-2+3', '@SUM(A1)', '\t=1', '\r=1', ' =1', "'=1", '＝1'],
     ...['\0=1', '\x1b+1', '\u200b=1', '\ufeff@x'],
@@ -97,7 +97,7 @@ test('a list of formulas of the field is made harmless', () => {
   for (const text of ['a=b', '1-2', "it's", "'tis", 'a@b.test']) assert.equal(writeText(text), text)
 })
 
-test('a JSON number stays a number, whatever it begins with', () => {
+test('a JSON number stays a number, also with a minus sign', () => {
   assert.equal(writeValue(-5), '-5')
   assert.equal(writeValue(0.5), '0.5')
   assert.equal(writeValue('-5'), "'-5")
@@ -114,7 +114,7 @@ const json = fc.oneof(
   fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
 )
 
-test('every value of a contact comes back from a file of ours as it was', () => {
+test('every value of a contact survives an export and import', () => {
   fc.assert(
     fc.property(json, (value) => {
       const parser = createCsvParser({ delimiter: ',', maxCells: 9, maxLength: 1e6 })

@@ -45,7 +45,7 @@ for (const [name, bytes, encoding, expected] of cases) {
   })
 }
 
-test('UTF-8 is known as such wherever the chunks end', async () => {
+test('UTF-8 is recognized wherever the chunks end', async () => {
   const unit = fc.constantFrom('a', 'é', '€', '😀')
   await fc.assert(
     fc.asyncProperty(
@@ -58,7 +58,7 @@ test('UTF-8 is known as such wherever the chunks end', async () => {
   )
 })
 
-test('one byte that is no UTF-8 is enough, and every byte has a character then', async () => {
+test('one byte that is not UTF-8 makes the file Windows-1252, in which every byte is a character', async () => {
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 40 })
   await fc.assert(
     fc.asyncProperty(bytes, fc.integer({ min: 1, max: 9 }), async (given, size) => {

@@ -31,7 +31,7 @@ test('headers are lower-cased and trimmed; spaces within stay', () => {
   })
 })
 
-test('a line break or tab within a header is a blank', () => {
+test('a line break or tab within a header counts as a blank', () => {
   const { columns } = header('email,"First\r\nname","data.a\tb","\nplan\n"')
   assert.deepEqual(columns, {
     email: [0],
@@ -44,12 +44,12 @@ test('a line break or tab within a header is a blank', () => {
   assert.deepEqual(mapped.warnings, [])
 })
 
-test('data.<key> is that key as it is spelled, and columns without a name are none', () => {
+test('data.<key> is the key as spelled, and columns without a name are ignored', () => {
   const { columns } = header('email,,data.firstName,DATA.Plan,data.')
   assert.deepEqual(columns, { email: [0], 'data.firstName': [2], 'data.Plan': [3] })
 })
 
-test('a mapping goes before the names, and may leave columns out', () => {
+test('a mapping precedes the names, and may exclude columns', () => {
   const mapping: Mapping = [
     ['e-mail', 'email'],
     ['email', null],
@@ -59,19 +59,19 @@ test('a mapping goes before the names, and may leave columns out', () => {
   ]
   const { columns, warnings } = header('E-Mail,email,Tarif,Vorname', mapping)
   assert.deepEqual(columns, { email: [0], 'data.Plan': [2], 'data.firstName': [3] })
-  assert.deepEqual(warnings, ['The mapping names a column "ort", which is not there.'])
+  assert.deepEqual(warnings, ['The mapping names a column "ort" that does not exist.'])
 })
 
-test('columns of the same name are one field, which the result says', () => {
+test('columns of the same name are one field, with a warning', () => {
   const { columns, warnings } = header('email,Plan,plan,__proto__,constructor')
   assert.deepEqual(columns['data.plan'], [1, 2])
   assert.deepEqual(warnings, [
-    '2 columns are "data.plan": of each row the first that is not empty counts.',
+    '2 columns are "data.plan"; in each row, the first that is not empty counts.',
   ])
   assert.deepEqual(columns['data.__proto__'], [3])
 })
 
-test('an export is known by its columns, and those that nobody sets are left out', () => {
+test('an export is recognized by its columns, and its read-only columns are ignored', () => {
   const own = header('id,email,subscribed,createdAt,updatedAt,data.Plan,"data. x"')
   assert.equal(own.isOwn, true)
   assert.deepEqual(own.columns, {
@@ -85,7 +85,7 @@ test('an export is known by its columns, and those that nobody sets are left out
   assert.deepEqual(other.columns['data.createdat'], [2])
 })
 
-test('the address has many names, in each of the 17 languages', () => {
+test('the address column has names in each of the 17 languages', () => {
   assert.deepEqual(Object.keys(ADDRESS_COLUMN_NAMES).sort(), [...LANGUAGES].sort())
   for (const name of Object.values(ADDRESS_COLUMN_NAMES).flat()) {
     const spelled = [name, name.toUpperCase(), ` ${name} *`, name.replaceAll(' ', '_')]
@@ -108,7 +108,7 @@ test('the address has many names, in each of the 17 languages', () => {
   }
 })
 
-test('where a column is called email, or mapped to it, others are data as ever', () => {
+test('with a column email, or one mapped to it, other names of the address are data', () => {
   assert.deepEqual(header('E-Mail,email').columns, { 'data.e-mail': [0], email: [1] })
   const mapped = header('E-Mail,Courriel', [['courriel', 'email']])
   assert.deepEqual(mapped.columns, { 'data.e-mail': [0], email: [1] })
@@ -116,23 +116,23 @@ test('where a column is called email, or mapped to it, others are data as ever',
   assert.deepEqual(other.columns, { 'data.second': [0], email: [1] })
 })
 
-test('two other names of the address are one field, which the result says', () => {
+test('two other names of the address are one field, with a warning', () => {
   const { columns, warnings } = header('E-Mail,Name,Email Address')
   assert.deepEqual(columns, { 'data.name': [1], email: [0, 2] })
   assert.match(warnings[0] ?? '', /^2 columns are "email"/)
 })
 
-test('the delimiter is found by any name of the address', () => {
+test('any name of the address helps to detect the delimiter', () => {
   assert.ok(isEmailHeader('Adresse e-mail', []))
   assert.ok(!isEmailHeader('Adresse e-mail', [['adresse e-mail', null]]))
 })
 
-test('the error about a missing address says how to name its column', () => {
+test('the error for a missing address column says how to name it', () => {
   assert.throws(
     () => header('Kontakt,Name'),
     (error) =>
       error instanceof FinalFailure &&
-      error.message.endsWith('say so by the field "mapping", as in {"Kontakt": "email"}.'),
+      error.message.endsWith('name it in the field "mapping", as in {"Kontakt": "email"}.'),
   )
 })
 
@@ -144,7 +144,7 @@ const refused: [name: string, line: string, reason: RegExp][] = [
 ]
 
 for (const [name, line, reason] of refused) {
-  test(`a file with ${name} is no file of contacts`, () => {
+  test(`a file with ${name} is rejected`, () => {
     assert.throws(
       () => header(line),
       (error) => error instanceof FinalFailure && reason.test(error.message),
@@ -152,7 +152,7 @@ for (const [name, line, reason] of refused) {
   })
 }
 
-test('a mapping may name any field but those that nobody can set', () => {
+test('a mapping may name any field except read-only ones', () => {
   for (const word of ['email', 'subscribed', 'plan', 'data.plan', 'First name', '__proto__']) {
     assert.equal(isImportable(word), true, word)
   }
@@ -175,18 +175,18 @@ const delimiters: [sample: string, delimiter: string][] = [
 ]
 
 for (const [sample, delimiter] of delimiters) {
-  test(`between the fields of ${JSON.stringify(sample)} stands ${JSON.stringify(delimiter)}`, () => {
+  test(`the delimiter of ${JSON.stringify(sample)} is ${JSON.stringify(delimiter)}`, () => {
     const isEmail = (text: string) => isEmailHeader(text, [])
     assert.equal(detectDelimiter(sample, isEmail).delimiter, delimiter)
   })
 }
 
-test('a line that names the delimiter is believed, and is no header', () => {
+test('a line that names the delimiter decides, and is not the header', () => {
   const found = detectDelimiter('sep=;\r\nemail,x;name\r\n', (text) => text === 'email')
   assert.deepEqual(found, { delimiter: ';', skippedLines: 1 })
 })
 
-test('of a sample no more is read than its first row takes, for each delimiter', () => {
+test('only the first row of a sample is parsed for each delimiter', () => {
   const text = `email,name\n${'é\n'.repeat(30_000)}`
   let read = 0
   const sample = {
@@ -202,7 +202,7 @@ test('of a sample no more is read than its first row takes, for each delimiter',
   assert.ok(read > 0 && read <= 4 * 1024, `${read} characters`)
 })
 
-test('a first row that is longer than a step is found whole', () => {
+test('a first row that is longer than a step is read whole', () => {
   const names = Array.from({ length: 400 }, (_, index) => `column ${index}`).join(';')
   const found = detectDelimiter(`\n\n${names};email\na;b\n`, (text) => text === 'email')
   assert.deepEqual(found, { delimiter: ';', skippedLines: 0 })

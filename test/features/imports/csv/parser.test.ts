@@ -52,7 +52,7 @@ for (const [name, csv, records] of cases) {
   })
 }
 
-test('knows the line that a record begins in, and which cells were in quotes', () => {
+test('tells the first line of a record, and which cells were in quotes', () => {
   const records = parse(['a\n\n"b\r\nb",c\r\nd'])
   assert.deepEqual(
     records.map(({ line }) => line),
@@ -64,20 +64,20 @@ test('knows the line that a record begins in, and which cells were in quotes', (
   )
 })
 
-test('of a record that is too long nothing is kept, and the next one is read', () => {
+test('a record that is too long has no cells, and the next one is read', () => {
   const [long, next] = parse(['x'.repeat(900), `${'y'.repeat(200)}\n`, 'a,b'])
   assert.deepEqual(long, { cells: [], line: 1, problem: 'too-long' })
   assert.deepEqual(texts([next as CsvRecord]), [['a', 'b']])
 })
 
-test('a quote that is never closed takes the rest of the file with it, as one record', () => {
+test('an unclosed quote makes the rest of the file one record', () => {
   const records = parse(['a,b\nc,"d\ne,f\n'])
   assert.deepEqual(texts(records), [['a', 'b'], []])
   assert.equal(records[1]?.problem, 'unclosed')
   assert.equal(records[1]?.line, 2)
 })
 
-test('cells behind the last that may be there are left out', () => {
+test('cells beyond the maximum are dropped', () => {
   assert.deepEqual(texts(parse(['a,b,c,d\ne'], { maxCells: 2 })), [['a', 'b'], ['e']])
 })
 
@@ -87,7 +87,7 @@ const csvText = fc
   })
   .map((parts) => parts.join(''))
 
-test('it makes no difference how the text is cut into pieces', () => {
+test('the division of the text into pieces makes no difference', () => {
   fc.assert(
     fc.property(csvText, fc.array(fc.nat(60), { maxLength: 6 }), (csv, cuts) => {
       const places = [0, ...cuts.map((cut) => Math.min(cut, csv.length)), csv.length]
@@ -98,7 +98,7 @@ test('it makes no difference how the text is cut into pieces', () => {
   )
 })
 
-test('what was written is read again', () => {
+test('written records are read back', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '=', 'é', '\t') })
   const records = fc.array(fc.array(cell, { minLength: 2, maxLength: 5 }), { maxLength: 5 })
   fc.assert(
