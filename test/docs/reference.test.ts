@@ -1,6 +1,6 @@
 /** The lists in the README and the guide agree with the code. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { it } from 'node:test'
 import { parse } from 'smol-toml'
@@ -29,6 +29,14 @@ it('the README lists every command', () => {
         (row.includes(`\`${first} `) && row.includes(`\`${second}\``)),
     )
     assert.ok(isListed, name)
+  }
+})
+
+it('the internals page explains every folder of src', () => {
+  const { codeSpans } = readPage('src/docs/internals.md')
+  const folders = readdirSync(path.join(ROOT, 'src'), { withFileTypes: true })
+  for (const folder of folders) {
+    if (folder.isDirectory()) assert.ok(codeSpans.includes(`${folder.name}/`), folder.name)
   }
 })
 
