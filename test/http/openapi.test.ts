@@ -1,6 +1,6 @@
 /** That the description is complete, and that what it says of responses is what responses are. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, describe, it, test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import supertest from 'supertest'
 import { addDomain } from '../../src/features/domains/add.ts'
@@ -122,95 +122,141 @@ test('the limits of the specification stand in the description of a send', () =>
   }
 })
 
-test('responses match their descriptions, with no further fields', async () => {
-  const template = {
-    name: 'T',
-    subject: 'S',
-    body: 'B',
-    from: 'a@example.test',
-    type: 'TRANSACTIONAL',
-  }
-  const { body: made } = await checked('POST', '/templates', {}, template)
-  await checked('POST', '/v1/send', {}, { to: 'a@b.example', template: made.id })
-  const id = { id: made.id }
-  await checked('GET', '/templates', {})
-  await checked('GET', '/templates/:id', id)
-  await checked('PATCH', '/templates/:id', id, { name: 'New' })
-  await checked('POST', '/templates/:id/duplicate', id)
-  await checked('GET', '/templates/:id/usage', id)
-  await checked('DELETE', '/templates/:id', id)
-  await checked('POST', '/templates/bulk-update', {}, { ids: [await anotherTemplate(template)] })
-  const { body: domain } = await checked('POST', '/domains', {}, { domain: 'new.test' })
-  await checked('GET', '/domains/project/:projectId', { projectId: project.id })
-  await checked('GET', '/domains/:id/verify', { id: domain.id })
-  await checked('DELETE', '/domains/:id', { id: domain.id })
-  const { token } = await addRecipient(service.core, { projectId: project.id })
-  await checked('GET', '/contacts/public/:id', { id: token })
-  await checked('POST', '/contacts/public/:id/unsubscribe', { id: token })
-  await checked('POST', '/contacts/public/:id/subscribe', { id: token })
-  const person = { email: 'cy@people.test', data: { plan: 'pro' } }
-  const { body: contact } = await checked('POST', '/contacts', {}, person)
-  await checked('POST', '/contacts', {}, person)
-  await checked('GET', '/contacts', {})
-  await checked('POST', '/contacts/query', {}, { search: 'cy' })
-  await checked('POST', '/contacts/lookup', {}, { emails: ['cy@people.test', 'no'] })
-  await checked('GET', '/contacts/:id', { id: contact.id })
-  await checked('PATCH', '/contacts/:id', { id: contact.id }, { subscribed: false })
-  await checked('GET', '/contacts/fields', {})
-  await checked('GET', '/contacts/fields/:field/values', { field: 'data.plan' })
-  await checked('GET', '/contacts/fields/:field/usage', { field: 'data.plan' })
-  await checked('DELETE', '/contacts/fields/:field', { field: 'data.plan' })
-  const contactIds = ['01890a5d-ac96-774b-bcce-b302099a8057']
-  await checked('POST', '/contacts/bulk-subscribe', {}, { contactIds })
-  await checked('POST', '/contacts/bulk-unsubscribe', {}, { contactIds })
-  const { body: bulk } = await checked('POST', '/contacts/bulk-delete', {}, { contactIds })
-  await checked('GET', '/contacts/bulk/:jobId', { jobId: bulk.jobId })
-  await checked('DELETE', '/contacts/:id', { id: contact.id })
-  await checked('POST', '/v1/verify', {}, { email: 'ada@gmail.con' })
-  const { body: list } = await checked(
-    'POST',
-    '/contacts/verify',
-    {},
-    { emails: ['ada@dest.test'] },
-  )
-  await checked('GET', '/contacts/verify/:jobId', { jobId: list.jobId })
-  const file = Buffer.from('email\nlisted@dest.test\n')
-  const { body: imported } = await checked('POST', '/contacts/import', {}, file)
-  await checked('GET', '/contacts/import/:jobId', imported)
-  const { body: listed } = await checked('POST', '/suppressions/import', {}, file)
-  await checked('GET', '/suppressions/import/:jobId', listed)
-  await checked('GET', '/contacts/export', {})
-  const [email, other] = ['gone@dest.test', 'away@dest.test']
-  await checked('POST', '/suppressions', {}, { emails: [email, other] })
-  const { body: suppressed } = await checked('GET', '/suppressions', {})
-  await checked('DELETE', '/suppressions/:id', { id: suppressed.data[0].id })
-  await checked('DELETE', '/suppressions', {}, { emails: [email, other] })
-  await checkSegments()
-  const tracked = { event: 'order placed', email: 'reader@dest.test' }
-  const { body: track } = await checked('POST', '/v1/track', {}, tracked)
-  const { contact: contactId } = track.data
-  await checked('POST', '/events/track', {}, tracked)
-  await checked('POST', '/events/track', {}, { name: 'order placed', contactId, data: { n: 1 } })
-  await checked('GET', '/events', {})
-  await checked('GET', '/events/stats', {})
-  await checked('GET', '/events/names', {})
-  await checked('GET', '/events/contact/:contactId', { contactId })
-  await checked('GET', '/events/:eventName/usage', { eventName: 'order%20placed' })
-  await checked('DELETE', '/events/:eventName', { eventName: 'order%20placed' })
-  const many = { projectId: project.id, contactId, name: 'often', data: null, at: Date.now() }
-  const often = Array.from({ length: 501 }, () => ({ ...many, emailId: null }))
-  await service.core.store.write((tx) => appendEvents(tx, often))
-  const { body: gone } = await checked('DELETE', '/events/:eventName', { eventName: 'often' })
-  await checked('GET', '/events/jobs/:jobId', { jobId: gone.jobId })
-  await checked('GET', '/activity', {})
-  await checked('GET', '/activity/stats', {})
-  await checked('GET', '/activity/recent-count', {})
-  await checked('GET', '/activity/types', {})
-  await checked('GET', '/activity/upcoming', {})
-  await checked('GET', '/health', {})
-  const seen = new Set(checks)
-  const missed = shown().filter((route) => !seen.has(`${route.method} ${route.path}`))
-  assert.deepEqual(missed, [])
+describe('responses match their descriptions, with no further fields', () => {
+  it('templates and sends', async () => {
+    const template = {
+      name: 'T',
+      subject: 'S',
+      body: 'B',
+      from: 'a@example.test',
+      type: 'TRANSACTIONAL',
+    }
+    const { body: made } = await checked('POST', '/templates', {}, template)
+    await checked('POST', '/v1/send', {}, { to: 'a@b.example', template: made.id })
+    const id = { id: made.id }
+    await checked('GET', '/templates', {})
+    await checked('GET', '/templates/:id', id)
+    await checked('PATCH', '/templates/:id', id, { name: 'New' })
+    await checked('POST', '/templates/:id/duplicate', id)
+    await checked('GET', '/templates/:id/usage', id)
+    await checked('DELETE', '/templates/:id', id)
+    await checked('POST', '/templates/bulk-update', {}, { ids: [await anotherTemplate(template)] })
+  })
+
+  it('domains', async () => {
+    const { body: domain } = await checked('POST', '/domains', {}, { domain: 'new.test' })
+    await checked('GET', '/domains/project/:projectId', { projectId: project.id })
+    await checked('GET', '/domains/:id/verify', { id: domain.id })
+    await checked('DELETE', '/domains/:id', { id: domain.id })
+  })
+
+  it('the pages of a contact', async () => {
+    const { token } = await addRecipient(service.core, { projectId: project.id })
+    await checked('GET', '/contacts/public/:id', { id: token })
+    await checked('POST', '/contacts/public/:id/unsubscribe', { id: token })
+    await checked('POST', '/contacts/public/:id/subscribe', { id: token })
+  })
+
+  it('contacts, their fields and bulk work', async () => {
+    const person = { email: 'cy@people.test', data: { plan: 'pro' } }
+    const { body: contact } = await checked('POST', '/contacts', {}, person)
+    await checked('POST', '/contacts', {}, person)
+    await checked('GET', '/contacts', {})
+    await checked('POST', '/contacts/query', {}, { search: 'cy' })
+    await checked('POST', '/contacts/lookup', {}, { emails: ['cy@people.test', 'no'] })
+    await checked('GET', '/contacts/:id', { id: contact.id })
+    await checked('PATCH', '/contacts/:id', { id: contact.id }, { subscribed: false })
+    await checked('GET', '/contacts/fields', {})
+    await checked('GET', '/contacts/fields/:field/values', { field: 'data.plan' })
+    await checked('GET', '/contacts/fields/:field/usage', { field: 'data.plan' })
+    await checked('DELETE', '/contacts/fields/:field', { field: 'data.plan' })
+    const contactIds = ['01890a5d-ac96-774b-bcce-b302099a8057']
+    await checked('POST', '/contacts/bulk-subscribe', {}, { contactIds })
+    await checked('POST', '/contacts/bulk-unsubscribe', {}, { contactIds })
+    const { body: bulk } = await checked('POST', '/contacts/bulk-delete', {}, { contactIds })
+    await checked('GET', '/contacts/bulk/:jobId', { jobId: bulk.jobId })
+    await checked('DELETE', '/contacts/:id', { id: contact.id })
+  })
+
+  it('verification', async () => {
+    await checked('POST', '/v1/verify', {}, { email: 'ada@gmail.con' })
+    const { body: list } = await checked(
+      'POST',
+      '/contacts/verify',
+      {},
+      { emails: ['ada@dest.test'] },
+    )
+    await checked('GET', '/contacts/verify/:jobId', { jobId: list.jobId })
+  })
+
+  it('imports and the export', async () => {
+    const file = Buffer.from('email\nlisted@dest.test\n')
+    const { body: imported } = await checked('POST', '/contacts/import', {}, file)
+    await checked('GET', '/contacts/import/:jobId', imported)
+    const { body: listed } = await checked('POST', '/suppressions/import', {}, file)
+    await checked('GET', '/suppressions/import/:jobId', listed)
+    await checked('GET', '/contacts/export', {})
+  })
+
+  it('suppressions', async () => {
+    const [email, other] = ['gone@dest.test', 'away@dest.test']
+    await checked('POST', '/suppressions', {}, { emails: [email, other] })
+    const { body: suppressed } = await checked('GET', '/suppressions', {})
+    await checked('DELETE', '/suppressions/:id', { id: suppressed.data[0].id })
+    await checked('DELETE', '/suppressions', {}, { emails: [email, other] })
+  })
+
+  it('segments', async () => {
+    const filters = [{ field: 'email', operator: 'contains', value: '@' }]
+    const dynamic = { name: 'A', condition: { logic: 'AND', groups: [{ filters }] } }
+    const { body: made } = await checked('POST', '/segments', {}, dynamic)
+    const { body: list } = await checked('POST', '/segments', {}, { name: 'B', type: 'STATIC' })
+    const [id, listId] = [{ id: made.id }, { id: list.id }]
+    await checked('GET', '/segments', {})
+    await checked('GET', '/segments/:id', id)
+    await checked('PATCH', '/segments/:id', id, { trackMembership: true })
+    const emails = ['member@dest.test', 'who@dest.test']
+    await checked('POST', '/segments/:id/members', listId, { emails, createMissing: true })
+    await checked('GET', '/segments/:id/contacts', listId)
+    await checked('POST', '/segments/:id/compute', id)
+    await checked('POST', '/segments/:id/refresh', id)
+    await checked('DELETE', '/segments/:id/members', listId, { emails })
+    await checked('DELETE', '/segments/:id', id)
+  })
+
+  it('events', async () => {
+    const tracked = { event: 'order placed', email: 'reader@dest.test' }
+    const { body: track } = await checked('POST', '/v1/track', {}, tracked)
+    const { contact: contactId } = track.data
+    await checked('POST', '/events/track', {}, tracked)
+    await checked('POST', '/events/track', {}, { name: 'order placed', contactId, data: { n: 1 } })
+    await checked('GET', '/events', {})
+    await checked('GET', '/events/stats', {})
+    await checked('GET', '/events/names', {})
+    await checked('GET', '/events/contact/:contactId', { contactId })
+    await checked('GET', '/events/:eventName/usage', { eventName: 'order%20placed' })
+    await checked('DELETE', '/events/:eventName', { eventName: 'order%20placed' })
+    const many = { projectId: project.id, contactId, name: 'often', data: null, at: Date.now() }
+    const often = Array.from({ length: 501 }, () => ({ ...many, emailId: null }))
+    await service.core.store.write((tx) => appendEvents(tx, often))
+    const { body: gone } = await checked('DELETE', '/events/:eventName', { eventName: 'often' })
+    await checked('GET', '/events/jobs/:jobId', { jobId: gone.jobId })
+  })
+
+  it('activity and health', async () => {
+    await checked('GET', '/activity', {})
+    await checked('GET', '/activity/stats', {})
+    await checked('GET', '/activity/recent-count', {})
+    await checked('GET', '/activity/types', {})
+    await checked('GET', '/activity/upcoming', {})
+    await checked('GET', '/health', {})
+  })
+
+  it('of every route that is shown', () => {
+    const seen = new Set(checks)
+    const missed = shown().filter((route) => !seen.has(`${route.method} ${route.path}`))
+    assert.deepEqual(missed, [])
+  })
 })
 
 const checks: string[] = []
@@ -218,24 +264,6 @@ const checks: string[] = []
 async function anotherTemplate(template: object): Promise<string> {
   const { body } = await checked('POST', '/templates', {}, template)
   return body.id
-}
-
-async function checkSegments(): Promise<void> {
-  const filters = [{ field: 'email', operator: 'contains', value: '@' }]
-  const dynamic = { name: 'A', condition: { logic: 'AND', groups: [{ filters }] } }
-  const { body: made } = await checked('POST', '/segments', {}, dynamic)
-  const { body: list } = await checked('POST', '/segments', {}, { name: 'B', type: 'STATIC' })
-  const [id, listId] = [{ id: made.id }, { id: list.id }]
-  await checked('GET', '/segments', {})
-  await checked('GET', '/segments/:id', id)
-  await checked('PATCH', '/segments/:id', id, { trackMembership: true })
-  const emails = ['member@dest.test', 'who@dest.test']
-  await checked('POST', '/segments/:id/members', listId, { emails, createMissing: true })
-  await checked('GET', '/segments/:id/contacts', listId)
-  await checked('POST', '/segments/:id/compute', id)
-  await checked('POST', '/segments/:id/refresh', id)
-  await checked('DELETE', '/segments/:id/members', listId, { emails })
-  await checked('DELETE', '/segments/:id', id)
 }
 
 /** Calls a route, with a file where the body is one, and compares what it answers with what it declares. */

@@ -5,7 +5,7 @@ import { AppError } from '../../src/errors.ts'
 import { silentLog } from '../../src/log.ts'
 import { asc, eq, gt, sql } from '../../src/store/drizzle.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
-import { notes, openTestStore } from './test-store.ts'
+import { notes, openTestStore, recordingLog } from './test-store.ts'
 
 async function fill(store: Store, count: number): Promise<void> {
   const rows = Array.from({ length: count }, (_, seq) => ({ id: `${seq}`, seq }))
@@ -121,17 +121,20 @@ test('what another connection writes is told within 200 ms, our own writes are n
 })
 
 test('a listener that throws is logged and the others are told', async (t) => {
-  const store = await openTestStore(t)
+  const entries: unknown[][] = []
+  const store = await openTestStore(t, { log: recordingLog(entries) })
   const other = await openStore({ ...store.location, log: silentLog(), watch: false })
   t.after(() => other.close())
   const changes = new EventTarget()
+  const error = new Error('listener')
   store.onExternalChange(() => {
-    throw new Error('listener')
+    throw error
   })
   store.onExternalChange(() => changes.dispatchEvent(new Event('change')))
   const change = once(changes, 'change')
   await other.write((tx) => tx.insert(notes).values({ id: 'x', seq: 9 }))
   await change
+  assert.deepEqual(entries[0], [{ error }, 'a listener for changes of other processes failed'])
 })
 
 test('two stores on one file write without losing anything', async (t) => {

@@ -118,20 +118,18 @@ test('GET /activity/stats has all figures of the range', async () => {
   })
 })
 
-test('GET /activity/stats returns the same figures for five minutes', async () => {
-  const ask = async () => (await get('/activity/stats?startDate=2026-03-02')).body.totalEvents
+test('GET /activity/stats returns the same figures for five minutes, then new ones', async (t) => {
+  const at = start + 60 * day
+  const { mock } = t.mock.method(service.core, 'now', () => at + day)
+  const query = 'startDate=2026-03-02&endDate=2026-05-30'
+  const ask = async () => (await get(`/activity/stats?${query}`)).body.totalEvents
   const before = await ask()
-  await service.core.store.write((tx) =>
-    appendEvent(tx, {
-      projectId: mine.id,
-      name: 'order',
-      contactId: null,
-      emailId: null,
-      data: null,
-      at: start + 60 * day,
-    }),
-  )
+  const event = { projectId: mine.id, name: 'order', contactId: null, emailId: null, data: null }
+  await service.core.store.write((tx) => appendEvent(tx, { ...event, at }))
+  mock.mockImplementation(() => at + day + 299_999)
   assert.equal(await ask(), before)
+  mock.mockImplementation(() => at + day + 300_000)
+  assert.equal(await ask(), before + 1)
 })
 
 test('GET /activity/recent-count counts the last minutes, sixty at most', async () => {
