@@ -10,13 +10,13 @@
 
 import type { RelayConfig } from '../config/config.ts'
 import type {
-  MessageContent,
   MessageSource,
   PartFault,
   RenderedMessage,
   RenderSource,
 } from '../mail/compose/build-message.ts'
 import type { SigningKey } from '../mail/compose/dkim.ts'
+import type { MessageContent } from '../mail/compose/message-content.ts'
 import type { Tracker } from '../mail/html/tracking.ts'
 import type { TemplateFault } from '../mail/template/template.ts'
 import type { QueueClass } from '../queue-class.ts'

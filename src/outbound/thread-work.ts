@@ -3,7 +3,7 @@
  * that uses them. The thread caches them under ids; the main thread decides what the thread forgets.
  */
 import { hash } from 'node:crypto'
-import type { MessageContent } from '../mail/compose/build-message.ts'
+import type { MessageContent } from '../mail/compose/message-content.ts'
 import type { SigningKey } from '../mail/compose/dkim.ts'
 import { contentBytes } from './composing/contents.ts'
 import type { Delivery } from './delivery.ts'

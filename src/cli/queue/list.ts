@@ -1,7 +1,7 @@
 /** Mail on its way, or of one recipient, and why each is where it is. */
 import { formatOptionalInstant } from '../../clock.ts'
-import type { Explanation } from '../../features/messages/explain/explain.ts'
 import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
+import type { Explanation } from '../../features/messages/explain/facts.ts'
 import {
   countEnded,
   countListed,

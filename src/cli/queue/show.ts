@@ -4,8 +4,8 @@ import {
   type EmailHistory,
   getEmailHistory,
 } from '../../features/messages/explain/email-history.ts'
-import type { Explanation } from '../../features/messages/explain/explain.ts'
 import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
+import type { Explanation } from '../../features/messages/explain/facts.ts'
 import type { OpenCore } from '../../features/open-core.ts'
 import type { Attempt, Email } from '../../store/schema/messages.ts'
 import { type Context, type Input, type Result, withCore } from '../engine/command.ts'

@@ -1,5 +1,6 @@
 /** The emails of a page of the feed, as people read them. */
-import type { MessageContent, RenderSource } from '../../mail/compose/build-message.ts'
+import type { RenderSource } from '../../mail/compose/build-message.ts'
+import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { listOf } from '../../store/dialect.ts'
 import { inArray, sql } from '../../store/drizzle.ts'
 import { contents, type Email, emails } from '../../store/schema/messages.ts'

@@ -14,7 +14,7 @@ import { type SQL, sql } from '../../store/drizzle.ts'
 import { contacts } from '../../store/schema/contacts.ts'
 import { segmentMembers } from '../../store/schema/segments.ts'
 import type { Base } from '../base.ts'
-import type { Condition, Filter, Group } from './condition.ts'
+import type { Condition, Group } from './condition.ts'
 import {
   compileEmailFilter,
   compileInstantFilter,
@@ -23,6 +23,7 @@ import {
 import { compileDataFilter } from './data-filter.ts'
 import { compileEventFilter } from './event-filter.ts'
 import { readField, type Target } from './field.ts'
+import type { Filter } from './filter.ts'
 import { type OperatorOf, startOfSpan } from './operators.ts'
 import { getSegment, type KnownSegment, loadSegments, type Segments } from './segments.ts'
 import { findShortlist } from './shortlist.ts'

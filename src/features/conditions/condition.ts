@@ -7,17 +7,17 @@
  * What is no condition is refused with every fault at its path. A condition that was let in keeps
  * the spelling of its fields and nothing that has no meaning.
  */
+
 import { type FieldError, invalid, invalidField } from '../../errors.ts'
 import { type Fields, nameType, type Report, readObject, report } from './fault.ts'
 import { readField } from './field.ts'
+import type { Filter } from './filter.ts'
 import { parseFilter } from './filter.ts'
-import type { Operator, Unit } from './operators.ts'
 
 export type Condition = { logic: Logic; groups: Group[] }
 export type Logic = 'AND' | 'OR'
 /** At least one filter or a nested condition. */
 export type Group = { filters: Filter[]; conditions?: Condition }
-export type Filter = { field: string; operator: Operator; value?: unknown; unit?: Unit }
 
 export type References = {
   /** Keys of contact data. */

@@ -1,8 +1,8 @@
 /** One filter: a field, an operator that it takes, and the value that the operator wants. */
 import { parseInstant } from '../../clock.ts'
-import type { Filter } from './condition.ts'
 import { type Fields, nameType, type Report, readObject, shorten, suggest } from './fault.ts'
 import { describeField, explainField, readField, type Target } from './field.ts'
+import type { Unit } from './operators.ts'
 import {
   isOperator,
   isUnit,
@@ -14,6 +14,8 @@ import {
   unitMs,
   units,
 } from './operators.ts'
+
+export type Filter = { field: string; operator: Operator; value?: unknown; unit?: Unit }
 
 /** Of a field, and of a text that it is compared with. */
 const MAX_TEXT_LENGTH = 1000

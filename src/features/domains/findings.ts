@@ -3,7 +3,8 @@
  * such record, another one); `unknown` means that no server could say.
  */
 import { getDomain } from 'tldts'
-import type { DnsAnswer, MxRecord, Resolver } from '../../outbound/dns/resolver.ts'
+import type { DnsAnswer, MxRecord } from '../../outbound/dns/answer.ts'
+import type { Resolver } from '../../outbound/dns/resolver.ts'
 import type { RecordFinding } from '../../store/schema/domains.ts'
 import type { RecordPurpose, WantedRecord } from './records.ts'
 

@@ -3,7 +3,7 @@
  * MX to which mail of domains without a return-path record comes back.
  */
 import ipaddr from 'ipaddr.js'
-import type { DnsAnswer } from '../../outbound/dns/resolver.ts'
+import type { DnsAnswer } from '../../outbound/dns/answer.ts'
 import type { RecordFinding } from '../../store/schema/domains.ts'
 import type { Base } from '../base.ts'
 

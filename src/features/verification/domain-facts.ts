@@ -1,5 +1,7 @@
 /** Asks DNS about a mail domain. */
-import type { DnsAnswer, Resolver } from '../../outbound/dns/resolver.ts'
+
+import type { DnsAnswer } from '../../outbound/dns/answer.ts'
+import type { Resolver } from '../../outbound/dns/resolver.ts'
 
 export type DomainFacts =
   /** NXDOMAIN. */

@@ -4,8 +4,8 @@
  */
 import type { Now } from '../../clock.ts'
 import type { Log } from '../../log.ts'
+import type { DnsWatch } from '../../outbound/dns/answer.ts'
 import { createResolver, type Resolver } from '../../outbound/dns/resolver.ts'
-import type { DnsWatch } from '../../outbound/dns/watch.ts'
 import { createSemaphore, type Semaphore } from '../../outbound/semaphore.ts'
 import { createDomainLists, type DomainLists } from './domain-lists/domain-lists.ts'
 

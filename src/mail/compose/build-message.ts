@@ -20,7 +20,8 @@ import {
   type TemplateFault,
 } from '../template/template.ts'
 import type { Variables } from '../template/variables.ts'
-import { decodeAttachment, type SourceAttachment } from './attachment.ts'
+import { decodeAttachment } from './attachment.ts'
+import type { MessageContent } from './message-content.ts'
 import { costOfText, MAX_QUICK_COST_US } from './message-cost.ts'
 import {
   type ComposedMessage,
@@ -29,18 +30,6 @@ import {
   type MessageInput,
 } from './mime-message.ts'
 import { QuickLimitError } from './quick-limit-error.ts'
-
-/** The content that the recipients of a request or of a template version share. */
-export type MessageContent = {
-  id: string
-  subject: string
-  body: string
-  /** `body` is plain text, and the message has no HTML part. */
-  isText: boolean
-  /** The template of the text part beside HTML; null = the text is made from the HTML. */
-  text: string | null
-  attachments: readonly SourceAttachment[]
-}
 
 /** The source of subject and body. Plain data, so that it can be sent to a thread. */
 export type RenderSource = {

@@ -5,7 +5,7 @@
  * and is skipped for small texts.
  */
 import { attachedBytes } from './attachment.ts'
-import type { MessageContent } from './build-message.ts'
+import type { MessageContent } from './message-content.ts'
 
 /** Work up to this cost (about 50 ms) may run on a thread where other work waits. */
 export const MAX_QUICK_COST_US = 50_000

@@ -12,13 +12,13 @@ import type { Now } from '../../clock.ts'
 import {
   type BuiltMessage,
   buildMessage,
-  type MessageContent,
   type MessageSource,
   type RenderedMessage,
   type RenderSource,
   renderMessage,
 } from '../../mail/compose/build-message.ts'
 import { type SigningKey, signDkim } from '../../mail/compose/dkim.ts'
+import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { QuickLimitError } from '../../mail/compose/quick-limit-error.ts'
 import type { Tracker } from '../../mail/html/tracking.ts'
 import { createTemplateCache } from '../../mail/precomposed/template-cache.ts'

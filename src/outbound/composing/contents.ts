@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { attachedBytes } from '../../mail/compose/attachment.ts'
-import type { MessageContent } from '../../mail/compose/build-message.ts'
+import type { MessageContent } from '../../mail/compose/message-content.ts'
 import { costOfContent, MAX_QUICK_COST_US } from '../../mail/compose/message-cost.ts'
 
 /** Large contents under way. Shared ones count once; small ones do not count. */

@@ -10,7 +10,8 @@
  * believed by what was known before. Servers that are not believed are asked again by the clock.
  */
 import type { Now } from '../../clock.ts'
-import type { DnsAnswer, MxRecord, Resolver } from './resolver.ts'
+import type { DnsAnswer, MxRecord } from './answer.ts'
+import type { Resolver } from './resolver.ts'
 
 export type DnsCanary = {
   /** To be called for every domain that is looked up. */

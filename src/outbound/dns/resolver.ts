@@ -8,25 +8,13 @@
  * message. The same question asked twice at once is sent once. A denial (no such name, no such
  * record, a null MX) that the watch does not believe is a failure, and is kept as one.
  */
+
 import { Resolver as NodeResolver } from 'node:dns/promises'
 import { LRUCache } from 'lru-cache'
 import { DAY_MS, MINUTE_MS, type Now } from '../../clock.ts'
 import { describeError } from '../../errors.ts'
 import { createSemaphore, type Semaphore, SemaphoreRefused } from '../semaphore.ts'
-import type { DnsWatch } from './watch.ts'
-
-/** `expiresAt`: epoch ms until which the answer may be used. */
-export type DnsAnswer<T> =
-  | { kind: 'found'; records: readonly T[]; expiresAt: number }
-  | { kind: 'nodata'; expiresAt: number }
-  | { kind: 'nxdomain'; expiresAt: number }
-  /** Time-out, SERVFAIL, refused: `error` says which. */
-  | { kind: 'failed'; error: string; expiresAt: number }
-
-/** `host` in lower case without the final dot; '' is the root, which makes a null MX (RFC 7505). */
-export type MxRecord = { preference: number; host: string }
-
-export type DnsQuestion = { type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'NS' | 'PTR'; name: string }
+import type { DnsAnswer, DnsQuestion, DnsWatch, MxRecord } from './answer.ts'
 
 /**
  * `isFresh`: asks the server even when an answer is known. `isUnjudged`: a denial is taken as it is,

@@ -7,17 +7,10 @@ import type { Now } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { Health } from '../../health.ts'
 import type { Log } from '../../log.ts'
+import type { DnsAnswer, DnsQuestion, DnsWatch } from './answer.ts'
 import { createDnsCanary } from './canary.ts'
-import { createResolver, type DnsAnswer, type DnsQuestion } from './resolver.ts'
+import { createResolver } from './resolver.ts'
 import { createDnsSilence } from './silence.ts'
-
-export type DnsWatch = {
-  /** The answer, or a failure in the place of a denial that is not believed. Never rejects. */
-  judge(question: DnsQuestion, answer: DnsAnswer<unknown>): Promise<DnsAnswer<unknown>>
-  /** A look-up got no answer from the server that was asked first. */
-  suspect(): void
-  stop(): void
-}
 
 export type WatchOptions = {
   dns: Config['dns']

@@ -6,7 +6,8 @@
 import { type RequestOptions, request } from 'node:https'
 import { isIP } from 'node:net'
 import { describeError } from '../../errors.ts'
-import type { DnsAnswer, Resolver } from '../dns/resolver.ts'
+import type { DnsAnswer } from '../dns/answer.ts'
+import type { Resolver } from '../dns/resolver.ts'
 import { isPublicAddress } from '../routing/addresses.ts'
 
 export type Fetched =

@@ -9,7 +9,7 @@
 
 import { isIP } from 'node:net'
 import { MINUTE_MS } from '../../clock.ts'
-import type { MxRecord } from '../dns/resolver.ts'
+import type { MxRecord } from '../dns/answer.ts'
 import { isOwnListener, isPublicAddress } from './addresses.ts'
 import {
   type ClosedDestination,

@@ -2,7 +2,8 @@
  * What a condition means, said once more from contract section 4 alone: one contact at a time, in
  * memory, slowly. The compiled SQL is held against it.
  */
-import type { Condition, Filter } from '../../../src/features/conditions/condition.ts'
+import type { Condition } from '../../../src/features/conditions/condition.ts'
+import type { Filter } from '../../../src/features/conditions/filter.ts'
 
 export type Person = {
   id: string

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lookAtRecords } from '../../../src/features/domains/findings.ts'
 import type { RecordPurpose, WantedRecord } from '../../../src/features/domains/records.ts'
-import type { DnsAnswer, Resolver } from '../../../src/outbound/dns/resolver.ts'
+import type { DnsAnswer } from '../../../src/outbound/dns/answer.ts'
+import type { Resolver } from '../../../src/outbound/dns/resolver.ts'
 
 type Zone = Record<string, string[] | 'nxdomain' | 'nodata' | 'failed'>
 

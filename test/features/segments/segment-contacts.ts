@@ -1,5 +1,6 @@
 /** Contacts and conditions for the tests of segments. */
-import type { Condition, Filter } from '../../../src/features/conditions/condition.ts'
+import type { Condition } from '../../../src/features/conditions/condition.ts'
+import type { Filter } from '../../../src/features/conditions/filter.ts'
 import { asc, eq, sql } from '../../../src/store/drizzle.ts'
 import { newId } from '../../../src/store/ids.ts'
 import { type ContactData, contacts } from '../../../src/store/schema/contacts.ts'

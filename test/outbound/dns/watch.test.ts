@@ -5,12 +5,9 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createHealth } from '../../../src/health.ts'
 import { createLog } from '../../../src/log.ts'
+import type { DnsAnswer, MxRecord } from '../../../src/outbound/dns/answer.ts'
 import { createDnsCanary } from '../../../src/outbound/dns/canary.ts'
-import {
-  createResolver,
-  type DnsAnswer,
-  type MxRecord,
-} from '../../../src/outbound/dns/resolver.ts'
+import { createResolver } from '../../../src/outbound/dns/resolver.ts'
 import { createDnsWatch } from '../../../src/outbound/dns/watch.ts'
 import type { DestinationDeps } from '../../../src/outbound/routing/destination.ts'
 import { createDestinations } from '../../../src/outbound/routing/destinations.ts'

@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
-import type { MessageContent } from '../../../mail/compose/build-message.ts'
+import type { MessageContent } from '../../../mail/compose/message-content.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RowOf } from '../../../store/database.ts'
 import { listOf, octets } from '../../../store/dialect.ts'

@@ -4,7 +4,7 @@
  */
 import { describeError } from '../../../errors.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
-import type { MessageContent } from '../../../mail/compose/build-message.ts'
+import type { MessageContent } from '../../../mail/compose/message-content.ts'
 import { createReturnPathLocalPart } from '../../../mail/signed-tokens.ts'
 import type { DeliveryTask } from '../../../outbound/delivery.ts'
 import type { Project } from '../../../store/schema/accounts.ts'

@@ -3,11 +3,8 @@
  * look at an email, so that both show the same.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
-import type {
-  MessageContent,
-  MessageSource,
-  RenderSource,
-} from '../../../mail/compose/build-message.ts'
+import type { MessageSource, RenderSource } from '../../../mail/compose/build-message.ts'
+import type { MessageContent } from '../../../mail/compose/message-content.ts'
 import { removeSmarthostHeaders } from '../../../mail/compose/smarthost-header.ts'
 import { matchLanguage } from '../../../mail/languages.ts'
 import { createPageToken, createUnsubscribeLocalPart } from '../../../mail/signed-tokens.ts'

@@ -9,13 +9,8 @@ import { type Suppression, suppressions } from '../../../store/schema/suppressio
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Reader } from '../../../store/store.ts'
 import type { Base } from '../../base.ts'
-import {
-  type ExplainedEmail,
-  type Explanation,
-  explainEmail,
-  type LastAttempt,
-  type Live,
-} from './explain.ts'
+import { explainEmail } from './explain.ts'
+import type { ExplainedEmail, Explanation, LastAttempt, Live } from './facts.ts'
 import type { LiveStatusQuery } from './live-status.ts'
 
 /** Asked only when some of the emails are on their way. */

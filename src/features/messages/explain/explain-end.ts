@@ -1,7 +1,7 @@
 /** What became of an email that has ended, in a sentence. */
 import { formatSecond } from '../../../clock.ts'
-import type { Explanation, Facts } from './explain.ts'
 import { describeWord, quote } from './explain-words.ts'
+import type { Explanation, Facts } from './facts.ts'
 
 type Said = Omit<Explanation, 'nextAttemptAt'>
 

@@ -2,7 +2,6 @@
 import { formatSecond } from '../../../clock.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
 import type { DeliveryProgress, SiteStatus } from '../../../outbound/sites/site-status.ts'
-import type { Explanation, Facts } from './explain.ts'
 import {
   describeBackOff,
   describeFailure,
@@ -11,6 +10,7 @@ import {
   nameSite,
   quote,
 } from './explain-words.ts'
+import type { Explanation, Facts } from './facts.ts'
 import type { LiveSite } from './live-status.ts'
 
 type Said = Omit<Explanation, 'nextAttemptAt'>

@@ -12,7 +12,7 @@ import { and, eq, inArray, ne, type SQL, sql } from '../../../store/drizzle.ts'
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
 import type { Base } from '../../base.ts'
-import type { ExplainedEmail } from '../explain/explain.ts'
+import type { ExplainedEmail } from '../explain/facts.ts'
 import { ANY_CLASS_TERM } from './any-class.ts'
 
 export type QueueFilter = {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Explanation } from '../../../../src/features/messages/explain/explain.ts'
 import {
   explainEmails,
   type FindLiveState,
 } from '../../../../src/features/messages/explain/explain-emails.ts'
+import type { Explanation } from '../../../../src/features/messages/explain/facts.ts'
 import { findLiveStateForProject } from '../../../../src/features/messages/explain/project-live-status.ts'
 import { createThrottle } from '../../../../src/features/messages/queue/throttle.ts'
 import type { SiteStatus } from '../../../../src/outbound/sites/site-status.ts'

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  type ExplainedEmail,
-  explainEmail,
-  type Facts,
-  type LastAttempt,
-  type Live,
-} from '../../../../src/features/messages/explain/explain.ts'
+import { explainEmail } from '../../../../src/features/messages/explain/explain.ts'
+import type {
+  ExplainedEmail,
+  Facts,
+  LastAttempt,
+  Live,
+} from '../../../../src/features/messages/explain/facts.ts'
 import type { LiveSite } from '../../../../src/features/messages/explain/live-status.ts'
 import type { SiteStatus } from '../../../../src/outbound/sites/site-status.ts'
 

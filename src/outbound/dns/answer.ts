@@ -1,0 +1,22 @@
+/** Questions and answers of DNS, and the watch that judges answers. */
+
+/** `expiresAt`: epoch ms until which the answer may be used. */
+export type DnsAnswer<T> =
+  | { kind: 'found'; records: readonly T[]; expiresAt: number }
+  | { kind: 'nodata'; expiresAt: number }
+  | { kind: 'nxdomain'; expiresAt: number }
+  /** Time-out, SERVFAIL, refused: `error` says which. */
+  | { kind: 'failed'; error: string; expiresAt: number }
+
+/** `host` in lower case without the final dot; '' is the root, which makes a null MX (RFC 7505). */
+export type MxRecord = { preference: number; host: string }
+
+export type DnsQuestion = { type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'NS' | 'PTR'; name: string }
+
+export type DnsWatch = {
+  /** The answer, or a failure in the place of a denial that is not believed. Never rejects. */
+  judge(question: DnsQuestion, answer: DnsAnswer<unknown>): Promise<DnsAnswer<unknown>>
+  /** A look-up got no answer from the server that was asked first. */
+  suspect(): void
+  stop(): void
+}
