@@ -24,7 +24,7 @@ const expectations: [string, Statement<unknown>, RegExp][] = [
   ],
 ]
 
-test('no batch and no page of long work reads more contacts than it is about', async (t) => {
+test('no batch and no page of a long job reads more contacts than its own', async (t) => {
   const { store } = await openTestCore(t)
   for (const [name, statement, place] of expectations) {
     const text = statement.compiled().text.replaceAll('?', 'null')

@@ -1,7 +1,7 @@
 /**
  * Deletes a key from the data of all contacts of a project: up to 5,000 contacts while the caller
- * waits, more in a job that resumes after a crash. The job visits each contact once. Contacts that
- * are created while it runs keep the key, as do contacts that receive the key again after their turn.
+ * waits, more in a job that resumes after a crash. The job visits each contact once. A contact that is
+ * created while it runs keeps the key, as does a contact that receives the key again after the visit.
  */
 import { AppError, invalidField } from '../../../errors.ts'
 import { enqueueForProject } from '../../../jobs/enqueue-for-project.ts'

@@ -102,7 +102,7 @@ const listEvents = (projectId: string) =>
     .where(and(eq(events.projectId, projectId), like(events.name, 'contact.%')))
     .orderBy(asc(events.seq))
 
-test('those that change are told apart from those that were so, and only they have an event', async () => {
+test('contacts that change and unchanged ones are counted apart, and only changes emit events', async () => {
   const { id } = await addProject(core)
   const people = [{}, { subscribed: false }, {}, { subscribed: false }]
   const [a = '', b = '', c = '', d = ''] = await addPeople(id, people)
@@ -131,7 +131,7 @@ test('those that change are told apart from those that were so, and only they ha
   })
 })
 
-test('ids of another project are failures like unknown ones, and nothing of it changes', async () => {
+test('ids of another project fail like unknown ones, and its contacts do not change', async () => {
   const mine = await addProject(core)
   const theirs = await addProject(core)
   const [own = ''] = await addPeople(mine.id, [{}])
@@ -157,7 +157,7 @@ test('ids of another project are failures like unknown ones, and nothing of it c
   assert.deepEqual(await listEvents(theirs.id), [])
 })
 
-test('deleted contacts take their emails and events with them', async () => {
+test('deleting contacts deletes their emails and events', async () => {
   const { id } = await addProject(core)
   const gone = await addRecipient(core, { projectId: id })
   const kept = await addRecipient(core, { projectId: id })
@@ -174,7 +174,7 @@ test('deleted contacts take their emails and events with them', async () => {
   )
 })
 
-test('a query means all that match it, though changing them moves them', async () => {
+test('a query covers all matching contacts, although the change affects the match', async () => {
   const { id } = await addProject(core)
   const other = await addProject(core)
   await addPeople(other.id, crowd(3, { subscribed: false }))
@@ -200,7 +200,7 @@ test('a query means all that match it, though changing them moves them', async (
   assert.deepEqual(await subscribedIds(other.id), [])
 })
 
-test('a query takes part of the address and a condition', async () => {
+test('a query accepts a part of the address and a condition', async () => {
   const { id } = await addProject(core)
   const people = [
     { email: 'ann@shop.test', data: { plan: 'pro' } },
@@ -219,7 +219,7 @@ test('a query takes part of the address and a condition', async () => {
   assert.deepEqual(rows.map((row) => row.id).sort(), [ann, bob].sort())
 })
 
-test('a condition that is none, or refers to nothing, is refused before anything is queued', async () => {
+test('an invalid condition and an unknown reference are refused before a job is enqueued', async () => {
   const { id } = await addProject(core)
   const ask = (filter: object) =>
     order(id, 'delete', byQuery({ condition: { logic: 'AND', groups: [{ filters: [filter] }] } }))
@@ -234,7 +234,7 @@ test('a condition that is none, or refers to nothing, is refused before anything
   assert.equal(await core.store.read.$count(jobs, eq(jobs.projectId, id)), 0)
 })
 
-test('a segment that is gone when the work begins ends it for good, and nothing changed', async () => {
+test('a segment that is deleted before the job starts fails the job for good', async () => {
   const { id } = await addProject(core)
   const ids = await addPeople(id, crowd(2))
   const segmentId = newId()
@@ -254,7 +254,7 @@ test('a segment that is gone when the work begins ends it for good, and nothing 
   await core.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
 })
 
-test('who comes after it has begun is left alone', async () => {
+test('contacts that are created after the start do not change', async () => {
   const { id } = await addProject(core)
   await addPeople(id, crowd(30))
   await order(id, 'delete', byQuery())
@@ -270,7 +270,7 @@ test('who comes after it has begun is left alone', async () => {
   assert.deepEqual(await subscribedIds(id), late)
 })
 
-test('a run that takes over goes on behind the last batch, whenever the one before died', async () => {
+test('a resumed run continues after the last batch, whenever the previous run died', async () => {
   for (const [dieAfter, target] of [
     [0, 'query'],
     [1, 'query'],
@@ -314,7 +314,7 @@ function dying(batches: number): Pick<Core, 'store' | 'now'> {
   return { store: { ...core.store, write }, now: core.now }
 }
 
-test('a run that lost its lease without noticing applies no batch beside the one that took over', async () => {
+test('a run that lost its lease unnoticed writes no batch beside its successor', async () => {
   const { id } = await addProject(core)
   const ids = await addPeople(id, crowd(60))
   await order(id, 'unsubscribe', byIds(ids))
@@ -335,7 +335,7 @@ test('a run that lost its lease without noticing applies no batch beside the one
   await core.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, first.id)).run())
 })
 
-test('a job that is told to stop does so between two batches', async () => {
+test('an aborted job stops between two batches', async () => {
   const { id } = await addProject(core)
   const ids = await addPeople(id, crowd(60))
   await order(id, 'delete', byIds(ids))
@@ -346,7 +346,7 @@ test('a job that is told to stop does so between two batches', async () => {
   await core.store.write((tx) => tx.delete(jobs).where(eq(jobs.id, job.id)).run())
 })
 
-test('the job loop does the work, and the status tells of it', async (t) => {
+test('the job loop runs the job, and the status shows its result', async (t) => {
   const { id } = await addProject(core)
   const ids = await addPeople(id, crowd(3))
   const whole = core as unknown as Core

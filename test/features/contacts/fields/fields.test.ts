@@ -125,7 +125,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('delete' as const), email }),
 )
 
-test('the counts of keys are right after whatever is done to contacts', async () => {
+test('the counts of keys are right after any change of contacts', async () => {
   const other = await addProject(core)
   await addContacts(other.id, [{ plan: 'pro' }, { plan: 1 }])
   const untouched = await kept(other.id)
@@ -228,7 +228,7 @@ test('fields are listed by name, with the type of most values and the share of c
 const valuesOf = (projectId: string, field: string, limit = 100) =>
   listFieldValues(core, { projectId, field, limit })
 
-test('values are distinct, typed and in order; what no condition compares with is left out', async () => {
+test('values are distinct, typed and sorted; values that no condition compares with are omitted', async () => {
   const { id } = await addProject(core)
   const numbers = [2, '2', 10, '1.5', -1]
   const texts = ['007', '1e3', 'b', 'a', 'a', '9007199254740993', '1.50']
@@ -246,7 +246,7 @@ test('values are distinct, typed and in order; what no condition compares with i
   assert.deepEqual((await valuesOf(id, 'data.nothing')).values, [])
 })
 
-test('of the standard fields only subscribed has values to list', async () => {
+test('among the standard fields, only subscribed lists values', async () => {
   const { id } = await addProject(core)
   await addContacts(id, [{ subscribed: 'weekly' }])
   assert.deepEqual((await valuesOf(id, 'subscribed')).values, [true, false])
@@ -256,7 +256,7 @@ test('of the standard fields only subscribed has values to list', async () => {
   }
 })
 
-test('of many values those of the oldest contacts are listed, subscribed ones first', async () => {
+test('among many values, those of the oldest contacts are listed, subscribed contacts first', async () => {
   const { id } = await addProject(core)
   await insertMany(id, 1_200, `json_object('n', i)`)
   await core.store.write((tx) =>
@@ -270,7 +270,7 @@ test('of many values those of the oldest contacts are listed, subscribed ones fi
   assert.equal((await valuesOf(id, 'rare')).count, 3, 'whoever has them')
 })
 
-test('texts and the numbers that they spell leave room for others', async () => {
+test('a text and the number that it spells count as one value', async () => {
   const { id } = await addProject(core)
   await addContacts(
     id,
@@ -280,7 +280,7 @@ test('texts and the numbers that they spell leave room for others', async () => 
   assert.deepEqual((await valuesOf(id, 'n', 2)).values, [1, 2])
 })
 
-test('nothing is looked for where nobody has the key', async (t) => {
+test('no contact is read where none has the key', async (t) => {
   const { id } = await addProject(core)
   await addContacts(id, [{ plan: 'pro' }, { gone: 1 }])
   await core.store.write((tx) =>
@@ -294,7 +294,7 @@ test('nothing is looked for where nobody has the key', async (t) => {
   assert.equal(list.mock.callCount(), 2)
 })
 
-test('escapes in a text count for one character each', async () => {
+test('an escape in a text counts as one character', async () => {
   const { id } = await addProject(core)
   const kept = ['"'.repeat(1_000), '\u0001'.repeat(1_000), 'é'.repeat(1_000)]
   await addContacts(
@@ -304,7 +304,7 @@ test('escapes in a text count for one character each', async () => {
   assert.deepEqual((await valuesOf(id, 'text')).values, [...kept, 'null'].sort())
 })
 
-test('a field is used by the segments whose conditions refer to it, at whatever depth', async () => {
+test('the usage of a field lists segments whose conditions refer to it at any depth', async () => {
   const { id } = await addProject(core)
   await addContacts(id, [{ plan: 'pro', city: 'Rome' }, { plan: 'free' }])
   const filter = (field: string, value: unknown) => ({ field, operator: 'equals', value })
@@ -356,7 +356,7 @@ test('only fields of the data can be deleted', async () => {
   assert.deepEqual(await dataOf(id), [{ plan: 'pro' }])
 })
 
-test('a deleted field is gone from every contact of the project, and the rest stays', async () => {
+test('deleting a field removes it from every contact of the project, and nothing else', async () => {
   const { id } = await addProject(core)
   const other = await addProject(core)
   await addContacts(other.id, [{ plan: 'pro' }])
@@ -378,7 +378,7 @@ test('a deleted field is gone from every contact of the project, and the rest st
   assert.deepEqual(again, { deletedFrom: 0 })
 })
 
-test('keys may be called anything', async () => {
+test('a key may have any name', async () => {
   const { id } = await addProject(core)
   const all = Object.fromEntries(oddKeys.map((key, index) => [key, `v${index}`]))
   await addContacts(id, [all])
@@ -396,7 +396,7 @@ test('keys may be called anything', async () => {
 
 const MANY = 5_200
 
-test('many contacts are a job, which goes on where an interrupted one was', async () => {
+test('many contacts are a job, which resumes after an interruption', async () => {
   const { id } = await addProject(core)
   await insertMany(id, MANY, `json_object('plan', 'p' || i, 'n', i)`)
   core.clock.now += 1000

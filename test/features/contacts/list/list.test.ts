@@ -121,7 +121,7 @@ const searches = [
   ...['\ud800ab', 'email:ada', '^ada', 'ada*', 'adamada', `ada${'a'.repeat(200)}`],
 ]
 
-test('every list is exactly right, however it is asked for and whatever the index knows', async () => {
+test('every list is exactly right, for any query and any state of the index', async () => {
   const cases = fc.record({
     projectId: fc.constantFrom('small', 'large'),
     search: fc.constantFrom(...searches),
@@ -146,7 +146,7 @@ test('every list is exactly right, however it is asked for and whatever the inde
   )
 })
 
-test('walks and counts are as right, page by page and from any number on', async () => {
+test('walks and counts are exactly right, page by page and from any number on', async () => {
   for (const projectId of [small, large]) {
     for (const search of ['', 'a', 'ada', 'gmail', 'o"h', 'zzz']) {
       for (const subscribed of [undefined, false]) {
@@ -173,7 +173,7 @@ test('walks and counts are as right, page by page and from any number on', async
   }
 })
 
-test('pages of a walk are shorter where contacts have much data, and none is left out', async (t) => {
+test('pages of a walk are shorter where contacts have much data, and miss no contact', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const note = 'x'.repeat(60_000)
@@ -198,7 +198,7 @@ test('pages of a walk are shorter where contacts have much data, and none is lef
   assert.deepEqual(sizes, [50, 17, 17, 17, 18, 72, 109])
 })
 
-test('few contacts among many are found behind the first look, in either order', async (t) => {
+test('few matches among many contacts are found beyond the first window, in either order', async (t) => {
   const deep = await openTestCore(t)
   const { id: projectId } = await addProject(deep)
   // Those that match are the oldest, and their addresses the last.
@@ -224,7 +224,7 @@ test('few contacts among many are found behind the first look, in either order',
   assert.deepEqual(await emailsOf({ subscribed: false, search: 'rare', dir: 'asc' }), rare)
 })
 
-test('short parts are searched for in the newest contacts of a large project', async (t) => {
+test('a search for one or two characters covers the newest contacts of a large project', async (t) => {
   const wide = await openTestCore(t)
   const { id: projectId } = await addProject(wide)
   await wide.store.write((tx) =>
@@ -238,7 +238,7 @@ test('short parts are searched for in the newest contacts of a large project', a
   assert.equal(await countContacts(wide, { projectId, search: 'zz' }), 20_010)
 })
 
-test('more hits than are worth a look each are found in all addresses', async (t) => {
+test('a text with too many hits is searched in all addresses', async (t) => {
   const wide = await openTestCore(t)
   const { id: projectId } = await addProject(wide)
   const other = await addProject(wide)
@@ -280,7 +280,7 @@ test('more hits than are worth a look each are found in all addresses', async (t
   await expectHits('hits')
 })
 
-test('a part that comes often at both ends of the index is not counted there, and found', async (t) => {
+test('a text that is common at both ends of the index is found without counting its hits', async (t) => {
   const wide = await openTestCore(t)
   const { id: projectId } = await addProject(wide)
   await wide.store.write((tx) =>

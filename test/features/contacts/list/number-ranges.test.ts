@@ -23,12 +23,12 @@ async function openNumbers(t: Parameters<typeof openTestCore>[0]) {
   const core = await openTestCore(t)
   const [own, other] = [(await addProject(core)).id, (await addProject(core, 'Other')).id]
   await addNumbers(core, own, other, 60_000)
-  /** The stretches of a project, each of which is said to take so long to look at. */
+  /** Returns the ranges of a project, with the given time for each. */
   async function walk(projectId: string, range: RangeWalk, tookMs: (at: number) => number) {
     let clock = 0
-    const stretches: NumberRange[] = []
+    const ranges: NumberRange[] = []
     const look = async (numberRange: NumberRange) => {
-      clock += tookMs(stretches.length)
+      clock += tookMs(ranges.length)
       return numberRange
     }
     const whole = { ...range, clock: () => clock }
@@ -37,13 +37,13 @@ async function openNumbers(t: Parameters<typeof openTestCore>[0]) {
       { scope: { projectId }, range: whole },
       look,
     )) {
-      stretches.push(numberRange)
+      ranges.push(numberRange)
     }
-    return stretches
+    return ranges
   }
-  const sizes = (stretches: readonly NumberRange[]) =>
+  const sizes = (ranges: readonly NumberRange[]) =>
     Promise.all(
-      stretches.map(async ({ above, upTo }) => {
+      ranges.map(async ({ above, upTo }) => {
         const [row] = await core.store.read.values<[number]>(
           sql`select count(*) from contacts where project_id = ${own} and number > ${above}
             and number <= ${upTo}`,
@@ -54,7 +54,7 @@ async function openNumbers(t: Parameters<typeof openTestCore>[0]) {
   return { own, other, walk, sizes }
 }
 
-test('stretches grow while they are quick, shrink when they are slow, and miss nobody', async (t) => {
+test('ranges grow while they are fast, shrink when they are slow, and miss no contact', async (t) => {
   const { own, walk, sizes } = await openNumbers(t)
   assert.deepEqual(await sizes(await walk(own, {}, () => 100)), [10_000, 10_000, 10_000, 10_000, 0])
   assert.deepEqual(await sizes(await walk(own, {}, () => 30)), [10_000, 30_000, 0])
@@ -69,7 +69,7 @@ test('stretches grow while they are quick, shrink when they are slow, and miss n
   }
 })
 
-test('stretches begin behind a number, and are no larger than asked for', async (t) => {
+test('ranges start after a number and respect the maximum size', async (t) => {
   const { own, other, walk, sizes } = await openNumbers(t)
   const behind = await walk(own, { after: 45_000, most: 4_000 }, () => 1)
   assert.equal(behind[0]?.above, 45_000)

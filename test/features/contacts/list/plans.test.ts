@@ -104,7 +104,7 @@ function queriesOf({ source, scope = {}, sort, dir }: Case) {
 }
 
 for (const [name, kind, index] of pages) {
-  test(`${name} walks its index behind the cursor, and sorts nothing`, async () => {
+  test(`${name} follows its index from the cursor on, and sorts nothing`, async () => {
     const { near, far } = queriesOf(kind)
     assert.equal(far, undefined)
     const plan = await planOf(near)
@@ -122,7 +122,7 @@ const inIndex = {
 }
 
 for (const dir of ['asc', 'desc'] as const) {
-  test(`a page of hits is read from the search index as it comes, ${dir}`, async () => {
+  test(`a page of hits is read from the search index in its order, ${dir}`, async () => {
     const { near, far } = queriesOf({ ...inOrder, dir, source: some, scope: { search: 'adam' } })
     assert.equal(far, undefined)
     const plan = await planOf(near)
@@ -143,7 +143,7 @@ for (const dir of ['asc', 'desc'] as const) {
   })
 }
 
-test('a page by address looks at few hits alone, and at the next addresses when there are more', async () => {
+test('a page by address reads few hits directly, and the next addresses when there are more', async () => {
   const query = { ...byAddress, scope: { search: 'adam' } }
   const ofFew = await planOf(queriesOf({ ...query, source: few }).near)
   assert.match(ofFew.join('\n'), /SEARCH contacts USING INTEGER PRIMARY KEY \(rowid=\?\)/)
@@ -174,7 +174,7 @@ const windowed: [string, Case, RegExp, RegExp][] = [
 ]
 
 for (const [name, kind, nearIndex, farIndex] of windowed) {
-  test(`the list of ${name} looks at a window first, and then at one index`, async () => {
+  test(`the list of ${name} reads a window first, and then one index`, async () => {
     const { near, far } = queriesOf(kind)
     assert.ok(far)
     const [first, second] = [await planOf(near), await planOf(far)]
@@ -185,14 +185,14 @@ for (const [name, kind, nearIndex, farIndex] of windowed) {
   })
 }
 
-test('the newest contacts are found in the index of the order alone', async () => {
+test('the newest contacts are found in the index of the order only', async () => {
   const plan = await planOf(newestOf({ projectId, search: 'ab' }))
   const own = plan.filter((step) => step.includes('contacts'))
   assert.ok(own.length === 2 && own.every((step) => step.includes('COVERING INDEX contacts_order')))
   assertNoSort(plan)
 })
 
-test('candidates come from the index of parts of addresses', async () => {
+test('candidates come from the trigram index', async () => {
   const samples = await planOf(selectSamples(['ada', 'dam']))
   const counted = await explain(countHits.compiled().text)
   const looked = await planOf(countQuery(some, { projectId, search: 'adam' }))
@@ -204,7 +204,7 @@ test('candidates come from the index of parts of addresses', async () => {
   }
 })
 
-test('counts look at one index of the project, or at the counter', async () => {
+test('counts read one index of the project, or the counter', async () => {
   const count = (source: Source, scope: Partial<ContactScope>) =>
     planOf(countQuery(source, { projectId, ...scope }))
   const none: Source = { kind: 'none' }
@@ -216,7 +216,7 @@ test('counts look at one index of the project, or at the counter', async () => {
   assert.match(addresses, /^SEARCH contacts USING COVERING INDEX contacts_address/)
 })
 
-test('a numberRange of contacts is found in the index of the order, from its begin to its end', async () => {
+test('a range of numbers is read in the index of the order, from its start to its end', async () => {
   const numberRange = { above: 5, upTo: 9 }
   const range = /^SEARCH contacts USING INDEX contacts_order \(.*rowid>\? AND rowid<\?\)/
   for (const subscribed of [undefined, false]) {
@@ -239,7 +239,7 @@ test('a numberRange of contacts is found in the index of the order, from its beg
   }
 })
 
-test('counts of a project that has most contacts look at the rows of a numberRange', async () => {
+test('counts of a project with most contacts read the rows of a range of numbers', async () => {
   const scope = { projectId, condition }
   const plan = await planOf(
     countByNumber(scope, { isMost: true, numberRange: { above: 5, upTo: 9 } }),
@@ -248,14 +248,14 @@ test('counts of a project that has most contacts look at the rows of a numberRan
   assert.deepEqual(own, ['SEARCH contacts USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'])
 })
 
-test('contacts are looked up by a seek for each address', async () => {
+test('contacts are looked up with one seek per address', async () => {
   for (const each of [selectAddresses, selectSubscribed]) {
     const plan = await explain(each.compiled().text)
     assert.match(plan[0] ?? '', /INDEX contacts_address \(project_id=\? AND email=\?\)/)
   }
 })
 
-test('contacts are deleted by their ids, and their history by their own', async () => {
+test('contacts are deleted by id, and their history by the ids of its rows', async () => {
   const statements = [
     deleteByIds,
     ...history.flatMap(({ hasMore, deletePage }) => [hasMore, deletePage]),

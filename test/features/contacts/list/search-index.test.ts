@@ -26,7 +26,7 @@ async function fill(core: TestCore): Promise<void> {
   await filler.stop()
 }
 
-test('what came, moved and went is what the index knows, once it has caught up', async (t) => {
+test('the index follows created, changed and deleted contacts', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const people = Array.from({ length: 450 }, (_, at) => ({ email: `user${at}@old.test` }))
@@ -48,7 +48,7 @@ test('what came, moved and went is what the index knows, once it has caught up',
   assert.deepEqual([(await named(core, 'old')).length, (await named(core, 'new')).length], [448, 1])
 })
 
-test('a batch takes at most 200 off the backlog, and is whole or not there', async (t) => {
+test('a batch indexes at most 200 contacts of the backlog, all or none', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const people = Array.from({ length: 201 }, (_, at) => ({ email: `user${at}@a.test` }))
@@ -74,7 +74,7 @@ test('a batch takes at most 200 off the backlog, and is whole or not there', asy
   assert.deepEqual([await countBacklog(core), (await named(core, 'use')).length], [0, 201])
 })
 
-test('the filler goes on after a failure, which only the log hears of', async (t) => {
+test('the indexer logs a failure and continues', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   await addContacts(core, projectId, [{ email: 'ada@a.test' }])
@@ -103,7 +103,7 @@ test('the filler goes on after a failure, which only the log hears of', async (t
   assert.deepEqual((await named(core, 'ada')).length, 1)
 })
 
-test('stopping ends the filler in the middle of its work, and leaves the rest owed', async (t) => {
+test('a stopped indexer leaves the rest in the backlog', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const people = Array.from({ length: 500 }, (_, at) => ({ email: `user${at}@a.test` }))

@@ -18,7 +18,7 @@ function refusal(act: () => unknown): string {
   }
 }
 
-test('data of 64 KB of JSON is taken, one byte more is not', () => {
+test('data of 64 KB of JSON is accepted, and one byte more is refused', () => {
   assert.equal(
     refusal(() => parseData(ofSize(MAX))),
     'none',
@@ -29,7 +29,7 @@ test('data of 64 KB of JSON is taken, one byte more is not', () => {
   )
 })
 
-test('bytes are counted, not characters, and whatever the data is', () => {
+test('the limit counts bytes instead of characters, for any kind of data', () => {
   assert.equal(
     refusal(() => parseData({ x: 'ä'.repeat(MAX / 2) })),
     'data too_big',
@@ -40,7 +40,7 @@ test('bytes are counted, not characters, and whatever the data is', () => {
   )
 })
 
-test('a contact does not grow beyond 64 KB by many small changes', () => {
+test('many small changes do not grow a contact beyond 64 KB', () => {
   const stored = { ...ofSize(MAX - 100) }
   assert.equal(
     refusal(() => mergeData(stored, { more: 'z'.repeat(50) })),
@@ -56,7 +56,7 @@ test('a contact does not grow beyond 64 KB by many small changes', () => {
   )
 })
 
-test('a locale for one call is taken, and must be a string like any other', () => {
+test('a locale for one call is accepted, and must be a string', () => {
   const { changes, variables } = parseData({ locale: { value: 'de', persistent: false } })
   assert.deepEqual([changes, variables], [{}, { locale: 'de' }])
   const once = (value: unknown) => ({ locale: { value, persistent: false } })
@@ -104,7 +104,7 @@ for (const [name, data, expected] of [
   ],
   ['no object', ['x', 1], 'none'],
 ] as const) {
-  test(`${name}: ${expected === 'none' ? 'taken' : 'refused at its path'}`, () => {
+  test(`${name}: ${expected === 'none' ? 'accepted' : 'refused at its path'}`, () => {
     assert.equal(
       refusal(() => parseData(data)),
       expected,
@@ -139,7 +139,7 @@ test('a contact has at most 500 keys, in one change or in many', () => {
   )
 })
 
-test('the names of prototypes are keys like any other, and reach no prototype', () => {
+test('names of prototypes are ordinary keys and change no prototype', () => {
   const text = '{"__proto__":{"polluted":1},"constructor":{"x":1},"prototype":2,"toString":3}'
   const { changes, variables } = parseData(JSON.parse(text))
   assert.deepEqual(Object.keys(changes), ['__proto__', 'constructor', 'prototype', 'toString'])

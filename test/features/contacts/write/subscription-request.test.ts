@@ -26,7 +26,7 @@ async function updatedAt({ store }: TestCore, contactId: string) {
   return row?.updatedAt
 }
 
-test('a wish flips the contact once, with its reason, its email and its campaign', async (t) => {
+test('a request changes the contact once, with its reason, its email and its campaign', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const campaignId = newId()
@@ -56,19 +56,19 @@ test('a wish flips the contact once, with its reason, its email and its campaign
   ])
 })
 
-test('wishes that meet are one flip and one event', async (t) => {
+test('concurrent requests are one change and one event', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const recipient = await addRecipient(core, { projectId })
-  const wish = { subscribed: false, reason: 'one-click' } as const
+  const request = { subscribed: false, reason: 'one-click' } as const
   const all = await Promise.all(
-    Array.from({ length: 20 }, () => changeSubscription(core, recipient, wish)),
+    Array.from({ length: 20 }, () => changeSubscription(core, recipient, request)),
   )
   assert.ok(all.every((contact) => contact?.subscribed === false))
   assert.equal((await subscriptionEvents(core)).length, 1)
 })
 
-test('an email is credited only when it is one of the contact', async (t) => {
+test('an email is credited only if it belongs to the contact', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const { contactId, emailId } = await addRecipient(core, { projectId })
@@ -94,7 +94,7 @@ test('an email is credited only when it is one of the contact', async (t) => {
   }
 })
 
-test('a disabled project is obeyed all the same, in both directions', async (t) => {
+test('requests take effect in a disabled project, in both directions', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const recipient = await addRecipient(core, { projectId })
@@ -105,7 +105,7 @@ test('a disabled project is obeyed all the same, in both directions', async (t) 
   }
 })
 
-test('who subscribes from the suppression list is subscribed, and stays on the list', async (t) => {
+test('a suppressed contact that subscribes is subscribed, and its address stays suppressed', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const email = 'gone@people.test'
@@ -129,19 +129,19 @@ test('who subscribes from the suppression list is subscribed, and stays on the l
   assert.equal((await findPageContact(core, other.contactId))?.isSuppressed, false)
 })
 
-test('of a contact that is gone nothing is written', async (t) => {
+test('a request for a deleted contact writes nothing', async (t) => {
   const core = await openTestCore(t)
   const nobody = { contactId: newId(), emailId: newId() }
-  const wish = { subscribed: false, ...page }
-  assert.equal(await changeSubscription(core, nobody, wish), undefined)
+  const request = { subscribed: false, ...page }
+  assert.equal(await changeSubscription(core, nobody, request), undefined)
   const isChange = await core.store.write((tx) =>
-    applySubscriptionRequest(core, tx, { ...wish, page: nobody }),
+    applySubscriptionRequest(core, tx, { ...request, page: nobody }),
   )
   assert.equal(isChange, false)
   assert.equal(await core.store.read.$count(events), 0)
 })
 
-test("a contact's language is its locale, else its project's, else English", async (t) => {
+test('the language of a contact is its locale, otherwise that of its project, otherwise English', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const languageOf = async (data: Record<string, unknown>) => {

@@ -25,7 +25,7 @@ function suppressed(
 
 const listRows = ({ store }: TestCore) => store.read.select().from(contacts).all()
 
-test('many writes to one address at once make one contact and lose nothing', async (t) => {
+test('concurrent writes to one address make one contact and lose nothing', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const saved = await Promise.all(
@@ -51,7 +51,7 @@ test('many writes to one address at once make one contact and lose nothing', asy
   assert.equal(project?.contactCount, 1)
 })
 
-test('patches and upserts that meet are both there afterwards', async (t) => {
+test('a concurrent patch and upsert both take effect', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const { contact } = await upsertContact(core, { projectId, address: address('ada@x.test') })
@@ -71,7 +71,7 @@ test('patches and upserts that meet are both there afterwards', async (t) => {
   assert.equal(Object.keys(row?.data ?? {}).length, 50)
 })
 
-test('an address that comes twice in a batch is one contact, with what both said', async (t) => {
+test('an address that occurs twice in a batch is one contact with both changes', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const change = {
@@ -103,7 +103,7 @@ test('an address that comes twice in a batch is one contact, with what both said
   )
 })
 
-test('a new contact of a suppressed address is not subscribed, unless that is said', async (t) => {
+test('a new contact with a suppressed address is not subscribed, unless the call says so', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   for (const email of ['gone@x.test', 'back@x.test']) {
@@ -119,7 +119,7 @@ test('a new contact of a suppressed address is not subscribed, unless that is sa
   assert.deepEqual(await subscriptionEvents(core), [])
 })
 
-test('a new address keeps the contact and its history, and unsubscribes where it must', async (t) => {
+test('a new address keeps the contact and its history, and unsubscribes if it is suppressed', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const cases: [SuppressionReason | null, boolean | undefined, boolean, string[]][] = [
@@ -156,7 +156,7 @@ test('a new address keeps the contact and its history, and unsubscribes where it
   }
 })
 
-test("a change that changes nothing writes nothing, and another's address changes nothing", async (t) => {
+test('a change without a difference writes nothing, and a taken address changes nothing', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const { contact } = await upsertContact(core, {
@@ -182,7 +182,7 @@ test("a change that changes nothing writes nothing, and another's address change
   assert.deepEqual(await subscriptionEvents(core), [])
 })
 
-test('a contact that comes after the newest has gone does not get its number', async (t) => {
+test('a new contact does not get the number of the deleted newest one', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const [newest = ''] = await addContacts(core, projectId, [{ email: 'ada@x.test' }])
@@ -193,7 +193,7 @@ test('a contact that comes after the newest has gone does not get its number', a
   assert.ok(before && after && after.number > before.number)
 })
 
-test('a contact goes with all that hangs on it, and nothing of another does', async (t) => {
+test('deleting a contact deletes its history and nothing of other contacts', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const [ada = '', bob = ''] = await addContacts(core, projectId, [
@@ -242,7 +242,7 @@ test('a contact goes with all that hangs on it, and nothing of another does', as
   await assert.rejects(deleteContact(core, { projectId, id: ada }), { code: 'CONTACT_NOT_FOUND' })
 })
 
-test('ids of another project are deleted by nobody else', async (t) => {
+test('ids of another project are not deleted', async (t) => {
   const core = await openTestCore(t)
   const [mine, other] = [await addProject(core), await addProject(core)]
   const [own = ''] = await addContacts(core, mine.id, [{ email: 'ada@x.test' }])
@@ -294,7 +294,7 @@ test('a hundred new contacts are one statement, in the order of their addresses'
   assert.deepEqual([project?.contactCount, project?.subscribedCount], [100, 34])
 })
 
-test('of an address that comes twice among new ones, the second time changes the first', async (t) => {
+test('a second entry for a new address changes the first', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: core.now() }
@@ -325,7 +325,7 @@ test('of an address that comes twice among new ones, the second time changes the
   )
 })
 
-test('a heavy batch lets others have their turn, and is the same in the end', async (t) => {
+test('other work runs during a heavy batch, and the result is the same', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
   const change = { projectId, subscribed: undefined, subscribedByDefault: true, at: core.now() }
