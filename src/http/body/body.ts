@@ -76,8 +76,8 @@ async function readBytes(incoming: IncomingMessage, limits: BodyLimits): Promise
   const announced = announcedLength(incoming) ?? 0
   if (announced > maxBytes) throw tooLarge(maxBytes)
   const source = decodedBody(incoming)
-  const room = share.growTo(announced)
-  if (room !== undefined) await room
+  const granted = share.growTo(announced)
+  if (granted !== undefined) await granted
   sendContinue()
   return collect(incoming, source, limits)
 }
@@ -92,20 +92,20 @@ function collect(
     const announced = source === incoming ? announcedLength(incoming) : undefined
     const bytes = openCollection(announced)
     // A compressed body is longer than its Content-Length.
-    let room = Math.max(FREE_BODY_BYTES, announcedLength(incoming) ?? 0)
-    pace.hold(room)
+    let reservedBytes = Math.max(FREE_BODY_BYTES, announcedLength(incoming) ?? 0)
+    pace.hold(reservedBytes)
     const onData = (chunk: Buffer): void => {
       pace.count(chunk.length)
       bytes.add(chunk)
       const size = bytes.size()
       if (size > maxBytes) fail(tooLarge(maxBytes))
-      else if (size > room) grow(size)
+      else if (size > reservedBytes) grow(size)
     }
     /** Grows by more than the piece, so that not every piece waits for its share. */
     function grow(size: number): void {
-      room = Math.min(maxBytes, size + GROWTH_BYTES)
-      pace.hold(room)
-      const granted = share.growTo(room)
+      reservedBytes = Math.min(maxBytes, size + GROWTH_BYTES)
+      pace.hold(reservedBytes)
+      const granted = share.growTo(reservedBytes)
       if (granted === undefined) return
       source.pause()
       pace.rest()

@@ -44,7 +44,7 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
     connections.set(peer, { socket, group, running: new Set() })
     counts.set(group, (counts.get(group) ?? 0) + 1)
     socket.once('close', () => forget(peer, socket))
-    makeRoom(socket, group)
+    enforceLimits(socket, group)
   })
   server.on('request', (incoming, outgoing) => {
     const peer = peerOf(incoming.socket)
@@ -67,7 +67,7 @@ export function watchConnections(server: Server, limits: ConnectionLimits): Conn
     else counts.delete(connection.group)
   }
 
-  function makeRoom(socket: Socket, group: string): void {
+  function enforceLimits(socket: Socket, group: string): void {
     const isOfAddress =
       (counts.get(group) ?? 0) > limits.maxPerAddress && !limits.isProxy(socket.remoteAddress)
     if (!isOfAddress && connections.size <= limits.max) return
