@@ -1,4 +1,4 @@
-/** Hands in one email as `POST /v1/send` does; a running server delivers it. */
+/** `send`: accepts one email as `POST /v1/send` does; a running server delivers it. */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { AppError, describeError, notFound } from '../errors.ts'

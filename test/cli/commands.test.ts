@@ -300,7 +300,7 @@ describe('pillarbox send and queue', () => {
     assert.ok((await ids('--sender-domain', 'example.test')).includes(id))
     assert.deepEqual(await ids('--sender-domain', 'other.example'), [])
     assert.deepEqual(await ids('--state', 'delivered'), [])
-    assert.equal(await text('queue', 'list', '--state', 'delivered'), 'Nothing there.\n')
+    assert.equal(await text('queue', 'list', '--state', 'delivered'), 'No matching mail.\n')
   })
 
   it("queue hold, release, cancel and retry change an email's state", async () => {
@@ -311,7 +311,10 @@ describe('pillarbox send and queue', () => {
       emails: 1,
     })
     assert.equal(await state(), 'held')
-    assert.match(await text('queue', 'release', '--domain', 'held.example'), /goes on, 1 due now/)
+    assert.match(
+      await text('queue', 'release', '--domain', 'held.example'),
+      /released; emails due now: 1/,
+    )
     assert.equal(await state(), 'queued')
     assert.deepEqual(await json('queue', 'cancel', id), { ids: [id] })
     const cancelled = await json('queue', 'show', id)

@@ -138,7 +138,7 @@ describe('why mail has not arrived, by its address alone', () => {
 
   it('an address that nothing was sent to says so', async () => {
     const { out } = await program.run('queue', 'list', '--to', 'Nobody@Nowhere.test')
-    assert.match(out, /^Nothing there\.\n\nNo email to nobody@nowhere\.test was accepted/)
+    assert.match(out, /^No matching mail\.\n\nNo email to nobody@nowhere\.test was accepted/)
     const wrong = await program.run('queue', 'list', '--to', 'nobody')
     assert.deepEqual([wrong.status, wrong.out], [2, ''])
   })

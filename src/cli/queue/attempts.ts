@@ -1,4 +1,4 @@
-/** An email's attempts and reports as people read them: each step, each reply. */
+/** Formats an email's attempts and reports, with each step and reply. */
 
 import { isReport, reportPrefix } from '../../features/messages/outcome/report-row.ts'
 import type { Attempt } from '../../store/schema/messages.ts'
@@ -6,7 +6,7 @@ import { escapeControls, formatTime } from '../engine/text.ts'
 
 type Step = Attempt['steps'][number]
 
-/** Numbered as they were made; what came back later stands between them. */
+/** Numbers the attempts in their order; reports stand between them by their time. */
 export function formatAttempts(attempts: readonly Attempt[]): string[] {
   let number = 0
   return attempts.map((row) => (isReport(row) ? formatReport(row) : formatAttempt(row, ++number)))
@@ -18,11 +18,12 @@ function formatAttempt(attempt: Attempt, number: number): string {
   const lines = [head]
   if (attempt.host !== null || attempt.address !== null) lines.push(`  ${formatPeer(attempt)}`)
   if (attempt.error !== null) lines.push(`  ${escapeControls(attempt.error)}`)
-  if (attempt.isMaybeDelivered) lines.push('  The other side may have taken it all the same.')
+  if (attempt.isMaybeDelivered)
+    lines.push('  The receiver may have accepted the message nevertheless.')
   return [...lines, ...attempt.steps.flatMap(formatStep)].join('\n')
 }
 
-/** What came back after the session: a bounce, a complaint. */
+/** Formats a report that arrived after the session: a bounce or a complaint. */
 function formatReport(report: Attempt): string {
   const { at, result, class: kind, host, finalRecipient } = report
   const what = result.slice(reportPrefix.length)
@@ -32,7 +33,7 @@ function formatReport(report: Attempt): string {
   return [head, ...lines.map((line) => `  ${escapeControls(line)}`)].join('\n')
 }
 
-/** The remote server's reply as far as the report quotes it, else what the report says. */
+/** The remote server's reply if the report quotes it, else the text of the report. */
 function describeReport({ replyCode, enhancedCode, replyText, error }: Attempt): string[] {
   if (replyCode === null && enhancedCode === null) return error === null ? [] : [error]
   const codes = [replyCode, enhancedCode].filter((code) => code !== null).join(' ')
@@ -44,7 +45,7 @@ function formatPeer({ host, address, tls }: Attempt): string {
   return escapeControls(`${where}, ${tls ?? 'in clear'}`)
 }
 
-/** One line, and another for each further line of the reply. */
+/** One line for the step, and one for each further line of its reply. */
 function formatStep({ step, at, durationMs, host, address, reply, error }: Step): string[] {
   const place = [host, address && `[${address}]`].filter((part) => part !== undefined).join(' ')
   const code = reply === undefined ? '' : [reply.code, reply.enhancedCode].filter(Boolean).join(' ')

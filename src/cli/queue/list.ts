@@ -1,4 +1,4 @@
-/** Mail on its way, or of one recipient, and why each is where it is. */
+/** `queue list`: mail on its way, or all mail to one recipient, with the reason for its state. */
 import { formatOptionalInstant } from '../../clock.ts'
 import { explainEmails } from '../../features/messages/explain/explain-emails.ts'
 import type { Explanation } from '../../features/messages/explain/facts.ts'
@@ -67,7 +67,7 @@ export function toJson(email: Listed) {
   }
 }
 
-/** Never a time that has passed. */
+/** Shows `due now` in place of a time that has passed. */
 export function formatNext(nextAttemptAt: number | null, now: number): string | null {
   if (nextAttemptAt === null) return null
   return nextAttemptAt <= now ? 'due now' : formatTime(nextAttemptAt)
@@ -88,21 +88,21 @@ function formatQueue(
     isWhole ? email.reason : shorten(email.reason, MAX_REASON),
   ])
   const head = ['ID', 'STATE', 'TRIES', 'NEXT', 'FROM', 'TO', 'SUBJECT', 'REASON']
-  return formatTable(head, rows, 'Nothing there.')
+  return formatTable(head, rows, 'No matching mail.')
 }
 
-/** `total`: null where there are more and nobody counted them. */
+/** `total`: null if there are more emails and they were not counted. */
 function describeMore(total: number | null, limit: number): string[] {
   if (total === null) return ['There are more: --limit shows them.']
   return total > limit ? [`And ${total - limit} more: --limit shows them.`] : []
 }
 
-/** After what is on its way, or after nothing, what else there is. */
+/** Describes finished mail, below the list of mail on its way. */
 function describeEnded({ counts, lookedAt }: EndedCount, input: Input, shown: number): string[] {
   const given = input.text('state')
   if (counts.length === 0 || (given !== undefined && shown > 0)) return []
   const figures = counts.map(({ state, count }) => `${count} ${state}`).join(', ')
-  const among = lookedAt === null ? 'Ended' : `Ended, of the newest ${lookedAt} emails`
+  const among = lookedAt === null ? 'Ended' : `Ended, among the newest ${lookedAt} emails`
   const command = formatCommand(['queue', 'list', ...repeatFilter(input), '--state', 'ended'])
   return [`${among}: ${figures}. To list them: ${command}`]
 }

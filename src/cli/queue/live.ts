@@ -1,4 +1,4 @@
-/** What the running server knows, for commands that explain mail. */
+/** Asks the running server for facts that the database lacks, for commands that explain mail. */
 import type { FindLiveState } from '../../features/messages/explain/explain-emails.ts'
 import { type AskDeps, askServer } from '../../features/questions/ask.ts'
 import { escapeControls } from '../engine/text.ts'
@@ -7,7 +7,7 @@ type Live = Awaited<ReturnType<FindLiveState>>
 
 export type LiveSource = {
   find: FindLiveState
-  /** What was found; null as long as nobody had to be asked. */
+  /** The server's answer; null while the server has not been asked. */
   found(): Live | null
 }
 
@@ -23,13 +23,13 @@ export function createLiveSource(core: AskDeps): LiveSource {
   }
 }
 
-/** What to say of a server that runs and does not answer. */
+/** Describes a server that runs and does not answer. */
 export function describeSilence(live: Live | null): string[] {
   if (live?.server !== 'silent') return []
   return ['The server did not answer within 2 s: what only it knows is not shown.']
 }
 
-/** `pillarbox queue release --domain dest.test`, as a shell takes it. */
+/** A command line with shell quoting: `pillarbox queue release --domain dest.test`. */
 export function formatCommand(words: readonly string[]): string {
   return ['pillarbox', ...words].map(quoteWord).join(' ')
 }

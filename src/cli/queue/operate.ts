@@ -1,4 +1,4 @@
-/** What an operator does to mail on its way. */
+/** The commands that change mail on its way: retry, cancel, hold, release; and the list of holds. */
 
 import { formatInstant } from '../../clock.ts'
 import { holdDomain, listHolds, releaseDomain } from '../../features/messages/queue/holds.ts'
@@ -21,14 +21,14 @@ export async function cancelCommand(context: Context, { args }: Input): Promise<
 export async function holdCommand(context: Context, input: Input): Promise<Result> {
   const domain = requireDomain(input)
   const emails = await withCore(context, (core) => holdDomain(core, domain))
-  const text = `Mail to ${describeName(domain)} is held, ${emails} of what waited.`
+  const text = `Mail to ${describeName(domain)} is held; waiting emails held: ${emails}.`
   return { json: { domain, emails }, text }
 }
 
 export async function releaseCommand(context: Context, input: Input): Promise<Result> {
   const domain = requireDomain(input)
   const emails = await withCore(context, (core) => releaseDomain(core, domain))
-  const text = `Mail to ${describeName(domain)} goes on, ${emails} due now.`
+  const text = `Mail to ${describeName(domain)} is released; emails due now: ${emails}.`
   return { json: { domain, emails }, text }
 }
 

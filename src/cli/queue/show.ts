@@ -1,4 +1,4 @@
-/** The whole story of one email: what it is, why it is where it is, and each attempt with its steps. */
+/** `queue show`: one email with its state, the reason, and each attempt with its steps. */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
 import {
   type EmailHistory,
@@ -17,7 +17,7 @@ import { faultFields } from './template-faults.ts'
 
 type Live = ReturnType<LiveSource['found']>
 
-/** `live`: null where the server had not to be asked. */
+/** `live`: null if the server was not asked. */
 type Story = EmailHistory & { explanation: Explanation; live: Live; now: number }
 
 export async function showEmailCommand(context: Context, { args }: Input): Promise<Result> {
@@ -123,7 +123,7 @@ function formatSummary({ email, explanation, live, now }: Story): string {
   })
 }
 
-/** Of what is being sent: with whom, how far, and how long the server keeps it to itself. */
+/** For an email that is being sent: the host, the current step, and the end of the lease. */
 function formatProgress(email: Email, live: Live): Record<string, string | null> {
   const progress = progressOf(email, live)
   const peer = progress?.peer
@@ -151,7 +151,7 @@ function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`
 }
 
-/** The give-up clock of what is held stands still. */
+/** Whether the give-up clock of an email runs; for held mail it stands still. */
 function isOnTheClock({ state }: Email): boolean {
   return ['queued', 'deferred', 'sending'].includes(state)
 }

@@ -1,4 +1,4 @@
-/** Where mail goes, as the running server finds it, and the end of a back-off by hand. */
+/** `queue sites`: the sites of the running server, and `--lift`, which ends a back-off. */
 import { formatInstant, formatOptionalInstant } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { bringForward, listWaitingDomains } from '../../features/messages/queue/bring-forward.ts'
@@ -64,7 +64,7 @@ function toJson(site: Site) {
   }
 }
 
-/** Also by a domain whose mail goes there. What waits for it is due at once. */
+/** Takes a site or a domain whose mail goes to the site. Waiting emails are due at once. */
 async function lift(core: OpenCore, given: string): Promise<Result> {
   const site = parseDomain(given) ?? given.trim().toLowerCase()
   const domains = await listWaitingDomains(core)

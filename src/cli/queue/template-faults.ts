@@ -1,4 +1,4 @@
-/** What was wrong with an email's templates when it was rendered: a field for each part. */
+/** The faults of an email's templates at its rendering, one field for each part. */
 import type { Email } from '../../store/schema/messages.ts'
 
 export function faultFields({ templateFaults }: Pick<Email, 'templateFaults'>) {

@@ -73,25 +73,25 @@ before(async () => {
 
 describe('pillarbox queue list', () => {
   it('counts finished mail below a full and an empty list, and names the command that lists it', async () => {
-    assert.equal(await text('queue', 'list'), 'Nothing there.\n')
+    assert.equal(await text('queue', 'list'), 'No matching mail.\n')
     const delivered = await send(first, 'one@ended.test', 'a@first.example')
     const bounced = await send(first, 'two@ended.test', 'a@first.example')
     await change(delivered, { state: 'delivered', status: 'DELIVERED', dueAt: null })
     await change(bounced, { state: 'bounced', status: 'BOUNCED', dueAt: null })
     const ended =
       'Ended: 1 delivered, 1 bounced. To list them: pillarbox queue list --state ended\n'
-    assert.equal(await text('queue', 'list'), `Nothing there.\n\n${ended}`)
+    assert.equal(await text('queue', 'list'), `No matching mail.\n\n${ended}`)
     const waits = await send(first, 'three@waits.test', 'a@first.example')
     assert.ok((await text('queue', 'list')).endsWith(`\n\n${ended}`))
     assert.deepEqual(ids(await json('queue', 'list', '--state', 'ended')), [bounced, delivered])
     assert.deepEqual(ids(await json('queue', 'list')), [waits])
     const elsewhere = await text('queue', 'list', '--domain', 'waits.test', '--state', 'held')
-    assert.equal(elsewhere, 'Nothing there.\n')
+    assert.equal(elsewhere, 'No matching mail.\n')
     const there = await text('queue', 'list', '--domain', 'ended.test')
     const command = 'pillarbox queue list --domain ended.test --state ended'
     assert.equal(
       there,
-      `Nothing there.\n\nEnded: 1 delivered, 1 bounced. To list them: ${command}\n`,
+      `No matching mail.\n\nEnded: 1 delivered, 1 bounced. To list them: ${command}\n`,
     )
     assert.doesNotMatch(await text('queue', 'list', '--state', 'bounced'), /Ended/)
   })
@@ -136,7 +136,7 @@ describe('pillarbox queue list', () => {
       }),
     )
     const said = await text('queue', 'list', '--to', 'gone@list.test')
-    assert.match(said, /^Nothing there\.\n\n/)
+    assert.match(said, /^No matching mail\.\n\n/)
     assert.ok(
       said.includes(
         `gone@list.test is on the suppression list of project ${first} since 2026-01-02 03:04:05Z (MANUAL: API\\x1b[2J), and is sent nothing by it. To change that: pillarbox suppressions remove --project ${first} gone@list.test`,
