@@ -1,10 +1,10 @@
 /**
- * What is not kept for ever: bodies and attachments after `retention.body_days` since their last
- * use, and the data that an email was rendered with after as many days since its acceptance. The
- * email's own record stays, and the links of a body, which may still be clicked. Mail on its way
- * keeps what it needs.
+ * Deletes expired content: bodies and attachments `retention.body_days` after their last use, and the
+ * snapshot that an email was rendered with as many days after its acceptance. The rows of emails
+ * stay, and the links of bodies, because recipients may still click them. Mail in the queue keeps
+ * its content.
  *
- * Searching is the reader threads' work; transactions are short.
+ * The reader threads search; transactions are short.
  */
 import { DAY_MS, HOUR_MS } from '../../clock.ts'
 import { listLinks, MAX_LINK_SCAN_LENGTH } from '../../mail/html/links.ts'
@@ -17,12 +17,12 @@ import type { Base } from '../base.ts'
 
 type Deps = Pick<Base, 'store' | 'config' | 'now'>
 
-/** Of one transaction; clearing a text has to visit all its pages. */
+/** Rows per transaction; clearing a text visits all its database pages. */
 const CHUNK = 100
 const CHUNK_BYTES = 8 * 1024 * 1024
 const PAGE = 2_000
 
-/** Clears old contents and snapshots; how many contents. */
+/** Clears expired contents and snapshots. Returns the number of contents. */
 export async function deleteExpiredContent(deps: Deps): Promise<number> {
   const before = deps.now() - deps.config.retention.bodyDays * DAY_MS
   const cleared = await clearContents(deps, before)
@@ -59,7 +59,7 @@ const clearContent = statement((db) =>
     ),
 )
 
-/** As much of each body as links are listed of. */
+/** The part of each body in which links are searched. */
 const listHtml = statement<{ id: string; html: string }>(
   () => sql`select id, substr(body, 1, ${MAX_LINK_SCAN_LENGTH}) as html from contents
     where id in ${listOf(parameter('ids'))}
@@ -94,7 +94,7 @@ async function clearChunk(
   return cleared.reduce((sum, count) => sum + count, 0)
 }
 
-/** Of the contents that have some. */
+/** The links of the contents that have any. */
 async function findLinks(
   { scan }: Deps['store'],
   ids: readonly string[],
@@ -108,7 +108,7 @@ async function findLinks(
   return links
 }
 
-/** Runs of rows, bounded in number and bytes; a larger row is a run of its own. */
+/** Splits rows into chunks bounded in rows and bytes; a larger row is a chunk of its own. */
 export function toChunks<Row extends { bytes: number }>(rows: readonly Row[]): Row[][] {
   const chunks: Row[][] = []
   let bytes = Number.POSITIVE_INFINITY
@@ -124,7 +124,7 @@ export function toChunks<Row extends { bytes: number }>(rows: readonly Row[]): R
   return chunks
 }
 
-/** One page of old emails, newest first, and which of them have something to clear. */
+/** A page of old emails, newest first, and the ids of those that have a snapshot to clear. */
 export const listSnapshots = statement<{ oldest: string | null; rows: number; ids: string }>(
   () => sql`select min(id) as oldest, count(*) as rows,
       ${jsonListOf(sql`id`)} filter (where is_clearable) as ids
@@ -144,9 +144,9 @@ const clearSnapshot = statement((db) =>
 )
 
 /**
- * Goes back from the newest old email, over those that may have ended since they were last looked
- * at, and further while there is something to clear. On the first of each month it goes to the
- * very first, for what was held for long.
+ * Goes back from the newest old email, past the emails that may have ended since the last run, and on
+ * while there are snapshots to clear. On the first of each month it goes back to the first email,
+ * for emails that were held for long.
  */
 async function clearSnapshots({ store, config, now }: Deps, before: number): Promise<void> {
   const isThorough = new Date(now()).getUTCDate() === 1
@@ -168,7 +168,7 @@ async function clearSnapshots({ store, config, now }: Deps, before: number): Pro
   }
 }
 
-/** Less, as text, than every UUIDv7 of that instant and later. */
+/** A text that sorts before every UUIDv7 of that instant and later. */
 function idAt(instant: number): string {
   const time = Math.max(0, instant).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}`

@@ -81,7 +81,7 @@ export async function openBounces(
       }),
     )
     await delivery.settled(60_000)
-    assert.deepEqual(delivery.inHand(), [])
+    assert.deepEqual(delivery.inFlight(), [])
     return tasks.map(({ emailId }) => emailId)
   }
 

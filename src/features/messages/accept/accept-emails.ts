@@ -105,7 +105,7 @@ async function upsertRecipients(
   return contacts
 }
 
-/** Of the recipients' domains, those held back: a remembered hold may be over by now. */
+/** The held domains among the recipients'; a hold in the cache may have ended by now. */
 async function confirmHeld(tx: Tx, { request, heldDomains }: EmailPlan): Promise<Set<string>> {
   const held = new Set<string>()
   if (heldDomains.size === 0) return held
@@ -171,7 +171,7 @@ function draftEmail(
   }
 }
 
-/** The contact's values as they are now; what the request itself gave stands apart. */
+/** The contact's values as of now, apart from the values of the request. */
 function takeSnapshot(stored: ContactData | null, request: ContactData): Email['variables'] {
   const own = Object.entries(stored ?? {}).filter(([key]) => !Object.hasOwn(request, key))
   return { stored: Object.fromEntries(own), request }

@@ -1,4 +1,4 @@
-/** Attachments that are too large for a row are kept as octets, in chunks of their content. */
+/** Attachments that are too large for a row are stored as octets, in chunks. */
 import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
 import { decodeInChunks, MAX_QUICK_BASE64_LENGTH } from '../../../mail/compose/decode-base64.ts'
 import type { StoredAttachment } from '../../../store/schema/messages.ts'
@@ -7,12 +7,12 @@ import type { Tx } from '../../../store/write/transaction.ts'
 import type { Base } from '../../base.ts'
 import { discardChunks, readChunks, requireChunks, writeChunks } from '../../chunks.ts'
 
-/** What of a content's row depends on how its attachments are kept. */
+/** The columns of a content that depend on where its attachments are stored. */
 export type AttachmentColumns = { attachments: StoredAttachment[] | null; chunkBytes: number }
 
 type Owner = { projectId: string; contentId: string }
 
-/** Writes the chunks where there are to be some; durable when it resolves. */
+/** Writes the chunks of large attachments; they are durable when it resolves. */
 export async function storeAttachments(
   { store }: Pick<Base, 'store'>,
   owner: Owner,
@@ -53,7 +53,7 @@ async function writeAttachments(
   return { attachments: kept, chunkBytes }
 }
 
-/** In the transaction that writes the content. @throws AppError DATABASE_ERROR */
+/** Checks, in the transaction that writes the content, that all chunks exist. @throws AppError DATABASE_ERROR */
 export async function requireAttachments(
   tx: Tx,
   { id, attachments, chunkBytes }: AttachmentColumns & { id: string },
@@ -63,7 +63,7 @@ export async function requireAttachments(
   await requireChunks(tx, { ownerId: id, count })
 }
 
-/** Undefined where a chunk is missing: the content has been cleared meanwhile. */
+/** Returns undefined if a chunk is missing: retention has cleared the content meanwhile. */
 export async function readAttachments(
   { store }: Pick<Base, 'store'>,
   contentId: string,

@@ -1,6 +1,6 @@
 /**
- * Content: what the recipients of one request, or of one template version, share. A template's
- * version is kept once per project, however often it is sent.
+ * The content that the recipients of a request share, or all requests with a template version: it is
+ * stored once per project, however often it is sent.
  */
 import { HOUR_MS } from '../../../clock.ts'
 import { and, eq, sql } from '../../../store/drizzle.ts'
@@ -22,7 +22,7 @@ export type ContentDraft = AttachmentColumns & {
   at: number
 }
 
-/** How much older than its last use a shared content's mark may be. */
+/** By how much the stored time of the last use may lag behind. */
 const LAST_USE_PRECISION_MS = HOUR_MS
 
 const insertContent = statement((db) =>
@@ -57,7 +57,7 @@ const findShared = statement((db) =>
     ),
 )
 
-/** The content's row id. */
+/** Returns the id of the content's row. */
 export async function writeContent(tx: Tx, draft: ContentDraft): Promise<string> {
   if (draft.shareKey !== null) {
     const { projectId, shareKey } = draft

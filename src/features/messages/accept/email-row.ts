@@ -1,4 +1,4 @@
-/** The rows of new emails, as acceptance writes them: the hottest insert of all. */
+/** Inserts the rows of new emails: the hottest insert of the server. */
 import { type Email, emails } from '../../../store/schema/messages.ts'
 import type { QueueState } from '../../../store/schema/words.ts'
 import { parameter, statement } from '../../../store/statement.ts'

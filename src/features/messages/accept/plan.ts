@@ -49,7 +49,7 @@ type PlanDeps = Pick<Base, 'directory'>
 const MAX_DATA_BYTES_PER_REQUEST = 4 * 1024 * 1024
 const MAX_DATA_KEYS_PER_REQUEST = 50_000
 
-/** What emails are accepted for, and how urgent they are. */
+/** The reason for the emails, and their queue class. */
 export type EmailOrigin = {
   source: Exclude<SourceType, 'INBOUND'>
   class: QueueClass
@@ -57,7 +57,7 @@ export type EmailOrigin = {
   workflowExecutionId?: string
 }
 
-/** What holds for every recipient of the request. */
+/** The part of a plan that all recipients share. */
 type RequestPlan = {
   project: Project
   request: SendRequest
@@ -67,7 +67,7 @@ type RequestPlan = {
   senderDomain: SenderDomain
   contentClass: ContentType
   data: ParsedData
-  /** As remembered: a hold may be over by now. */
+  /** From the cache: a hold may have ended by now. */
   heldDomains: ReadonlySet<string>
 }
 
@@ -152,7 +152,7 @@ function checkSizes({ subject, body, text }: SendRequest): void {
   if (wrong.length > 0) throw invalid(wrong)
 }
 
-/** Every recipient's row keeps a copy, and every key of every contact is counted. */
+/** Every recipient's row stores a copy, and every key of every contact is counted. */
 function checkTotalSize({ variables, changes }: ParsedData, recipients: number): void {
   if (recipients === 1) return
   const bytes = Buffer.byteLength(JSON.stringify(variables)) * recipients
@@ -177,7 +177,7 @@ async function findTemplate(
   throw noSuchTemplate(request.template)
 }
 
-/** The first name that says something. */
+/** The first name that is not blank. */
 function givenName(...names: (string | null | undefined)[]): string | null {
   return names.find((name) => name !== undefined && name !== null && name.trim() !== '') ?? null
 }

@@ -1,7 +1,7 @@
 /**
- * The contents of a claimed batch. What several emails share is remembered, up to some megabytes;
- * a request's own content is read once and forgotten. Small ones are read together, large ones one
- * by one, so that nobody waits long for the event loop.
+ * Reads the contents of a claimed batch. A cache of some megabytes holds the contents that several
+ * emails share; the content of a single email is read once and not cached. Small contents are read
+ * together, large ones one by one, so that the event loop is not blocked.
  */
 import { LRUCache } from 'lru-cache'
 import { attachedBytes, type SourceAttachment } from '../../../mail/compose/attachment.ts'
@@ -16,31 +16,31 @@ import type { Base } from '../../base.ts'
 import { readAttachments } from '../accept/attachment-chunks.ts'
 
 export type LoadedContents = {
-  /** By id; those that retention cleared are left out. */
+  /** By id, without the contents that retention cleared. */
   found: ReadonlyMap<string, MessageContent>
-  /** Too much for one batch: to be asked for another time. */
+  /** Contents that were too large for this batch. */
   left: ReadonlySet<string>
 }
 
 export type ContentCache = {
-  /** `ids`: one for each email, however many share a content. */
+  /** `ids`: one for each email, even if emails share a content. */
   load(ids: readonly string[]): Promise<LoadedContents>
 }
 
 const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
-/** Of one load; its first large content is read if outbound has room for it. */
+/** Per load. The first large content is read in any case if outbound has room for it. */
 const MAX_LOADED_BYTES = 32 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
-/** Small contents of one statement: milliseconds at most. */
+/** Small contents per statement: reading them takes milliseconds. */
 const CHUNK = 100
-/** Reading that much takes a millisecond or so: others get a turn. */
+/** Load this much takes about a millisecond; the event loop turns after it. */
 const TURN_BYTES = 256 * 1024
 
 const bytes = sql<number>`coalesce(${octets(sql`body`)}, 0) + coalesce(${octets(sql`text`)}, 0)
   + coalesce(${octets(sql`attachments`)}, 0) + chunk_bytes`
 const isSmall = sql`${bytes} <= ${SMALL_BYTES}`
 
-/** With the texts of small contents, and of large ones only how large they are. */
+/** Small contents with their texts, large ones with their size only. */
 const listContents = statement((db) =>
   db
     .select({
@@ -72,7 +72,7 @@ type Deps = Pick<Base, 'store'> & { outbound: Pick<Outbound, 'hasContentRoom'> }
 type Row = RowOf<typeof listContents>
 
 export function createContentCache(deps: Deps): ContentCache {
-  const shelf = new LRUCache<string, MessageContent>({
+  const cache = new LRUCache<string, MessageContent>({
     maxSize: MAX_REMEMBERED_BYTES,
     sizeCalculation: sizeOf,
   })
@@ -80,14 +80,14 @@ export function createContentCache(deps: Deps): ContentCache {
     const found = new Map<string, MessageContent>()
     const missing = new Map<string, number>()
     for (const id of ids) {
-      const known = shelf.get(id)
+      const known = cache.get(id)
       if (known === undefined) missing.set(id, (missing.get(id) ?? 0) + 1)
       else found.set(id, known)
     }
     const { read, left } = await readContents(deps, [...missing.keys()])
     for (const { content, isShared } of read) {
       found.set(content.id, content)
-      if (isShared || (missing.get(content.id) ?? 0) > 1) shelf.set(content.id, content)
+      if (isShared || (missing.get(content.id) ?? 0) > 1) cache.set(content.id, content)
     }
     return { found, left }
   }
@@ -96,10 +96,10 @@ export function createContentCache(deps: Deps): ContentCache {
 
 type Texts = Pick<Content, 'body' | 'text'> & { attachments: SourceAttachment[] | null }
 type ReadContent = { content: MessageContent; isShared: boolean }
-type Reading = { read: ReadContent[]; left: Set<string> }
+type Load = { read: ReadContent[]; left: Set<string> }
 
-async function readContents(deps: Deps, ids: readonly string[]): Promise<Reading> {
-  const reading: Reading = { read: [], left: new Set() }
+async function readContents(deps: Deps, ids: readonly string[]): Promise<Load> {
+  const load: Load = { read: [], left: new Set() }
   const large: Row[] = []
   let total = 0
   for (let start = 0; start < ids.length; start += CHUNK) {
@@ -109,18 +109,18 @@ async function readContents(deps: Deps, ids: readonly string[]): Promise<Reading
       if (row.isCleared) continue
       if (row.bytes > SMALL_BYTES) large.push(row)
       else {
-        add(reading, row, row)
+        add(load, row, row)
         total += row.bytes
       }
     }
   }
-  await readLarge(deps, reading, { rows: large, total })
-  return reading
+  await readLarge(deps, load, { rows: large, total })
+  return load
 }
 
 async function readLarge(
   { store, outbound }: Deps,
-  reading: Reading,
+  load: Load,
   { rows, total }: { rows: readonly Row[]; total: number },
 ): Promise<void> {
   let bytesRead = total
@@ -129,21 +129,20 @@ async function readLarge(
     const own = (ofProject.get(row.projectId) ?? 0) + row.bytes
     const isTooMuch = index > 0 && bytesRead + row.bytes > MAX_LOADED_BYTES
     if (isTooMuch || !outbound.hasContentRoom(row.projectId, own)) {
-      reading.left.add(row.id)
+      load.left.add(row.id)
       continue
     }
     ofProject.set(row.projectId, own)
     bytesRead += row.bytes
     const texts = await store.read.find(findTexts, { id: row.id })
     const attachments = await readAttachments({ store }, row.id, texts?.attachments ?? [])
-    if (texts !== undefined && attachments !== undefined)
-      add(reading, row, { ...texts, attachments })
+    if (texts !== undefined && attachments !== undefined) add(load, row, { ...texts, attachments })
     if (row.bytes > TURN_BYTES) await turn()
   }
 }
 
 function add(
-  { read }: Reading,
+  { read }: Load,
   { id, subject, isText, isShared }: Row,
   { body, text, attachments }: Texts,
 ): void {

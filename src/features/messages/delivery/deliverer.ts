@@ -1,7 +1,7 @@
 /**
- * One claimed batch on its way: read the contents, see that each email may still be sent, hand them
- * to the delivery threads, record what came of each. What is in hand is known in memory only: if
- * the process dies, it comes back at the next start.
+ * Delivers claimed emails: reads their contents, refuses those that may no longer be sent, hands the
+ * others to the delivery threads, and records their results. Emails in flight are known in memory
+ * only; after a crash the queue recovers their leases at the next start.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,22 +22,22 @@ import { keepTrying, recordResults } from './record-results.ts'
 import { createResultBuffer } from './result-buffer.ts'
 
 export type Deliverer = {
-  /** Takes emails that were just claimed; never rejects. */
+  /** Takes claimed emails. Never rejects. */
   deliver(emails: readonly ClaimedEmail[]): Promise<void>
-  /** Calls back what an operator has stopped meanwhile, as far as it has not begun. */
+  /** Recalls emails of held domains and disabled projects whose attempt has not begun. */
   recall(): Promise<void>
-  /** Calls back all that has not begun. */
+  /** Recalls all emails whose attempt has not begun. */
   recallAll(): void
-  /** For outbound: what became of them. */
+  /** Takes the results of outbound. */
   report(reports: readonly DeliveryResult[]): void
-  /** What has been claimed and is not on record yet. */
-  inHand(): string[]
+  /** The ids of claimed emails whose result is not recorded yet. */
+  inFlight(): string[]
   /**
-   * Nothing waits for a disk that fails any more: what cannot be put back has a lease, and comes back
-   * at the next start.
+   * Ends the retries of a database that cannot be written. Emails that could not be put back have a
+   * lease, and the next start recovers them.
    */
   stop(): void
-  /** Resolves when every report so far is on disk, or when the time is over. */
+  /** Resolves when all results are durable, or after `graceMs`. */
   settled(graceMs: number): Promise<void>
 }
 
@@ -46,49 +46,52 @@ export type DeliveryDeps = Pick<
   'store' | 'config' | 'keyring' | 'directory' | 'outbound' | 'counters' | 'now' | 'log'
 > & { queueNotifier: QueueNotifier; fuse: Fuse; knownDomains: KnownDomains }
 
-/** After an error of ours an email waits that long, so that the error is not all we do. */
+/** The wait of an email after an error of this server, so that errors do not fill the queue. */
 const FAULT_PAUSE_MS = MINUTE_MS
-/** Of emails whose large contents find no room, so many are looked at again after each pause. */
+/** Emails whose contents were too large for the batch come back some at a time, a pause apart. */
 const LEFT_PAUSE_MS = 1_000
 const LEFT_AT_A_TIME = 10
 
-/** By id; undefined until it has been handed over. */
-export type InHand = Map<string, InFlightEmail | undefined>
+/** By id; undefined before the email is handed to outbound. */
+export type InFlight = Map<string, InFlightEmail | undefined>
 
 export function createDeliverer(deps: DeliveryDeps): Deliverer {
-  const shelf = createContentCache(deps)
-  const inHand: InHand = new Map()
+  const cache = createContentCache(deps)
+  const inFlight: InFlight = new Map()
   const stopping = new AbortController()
-  const buffer = createResultBuffer((reports) => recordResults(deps, inHand, reports))
+  const buffer = createResultBuffer((reports) => recordResults(deps, inFlight, reports))
 
   async function deliver(emails: readonly ClaimedEmail[]): Promise<void> {
-    for (const { id } of emails) inHand.set(id, undefined)
+    for (const { id } of emails) inFlight.set(id, undefined)
     try {
-      await handOver(deps, { emails, shelf, inHand, signal: stopping.signal })
+      await handOver(deps, { emails, cache, inFlight, signal: stopping.signal })
     } catch (error) {
-      deps.log.error({ error: describeError(error) }, 'claimed emails could not be handed over')
+      deps.log.error(
+        { error: describeError(error) },
+        'claimed emails could not be handed to delivery',
+      )
       const ids = emails.map(({ id }) => id)
-      const left = ids.filter((id) => inHand.has(id) && inHand.get(id) === undefined)
+      const left = ids.filter((id) => inFlight.has(id) && inFlight.get(id) === undefined)
       const dueAt = deps.now() + FAULT_PAUSE_MS
-      await putBack(deps, inHand, { ids: left, dueAt, signal: stopping.signal })
+      await putBack(deps, inFlight, { ids: left, dueAt, signal: stopping.signal })
     }
   }
 
   return {
     deliver,
-    recall: () => recall(deps, inHand),
-    recallAll: () => withdraw(deps, [...inHand.values()]),
+    recall: () => recall(deps, inFlight),
+    recallAll: () => withdraw(deps, [...inFlight.values()]),
     report: buffer.add,
-    inHand: () => [...inHand.keys()],
+    inFlight: () => [...inFlight.keys()],
     stop: () => stopping.abort(),
     settled: (graceMs) =>
       Promise.race([buffer.settled(), sleep(graceMs, undefined, { ref: false })]),
   }
 }
 
-/** What comes back is claimed once more, and refused then. */
-async function recall({ directory, outbound }: DeliveryDeps, inHand: InHand): Promise<void> {
-  const emails = [...inHand.values()].filter((email) => email !== undefined)
+/** A recalled email is put back, claimed again, and then refused or held. */
+async function recall({ directory, outbound }: DeliveryDeps, inFlight: InFlight): Promise<void> {
+  const emails = [...inFlight.values()].filter((email) => email !== undefined)
   const held = await directory.heldDomains()
   const disabled = new Set<string>()
   for (const id of new Set(emails.map(({ projectId }) => projectId))) {
@@ -110,27 +113,28 @@ function withdraw(
 
 type Batch = {
   emails: readonly ClaimedEmail[]
-  shelf: ContentCache
-  inHand: InHand
+  cache: ContentCache
+  inFlight: InFlight
   signal: AbortSignal
 }
 
 async function handOver(
   deps: DeliveryDeps,
-  { emails, shelf, inHand, signal }: Batch,
+  { emails, cache, inFlight, signal }: Batch,
 ): Promise<void> {
   if (emails.length === 0) return
-  const contents = await shelf.load(emails.map(({ contentId }) => contentId))
+  const contents = await cache.load(emails.map(({ contentId }) => contentId))
   const { tasks, refused, faulty, left } = await prepareBatch(deps, emails, contents)
   const byId = new Map(emails.map((email) => [email.id, email]))
-  for (const { emailId } of tasks) inHand.set(emailId, toInFlight(byId.get(emailId)))
+  for (const { emailId } of tasks) inFlight.set(emailId, toInFlight(byId.get(emailId)))
   deps.outbound.deliver(tasks)
-  await refuseAll(deps, inHand, refused)
-  await putBack(deps, inHand, { ids: faulty, dueAt: deps.now() + FAULT_PAUSE_MS, signal })
-  for (const [dueAt, ids] of later(deps, left)) await putBack(deps, inHand, { ids, dueAt, signal })
+  await refuseAll(deps, inFlight, refused)
+  await putBack(deps, inFlight, { ids: faulty, dueAt: deps.now() + FAULT_PAUSE_MS, signal })
+  for (const [dueAt, ids] of later(deps, left))
+    await putBack(deps, inFlight, { ids, dueAt, signal })
 }
 
-/** What found no room comes again some at a time, as it is likely to find some. */
+/** The ids by the time at which they are due again: some at a time. */
 function later({ now }: Pick<Base, 'now'>, ids: readonly string[]): Map<number, string[]> {
   const at = now()
   return Map.groupBy(ids, (_, index) => {
@@ -138,7 +142,7 @@ function later({ now }: Pick<Base, 'now'>, ids: readonly string[]): Map<number, 
   })
 }
 
-/** Not the whole row: it is kept while the message is under way. */
+/** A part of the row, because it stays in memory while the email is in flight. */
 function toInFlight(email: ClaimedEmail | undefined): InFlightEmail | undefined {
   if (email === undefined) return undefined
   const { id, projectId, contactId, recipient, recipientDomain, queueClass } = email
@@ -149,7 +153,7 @@ function toInFlight(email: ClaimedEmail | undefined): InFlightEmail | undefined 
 
 async function refuseAll(
   deps: DeliveryDeps,
-  inHand: InHand,
+  inFlight: InFlight,
   refused: readonly { email: ClaimedEmail; refusal: Refusal }[],
 ): Promise<void> {
   if (refused.length === 0) return
@@ -161,7 +165,7 @@ async function refuseAll(
     }
     await endEmails(deps, tx, { endings: refused.flatMap(toEnding), at })
   })
-  for (const { email } of refused) inHand.delete(email.id)
+  for (const { email } of refused) inFlight.delete(email.id)
 }
 
 function toEnding({ email, refusal }: { email: ClaimedEmail; refusal: Refusal }): Ending[] {
@@ -174,11 +178,11 @@ function toEnding({ email, refusal }: { email: ClaimedEmail; refusal: Refusal })
 
 async function putBack(
   deps: DeliveryDeps,
-  inHand: InHand,
+  inFlight: InFlight,
   { ids, dueAt, signal }: { ids: readonly string[]; dueAt: number; signal: AbortSignal },
 ): Promise<void> {
   if (ids.length === 0) return
   const act = () => deps.store.write((tx) => putBackEmails(deps, tx, { ids, dueAt }))
   await keepTrying(deps, act, signal)
-  for (const id of ids) inHand.delete(id)
+  for (const id of ids) inFlight.delete(id)
 }

@@ -1,6 +1,6 @@
 /**
- * From a claimed batch to delivery tasks: whether each email may still be sent, and what it is made
- * of. What its emails have in common (sender, project, content, holds) is looked up once.
+ * Turns a claimed batch into delivery tasks: decides whether each email may still be sent, and
+ * collects the source of its message. Senders, projects and holds are looked up once per batch.
  */
 import { describeError } from '../../../errors.ts'
 import { parseAddress } from '../../../mail/address/address.ts'
@@ -14,15 +14,15 @@ import type { ClaimedEmail } from '../queue/claim.ts'
 import type { LoadedContents } from './content-cache.ts'
 import { toSource } from './source.ts'
 
-/** Why it is not sent: on the suppression list, its domain is held, or a failure of its own. */
+/** Why an email is not sent: its address is suppressed, its domain is held, or an error. */
 export type Refusal = 'suppressed' | 'held' | { error: string }
 
 export type Prepared = {
   tasks: DeliveryTask[]
   refused: { email: ClaimedEmail; refusal: Refusal }[]
-  /** Errors of ours (a key that does not open): these emails' alone. */
+  /** Emails that an error of this server concerns, such as a key that cannot be decrypted. */
   faulty: string[]
-  /** Whose contents were too much for one batch. */
+  /** Emails whose contents were too large for this batch. */
   left: string[]
 }
 

@@ -1,7 +1,7 @@
 /**
- * Reports of outbound on their way to the disk, in closures of some dozens that share a commit. When
- * a row is at fault, each report of its closure is written by itself, so that only that one is
- * lost. A report is kept until it is on disk: what was sent and is not recorded would be sent again.
+ * Writes the results of outbound, in transactions of some dozens that share a commit. If a row is at
+ * fault, each result of its transaction is written by itself, so that only that result is lost. A
+ * result is retried until it is durable: a sent email without a record would be sent again.
  */
 import { describeError } from '../../../errors.ts'
 import type { DeliveryResult } from '../../../outbound/delivery.ts'
@@ -17,48 +17,48 @@ import type { QueueNotifier } from '../queue/notifier.ts'
 import { putBackEmails } from '../queue/put-back.ts'
 
 const RECORD_RETRY_MS = 1_000
-/** Others get their turn between two closures, when there has been much to do. */
-const CLOSURE_REPORTS = 50
+/** Results per transaction; the event loop turns between two. */
+const RESULTS_PER_WRITE = 50
 
 type Deps = Pick<Base, 'store' | 'config' | 'counters' | 'now' | 'log'> & {
   queueNotifier: QueueNotifier
   fuse: Fuse
   knownDomains: KnownDomains
 }
-type InHand = Map<string, InFlightEmail | undefined>
+type InFlight = Map<string, InFlightEmail | undefined>
 type Known = { email: InFlightEmail; report: DeliveryResult }
 
-/** Takes each out of `inHand` as soon as it is on disk. Never rejects. */
+/** Removes each email from `inFlight` when its result is durable. Never rejects. */
 export async function recordResults(
   deps: Deps,
-  inHand: InHand,
+  inFlight: InFlight,
   reports: readonly DeliveryResult[],
 ): Promise<void> {
-  // What is claimed now, in place of what was delivered, shares the transaction.
+  // The claims that this notice causes share the commit.
   deps.queueNotifier.notify('capacity')
   const known = reports.flatMap((report) => {
-    const email = inHand.get(report.emailId)
+    const email = inFlight.get(report.emailId)
     return email === undefined ? [] : [{ email, report }]
   })
   deps.fuse.tried(known.filter(hasVerdict).length)
-  const closures: Promise<void>[] = []
-  for (let from = 0; from < known.length; from += CLOSURE_REPORTS) {
-    closures.push(recordSome(deps, inHand, known.slice(from, from + CLOSURE_REPORTS)))
+  const writes: Promise<void>[] = []
+  for (let from = 0; from < known.length; from += RESULTS_PER_WRITE) {
+    writes.push(recordSome(deps, inFlight, known.slice(from, from + RESULTS_PER_WRITE)))
   }
-  await Promise.all(closures)
+  await Promise.all(writes)
 }
 
-/** What found no way, and waits, says nothing of how much is refused. */
+/** A deferral without a connection says nothing about how many emails receivers refuse. */
 function hasVerdict({ report }: Known): boolean {
   if (report.kind !== 'attempted') return false
   return report.outcome.host !== null || report.outcome.result !== 'deferred'
 }
 
-async function recordSome(deps: Deps, inHand: InHand, known: readonly Known[]): Promise<void> {
+async function recordSome(deps: Deps, inFlight: InFlight, known: readonly Known[]): Promise<void> {
   const write = (some: readonly Known[]) =>
     deps.store.write(async (tx) => {
       await record(deps, tx, some)
-      tx.afterCommit(() => forget(inHand, some))
+      tx.afterCommit(() => forget(inFlight, some))
     })
   let isRefused = false
   await keepTrying(deps, () =>
@@ -68,12 +68,12 @@ async function recordSome(deps: Deps, inHand: InHand, known: readonly Known[]): 
     }),
   )
   if (isRefused) await Promise.all(known.map((each) => keepTrying(deps, () => write([each]))))
-  forget(inHand, known)
+  forget(inFlight, known)
 }
 
-/** An email that went back to the queue may be in hand again by now, under an entry of its own. */
-function forget(inHand: InHand, known: readonly Known[]): void {
-  for (const { email } of known) if (inHand.get(email.id) === email) inHand.delete(email.id)
+/** An email that was put back may have been claimed again by now: it has another entry then. */
+function forget(inFlight: InFlight, known: readonly Known[]): void {
+  for (const { email } of known) if (inFlight.get(email.id) === email) inFlight.delete(email.id)
 }
 
 async function record(deps: Deps, tx: Tx, known: readonly Known[]): Promise<void> {

@@ -1,22 +1,22 @@
 /**
- * Reports of delivery threads, gathered for a moment: a commit costs more than what is in it, so
- * the outcomes of a busy moment share one. The moment is short, and shortest while little happens:
- * until the commit, a crash would send what was just delivered once more.
+ * Gathers the results of delivery threads for some milliseconds, so that they share a commit: the
+ * commit costs more than the rows. The delay is short, and shortest at low load, because a crash
+ * before the commit makes the delivered emails go out again.
  */
 import type { DeliveryResult } from '../../../outbound/delivery.ts'
 
 const GATHER_MS = 5
-/** From one batch to the next while there is much. */
+/** The shortest time between two batches. */
 const BUSY_GATHER_MS = 20
 const MAX_REPORTS = 250
 
 export type ResultBuffer = {
   add(reports: readonly DeliveryResult[]): void
-  /** Resolves when everything added so far, and meanwhile, is recorded. */
+  /** Resolves when all results, including those added meanwhile, are recorded. */
   settled(): Promise<void>
 }
 
-/** `clock`: milliseconds that only rise. */
+/** `clock`: a monotonic clock, in milliseconds. */
 export function createResultBuffer(
   record: (reports: readonly DeliveryResult[]) => Promise<void>,
   clock: () => number = () => performance.now(),

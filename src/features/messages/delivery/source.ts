@@ -1,6 +1,6 @@
 /**
- * From rows to what a message is made of (`mail/compose/build-message.ts`): for a delivery, and for every later
- * look at an email, so that both show the same.
+ * Makes the source of a message (`mail/compose/build-message.ts`) of the rows of an email. Deliveries
+ * and previews share this code, so that a preview shows the message as it was sent.
  */
 import { parseAddress } from '../../../mail/address/address.ts'
 import type { MessageSource, RenderSource } from '../../../mail/compose/build-message.ts'
@@ -17,10 +17,10 @@ import { contents, type Email, emails } from '../../../store/schema/messages.ts'
 import { parameter, statement } from '../../../store/statement.ts'
 import type { Base } from '../../base.ts'
 
-/** Reading that much takes a millisecond or so: others get a turn. */
+/** Reading this much takes about a millisecond; the event loop turns after it. */
 const LARGE_CHARACTERS = 128 * 1024
 
-/** What a message takes from its email's row. */
+/** The columns of an email that its message needs. */
 export const sourceColumns = {
   id: emails.id,
   projectId: emails.projectId,
@@ -72,17 +72,17 @@ const selectText = statement((db) =>
 
 export type LoadedEmail = RowOf<typeof selectEmails>
 
-/** With the contact's wish as it is now; what is the project's comes beside it. */
+/** `isSubscribed`: as of now, not of the acceptance. */
 export type SourceRow = Pick<Email, keyof typeof sourceColumns> & { isSubscribed: boolean }
 
-/** The rows of these emails for a later look; gone ones are left out. */
+/** Loads emails for a preview; deleted ones are left out. */
 export function loadEmails({ store }: Pick<Base, 'store'>, ids: readonly string[]) {
   return store.read.list(selectEmails, { ids: JSON.stringify(ids) })
 }
 
 /**
- * Contents by id, without their attachments; those that retention cleared are left out. One by one,
- * so that large ones do not keep everybody else waiting.
+ * Loads contents by id, without attachments; those that retention cleared are left out. They are read
+ * one by one, so that large ones do not block the reader.
  */
 export async function loadTexts(
   { store }: Pick<Base, 'store'>,
@@ -106,12 +106,12 @@ type Parts = {
 
 type Pages = ReturnType<typeof pageUrls> | undefined
 
-/** What the text of this row's message is made of, for a look at it. */
+/** Makes the source of a preview. */
 export function toRenderSource(deps: Pick<Base, 'config' | 'keyring'>, parts: Parts): RenderSource {
   return renderSource(parts, findPages(deps, parts))
 }
 
-/** What the message of this row is made of; pure. `returnPath`: where it comes back to. */
+/** Makes the source of a message to send; pure. `returnPath`: the address for its bounces. */
 export function toSource(
   deps: Pick<Base, 'config' | 'keyring'>,
   { returnPath, ...parts }: Parts & { returnPath: { token: string; domain: string } },
@@ -141,7 +141,7 @@ export function toSource(
   }
 }
 
-/** In whichever way they came in: whoever sends for us is steered by its operator alone. */
+/** Only the operator controls the smarthost: its headers are removed, however they came in. */
 function headersFor({ config }: Pick<Base, 'config'>, { headers }: SourceRow) {
   if (headers === null || config.delivery.mode !== 'relay') return headers
   return removeSmarthostHeaders(headers)
@@ -184,17 +184,16 @@ function systemValues({ contactId, recipient, isSubscribed }: SourceRow, locale:
 }
 
 /**
- * Whether the addresses of the hosted pages may be asked for; marketing offers them by itself. A
- * template names their variables, or makes up names, which takes brackets, tags, filters or
- * character references.
+ * Whether the message may contain URLs of the hosted pages; marketing always does. A template refers
+ * to them by their variables, or builds the names with brackets, tags, filters or references.
  */
 function mayLinkPages({ contentClass }: SourceRow, content: MessageContent): boolean {
   if (contentClass !== 'TRANSACTIONAL') return true
   const { subject, body, text } = content
-  return [body, text ?? '', subject].some((part) => pageHints.some((hint) => part.includes(hint)))
+  return [body, text ?? '', subject].some((part) => PAGE_HINTS.some((hint) => part.includes(hint)))
 }
 
-const pageHints = ['Url', '[', '{%', '|', '&']
+const PAGE_HINTS = ['Url', '[', '{%', '|', '&']
 
 function pageUrls(
   { config, keyring }: Pick<Base, 'config' | 'keyring'>,
@@ -212,7 +211,7 @@ function unsubscribeMailbox({ keyring }: Pick<Base, 'keyring'>, { id }: SourceRo
   return `${createUnsubscribeLocalPart(keyring.keys('mail-in-unsubscribe')[0], id)}@${domain}`
 }
 
-/** Mailbox providers call the address from outside, and by HTTPS only (RFC 8058). */
+/** Mailbox providers call the URL from outside, and by HTTPS only (RFC 8058). */
 export function isOneClickPossible(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl)
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
@@ -223,14 +222,14 @@ function localeOf(values: Record<string, unknown>): string | null {
   return typeof values.locale === 'string' ? values.locale : null
 }
 
-/** campaign or template : project : kind of mail : sender, as Gmail's feedback loop reads it. */
+/** campaign or template : project : kind of mail : sender, the format of Gmail's feedback loop. */
 function feedbackId(email: SourceRow): string {
   const { campaignId, templateId, projectId, sourceType, contentClass } = email
   const kind = contentClass === 'MARKETING' ? 'marketing' : sourceType.toLowerCase()
   return `${campaignId ?? templateId ?? 'direct'}:${projectId}:${kind}:pillarbox`
 }
 
-/** Of a stored address: in ASCII it is as on the wire. */
+/** The wire form of a stored address; an address in ASCII is stored in that form. */
 export function wireAddress(address: string): string {
   if (/^[\x21-\x7e]*$/.test(address)) return address
   return parseAddress(address)?.wire ?? address

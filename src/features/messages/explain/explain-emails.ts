@@ -1,6 +1,6 @@
 /**
- * The facts that sentences about emails rest on (`explain.ts`), for any number of emails at once:
- * from the database, and, for what is still on its way, from the running server.
+ * Explains any number of emails at once: collects the facts for `explain.ts` from the database and,
+ * for mail that has not ended, from the running server.
  */
 import { eachOf, indexedBy, jsonItem, listOf } from '../../../store/dialect.ts'
 import { sql } from '../../../store/drizzle.ts'
@@ -13,15 +13,15 @@ import { explainEmail } from './explain.ts'
 import type { ExplainedEmail, Explanation, LastAttempt, Live } from './facts.ts'
 import type { LiveStatusQuery } from './live-status.ts'
 
-/** Asked only when some of the emails are on their way. */
+/** Called only if some of the emails have not ended. */
 export type FindLiveState = (question: LiveStatusQuery) => Promise<Live>
 
-/** Looked up on this thread: for more a reader thread is worth its start. */
+/** Up to this number, emails are looked up on this thread instead of a reader thread. */
 const FEW = 10
-/** So many of what is being sent are asked after, one thread of the server after the other. */
+/** The server looks up the progress of this many emails, one delivery thread after the other. */
 const MAX_PROGRESS = 100
 
-/** Later reports of a delay, a delivery or a complaint explain no state. */
+/** Reports of a delay, a delivery or a complaint do not explain the state. */
 export const listLastWords = statement((db) =>
   db
     .select({
@@ -46,7 +46,7 @@ export const listLastWords = statement((db) =>
     ),
 )
 
-/** `pairs`: of each a project and an address. */
+/** `pairs`: of a project and an address each. */
 export const listSuppressionsOf = statement((db) =>
   db
     .select({
@@ -64,7 +64,7 @@ export const listSuppressionsOf = statement((db) =>
     ),
 )
 
-/** Of each domain the first email that is being sent: by it one sees what those behind wait for. */
+/** The first email in flight for each domain: the others wait for it. */
 export const listAhead = statement<{ domain: string; id: string }>(
   () => sql`select recipient_domain as domain, min(id) as id from emails ${indexedBy('emails_leased')}
     where lease_until is not null
@@ -74,10 +74,10 @@ export const listAhead = statement<{ domain: string; id: string }>(
 
 const listHolds = statement((db) => db.select().from(holds))
 
-const endedFor = new Set(['bounced', 'suppressed'])
-const onTheWay = new Set(['queued', 'deferred', 'held', 'sending'])
+const SUPPRESSING_STATES = new Set(['bounced', 'suppressed'])
+const UNFINISHED_STATES = new Set(['queued', 'deferred', 'held', 'sending'])
 
-/** By id. */
+/** Returns the explanations by email id. */
 export async function explainEmails(
   deps: Pick<Base, 'store' | 'now'>,
   emails: readonly ExplainedEmail[],
@@ -105,7 +105,7 @@ export async function explainEmails(
   )
 }
 
-/** By domain, of those that due mail waits for. */
+/** The emails in flight, by domain, that due emails wait for. */
 async function findAhead(
   reader: Reader,
   emails: readonly ExplainedEmail[],
@@ -122,7 +122,9 @@ async function findLastWords(
   reader: Reader,
   emails: readonly ExplainedEmail[],
 ): Promise<Map<string, LastAttempt>> {
-  const ids = emails.filter(({ attemptCount, state }) => attemptCount > 0 || !onTheWay.has(state))
+  const ids = emails.filter(
+    ({ attemptCount, state }) => attemptCount > 0 || !UNFINISHED_STATES.has(state),
+  )
   if (ids.length === 0) return new Map()
   const rows = await reader.list(listLastWords, {
     ids: JSON.stringify(ids.map(({ id }) => id)),
@@ -136,7 +138,7 @@ async function findSuppressions(
   reader: Reader,
   emails: readonly ExplainedEmail[],
 ): Promise<Map<string, Listed>> {
-  const asked = emails.filter(({ state }) => endedFor.has(state))
+  const asked = emails.filter(({ state }) => SUPPRESSING_STATES.has(state))
   if (asked.length === 0) return new Map()
   const pairs = JSON.stringify(asked.map(({ projectId, recipient }) => [projectId, recipient]))
   const rows = await reader.list(listSuppressionsOf, { pairs })
@@ -149,7 +151,7 @@ async function findHolds(
   reader: Reader,
   emails: readonly ExplainedEmail[],
 ): Promise<Map<string, Hold>> {
-  if (!emails.some(({ state }) => onTheWay.has(state))) return new Map()
+  if (!emails.some(({ state }) => UNFINISHED_STATES.has(state))) return new Map()
   const rows = await reader.list(listHolds)
   return new Map(rows.map((hold) => [hold.domain, hold]))
 }
@@ -159,7 +161,7 @@ async function findLiveOf(
   ahead: readonly string[],
   findLive: FindLiveState,
 ): Promise<Live> {
-  const asked = emails.filter(({ state }) => onTheWay.has(state) && state !== 'held')
+  const asked = emails.filter(({ state }) => UNFINISHED_STATES.has(state) && state !== 'held')
   if (asked.length === 0) return { server: 'silent' }
   const sending = asked.filter(({ state }) => state === 'sending').map(({ id }) => id)
   return findLive({

@@ -1,11 +1,11 @@
-/** What became of an email that has ended, in a sentence. */
+/** Explains the outcome of an email in a sentence. */
 import { formatSecond } from '../../../clock.ts'
 import { describeWord, quote } from './explain-words.ts'
 import type { Explanation, Facts } from './facts.ts'
 
-type Said = Omit<Explanation, 'nextAttemptAt'>
+type Sentence = Omit<Explanation, 'nextAttemptAt'>
 
-export function explainEnd(facts: Facts): Said {
+export function explainEnd(facts: Facts): Sentence {
   const { email } = facts
   switch (email.state) {
     case 'delivered':
@@ -22,7 +22,7 @@ export function explainEnd(facts: Facts): Said {
   }
 }
 
-/** What a receiver said as it took it, and what came of it afterwards. */
+/** The reply of the receiver that accepted the email, and a later complaint. */
 function describeArrival({ email, last }: Facts): string {
   const said = last?.replyCode == null ? '' : `: ${describeWord(last)}`
   const host = last?.host ?? 'the receiving server'
@@ -41,7 +41,7 @@ function describeArrival({ email, last }: Facts): string {
   return `It was delivered at ${at}: ${host} took it${said === '' ? '' : ` with ${said.slice(2)}`}.${complaint}`
 }
 
-function explainBounce(facts: Facts): Said {
+function explainBounce(facts: Facts): Sentence {
   const { suppression } = facts
   const refusal = describeRefusal(facts)
   if (suppression === null) return { reason: refusal, command: null }
@@ -65,7 +65,7 @@ function describeRefusal({ email, last }: Facts): string {
   return `It was refused by ${last.host} at ${at}: ${said}.`
 }
 
-function explainSuppressed(facts: Facts): Said {
+function explainSuppressed(facts: Facts): Sentence {
   const { email, suppression } = facts
   if (suppression === null) {
     const when = formatSecond(email.updatedAt)
@@ -85,16 +85,16 @@ function removal({ email }: Facts): string[] {
   return ['suppressions', 'remove', '--project', email.projectId, email.recipient]
 }
 
-const givenUp = /^given up[;:] (?:the last answer was: )?/
+const GIVEN_UP = /^given up[;:] (?:the last answer was: )?/
 
-function explainFailure({ email }: Facts): Said {
+function explainFailure({ email }: Facts): Sentence {
   const at = formatSecond(email.updatedAt)
   const error = email.error ?? 'an error of our own'
   const command = ['queue', 'retry', email.id]
   if (error === 'cancelled') return { reason: `It was cancelled at ${at}.`, command }
-  if (!givenUp.test(error)) return { reason: `It was not sent: ${quote(error)}.`, command }
+  if (!GIVEN_UP.test(error)) return { reason: `It was not sent: ${quote(error)}.`, command }
   const { attemptCount } = email
   const tries = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`
-  const last = quote(error.replace(givenUp, ''))
+  const last = quote(error.replace(GIVEN_UP, ''))
   return { reason: `It was given up at ${at} after ${tries}: ${last}.`, command }
 }

@@ -1,4 +1,4 @@
-/** What mail on its way waits for, or how far it has come; the order stands in `explain.ts`. */
+/** Explains mail in the queue and in flight; `explain.ts` has the order of the reasons. */
 import { formatSecond } from '../../../clock.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
 import type { DeliveryProgress, SiteStatus } from '../../../outbound/sites/site-status.ts'
@@ -13,9 +13,9 @@ import {
 import type { Explanation, Facts } from './facts.ts'
 import type { LiveSite } from './live-status.ts'
 
-type Said = Omit<Explanation, 'nextAttemptAt'>
+type Sentence = Omit<Explanation, 'nextAttemptAt'>
 
-export function explainHeld({ email, hold }: Facts): Said {
+export function explainHeld({ email, hold }: Facts): Sentence {
   const { recipientDomain, heldAt } = email
   const at = heldAt ?? hold?.heldAt
   const since = at === undefined ? '' : ` since ${formatSecond(at)}`
@@ -42,18 +42,18 @@ export function explainWaiting(facts: Facts): Explanation {
   return { ...explainDue(facts, site), nextAttemptAt }
 }
 
-function explainStopped({ email, last, now }: Facts): Said {
+function explainStopped({ email, last, now }: Facts): Sentence {
   const dueAt = email.dueAt ?? now
   const when = dueAt <= now ? 'It is due now' : `The next attempt is at ${formatSecond(dueAt)}`
   const reason = `${describeLast(email, last)} ${when}, but no server is running.`.trim()
   return { reason, command: ['serve'] }
 }
 
-/** The site's trouble comes first; of its own only what the site's does not say already. */
+/** The reason of the site comes first, then the email's own, unless both are the same. */
 function explainBackOff(
   { email, last, now }: Facts,
   { status, nextAttemptAt }: { status: SiteStatus; nextAttemptAt: number },
-): Said {
+): Sentence {
   const own = isToldBySite({ email, last }, status) ? '' : ` ${describeLast(email, last)}`
   const next =
     nextAttemptAt > now
@@ -65,19 +65,19 @@ function explainBackOff(
   }
 }
 
-/** What is kept with mail that was never tried is what its site said, to whomever. */
+/** An untried email stores the reason of its site, which may be a reply to another email. */
 function isToldBySite({ email, last }: Pick<Facts, 'email' | 'last'>, { cause }: SiteStatus) {
   if (cause === null) return false
   if (last !== null) return quote(cause.text) === describeWord(last)
   return email.error?.endsWith(cause.text) === true
 }
 
-/** Why it was not delivered so far; '' of mail that nothing is to be said of. */
+/** Why the email is not delivered yet; '' if there is nothing to tell. */
 function describeLast(email: Facts['email'], last: Facts['last']): string {
   return last === null ? describeUntried(email) : describeFailure(last, email.recipientDomain)
 }
 
-function explainSchedule({ email, last, now }: Facts): Said {
+function explainSchedule({ email, last, now }: Facts): Sentence {
   const next = `The next attempt is at ${formatSecond(email.dueAt ?? now)}.`
   return {
     reason: `${describeLast(email, last)} ${next}`.trim(),
@@ -86,8 +86,8 @@ function explainSchedule({ email, last, now }: Facts): Said {
 }
 
 /**
- * Of mail without an attempt on record: why its site took nothing, else that its lease ended in the
- * hands of a process that died.
+ * Explains mail without a recorded attempt: the reason of its site, or a lease that ended because its
+ * process died.
  */
 function describeUntried({ state, error }: Facts['email']): string {
   if (error !== null) return `${quote(error)}.`
@@ -95,8 +95,8 @@ function describeUntried({ state, error }: Facts['email']): string {
   return 'It was being sent when its sender ended, so how that went is not known.'
 }
 
-/** Due, and not claimed yet. */
-function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): Said {
+/** Explains mail that is due and not claimed yet. */
+function explainDue({ email, ahead, live }: Facts, site: LiveSite | undefined): Sentence {
   if (live.server !== 'running') return say('It is due now; the server did not say more.')
   const project = live.projects[email.projectId]
   if (project?.isShort === true) {
@@ -139,7 +139,7 @@ function describeFull(
   return `It is due, and waits for a free place at ${name}: ${others} on the way there over ${open}.${trouble}`
 }
 
-/** The time that its claim set for the next attempt holds while this one may be over before it. */
+/** The claim has set the time of the next attempt; it is void once this attempt outlasts it. */
 export function explainSending({ email, live, now }: Facts): Explanation {
   const { retryAt } = email
   const nextAttemptAt = retryAt !== null && retryAt > now ? retryAt : null
@@ -161,7 +161,7 @@ function describeStep(
   return `since ${formatSecond(since)} ${doing}`
 }
 
-/** By step of `DeliveryProgress`. */
+/** A description for each step of `DeliveryProgress`. */
 const doings: Record<string, (place: string) => string> = {
   dns: (place) => `the mail servers of ${place} are looked up in the DNS`,
   waiting: (place) => `a free connection to ${place} is waited for`,
@@ -178,6 +178,6 @@ const doings: Record<string, (place: string) => string> = {
   'final-dot': (place) => `${place} has the whole text and has not confirmed it yet`,
 }
 
-function say(reason: string): Said {
+function say(reason: string): Sentence {
   return { reason, command: null }
 }

@@ -1,4 +1,4 @@
-/** The parts that sentences about an email are made of: what others said, and what follows from it. */
+/** Parts of the sentences about an email: replies of remote servers, and what they mean. */
 import { formatSecond } from '../../../clock.ts'
 import { displayDomain } from '../../../mail/address/address.ts'
 import type { SiteStatus } from '../../../outbound/sites/site-status.ts'
@@ -6,8 +6,8 @@ import type { LastAttempt } from './facts.ts'
 
 const MAX_QUOTED = 400
 
-/** What the last attempt failed at, by class of the reply. */
-const failures: Record<string, (host: string) => string> = {
+/** Why the last attempt failed, by class of the reply. */
+const FAILURES: Record<string, (host: string) => string> = {
   greylist: (host) => `${host} wants it brought again later (greylisting)`,
   throttle: (host) => `${host} takes less mail from here for now`,
   too_fast: (host) => `${host} finds that the mailbox gets too much at once`,
@@ -20,13 +20,13 @@ const failures: Record<string, (host: string) => string> = {
 /** Why the last attempt did not deliver it: `mx.dest.test said: 451 4.3.2 busy.` */
 export function describeFailure(last: LastAttempt, domain: string): string {
   const host = last.host ?? displayDomain(domain)
-  const meaning = failures[last.class ?? '']
+  const meaning = FAILURES[last.class ?? '']
   const lead =
     meaning?.(host) ?? `${host} ${last.replyCode === null ? 'could not take it' : 'said'}`
   return `${lead}: ${describeWord(last)}.`
 }
 
-/** The reply, else what went wrong; one line without a full stop. */
+/** The reply, or the error without one; one line without a full stop. */
 export function describeWord({
   replyCode,
   enhancedCode,
@@ -38,14 +38,14 @@ export function describeWord({
   return quote(isReply ? reply.join(' ') : (error ?? 'no answer'))
 }
 
-/** Others' words on one line, bounded, without a full stop. */
+/** A text of a remote server on one line, bounded, without a full stop. */
 export function quote(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
   const characters = Array.from(line)
   return characters.length <= MAX_QUOTED ? line : `${characters.slice(0, MAX_QUOTED).join('')}…`
 }
 
-/** Nothing, or less than it might, is sent to the site. */
+/** Whether the site is blocked or its rate lowered. */
 export function isRestricted({ blockedUntil, messagesPerMinute }: SiteStatus): boolean {
   return blockedUntil !== null || messagesPerMinute !== null
 }
@@ -65,7 +65,7 @@ export function describeBackOff(status: SiteStatus, domain: string): string {
   return `No more than ${rate} a minute may go to ${site}${until}; it is slowed down${since}${why}.`
 }
 
-/** A site is named after its mail servers, which people may never have heard of. */
+/** Adds the recipient domain: a site bears the name of its mail servers, which few people know. */
 export function nameSite(site: string, domain: string): string {
   const shown = displayDomain(domain)
   return site === domain ? shown : `${site} (the mail servers of ${shown})`

@@ -1,23 +1,22 @@
 /**
- * Why an email is where it is, in a sentence for people: what it waits for, how far it has come, or
- * what became of it. Pure: whoever asks brings the facts (`explanations.ts`).
+ * Explains the state of an email in a sentence: its reason to wait, the step of its attempt, or its
+ * outcome. Pure: the caller collects the facts (`explain-emails.ts`).
  *
- * Of what waits the first of these is said:
+ * For waiting mail, the sentence names the first of these reasons:
  *
- * | what holds it up                              | until                                    |
+ * | reason                                        | until                                    |
  * |-----------------------------------------------|------------------------------------------|
  * | an operator's hold of its recipient domain    | it is released                           |
  * | no server is running                          | one is started                           |
  * | the back-off or the lowered rate of its site  | its end, or an operator lifts it         |
  * | its own retry schedule                        | the next attempt; why the last one failed |
  * | the rate of its project                       | its turn                                 |
- * | a site, server or project with its hands full | there is room                            |
+ * | a site, server or project at its limit        | there is capacity                        |
  * | nothing                                       | it is due now                            |
  *
- * Remote servers' words stand in the sentence as they were kept, on one line and bounded: whoever
- * shows them escapes what the medium obeys.
+ * The sentence quotes replies of remote servers as they are stored, on one line and bounded: the
+ * caller escapes them for its medium.
  */
-
 import { explainEnd } from './explain-end.ts'
 import { explainHeld, explainSending, explainWaiting } from './explain-waiting.ts'
 import type { Explanation, Facts } from './facts.ts'

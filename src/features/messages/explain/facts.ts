@@ -25,7 +25,7 @@ export type ExplainedEmail = Pick<
   | 'updatedAt'
 >
 
-/** The attempt or report that an email's state rests on. */
+/** The attempt or report that decided the state of an email. */
 export type LastAttempt = Pick<
   Attempt,
   | 'at'
@@ -40,17 +40,17 @@ export type LastAttempt = Pick<
   | 'finalRecipient'
 >
 
-/** `silent`: a server runs, and did not answer. */
+/** `silent`: a server runs but did not answer. */
 export type Live = ({ server: 'running' } & LiveStatus) | { server: 'none' } | { server: 'silent' }
 
 export type Facts = {
   email: ExplainedEmail
-  /** Of its recipient domain. */
+  /** The hold of its recipient domain. */
   hold: Hold | null
-  /** Of its recipient in its project. */
+  /** The suppression of its recipient in its project. */
   suppression: Pick<Suppression, 'reason' | 'source' | 'createdAt'> | null
   last: LastAttempt | null
-  /** The id of the first email to its domain that is being sent. */
+  /** The id of the first email to its domain that is in flight. */
   ahead: string | null
   live: Live
   now: number
@@ -58,8 +58,8 @@ export type Facts = {
 
 export type Explanation = {
   reason: string
-  /** The command line that changes it, without the program's name; null where there is none. */
+  /** The command line that changes the state, without the program's name; null if none does. */
   command: readonly string[] | null
-  /** When it is tried next, in the past when it is due now; null when it is not tried. */
+  /** The time of the next attempt, past if it is due now; null if there is none. */
   nextAttemptAt: number | null
 }

@@ -1,6 +1,6 @@
 /**
- * What only the running server knows of mail on its way: how its destinations stand, whether its
- * project is at its rate, how far a delivery has come. Nothing of it is on disk.
+ * The facts about mail that only the running server has: the status of sites, the rate limits of
+ * projects, the progress of deliveries. They are in memory only.
  */
 
 import type { DeliveryProgress, SiteStatus } from '../../../outbound/sites/site-status.ts'
@@ -9,27 +9,27 @@ import type { Base } from '../../base.ts'
 import type { Throttle, ThrottleStatus } from '../queue/throttle.ts'
 
 export type LiveStatusQuery = {
-  /** Recipient domains, A-labels. */
+  /** Recipient domains (A-labels). */
   domains: readonly string[]
   projectIds: readonly string[]
-  /** Of mail that is being sent. */
+  /** Emails in flight. */
   emailIds: readonly string[]
 }
 
 export type LiveSite = {
   site: string
-  /** Null while nothing is known of it. */
+  /** Null while the site is unknown. */
   status: SiteStatus | null
-  /** Whether an email of that class may go there now. */
+  /** Whether the site can take an email of that class now. */
   hasRoom: { [queueClass: number]: boolean }
 }
 
 export type LiveProject = ThrottleStatus & {
-  /** Whether an email of that class may go within the project's share of the server. */
+  /** Whether the project's share of the server allows an email of that class. */
   hasRoom: { [queueClass: number]: boolean }
 }
 
-/** By domain, project and email; a JSON value. */
+/** By domain, project and email id; a JSON value. */
 export type LiveStatus = {
   sites: Record<string, LiveSite>
   projects: Record<string, LiveProject>

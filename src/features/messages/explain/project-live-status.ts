@@ -1,7 +1,7 @@
 /**
- * What the server that runs this very process knows of a project's mail, for the API. What led to a
- * destination's back-off is left out: it may be a reply to another project's mail, whose addresses it
- * names. The reply to the email itself is told all the same.
+ * The live status of a project's mail, for the API, which runs in the server's process. The cause of
+ * a site's back-off is left out: it may be a reply to another project's mail, with its addresses. The
+ * replies to the project's own emails are shown.
  */
 import type { FindLiveState } from './explain-emails.ts'
 import { findLiveStatus, type LiveDeps } from './live-status.ts'

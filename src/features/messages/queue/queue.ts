@@ -84,7 +84,7 @@ export function startQueue(core: QueueDeps, delivery: Deliverer): Queue {
   // Without the database no outcome can be recorded, so the emails would be sent again.
   const stopRecalling = core.store.onFilesLost(delivery.recallAll)
   const renewal = setInterval(
-    () => upkeep.run(() => renewLeases(core, delivery.inHand(), core.now() + LEASE_MS)),
+    () => upkeep.run(() => renewLeases(core, delivery.inFlight(), core.now() + LEASE_MS)),
     RENEW_EVERY_MS,
   )
   const sweep = setInterval(() => upkeep.run(() => sweepQueue(state)), SWEEP_EVERY_MS)
@@ -277,7 +277,7 @@ async function openQueue(state: QueueState): Promise<void> {
 
 async function sweepQueue(state: QueueState): Promise<void> {
   const { core, delivery } = state
-  const except = delivery.inHand()
+  const except = delivery.inFlight()
   logRecovered(core, await recoverLeases(core, { until: core.now(), except }))
   await mendClock(core)
   await releaseStray(core)

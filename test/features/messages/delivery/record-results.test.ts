@@ -53,7 +53,7 @@ test('outcomes of every kind that come together are one write', async (t) => {
   assert.equal(line.writes(), 1)
   const states = ['delivered', 'bounced', 'delivered', 'deferred', 'relayed', 'queued']
   assert.deepEqual(await statesOf(line), states)
-  assert.deepEqual(line.delivery.inHand(), [])
+  assert.deepEqual(line.delivery.inFlight(), [])
 })
 
 test('of each email sent comes before delivery, in the order of the reports', async (t) => {
@@ -80,7 +80,7 @@ test('a report that cannot be written loses no other', async (t) => {
   line.delivery.report(reports)
   await line.delivery.settled(5_000)
   assert.deepEqual(await statesOf(line), ['delivered', 'sending', 'delivered'])
-  assert.deepEqual(line.delivery.inHand(), [])
+  assert.deepEqual(line.delivery.inFlight(), [])
 })
 
 test('an email that went back and is in hand again keeps its place while others are recorded', async (t) => {
@@ -105,7 +105,7 @@ test('an email that went back and is in hand again keeps its place while others 
   await again.promise
   t.mock.timers.tick(1_000)
   await settled
-  assert.deepEqual(line.delivery.inHand(), [first])
+  assert.deepEqual(line.delivery.inFlight(), [first])
   line.delivery.report([attempted(line.tasks[0] as never, 'delivered')])
   const last = line.delivery.settled(60_000)
   await last
@@ -130,7 +130,7 @@ test('a stop waits for no disk that fails', async (t) => {
   await refused.promise
   t.mock.timers.enable({ apis: ['setTimeout'] })
   await queue.stop()
-  assert.deepEqual(delivery.inHand(), [])
+  assert.deepEqual(delivery.inFlight(), [])
 })
 
 test('reports are kept while the database takes no writes, and recorded once it does', async (t) => {
@@ -148,14 +148,14 @@ test('reports are kept while the database takes no writes, and recorded once it 
   line.delivery.report(line.tasks.map((task) => attempted(task, 'delivered')))
   const settled = line.delivery.settled(60_000)
   await new Promise(setImmediate)
-  assert.equal(line.delivery.inHand().length, 2)
+  assert.equal(line.delivery.inFlight().length, 2)
   t.mock.timers.tick(1_000)
   await refused.promise
   await new Promise(setImmediate)
   t.mock.timers.tick(1_000)
   await settled
   assert.deepEqual(await statesOf(line), ['delivered', 'delivered'])
-  assert.deepEqual(line.delivery.inHand(), [])
+  assert.deepEqual(line.delivery.inFlight(), [])
 })
 
 test('when the files of the database are taken away, what has not begun is called back and nothing more is claimed', async (t) => {
