@@ -1,12 +1,13 @@
 /**
- * The composition root: builds every part, starts them in order, stops them in reverse.
+ * The composition root: builds all parts, starts them in order, and stops them in reverse.
  *
- * Start: the lock of the server, database, sandbox sink, delivery threads; then the listeners, HTTP before mail; then those
- * that work by themselves: reading, the jobs, the queue. So a start that fails, on a taken port, has
- * claimed nothing. What the listeners take meanwhile is on disk, and waits for the workers.
+ * Start: the server's lock, database, sandbox sink and delivery threads; then the listeners, HTTP
+ * before mail; then the loops: queue, jobs, search index and inbound mail. So a start that fails, for
+ * example because a port is taken, has claimed nothing. Mail and requests that arrive before the
+ * loops start are on disk and wait for them.
  *
- * Stop: messages on their way in are taken, HTTP finishes what it was asked, the queue claims no
- * more, delivery finishes or returns what it has, outcomes reach the disk, the rest follows.
+ * Stop: inbound sessions finish their messages, HTTP finishes its requests, the queue claims no more
+ * emails, delivery finishes or puts back its emails, outcomes are written, and the other parts end.
  */
 import { now } from './clock.ts'
 import { nativeBindingPath } from './config/addon.ts'
@@ -45,12 +46,12 @@ import type { Tracker } from './mail/html/tracking.ts'
 import { type Outbound, type OutboundDeps, startOutbound } from './outbound/outbound.ts'
 import { takeServeLock } from './store/files/serve-lock.ts'
 
-/** From SIGTERM to the end: what is in hand by then goes back to where it came from. */
+/** The time for a stop; unfinished work is put back. */
 const STOP_WITHIN_MS = 8_500
-/** Whoever comes last still gets this much of it. */
+/** The least grace for each part, even the last. */
 const LEAST_GRACE_MS = 500
 
-/** Messages that are coming in may take that much of it. */
+/** The share of that time for inbound sessions. */
 const MAIL_GRACE_MS = 3_000
 
 export type App = {
@@ -58,12 +59,12 @@ export type App = {
     event: 'ready'
     http: string
     mode: Config['delivery']['mode']
-    /** Where mail comes in, as bound; left out when nowhere. */
+    /** The bound addresses for inbound mail; absent without any. */
     inbound?: string[]
-    /** Where programs hand in mail, as bound; left out when nowhere. */
+    /** The bound addresses for submission; absent without any. */
     submission?: string[]
   }
-  /** In sandbox mode: what a newcomer needs to send a first message. */
+  /** The credentials of sandbox mode, for sending a first message. */
   sandbox: SandboxWelcome | null
   stop(): Promise<void>
 }
@@ -71,8 +72,8 @@ export type App = {
 type Stop = (graceMs: number) => Promise<void>
 
 /**
- * What to do to stop, in the order of starting; each is told how long it may take. The listeners end
- * before all others, which still do for them what they were asked.
+ * The functions that stop the parts, in the order of starting; each gets its grace. The listeners
+ * stop first, because they still need the other parts.
  */
 type Stops = { listeners: Stop[]; parts: Stop[] }
 
@@ -110,11 +111,11 @@ async function start(
   const unwatchClock = watchClock(base)
   stops.parts.push(async () => unwatchClock())
   if (config.secretPrevious !== null) await resealDomainKeys(base)
-  const ends = await findEnds(base, stops)
-  const { core, delivery } = await prepareDelivery(base, ends, stops)
+  const inboundHosts = await watchInboundHosts(base, stops)
+  const { core, delivery } = await prepareDelivery(base, inboundHosts, stops)
   watchOtherProcesses(core, stops)
   stops.parts.push(startAnswering(core).stop)
-  const listening = await listen(core, ends, stops)
+  const listening = await listen(core, inboundHosts, stops)
   await work(core, delivery, stops)
   // Last, so that credentials are made only when they will be shown.
   const sandbox = config.delivery.mode === 'sandbox' ? await prepareSandbox(base) : null
@@ -122,10 +123,10 @@ async function start(
   return { ready, sandbox, stop: () => stopAll(stops) }
 }
 
-/** Binds every address; what comes in by them is taken from now on. */
+/** Binds every address; the server accepts requests and mail from now on. */
 async function listen(
   core: Core,
-  ends: Ends,
+  inboundHosts: InboundHosts,
   stops: Stops,
 ): Promise<Pick<App['ready'], 'http' | 'inbound' | 'submission'>> {
   const requestLog = startRequestLog(core)
@@ -135,7 +136,7 @@ async function listen(
   stops.listeners.push(http.stop)
   const inbound = await startInbound(core)
   stops.listeners.push(mailStop(inbound))
-  ends.listeners.push(...inbound.addresses)
+  inboundHosts.listeners.push(...inbound.addresses)
   const submission = await startSubmission(core, { limiter })
   stops.listeners.push(mailStop(submission))
   const places = ([name, { addresses }]: [string, MailService]) =>
@@ -144,12 +145,12 @@ async function listen(
   return { http: http.url, ...Object.fromEntries(mail) }
 }
 
-/** From here on what waits is claimed. */
+/** Starts the loops that claim waiting work. */
 async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void> {
   const { store, log } = core
   const queue = startQueue(core, delivery)
   stops.parts.push(queue.stop)
-  // The lock says that whoever held them is gone.
+  // The server's lock proves that no other process runs jobs.
   await store.write((tx) => endLeases(tx, now()))
   const jobs = startJobs({ store, log, now, ...createSchedule(core) })
   const unwatchJobs = core.jobNotifier.listen(jobs.wake)
@@ -159,13 +160,16 @@ async function work(core: Core, delivery: Deliverer, stops: Stops): Promise<void
   await startReading(core, stops)
 }
 
-/** Where mail ends here: a route to one of our listeners is a loop, unless it is for us. */
-type Ends = Required<Pick<OutboundDeps, 'inboundListeners' | 'receivesFor'>> & {
-  /** For mail from outside, as soon as they listen. */
+/**
+ * The listeners for inbound mail. Delivery to one of them is a loop, unless this server receives mail
+ * for the domain.
+ */
+type InboundHosts = Required<Pick<OutboundDeps, 'inboundListeners' | 'receivesFor'>> & {
+  /** Filled when the listeners are bound. */
   listeners: ListenAddress[]
 }
 
-async function findEnds(base: OpenCore, stops: Stops): Promise<Ends> {
+async function watchInboundHosts(base: OpenCore, stops: Stops): Promise<InboundHosts> {
   const listeners: ListenAddress[] = []
   const domains = await startReceivingDomains(base)
   stops.parts.push(async () => domains.stop())
@@ -176,7 +180,7 @@ async function findEnds(base: OpenCore, stops: Stops): Promise<Ends> {
   }
 }
 
-/** What comes in is read by threads of their own and put into effect. */
+/** Starts the threads that parse inbound mail, and the loop that applies their results. */
 async function startReading(core: Core, stops: Stops): Promise<void> {
   const { config, log } = core
   const settings = { dnsServers: config.dns.servers, hostname: config.delivery.hostname }
@@ -190,17 +194,17 @@ function mailStop(service: MailService): Stop {
   return (graceMs) => service.stop(Math.min(graceMs, MAIL_GRACE_MS))
 }
 
-/** Outbound, the recording of its outcomes and of hits; nothing is delivered before the queue starts. */
+/** Starts outbound and the recording of results and hits. Delivery begins when the queue starts. */
 async function prepareDelivery(
   base: OpenCore,
-  ends: Ends,
+  inboundHosts: InboundHosts,
   stops: Stops,
 ): Promise<{ core: Core; delivery: Deliverer }> {
   const { config, log, resolver } = base
   const sandboxPort = await startSink(base, stops)
   let delivery: Deliverer | undefined
   const outbound: Outbound = startOutbound(
-    { config, log, now, resolver, sandboxPort, tracker: trackerOf(base), ...ends },
+    { config, log, now, resolver, sandboxPort, tracker: trackerOf(base), ...inboundHosts },
     { finished: (results) => delivery?.report(results) },
   )
   const hits = startHitLog(base)
@@ -231,7 +235,7 @@ async function startSink(base: OpenCore, stops: Stops): Promise<number | undefin
   return sink.port
 }
 
-/** A command took effect on the same file: forget what was remembered, look at what waits. */
+/** Drops caches and wakes the loops when a command has changed the database. */
 function watchOtherProcesses(
   { store, directory, queueNotifier, inboundNotifier }: Core,
   stops: Stops,

@@ -17,7 +17,7 @@ export const groups: Record<string, string> = {
   bounce: 'analyse bounces',
 }
 
-const idArgument = '<id>'
+const ID_ARGUMENT = '<id>'
 const repliesOption: [string, string] = [
   '--replies',
   'also show the MX record that brings replies, and all other mail of the domain, to this server',
@@ -96,7 +96,7 @@ export const commands: CommandSpec[] = [
   {
     name: 'project update',
     summary: 'change a project',
-    args: idArgument,
+    args: ID_ARGUMENT,
     options: [
       ['--name <name>', 'new name'],
       ['--tracking <mode>', 'tracking of opens and clicks: ENABLED, DISABLED or MARKETING_ONLY'],
@@ -112,7 +112,7 @@ export const commands: CommandSpec[] = [
   {
     name: 'project keys',
     summary: 'show the keys of a project; the secret key is masked',
-    args: idArgument,
+    args: ID_ARGUMENT,
     options: [
       ['--regenerate', 'create new keys and print them once; the old keys stop working at once'],
     ],
@@ -172,7 +172,7 @@ export const commands: CommandSpec[] = [
     name: 'queue show',
     summary:
       'show the history of an email: its state and the reason, every attempt, step and reply',
-    args: idArgument,
+    args: ID_ARGUMENT,
     load: async () => (await import('./queue/show.ts')).showEmailCommand,
   },
   {
@@ -235,7 +235,7 @@ export const commands: CommandSpec[] = [
   {
     name: 'inbound show',
     summary: 'print a message as received, or its metadata once it is deleted',
-    args: idArgument,
+    args: ID_ARGUMENT,
     options: [['--facts', 'print the metadata in any case']],
     load: async () => (await import('./inbound.ts')).showInboundCommand,
   },
@@ -308,7 +308,7 @@ export const commands: CommandSpec[] = [
   {
     name: 'sandbox show',
     summary: 'print a message as it arrived, or one decoded part of it',
-    args: idArgument,
+    args: ID_ARGUMENT,
     options: [
       ['--html', 'the HTML part'],
       ['--text', 'the text part'],
@@ -318,7 +318,7 @@ export const commands: CommandSpec[] = [
   {
     name: 'sandbox open',
     summary: 'show a message in a browser on this machine',
-    args: idArgument,
+    args: ID_ARGUMENT,
     load: async () => (await import('./sandbox/open.ts')).openSandboxCommand,
   },
   {

@@ -1,8 +1,8 @@
 /**
- * Work that follows the events of all projects: each is handed over once, in the order of commits
- * (`seq`). A follower has a name, and under it a cursor in the database that moves in the very
- * transaction of what its handler writes. So a crash at any moment, or a handler that throws, leaves
- * both or neither: nothing is lost and nothing done twice.
+ * Followers of the events of all projects. Nothing uses them yet: they are for campaigns and
+ * workflows, which start and continue on events. A follower's handler gets each event once, in the
+ * order of commits (`seq`). The follower's cursor in the database moves in the transaction of the
+ * handler's writes, so that after a crash or an error both or neither are there.
  *
  *   idle       nothing is asked of the database until some transaction commits
  *   behind     a transaction a batch: cursor, events, the handler's writes, the new cursor
@@ -45,9 +45,9 @@ export type Follower = {
 
 type Deps = Pick<Base, 'store' | 'log' | 'now'>
 
-const defaultBatch = 100
-const firstPauseMs = 1_000
-const longestPauseMs = MINUTE_MS
+const DEFAULT_BATCH = 100
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = MINUTE_MS
 
 const findCursor = statement((db) =>
   db
@@ -81,7 +81,7 @@ const listBehind = statement((db) =>
 
 export function startFollower(deps: Deps, options: FollowerOptions): Follower {
   const { store, log } = deps
-  const most = options.batch ?? defaultBatch
+  const most = options.batch ?? DEFAULT_BATCH
   const stopping = Promise.withResolvers<void>()
   let waiting: PromiseWithResolvers<void>[] = []
   let isStopping = false
@@ -133,7 +133,7 @@ export function startFollower(deps: Deps, options: FollowerOptions): Follower {
     isWoken = true
     suspects = Math.max(suspects, most)
     if (!isAlone) return
-    const pauseMs = Math.min(firstPauseMs * 2 ** failures, longestPauseMs)
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS)
     failures += 1
     await pause(pauseMs, stopping.promise)
   }

@@ -7,12 +7,12 @@ const ofSns =
   /^https:\/\/(sns\.[a-z]{2,4}(?:-[a-z]{2,12}){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?)\/([!-~]*)$/
 
 /** One file at the top, nothing behind it. */
-const certificateFile = /^[\w-][\w.-]{0,200}\.pem$/
+const CERTIFICATE_FILE = /^[\w-][\w.-]{0,200}\.pem$/
 
 /** Undefined unless it is a certificate file of SNS. */
 export function parseCertificateUrl(text: string): URL | undefined {
   const path = pathOf(text)
-  return path !== undefined && certificateFile.test(path) ? new URL(text) : undefined
+  return path !== undefined && CERTIFICATE_FILE.test(path) ? new URL(text) : undefined
 }
 
 /** Undefined unless it does nothing but confirm a subscription to this very topic. */

@@ -39,7 +39,7 @@ const MACHINE_HITS = 20
 const MAX_AGENT_LENGTH = 500
 
 const prefetchHeaders = ['purpose', 'sec-purpose', 'x-purpose', 'x-moz'] as const
-const prefetch = /prefetch|prerender|preview/i
+const PREFETCH = /prefetch|prerender|preview/i
 
 const machineAgents = new Set([
   'Mozilla/5.0',
@@ -86,7 +86,7 @@ export function isMachineRequest(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
 ): boolean {
   if (method !== 'GET') return true
-  if (prefetchHeaders.some((name) => prefetch.test(String(headers[name] ?? '')))) return true
+  if (prefetchHeaders.some((name) => PREFETCH.test(String(headers[name] ?? '')))) return true
   return isMachineAgent(type, headers['user-agent'] ?? '')
 }
 
