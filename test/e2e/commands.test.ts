@@ -28,12 +28,12 @@ describe('commands beside a running server', () => {
     })
     // This process runs them, so that what is measured is not how long a process takes to start.
     const command = async (...argv: string[]): Promise<unknown> => {
-      const place = { cwd: installation.folder, env: {} }
-      const { status, out, err } = await runAt(place, ...argv, '--json')
+      const options = { cwd: installation.folder, env: {} }
+      const { status, out, err } = await runAt(options, ...argv, '--json')
       assert.equal(status, 0, err)
       return JSON.parse(out)
     }
-    const { id, secret } = await makeProject({ command })
+    const { id, secret } = await makeProject(installation)
     await command('domain', 'add', '--project', id, 'other.test')
     const server = await installation.serve()
     const show = async (email: string) => (await command('queue', 'show', email)) as ShownEmail

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Core } from '../../../src/features/core.ts'
 import { createSchedule } from '../../../src/features/schedule.ts'
 import { createSegment } from '../../../src/features/segments/create.ts'
 import { refreshSegments } from '../../../src/features/segments/refresh.ts'
@@ -117,7 +116,7 @@ test('a segment that is deleted during a round is passed over', async (t) => {
 test('the schedule has both the round, in a place of its own, and the clearing away', async (t) => {
   const core = await openTestCore(t)
   const { id: projectId } = await addProject(core)
-  const { handlers, cron, limits } = createSchedule(core as unknown as Core)
+  const { handlers, cron, limits } = createSchedule(core)
   assert.equal(limits['refresh-segments'], 1)
   assert.equal(cron.find(({ name }) => name === 'refresh-segments')?.schedule, '*/5 * * * *')
   assert.ok(handlers['clear-segment'])

@@ -349,8 +349,7 @@ test('an aborted job stops between two batches', async () => {
 test('the job loop runs the job, and the status shows its result', async (t) => {
   const { id } = await addProject(core)
   const ids = await addPeople(id, crowd(3))
-  const whole = core as unknown as Core
-  const { handlers, limits } = createSchedule(whole)
+  const { handlers, limits } = createSchedule(core)
   assert.equal(limits.bulk, 3)
   const { store, log, now, jobNotifier } = core
   const running = startJobs({ store, log, now, handlers, limits })

@@ -443,8 +443,7 @@ test('the lists of several projects share the limit of one', async (t) => {
 
 test('the job loop runs three lists at a time, and the status shows the result', async (t) => {
   const { core, start, projectId } = await setUp(t)
-  const whole = { ...core, outbound: {}, hits: {} } as unknown as Core
-  const { handlers, limits } = createSchedule(whole)
+  const { handlers, limits } = createSchedule(core)
   assert.equal(limits['verify-list'], 3)
   const { store, log, now, jobNotifier } = core
   const running = startJobs({ store, log, now, handlers, limits })
