@@ -1,46 +1,50 @@
 /**
- * A session of smtp-server with what it leaves to others: limits on commands, messages, errors and
- * time; enhanced codes of our own; and no pipelining before the client knows that it is allowed.
+ * A session of smtp-server with the protections that smtp-server leaves to others: limits on commands,
+ * messages, errors and time; enhanced codes of our own; and no pipelining before the client knows that
+ * it is allowed.
  *
- * What smtp-server 3.21.6 does itself, and the tests hold it to: what came in clear behind STARTTLS
- * is dropped; who talks before the greeting is sent away; a command line is bounded; a client that
- * does not read its replies is not read from. Where a message ends is read by `data-reader.ts`.
+ * smtp-server 3.21.6 itself does the following, which our tests verify: it drops data that came without
+ * TLS after STARTTLS; it rejects clients that talk before the greeting; it bounds the command line; it
+ * does not read from a client that does not read its replies. `data-reader.ts` finds the end of a
+ * message.
  */
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import type { SMTPServer } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
 import { readDataWith } from './data-reader.ts'
-import type { GuardedServer } from './guarded-server.ts'
-import type { Session } from './sessions.ts'
+import type { ServerSession, Sessions } from './sessions.ts'
 
 type ParsedAddress = ReturnType<SMTPConnection['_parseAddressCommand']>
-type Phase = 'command' | 'data' | 'ours'
+/** 'handling': we are handling a command or a message. */
+type Phase = 'command' | 'data' | 'handling'
 
-/** A reply that says itself what happened (RFC 3463). */
+/** A reply with an enhanced code of its own (RFC 3463). */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /
 const IN_BRACKETS = /^rcpt to:\s{0,9}<([^<>]*)>/i
 const LINE_FEED = 0x0a
-/** Of its size limit a client may send that much before it is cut off. */
+/** A client that exceeds the size limit by this factor is disconnected. */
 const EXCESS = 2
 /** Not the client's fault: more recipients than a message may have. */
 const TOO_MANY_RECIPIENTS = 452
 
-export class GuardedConnection extends SMTPConnection implements Session {
-  readonly #server: GuardedServer
+export class GuardedConnection extends SMTPConnection implements ServerSession {
+  readonly #sessions: Sessions
   readonly #startedAt = performance.now()
-  /** Since when it is the client's turn. */
+  /** When the client's turn began. */
   #turnAt = performance.now()
   #commands = 0
   #errors = 0
   #transaction = 0
 
   constructor(
-    server: GuardedServer,
+    server: SMTPServer,
+    sessions: Sessions,
     socket: Socket | TLSSocket,
     options?: SMTPConnectionOptions | null,
   ) {
     super(server, socket, options)
-    this.#server = server
+    this.#sessions = sessions
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
@@ -49,13 +53,13 @@ export class GuardedConnection extends SMTPConnection implements Session {
     super.send(code, data, isOwn ? false : context)
     if (code < 400 || code === 421 || code === TOO_MANY_RECIPIENTS) return
     this.#errors += 1
-    if (this.#errors >= this.#server.sessions.limits.errors) {
+    if (this.#errors >= this.#sessions.limits.errors) {
       super.send(421, '4.7.0 Too many errors', false)
     }
   }
 
   override _onCommand(command: Buffer, callback?: () => void): void {
-    const { limits } = this.#server.sessions
+    const { limits } = this.#sessions
     if (this._transactionCounter !== this.#transaction) this.#commands = 0
     this.#transaction = this._transactionCounter
     this.#commands += 1
@@ -65,7 +69,7 @@ export class GuardedConnection extends SMTPConnection implements Session {
     else super._onCommand(command, callback)
   }
 
-  /** Until EHLO was answered nobody may send more than a line (RFC 2920 section 3.1). */
+  /** Before the reply to EHLO a client may send one line only (RFC 2920 section 3.1). */
   override _createParser(): ReturnType<SMTPConnection['_createParser']> {
     const parser = super._createParser()
     readDataWith(parser)
@@ -85,25 +89,22 @@ export class GuardedConnection extends SMTPConnection implements Session {
     return end !== -1 && end < chunk.length - 1
   }
 
-  /**
-   * What smtp-server would call a slip of syntax is one more address that is not ours, and is
-   * refused as such.
-   */
+  /** Refuses an address that smtp-server would call a syntax error as an unknown recipient. */
   override _parseAddressCommand(name: string, command: Buffer | string): ParsedAddress {
     const parsed = super._parseAddressCommand(name, command)
     if (parsed !== false || name !== 'rcpt to') return parsed
     const [, address = ''] = IN_BRACKETS.exec(command.toString()) ?? []
-    return isNeverOurs(address) ? { address, args: false } : false
+    return isNeverKnown(address) ? { address, args: false } : false
   }
 
   override _onClose(): void {
     super._onClose()
-    this.#server.sessions.delete(this)
+    this.#sessions.delete(this)
   }
 
   sweep(now: number, commandMs: number): void {
     if (this._closing || this._closed) return
-    const { dataMs, sessionMs } = this.#server.sessions.limits
+    const { dataMs, sessionMs } = this.#sessions.limits
     const phase = this.#phase()
     const waited = now - this.#turnAt
     if (phase === 'data') {
@@ -111,7 +112,7 @@ export class GuardedConnection extends SMTPConnection implements Session {
       else if (this.#isFarTooLarge()) this.send(421, '4.7.0 The message is far too large')
       return
     }
-    if (phase === 'ours') return
+    if (phase === 'handling') return
     if (waited > commandMs) this.send(421, '4.4.2 Nothing came for too long')
     else if (now - this.#startedAt > sessionMs) this.send(421, '4.4.2 The session took too long')
   }
@@ -128,7 +129,7 @@ export class GuardedConnection extends SMTPConnection implements Session {
 
   #phase(): Phase {
     if (this._parser !== false && this._parser._dataMode) return 'data'
-    return this._handlerPending || this._dataStream ? 'ours' : 'command'
+    return this._handlerPending || this._dataStream ? 'handling' : 'command'
   }
 
   #isFarTooLarge(): boolean {
@@ -137,8 +138,8 @@ export class GuardedConnection extends SMTPConnection implements Session {
   }
 }
 
-/** For its quotes or its second `@` our own parser does not take it. */
-function isNeverOurs(address: string): boolean {
+/** Our own parser accepts no address with quotes or a second `@`. */
+function isNeverKnown(address: string): boolean {
   return address.includes('"') || address.split('@', 3).length > 2
 }
 

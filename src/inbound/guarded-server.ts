@@ -1,4 +1,4 @@
-/** smtp-server with guarded sessions, on one address of a service. */
+/** An smtp-server with guarded sessions, on one address of a service. */
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
@@ -15,12 +15,12 @@ export class GuardedServer extends SMTPServer {
   readonly sessions: Sessions
 
   constructor(options: GuardedOptions, sessions: Sessions) {
-    super({ ...commonOptions, socketTimeout: sessions.limits.commandMs, ...options })
+    super({ ...COMMON_OPTIONS, socketTimeout: sessions.limits.commandMs, ...options })
     this.sessions = sessions
   }
 
   override connect(socket: Socket | TLSSocket, options?: SMTPConnectionOptions | null): void {
-    const connection = new GuardedConnection(this, socket, options)
+    const connection = new GuardedConnection(this, this.sessions, socket, options)
     const refusal = this.sessions.refuse(connection.remoteAddress)
     if (refusal !== undefined) {
       turnAway(socket, refusal)
@@ -32,7 +32,7 @@ export class GuardedServer extends SMTPServer {
     connection.init()
   }
 
-  /** The address as it is then. @throws Error when it cannot be listened on */
+  /** Returns the address with its actual port. @throws Error if it cannot listen there */
   async bind({ host, port, isTls }: ListenAddress): Promise<ListenAddress> {
     const listener = this.listen(port, host)
     await once(listener, 'listening')
@@ -40,24 +40,24 @@ export class GuardedServer extends SMTPServer {
     return { host: bound.address, port: bound.port, isTls }
   }
 
-  /** For handshakes to come. */
+  /** Uses the pair for all later handshakes. */
   renew(pair: CertificatePair): void {
     this.updateSecureContext(pair)
   }
 }
 
-const commonOptions: SMTPServerOptions = {
+const COMMON_OPTIONS: SMTPServerOptions = {
   logger: false,
   banner: 'Pillarbox',
   heloResponse: '%s',
   disableReverseLookup: true,
   hideENHANCEDSTATUSCODES: false,
-  // What people write before the @ is theirs; whom we take mail for is decided by our own parser.
+  // Clients may write any local part; our own parser decides whose mail we receive.
   lenientAddressParsing: true,
   minVersion: 'TLSv1.2',
 }
 
-/** No more is said to it, and nothing read. */
+/** Sends a refusal and closes the connection without reading from it. */
 function turnAway(socket: Socket | TLSSocket, text: string): void {
   socket.on('error', () => socket.destroy())
   socket.write(`421 ${text}\r\n`)

@@ -6,7 +6,7 @@ import type { CertificatePair, Certificates } from '../config/certificates/watch
 import type { ListenAddress } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import type { GuardedServer } from './guarded-server.ts'
-import { createSessions, defaultLimits, type SessionLimits, type Sessions } from './sessions.ts'
+import { createSessions, DEFAULT_LIMITS, type SessionLimits, type Sessions } from './sessions.ts'
 
 export type MailService = {
   /** Where it listens, with the port that was found for port 0. */
@@ -38,7 +38,7 @@ export async function startMailService(
   createServer: (parts: ServerParts) => GuardedServer,
 ): Promise<MailService> {
   const servers: GuardedServer[] = []
-  const sessions = createSessions({ ...defaultLimits, ...options.limits })
+  const sessions = createSessions({ ...DEFAULT_LIMITS, ...options.limits })
   const stop = (graceMs: number) => stopAll({ servers, sessions }, graceMs)
   const addresses: ListenAddress[] = []
   try {

@@ -1,16 +1,15 @@
 /**
- * The sessions of one service, whatever addresses it listens on: how many there may be at a time,
- * in all and from one address, and how long each may keep us waiting. A session that has its turn
- * (a command, a message) has a time for it that no trickle of octets extends; while more than half
- * of all places are taken, a command's is short.
+ * Limits the SMTP sessions of one service, on all addresses it listens on: how many there may be, in
+ * total and from one address, and how long each may keep us waiting. A client has a fixed time for each
+ * command and each message, which a trickle of octets does not extend. While more than half of all
+ * places are taken, the time for a command is short.
  */
-
 import ipaddr from 'ipaddr.js'
 import { HOUR_MS } from '../clock.ts'
 
 export type SessionLimits = {
   connections: number
-  /** Of one IPv4 address or one IPv6 network of 64 bits. */
+  /** From one IPv4 address or one IPv6 network of 64 bits. */
   connectionsPerAddress: number
   /** Between two messages. */
   commands: number
@@ -19,16 +18,16 @@ export type SessionLimits = {
   errors: number
   /** For a command (RFC 5321 section 4.5.3.2.7: five minutes). */
   commandMs: number
-  /** The same while places are scarce. */
+  /** The same while more than half of all places are taken. */
   busyCommandMs: number
   /** For the whole of a message. */
   dataMs: number
   sessionMs: number
-  /** How often the times are looked at. */
+  /** How often the times are checked. */
   sweepMs: number
 }
 
-export const defaultLimits: SessionLimits = {
+export const DEFAULT_LIMITS: SessionLimits = {
   connections: 500,
   connectionsPerAddress: 50,
   commands: 300,
@@ -42,7 +41,7 @@ export const defaultLimits: SessionLimits = {
 }
 
 /** Times in milliseconds of `performance.now()`. */
-export type Session = {
+export type ServerSession = {
   remoteAddress: string
   /** Ends the session if it has used up its time. */
   sweep(now: number, commandMs: number): void
@@ -53,18 +52,18 @@ export type Session = {
 
 export type Sessions = {
   limits: SessionLimits
-  /** Why no session may begin from this address; undefined when it may. */
+  /** Returns why no session may begin from this address; undefined if one may. */
   refuse(remoteAddress: string): string | undefined
-  add(session: Session): void
-  delete(session: Session): void
-  /** Ends when all have: those with work in hand have `graceMs` for it. */
+  add(session: ServerSession): void
+  delete(session: ServerSession): void
+  /** Resolves when all sessions have ended; those with work in hand get `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
 
 const LEAVE_EVERY_MS = 20
 
 export function createSessions(limits: SessionLimits): Sessions {
-  const open = new Set<Session>()
+  const open = new Set<ServerSession>()
   const byPeer = new Map<string, number>()
   const timer = setInterval(sweep, limits.sweepMs).unref()
 
@@ -75,7 +74,7 @@ export function createSessions(limits: SessionLimits): Sessions {
     for (const session of open) session.sweep(now, commandMs)
   }
 
-  function count(session: Session, change: number): void {
+  function count(session: ServerSession, change: number): void {
     const peer = peerOf(session.remoteAddress)
     const sum = (byPeer.get(peer) ?? 0) + change
     if (sum === 0) byPeer.delete(peer)
@@ -108,7 +107,7 @@ export function createSessions(limits: SessionLimits): Sessions {
   }
 }
 
-/** An IPv6 host has as many addresses as it likes in its network. */
+/** Returns the network that limits apply to: an IPv6 host may use any address of its /64. */
 export function peerOf(remoteAddress: string): string {
   if (!ipaddr.IPv6.isValid(remoteAddress)) return remoteAddress
   return ipaddr.IPv6.parse(remoteAddress).parts.slice(0, 4).join(':')

@@ -18,7 +18,7 @@ import { canKeep } from '../features/receiving/keep.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
 import { type ParsedAddress, parseAddress } from '../mail/address/address.ts'
 import type { SubmittedMessage } from '../mail/submitted/read-submitted.ts'
-import type { Guesses } from './guesses.ts'
+import type { FailedLogins } from './failed-logins.ts'
 import { type Allowance, createIntake } from './intake.ts'
 import { confirmUser, logIn, type SubmissionUser } from './login.ts'
 import { cannotKeep, refusal, type SmtpRefusal, toRefusal } from './refusal.ts'
@@ -38,7 +38,7 @@ export type SubmissionDesk = Pick<
 > & {
   limiter: RateLimiter
   reader: SubmissionReader
-  guesses: Guesses
+  failedLogins: FailedLogins
   allowance: Allowance
   isLocal(address: string): boolean
   wait(ms: number): Promise<void>
@@ -128,15 +128,15 @@ async function checkLogin(
   const { username, password } = auth
   const result = await logIn(desk, { username, password: password ?? undefined })
   if ('user' in result) {
-    desk.guesses.succeeded(remoteAddress)
+    desk.failedLogins.succeeded(remoteAddress)
     return result.user
   }
   if (!result.isGuess) throw result.refused
   const count = (failures.get(session) ?? 0) + 1
   failures.set(session, count)
   desk.log.info({ peer: remoteAddress }, 'a login for submission failed')
-  await desk.wait(desk.guesses.failed(remoteAddress))
-  if (count < MAX_FAILURES && !desk.guesses.isGuesser(remoteAddress)) throw result.refused
+  await desk.wait(desk.failedLogins.failed(remoteAddress))
+  if (count < MAX_FAILURES && !desk.failedLogins.isOverLimit(remoteAddress)) throw result.refused
   throw refusal('421 4.7.0', 'Too many failed logins')
 }
 

@@ -8,9 +8,9 @@
 import { isLoopbackHost } from '../config/values/listen-address.ts'
 import type { Core } from '../features/core.ts'
 import type { RateLimiter } from '../features/requests/rate-limit.ts'
+import { createFailedLogins } from './failed-logins.ts'
 import { guardHandshakes } from './gate.ts'
 import { GuardedServer } from './guarded-server.ts'
-import { createGuesses } from './guesses.ts'
 import { createAllowance } from './intake.ts'
 import { type MailService, type ServerParts, startMailService } from './service.ts'
 import type { SessionLimits } from './sessions.ts'
@@ -59,7 +59,7 @@ export async function startSubmission(
     ...deps,
     limiter,
     reader: submissionReader,
-    guesses: createGuesses(now),
+    failedLogins: createFailedLogins(now),
     allowance: createAllowance(Math.max(MEMORY_BYTES, LARGEST_AT_A_TIME * messageMaxBytes)),
     isLocal: isLocal ?? isLoopbackHost,
     wait: wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms).unref())),

@@ -1,12 +1,12 @@
-/** So much at once, the rest in order of asking, and no more than can wait. */
+/** Limits how much work runs at once. The rest waits in order, up to a limit. */
 
 export type Semaphore = {
   /**
-   * Does `work` when it is its turn; what it resolves or rejects to is handed on.
-   * @throws TurnRefused when too many wait already, or after `stop`
+   * Runs `work` when there is a free place, and settles as it does.
+   * @throws SemaphoreRefused if too many wait already, or after `stop`
    */
   take<T>(work: () => Promise<T>): Promise<T>
-  /** Refuses all who wait. What has begun goes on. */
+  /** Refuses all that wait. Work that has begun continues. */
   stop(): void
 }
 
@@ -27,7 +27,7 @@ export function createSemaphore({
   let running = 0
   let isStopped = false
 
-  async function nextTurn(): Promise<void> {
+  async function waitForPlace(): Promise<void> {
     if (isStopped) throw new SemaphoreRefused('stopped')
     if (waiting.length >= room) throw new SemaphoreRefused('too many look-ups at once')
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -35,7 +35,7 @@ export function createSemaphore({
     return promise
   }
 
-  /** The turn goes straight to whoever is next, so that nobody slips in between. */
+  /** Passes the place directly to the next one, so that no later call can take it. */
   function pass(): void {
     const next = waiting.shift()
     if (next === undefined) running -= 1
@@ -44,11 +44,11 @@ export function createSemaphore({
 
   return {
     async take(work) {
-      // What finds a free place begins before `take` returns.
+      // If there is a free place, the work begins before `take` returns.
       if (running < atOnce) running += 1
-      else await nextTurn()
+      else await waitForPlace()
       try {
-        // Told to begin, and stopped before it could.
+        // `stop` may have been called since the place was passed on.
         if (isStopped) throw new SemaphoreRefused('stopped')
         return await work()
       } finally {

@@ -1,22 +1,22 @@
 /**
- * Whether the DNS servers may be believed when they deny something: that a domain exists, that it
- * has a record, that it takes mail. A server without an upstream and a captive network deny
- * everything, and who believed them would lose every customer.
+ * Decides whether to believe the DNS servers when they deny that a domain exists, has a record, or
+ * accepts mail. A server without an upstream, or a captive network, denies everything: whoever
+ * believed it would bounce all mail.
  *
- * A denial is believed while a canary resolves, that is a well-known mail domain of `dns.canary`.
- * Any one of them is enough. One question is under way at a time. While denials are rare, the
- * answer serves for ten seconds. Before the first answer, and while more than 20% of the last 50
- * domains looked up are denied, the question is asked after the denial came, so that no denial is
- * believed by what was known before. Servers that are not believed are asked again by the clock.
+ * A denial is believed while a canary resolves, that is any one of the well-known mail domains of
+ * `dns.canary`. One check runs at a time. While denials are rare, a result is valid for ten seconds.
+ * Before the first result, and while more than 20% of the last 50 domains are denied, the check runs
+ * after each denial, so that no older result counts. Servers that are not believed are checked again
+ * by a timer.
  */
 import type { Now } from '../../clock.ts'
 import type { DnsAnswer, MxRecord } from './answer.ts'
 import type { Resolver } from './resolver.ts'
 
 export type DnsCanary = {
-  /** To be called for every domain that is looked up. */
+  /** Must be called for every domain that is looked up. */
   note(domain: string, isDenied: boolean): void
-  /** Whether a denial that has just come may be believed. Never rejects. */
+  /** Whether a denial that has just arrived may be believed. Never rejects. */
   isBelieved(): Promise<boolean>
   stop(): void
 }
@@ -24,10 +24,10 @@ export type DnsCanary = {
 export type CanaryOptions = {
   /** Domains, in A-labels; at least one. */
   names: readonly string[]
-  /** Asks the servers without any check, and remembers nothing. */
+  /** Queries the servers without cache and without this check. */
   dns: Pick<Resolver, 'mx' | 'a'>
   now: Now
-  /** Told of every change: what each canary got for an answer, or null when one resolves again. */
+  /** Called on every change: the answer for each canary, or null if one resolves again. */
   changed(denials: readonly string[] | null): void
   /** While the servers are not believed. */
   recheckMs?: number
@@ -53,11 +53,11 @@ export function createDnsCanary(options: CanaryOptions): DnsCanary {
     if (known === undefined) return false
     const saneMs = recent.deniedShare() > MAX_DENIED_SHARE ? 0 : SANE_MS
     const age = now() - known.at
-    // A clock that was put back makes no answer younger.
+    // A clock that was set back must not make the result valid for longer.
     return age >= 0 && age < (known.isSane ? saneMs : INSANE_MS)
   }
 
-  /** What is under way was asked before the denial came: the next one counts. */
+  /** The running check began before the denial arrived, so the next one counts. */
   function askAfter(): Promise<boolean> {
     if (running === undefined) return begin()
     next ??= running.then(() => {
@@ -74,7 +74,7 @@ export function createDnsCanary(options: CanaryOptions): DnsCanary {
     return running
   }
 
-  /** A different one first each time, so that a remembered answer of one name hides nothing. */
+  /** Starts with a different name each time, in case a server caches the answer of one. */
   async function ask(): Promise<boolean> {
     const [name = '', ...others] = [...names.slice(first), ...names.slice(0, first)]
     first = (first + 1) % names.length
@@ -107,7 +107,7 @@ export function createDnsCanary(options: CanaryOptions): DnsCanary {
   }
 }
 
-/** Why a canary does not resolve; null when it does. */
+/** Returns why a canary does not resolve; null if it does. */
 async function findDenial(dns: Pick<Resolver, 'mx' | 'a'>, name: string): Promise<string | null> {
   const mx = await dns.mx(name, { isFresh: true })
   if (mx.kind !== 'nodata') return hasMx(mx) ? null : `${name}: ${describe(mx)}`
@@ -132,7 +132,7 @@ function describe(answer: DnsAnswer<unknown>): string {
   }
 }
 
-/** The last domains that were looked up, each once. */
+/** The last domains that were looked up, without duplicates. */
 function createRecent() {
   const domains = new Map<string, boolean>()
   return {

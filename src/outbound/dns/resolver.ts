@@ -1,12 +1,12 @@
 /**
- * DNS as this program needs it: look-ups with a cache that tell apart what a name has, that it has
- * none of that type, that it does not exist, and that nobody could say. Asks the servers of
- * `dns.servers` or the system's, never the hosts file.
+ * Cached DNS look-ups. They distinguish the records of a name, a name without such records, a name that
+ * does not exist, and a failure. They query the servers of `dns.servers`, else the system's, and never
+ * read the hosts file.
  *
- * Answers live as long as their TTL where the resolver shows it (A and AAAA), else 5 minutes;
- * negative answers 1 minute; failures 10 seconds, so that a dead server is not asked for every
- * message. The same question asked twice at once is sent once. A denial (no such name, no such
- * record, a null MX) that the watch does not believe is a failure, and is kept as one.
+ * Answers are cached for their TTL if the resolver shows it (A and AAAA), else for 5 minutes; negative
+ * answers for 1 minute; failures for 10 seconds, so that a dead server is not queried for every
+ * message. Concurrent equal queries are sent once. A denial (no such name, no such record, a null MX)
+ * that the watch does not believe counts, and is cached, as a failure.
  */
 
 import { Resolver as NodeResolver } from 'node:dns/promises'
@@ -17,8 +17,8 @@ import { createSemaphore, type Semaphore, SemaphoreRefused } from '../semaphore.
 import type { DnsAnswer, DnsQuestion, DnsWatch, MxRecord } from './answer.ts'
 
 /**
- * `isFresh`: asks the server even when an answer is known. `isUnjudged`: a denial is taken as it is,
- * by who has another way and draws no conclusion from it.
+ * `isFresh`: ignores the cache. `isUnjudged`: returns a denial as it is, for callers that draw no
+ * conclusion from it.
  */
 export type LookupOptions = { isFresh?: boolean; isUnjudged?: boolean }
 
@@ -43,16 +43,16 @@ export type ResolverOptions = {
   timeoutMs?: number
   tries?: number
   /**
-   * How often a question is asked that fails; once if absent. `tries` are for time-outs alone: a
-   * server that says SERVFAIL or REFUSED is not asked again by them.
+   * How often a failed query is sent in all; default 1. `tries` applies to time-outs alone, not to
+   * SERVFAIL or REFUSED.
    */
   rounds?: number
   maxCached?: number
-  /** Questions at the servers at once; the others wait their turn. All at once if absent. */
+  /** Concurrent queries; others wait. Default: no limit. */
   maxOpen?: number
-  /** So many may wait; who comes then is told `failed`, which is not remembered. */
+  /** Queries that may wait; further ones fail, which is not cached. */
   maxWaiting?: number
-  /** Whether denials are believed; all are if absent. */
+  /** Judges denials (`watch.ts`); if absent, all are believed. */
   watch?: Pick<DnsWatch, 'judge' | 'suspect'> | undefined
 }
 
@@ -64,7 +64,7 @@ const NEGATIVE_TTL_MS = MINUTE_MS
 const FAILURE_TTL_MS = 10_000
 const TIMEOUT_MS = 3_000
 
-/** A TXT answer of 60 KB is legal and of no use: records longer than that are cut. */
+/** A TXT record may have 60 KB, which is of no use to us: longer ones are truncated. */
 const MAX_TXT_LENGTH = 16_384
 
 export function createResolver(options: ResolverOptions): Resolver {
@@ -189,7 +189,7 @@ function toFailure(error: unknown, at: number): DnsAnswer<never> {
     return { kind: 'failed', error: error.message, expiresAt: at }
   const code = error instanceof Error && 'code' in error ? String(error.code) : describeError(error)
   if (code === 'ENODATA') return { kind: 'nodata', expiresAt: at + NEGATIVE_TTL_MS }
-  // A name that cannot be put into a question cannot exist either.
+  // A name that does not fit a query cannot exist either.
   const isMissing = code === 'ENOTFOUND' || code === 'EBADNAME'
   if (isMissing) return { kind: 'nxdomain', expiresAt: at + NEGATIVE_TTL_MS }
   return { kind: 'failed', error: failureNames[code] ?? code, expiresAt: at + FAILURE_TTL_MS }

@@ -1,8 +1,8 @@
 /**
- * Which DNS servers give no answer at all. A look-up asks the next server when one is silent, so
- * that a dead server shows only as mail that takes its time. After a look-up that got no answer in
- * time each server is asked by itself; any answer counts, a refusal too. A silent server is asked
- * again by the clock until there is an answer.
+ * Finds the DNS servers that do not answer at all. A look-up queries the next server if one is silent,
+ * so a dead server would only show as slow mail. After a look-up without an answer in time, each
+ * server is queried alone; any answer counts, even a refusal. A silent server is queried by a timer
+ * until it answers.
  */
 import { Resolver as NodeResolver } from 'node:dns/promises'
 import type { Now } from '../../clock.ts'
@@ -16,33 +16,33 @@ export type DnsSilence = {
 export type SilenceOptions = {
   /** As `dns.servers`; empty = the system's. */
   servers: readonly string[]
-  /** A domain to ask for. */
+  /** The domain to query. */
   name: string
   now: Now
-  /** Told of every change of one server, and which are silent then. */
+  /** Called when one server changes, with all servers that are silent then. */
   changed(change: { server: string; isSilent: boolean; silent: readonly string[] }): void
   timeoutMs?: number
-  /** From one round to the next. */
+  /** Time between two rounds. */
   pauseMs?: number
 }
 
 const TIMEOUT_MS = 2_000
 const TRIES = 2
 const PAUSE_MS = 30_000
-const silentCodes = new Set(['ETIMEOUT', 'ECONNREFUSED'])
+const SILENT_CODES = new Set(['ETIMEOUT', 'ECONNREFUSED'])
 
 type Server = { name: string; dns: NodeResolver; isSilent: boolean }
 
 export function createDnsSilence(options: SilenceOptions): DnsSilence {
   const { name, now, changed, timeoutMs = TIMEOUT_MS, pauseMs = PAUSE_MS } = options
-  /** Made when they are suspected first: commands hardly ever do. */
+  /** Created at the first suspicion: most commands never need them. */
   let servers: Server[] = []
   let isAsking = false
   let isStopped = false
   let askedAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
 
-  async function look(server: Server): Promise<void> {
+  async function check(server: Server): Promise<void> {
     const isSilent = await isSilentNow(server.dns, name)
     if (isStopped || isSilent === server.isSilent) return
     server.isSilent = isSilent
@@ -50,22 +50,22 @@ export function createDnsSilence(options: SilenceOptions): DnsSilence {
     changed({ server: server.name, isSilent, silent })
   }
 
-  async function lookAtAll(): Promise<void> {
+  async function checkAll(): Promise<void> {
     isAsking = true
     if (servers.length === 0) servers = openServers(options.servers, timeoutMs)
     askedAt = now()
     clearTimeout(timer)
-    await Promise.all(servers.map(look))
+    await Promise.all(servers.map(check))
     isAsking = false
     if (isStopped || servers.every(({ isSilent }) => !isSilent)) return
-    timer = setTimeout(() => void lookAtAll(), pauseMs).unref()
+    timer = setTimeout(() => void checkAll(), pauseMs).unref()
   }
 
   return {
     suspect() {
-      // A domain whose own servers are dead looks the same: that is no reason to ask all the time.
+      // A domain whose own servers are dead looks the same, so this must not run all the time.
       const hasPaused = Math.abs(now() - askedAt) >= pauseMs
-      if (!isAsking && !isStopped && hasPaused) void lookAtAll()
+      if (!isAsking && !isStopped && hasPaused) void checkAll()
     },
     stop() {
       isStopped = true
@@ -90,6 +90,6 @@ async function isSilentNow(dns: NodeResolver, name: string): Promise<boolean> {
     return false
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    return silentCodes.has(code)
+    return SILENT_CODES.has(code)
   }
 }

@@ -1,7 +1,7 @@
 /**
- * What is known of the DNS servers themselves, for all who look something up: whether their denials
- * are believed (dns-canary.ts) and which of them are silent (dns-silence.ts). A change is one line
- * in the log; while something is wrong `/health` says so.
+ * Watches the DNS servers for all resolvers: whether their denials are believed (`canary.ts`) and
+ * which of them are silent (`silence.ts`). Each change is one log line; while something is wrong
+ * `/health` reports it.
  */
 import type { Now } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
@@ -24,7 +24,7 @@ export type WatchOptions = {
 
 const UNBELIEVED_MS = 5_000
 const TIMEOUT_MS = 2_000
-/** Every server answers to this name, whether it exists or not. */
+/** Every working server gives some answer about this name. */
 const ANY_NAME = 'localhost'
 
 export function createDnsWatch(options: WatchOptions): DnsWatch {
@@ -32,7 +32,7 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
   const { servers, canary: names } = options.dns
   const pauses = recheckMs === undefined ? {} : { recheckMs, pauseMs: recheckMs }
   const dns = createResolver({ servers, now, timeoutMs, tries: 2, maxCached: 1 })
-  const tell = reporter(options.health)
+  const reportPart = createReporter(options.health)
   const canary = createDnsCanary({
     ...{ names, dns, now, ...pauses },
     changed(denials) {
@@ -40,7 +40,7 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
       if (denials === null) log.info('the DNS servers are believed again')
       else log.warn({ canaries }, 'the DNS servers are not believed: no canary resolves')
       const advice = 'Look at dns.servers and dns.canary.'
-      tell(
+      reportPart(
         'canary',
         denials &&
           `The DNS servers know none of the domains of dns.canary (${canaries}), so "no such domain" is not believed and such mail waits. ${advice}`,
@@ -52,7 +52,7 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
     changed({ server, isSilent, silent }) {
       if (isSilent) log.warn({ server }, 'a DNS server gives no answer')
       else log.info({ server }, 'a DNS server answers again')
-      tell(
+      reportPart(
         'silence',
         silent.length === 0 ? null : `No answer from these DNS servers: ${silent.join(', ')}.`,
       )
@@ -80,8 +80,8 @@ export function createDnsWatch(options: WatchOptions): DnsWatch {
 }
 
 /**
- * That a name does not exist, that it has no such record, that it takes no mail. A name without an
- * AAAA record, or an address without a name, is an everyday thing, and no verdict rests on it alone.
+ * Whether the answer denies something: that a name exists, has such a record, or accepts mail. A name
+ * without AAAA records and an address without PTR are normal, and no verdict rests on them alone.
  */
 function isDenial({ type }: DnsQuestion, answer: DnsAnswer<unknown>): boolean {
   if (type === 'PTR') return false
@@ -91,8 +91,8 @@ function isDenial({ type }: DnsQuestion, answer: DnsAnswer<unknown>): boolean {
   return (answer.records as readonly { host: string }[]).every(({ host }) => host === '')
 }
 
-/** One report of two parts. */
-function reporter(health: Health) {
+/** Returns a function that sets one part of the health report. */
+function createReporter(health: Health) {
   const parts = new Map<'canary' | 'silence', string>()
   return (part: 'canary' | 'silence', reason: string | null) => {
     if (reason === null) parts.delete(part)
