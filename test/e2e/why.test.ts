@@ -109,14 +109,14 @@ describe('why mail has not arrived, by its address alone', () => {
     await findOut(t, 'user19@tar.test', behind)
   })
 
-  it('greylisted: that the receiver wants it again, and when that is', async (t) => {
+  it('greylisted: that the receiver asks for another attempt, and its time', async (t) => {
     await program.receive('grey.test', {
       respond: ({ verb }) =>
         verb === 'RCPT' ? '451 4.7.1 Greylisted, please come back later' : undefined,
     })
     await program.send({ to: 'ada@grey.test' })
     const reason =
-      /mx\.grey\.test wants it brought again later \(greylisting\): 451 4\.7\.1 Greylisted.* The next attempt is at \d{4}-/
+      /mx\.grey\.test asks for another attempt later \(greylisting\): 451 4\.7\.1 Greylisted.* The next attempt is at \d{4}-/
     await findOut(t, 'ada@grey.test', reason)
   })
 

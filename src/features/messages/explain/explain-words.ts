@@ -8,7 +8,7 @@ const MAX_QUOTED = 400
 
 /** Why the last attempt failed, by class of the reply. */
 const FAILURES: Record<string, (host: string) => string> = {
-  greylist: (host) => `${host} wants it brought again later (greylisting)`,
+  greylist: (host) => `${host} asks for another attempt later (greylisting)`,
   throttle: (host) => `${host} takes less mail from here for now`,
   too_fast: (host) => `${host} finds that the mailbox gets too much at once`,
   quota: (host) => `${host} says that the mailbox is full`,

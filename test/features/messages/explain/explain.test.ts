@@ -216,7 +216,7 @@ const waiting: Case[] = [
   [
     'its own schedule after greylisting',
     { email: deferred, last: { ...word, class: 'greylist' } },
-    'mx.dest.test wants it brought again later (greylisting): 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:01:00Z.',
+    'mx.dest.test asks for another attempt later (greylisting): 451 4.3.2 busy, come back. The next attempt is at 2026-11-21 12:01:00Z.',
     'queue retry e1',
   ],
   [
